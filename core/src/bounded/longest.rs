@@ -136,7 +136,11 @@ impl Prefixes<'_> {
             return Ok(found);
         }
         let found = self.with_dropped_text(encoder, found, room)?;
-        self.with_white_space(encoder, found, room)
+        let mut found = self.with_white_space(encoder, found, room)?;
+        while let Some(longer) = self.with_cut_word(encoder, found, room)? {
+            found = self.with_white_space(encoder, longer, room)?;
+        }
+        Ok(found)
     }
 
     /// Whether `room` tokens end at `edge` in every prefix of at least that length.
@@ -331,6 +335,29 @@ impl Prefixes<'_> {
             }
             step *= 2;
         }
+    }
+
+    /// Extends a prefix by an added token that has to be a word by itself. The prefix ends with it,
+    /// so it is found, although the text continues with a letter, and the tokens of the whole text
+    /// do not show it.
+    fn with_cut_word(
+        &mut self,
+        encoder: &mut Encoder,
+        found: FoundPrefix,
+        room: usize,
+    ) -> Result<Option<FoundPrefix>, EncodeError> {
+        let rest = &self.text[found.length..];
+        let lengths = self.single_words.iter().filter(|word| rest.starts_with(**word)).map(|word| word.len());
+        let lengths: Vec<usize> = lengths.collect();
+        self.look(found.length + self.single_words.first().map_or(0, |longest| longest.len()));
+        for length in lengths {
+            let length = found.length + length;
+            let tokens = self.count(encoder, length)?;
+            if tokens <= room {
+                return Ok(Some(FoundPrefix { length, tokens }));
+            }
+        }
+        Ok(None)
     }
 
     /// The start of the word that contains a token.

@@ -57,6 +57,8 @@ pub(crate) struct Prefixes<'a> {
     pub(super) encoded: usize,
     /// Whether all of the tokens were encoded at once.
     pub(super) is_of_one_piece: bool,
+    /// The added tokens that have to be words by themselves, from the longest.
+    pub(super) single_words: Vec<&'a str>,
     /// The number of bytes per hundred tokens in the previous text; 0 if results must not depend on
     /// it.
     bytes_per_hundred: usize,
@@ -64,7 +66,11 @@ pub(crate) struct Prefixes<'a> {
 
 impl<'a> Prefixes<'a> {
     pub(crate) fn new(tokenizer: &'a Tokenizer, plan: &Plan) -> Self {
-        let added = tokenizer.pipeline.added_tokens.tokens().iter().map(|token| token.content.len() + 4).max();
+        let tokens = tokenizer.pipeline.added_tokens.tokens();
+        let added = tokens.iter().map(|token| token.content.len() + 4).max();
+        let mut single_words: Vec<&str> =
+            tokens.iter().filter(|token| token.single_word).map(|token| &*token.content).collect();
+        single_words.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
@@ -78,6 +84,7 @@ impl<'a> Prefixes<'a> {
             seen: 0,
             encoded: 0,
             is_of_one_piece: false,
+            single_words,
             bytes_per_hundred: 0,
         }
     }

@@ -139,6 +139,21 @@ proptest! {
     }
 }
 
+/// In the whole text `Ab` is no word by itself; at the end of a prefix it is.
+#[test]
+fn a_prefix_can_end_with_an_added_token_behind_white_space_that_vanishes() {
+    let form = Subject { normalizer: 10, pretokenizer: 0, model: 0, merges: vec![], added: true };
+    let tokenizer = tokenizer(&form);
+    for spaces in [1, 6, 200] {
+        let text = format!("a{}AbaOne. ", " ".repeat(spaces));
+        for max_tokens in 1..6 {
+            let limits = Limits { max_tokens, overlap: 0, boundary: Boundary::Token };
+            let expected = split_by_definition(&tokenizer, &text, &limits);
+            assert_eq!(Some(split(&tokenizer, &text, &limits).pieces), expected, "{text:?} {max_tokens}");
+        }
+    }
+}
+
 fn bundled(name: &str) -> Tokenizer {
     let path = format!("{}/../encodings/{}", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
     Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")

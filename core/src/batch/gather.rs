@@ -432,7 +432,7 @@ mod tests {
     /// Windows that are large enough to be copied by several threads, and a row that goes on in the
     /// next window.
     #[test]
-    fn what_is_put_away_in_pieces_comes_back_in_order() {
+    fn flushed_chunks_are_joined_in_order() {
         const EACH: u32 = 300_000;
         for (windows, threads) in [(1, 1), (1, 3), (9, 1), (9, 3)] {
             let mut values = 0..windows * EACH;

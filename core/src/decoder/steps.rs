@@ -338,7 +338,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_cleaned_is_what_replacing_one_after_the_other_gives(
+        fn clean_equals_replacing_one_after_the_other(
             parts in prop::collection::vec(prop::sample::select(vec![" ", "'", " '", "n't", ".", " ,", "m", " do", " not", "re", "é", "x"]), 0..9),
         ) {
             let token = parts.concat();
@@ -346,13 +346,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_replaced_is_what_the_standard_library_replaces(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
+        fn replace_equals_that_of_the_standard_library(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
             prop_assert_eq!(text(with_room(token.len(), |budget| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, budget))), token.replace(&sought, &put));
         }
     }
 
     #[test]
-    fn all_that_is_cleaned_begins_with_a_space() {
+    fn all_cleaned_patterns_start_with_a_space() {
         for (sought, put) in CLEANED {
             assert!(sought.starts_with(' '));
             assert_eq!(

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_model_has_is_refused() {
+    fn malformed_fields_are_refused() {
         let cases: [(&[u8], &str); 5] = [
             (&[0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 1], "4294967295 bytes, and 1 are left"),
             (&[0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 1], "18446744073709551615 bytes"),

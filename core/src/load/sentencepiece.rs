@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_pieces_is_said() {
+    fn errors_name_the_wrong_piece() {
         let unigram = || vec![number(3, 1)];
         let cases = [
             (file(&[("a", -1.0, 1)], &unigram()), "pieces: there is no unknown piece"),

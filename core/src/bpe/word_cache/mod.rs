@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_what_was_inserted_and_stays_within_its_bound() {
+    fn inserted_words_are_found_within_the_bound() {
         const BYTES: usize = 64 << 10;
         let mut cache = WordCache::new(BYTES);
         let mut expected: HashMap<Vec<u8>, (Vec<u32>, bool)> = HashMap::new();

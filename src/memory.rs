@@ -439,7 +439,7 @@ pub struct MemoryStats {
 #[napi]
 pub fn memory_stats() -> MemoryStats {
     let (settings, stats, steps) = (memory::settings(), memory::stats(), memory::steps());
-    let lent = HELD_BY_V8.load(Ordering::Relaxed);
+    let external = HELD_BY_V8.load(Ordering::Relaxed);
     let bytes = [
         stats.mapped,
         stats.outstanding,
@@ -448,7 +448,7 @@ pub fn memory_stats() -> MemoryStats {
         stats.warm,
         stats.peak_outstanding,
         stats.cap,
-        lent,
+        external,
     ];
     let of_step = |step| {
         let taken = steps.of(step);
@@ -484,7 +484,7 @@ mod tests {
             "words that are not the pool's are copied"
         );
         let half = max_held_by_v8() / size_of::<u32>() / 2;
-        let first = ExternalBuffer::take(pooled(half)).expect("half of what may be lent");
+        let first = ExternalBuffer::take(pooled(half)).expect("half of what V8 may hold");
         let second = ExternalBuffer::take(pooled(half)).expect("the other half");
         assert!(ExternalBuffer::take(pooled(1 << 20)).is_err(), "nothing is left");
         drop(first);
@@ -496,7 +496,7 @@ mod tests {
     #[test]
     fn two_collections_that_do_not_help_are_followed_by_a_full_one_and_then_by_patience() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(false, now, || 0), None, "nothing was received out");
+        assert_eq!(pressure.next(false, now, || 0), None, "nothing was received");
         let mut external = 0;
         let mut hand = |pressure: &mut Pressure, bytes: usize, kept: bool| {
             pressure.receive(bytes);
@@ -565,7 +565,7 @@ mod tests {
     #[test]
     fn collections_rest_and_the_pool_may_ask() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(true, now, || 0), None, "nothing was received out");
+        assert_eq!(pressure.next(true, now, || 0), None, "nothing was received");
         pressure.receive(MIN_RECEIVED_AT_CAP);
         assert_eq!(pressure.next(false, now, || 0), None, "too little");
         assert_eq!(pressure.next(true, now, || 0), Some(Collection::Quick));

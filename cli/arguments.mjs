@@ -123,7 +123,7 @@ function bytesOf(rawName, [least, most], value) {
 const WIDTH = 100
 /** The width and the number of examples of the short help. */
 const NARROW = 80
-const FEW = 3
+const SHORT_HELP_EXAMPLES = 3
 
 /**
  * The help of a command that fits a terminal of 80 columns and 24 lines: the options in
@@ -137,7 +137,7 @@ export function briefHelpOf(name, command) {
     const [given, line] = Array.isArray(text) ? text : [value, text]
     return [leftOf(short, option, given), line]
   })
-  const few = command.examples.filter(([line]) => line.length + 2 <= NARROW).slice(0, FEW)
+  const few = command.examples.filter(([line]) => line.length + 2 <= NARROW).slice(0, SHORT_HELP_EXAMPLES)
   const more = command.brief && ` (all ${Object.keys(known).length}: tokenlane ${name} --help --all)`
   return [
     `${command.summary}\n`,

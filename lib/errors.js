@@ -44,7 +44,7 @@ const limitTooSmall = (message) => withCode(new RangeError(message), 'ERR_TOKENL
 const inputTooLarge = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_INPUT_TOO_LARGE')
 
 /** Longer names are shortened in messages, and get no suggestion. */
-const LONG = 200
+const MAX_NAME = 200
 
 /** An option that does not exist. The message suggests the option that was probably meant. */
 function unknownOption(name, known, within) {
@@ -55,7 +55,7 @@ function unknownOption(name, known, within) {
       : known.length > 0
         ? `; the options are ${known.join(', ')}`
         : '; this call takes no options'
-  const shown = name.length > LONG ? `${name.slice(0, LONG)}…` : name
+  const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
   return typeError(
     'ERR_TOKENLANE_UNKNOWN_OPTION',
     `there is no option '${within === undefined ? shown : `${within}.${shown}`}'${hint}`,
@@ -64,7 +64,7 @@ function unknownOption(name, known, within) {
 
 /** Returns the known name that was probably meant, or undefined if none is similar. */
 function nearestOf(name, known) {
-  if (name.length > LONG) return undefined
+  if (name.length > MAX_NAME) return undefined
   const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
   return nearest !== undefined && distance(name, nearest) <= Math.max(2, name.length / 3) ? nearest : undefined
 }

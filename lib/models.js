@@ -12,7 +12,7 @@ const ALIASES = { gpt2: 'r50k_base' }
 
 /** A date at the end of a name, as in gpt-4o-2024-05-13 and gpt-4-0613. */
 const DATE = /-(\d{4}-\d{2}-\d{2}|\d{4})$/
-const LONG = 200
+const MAX_NAME = 200
 
 const table = new Map(Object.entries(encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])))
 
@@ -21,7 +21,7 @@ const table = new Map(Object.entries(encodings).flatMap(([encoding, names]) => n
  * `ft:gpt-4o:organization::id`.
  */
 function findEncoding(name) {
-  if (name.length > LONG) return undefined
+  if (name.length > MAX_NAME) return undefined
   const model = name.startsWith('ft:') ? name.split(':')[1] : name
   const encoding = table.get(model) ?? table.get(model.replace(DATE, '')) ?? ofFamily(model)
   return ALIASES[encoding] ?? encoding
@@ -51,6 +51,6 @@ function hintFor(name) {
   return near === undefined ? '; Tokenizer.fromEncoding takes the name of its encoding' : `; did you mean '${near}'?`
 }
 
-const shown = (name) => (name.length > LONG ? `'${name.slice(0, LONG)}…'` : `'${name}'`)
+const shown = (name) => (name.length > MAX_NAME ? `'${name.slice(0, MAX_NAME)}…'` : `'${name}'`)
 
 module.exports = { encodingForModel, findEncoding, encodings }

@@ -64,9 +64,9 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 const shared = native.sharedIds?.()
 const scratch = new Uint32Array(4096)
 
-// The fastest calls for one string shorter than SHORT (see src/node_api/short.rs). They return
-// undefined if the general call has to be made.
-const SHORT = 4096
+// The fastest calls for one string shorter than SHORT_TEXT_UNITS (see src/node_api/short.rs). They
+// return undefined if the general call has to be made.
+const SHORT_TEXT_UNITS = 4096
 const countShort = native.countShort ?? (() => undefined)
 const encodeShort = shared === undefined ? () => undefined : native.encodeShort
 
@@ -87,7 +87,7 @@ function shortIds(handle, text, flags) {
 const two = new Uint32Array(2)
 
 // Longer strings are shortened before a call of the addon if the rest cannot affect the result.
-const LONG = 4096
+const MIN_SHORTENED = 4096
 
 // Makes the constructor private: only the loaders below create tokenizers.
 const LOADER = Symbol('loader')
@@ -214,7 +214,8 @@ class Tokenizer {
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
     const extra = extraOptions(flags, options)
     const pair = options?.pair
-    const isShort = typeof text === 'string' && text.length < SHORT && pair === undefined && extra === undefined
+    const isShort =
+      typeof text === 'string' && text.length < SHORT_TEXT_UNITS && pair === undefined && extra === undefined
     const ids = (isShort ? shortIds(this.#handle, text, flags) : undefined) ?? this.#idsOf(text, pair, flags, extra)
     // Bytes and arrays can change before another column is computed; a string cannot.
     const isString = typeof text === 'string' && pair === undefined
@@ -256,7 +257,7 @@ class Tokenizer {
     checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     const extra = extraOptions(flags, options)
-    const isShort = typeof text === 'string' && text.length < SHORT && extra === undefined
+    const isShort = typeof text === 'string' && text.length < SHORT_TEXT_UNITS && extra === undefined
     return (
       (isShort ? countShort(this.#handle, text, flags) : undefined) ?? native.count(this.#handle, text, flags, extra)
     )
@@ -328,7 +329,7 @@ class Tokenizer {
   /** The length of a text's longest prefix within a limit, and the number of its ids. */
   #longestPrefix(text, limit, flags, extra) {
     let start = text
-    if (typeof text === 'string' && text.length > LONG) {
+    if (typeof text === 'string' && text.length > MIN_SHORTENED) {
       const maxUnits = native.mostUnits(this.#handle, limit) ?? Infinity
       start = text.slice(0, charactersUpTo(text, maxUnits))
     }

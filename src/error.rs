@@ -180,7 +180,7 @@ mod tests {
     use tokenlane_core::memory::Grow;
 
     #[test]
-    fn a_message_that_names_something_very_long_is_told_by_its_ends() {
+    fn a_very_long_message_keeps_its_ends() {
         let shortened_message = |message: &str| Failure::wrong_type(message).shortened_message().into_owned();
         assert_eq!(shortened_message("short"), "short");
         let long = shortened_message(&format!("there is no {}, which is a pity", "é".repeat(1 << 20)));

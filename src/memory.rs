@@ -100,7 +100,7 @@ impl<T: Plain> ExternalBuffer<T> {
         if bytes <= SMALL {
             return Err(values);
         }
-        PRESSURE.with_borrow_mut(|pressure| pressure.hand(bytes));
+        PRESSURE.with_borrow_mut(|pressure| pressure.receive(bytes));
         // Relaxed: the time does not guard any memory.
         LAST_RESULT.store(started().elapsed().as_millis() as u64, Ordering::Relaxed);
         let slab = match values {
@@ -235,7 +235,7 @@ thread_local! {
 
 impl Pressure {
     /// Records bytes that are passed to JS.
-    fn hand(&mut self, bytes: usize) {
+    fn receive(&mut self, bytes: usize) {
         self.received = self.received.saturating_add(bytes);
     }
 
@@ -439,7 +439,7 @@ pub struct MemoryStats {
 #[napi]
 pub fn memory_stats() -> MemoryStats {
     let (settings, stats, steps) = (memory::settings(), memory::stats(), memory::steps());
-    let lent = HELD_BY_V8.load(Ordering::Relaxed);
+    let external = HELD_BY_V8.load(Ordering::Relaxed);
     let bytes = [
         stats.mapped,
         stats.outstanding,
@@ -448,7 +448,7 @@ pub fn memory_stats() -> MemoryStats {
         stats.warm,
         stats.peak_outstanding,
         stats.cap,
-        lent,
+        external,
     ];
     let of_step = |step| {
         let taken = steps.of(step);
@@ -484,7 +484,7 @@ mod tests {
             "words that are not the pool's are copied"
         );
         let half = max_held_by_v8() / size_of::<u32>() / 2;
-        let first = ExternalBuffer::take(pooled(half)).expect("half of what may be lent");
+        let first = ExternalBuffer::take(pooled(half)).expect("half of what V8 may hold");
         let second = ExternalBuffer::take(pooled(half)).expect("the other half");
         assert!(ExternalBuffer::take(pooled(1 << 20)).is_err(), "nothing is left");
         drop(first);
@@ -496,10 +496,10 @@ mod tests {
     #[test]
     fn two_collections_that_do_not_help_are_followed_by_a_full_one_and_then_by_patience() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(false, now, || 0), None, "nothing was received out");
+        assert_eq!(pressure.next(false, now, || 0), None, "nothing was received");
         let mut external = 0;
         let mut hand = |pressure: &mut Pressure, bytes: usize, kept: bool| {
-            pressure.hand(bytes);
+            pressure.receive(bytes);
             external += bytes as i64;
             let how = pressure.next(false, now, || external);
             external -= if kept { 0 } else { bytes as i64 };
@@ -525,7 +525,7 @@ mod tests {
     fn of_dropped_results(pressure: &mut Pressure, others: i64, now: Instant) {
         let result = MIN_RECEIVED as i64;
         for round in 0..20 {
-            pressure.hand(MIN_RECEIVED);
+            pressure.receive(MIN_RECEIVED);
             let external = others + if round == 0 { 1 } else { 2 } * result;
             assert_eq!(pressure.next(false, now, || external), Some(Collection::Quick), "{round}");
         }
@@ -539,7 +539,7 @@ mod tests {
         // V8 collects by itself: only the result that is delivered at that moment remains, and the
         // collection finds nothing to free.
         for results in [1, 2, 2, 1, 2, 1, 2, 2] {
-            pressure.hand(MIN_RECEIVED);
+            pressure.receive(MIN_RECEIVED);
             let how = pressure.next(false, now, || others + results * result);
             assert_eq!((how, pressure.in_vain), (Some(Collection::Quick), 0), "{results}");
         }
@@ -547,11 +547,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_full_collection_made_old_is_not_expected_of_a_quick_one() {
+    fn quick_collections_need_not_free_what_a_full_one_promoted() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
         let result = MIN_RECEIVED as i64;
         let mut next = |results: i64| {
-            pressure.hand(MIN_RECEIVED);
+            pressure.receive(MIN_RECEIVED);
             (pressure.next(false, now, || results * result), pressure.in_vain)
         };
         assert_eq!([1, 2, 3].map(&mut next).map(|(_, in_vain)| in_vain), [0, 0, 1]);
@@ -565,17 +565,17 @@ mod tests {
     #[test]
     fn collections_rest_and_the_pool_may_ask() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(true, now, || 0), None, "nothing was received out");
-        pressure.hand(MIN_RECEIVED_AT_CAP);
+        assert_eq!(pressure.next(true, now, || 0), None, "nothing was received");
+        pressure.receive(MIN_RECEIVED_AT_CAP);
         assert_eq!(pressure.next(false, now, || 0), None, "too little");
         assert_eq!(pressure.next(true, now, || 0), Some(Collection::Quick));
         pressure.took(Collection::Quick, Duration::from_millis(3), now);
-        pressure.hand(MAX_RECEIVED);
+        pressure.receive(MAX_RECEIVED);
         assert_eq!(pressure.next(true, now + Duration::from_millis(29), || 0), None);
         assert!(pressure.next(false, now + Duration::from_millis(30), || 0).is_some());
         // The shorter of the last two durations counts.
         pressure.took(Collection::Quick, Duration::from_millis(300), now);
-        pressure.hand(pressure.enough / 2);
+        pressure.receive(pressure.enough / 2);
         assert_eq!(pressure.next(false, now + Duration::from_millis(59), || 0), None);
         assert!(pressure.next(false, now + Duration::from_millis(60), || 0).is_some(), "half is worth a quick one");
     }

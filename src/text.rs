@@ -67,7 +67,7 @@ impl Slice {
         Self { end: None, bytes: 0 }
     }
 
-    /// Records that a row was copied. Returns whether the slice goes on.
+    /// Records that a row was copied. Returns whether more of the slice is left.
     fn goes_on(&mut self, bytes: usize) -> bool {
         self.bytes += bytes + ROW_BYTES;
         if self.bytes < CLOCK_BYTES {
@@ -207,7 +207,7 @@ impl Arena {
 pub struct Part<'a> {
     /// The name of the argument that the array belongs to, for error messages.
     pub name: &'a str,
-    /// The array, or a value that is refused because it is none.
+    /// The array, or another value, which is refused.
     pub array: &'a Unknown<'a>,
     /// The elements; `None` for all.
     pub range: Option<Range<u32>>,

@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url)
 const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
 
 const PRICE = /^(?:\d+|\d*\.\d+)$/
-const MOST = 2 ** 31 - 1
+const MAX_COUNT = 2 ** 31 - 1
 
 const JSON_OPTION = {
   type: 'boolean',
@@ -89,13 +89,13 @@ const corpus = {
     'max-tokens': {
       type: 'string',
       value: 'N',
-      number: [1, MOST],
+      number: [1, MAX_COUNT],
       help: 'the most tokens of a document, bos and eos included; the rest is cut off and counted',
     },
     pack: {
       type: 'string',
       value: 'N',
-      number: [1, MOST],
+      number: [1, MAX_COUNT],
       help: 'rows of N tokens across documents; the last row of a shard may be shorter',
     },
     shuffle: {

@@ -15,7 +15,7 @@ import { rowsFileOf } from './rows-file.mjs'
 
 const BATCH_IDS = 1 << 20
 const BATCH_ROWS = 1 << 14
-const MOST = 2 ** 32 - 1
+const MAX_ID = 2 ** 32 - 1
 
 /**
  * @typedef {object} IdRow
@@ -79,7 +79,7 @@ function textIds(row) {
   return Uint32Array.from(
     numbers.split(/[\s,]+/).filter((word) => word !== ''),
     (word) => {
-      if (/^\d+$/.test(word) && Number(word) <= MOST) return Number(word)
+      if (/^\d+$/.test(word) && Number(word) <= MAX_ID) return Number(word)
       throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is not a token id`)
     },
   )
@@ -116,7 +116,7 @@ function jsonIds(row, field) {
 function listOfIds(row, field, list) {
   const ids = Array.isArray(list) ? list.map((id) => (typeof id === 'bigint' ? Number(id) : id)) : list
   if (!Array.isArray(ids)) throw new Failure('FIELD', `${placeOf(row)}: the field '${field}' must be a list of ids`)
-  const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id > MOST)
+  const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id > MAX_ID)
   if (wrong !== undefined) throw new Failure('ID', `${placeOf(row)}: ${JSON.stringify(wrong)} is not a token id`)
   return ids
 }
@@ -239,7 +239,7 @@ const VIEWS = {
 /** Returns numbers as ids, or undefined if one of them is not an id. */
 function idsOf(bytes, descr) {
   const numbers = new VIEWS[descr](copyOf(bytes))
-  const isWrong = WIDTHS[descr] === 8 ? (id) => id < 0n || id > BigInt(MOST) : (id) => id < 0
+  const isWrong = WIDTHS[descr] === 8 ? (id) => id < 0n || id > BigInt(MAX_ID) : (id) => id < 0
   if ((WIDTHS[descr] === 8 || descr[1] === 'i') && numbers.some(isWrong)) return undefined
   return WIDTHS[descr] === 8 ? Uint32Array.from(numbers, Number) : new Uint32Array(numbers)
 }

@@ -21,7 +21,7 @@ const NO_SKIPS = {
 const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
 /** Maximum number of bytes of a text, as in the core. */
-const MOST = 2 ** 32 - 1
+const MAX_TEXT_BYTES = 2 ** 32 - 1
 const NEWLINE = 10
 const RETURN = 13
 const EMPTY = Buffer.alloc(0)
@@ -31,7 +31,7 @@ export const MAX_ROW_OPTION = {
   'max-row': {
     type: 'string',
     value: 'SIZE',
-    size: [1, MOST],
+    size: [1, MAX_TEXT_BYTES],
     help: 'maximum size of a row in bytes, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
   },
 }

@@ -17,7 +17,7 @@ import { number } from './visible.mjs'
  */
 const PAUSE = 60
 const LONG_PAUSE = 400
-const LONG = 50_000
+const LONG_TEXT = 50_000
 /** Maximum length of a text, in UTF-16 units. */
 const MAX_TEXT = 4 << 20
 
@@ -47,7 +47,7 @@ const input = new Input((isTyping) => {
   at = 0
   clearTimeout(timer)
   if (!isTyping) update()
-  else timer = setTimeout(update, input.text.length > LONG ? LONG_PAUSE : PAUSE)
+  else timer = setTimeout(update, input.text.length > LONG_TEXT ? LONG_PAUSE : PAUSE)
 })
 document.querySelector('.samples').append(...Object.keys(SAMPLES).map(sample))
 back.addEventListener('click', () => move(Math.max(0, at - step)))

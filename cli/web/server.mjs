@@ -19,7 +19,7 @@ const TYPES = {
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Maximum length of a request in bytes of JSON. The page checks the text before. */
-const MOST_BODY = 20 << 20
+const MAX_BODY = 20 << 20
 /** Maximum length of the drawn part of a text, in UTF-16 units. */
 const WINDOW = 3000
 /** Maximum number of bars in the chart. More lines share bars. */
@@ -126,9 +126,9 @@ async function json(request) {
   // has sent the whole request.
   for await (const chunk of request) {
     bytes += chunk.length
-    if (bytes <= MOST_BODY) chunks.push(chunk)
+    if (bytes <= MAX_BODY) chunks.push(chunk)
   }
-  if (bytes > MOST_BODY) throw new Refusal(413, 'the text is too long for this page')
+  if (bytes > MAX_BODY) throw new Refusal(413, 'the text is too long for this page')
   try {
     const body = JSON.parse(Buffer.concat(chunks).toString())
     if (body !== null && typeof body === 'object') return body

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_dropped_and_told() {
+    fn text_beyond_the_limit_is_dropped_and_reported() {
         let budget = Budget::of_text(1);
         for (room, expected) in [(7, Some("a-b-c-d")), (6, None), (0, None)] {
             let mut text = AlignedText::default();

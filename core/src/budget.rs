@@ -103,8 +103,8 @@ impl From<OutputLimit> for DecodeError {
 }
 
 impl From<StageError> for EncodeError {
-    fn from(stop: StageError) -> Self {
-        match stop {
+    fn from(error: StageError) -> Self {
+        match error {
             StageError::Pattern(error) => error.into(),
             StageError::Output(error) => error.into(),
         }
@@ -112,8 +112,8 @@ impl From<StageError> for EncodeError {
 }
 
 impl From<StageError> for DecodeError {
-    fn from(stop: StageError) -> Self {
-        match stop {
+    fn from(error: StageError) -> Self {
+        match error {
             StageError::Pattern(error) => error.into(),
             StageError::Output(error) => error.into(),
         }

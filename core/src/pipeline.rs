@@ -147,9 +147,11 @@ impl Pipeline {
     /// another length than its token, or a byte of the word is in no symbol.
     #[inline]
     pub(crate) fn lengths_vary(&self, word: &[u8], symbols: &[Symbol]) -> bool {
-        if !self.model.lengths_vary() {
-            return false;
-        }
+        self.model.lengths_vary() && self.has_other_lengths(word, symbols)
+    }
+
+    /// [`Self::lengths_vary`], if the model allows it at all.
+    fn has_other_lengths(&self, word: &[u8], symbols: &[Symbol]) -> bool {
         if let Model::WordPiece(model) = &*self.model {
             return model.lengths_vary(word, symbols);
         }

@@ -425,7 +425,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_finds_what_a_map_has_and_nothing_else(
+        fn a_trie_finds_the_same_tokens_as_a_map(
             tokens in prop::collection::vec("[ab\0é]{0,6}|\\PC{0,3}", 0..60),
             first_id in prop_oneof![Just(0), NO_TOKEN - 30..=NO_TOKEN],
             texts in prop::collection::vec("[ab\0é]{0,9}|\\PC{0,4}", 0..20),

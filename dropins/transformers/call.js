@@ -11,7 +11,7 @@ const { tensorOf } = require('./tensor.js')
 // Limit for one tensor, in ids: one gibibyte of 64-bit integers.
 const MAX_TENSOR = 2 ** 27
 // A shorter text alone is encoded on this thread: a batch costs a task on the thread pool.
-const LONG = 2 ** 15
+const MIN_BATCHED = 2 ** 15
 
 const MAX_ID = 0xffffffff
 const MAX_LENGTH = 0xffffffff
@@ -126,7 +126,7 @@ function strategyOf(truncation) {
 function encodeRows(engine, { texts, pairs, hasTypeIds, addSpecialTokens, truncation }) {
   const options = { addSpecialTokens, truncation, padding: false }
   const isPair = (index) => typeof pairs?.[index] === 'string'
-  if (texts.length === 1 && texts[0].length < LONG) {
+  if (texts.length === 1 && texts[0].length < MIN_BATCHED) {
     const encoding = engine.encode(texts[0], { ...options, pair: isPair(0) ? pairs[0] : undefined })
     return [{ ids: encoding.ids, typeIds: hasTypeIds ? encoding.typeIds : undefined }]
   }

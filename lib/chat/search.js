@@ -9,14 +9,14 @@ const { allocate, scan, spend, walk } = require('./budget.js')
  * Needles up to this length are searched by the engine, which compares each character at most this
  * many times.
  */
-const SHORT = 8
+const FIRST_UNITS = 8
 
 /**
  * Returns a function (text, from) that finds the first index of `needle` at or after `from`, or -1.
  */
 function searcher(needle) {
-  if (needle.length <= SHORT) return (text, from) => text.indexOf(needle, from)
-  const start = needle.slice(0, SHORT)
+  if (needle.length <= FIRST_UNITS) return (text, from) => text.indexOf(needle, from)
+  const start = needle.slice(0, FIRST_UNITS)
   const borders = bordersOf(needle)
   // Knuth-Morris-Pratt search. While nothing is matched, the engine searches the start of the
   // needle.
@@ -27,8 +27,8 @@ function searcher(needle) {
       if (matched === 0) {
         at = text.indexOf(start, at)
         if (at < 0) return -1
-        at += SHORT
-        matched = SHORT
+        at += FIRST_UNITS
+        matched = FIRST_UNITS
         continue
       }
       while (matched > 0 && text.charCodeAt(at) !== needle.charCodeAt(matched)) matched = borders[matched - 1]

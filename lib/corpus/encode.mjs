@@ -5,7 +5,7 @@ import { error } from './errors.mjs'
 
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 /** The largest ids that fit. Megatron's type of 32 bits is signed. */
-const MOST = { u16: 65535, u32: 2 ** 31 - 1 }
+const MAX_ID = { u16: 65535, u32: 2 ** 31 - 1 }
 
 /** The type of the numbers of a job; ids of jsonl are held as u32. */
 export const viewOf = (content) => VIEWS[content.type ?? 'u32']
@@ -156,7 +156,7 @@ export class Encoder {
   }
 
   #checkWidth(ids) {
-    const most = MOST[this.#content.type ?? 'u32']
+    const most = MAX_ID[this.#content.type ?? 'u32']
     let bits = 0
     for (let at = 0; at < ids.length; at++) bits |= ids[at]
     if (bits >>> 0 <= most) return

@@ -15,8 +15,8 @@ import { valueAt } from '../files/rows.mjs'
 import { skipValue } from './json-skip.mjs'
 
 const UNICODE_ESCAPE = Buffer.from('\\u')
-/** Bytes of a line whose values are not made. */
-const LONG = 1 << 20
+/** Lines of more bytes are scanned for the field, because JSON.parse creates all their values. */
+const MIN_SCANNED_BYTES = 1 << 20
 const QUOTE = 34
 const BACKSLASH = 92
 const COMMA = 44
@@ -31,7 +31,7 @@ const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= 32 && byte !== QUOTE && byte !== BACKSLASH),
 )
 /** A loop copies at most this many bytes faster than a call. */
-const SHORT = 64
+const MAX_LOOPED_COPY = 64
 const HEX = new Int8Array(256).fill(-1)
 for (const digit of '0123456789abcdefABCDEF') HEX[digit.charCodeAt(0)] = Number.parseInt(digit, 16)
 
@@ -75,7 +75,7 @@ export class FieldReader {
   read(bytes, out) {
     this.length = -1
     this.id = undefined
-    const isLong = bytes.length > LONG && this.#isSimple
+    const isLong = bytes.length > MIN_SCANNED_BYTES && this.#isSimple
     if (!isLong && !bytes.includes(UNICODE_ESCAPE)) return this.#parse(bytes, out)
     if (!this.#isSimple) return false
     this.#bytes = bytes
@@ -169,7 +169,7 @@ export class FieldReader {
     for (;;) {
       const start = at
       while (at < end && IS_PLAIN[bytes[at]] === 1) at += 1
-      if (at - start > SHORT) to += bytes.copy(out, to, start, at)
+      if (at - start > MAX_LOOPED_COPY) to += bytes.copy(out, to, start, at)
       else for (let from = start; from < at; from++) out[to++] = bytes[from]
       const byte = bytes[at++]
       if (byte === QUOTE) {

@@ -23,7 +23,7 @@ const MAX_PARTS = 4096
 /** Bytes of text that a compressed byte counts for. */
 const COMPRESSION = 4
 /** A range that would be shorter than this part of a shard goes to the next one. */
-const LEAST = 1 / 16
+const MIN_RANGE_SHARE = 1 / 16
 /** Characters of lines that are written at once. */
 const BUFFER = 1 << 16
 
@@ -114,7 +114,7 @@ class Parts {
     const isCut = codec === undefined && rows !== 'files'
     for (let start = 0; start < size; ) {
       const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)
-      if (this.#weight > 0 && this.#weight + Math.min(all, shardSize * LEAST) > shardSize) this.#close()
+      if (this.#weight > 0 && this.#weight + Math.min(all, shardSize * MIN_RANGE_SHARE) > shardSize) this.#close()
       const room = shardSize - this.#weight
       const end = isCut && all > room ? await input.recordEnd(start + room) : size
       const sample = await input.sample(start, end)

@@ -13,7 +13,7 @@ import { MAX_RATIO } from './decompress.mjs'
 const MAGIC = Buffer.from('PAR1')
 const MIB = 2 ** 20
 /** Maximum memory of a row group's values in MiB. */
-const MOST_MIB = 4096
+const MAX_GROUP_MIB = 4096
 
 const READER = fileURLToPath(new URL('./parquet-reader.mjs', import.meta.url))
 
@@ -80,7 +80,7 @@ export function checkPackages(...names) {
  */
 export async function* parquetRows(source, { field, keep, isRaw = false, maxRatio = MAX_RATIO, onRead }) {
   checkPackages('hyparquet', 'fzstd')
-  const mib = Math.min(MOST_MIB, Math.floor(os.totalmem() / MIB / 2))
+  const mib = Math.min(MAX_GROUP_MIB, Math.floor(os.totalmem() / MIB / 2))
   const reader = fork(READER, [JSON.stringify({ file: source.file, field, keep, isRaw, maxRatio })], {
     execArgv: [`--max-old-space-size=${mib}`],
     serialization: 'advanced',

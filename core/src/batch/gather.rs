@@ -434,7 +434,7 @@ mod tests {
     /// Windows that are large enough to be copied by several threads, and a row that goes on in the
     /// next window.
     #[test]
-    fn what_is_put_away_in_pieces_comes_back_in_order() {
+    fn flushed_chunks_are_joined_in_order() {
         const EACH: u32 = if cfg!(miri) { 30_000 } else { 300_000 };
         let cases = [(1, 1), (1, 3), (9, 1), (9, 3)];
         for &(windows, threads) in if cfg!(miri) { &cases[3..] } else { &cases } {

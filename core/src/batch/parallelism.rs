@@ -43,12 +43,12 @@ pub fn threads() -> usize {
 /// `RAYON_NUM_THREADS` if it is a positive number. Otherwise the number of processors available to
 /// the process, which respects container quotas and CPU affinity.
 fn default_threads() -> usize {
-    let wished = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
+    let requested = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
     let available = || match PROCESSORS.load(Ordering::Relaxed) {
         0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         processors => processors,
     };
-    wished.filter(|&threads| threads > 0).unwrap_or_else(available).min(MAX_THREADS)
+    requested.filter(|&threads| threads > 0).unwrap_or_else(available).min(MAX_THREADS)
 }
 
 /// The process id. WebAssembly has neither process ids nor fork.

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_over_a_space_keeps_texts_whole() {
+    fn texts_are_not_split_if_a_component_looks_across_a_space() {
         let text = "Some words that go on and on. ".repeat(40);
         let chunks = |tokenizer: &Tokenizer, options: &EncodeOptions| {
             in_parts(tokenizer, &[Text::Utf8(&text)], 50, options).1.len()
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_a_part_is_told_of_its_row_and_with_its_place_there() {
+    fn an_error_in_a_chunk_names_the_row_and_the_position_there() {
         let mut bad = "some words ".repeat(40_000).into_bytes();
         bad[400_000] = 0xFF;
         let rows = [Text::Utf8("fine"), Text::Bytes(&bad)];

@@ -396,7 +396,7 @@ mod tests {
     /// Two workers and failing windows: the error of the first is returned, and the windows before
     /// it are finished.
     #[test]
-    fn the_first_window_that_fails_is_told_in_every_interleaving() {
+    fn the_error_of_the_first_failed_window_is_returned_in_every_interleaving() {
         type Shared = Schedule<usize, MoreInterleavings<LoomAtomic>, Loom>;
         loom::model(|| {
             let work = Arc::new(Shared::new(3));
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_row_that_fails_is_the_one_told() {
+    fn the_error_of_the_first_failed_row_is_returned() {
         for threads in [1, 2, 4] {
             for _ in 0..20 {
                 let result =

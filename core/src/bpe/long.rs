@@ -209,7 +209,7 @@ pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Ve
     chain.finish();
 }
 
-/// [`by_runs`] with a heap of all pairs. With `dropout`, a pair whose turn has come is skipped with
+/// [`by_runs`] with a heap of all pairs. With `dropout`, the pair to be merged next is skipped with
 /// that probability, and may be merged after the next merge.
 pub(super) fn by_heap(
     merges: &Merges,

@@ -53,7 +53,7 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     }
 }
 
-/// [`merge`] with BPE-dropout: a pair whose turn has come is skipped with the given probability,
+/// [`merge`] with BPE-dropout: the pair to be merged next is skipped with the given probability,
 /// and may be merged after the next merge. The distribution is that of Hugging Face tokenizers; the
 /// sequence of random numbers differs.
 pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, probability: f32) {

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn it_contains_what_was_inserted_and_nothing_else() {
+    fn a_table_contains_the_inserted_tokens_only() {
         for count in [0, 1, 5, 1000, 50_000] {
             let mut tokens = ShortTokens::new(count as usize);
             let refused = (0..count).filter(|&number| !tokens.insert(key(number), number + 7)).count();

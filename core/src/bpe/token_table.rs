@@ -21,18 +21,18 @@ pub(crate) struct TokenTable {
 
 impl TokenTable {
     /// A builder for a table of this number of tokens. Unwinds if there is not enough memory.
-    pub(crate) fn builder(words: usize) -> TokenTableBuilder {
+    pub(crate) fn builder(tokens: usize) -> TokenTableBuilder {
         /// Maximum number of bytes per token, in either table.
         const BYTES_PER_ENTRY: usize = 64;
-        require_for_tables(words.saturating_mul(BYTES_PER_ENTRY));
-        let words = Self { short: ShortTokens::new(words), long: LongTokens::default(), has_overflow: false };
-        TokenTableBuilder { words, pending: Vec::with_capacity(PREFETCH_BATCH) }
+        require_for_tables(tokens.saturating_mul(BYTES_PER_ENTRY));
+        let table = Self { short: ShortTokens::new(tokens), long: LongTokens::default(), has_overflow: false };
+        TokenTableBuilder { table, pending: Vec::with_capacity(PREFETCH_BATCH) }
     }
 
     /// A table of tokens. If one occurs twice, the last id counts.
-    pub(crate) fn new<'a>(words: impl Iterator<Item = (&'a [u8], u32)>) -> Self {
-        let mut builder = Self::builder(words.size_hint().1.unwrap_or_default());
-        words.for_each(|(word, id)| builder.push(word, id));
+    pub(crate) fn new<'a>(tokens: impl Iterator<Item = (&'a [u8], u32)>) -> Self {
+        let mut builder = Self::builder(tokens.size_hint().1.unwrap_or_default());
+        tokens.for_each(|(token, id)| builder.push(token, id));
         builder.finish()
     }
 
@@ -126,7 +126,7 @@ impl TokenTable {
 /// Builds a [`TokenTable`] from tokens one by one.
 #[derive(Debug)]
 pub(crate) struct TokenTableBuilder {
-    words: TokenTable,
+    table: TokenTable,
     /// Tokens that are not inserted yet, and whose buckets are being prefetched.
     pending: Vec<(Key, u32)>,
 }
@@ -136,12 +136,12 @@ const PREFETCH_BATCH: usize = 16;
 
 impl TokenTableBuilder {
     /// Adds a token, or replaces its id.
-    pub(crate) fn push(&mut self, word: &[u8], id: u32) {
-        if word.len() > MAX_SHORT_LEN {
-            self.words.long.insert(word, id);
-        } else if !word.is_empty() {
-            let key = word_key::of_word(word);
-            self.words.short.prefetch(key);
+    pub(crate) fn push(&mut self, token: &[u8], id: u32) {
+        if token.len() > MAX_SHORT_LEN {
+            self.table.long.insert(token, id);
+        } else if !token.is_empty() {
+            let key = word_key::of_word(token);
+            self.table.short.prefetch(key);
             self.pending.push((key, id));
             if self.pending.len() == PREFETCH_BATCH {
                 self.flush();
@@ -151,17 +151,17 @@ impl TokenTableBuilder {
 
     pub(crate) fn finish(mut self) -> TokenTable {
         self.flush();
-        self.words.long.bytes.shrink_to_fit();
-        self.words
+        self.table.long.bytes.shrink_to_fit();
+        self.table
     }
 
     /// Inserts the pending tokens.
     fn flush(&mut self) {
-        let TokenTable { short, long: others, has_overflow: overflowing } = &mut self.words;
+        let TokenTable { short, long, has_overflow } = &mut self.table;
         for (key, id) in self.pending.drain(..) {
             if !short.insert(key, id) {
-                *overflowing = true;
-                others.insert(word_key::word(&key.to_le_bytes()), id);
+                *has_overflow = true;
+                long.insert(word_key::word(&key.to_le_bytes()), id);
             }
         }
     }

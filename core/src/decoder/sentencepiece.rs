@@ -1,8 +1,11 @@
-//! Pieces of a SentencePiece model become text, as `Decode` of the `sentencepiece` library.
+//! Decodes the pieces of a SentencePiece model to text, like `Decode` of the `sentencepiece`
+//! library.
 //!
-//! Control pieces are nothing, the unknown piece is a text of the model's, a run of byte pieces is
-//! the characters that it spells, and `▁` is a space. A `▁` at the start is removed if the
-//! normalizer puts one there: one, or all of them if it removes extra white space.
+//! - A control piece yields nothing.
+//! - The unknown piece yields the text that the model states for it.
+//! - A run of byte pieces yields the characters whose UTF-8 it is.
+//! - `▁` yields a space. If the normalizer inserts a `▁` at the start, it is removed there; all of
+//!   them are removed if the normalizer removes extra white space.
 
 use std::collections::HashSet;
 
@@ -12,32 +15,32 @@ use crate::error::DecodeError;
 use crate::memory::fallible::{append, push};
 use crate::normalizer::sentencepiece::MARK;
 
-/// The settings of a model that decide how pieces become text.
+/// The settings of a model that affect decoding.
 #[derive(Debug, Default)]
 pub(crate) struct SentencePiece {
     pub(crate) control: HashSet<Box<[u8]>, foldhash::fast::RandomState>,
     pub(crate) unknown: Box<[u8]>,
     pub(crate) unknown_text: Box<[u8]>,
-    /// Whether pieces like `<0x41>` are bytes.
+    /// Whether a piece such as `<0x41>` stands for a byte.
     pub(crate) has_bytes: bool,
     pub(crate) add_dummy_prefix: bool,
     pub(crate) remove_extra_whitespaces: bool,
 }
 
-/// What is kept from piece to piece.
+/// The state between two pieces.
 #[derive(Debug, Default)]
 pub(super) struct StreamState {
-    /// The bytes of the run of byte pieces that are not written yet.
+    /// The bytes of the current run of byte pieces that are not written yet.
     bytes: Vec<u8>,
     has_text: bool,
-    /// Whether the piece before had a `▁` at the start removed, and no other one may.
+    /// Whether the `▁` of the previous piece was removed, and no further one may be.
     removed: bool,
-    /// Whether something came before, so that a `▁` is a space.
+    /// Whether text precedes, so that a `▁` is a space.
     is_inside: bool,
 }
 
 impl SentencePiece {
-    /// Appends the text that is certain with this piece. With `raw`, bytes that are not UTF-8 stay.
+    /// Appends the text that is certain after this piece. With `raw`, invalid UTF-8 is kept.
     pub(super) fn piece(
         &self,
         state: &mut StreamState,
@@ -79,7 +82,7 @@ impl SentencePiece {
         Ok(())
     }
 
-    /// Appends the rest. The state is as new afterwards.
+    /// Appends the rest of the text, and resets the state.
     pub(super) fn end(
         &self,
         state: &mut StreamState,
@@ -103,8 +106,8 @@ impl SentencePiece {
     }
 }
 
-/// Writes the characters of a run of bytes. A byte that starts none becomes U+FFFD. Unless the run
-/// ends here, an unfinished character at its end waits.
+/// Writes the characters of a run of bytes. A byte that starts no character becomes U+FFFD. Unless
+/// the run ends here, an unfinished character at its end stays in the state.
 fn write_bytes(
     state: &mut StreamState,
     raw: bool,

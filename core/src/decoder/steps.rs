@@ -329,34 +329,34 @@ mod tests {
     }
 
     fn text(token: Result<Cow<'_, [u8]>, OutputLimit>) -> String {
-        String::from_utf8(token.expect("there is budget").into_owned()).expect("a text")
+        String::from_utf8(token.expect("the budget suffices").into_owned()).expect("a text")
     }
 
-    fn with_room<T>(bytes: usize, work: impl FnOnce(&StepBudget<'_>) -> T) -> T {
+    fn with_budget<T>(bytes: usize, work: impl FnOnce(&StepBudget<'_>) -> T) -> T {
         work(&StepBudget::new(&mut Budget::of_text(bytes), 0))
     }
 
     proptest! {
         #[test]
-        fn what_is_cleaned_is_what_replacing_one_after_the_other_gives(
+        fn clean_equals_replacing_one_after_the_other(
             parts in prop::collection::vec(prop::sample::select(vec![" ", "'", " '", "n't", ".", " ,", "m", " do", " not", "re", "é", "x"]), 0..9),
         ) {
             let token = parts.concat();
-            prop_assert_eq!(text(with_room(token.len(), |budget| clean(Cow::Borrowed(token.as_bytes()), budget))), cleaned(&token));
+            prop_assert_eq!(text(with_budget(token.len(), |budget| clean(Cow::Borrowed(token.as_bytes()), budget))), cleaned(&token));
         }
 
         #[test]
-        fn what_is_replaced_is_what_the_standard_library_replaces(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
-            prop_assert_eq!(text(with_room(token.len(), |budget| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, budget))), token.replace(&sought, &put));
+        fn replace_equals_that_of_the_standard_library(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
+            prop_assert_eq!(text(with_budget(token.len(), |budget| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, budget))), token.replace(&sought, &put));
         }
     }
 
     #[test]
-    fn all_that_is_cleaned_begins_with_a_space() {
+    fn all_cleaned_patterns_start_with_a_space() {
         for (sought, put) in CLEANED {
             assert!(sought.starts_with(' '));
             assert_eq!(
-                text(with_room(9, |budget| clean(Cow::Owned(format!("a{sought}b").into_bytes()), budget))),
+                text(with_budget(9, |budget| clean(Cow::Owned(format!("a{sought}b").into_bytes()), budget))),
                 format!("a{put}b")
             );
         }

@@ -337,11 +337,11 @@ impl<'a> Flow<'a> {
         };
         let after = if rest.is_empty() { 0 } else { held.saturating_sub(strip.stop) };
         state.held = held.min(strip.stop);
-        let mut handed = vec![];
-        (0..before).for_each(|_| append(&mut handed, mark.as_bytes()));
-        append(&mut handed, rest);
-        (0..after).for_each(|_| append(&mut handed, mark.as_bytes()));
-        self.part(at + 1, &handed)
+        let mut stripped = vec![];
+        (0..before).for_each(|_| append(&mut stripped, mark.as_bytes()));
+        append(&mut stripped, rest);
+        (0..after).for_each(|_| append(&mut stripped, mark.as_bytes()));
+        self.part(at + 1, &stripped)
     }
 }
 

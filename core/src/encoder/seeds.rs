@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_the_short_tokens_that_become_themselves() {
+    fn seeds_are_the_short_tokens_that_become_themselves() {
         let merged = file(&json!({}));
         let of = |token: &[u8]| (word_key::of_word(token), merged.pipeline.vocab.id(token).expect("a token"));
         let known = words(&merged);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_none_where_words_are_not_kept_or_not_of_bytes() {
+    fn models_with_dropout_or_a_suffix_have_no_seeds() {
         assert_eq!(words(&file(&json!({"dropout": 0.5}))), []);
         assert_eq!(words(&file(&json!({"end_of_word_suffix": "</w>"}))), []);
     }

@@ -41,7 +41,7 @@ proptest! {
 }
 
 #[test]
-fn what_may_be_read_as_it_stands() {
+fn texts_that_need_no_rewriting() {
     let whole = File {
         form: SpaceForm::PrependThenReplace,
         unknown: vec![],

@@ -126,7 +126,7 @@ pub(crate) fn check(file: &File, texts: &[String]) {
     let load = || Tokenizer::from_tokenizer_json(bytes.as_bytes()).expect("it loads");
     let (fast, mut slow) = (load(), load());
     slow.pipeline.spaces = None;
-    let crate::model::Model::Bpe(bpe) = std::sync::Arc::get_mut(&mut slow.pipeline.model).expect("nobody shares it")
+    let crate::model::Model::Bpe(bpe) = std::sync::Arc::get_mut(&mut slow.pipeline.model).expect("it is not shared")
     else {
         unreachable!("the file has merges")
     };

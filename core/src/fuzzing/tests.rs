@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{TARGETS, run};
 
 #[test]
-fn what_fuzzing_found_and_its_seeds() {
+fn inputs_found_by_fuzzing_and_seeds() {
     for (name, target) in TARGETS {
         let folder = format!("{}/testdata/fuzz/{name}", env!("CARGO_MANIFEST_DIR"));
         for entry in std::fs::read_dir(&folder).into_iter().flatten() {

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn components_without_a_type_are_told_by_their_fields() {
+    fn components_without_a_type_are_recognized_by_their_fields() {
         let cases = [
             (json!({"suffix": "_"}), "a b "),
             (json!({"type": "Nosuch", "prefix": "b", "cleanup": true}), "a__ _"),

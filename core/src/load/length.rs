@@ -72,7 +72,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_the_library_writes_is_read() {
+    fn truncation_as_the_library_writes_it_is_read() {
         let stored = json!({"direction": "Left", "max_length": 24, "strategy": "OnlyFirst", "stride": 3});
         let expected = Truncation {
             max_length: 24,

@@ -92,7 +92,7 @@ pub(super) struct MergeIds<'f> {
     vocab: &'f Vocab,
     prefix: &'f str,
     /// The tokens of the vocabulary, for fast lookups.
-    words: TokenTable,
+    tokens: TokenTable,
     pairs: Vec<(u32, u32, Merge)>,
     /// The parts of the last pairs, whose ids have not been looked up yet.
     waiting: Vec<Key>,
@@ -105,10 +105,10 @@ const LOOKUP_BATCH: usize = 32;
 
 impl<'f> MergeIds<'f> {
     pub(super) fn new(vocab: &'f Vocab, prefix: &'f str) -> Self {
-        let words = TokenTable::new(vocab.iter());
+        let tokens = TokenTable::new(vocab.iter());
         let (mut pairs, waiting) = (vec![], Vec::with_capacity(LOOKUP_BATCH));
         pairs.grow(vocab.len());
-        Self { vocab, prefix, words, pairs, waiting, last: 0 }
+        Self { vocab, prefix, tokens, pairs, waiting, last: 0 }
     }
 
     /// All merges; `None` if a part was not found.
@@ -151,7 +151,7 @@ impl<'f> MergeIds<'f> {
     /// Looks up all waiting parts. Returns whether all were found.
     fn look_up(&mut self) -> bool {
         let first = self.pairs.len() - self.waiting.len() / 2;
-        let mut ids = self.words.ids(&self.waiting);
+        let mut ids = self.tokens.ids(&self.waiting);
         let all = self.pairs[first..].iter_mut().all(|(left, right, _)| {
             let found = ids.next().flatten().zip(ids.next().flatten());
             found.map(|found| (*left, *right) = found).is_some()

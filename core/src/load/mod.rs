@@ -22,7 +22,7 @@ mod vocabulary;
 use crate::error::LoadError;
 use crate::pipeline::Pipeline;
 
-/// Tells the format by the content and loads it.
+/// Recognizes the format by the content and loads it.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     if sentencepiece::is_model(bytes) {
         return sentencepiece::load(bytes);

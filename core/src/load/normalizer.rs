@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_name_the_cause_and_the_path() {
         let cases = [
             (json!({"type": "Nosuch"}), "normalizer: the normalizer Nosuch is not supported"),
             (

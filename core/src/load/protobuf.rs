@@ -1,11 +1,11 @@
-//! A reader of protobuf messages: fields one after the other, without a schema and without copies.
+//! Reads the fields of protobuf messages in order, without a schema and without copies.
 //!
-//! It does not recurse, and it allocates nothing. A length is checked against the bytes that are
-//! left before it is used, so the time is linear in the file whatever the file says.
+//! It neither recurses nor allocates. A length is checked against the number of remaining bytes
+//! before it is used, so the time is linear in the file size for any content.
 
 use crate::error::LoadError;
 
-/// A message, or the part of it that is not read yet.
+/// A message, or the part of it that was not read yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message<'a> {
     bytes: &'a [u8],
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_model_has_is_refused() {
+    fn malformed_fields_are_refused() {
         let cases: [(&[u8], &str); 5] = [
             (&[0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 1], "4294967295 bytes, and 1 are left"),
             (&[0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 1], "18446744073709551615 bytes"),

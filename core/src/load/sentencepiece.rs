@@ -1,9 +1,9 @@
 //! SentencePiece models: `tokenizer.model`, `spiece.model`, `*.spm`.
 //!
 //! The file is a protobuf message of pieces, trainer spec and normalizer spec
-//! (`sentencepiece_model.proto`). What the `sentencepiece` library refuses is refused, with the
-//! piece in question. In addition, both specs must be there, as in every file that the library
-//! writes: without them the file is cut.
+//! (`sentencepiece_model.proto`). A file that the `sentencepiece` library rejects is an error,
+//! which names the piece in question. In addition, both specs must be present, as in every file
+//! that the library writes: a file without them was cut off.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -163,8 +163,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     })
 }
 
-/// What a tokenizer of a SentencePiece model is made of, whether a file says so or a call that
-/// changes another tokenizer.
+/// The parts of a tokenizer with a SentencePiece model, from a file or from a call that changes
+/// another tokenizer.
 pub(crate) struct Blueprint {
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
@@ -197,7 +197,7 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
     }))
 }
 
-/// Whether pieces of a kind can be found in text.
+/// Whether pieces of a kind are matched in text.
 fn is_normal(kind: PieceKind) -> bool {
     matches!(kind, PieceKind::Normal | PieceKind::UserDefined | PieceKind::Unused)
 }
@@ -206,7 +206,7 @@ fn path(id: u32) -> String {
     format!("pieces[{id}]")
 }
 
-/// Fails if a text comes twice in a list of pieces.
+/// Fails if a text occurs twice in a list of pieces.
 fn check_once(list: &[(&[u8], u32)], pieces: &[FilePiece<'_>]) -> Result<(), LoadError> {
     let mut sorted = crate::memory::fallible::collect(list.iter().copied())?;
     sorted.sort_unstable();
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_pieces_is_said() {
+    fn errors_name_the_wrong_piece() {
         let unigram = || vec![number(3, 1)];
         let cases = [
             (file(&[("a", -1.0, 1)], &unigram()), "pieces: there is no unknown piece"),

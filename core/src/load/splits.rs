@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_files_nothing_is_known() {
+    fn other_files_have_no_known_splits() {
         let mut file = rank_file("r50k_base");
         file[1000] ^= 1;
         assert!(TokenSplits::of(&file).0.is_none());

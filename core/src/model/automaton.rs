@@ -104,7 +104,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_finds_all_tokens_at_each_place(
+        fn all_tokens_are_found_at_each_position(
             tokens in prop::collection::btree_set("[ab]{1,6}|é[ab]", 0..20),
             text in "[abé]{0,40}",
         ) {

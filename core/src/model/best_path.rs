@@ -1,6 +1,6 @@
 //! The best path through a text: the pieces with the greatest sum of scores. The Unigram models of
-//! tokenizer.json and of SentencePiece files share it; they differ in the scores' width and in what
-//! they offer at each position.
+//! tokenizer.json and of SentencePiece files share it; they differ in the width of scores and in
+//! the pieces that they offer at each position.
 //!
 //! Paths are extended from left to right. Of two paths to the same position the first one stays
 //! unless the second is strictly better, so the order of offers decides ties.
@@ -62,9 +62,9 @@ impl<S: Score> Path<S> {
     }
 }
 
-/// Takes the pieces that start at one position.
+/// Receives the pieces that start at one position.
 pub(super) struct Offers<'a, S> {
-    /// From this position on.
+    /// The paths to this position and to later ones.
     paths: &'a mut [Path<S>],
     start: u32,
     so_far: S,
@@ -125,9 +125,9 @@ impl<S: Score> BestPath<S> {
         Ok(())
     }
 
-    /// The same by end positions: for each end from 1 on, `best` returns the score, the start and
-    /// the id of the best piece that ends there, if there is one. Its second argument returns the
-    /// score of the best path to an earlier position.
+    /// [`Self::search`] by end positions: for each end from 1 on, `best` returns the score, the
+    /// start and the id of the best piece that ends there, if there is one. Its second argument
+    /// returns the score of the best path to an earlier position.
     pub(super) fn search_by_ends<E>(
         &mut self,
         len: usize,

@@ -69,7 +69,7 @@ impl Unigram {
         Self::with_limit(settings, vocab, scores, mark, MAX_TRIE_TOKEN_BYTES)
     }
 
-    /// As [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
+    /// Like [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
     fn with_limit(
         settings: &UnigramSettings,
         vocab: &Vocab,
@@ -121,8 +121,8 @@ impl Unigram {
         Ok(())
     }
 
-    /// As [`Self::tokenize`], but by end positions. For each end, candidates come in order of their
-    /// start, as in the reference.
+    /// Like [`Self::tokenize`], but by end positions. For each end, candidates come in order of
+    /// their start, as in the reference.
     fn tokenize_long(
         &self,
         automaton: &Automaton,

@@ -67,7 +67,7 @@ impl WordPiece {
         Self::with_limit(settings, vocab, MAX_TRIE_TOKEN_BYTES)
     }
 
-    /// As [`Self::new`]; uses the automaton if some token has more than `limit` bytes.
+    /// Like [`Self::new`]; uses the automaton if some token has more than `limit` bytes.
     fn with_limit(settings: &WordPieceSettings, vocab: &Vocab, limit: usize) -> Result<Self, LoadError> {
         let trie = Trie::new(vocab.iter())?;
         let prefix = settings.continuing_subword_prefix.as_bytes();

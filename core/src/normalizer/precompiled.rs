@@ -293,7 +293,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_charsmap_cut_anywhere_is_told_or_harmless() {
+    fn a_charsmap_cut_anywhere_is_an_error_or_harmless() {
         let whole = charsmap(&[("ﬁ", "fi"), ("x", "yé")]);
         for end in (0..whole.len()).filter(|end| end % 509 == 0 || *end < 8 || whole.len() - end < 12) {
             match Precompiled::new(&whole[..end]) {

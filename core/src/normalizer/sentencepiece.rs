@@ -21,8 +21,8 @@ pub(crate) struct SentencePiece {
     /// The user-defined symbols.
     symbols: Option<Arc<Trie>>,
     settings: SpaceSettings,
-    /// The ASCII characters that stay as they are in front of another ASCII character.
-    left_alone: [bool; 128],
+    /// The ASCII characters that do not change before another ASCII character.
+    unchanged_ascii: [bool; 128],
 }
 
 /// The flags of the spec, and `treat_whitespace_as_suffix` of the trainer spec.
@@ -36,17 +36,17 @@ pub(crate) struct SpaceSettings {
 
 impl SentencePiece {
     pub(crate) fn new(charsmap: Option<Precompiled>, symbols: Option<Arc<Trie>>, settings: SpaceSettings) -> Self {
-        let left_alone = std::array::from_fn(|code| {
+        let unchanged_ascii = std::array::from_fn(|code| {
             let byte = code as u8;
             byte != b' '
                 && symbols.as_ref().is_none_or(|trie| trie.descend(&[byte]).is_none())
                 && charsmap.as_ref().is_none_or(|charsmap| charsmap.leaves_before_ascii(byte))
         });
-        Self { charsmap, symbols, settings, left_alone }
+        Self { charsmap, symbols, settings, unchanged_ascii }
     }
 
-    /// What takes the place of a prefix of `text`, and the length of the prefix in bytes. `text` is
-    /// not empty.
+    /// The replacement of the longest prefix of `text` that has one, and the length of that prefix
+    /// in bytes; otherwise the first character. `text` is not empty.
     fn prefix<'a>(&'a self, text: &'a str) -> (&'a str, usize) {
         if let Some(trie) = &self.symbols
             && let Some((_, length)) = trie.longest_match(trie.root(), text.as_bytes())
@@ -60,11 +60,11 @@ impl SentencePiece {
         (&text[..length], length)
     }
 
-    /// The length of a start of `text` that stays as it is.
+    /// The length of a prefix of `text` that does not change.
     fn unchanged(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
-        let is_left_alone = |byte: &u8| self.left_alone.get(usize::from(*byte)).is_some_and(|&alone| alone);
-        let run = bytes.iter().take_while(|byte| is_left_alone(byte)).count();
+        let is_unchanged_ascii = |byte: &u8| self.unchanged_ascii.get(usize::from(*byte)).is_some_and(|&alone| alone);
+        let run = bytes.iter().take_while(|byte| is_unchanged_ascii(byte)).count();
         // Before other characters the last one can be part of a rule.
         if bytes.get(run).is_some_and(|byte| !byte.is_ascii()) { run.saturating_sub(1) } else { run }
     }

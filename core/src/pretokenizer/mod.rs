@@ -91,8 +91,8 @@ impl PreTokenizer {
     /// position of the split itself, because the text may have been rewritten before.
     pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {
         let rewrites = |stage: &Stage| !matches!(stage, Stage::Cut(_));
-        let asks = |stage: &Stage| matches!(stage, Stage::Spaces { prepend: Prepend::First, .. });
-        let place = self.stages.iter().rposition(asks);
+        let prepends_first = |stage: &Stage| matches!(stage, Stage::Spaces { prepend: Prepend::First, .. });
+        let place = self.stages.iter().rposition(prepends_first);
         place.is_some_and(|place| is_normalized || self.stages[..place].iter().any(rewrites))
     }
 

@@ -467,12 +467,12 @@ impl Metaspace {
     /// Whether a word that no space precedes starts with a mark.
     #[inline]
     fn is_marked(&self, base: usize, at: usize) -> bool {
-        let is_asked = match self.prepend {
+        let prepends = match self.prepend {
             Prepend::Always => true,
             Prepend::First => base == 0,
             Prepend::Never => false,
         };
-        self.drops_spaces || at == 0 && is_asked
+        self.drops_spaces || at == 0 && prepends
     }
 }
 

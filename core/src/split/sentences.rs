@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_that_is_asked_for_is_found_in_any_order_of_questions() {
+    fn ends_are_found_in_any_order_of_requests() {
         let text = "One. Two etc. and more! (Three?) 4.5 and E.U. Law. \r\n\u{301}Last";
         let all = ends(text);
         assert!(all.len() >= 4, "{all:?}");
@@ -361,6 +361,6 @@ mod tests {
         assert!(self::ends(&spaces).is_empty());
         let mut found = Ends::new(&spaces);
         assert_eq!(found.next_up_to(10), None);
-        assert_eq!(found.seen(), 11, "nothing asked whether a small letter follows the spaces");
+        assert_eq!(found.seen(), 11, "nothing searched whether a small letter follows the spaces");
     }
 }

@@ -213,7 +213,7 @@ fn splitting_encodes_less_than_three_times_the_text() {
 }
 
 #[test]
-fn what_special_tokens_leave_no_room_for_is_told() {
+fn a_character_that_exceeds_the_limit_and_a_refused_special_token_end_the_split() {
     let tokenizer = bundled("cl100k_base");
     let limits = Limits { max_tokens: 1, overlap: 0, boundary: Boundary::Token };
     let made = split(&tokenizer, "a 𒀀", &limits);

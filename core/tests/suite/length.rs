@@ -36,7 +36,7 @@ fn ids(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -> Vec<u32> {
 }
 
 #[test]
-fn what_the_file_says_is_the_default_of_a_call() {
+fn settings_of_the_file_are_the_defaults_of_a_call() {
     let mut file = file();
     file["truncation"] = json!({"max_length": 3, "stride": 1, "strategy": "LongestFirst", "direction": "Right"});
     file["padding"] = json!({
@@ -78,7 +78,7 @@ fn a_template_for_one_text_with_a_place_for_two_is_an_error_of_the_call() {
 }
 
 #[test]
-fn what_would_not_fit_into_memory_is_refused() {
+fn lengths_that_exceed_memory_are_refused() {
     let tokenizer = load(&file()).expect("the file loads");
     let with = |padding: Padding| EncodeOptions { padding: Setting::On(padding), ..EncodeOptions::default() };
     for length in [usize::MAX, usize::MAX - 7, 1 << 40, (1 << 28) + 1] {

@@ -106,7 +106,7 @@ fn twice(first: &Value, second: &Value) -> Tokenizer {
 }
 
 #[test]
-fn of_an_added_token_that_is_there_twice_the_later_one_counts() {
+fn the_later_of_two_equal_added_tokens_counts() {
     let ids = |tokenizer: &Tokenizer, special_tokens| {
         let options = EncodeOptions { special_tokens, ..EncodeOptions::default() };
         tokenizer.encode("aX b".into(), &options).expect("the text is sound").into_ids()

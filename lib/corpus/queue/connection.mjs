@@ -7,7 +7,7 @@ import { error, rangeError } from '../errors.mjs'
 const { optional } = createRequire(import.meta.url)('../../optional.js')
 
 const PORT = 6379
-const LEAST = [6, 2]
+const MIN_VERSION = [6, 2]
 /** Milliseconds for the first connection. */
 const PATIENCE = 10_000
 /** The most milliseconds between attempts to connect again. */
@@ -72,8 +72,8 @@ export async function connect(connection) {
     await client.connect()
     const version = /redis_version:(\d+)\.(\d+)/.exec(await client.info('server'))
     const [major, minor] = version === null ? [0, 0] : [Number(version[1]), Number(version[2])]
-    if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
-      throw new Error(`it is version ${major}.${minor}, and ${LEAST.join('.')} or newer is needed`)
+    if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
+      throw new Error(`it is version ${major}.${minor}, and ${MIN_VERSION.join('.')} or newer is needed`)
     }
     return client
   } catch (failure) {

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_what_was_inserted() {
+    fn inserted_words_are_found() {
         let (mut words, mut ring) = (MediumWords::new(64), SpillRing::new(1 << 10));
         for (count, largest) in
             (0..=MAX_IDS).flat_map(|count| [8, 16, 24, 32].map(|bits| (count, u32::MAX >> (32 - bits))))

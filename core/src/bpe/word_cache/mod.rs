@@ -38,6 +38,7 @@ use super::Symbol;
 use crate::memory::fallible::catch;
 use crate::memory::{Grow, OutOfMemory};
 use crate::simd::append::Appender;
+use crate::simd::packed::PackedIds;
 use crate::simd::probe::primary_bucket;
 use crate::simd::{BLOCK, Simd, bits};
 use crate::span::Span;
@@ -313,7 +314,7 @@ impl WordCache {
 
     /// Inserts the short word with this key that another worker has shared, if there is one.
     fn adopt_shared(&mut self, key: Key) -> Option<Slot> {
-        let ids = crate::simd::packed::PackedIds::from_bytes(self.shared.get(key)?);
+        let ids = PackedIds::from_bytes(self.shared.get(key)?);
         let slot = Slot { key, ids };
         self.short.insert(slot, self.lookups);
         Some(slot)
@@ -415,7 +416,7 @@ impl WordCache {
         self.short.memory_bytes()
             + self.medium.memory_bytes()
             + self.long.memory_bytes()
-            + self.ring.words.memory_bytes()
+            + self.ring.numbers.memory_bytes()
     }
 }
 
@@ -435,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_what_was_inserted_and_stays_within_its_bound() {
+    fn inserted_words_are_found_within_the_bound() {
         const BYTES: usize = 64 << 10;
         let mut cache = WordCache::new(BYTES);
         let mut expected: HashMap<Vec<u8>, (Vec<u32>, bool)> = HashMap::new();
@@ -470,7 +471,7 @@ mod tests {
         let medium = |number: u32| format!("{number:018}").into_bytes();
         cache.insert(&word(0), word_key::of_word(&word(0)), &symbols(0), Hit { lengths_vary: false });
         cache.insert(&medium(0), NOT_SHORT, &[symbols(0), symbols(0)].concat(), Hit { lengths_vary: false });
-        cache.ring.head = u32::MAX - 3 * cache.ring.words.len() as u32;
+        cache.ring.head = u32::MAX - 3 * cache.ring.numbers.len() as u32;
         for number in 1..20_000 {
             cache.insert(
                 &word(number),

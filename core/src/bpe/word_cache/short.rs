@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_to_its_limit_and_keeps_its_words() {
+    fn a_table_grows_to_its_limit_and_keeps_its_words() {
         let mut words = ShortWords::new(4 * INITIAL_BUCKETS);
         let mut lost = 0;
         for number in 0..4 * INITIAL_BUCKETS as u32 {

@@ -12,11 +12,12 @@ const SPILLED: u8 = PackedIds::COUNT_MASK;
 
 /// The ring. See the module documentation.
 ///
-/// Invariant: an entry at `place` exists if `head - place <= words.len()`. An entry is contiguous.
+/// Invariant: an entry at `place` exists if `head - place <= numbers.len()`. An entry is
+/// contiguous.
 #[derive(Debug)]
 pub(super) struct SpillRing {
     /// The ring. Its length is a power of two or 0.
-    pub(super) words: Table<u32>,
+    pub(super) numbers: Table<u32>,
     /// The place of the next entry.
     pub(super) head: u32,
 }
@@ -24,13 +25,13 @@ pub(super) struct SpillRing {
 impl SpillRing {
     /// A ring of `len` numbers, a power of two or zero.
     pub(super) fn new(len: usize) -> Self {
-        Self { words: Table::zeroed(len), head: 0 }
+        Self { numbers: Table::zeroed(len), head: 0 }
     }
 
     /// Whether places are about to exceed 32 bits. The owner then clears every table that has
     /// places, and the ring.
     pub(super) fn is_exhausted(&self) -> bool {
-        (u32::MAX - self.head) as usize <= 2 * self.words.len()
+        (u32::MAX - self.head) as usize <= 2 * self.numbers.len()
     }
 
     /// Starts again at place 0.
@@ -42,7 +43,7 @@ impl SpillRing {
     /// ring.
     pub(super) fn write(&mut self, numbers: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         let count = numbers.clone().count();
-        let len = self.words.len();
+        let len = self.numbers.len();
         if count > len / 8 {
             return None;
         }
@@ -53,8 +54,8 @@ impl SpillRing {
             at = 0;
         }
         let place = self.head;
-        for (word, number) in self.words[at..].iter_mut().zip(numbers) {
-            *word = number;
+        for (to, number) in self.numbers[at..].iter_mut().zip(numbers) {
+            *to = number;
         }
         self.head += count as u32;
         Some(place)
@@ -79,10 +80,10 @@ impl SpillRing {
     /// The entry of `count` numbers at `place`, unless it was overwritten.
     #[inline]
     pub(super) fn read(&self, place: u32, count: usize) -> Option<&[u32]> {
-        let len = self.words.len();
+        let len = self.numbers.len();
         if (self.head - place) as usize > len {
             return None;
         }
-        self.words.get(place as usize & (len - 1)..)?.get(..count)
+        self.numbers.get(place as usize & (len - 1)..)?.get(..count)
     }
 }

@@ -48,7 +48,7 @@ proptest! {
 
     /// Best fit: no smaller free block would have been large enough.
     #[test]
-    fn split_lends_the_block_that_fits_best(sizes in prop::collection::vec(1usize..40 << 20, 1..30), wanted in 1usize..40 << 20) {
+    fn split_allocates_the_best_fitting_block(sizes in prop::collection::vec(1usize..40 << 20, 1..30), wanted in 1usize..40 << 20) {
         let mut pool = Split::<FakePages>::default();
         // Two of each size, so that an outstanding block separates the free ones.
         let room = usize::MAX / 2;
@@ -86,7 +86,7 @@ fn split_merges_what_comes_back() {
 }
 
 #[test]
-fn free_blocks_of_more_than_two_mebibytes_are_lent_in_order_of_size() {
+fn free_blocks_of_more_than_two_mebibytes_are_allocated_in_order_of_size() {
     let mut pool = Split::<FakePages>::default();
     let mut blocks: Vec<_> = (0..16).map(|_| pool.map(1 << 20, usize::MAX).expect("there is room")).collect();
     let starts: Vec<_> = blocks.iter().map(|block| block.start).collect();
@@ -105,7 +105,7 @@ fn free_blocks_of_more_than_two_mebibytes_are_lent_in_order_of_size() {
 }
 
 #[test]
-fn what_is_too_much_of_a_huge_block_stays_behind_it() {
+fn the_remainder_of_a_huge_block_stays_behind_it() {
     let mut pool = Split::<FakePages>::default();
     let huge = pool.map(80 << 20, usize::MAX).expect("there is room");
     let start = huge.start;

@@ -1,4 +1,4 @@
-//! BPE: always the pair that makes the piece with the greatest score, the leftmost of equal ones.
+//! BPE: merges the pair whose piece has the greatest score first, the leftmost of equal ones.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -12,8 +12,8 @@ use crate::memory::fallible::push;
 pub(super) struct Scratch {
     parts: Vec<MergedPiece>,
     queue: BinaryHeap<Pair>,
-    /// Of each unused piece that was merged: the length of its left part.
-    taken_apart: std::collections::HashMap<u32, u32, foldhash::fast::RandomState>,
+    /// For each unused piece that a pair could form: the length of the left part of the last pair.
+    left_lengths: std::collections::HashMap<u32, u32, foldhash::fast::RandomState>,
     /// The parts of an unused piece that are still to be written.
     pending: Vec<(usize, usize)>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Scratch {
 impl Scratch {
     pub(super) fn trim(&mut self) {
         const KEEP: usize = 1 << 14;
-        if self.parts.capacity() > KEEP || self.queue.capacity() > KEEP || self.taken_apart.capacity() > KEEP {
+        if self.parts.capacity() > KEEP || self.queue.capacity() > KEEP || self.left_lengths.capacity() > KEEP {
             *self = Self::default();
         }
     }
@@ -40,7 +40,8 @@ struct MergedPiece {
 
 const NONE: u32 = u32::MAX;
 
-/// Two neighbours that make a piece. Outdated if they are not `len` bytes long together any more.
+/// Two neighbours whose concatenation is a piece. Outdated if they are no longer `len` bytes long
+/// together.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     score: f32,
@@ -74,7 +75,7 @@ impl SentencePiece {
     pub(super) fn merge(&self, text: &[u8], scratch: &mut Scratch, writer: &mut Writer<'_>) {
         scratch.parts.clear();
         scratch.queue.clear();
-        scratch.taken_apart.clear();
+        scratch.left_lengths.clear();
         let mut start = 0;
         while start < text.len() {
             let (length, is_fixed) = self.first(&text[start..]);
@@ -108,7 +109,7 @@ impl SentencePiece {
         }
     }
 
-    /// Queues a pair of neighbours if it makes a piece.
+    /// Queues a pair of neighbours if its concatenation is a piece.
     fn look_up(&self, text: &[u8], left: u32, right: u32, scratch: &mut Scratch) {
         let (Some(a), Some(b)) = (scratch.parts.get(left as usize), scratch.parts.get(right as usize)) else { return };
         if a.is_fixed || b.is_fixed {
@@ -117,20 +118,20 @@ impl SentencePiece {
         let (start, len) = (a.start as usize, (a.len + b.len) as usize);
         let Some(id) = self.parts.pieces.id(&text[start..start + len]) else { return };
         if self.parts.kinds[id as usize] == PieceKind::Unused {
-            scratch.taken_apart.insert(id, a.len);
+            scratch.left_lengths.insert(id, a.len);
         }
         scratch.queue.grow(1);
         scratch.queue.push(Pair { score: self.parts.scores[id as usize], left, right, len: len as u32 });
     }
 
-    /// Writes a part. An unused piece is written as the two parts that it was merged from last in
-    /// this text.
+    /// Writes a merged piece. An unused piece is written as the two parts of the last pair in this
+    /// text that could form it, as in the library.
     fn write(&self, text: &[u8], start: usize, len: usize, scratch: &mut Scratch, writer: &mut Writer<'_>) {
-        let Scratch { taken_apart, pending, .. } = scratch;
+        let Scratch { left_lengths, pending, .. } = scratch;
         push(pending, (start, len));
         while let Some((start, len)) = pending.pop() {
             let piece = &text[start..start + len];
-            let left = self.parts.pieces.id(piece).and_then(|id| taken_apart.get(&id));
+            let left = self.parts.pieces.id(piece).and_then(|id| left_lengths.get(&id));
             match left {
                 Some(&left) => {
                     push(pending, (start + left as usize, len - left as usize));

@@ -2,7 +2,7 @@
 //! library.
 //!
 //! - [`unigram`]: the best path, in 32-bit floats.
-//! - [`bpe`]: merging by score, with unused pieces taken apart again.
+//! - [`bpe`]: merging by score. Unused pieces are merged too, and split again at the end.
 //!
 //! They differ from the models of a tokenizer.json: scores are 32-bit, user-defined symbols and
 //! unused pieces have rules of their own, pairs of equal score merge from left to right, and a run
@@ -22,37 +22,37 @@ use crate::memory::fallible::push;
 use crate::normalizer::sentencepiece::MARK;
 use crate::trie::{Start, Trie};
 
-/// What a piece is for.
+/// The type of a piece, as the file has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PieceKind {
     Normal,
     Unknown,
-    /// Never found in text.
+    /// Never matched in text.
     Control,
-    /// Found wherever a text has it.
+    /// Always matched where a text contains it, before any other piece.
     UserDefined,
     Byte,
-    /// Merged by BPE, then taken apart again; Unigram ignores it.
+    /// Merged by BPE and split again at the end; ignored by Unigram.
     Unused,
 }
 
-/// How text is cut into pieces.
+/// The algorithm that splits text into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Unigram,
     Bpe,
-    /// Each `▁` starts a word, and words are pieces.
+    /// A piece starts at each `▁`.
     Words,
     Characters,
 }
 
-/// What a model is made of, as the file has it.
+/// The parts of a model, as the file has them.
 #[derive(Debug)]
 pub(crate) struct ModelParts {
     pub(crate) method: Method,
-    /// By id.
+    /// The kind of each piece, by id.
     pub(crate) kinds: Vec<PieceKind>,
-    /// By id.
+    /// The score of each piece, by id.
     pub(crate) scores: Vec<f32>,
     /// Normal, user-defined and unused pieces.
     pub(crate) pieces: Trie,
@@ -66,9 +66,9 @@ pub(crate) struct ModelParts {
 #[derive(Debug)]
 pub(crate) struct SentencePiece {
     parts: ModelParts,
-    /// Where pieces are searched.
+    /// The node of `pieces` from which a search starts.
     start: Start,
-    /// Of Unigram: the score of a character that is not a piece.
+    /// Unigram: the score of a character that is not a piece.
     unknown_score: f32,
 }
 
@@ -140,7 +140,7 @@ impl SentencePiece {
         }
     }
 
-    /// The id of a piece that text can have, or the unknown one.
+    /// The id of a piece that can occur in text; otherwise that of the unknown piece.
     fn id(&self, piece: &[u8]) -> u32 {
         let ModelParts { pieces, kinds, unk_id, .. } = &self.parts;
         pieces.id(piece).filter(|&id| kinds[id as usize] != PieceKind::Unused).unwrap_or(*unk_id)

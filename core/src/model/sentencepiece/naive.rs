@@ -135,21 +135,26 @@ impl Naive {
                     best = Some((score, at));
                 }
             }
-            self.note_unused(&parts, &mut seen, &mut sources);
+            self.record_unused(&parts, &mut seen, &mut sources);
             let Some((_, at)) = best else { break };
             let (right, _) = parts.remove(at);
             parts[at - 1].0.push_str(&right);
         }
         let mut out = vec![];
         for (part, _) in parts {
-            self.take_apart(&part, &sources, &mut out);
+            self.push_unmerged(&part, &sources, &mut out);
         }
         out
     }
 
-    /// Notes how unused pieces can be made of neighbours, as these pairs come up: at first all from
-    /// left to right, then those beside the part that was merged last.
-    fn note_unused(&self, parts: &[(String, bool)], seen: &mut Vec<String>, sources: &mut Vec<(String, [String; 2])>) {
+    /// Records the pairs of neighbours that could form an unused piece, when such a pair first
+    /// exists: initially all pairs from left to right, later the pairs beside the last merge.
+    fn record_unused(
+        &self,
+        parts: &[(String, bool)],
+        seen: &mut Vec<String>,
+        sources: &mut Vec<(String, [String; 2])>,
+    ) {
         let mut start = 0;
         let mut now = vec![];
         for at in 1..parts.len() {
@@ -166,9 +171,9 @@ impl Naive {
         seen.extend(now);
     }
 
-    fn take_apart(&self, piece: &str, sources: &[(String, [String; 2])], out: &mut Vec<(u32, usize)>) {
+    fn push_unmerged(&self, piece: &str, sources: &[(String, [String; 2])], out: &mut Vec<(u32, usize)>) {
         match sources.iter().rev().find(|source| source.0 == piece) {
-            Some((_, parts)) => parts.iter().for_each(|part| self.take_apart(part, sources, out)),
+            Some((_, parts)) => parts.iter().for_each(|part| self.push_unmerged(part, sources, out)),
             None => out.push((self.id(piece), piece.len())),
         }
     }

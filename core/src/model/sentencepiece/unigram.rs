@@ -1,4 +1,5 @@
-//! Unigram: the pieces with the greatest sum of scores, as `EncodeOptimized` of the library.
+//! Unigram: the pieces with the greatest sum of scores, as computed by `EncodeOptimized` of the
+//! library.
 
 use std::convert::Infallible;
 

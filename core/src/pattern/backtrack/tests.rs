@@ -237,7 +237,7 @@ fn patterns_that_stay_linear_have_an_answer_however_long_the_text_is() {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_syntax_is_named() {
     for (source, part) in [(r"(a)(?i:\1)", "ignores case"), (r"(?<n>a\g<n>?b)", "subroutine")] {
         let tree = Expr::parse_tree(source).expect("it parses");
         let refused =

@@ -269,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn what_both_read_alike_stays() {
+    fn syntax_common_to_both_stays() {
         let alike = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s+(?!\S)|(?>a++|b*?)\.(?<=-)";
         assert_eq!(respell(alike), Ok(alike.into()));
     }
 
     #[test]
-    fn what_they_read_differently_is_written_out() {
+    fn syntax_that_differs_is_rewritten() {
         let cases = [
             (r"^a$", r"\Aa\z"),
             (r".+", r"[^\n]+"),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_named_with_its_place() {
+    fn syntax_without_a_translation_is_named_with_its_position() {
         let cases = [
             (r"a\b", "an escape is not carried over, which stands at byte 1"),
             (r"(a)\1", "an escape is not carried over, which stands at byte 3"),
@@ -362,7 +362,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
         #[test]
-        fn what_is_carried_over_matches_the_same(source in pattern(), text in "([abkKsSſßé½ '.\\-}\u{212a}0A]|\n){0,12}") {
+        fn translated_patterns_match_the_same(source in pattern(), text in "([abkKsSſßé½ '.\\-}\u{212a}0A]|\n){0,12}") {
             // A pattern that fancy-regex does not compile cannot be in a rank file.
             if Pattern::new(&source, Dialect::FancyRegex, "test").is_ok()
                 && let Ok(spelt) = respell(&source)

@@ -51,7 +51,7 @@ fn word_characters_in_brackets_lack_superscripts_and_fractions() {
 
 /// Recorded from Oniguruma 6.9.10, through the crate onig 6.5.
 #[test]
-fn what_dialects_read_differently() {
+fn syntax_that_differs_between_dialects() {
     type Case = (&'static str, &'static str, &'static [(u32, u32)]);
     let cases: [Case; 53] = [
         ("$", "a\nb\n", &[(1, 1), (3, 3), (4, 4)]),
@@ -114,7 +114,7 @@ fn what_dialects_read_differently() {
 }
 
 #[test]
-fn what_is_refused_is_named_with_its_place() {
+fn errors_name_the_syntax_and_its_position() {
     let cases = [
         ("a(?s:.)", "the group option 's' is not supported, which stands at byte 3"),
         (r"ab\X", r"\X (text segments) is not supported, which stands at byte 2"),

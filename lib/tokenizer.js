@@ -104,8 +104,16 @@ const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
  */
 let encodeDocuments
 
+/**
+ * The largest id of a tokenizer, or -1. Internal, for lib/corpus.
+ *
+ * @type {(tokenizer: Tokenizer) => number}
+ */
+let maxId
+
 class Tokenizer {
   static {
+    maxId = (tokenizer) => native.maxId(tokenizer.#handle)
     encodeDocuments = async (tokenizer, documents, options) => {
       const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
       const extra = extraOptions(flags, options)
@@ -547,4 +555,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, encodeDocuments, encodings }
+module.exports = { Tokenizer, encodeDocuments, encodings, maxId }

@@ -13,7 +13,7 @@ use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::json_fields::{self, Fields};
-use tokenlane_core::memory::{Grow, OutOfMemory, Slab};
+use tokenlane_core::memory::{Grow, OutOfMemory};
 
 use crate::batch::{self, EncodeWork};
 use crate::error::{Class, Failure, caught};
@@ -24,9 +24,6 @@ use crate::options::Extra;
 use crate::queue::QueueEntry;
 use crate::task::Job;
 use crate::text::{self, Arena, Inputs};
-
-/// Longer lines are read to scratch memory first: 256 KiB. Their texts may be much shorter.
-const LONG: usize = 256 << 10;
 
 /// Scratch memory is freed after use if it is larger: 4 MiB.
 const MOST_KEPT: usize = 4 << 20;
@@ -53,7 +50,8 @@ struct LineReader {
     bytes: Vec<u8>,
     /// The bytes before this position are UTF-8, as far as they were checked.
     checked: usize,
-    scratch: Slab<u8>,
+    /// Room for a text. All of it is initialized, because it is used again.
+    scratch: Vec<u8>,
 }
 
 /// Documents that are encoded together.
@@ -168,18 +166,13 @@ impl LineReader {
             return Ok(false);
         }
         let (Some(fields), line) = (&self.fields, &self.bytes[start..end]) else { return Ok(false) };
-        let texts = to.texts_mut()?;
-        let (length, id) = if line.len() > LONG {
-            self.scratch.resize(0, 0);
-            self.scratch.try_grow(line.len())?;
-            let Some(id) = fields.read(line, &mut self.scratch) else { return Ok(false) };
-            texts.push_utf8(&self.scratch)?;
-            (self.scratch.len(), id)
-        } else {
-            let written = texts.push_written(line.len(), |text| fields.read(line, text))?;
-            let Some((length, id)) = written else { return Ok(false) };
-            (length, id)
-        };
+        let room = line.len() + json_fields::ROOM;
+        if room > self.scratch.len() {
+            self.scratch.try_grow(room - self.scratch.len())?;
+            self.scratch.resize(room, 0);
+        }
+        let Some((length, id)) = fields.read(line, &mut self.scratch) else { return Ok(false) };
+        to.texts_mut()?.push_utf8(&self.scratch[..length])?;
         to.push_row(at, row, length)?;
         if let Some(id) = id {
             to.push_id(&line[id])?;
@@ -192,8 +185,7 @@ impl LineReader {
 #[napi]
 pub fn line_reader(field: Option<String>, id_field: Option<String>, max_line: f64) -> External<Lines> {
     let fields = field.map(|field| Fields { text: (*field).into(), id: id_field.map(|id| (*id).into()) });
-    let reader =
-        LineReader { fields, max_line: max_line as usize, bytes: vec![], checked: 0, scratch: Slab::default() };
+    let reader = LineReader { fields, max_line: max_line as usize, bytes: vec![], checked: 0, scratch: vec![] };
     External::new(Lines(RefCell::new(reader)))
 }
 
@@ -213,7 +205,7 @@ pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi
             reader.bytes = vec![];
         }
         if reader.scratch.capacity() > MOST_KEPT {
-            reader.scratch = Slab::default();
+            reader.scratch = vec![];
         }
         reader.bytes.clear();
         reader.checked = 0;

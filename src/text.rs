@@ -189,41 +189,24 @@ impl Arena {
         Ok(length * size_of::<u16>())
     }
 
-    /// Appends a text that `write` appends to memory with room for `most` bytes. Returns its length
-    /// and what `write` returned; nothing is appended if that is `None`.
-    pub fn push_written<T>(
-        &mut self,
-        most: usize,
-        write: impl FnOnce(&mut Slab<u8>) -> Option<T>,
-    ) -> Result<Option<(usize, T)>, OutOfMemory> {
-        self.rows.try_grow(1)?;
-        let memory = self.utf8.with_room(most)?;
-        let before = memory.len();
-        let Some(made) = write(memory) else { return Ok(None) };
-        let length = memory.len() - before;
-        let (chunk, start, end) = self.utf8.latest(length);
-        self.rows.push(Row::Utf8 { chunk, start, end });
-        Ok(Some((length, made)))
-    }
-
     /// Appends a text of UTF-8.
     pub fn push_utf8(&mut self, text: &[u8]) -> Result<(), OutOfMemory> {
-        let write = |memory: &mut Slab<u8>| {
-            memory.extend_from_slice(text);
-            Some(())
-        };
-        self.push_written(text.len(), write).map(drop)
+        self.rows.try_grow(1)?;
+        self.utf8.with_room(text.len())?.extend_from_slice(text);
+        let (chunk, start, end) = self.utf8.latest(text.len());
+        self.rows.push(Row::Utf8 { chunk, start, end });
+        Ok(())
     }
 
     /// Appends a Uint8Array. Returns its length.
     pub fn push_js_bytes(&mut self, name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
-        let length = node_api::byte_length(value).unwrap_or(0);
-        let mut appended = Ok(0);
-        self.push_written(length, |memory| {
-            appended = node_api::append_bytes(value, memory);
-            appended.is_ok().then_some(())
-        })?;
-        appended.map_err(|refused| bytes_refused(name, value, refused))
+        self.rows.try_grow(1)?;
+        let memory = self.utf8.with_room(node_api::byte_length(value).unwrap_or(0))?;
+        let appended = node_api::append_bytes(value, memory);
+        let length = appended.map_err(|refused| bytes_refused(name, value, refused))?;
+        let (chunk, start, end) = self.utf8.latest(length);
+        self.rows.push(Row::Utf8 { chunk, start, end });
+        Ok(length)
     }
 
     /// The text at an index, if there is one and it was appended as UTF-8.

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 
-const { encodeDocuments } = createRequire(import.meta.url)('../tokenizer.js')
+const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
 
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 /** The largest ids that fit. Megatron's type of 32 bits is signed. */
@@ -27,6 +27,8 @@ export class Encoder {
   #bos
   #eos
   #stats
+  /** Whether an id of the tokenizer may not fit into the type of the job. */
+  #isNarrow
 
   /**
    * @param {import('../../index.js').Tokenizer} tokenizer
@@ -41,6 +43,7 @@ export class Encoder {
     this.#bos = ids.bos === undefined ? [] : [ids.bos]
     this.#eos = ids.eos === undefined ? [] : [ids.eos]
     this.#stats = stats
+    this.#isNarrow = maxId(tokenizer) > this.#most
     this.#options = {
       addSpecialTokens: false,
       specialTokens: content.specialTokens,
@@ -161,7 +164,7 @@ export class Encoder {
       lengths[count++] = kept[row] + around
       total += kept[row] + around
     }
-    this.#checkWidth(ids)
+    if (this.#isNarrow) this.#checkWidth(ids)
     return {
       tokens: isWhole ? this.#typed(ids) : this.#joined(encoded, kept, total),
       lengths: lengths.subarray(0, count),
@@ -206,8 +209,13 @@ export class Encoder {
     return buffer.subarray(0, length)
   }
 
+  /** The largest id that fits into the type of the job. */
+  get #most() {
+    return MOST[this.#content.type ?? 'u32']
+  }
+
   #checkWidth(ids) {
-    const most = MOST[this.#content.type ?? 'u32']
+    const most = this.#most
     let bits = 0
     for (let at = 0; at < ids.length; at++) bits |= ids[at]
     if (bits >>> 0 <= most) return

@@ -14,8 +14,10 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use crate::memory::Slab;
-use scanner::{Scanner, is_plain_id};
+use scanner::{Scanner, Unescaped, is_plain_id};
+
+/// Bytes that the room of [`Fields::read`] must have more than the line: texts are copied in words.
+pub const ROOM: usize = 8;
 
 /// The length of the first line, without its line end.
 pub fn line_length(bytes: &[u8]) -> usize {
@@ -91,21 +93,20 @@ impl<'a> Wanted<'a> {
 }
 
 impl Fields {
-    /// Reads a line, which must be valid UTF-8 and have no line end. Appends the text, unescaped,
-    /// to `text`; an unpaired surrogate becomes U+FFFD. Returns the place of the id's JSON, if ids
-    /// are wanted. Returns `None`, with `text` unchanged, if `JSON.parse` has to read the line.
+    /// Reads a line, which must be valid UTF-8 and have no line end. Writes the text, unescaped, to
+    /// `room`; an unpaired surrogate becomes U+FFFD. Returns the length of the text, and the place
+    /// of the id's JSON if ids are wanted. Returns `None` if `JSON.parse` has to read the line.
     ///
-    /// The text has at most as many bytes as the line.
-    pub fn read(&self, line: &[u8], text: &mut Slab<u8>) -> Option<Option<Range<usize>>> {
-        let before = text.len();
-        let found = self.find(line, text);
-        if found.is_none() {
-            text.resize(before, 0);
-        }
-        found
+    /// # Panics
+    /// If `room` has fewer than [`ROOM`] bytes more than the line.
+    pub fn read(&self, line: &[u8], room: &mut [u8]) -> Option<(usize, Option<Range<usize>>)> {
+        assert!(room.len() >= line.len() + ROOM, "the room must be longer than the line");
+        let mut text = Unescaped::new(room);
+        let id = self.find(line, &mut text)?;
+        Some((text.len, id))
     }
 
-    fn find(&self, line: &[u8], text: &mut Slab<u8>) -> Option<Option<Range<usize>>> {
+    fn find(&self, line: &[u8], text: &mut Unescaped<'_>) -> Option<Option<Range<usize>>> {
         let mut scanner = Scanner::new(line);
         let wanted = Wanted::new(&self.text, true);
         let Some(id) = &self.id else {
@@ -127,7 +128,7 @@ impl Fields {
 }
 
 /// Follows a path to its end. Returns the place of its value.
-fn resolve(line: &[u8], wanted: Wanted<'_>, text: &mut Slab<u8>) -> Option<Range<usize>> {
+fn resolve(line: &[u8], wanted: Wanted<'_>, text: &mut Unescaped<'_>) -> Option<Range<usize>> {
     let Wanted { path, is_text, found, .. } = wanted;
     let mut found = found?;
     while let Step::Below(from) = found.step {

@@ -1,7 +1,6 @@
 //! The grammar of JSON, as `JSON.parse` applies it, on the bytes of one line.
 
 use super::{Found, Step, Wanted};
-use crate::memory::Slab;
 
 /// Deepest nesting of a value that is skipped. Deeper values are left to `JSON.parse`.
 const MAX_DEPTH: usize = 256;
@@ -17,7 +16,9 @@ pub(super) struct Scanner<'a> {
 
 /// What is done with the characters of a string.
 trait Sink {
-    fn bytes(&mut self, bytes: &[u8]);
+    /// Appends the first `count` bytes of a word.
+    fn word(&mut self, word: [u8; 8], count: usize);
+    fn byte(&mut self, byte: u8);
     fn character(&mut self, character: char);
 }
 
@@ -25,17 +26,40 @@ trait Sink {
 struct Nothing;
 
 impl Sink for Nothing {
-    fn bytes(&mut self, _bytes: &[u8]) {}
+    fn word(&mut self, _word: [u8; 8], _count: usize) {}
+    fn byte(&mut self, _byte: u8) {}
     fn character(&mut self, _character: char) {}
 }
 
-impl Sink for Slab<u8> {
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
+/// A text that is being unescaped. A string becomes no longer than its JSON, so a room as long as
+/// the line, and a word longer, is enough.
+pub(super) struct Unescaped<'a> {
+    room: &'a mut [u8],
+    pub(super) len: usize,
+}
+
+impl<'a> Unescaped<'a> {
+    pub(super) fn new(room: &'a mut [u8]) -> Self {
+        Self { room, len: 0 }
+    }
+}
+
+impl Sink for Unescaped<'_> {
+    #[inline]
+    fn word(&mut self, word: [u8; 8], count: usize) {
+        // Copies the whole word, which takes one instruction. What is too much is overwritten.
+        self.room[self.len..self.len + 8].copy_from_slice(&word);
+        self.len += count;
+    }
+
+    #[inline]
+    fn byte(&mut self, byte: u8) {
+        self.room[self.len] = byte;
+        self.len += 1;
     }
 
     fn character(&mut self, character: char) {
-        self.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        self.len += character.encode_utf8(&mut self.room[self.len..]).len();
     }
 }
 
@@ -86,7 +110,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads an object, and records the values of the names that lead to wanted fields. A text is
     /// appended to `text`. Two names for one path, and a text that is no string, end it.
-    pub(super) fn object(&mut self, wanted: &mut [Wanted<'_>], text: &mut Slab<u8>) -> Option<()> {
+    pub(super) fn object(&mut self, wanted: &mut [Wanted<'_>], text: &mut Unescaped<'_>) -> Option<()> {
         self.expect(b'{')?;
         if self.token()? == b'}' {
             self.at += 1;
@@ -142,7 +166,7 @@ impl<'a> Scanner<'a> {
     fn name(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
         let start = self.at;
-        self.plain();
+        self.plain(&mut Nothing);
         let name = &self.line[start..self.at];
         if self.peek()? != b'"' {
             return None;
@@ -159,8 +183,9 @@ impl<'a> Scanner<'a> {
         self.expect(b':')
     }
 
-    /// Skips the bytes of a string that stand for themselves, eight at a time.
-    fn plain(&mut self) {
+    /// Reads the bytes of a string that stand for themselves, eight at a time.
+    #[inline]
+    fn plain(&mut self, sink: &mut impl Sink) {
         const ONES: u64 = u64::from_ne_bytes([1; 8]);
         const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
         const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
@@ -168,9 +193,8 @@ impl<'a> Scanner<'a> {
         const SPACES: u64 = u64::from_ne_bytes([b' '; 8]);
         let rest = &self.line[self.at..];
         let (words, tail) = rest.as_chunks::<8>();
-        let mut skipped = 0;
-        for word in words {
-            let word = u64::from_le_bytes(*word);
+        for &bytes in words {
+            let word = u64::from_le_bytes(bytes);
             // Sets the high bit of each byte that is a quote, a backslash or a control character.
             // A borrow may also set it in bytes above such a byte; only the lowest one is used.
             let (quotes, backslashes) = (word ^ QUOTES, word ^ BACKSLASHES);
@@ -178,22 +202,26 @@ impl<'a> Scanner<'a> {
                 | (backslashes.wrapping_sub(ONES) & !backslashes)
                 | (word.wrapping_sub(SPACES) & !word);
             let special = special & HIGH;
+            let count = if special == 0 { 8 } else { (special.trailing_zeros() / 8) as usize };
+            sink.word(bytes, count);
+            self.at += count;
             if special != 0 {
-                self.at += skipped + (special.trailing_zeros() / 8) as usize;
                 return;
             }
-            skipped += 8;
         }
-        skipped += tail.iter().take_while(|byte| **byte >= b' ' && !matches!(byte, b'"' | b'\\')).count();
-        self.at += skipped;
+        for &byte in tail {
+            if byte < b' ' || matches!(byte, b'"' | b'\\') {
+                return;
+            }
+            sink.byte(byte);
+            self.at += 1;
+        }
     }
 
     /// Reads a string up to its closing quote. The position is behind the opening one.
     fn string(&mut self, sink: &mut impl Sink) -> Option<()> {
         loop {
-            let start = self.at;
-            self.plain();
-            sink.bytes(&self.line[start..self.at]);
+            self.plain(sink);
             let byte = self.peek()?;
             self.at += 1;
             match byte {
@@ -223,7 +251,7 @@ impl<'a> Scanner<'a> {
             }
             _ => return None,
         };
-        sink.bytes(&[byte]);
+        sink.byte(byte);
         Some(())
     }
 

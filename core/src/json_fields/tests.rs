@@ -1,20 +1,15 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::Fields;
-use crate::memory::Slab;
+use super::{Fields, ROOM};
 
 /// The text and the id of a line, as [`Fields::read`] finds them.
 fn read(text: &str, id: Option<&str>, line: &str) -> Option<(String, Option<String>)> {
     let fields = Fields { text: text.into(), id: id.map(Into::into) };
-    let mut out = Slab::with_capacity(line.len() + 1);
-    out.extend_from_slice(b"x");
-    let found = fields.read(line.as_bytes(), &mut out);
-    if found.is_none() {
-        assert_eq!(&out[..], b"x", "{line}");
-    }
-    let text = String::from_utf8(out[1..].to_vec()).expect("the text is UTF-8");
-    found.map(|id| (text, id.map(|id| line[id].to_owned())))
+    let mut room = vec![0; line.len() + ROOM];
+    let (length, id) = fields.read(line.as_bytes(), &mut room)?;
+    room.truncate(length);
+    Some((String::from_utf8(room).expect("the text is UTF-8"), id.map(|id| line[id].to_owned())))
 }
 
 fn text_of(line: &str) -> Option<String> {

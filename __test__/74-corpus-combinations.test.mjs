@@ -62,10 +62,13 @@ async function documentsOfPlan(inputs, content) {
   }
   const found = []
   for (const parts of shards.values()) {
-    for await (const { documents: some, release } of documentsOf(parts, undefined, content, hooks)) {
-      for (const { text, id, path: file, at: position } of some)
-        found.push({ text: text.toString(), id, file: path.basename(file), position })
-      release()
+    for await (const batch of documentsOf(parts, undefined, content, hooks)) {
+      for (let index = 0; index < batch.length; index++) {
+        const { id, path: file, at: position } = batch.about(index)
+        const text = Buffer.from(batch.text(index)).toString()
+        found.push({ text, id, file: path.basename(file), position })
+      }
+      batch.release()
     }
   }
   return { found, shards: shards.size }

@@ -97,7 +97,33 @@ const CHAT_TEXT = { addSpecialTokens: false, specialTokens: 'parse' }
 const CHAT_INPUT = { addSpecialTokens: false, specialTokens: 'throw' }
 const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 
+/**
+ * Encodes the documents of a corpus job, which the addon holds. Internal, for lib/corpus.
+ *
+ * @type {(tokenizer: Tokenizer, documents: object, options: object) => Promise<any>}
+ */
+let encodeDocuments
+
+/**
+ * The largest id of a tokenizer, or -1. Internal, for lib/corpus.
+ *
+ * @type {(tokenizer: Tokenizer) => number}
+ */
+let maxId
+
 class Tokenizer {
+  static {
+    maxId = (tokenizer) => native.maxId(tokenizer.#handle)
+    encodeDocuments = async (tokenizer, documents, options) => {
+      const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
+      const extra = extraOptions(flags, options)
+      const { threads } = runOptions(options)
+      const handle = tokenizer.#handle
+      const start = (queueEntry) => native.encodeDocuments(queueEntry, handle, documents, flags, extra, threads)
+      return batchOf(await enqueue(start))
+    }
+  }
+
   #handle
   #chat
   /** Where it was loaded from, for printing. */
@@ -530,4 +556,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, encodings }
+module.exports = { Tokenizer, encodeDocuments, encodings, maxId }

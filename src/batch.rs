@@ -126,7 +126,7 @@ pub fn set_processors(processors: u32) {
 }
 
 /// Creates the work of encoding the copied texts.
-fn encode_work(
+pub fn encode_work(
     entry: Option<&QueueEntry>,
     handle: &Handle,
     inputs: Inputs,

@@ -12,7 +12,8 @@
 //! 4. [`task`]: runs work on the libuv threadpool, turns a panic into an error and releases the
 //!    permit.
 //! 5. [`tokenizer`], [`bounded`], [`split`], [`batch`], [`change`]: the calls for one text, for
-//!    bounded results, for splitting, for batches, and for derived tokenizers.
+//!    bounded results, for splitting, for batches, and for derived tokenizers. [`documents`] reads
+//!    the texts of corpus jobs.
 //! 6. [`memory`]: ids go to JS without a copy, as one ArrayBuffer over memory of the core's pool.
 //! 7. [`error`]: turns every error into a JS error with a stable code.
 //!
@@ -29,6 +30,7 @@ mod batch;
 mod bounded;
 mod change;
 mod definition;
+mod documents;
 mod encoding;
 mod error;
 mod limits;

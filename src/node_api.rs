@@ -206,11 +206,29 @@ impl View {
     }
 }
 
+/// A list of bytes that can be appended to.
+pub trait ByteList: Grow {
+    /// Appends bytes, for which there is room.
+    fn append(&mut self, bytes: &[u8]);
+}
+
+impl ByteList for Vec<u8> {
+    fn append(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+impl ByteList for Slab<u8> {
+    fn append(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
 /// Appends the bytes of a Uint8Array to `bytes` and returns their number.
-pub fn append_bytes(value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<usize, Refused> {
+pub fn append_bytes(value: &Unknown<'_>, bytes: &mut impl ByteList) -> Result<usize, Refused> {
     let view = View::of(value, sys::TypedarrayType::uint8_array, 1)?;
     bytes.try_grow(view.bytes)?;
-    bytes.extend_from_slice(view.bytes());
+    bytes.append(view.bytes());
     Ok(view.bytes)
 }
 

@@ -10,6 +10,7 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use napi::Env;
@@ -78,12 +79,12 @@ impl Slice {
     }
 }
 
-/// The place of a row: `start..end` in a chunk of UTF-16 units or ASCII bytes, or in the bytes of
-/// the arena.
+/// The place of a row: `start..end` in a chunk of UTF-16 units or of UTF-8 (an ASCII string, or the
+/// text of a document), or in the bytes of the arena.
 #[derive(Debug, Clone, Copy)]
 enum Row {
     Utf16 { chunk: usize, start: usize, end: usize },
-    Ascii { chunk: usize, start: usize, end: usize },
+    Utf8 { chunk: usize, start: usize, end: usize },
     Bytes { start: usize, end: usize },
 }
 
@@ -123,7 +124,7 @@ impl<T: Plain> Chunks<T> {
 #[derive(Debug, Default)]
 pub struct Arena {
     units: Chunks<u16>,
-    ascii: Chunks<u8>,
+    utf8: Chunks<u8>,
     /// UTF-16 units of the strings that were checked and are not ASCII.
     vain: usize,
     bytes: Vec<u8>,
@@ -173,9 +174,9 @@ impl Arena {
         let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
         if starts_as_ascii && self.vain < VAIN {
             // Node writes a terminating zero, which needs room too.
-            if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.ascii.with_room(length + 1)?) {
-                let (chunk, start, end) = self.ascii.latest(length);
-                self.rows.push(Row::Ascii { chunk, start, end });
+            if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.utf8.with_room(length + 1)?) {
+                let (chunk, start, end) = self.utf8.latest(length);
+                self.rows.push(Row::Utf8 { chunk, start, end });
                 return Ok(length);
             }
             self.vain += length;
@@ -188,6 +189,34 @@ impl Arena {
         Ok(length * size_of::<u16>())
     }
 
+    /// Appends a text of UTF-8.
+    pub fn push_utf8(&mut self, text: &[u8]) -> Result<(), OutOfMemory> {
+        self.rows.try_grow(1)?;
+        self.utf8.with_room(text.len())?.extend_from_slice(text);
+        let (chunk, start, end) = self.utf8.latest(text.len());
+        self.rows.push(Row::Utf8 { chunk, start, end });
+        Ok(())
+    }
+
+    /// Appends a Uint8Array. Returns its length.
+    pub fn push_js_bytes(&mut self, name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
+        self.rows.try_grow(1)?;
+        let memory = self.utf8.with_room(node_api::byte_length(value).unwrap_or(0))?;
+        let appended = node_api::append_bytes(value, memory);
+        let length = appended.map_err(|refused| bytes_refused(name, value, refused))?;
+        let (chunk, start, end) = self.utf8.latest(length);
+        self.rows.push(Row::Utf8 { chunk, start, end });
+        Ok(length)
+    }
+
+    /// The text at an index, if there is one and it was appended as UTF-8.
+    pub fn utf8_at(&self, index: usize) -> Option<&[u8]> {
+        match *self.rows.get(index)? {
+            Row::Utf8 { chunk, start, end } => Some(&self.utf8.all[chunk][start..end]),
+            _ => None,
+        }
+    }
+
     /// The number of texts.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -197,7 +226,7 @@ impl Arena {
     pub fn texts(&self) -> Result<Vec<Text<'_>>, OutOfMemory> {
         collect(self.rows.iter().map(|row| match *row {
             Row::Utf16 { chunk, start, end } => Text::Utf16(&self.units.all[chunk][start..end]),
-            Row::Ascii { chunk, start, end } => Text::Bytes(&self.ascii.all[chunk][start..end]),
+            Row::Utf8 { chunk, start, end } => Text::Bytes(&self.utf8.all[chunk][start..end]),
             Row::Bytes { start, end } => Text::Bytes(&self.bytes[start..end]),
         }))
     }
@@ -253,6 +282,8 @@ impl<'a> Part<'a> {
 pub enum Inputs {
     /// Texts without a second text.
     Texts(Arena),
+    /// Texts of documents, which stay when they are encoded.
+    Shared(Arc<Arena>),
     /// Arrays of words, or inputs with a second text.
     Any { first: Texts, second: Option<Texts> },
 }
@@ -348,6 +379,7 @@ impl Inputs {
     ) -> Result<T, OutOfMemory> {
         let (first, second) = match self {
             Self::Texts(arena) => return Ok(texts(&arena.texts()?)),
+            Self::Shared(arena) => return Ok(texts(&arena.texts()?)),
             Self::Any { first, second } => (first, second),
         };
         let first_texts = first.arena.texts()?;
@@ -487,12 +519,21 @@ fn buffer_refused(name: &str, refused: Refused) -> Failure {
 /// Copies the bytes of a Uint8Array.
 pub fn copy_bytes(name: &str, value: &Unknown<'_>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    match node_api::append_bytes(value, &mut bytes) {
-        Ok(_) => Ok(bytes),
-        Err(Refused::NoMemory(error)) => Err(error.into()),
-        Err(Refused::NotThatKind) => {
-            Err(Failure::wrong_type(format!("{name} must be a Uint8Array, but it is {}", node_api::describe(value))))
+    append_bytes(name, value, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Appends the bytes of a Uint8Array to `bytes`.
+pub fn append_bytes(name: &str, value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+    node_api::append_bytes(value, bytes).map(drop).map_err(|refused| bytes_refused(name, value, refused))
+}
+
+fn bytes_refused(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
+    match refused {
+        Refused::NoMemory(error) => error.into(),
+        Refused::NotThatKind => {
+            Failure::wrong_type(format!("{name} must be a Uint8Array, but it is {}", node_api::describe(value)))
         }
-        Err(other) => Err(buffer_refused(name, other)),
+        other => buffer_refused(name, other),
     }
 }

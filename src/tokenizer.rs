@@ -141,6 +141,13 @@ pub fn vocab_size(env: Env, handle: &External<Handle>, with_added_tokens: bool) 
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 
+/// Returns the largest id of a token, or -1 if there are no tokens.
+#[napi]
+pub fn max_id(env: Env, handle: &External<Handle>) -> napi::Result<f64> {
+    caught(|| Ok(handle.tokenizer.max_id().map_or(-1.0, f64::from)))
+        .map_err(|failure| node_api::js_error(env, &failure))
+}
+
 /// Returns the bytes of the tables and of the word caches, the hits and misses of the word caches,
 /// and the number of encoded bytes of text, by which tests measure work.
 #[napi]

@@ -52,6 +52,7 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod json_fields;
 mod load;
 mod lock;
 pub mod memory;

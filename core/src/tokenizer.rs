@@ -186,6 +186,12 @@ impl Tokenizer {
         self.pipeline.token_bytes(id).map(|token| String::from_utf8_lossy(token).into_owned())
     }
 
+    /// The largest id of a token; `None` if there are no tokens.
+    pub fn max_id(&self) -> Option<u32> {
+        let added = self.pipeline.added_tokens.tokens().iter().map(|token| token.id).max();
+        self.pipeline.vocab.max_id().max(added)
+    }
+
     /// The number of tokens in the model's vocabulary, with or without the added tokens.
     pub fn vocab_size(&self, with_added_tokens: bool) -> usize {
         let added = self

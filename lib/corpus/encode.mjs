@@ -1,7 +1,11 @@
 // Batches of documents as blocks of tokens.
 
+import { createRequire } from 'node:module'
+
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
+
+const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
 
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 /** The largest ids that fit. Megatron's type of 32 bits is signed. */
@@ -23,6 +27,8 @@ export class Encoder {
   #bos
   #eos
   #stats
+  /** Whether an id of the tokenizer may not fit into the type of the job. */
+  #isNarrow
 
   /**
    * @param {import('../../index.js').Tokenizer} tokenizer
@@ -37,22 +43,32 @@ export class Encoder {
     this.#bos = ids.bos === undefined ? [] : [ids.bos]
     this.#eos = ids.eos === undefined ? [] : [ids.eos]
     this.#stats = stats
-    this.#options = { addSpecialTokens: false, specialTokens: content.specialTokens, ...(threads && { threads }) }
+    this.#isNarrow = maxId(tokenizer) > this.#maxId
+    this.#options = {
+      addSpecialTokens: false,
+      specialTokens: content.specialTokens,
+      truncation: /** @type {const} */ (false),
+      padding: /** @type {const} */ (false),
+      ...(threads && { threads }),
+    }
   }
 
   /**
-   * The blocks of batches of documents, in order. While one is used, others are encoded and read.
+   * The blocks of batches of documents, in order. While one is used, others are encoded and read. A
+   * block is there until the one after the next is asked for.
    *
-   * @param {AsyncIterable<import('./documents.mjs').DocumentBatch>} batches
-   * @param {(place: object, error: Error) => void} onSkip
+   * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
+   * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
    * @returns {AsyncGenerator<import('./formats/formats.mjs').Block>}
    */
   async *blocks(batches, onSkip) {
+    /** Results whose ids are those of blocks that may still be written. */
+    const held = []
     for await (const results of this.#encoded(batches, onSkip)) {
-      for (const { documents, batch } of results) {
-        const block = this.#blockOf(documents, batch)
-        batch.dispose()
-        yield block
+      for (const result of results) {
+        yield this.#blockOf(result)
+        held.push(result.encoded)
+        if (held.length > BUFFERS - 1) held.shift().dispose()
       }
     }
   }
@@ -60,89 +76,127 @@ export class Encoder {
   /** Counts the tokens of batches of documents into the statistics. */
   async count(batches, onSkip) {
     for await (const results of this.#encoded(batches, onSkip)) {
-      for (const { documents, batch } of results) {
-        this.#plan(documents, batch)
-        batch.dispose()
+      for (const result of results) {
+        this.#count(result)
+        result.encoded.dispose()
       }
     }
   }
 
   #encoded(batches, onSkip) {
-    return pipelined(batches, async (/** @type {import('./documents.mjs').DocumentBatch} */ { documents, release }) => {
-      const results = await this.#encode(documents, onSkip)
-      release()
+    return pipelined(batches, async (/** @type {import('./document-batch.mjs').DocumentBatch} */ batch) => {
+      const results = await this.#encode(batch, onSkip)
+      batch.release()
       return results
     })
   }
 
-  /**
-   * Encodes documents in one call. If one of them fails, halves are tried, so that each failure
-   * costs no more than the logarithm of their number.
-   */
-  async #encode(documents, onSkip) {
+  /** Encodes documents in one call, and parts of them if one fails. */
+  async #encode(batch, onSkip) {
     try {
-      const texts = documents.map(({ text }) => text)
-      const batch = await this.#tokenizer.encodeBatch(texts, { ...this.#options, truncation: false, padding: false })
-      return [{ documents, batch }]
+      const encoded = await encodeDocuments(this.#tokenizer, batch.handle, this.#options)
+      return [{ batch, first: 0, encoded }]
     } catch (failure) {
-      if (failure.row === undefined) throw failure
-      if (documents.length === 1) {
-        onSkip(documents[0], withoutRow(failure))
-        return []
-      }
-      if (this.#content.onError === 'fail') onSkip(documents[failure.row], withoutRow(failure))
-      const middle = documents.length >> 1
-      return [
-        ...(await this.#encode(documents.slice(0, middle), onSkip)),
-        ...(await this.#encode(documents.slice(middle), onSkip)),
-      ]
+      return this.#encodeHalves(batch, { first: 0, end: batch.length }, failure, onSkip)
     }
   }
 
-  /** How many ids of each document are kept. Counts all documents. */
-  #plan(documents, batch) {
-    const { rowOffsets } = batch
+  /** Encodes some documents of a batch that could not be encoded as a whole. */
+  async #encodePart(batch, { first, end }, onSkip) {
+    try {
+      const texts = Array.from({ length: end - first }, (_, index) => batch.text(first + index))
+      return [{ batch, first, encoded: await this.#tokenizer.encodeBatch(texts, this.#options) }]
+    } catch (failure) {
+      return this.#encodeHalves(batch, { first, end }, failure, onSkip)
+    }
+  }
+
+  /** If a document fails, halves are tried: each failure costs the logarithm of their number. */
+  async #encodeHalves(batch, { first, end }, failure, onSkip) {
+    if (failure.row === undefined) throw failure
+    if (end - first === 1) {
+      onSkip(batch.place(first), withoutRow(failure))
+      return []
+    }
+    if (this.#content.onError === 'fail') onSkip(batch.place(first + failure.row), withoutRow(failure))
+    const middle = first + ((end - first) >> 1)
+    return [
+      ...(await this.#encodePart(batch, { first, end: middle }, onSkip)),
+      ...(await this.#encodePart(batch, { first: middle, end }, onSkip)),
+    ]
+  }
+
+  /**
+   * Counts all documents of a result. Returns how many ids of each are kept, and whether all ids
+   * are.
+   */
+  #count({ batch, first, encoded }) {
+    const { rowOffsets } = encoded
     const around = this.#bos.length + this.#eos.length
     const most = (this.#content.maxTokens ?? Infinity) - around
-    const kept = new Uint32Array(documents.length)
-    for (let row = 0; row < documents.length; row++) {
-      const all = rowOffsets[row + 1] - rowOffsets[row]
-      kept[row] = Math.min(all, most)
-      this.#stats.document(documents[row], all === 0 ? 0 : kept[row] + around, all - kept[row])
-    }
-    return kept
+    const kept = new Uint32Array(encoded.length)
+    let isWhole = around === 0
+    batch.eachPath((path, from, to) => {
+      for (let index = Math.max(from, first); index < Math.min(to, first + kept.length); index++) {
+        const row = index - first
+        const all = rowOffsets[row + 1] - rowOffsets[row]
+        kept[row] = Math.min(all, most)
+        isWhole &&= all === kept[row]
+        this.#stats.document(path, batch.textBytes(index), all === 0 ? 0 : kept[row] + around, all - kept[row])
+      }
+    })
+    return { kept, isWhole }
   }
 
-  #blockOf(documents, batch) {
-    const { ids, rowOffsets } = batch
-    const kept = this.#plan(documents, batch)
+  #blockOf(result) {
+    const { batch, first, encoded } = result
+    const { ids, rowOffsets } = encoded
+    const { kept, isWhole } = this.#count(result)
     const around = this.#bos.length + this.#eos.length
-    const rows = []
+    /** The documents with ids. */
+    const documents = new Uint32Array(kept.length)
+    const lengths = new Uint32Array(kept.length)
+    let count = 0
     let total = 0
     for (let row = 0; row < kept.length; row++) {
       if (rowOffsets[row + 1] === rowOffsets[row]) continue
-      rows.push(row)
+      documents[count] = first + row
+      lengths[count++] = kept[row] + around
       total += kept[row] + around
     }
+    if (this.#isNarrow) this.#checkWidth(ids)
+    return {
+      tokens: isWhole ? this.#typed(ids) : this.#joined(encoded, kept, total),
+      lengths: lengths.subarray(0, count),
+      get documents() {
+        return Array.from(documents.subarray(0, count), (index) => batch.about(index))
+      },
+    }
+  }
+
+  /** All ids as numbers of the job's type. */
+  #typed(ids) {
+    if (viewOf(this.#content) === Uint32Array) return ids
+    const tokens = this.#buffer(ids.length)
+    tokens.set(ids)
+    return tokens
+  }
+
+  /** The kept ids of all rows that have ids, with the ids around them. */
+  #joined({ ids, rowOffsets }, kept, total) {
     const tokens = this.#buffer(total)
-    const lengths = new Uint32Array(rows.length)
     let to = 0
     const put = (values) => {
       tokens.set(values, to)
       to += values.length
     }
-    rows.forEach((row, index) => {
+    for (let row = 0; row < kept.length; row++) {
+      if (rowOffsets[row + 1] === rowOffsets[row]) continue
       put(this.#bos)
       put(ids.subarray(rowOffsets[row], rowOffsets[row] + kept[row]))
       put(this.#eos)
-      lengths[index] = kept[row] + around
-    })
-    this.#checkWidth(ids)
-    return {
-      tokens,
-      lengths,
-      documents: rows.map((row) => ({ id: documents[row].id, path: documents[row].path, at: documents[row].at })),
     }
+    return tokens
   }
 
   /** Numbers for a block; their memory is used again for later blocks. */
@@ -155,8 +209,13 @@ export class Encoder {
     return buffer.subarray(0, length)
   }
 
+  /** The largest id that fits into the type of the job. */
+  get #maxId() {
+    return MAX_ID[this.#content.type ?? 'u32']
+  }
+
   #checkWidth(ids) {
-    const most = MAX_ID[this.#content.type ?? 'u32']
+    const most = this.#maxId
     let bits = 0
     for (let at = 0; at < ids.length; at++) bits |= ids[at]
     if (bits >>> 0 <= most) return

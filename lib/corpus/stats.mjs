@@ -26,13 +26,12 @@ export class Stats {
     __proto__: null,
   })
 
-  /** Counts a document of so many tokens, of which `cut` were left out. */
-  document({ text, path }, tokens, cut) {
+  /** Counts a document of so many bytes and tokens, of which `cut` others were left out. */
+  document(path, bytes, tokens, cut) {
     if (tokens === 0) {
       this.empty += 1
       return
     }
-    const bytes = text.length
     const source = this.#source(path)
     this.documents += 1
     this.tokens += tokens

@@ -35,7 +35,7 @@ export class BinaryWriter {
       tokens: await numbers('', DESCR[type]),
       rows: await numbers('.rows', '<u8'),
       documents: pack === undefined ? undefined : await numbers('.docs', '<u8'),
-      table: new StoredGzip(await create('.csv.gz')),
+      table: new StoredGzip((await create('.csv.gz')).appendOnly()),
     }
     await files.rows.write(BigUint64Array.of(0n))
     await files.documents?.write(BigUint64Array.of(0n))

@@ -24,7 +24,7 @@ export class JsonLinesWriter {
   }
 
   static async create({ pack, idField }, create) {
-    return new JsonLinesWriter(await create('.jsonl'), pack, idField !== undefined)
+    return new JsonLinesWriter((await create('.jsonl')).appendOnly(), pack, idField !== undefined)
   }
 
   async write({ tokens, lengths, documents }) {

@@ -52,7 +52,7 @@ export class MegatronWriter {
   }
 
   static async create({ type, pack }, create) {
-    const tokens = await create('.bin')
+    const tokens = (await create('.bin')).appendOnly()
     const index = await create('.idx')
     await index.write(headerOf(0, 0, 0))
     const documents = pack === undefined ? undefined : await NumberFile.create(await create('.docs.npy'), '<u8')

@@ -17,7 +17,8 @@ export class NumberFile {
    *   without a header
    */
   static async create(file, descr) {
-    if (descr !== undefined) await file.write(headerOf(descr, 0))
+    if (descr === undefined) file.appendOnly()
+    else await file.write(headerOf(descr, 0))
     return new NumberFile(file, descr)
   }
 

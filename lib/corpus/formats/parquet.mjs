@@ -63,7 +63,12 @@ export class ParquetWriter {
   }
 
   static async create({ pack, idField }, create) {
-    return new ParquetWriter(await create('.parquet'), await import('hyparquet-writer'), pack, idField !== undefined)
+    return new ParquetWriter(
+      (await create('.parquet')).appendOnly(),
+      await import('hyparquet-writer'),
+      pack,
+      idField !== undefined,
+    )
   }
 
   async write({ tokens, lengths, documents }) {

@@ -1,5 +1,6 @@
-// Files of a shard while they are written. They have other names until the shard is complete; then
-// they are on the disk, are read back for their SHA-256, and are renamed.
+// Files of a shard while they are written. They have other names until the shard is complete and
+// they are on the disk; then they are renamed. The SHA-256 of a file that is only appended to is
+// computed while it is written; other files are read back for it.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -19,6 +20,8 @@ export class PartFile {
   #size = 0
   /** The write that is under way. */
   #writing = Promise.resolve()
+  /** The hash of all bytes; nothing if the file is read back. */
+  #hash = /** @type {import('node:crypto').Hash | undefined} */ (undefined)
 
   /** @param {string} place the final path */
   constructor(place, part, handle) {
@@ -46,6 +49,12 @@ export class PartFile {
     return path.basename(this.#place)
   }
 
+  /** Says that the file is only appended to. Called before the first write. */
+  appendOnly() {
+    this.#hash = createHash('sha256')
+    return this
+  }
+
   /** Bytes that were appended. */
   get size() {
     return this.#size
@@ -58,6 +67,7 @@ export class PartFile {
   async write(bytes) {
     const position = this.#size
     this.#size += bytes.length
+    this.#hash?.update(bytes)
     const before = this.#writing
     this.#writing = before.then(() => this.#all(bytes, position))
     // Heard by the next write, or when the file is completed.
@@ -76,6 +86,7 @@ export class PartFile {
   /** Writes over bytes at the start. */
   async rewriteStart(bytes) {
     await this.#writing
+    this.#hash = undefined
     await this.#all(bytes, 0)
   }
 
@@ -99,13 +110,18 @@ export class PartFile {
    */
   async complete() {
     await this.#writing
+    const hash = this.#hash ?? (await this.#hashOfAll())
+    await this.#try(() => this.#handle.sync())
+    await this.#try(() => this.#handle.close())
+    return { name: this.name, bytes: this.#size, sha256: hash.digest('hex') }
+  }
+
+  async #hashOfAll() {
     const hash = createHash('sha256')
     const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.#size))
     for (let from = 0; from < this.#size; from += CHUNK)
       hash.update(await this.read(from, Math.min(CHUNK, this.#size - from), buffer))
-    await this.#try(() => this.#handle.sync())
-    await this.#try(() => this.#handle.close())
-    return { name: this.name, bytes: this.#size, sha256: hash.digest('hex') }
+    return hash
   }
 
   /** Gives the completed file its name. */

@@ -1,0 +1,151 @@
+// Documents that are encoded together. The addon holds their texts (src/documents.rs); here are
+// their places, lengths and ids, which are looked up when somebody asks for them.
+
+import { createRequire } from 'node:module'
+
+const native = createRequire(import.meta.url)('../native.js')
+
+/** Bytes of text, and documents, that are encoded in one call. */
+const BATCH_BYTES = 2 << 20
+const BATCH_DOCUMENTS = 1 << 14
+/** Numbers of a document in the table: the byte at which its row starts, its row, its length. */
+const COLUMNS = 3
+/** Why the addon stopped taking documents, see `Stop` in src/documents.rs. */
+const UNREAD = 2
+
+// The addon writes four numbers: why it stopped, the next line, its end, and the lines it took.
+const taken = new Uint32Array(4)
+
+/**
+ * Where a document is.
+ *
+ * @typedef {object} Place
+ * @property {string} path of its input
+ * @property {number} at the byte of the decompressed input at which its row starts; in Parquet the
+ *   number of the row, counted from 0
+ * @property {number} [line] counted from 1; only where the input is read from its start
+ * @property {number} [row] counted from 1; only in Parquet
+ */
+
+export class DocumentBatch {
+  /** What the addon knows the documents by. */
+  handle = native.documents()
+  /** The documents of one part after the other: the part, and its first document. */
+  #runs = /** @type {{ part: import('./part.mjs').Part, first: number }[]} */ ([])
+  #hasIds
+  #table = new Float64Array(0)
+  #ids = /** @type {(string | number)[]} */ ([])
+  #bytes = 0
+
+  /** @param {boolean} hasIds whether the documents have ids */
+  constructor(hasIds) {
+    this.#hasIds = hasIds
+  }
+
+  /** The number of documents. Before `seal` only the addon knows it. */
+  length = 0
+
+  /** Bytes of text. */
+  get bytes() {
+    return this.#bytes
+  }
+
+  /** Says of which part the documents that follow are. */
+  startPart(part) {
+    this.#runs.push({ part, first: native.documentsSize(this.handle)[0] })
+  }
+
+  /** Whether the documents are to be encoded before others are added. */
+  get isFull() {
+    const [documents, bytes, idBytes] = native.documentsSize(this.handle)
+    return documents >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES || idBytes >= BATCH_BYTES
+  }
+
+  /**
+   * Adds the documents of loaded lines, from a byte of them on, until the batch is full or a line
+   * has to be read here. Returns the start of the next line, the end of it if it has to be read
+   * here, and the number of lines that were taken.
+   *
+   * @param {object} lines a reader of the addon
+   * @param {number} start
+   * @param {number} position of the first byte that was loaded
+   * @param {number} row the number of rows before `start`
+   */
+  take(lines, start, position, row) {
+    native.takeDocuments(lines, this.handle, start, position, row, BATCH_BYTES, BATCH_DOCUMENTS, taken)
+    const [reason, next, end, count] = taken
+    return { next, end: reason === UNREAD ? end : undefined, count }
+  }
+
+  /**
+   * Adds a document.
+   *
+   * @param {Uint8Array} text as UTF-8
+   * @param {{ at: number, line?: number, row?: number }} place
+   * @param {string} [id]
+   */
+  push(text, { at, line, row }, id) {
+    native.pushDocument(this.handle, text, at, row ?? line ?? 0, id === undefined ? undefined : JSON.stringify(id))
+  }
+
+  /** Ends adding, so that the documents can be looked up. */
+  seal() {
+    this.#table = new Float64Array(native.takeDocumentTable(this.handle))
+    this.length = this.#table.length / COLUMNS
+    for (let index = 0; index < this.length; index++) this.#bytes += this.textBytes(index)
+    if (this.#hasIds) {
+      const json = Buffer.from(native.takeDocumentIds(this.handle)).toString()
+      this.#ids = JSON.parse(`[${json.slice(1)}]`)
+    }
+    return this
+  }
+
+  /** The length of a text in bytes. */
+  textBytes(index) {
+    return this.#table[index * COLUMNS + 2]
+  }
+
+  /** A copy of a text. */
+  text(index) {
+    return native.documentText(this.handle, index)
+  }
+
+  /** Calls `visit` with the path of each input, its first document, and the one behind its last. */
+  eachPath(visit) {
+    this.#runs.forEach(({ part, first }, index) => {
+      const end = this.#runs[index + 1]?.first ?? this.length
+      if (first < end) visit(part.path, first, end)
+    })
+  }
+
+  /** The part of a document: the last one whose first document is not behind it. */
+  #partOf(index) {
+    let [from, to] = [0, this.#runs.length - 1]
+    while (from < to) {
+      const middle = (from + to + 1) >> 1
+      if (this.#runs[middle].first <= index) from = middle
+      else to = middle - 1
+    }
+    return this.#runs[from].part
+  }
+
+  /** @returns {Place} */
+  place(index) {
+    const part = this.#partOf(index)
+    const at = this.#table[index * COLUMNS]
+    const row = this.#table[index * COLUMNS + 1]
+    if (part.rows === 'parquet') return { path: part.path, at, row }
+    return part.start === 0 ? { path: part.path, at, line: row } : { path: part.path, at }
+  }
+
+  /** What the files of a shard may have of a document. */
+  about(index) {
+    const { path, at } = this.place(index)
+    return { id: this.#hasIds ? String(this.#ids[index]) : undefined, path, at }
+  }
+
+  /** Releases the texts. */
+  release() {
+    native.clearDocuments(this.handle)
+  }
+}

@@ -1,0 +1,236 @@
+// Adds the rows of parts to batches of documents.
+//
+// The addon takes documents out of blocks of lines (src/documents.rs). What it leaves is read here:
+// lines of JSON whose fields are in doubt, and all rows that are no lines.
+
+import { isUtf8 } from 'node:buffer'
+import { createRequire } from 'node:module'
+
+import { Failure } from '../files/failure.mjs'
+import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../files/rows.mjs'
+import { DocumentBatch } from './document-batch.mjs'
+import { FieldReader } from './json-field.mjs'
+import { tooLong } from './lines.mjs'
+
+const native = createRequire(import.meta.url)('../native.js')
+
+const NEWLINE = 10
+const RETURN = 13
+/** The next row when all are added. */
+const DONE = Infinity
+/** Most bytes of scratch memory that is kept for the next line. */
+const MAX_KEPT = 4 << 20
+
+/**
+ * The most bytes of a row.
+ *
+ * @param {import('./part.mjs').Part} part
+ * @param {import('./options.mjs').Content} content
+ * @returns {number}
+ */
+export const mostOf = ({ rows }, { maxRow }) =>
+  maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE, parquet: MAX_LINE }[rows]
+
+/** A field whose name has half a surrogate pair is found by JSON.parse alone. */
+const isWellFormed = (name) => name === undefined || Buffer.from(name).toString() === name
+
+export class DocumentReader {
+  #content
+  #onSkip
+  #fields
+  #batch
+  #scratch = Buffer.alloc(0)
+  #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
+  /** The addon's reader of the lines of the part. */
+  #lines = /** @type {object | undefined} */ (undefined)
+  #most = 0
+  /** Rows of the part before the next one. */
+  #row = 0
+  /** The rows that are added, and the next one; of lines its position. */
+  #rows = /** @type {any} */ ([])
+  #next = 0
+
+  /**
+   * @param {import('./options.mjs').Content} content
+   * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
+   */
+  constructor(content, onSkip) {
+    this.#content = content
+    this.#onSkip = onSkip
+    this.#fields = new FieldReader(content.field, content.idField)
+    this.#batch = this.#newBatch()
+  }
+
+  #newBatch() {
+    return new DocumentBatch(this.#content.idField !== undefined)
+  }
+
+  /** The rows that are loaded next are of this part. */
+  startPart(part) {
+    const { field, idField } = this.#content
+    this.#part = part
+    this.#most = mostOf(part, this.#content)
+    this.#row = 0
+    this.#batch.startPart(part)
+    if (part.rows === 'lines') this.#lines = native.lineReader(undefined, undefined, this.#most)
+    else if (part.rows !== 'json' || !isWellFormed(field) || !isWellFormed(idField)) this.#lines = undefined
+    else this.#lines = native.lineReader(field, idField, this.#most)
+  }
+
+  /** Loads rows, or a block of lines, which must not change until all are added. */
+  load(rows) {
+    this.#rows = rows
+    this.#next = 0
+    if (this.#lines !== undefined && rows.lines !== undefined) native.loadLines(this.#lines, rows.lines)
+  }
+
+  /** Adds rows. Returns a batch that is full, or nothing if all rows are added. */
+  nextBatch() {
+    const isMore = Array.isArray(this.#rows) ? () => this.#addRow() : () => this.#addLines()
+    while (isMore()) {
+      if (!this.#batch.isFull) continue
+      const batch = this.#batch.seal()
+      this.#batch = this.#newBatch()
+      this.#batch.startPart(this.#part)
+      return batch
+    }
+    return undefined
+  }
+
+  /** The documents that are left, if there are any. */
+  lastBatch() {
+    const batch = this.#batch.seal()
+    return batch.length > 0 ? batch : undefined
+  }
+
+  /** Adds the next row that is no line. Returns whether there was one. */
+  #addRow() {
+    if (this.#next === this.#rows.length) return false
+    this.#add(this.#rows[this.#next++])
+    return true
+  }
+
+  /** Adds lines, as many as the batch takes or the addon reads. Returns whether there were any. */
+  #addLines() {
+    const { lines, at } = this.#rows
+    const start = this.#next
+    if (start === DONE) return false
+    if (lines === undefined || lines.length === 0) {
+      this.#addLine(lines, at)
+      this.#next = DONE
+      return true
+    }
+    let end
+    if (this.#lines === undefined) {
+      end = lines.indexOf(NEWLINE, start)
+      if (end === -1) end = lines.length
+    } else {
+      const taken = this.#batch.take(this.#lines, start, at, this.#row)
+      this.#row += taken.count
+      this.#next = taken.next
+      end = taken.end
+    }
+    if (end !== undefined) {
+      const isTooLong = end - this.#next > this.#most
+      this.#addLine(isTooLong ? undefined : lines.subarray(this.#next, end), at + this.#next)
+      this.#next = end + 1
+    }
+    if (this.#next >= lines.length) this.#next = DONE
+    return true
+  }
+
+  #addLine(bytes, at) {
+    const { path, start } = this.#part
+    this.#row += 1
+    this.#add({ path, bytes, at, line: start === 0 ? this.#row : undefined })
+  }
+
+  #add(row) {
+    try {
+      const found = this.#read(row)
+      if (found !== undefined) this.#batch.push(found.text, row, found.id)
+    } catch (failure) {
+      this.#onSkip(row, failure)
+    }
+  }
+
+  /** The text and the id of a row; nothing of a blank line of JSON. */
+  #read(row) {
+    const { rows } = this.#part
+    if (rows === 'parquet') return this.#tableDocument(row)
+    if (row.bytes === undefined) throw tooLong(this.#most)
+    if (rows === 'json') return this.#jsonDocument(row.bytes)
+    return { text: rows === 'lines' ? withoutReturn(row.bytes) : row.bytes }
+  }
+
+  #jsonDocument(bytes) {
+    const { field, idField } = this.#content
+    if (isBlank(bytes)) return undefined
+    if (!isUtf8(bytes)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
+    const room = this.#room(bytes.length)
+    if (this.#fields.read(bytes, room)) {
+      const text = room.subarray(0, this.#fields.length)
+      return { text, id: idField === undefined ? undefined : idOf(this.#fields.id, idField) }
+    }
+    const value = parse(bytes)
+    const found = valueAt(value, field)
+    if (typeof found !== 'string') throw noString(field, found)
+    return {
+      text: Buffer.from(found),
+      id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
+    }
+  }
+
+  #room(length) {
+    if (length > MAX_KEPT) return Buffer.allocUnsafeSlow(length)
+    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)))
+    return this.#scratch
+  }
+
+  /** The document of a row of a Parquet file. */
+  #tableDocument({ value, id }) {
+    const { field, idField } = this.#content
+    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw noString(field, value ?? null)
+    const text = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
+    if (text.length > this.#most) throw tooLong(this.#most)
+    if (!isUtf8(text)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
+    if (idField === undefined) return { text }
+    const plain = id instanceof Uint8Array ? asBuffer(id).toString() : typeof id === 'bigint' ? String(id) : id
+    return { text, id: idOf(plain ?? null, idField) }
+  }
+}
+
+const withoutReturn = (bytes) => (bytes[bytes.length - 1] === RETURN ? bytes.subarray(0, -1) : bytes)
+
+const isBlank = (bytes) =>
+  bytes.length === 0 || (bytes[0] <= 32 && bytes.every((byte) => byte === 32 || byte === 9 || byte === RETURN))
+
+const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)
+
+const noString = (field, found) => new Failure('FIELD', `the field '${field}' must be a string, and ${kindOf(found)}`)
+
+function parse(bytes) {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch (cause) {
+    throw new Failure('JSON', `it is no JSON: ${cause.message}`, { cause })
+  }
+}
+
+function idOf(id, idField) {
+  if (typeof id === 'string') return id
+  if (typeof id !== 'number')
+    throw new Failure('FIELD', `the field '${idField}' must be a string or a number, and ${kindOf(id)}`)
+  if (Number.isInteger(id) && !Number.isSafeInteger(id)) {
+    throw new Failure(
+      'FIELD',
+      `the field '${idField}' is a number above 2^53, which readers of JSON round: write it as a string`,
+    )
+  }
+  return String(id)
+}
+
+function kindOf(value) {
+  if (value === undefined) return 'there is no such field'
+  return `it is ${value === null ? 'null' : `of the type ${Array.isArray(value) ? 'array' : typeof value}`}`
+}

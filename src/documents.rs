@@ -1,0 +1,338 @@
+//! The documents of corpus jobs. Internal: only `lib/corpus` calls these functions.
+//!
+//! [`Lines`] has whole lines of an input. [`take_documents`] appends the texts of its lines to
+//! [`Documents`], which keep them as UTF-8 until [`encode_documents`] encodes all of them. Neither
+//! a string nor another object of JS exists for a document. Lines that the reader of the core
+//! leaves to `JSON.parse` are left to `lib/corpus/documents.mjs`, which appends their texts with
+//! [`push_document`].
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use napi::Env;
+use napi::bindgen_prelude::{AsyncTask, External, Unknown};
+use napi_derive::napi;
+use tokenlane_core::json_fields::{self, Fields};
+use tokenlane_core::memory::{Grow, OutOfMemory};
+
+use crate::batch::{self, EncodeWork};
+use crate::error::{Class, Failure, caught};
+use crate::load::Handle;
+use crate::memory::{Bytes, Words};
+use crate::node_api;
+use crate::options::Extra;
+use crate::queue::QueueEntry;
+use crate::task::Job;
+use crate::text::{self, Arena, Inputs};
+
+/// Scratch memory is freed after use if it is larger: 4 MiB.
+const MOST_KEPT: usize = 4 << 20;
+
+/// Where [`take_documents`] stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// Behind the last line.
+    End = 0,
+    /// The documents are as many as wanted.
+    Full = 1,
+    /// At a line that `lib/` has to read.
+    Unread = 2,
+}
+
+/// Whole lines of an input, each with its line end except perhaps the last one.
+pub struct Lines(RefCell<LineReader>);
+
+struct LineReader {
+    /// The fields of lines of JSON; `None` if a line is itself the text.
+    fields: Option<Fields>,
+    /// Maximum length of a line in bytes, without its line end.
+    max_line: usize,
+    bytes: Vec<u8>,
+    /// The bytes before this position are UTF-8, as far as they were checked.
+    checked: usize,
+    /// Room for a text. All of it is initialized, because it is used again.
+    scratch: Vec<u8>,
+}
+
+/// Documents that are encoded together.
+pub struct Documents(RefCell<Filled>);
+
+#[derive(Default)]
+struct Filled {
+    texts: Arc<Arena>,
+    /// Bytes of all texts.
+    bytes: usize,
+    /// For each document three doubles, each as two words: the byte of the input at which its row
+    /// starts, the number of the row, and the length of the text in bytes.
+    table: Vec<u32>,
+    /// The ids as JSON, each with a comma before it.
+    ids: Vec<u8>,
+}
+
+impl Filled {
+    fn push_row(&mut self, at: f64, row: f64, length: usize) -> Result<(), OutOfMemory> {
+        self.bytes = self.bytes.saturating_add(length);
+        self.table.try_grow(6)?;
+        for number in [at, row, length as f64] {
+            let bits = number.to_bits();
+            // All targets are little-endian, so the lower word comes first.
+            self.table.extend([bits as u32, (bits >> 32) as u32]);
+        }
+        Ok(())
+    }
+
+    fn push_id(&mut self, id: &[u8]) -> Result<(), OutOfMemory> {
+        self.ids.try_grow(1 + id.len())?;
+        self.ids.push(b',');
+        self.ids.extend_from_slice(id);
+        Ok(())
+    }
+
+    /// The texts, to be appended to. Fails while the documents are being encoded.
+    fn texts_mut(&mut self) -> Result<&mut Arena, Failure> {
+        Arc::get_mut(&mut self.texts).ok_or_else(|| misuse("the documents are being encoded"))
+    }
+}
+
+fn misuse(message: &str) -> Failure {
+    Failure::new(Class::Error, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
+}
+
+/// The place and the size of what is read.
+struct Progress {
+    at: usize,
+    lines: usize,
+    /// The end of the line that was not read, without its line end.
+    end: usize,
+}
+
+/// How many documents are taken at most.
+struct Enough {
+    bytes: usize,
+    documents: usize,
+}
+
+impl LineReader {
+    /// Whether the line is UTF-8. Lines are asked for in order, so each byte is checked once.
+    fn is_utf8(&mut self, start: usize, end: usize) -> bool {
+        if self.checked < end {
+            let from = self.checked.max(start);
+            self.checked = from + json_fields::valid_utf8(&self.bytes[from..]);
+        }
+        end <= self.checked
+    }
+
+    /// Appends the documents of the lines from `start` on. `base` is the position of the lines in
+    /// the input, and `row` the number of rows before them.
+    fn take(
+        &mut self,
+        start: usize,
+        base: f64,
+        row: f64,
+        enough: &Enough,
+        to: &mut Filled,
+    ) -> Result<(Stop, Progress), Failure> {
+        let mut progress = Progress { at: start, lines: 0, end: start };
+        while progress.at < self.bytes.len() {
+            if to.bytes >= enough.bytes || to.texts.len() >= enough.documents || to.ids.len() >= enough.bytes {
+                return Ok((Stop::Full, progress));
+            }
+            let start = progress.at;
+            let end = start + json_fields::line_length(&self.bytes[start..]);
+            progress.end = end;
+            let place = (base + start as f64, row + (progress.lines + 1) as f64);
+            if end - start > self.max_line || !self.take_line(start, end, place, to)? {
+                return Ok((Stop::Unread, progress));
+            }
+            progress.at = (end + 1).min(self.bytes.len());
+            progress.lines += 1;
+        }
+        Ok((Stop::End, progress))
+    }
+
+    /// Appends the document of a line, if it has one. Returns false if the line could not be read.
+    fn take_line(&mut self, start: usize, end: usize, (at, row): (f64, f64), to: &mut Filled) -> Result<bool, Failure> {
+        if self.fields.is_none() {
+            let line = &self.bytes[start..end];
+            let text = line.strip_suffix(b"\r").unwrap_or(line);
+            to.texts_mut()?.push_utf8(text)?;
+            to.push_row(at, row, text.len())?;
+            return Ok(true);
+        }
+        if self.bytes[start..end].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            return Ok(true);
+        }
+        if !self.is_utf8(start, end) {
+            return Ok(false);
+        }
+        let (Some(fields), line) = (&self.fields, &self.bytes[start..end]) else { return Ok(false) };
+        let room = line.len() + json_fields::ROOM;
+        if room > self.scratch.len() {
+            self.scratch.try_grow(room - self.scratch.len())?;
+            self.scratch.resize(room, 0);
+        }
+        let Some((length, id)) = fields.read(line, &mut self.scratch) else { return Ok(false) };
+        to.texts_mut()?.push_utf8(&self.scratch[..length])?;
+        to.push_row(at, row, length)?;
+        if let Some(id) = id {
+            to.push_id(&line[id])?;
+        }
+        Ok(true)
+    }
+}
+
+/// Creates a reader of lines: of JSON with this field, and this field for ids, or of plain text.
+#[napi]
+pub fn line_reader(field: Option<String>, id_field: Option<String>, max_line: f64) -> External<Lines> {
+    let fields = field.map(|field| Fields { text: (*field).into(), id: id_field.map(|id| (*id).into()) });
+    let reader = LineReader { fields, max_line: max_line as usize, bytes: vec![], checked: 0, scratch: vec![] };
+    External::new(Lines(RefCell::new(reader)))
+}
+
+/// Creates a list of documents.
+#[napi]
+pub fn documents() -> External<Documents> {
+    External::new(Documents(RefCell::default()))
+}
+
+/// Copies whole lines of an input, which replace those before.
+#[napi]
+pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi::Result<()> {
+    let loaded = caught(|| {
+        let mut reader = lines.0.try_borrow_mut().map_err(|_| misuse("the lines are in use"))?;
+        let reader = &mut *reader;
+        if reader.bytes.capacity() > MOST_KEPT {
+            reader.bytes = vec![];
+        }
+        if reader.scratch.capacity() > MOST_KEPT {
+            reader.scratch = vec![];
+        }
+        reader.bytes.clear();
+        reader.checked = 0;
+        text::append_bytes("bytes", &bytes, &mut reader.bytes)
+    });
+    loaded.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Appends the documents of the loaded lines from byte `start` on, until they have `bytes` bytes or
+/// are `documents` many, or a line has to be read by `lib/`. `base` is the position of the first
+/// loaded byte in the input, and `row` the number of rows before `start`.
+///
+/// `result`, a Uint32Array, gets the reason for the stop, see [`Stop`], the position of the next
+/// line, its end if it has to be read by `lib/`, and the number of lines that were taken.
+// Separate arguments are the cheapest to pass from JS.
+#[allow(clippy::too_many_arguments)]
+#[napi]
+pub fn take_documents(
+    env: Env,
+    lines: &External<Lines>,
+    documents: &External<Documents>,
+    start: u32,
+    base: f64,
+    row: f64,
+    most_bytes: u32,
+    most_documents: u32,
+    result: Unknown<'_>,
+) -> napi::Result<()> {
+    let taken = caught(|| {
+        let mut reader = lines.0.try_borrow_mut().map_err(|_| misuse("the lines are in use"))?;
+        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        let enough = Enough { bytes: most_bytes as usize, documents: most_documents as usize };
+        let (stop, progress) = reader.take(start as usize, base, row, &enough, &mut filled)?;
+        let Progress { at, lines, end } = progress;
+        node_api::fill_words(&result, &[stop as u32, at as u32, end as u32, lines as u32]);
+        Ok(())
+    });
+    taken.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Appends a document. `at` and `row` are the place of its row, and `id` is its id as JSON.
+#[napi]
+pub fn push_document(
+    env: Env,
+    documents: &External<Documents>,
+    bytes: Unknown<'_>,
+    at: f64,
+    row: f64,
+    id: Option<String>,
+) -> napi::Result<()> {
+    let pushed = caught(|| {
+        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        let length = filled.texts_mut()?.push_js_bytes("bytes", &bytes)?;
+        filled.push_row(at, row, length)?;
+        Ok(id.map_or(Ok(()), |id| filled.push_id(id.as_bytes()))?)
+    });
+    pushed.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// The number of documents and the bytes of their texts and ids, as doubles.
+#[napi]
+pub fn documents_size(documents: &External<Documents>) -> Vec<f64> {
+    documents
+        .0
+        .try_borrow()
+        .map_or_else(|_| vec![], |filled| vec![filled.texts.len() as f64, filled.bytes as f64, filled.ids.len() as f64])
+}
+
+/// Takes the table of the documents: for each of them three doubles, the byte of the input at which
+/// its row starts, the number of the row, and the length of the text in bytes.
+#[napi]
+pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
+    let taken = caught(|| {
+        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        Ok(Words::try_from(std::mem::take(&mut filled.table))?)
+    });
+    taken.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Takes the ids of the documents: their JSON, each with a comma before it.
+#[napi]
+pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Result<Bytes> {
+    let taken = caught(|| {
+        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        Ok(Bytes::try_from(std::mem::take(&mut filled.ids))?)
+    });
+    taken.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// A copy of the text of a document.
+#[napi]
+pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> napi::Result<Bytes> {
+    let copied = caught(|| {
+        let filled = documents.0.try_borrow().map_err(|_| misuse("the documents are in use"))?;
+        let text = filled.texts.utf8_at(index as usize).ok_or_else(|| misuse("there is no such document"))?;
+        let mut copy = vec![];
+        copy.try_grow(text.len())?;
+        copy.extend_from_slice(text);
+        Ok(Bytes::try_from(copy)?)
+    });
+    copied.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Removes all documents and releases their memory.
+#[napi]
+pub fn clear_documents(documents: &External<Documents>) {
+    if let Ok(mut filled) = documents.0.try_borrow_mut() {
+        *filled = Filled::default();
+    }
+}
+
+/// Encodes the documents on the threadpool, as `encode_batch` does with texts.
+#[napi]
+pub fn encode_documents(
+    env: Env,
+    entry: &External<QueueEntry>,
+    handle: &External<Handle>,
+    documents: &External<Documents>,
+    flags: u32,
+    extra: Option<Extra>,
+    threads: u32,
+) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
+    let texts = caught(|| {
+        let filled = documents.0.try_borrow().map_err(|_| misuse("the documents are in use"))?;
+        Ok(Arc::clone(&filled.texts))
+    });
+    let texts = texts.map_err(|failure| node_api::js_error(env, &failure))?;
+    let work = batch::encode_work(Some(entry), handle, Inputs::Shared(texts), flags, extra, threads);
+    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+}

@@ -132,15 +132,17 @@ impl Prefixes<'_> {
                 if found.length == top { self.next_ones(encoder, found, room, most)? } else { found }
             }
         };
-        if !tokenizer.text_can_vanish() {
-            return Ok(found);
+        let vanishes = tokenizer.text_can_vanish();
+        let mut found = if vanishes { self.with_dropped_text(encoder, found, room)? } else { found };
+        loop {
+            if vanishes {
+                found = self.with_white_space(encoder, found, room)?;
+            }
+            match self.with_single_word(encoder, found, room)? {
+                Some(longer) => found = longer,
+                None => return Ok(found),
+            }
         }
-        let found = self.with_dropped_text(encoder, found, room)?;
-        let mut found = self.with_white_space(encoder, found, room)?;
-        while let Some(longer) = self.with_cut_word(encoder, found, room)? {
-            found = self.with_white_space(encoder, longer, room)?;
-        }
-        Ok(found)
     }
 
     /// Whether `room` tokens end at `edge` in every prefix of at least that length.
@@ -337,21 +339,26 @@ impl Prefixes<'_> {
         }
     }
 
-    /// Extends a prefix by an added token that has to be a word by itself. The prefix ends with it,
-    /// so it is found, although the text continues with a letter, and the tokens of the whole text
-    /// do not show it.
-    fn with_cut_word(
+    /// Extends a prefix so that it ends with an added token that has to be a word by itself. It is
+    /// found at the end of a prefix although the text continues with a letter, so the tokens of the
+    /// whole text do not show it.
+    fn with_single_word(
         &mut self,
         encoder: &mut Encoder,
         found: FoundPrefix,
         room: usize,
     ) -> Result<Option<FoundPrefix>, EncodeError> {
-        let rest = &self.text[found.length..];
-        let lengths = self.single_words.iter().filter(|word| rest.starts_with(**word)).map(|word| word.len());
-        let lengths: Vec<usize> = lengths.collect();
-        self.look(found.length + self.single_words.first().map_or(0, |longest| longest.len()));
-        for length in lengths {
-            let length = found.length + length;
+        let bytes = self.text.as_bytes();
+        let mut ends = vec![];
+        for word in &self.single_words {
+            self.seen = self.seen.max((found.length + word.len()).min(bytes.len()));
+            let starts = (found.length + 1).saturating_sub(word.len())..=found.length;
+            let is_there = |&start: &usize| bytes[start..].starts_with(word.as_bytes());
+            ends.extend(starts.filter(is_there).map(|start| start + word.len()));
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        for &length in ends.iter().rev() {
             let tokens = self.count(encoder, length)?;
             if tokens <= room {
                 return Ok(Some(FoundPrefix { length, tokens }));

@@ -32,6 +32,9 @@ const WORD_WITHIN: u32 = 128;
 const WORD_WITHIN_TOKENS: usize = 32;
 /// Maximum number of tokens examined for a position to encode from.
 const MAX_EXAMINED_TOKENS: usize = 1 << 14;
+/// Bytes of added tokens that are searched at the end of each prefix, because they have to be words
+/// by themselves. With more, a prefix can be shorter than the longest one.
+const MAX_SINGLE_WORDS: usize = 4096;
 /// The size of a chunk in bytes.
 pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 
@@ -57,7 +60,7 @@ pub(crate) struct Prefixes<'a> {
     pub(super) encoded: usize,
     /// Whether all of the tokens were encoded at once.
     pub(super) is_of_one_piece: bool,
-    /// The added tokens that have to be words by themselves, from the longest.
+    /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORDS`] bytes.
     pub(super) single_words: Vec<&'a str>,
     /// The number of bytes per hundred tokens in the previous text; 0 if results must not depend on
     /// it.
@@ -68,9 +71,13 @@ impl<'a> Prefixes<'a> {
     pub(crate) fn new(tokenizer: &'a Tokenizer, plan: &Plan) -> Self {
         let tokens = tokenizer.pipeline.added_tokens.tokens();
         let added = tokens.iter().map(|token| token.content.len() + 4).max();
-        let mut single_words: Vec<&str> =
-            tokens.iter().filter(|token| token.single_word).map(|token| &*token.content).collect();
-        single_words.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
+        let mut bytes = 0;
+        let single_words = tokens.iter().filter(|token| token.single_word).map(|token| &*token.content);
+        let single_words = single_words.take_while(|word| {
+            bytes += word.len();
+            bytes <= MAX_SINGLE_WORDS
+        });
+        let single_words = single_words.collect();
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),

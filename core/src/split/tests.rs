@@ -141,15 +141,18 @@ proptest! {
 
 /// In the whole text `Ab` is no word by itself; at the end of a prefix it is.
 #[test]
-fn a_prefix_can_end_with_an_added_token_behind_white_space_that_vanishes() {
-    let form = Subject { normalizer: 10, pretokenizer: 0, model: 0, merges: vec![], added: true };
-    let tokenizer = tokenizer(&form);
-    for spaces in [1, 6, 200] {
-        let text = format!("a{}AbaOne. ", " ".repeat(spaces));
-        for max_tokens in 1..6 {
-            let limits = Limits { max_tokens, overlap: 0, boundary: Boundary::Token };
-            let expected = split_by_definition(&tokenizer, &text, &limits);
-            assert_eq!(Some(split(&tokenizer, &text, &limits).pieces), expected, "{text:?} {max_tokens}");
+fn a_prefix_can_end_with_an_added_token_that_is_a_word_only_there() {
+    for (normalizer, pretokenizer, model) in [(10, 0, 0), (9, 4, 6), (0, 1, 0), (0, 4, 3)] {
+        let form = Subject { normalizer, pretokenizer, model, merges: vec![], added: true };
+        let tokenizer = tokenizer(&form);
+        for spaces in [0, 1, 6, 200] {
+            let text = format!("뒘{}AbaOne. <x      Aba Ab1", " ".repeat(spaces));
+            for max_tokens in 3..12 {
+                let limits = Limits { max_tokens, overlap: 0, boundary: Boundary::Token };
+                if let Some(expected) = split_by_definition(&tokenizer, &text, &limits) {
+                    assert_eq!(split(&tokenizer, &text, &limits).pieces, expected, "{form} {text:?} {max_tokens}");
+                }
+            }
         }
     }
 }

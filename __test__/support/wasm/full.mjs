@@ -21,7 +21,7 @@ const ranks = fs.readFileSync(path.join(folder, 'encodings', 'cl100k_base.tiktok
 /** Another special token makes another tokenizer; equal ones would share their memory. */
 const options = (number) => ({ pattern: ' ?\\p{L}+|.', specialTokens: { [`<${number}>`]: 200_000 } })
 
-/** Loads until an error. Returns the number of tokenizers, the code, and the ids of the last one. */
+/** Loads until an error. Returns the number of tokenizers, the code, and ids of the last one. */
 function fill() {
   const kept = []
   try {

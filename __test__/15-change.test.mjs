@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
@@ -173,9 +174,14 @@ function stateOf(tokenizer, recorded) {
 
 const addedTokens = (step) => step.map(({ single_word: singleWord, ...token }) => ({ ...token, singleWord }))
 
-test('added tokens get the ids that the reference gives, in every step', () => {
+test('added tokens get the ids that the reference gives, in every step', async () => {
   let states = 0
-  for (const { seed, file, steps, states: recorded } of cases) {
+  for (const [number, { seed, file, steps, states: recorded }] of cases.entries()) {
+    // WebAssembly's memory does not hold all of them. Finalizers run some turns after a collection.
+    if (globalThis.gc !== undefined && number % 50 === 49) {
+      globalThis.gc()
+      await wait(5)
+    }
     let tokenizer = Tokenizer.fromBufferSync(bytesOf(file))
     for (const [at, step] of [undefined, ...steps].entries()) {
       if (step === 'save and load') tokenizer = Tokenizer.fromBufferSync(Buffer.from(tokenizer.toBuffer()))

@@ -60,6 +60,17 @@ describe('over WebAssembly', { skip }, () => {
     assert.equal((await answered(root, { NODE_PATH: modules })).binding, 'native')
   })
 
+  test('tokenizers that do not fit into its memory are an error, and garbage makes room', async () => {
+    const args = ['--no-warnings', '--expose-gc', path.join(root, '__test__', 'support', 'wasm', 'full.mjs'), staged]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    const ids = [...Tokenizer.fromEncodingSync('cl100k_base').encode('hello world').ids]
+    // The second round loads with promises, after the tokenizers of the first are collected.
+    for (const { loaded, ...rest } of JSON.parse(stdout)) {
+      assert.deepEqual(rest, { code: 'ERR_TOKENLANE_OUT_OF_MEMORY', ids })
+      assert.ok(loaded > 4 && loaded < 1000, `${loaded} were loaded`)
+    }
+  })
+
   describe('in Chromium', { skip: whyNot }, () => chromium(() => wanted))
 })
 

@@ -45,7 +45,7 @@ if (!values['no-build']) {
   checkTools([platform])
   build(platform)
 }
-const staged = new Staged(platform.name, builtFolder(platform), { args: ['--no-warnings'] })
+const staged = new Staged(platform.name, builtFolder(platform), { args: ['--no-warnings', '--expose-gc'] })
 const failed = [...staged.specs(SPECS), ...staged.scenarios()]
 const env = { ...process.env, TOKENLANE_WASM: '1' }
 if (

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use napi::Env;
 use napi::bindgen_prelude::External;
 use napi_derive::napi;
+use tokenlane_core::memory::require_for_tokenizer;
 use tokenlane_core::{AddedToken, Changes, NewToken};
 
 use crate::error::caught;
@@ -71,9 +72,11 @@ impl From<ChangeOptions> for Changes {
 /// not built from the bytes of a file.
 #[napi]
 pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> napi::Result<External<Handle>> {
-    caught(|| Ok(Arc::new(handle.tokenizer.with(&changes.into())?)))
-        .map(Handle::into_external)
-        .map_err(|failure| node_api::js_error(env, &failure))
+    let changed = || {
+        require_for_tokenizer(handle.tokenizer.memory_bytes())?;
+        Ok(Arc::new(handle.tokenizer.with(&changes.into())?))
+    };
+    caught(changed).map(Handle::into_external).map_err(|failure| node_api::js_error(env, &failure))
 }
 
 /// Returns the bytes of a tokenizer.json.

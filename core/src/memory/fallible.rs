@@ -5,7 +5,8 @@
 //! [`Grow`]. A failure becomes an [`OutOfMemory`]. Functions that return a `Result` return it.
 //! Loops and closures that cannot return it unwind to the nearest [`catch`]. The entry points of
 //! the crate catch it and convert it to their own error. (In WebAssembly, panics do not unwind; the
-//! module traps, as after any failed allocation.)
+//! module traps, as after any failed allocation. Therefore loading and changing a tokenizer first
+//! call [`require_for_tokenizer`], which returns its error.)
 //!
 //! Two more rules keep a process alive that is close to its limit:
 //!
@@ -124,6 +125,13 @@ pub(crate) fn require_for_tables(bytes: usize) {
     require_large(bytes).unwrap_or_else(|error| error.unwind());
 }
 
+/// Returns an error if memory is too short to build a tokenizer of about `bytes` bytes.
+///
+/// Only WebAssembly needs this: elsewhere the allocations themselves fail and unwind.
+pub fn require_for_tokenizer(bytes: usize) -> Result<(), OutOfMemory> {
+    if cfg!(target_family = "wasm") { require_large(bytes.max(CHECKED_BYTES)) } else { Ok(()) }
+}
+
 thread_local! {
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
@@ -156,7 +164,8 @@ fn attempt(bytes: usize, mut allocate: impl FnMut() -> bool) -> Result<(), OutOf
 /// Checks, after an allocation of `bytes`, that it left [`HEADROOM`]. On failure the caller frees
 /// the memory again.
 pub(super) fn leave_headroom(bytes: usize) -> Result<(), OutOfMemory> {
-    if bytes < CHECKED_BYTES || pages::is_mappable(HEADROOM) {
+    // In WebAssembly many callers would trap, and JavaScript has a memory of its own.
+    if bytes < CHECKED_BYTES || cfg!(target_family = "wasm") || pages::is_mappable(HEADROOM) {
         return Ok(());
     }
     super::trim();

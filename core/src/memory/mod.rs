@@ -29,7 +29,9 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock, Weak};
 use thiserror::Error;
 
 use crate::lock::Std;
-pub use fallible::{Grow, HEADROOM, OutOfMemory, collect, may_fail, note_shortage, require_large};
+pub use fallible::{
+    Grow, HEADROOM, OutOfMemory, collect, may_fail, note_shortage, require_for_tokenizer, require_large,
+};
 pub use pages::{Advice, is_limited};
 pub use pool::PoolKind;
 pub use shared::{BlockGuard, Collection, Collector};

@@ -364,7 +364,8 @@ mod system {
 }
 
 /// For systems that are not Unix, and for Miri, which does not support these calls: memory comes
-/// from the allocator, and advice does nothing.
+/// from the allocator, and advice does nothing. WebAssembly's memory ends at a few gibibytes and
+/// its allocator reports that, so there it is known whether memory is left.
 #[cfg(not(all(unix, not(miri))))]
 mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -387,8 +388,18 @@ mod system {
         false
     }
 
+    #[cfg(not(target_family = "wasm"))]
     pub(super) fn is_mappable(_bytes: usize) -> bool {
         true
+    }
+
+    #[cfg(target_family = "wasm")]
+    pub(super) fn is_mappable(bytes: usize) -> bool {
+        let mut trial = Vec::<u8>::new();
+        let is_possible = trial.try_reserve_exact(bytes).is_ok();
+        // The compiler may remove an allocation that nobody looks at.
+        std::hint::black_box(trial.as_mut_ptr());
+        is_possible
     }
 
     pub(super) fn reserve(_bytes: usize, _reserved: usize) -> Option<NonNull<u8>> {

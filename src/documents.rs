@@ -26,7 +26,7 @@ use crate::task::Job;
 use crate::text::{self, Arena, Inputs};
 
 /// Scratch memory is freed after use if it is larger: 4 MiB.
-const MOST_KEPT: usize = 4 << 20;
+const MAX_KEPT_BYTES: usize = 4 << 20;
 
 /// Where [`take_documents`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,10 +201,10 @@ pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi
     let loaded = caught(|| {
         let mut reader = lines.0.try_borrow_mut().map_err(|_| misuse("the lines are in use"))?;
         let reader = &mut *reader;
-        if reader.bytes.capacity() > MOST_KEPT {
+        if reader.bytes.capacity() > MAX_KEPT_BYTES {
             reader.bytes = vec![];
         }
-        if reader.scratch.capacity() > MOST_KEPT {
+        if reader.scratch.capacity() > MAX_KEPT_BYTES {
             reader.scratch = vec![];
         }
         reader.bytes.clear();
@@ -220,8 +220,7 @@ pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi
 ///
 /// `result`, a Uint32Array, gets the reason for the stop, see [`Stop`], the position of the next
 /// line, its end if it has to be read by `lib/`, and the number of lines that were taken.
-// Separate arguments are the cheapest to pass from JS.
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
 #[napi]
 pub fn take_documents(
     env: Env,

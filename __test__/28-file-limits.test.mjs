@@ -36,6 +36,21 @@ for (const [name, { code, codes = [code] }] of Object.entries(CASES)) {
   })
 }
 
+test('the component that would exceed the limit makes nothing, and the next ones do not run', async () => {
+  const wide = 'a'.repeat(60_000)
+  const components = {
+    Prepend: { type: 'Prepend', prepend: wide },
+    Replace: { type: 'Replace', pattern: { Regex: '^' }, content: wide },
+  }
+  for (const [name, component] of Object.entries(components)) {
+    const normalizer = { type: 'Sequence', normalizers: Array(20).fill(component) }
+    const tokenizer = Tokenizer.fromBufferSync(bytesOf({ ...tiny(), normalizer }))
+    const error = await failure(async () => tokenizer.encode('a'))
+    // The first one is within the limit of 64 KiB.
+    assert.deepEqual([error.component, error.reached, error.limit], ['the normalizer', 120_001, 65_536], name)
+  }
+})
+
 test('the output limit is a multiple of the input that can be set', async () => {
   const file = tiny()
   file.normalizer = { type: 'Replace', pattern: { String: 'h' }, content: 'o'.repeat(100) }

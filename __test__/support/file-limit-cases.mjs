@@ -315,6 +315,10 @@ export const CASES = {
     ),
     code: undefined,
   },
+  'many long added tokens, and a short one that the text does not have': {
+    run: encodes((file) => (file.added_tokens = [added('x'), added('b'.repeat(129))]), 'b'.repeat(129 << 15)),
+    code: undefined,
+  },
   'tokens within tokens': {
     run: encodes(
       (file) => (file.added_tokens = Array.from({ length: 700 }, (_, at) => added('a'.repeat(at + 1)))),
@@ -366,6 +370,13 @@ export const CASES = {
     'a',
     LARGE,
   ),
+  'a special token of 20,000 ids without texts used 2,000 times': posted(
+    template([A, ...times(2000, S)], specialToken(20_000, '')),
+    'a',
+    LARGE,
+  ),
+  'a template of 5,000 entries without ids': posted(template([A, ...times(5000, S)], specialToken(0)), 'a', LARGE),
+  'a text in 17 places': posted(template(times(17, A), {}), 'a', LARGE),
   'a template of 100,000 entries': posted(template([A, ...times(100_000, S)], specialToken(1)), 'a', LARGE),
   'a text in 10,000 places': posted(template(times(10_000, A), {}), a64k, LARGE),
   'a text in 16 places': posted(template(times(16, A), {}), 'ab'.repeat(4 * KIB), undefined),

@@ -75,6 +75,7 @@ export const FAULTS = [
   },
   constant('load/json.rs', 'MAX_COMPONENTS: usize', '512', '1 << 30'),
   constant('load/post_processor.rs', 'MAX_SPECIAL_IDS: usize', '1 << 12', '1 << 40'),
+  constant('load/post_processor.rs', 'MAX_SPECIAL_BYTES: usize', '1 << 20', '1 << 40'),
   constant('load/post_processor.rs', 'MAX_PIECES: usize', '1 << 12', '1 << 40'),
   constant('load/post_processor.rs', 'MAX_TEXTS: usize', '16', '1 << 40'),
   constant('pattern/mod.rs', 'MAX_SOURCE_BYTES: usize', '256 << 10', '256 << 20'),

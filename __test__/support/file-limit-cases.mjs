@@ -158,6 +158,16 @@ export const CASES = {
     run: decodes((file) => (file.model.vocab['t'.repeat(1 << 20)] = 99), times(64 * KIB, 99)),
     code: OUTPUT,
   },
+  'a token of a mebibyte of a byte-level decoder, decoded again and again': {
+    run: decodes(
+      (file) => {
+        file.decoder = byteLevel
+        file.model.vocab['t'.repeat(1 << 20)] = 99
+      },
+      times(64 * KIB, 99),
+    ),
+    code: OUTPUT,
+  },
   'overlapping added tokens as strings': {
     run: encodesAll((file) => (file.added_tokens = [added(' ', { lstrip: true, rstrip: true })]), ' '.repeat(64 * KIB)),
     codes: [undefined, OUTPUT],

@@ -140,6 +140,9 @@ function install() {
   const wanted = Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`)
   if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packed, ...wanted], { cwd: folder }))
     stop('npm could not install the bundlers')
+  // npm does not run it where scripts are switched off.
+  if (!run(process.execPath, ['install.js'], { cwd: path.join(folder, 'node_modules', 'bun') }))
+    stop('bun could not be installed')
   fs.rmSync(staged, { recursive: true })
 }
 

@@ -6,7 +6,7 @@
 //! leaves to `JSON.parse` are left to `lib/corpus/documents.mjs`, which appends their texts with
 //! [`push_document`].
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell, RefMut};
 use std::sync::Arc;
 
 use napi::Env;
@@ -42,6 +42,12 @@ enum Stop {
 /// Whole lines of an input, each with its line end except perhaps the last one.
 pub struct Lines(RefCell<LineReader>);
 
+impl Lines {
+    fn reader(&self) -> Result<RefMut<'_, LineReader>, Failure> {
+        self.0.try_borrow_mut().map_err(|_| misuse("the lines are in use"))
+    }
+}
+
 struct LineReader {
     /// The fields of lines of JSON; `None` if a line is itself the text.
     fields: Option<Fields>,
@@ -56,6 +62,16 @@ struct LineReader {
 
 /// Documents that are encoded together.
 pub struct Documents(RefCell<Filled>);
+
+impl Documents {
+    fn filled(&self) -> Result<Ref<'_, Filled>, Failure> {
+        self.0.try_borrow().map_err(|_| misuse("the documents are in use"))
+    }
+
+    fn filled_mut(&self) -> Result<RefMut<'_, Filled>, Failure> {
+        self.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))
+    }
+}
 
 #[derive(Default)]
 struct Filled {
@@ -199,7 +215,7 @@ pub fn documents() -> External<Documents> {
 #[napi]
 pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi::Result<()> {
     let loaded = caught(|| {
-        let mut reader = lines.0.try_borrow_mut().map_err(|_| misuse("the lines are in use"))?;
+        let mut reader = lines.reader()?;
         let reader = &mut *reader;
         if reader.bytes.capacity() > MAX_KEPT_BYTES {
             reader.bytes = vec![];
@@ -234,8 +250,8 @@ pub fn take_documents(
     result: Unknown<'_>,
 ) -> napi::Result<()> {
     let taken = caught(|| {
-        let mut reader = lines.0.try_borrow_mut().map_err(|_| misuse("the lines are in use"))?;
-        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        let mut reader = lines.reader()?;
+        let mut filled = documents.filled_mut()?;
         let enough = Enough { bytes: most_bytes as usize, documents: most_documents as usize };
         let (stop, progress) = reader.take(start as usize, base, row, &enough, &mut filled)?;
         let Progress { at, lines, end } = progress;
@@ -256,7 +272,7 @@ pub fn push_document(
     id: Option<String>,
 ) -> napi::Result<()> {
     let pushed = caught(|| {
-        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        let mut filled = documents.filled_mut()?;
         let length = filled.texts_mut()?.push_js_bytes("bytes", &bytes)?;
         filled.push_row(at, row, length)?;
         Ok(id.map_or(Ok(()), |id| filled.push_id(id.as_bytes()))?)
@@ -278,7 +294,7 @@ pub fn documents_size(documents: &External<Documents>) -> Vec<f64> {
 #[napi]
 pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
     let taken = caught(|| {
-        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        let mut filled = documents.filled_mut()?;
         Ok(Words::try_from(std::mem::take(&mut filled.table))?)
     });
     taken.map_err(|failure| node_api::js_error(env, &failure))
@@ -288,7 +304,7 @@ pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::R
 #[napi]
 pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Result<Bytes> {
     let taken = caught(|| {
-        let mut filled = documents.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))?;
+        let mut filled = documents.filled_mut()?;
         Ok(Bytes::try_from(std::mem::take(&mut filled.ids))?)
     });
     taken.map_err(|failure| node_api::js_error(env, &failure))
@@ -298,7 +314,7 @@ pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Res
 #[napi]
 pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> napi::Result<Bytes> {
     let copied = caught(|| {
-        let filled = documents.0.try_borrow().map_err(|_| misuse("the documents are in use"))?;
+        let filled = documents.filled()?;
         let text = filled.texts.utf8_at(index as usize).ok_or_else(|| misuse("there is no such document"))?;
         let mut copy = vec![];
         copy.try_grow(text.len())?;
@@ -328,7 +344,7 @@ pub fn encode_documents(
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
     let texts = caught(|| {
-        let filled = documents.0.try_borrow().map_err(|_| misuse("the documents are in use"))?;
+        let filled = documents.filled()?;
         Ok(Arc::clone(&filled.texts))
     });
     let texts = texts.map_err(|failure| node_api::js_error(env, &failure))?;

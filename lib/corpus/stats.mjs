@@ -26,7 +26,7 @@ export class Stats {
     __proto__: null,
   })
 
-  /** Counts a document of so many bytes and tokens, of which `cut` others were left out. */
+  /** Counts a document: its bytes, its tokens, and `cut`, the tokens that `maxTokens` left out. */
   document(path, bytes, tokens, cut) {
     if (tokens === 0) {
       this.empty += 1

@@ -214,9 +214,11 @@ impl<'a> Splitter<'a> {
                 (found.length, found.tokens)
             }
         };
-        let margin = self.tokenizer.pipeline.added_tokens.tokens().iter().map(|token| token.content.len()).max();
-        if !self.is_end && prefixes.seen + margin.unwrap_or(0).max(MARGIN) > text.len() {
-            return Ok(Next::DependsOnMore);
+        if !self.is_end {
+            let added = self.tokenizer.pipeline.added_tokens.tokens().iter().map(|token| token.content.len()).max();
+            if prefixes.seen + added.unwrap_or(0).max(MARGIN) > text.len() {
+                return Ok(Next::DependsOnMore);
+            }
         }
         Ok(if length == 0 { Next::TooLong } else { Next::Piece(length, self.room.total(tokens)) })
     }

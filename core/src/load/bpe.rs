@@ -64,9 +64,10 @@ impl BpeSettings {
             let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
             for is_first in [false, true] {
                 for is_last in [false, true] {
-                    let without_prefix = if is_first { Some(token) } else { token.strip_prefix(prefix.as_str()) };
-                    let bare =
-                        without_prefix.and_then(|t| if is_last { t.strip_suffix(suffix.as_str()) } else { Some(t) });
+                    // Searching for an empty string is slow on processors with AVX-512, see TokenLens.
+                    let is_bare = [is_first || prefix.is_empty(), is_last || suffix.is_empty()];
+                    let bare = if is_bare[0] { Some(token) } else { token.strip_prefix(prefix.as_str()) };
+                    let bare = bare.and_then(|t| if is_bare[1] { Some(t) } else { t.strip_suffix(suffix.as_str()) });
                     let mut characters = bare.unwrap_or_default().chars();
                     if let (Some(character), None) = (characters.next(), characters.next()) {
                         ids[position(is_first, is_last)].insert(character, id);

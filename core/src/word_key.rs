@@ -5,8 +5,9 @@
 //! a table needs neither a stored hash nor a pointer to the word. All longer words have the key
 //! [`NOT_SHORT`].
 //!
-//! Tables hash a key by multiplying its two folded halves with an odd constant. They use the high
-//! bits of the product.
+//! Tables hash a key by multiplying its two folded halves with an odd constant. A bit of a factor
+//! changes only the bits of the product from its own place upwards, so they use the product's
+//! highest bits, or [`hash`].
 
 /// The maximum length, in bytes, of a word that is its own key.
 pub(crate) const MAX_SHORT_LEN: usize = 15;
@@ -87,6 +88,24 @@ fn read_short(word: &[u8]) -> u128 {
 #[inline(always)]
 pub(crate) fn fold(key: Key) -> u64 {
     key as u64 ^ ((key >> 64) as u64).rotate_left(29)
+}
+
+/// The shift of [`mix`].
+pub(crate) const MIX_SHIFT: u32 = 18;
+
+/// A hash for tables that take the number of a bucket from bit 32 upwards. `multiplier` is one of
+/// [`MULTIPLIERS`].
+#[inline(always)]
+pub(crate) fn hash(key: Key, multiplier: u64) -> u64 {
+    mix(fold(key).wrapping_mul(multiplier))
+}
+
+/// Lets the highest bits of a product change the bits around bit 32 too. Without it, words that
+/// differ in their seventh and eighth byte only, as many in scripts of four bytes a character, get
+/// the same buckets.
+#[inline(always)]
+pub(crate) fn mix(product: u64) -> u64 {
+    product ^ product >> MIX_SHIFT
 }
 
 #[cfg(test)]

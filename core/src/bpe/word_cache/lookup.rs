@@ -13,7 +13,7 @@ use super::slot::{Bucket, LENGTHS_VARY_FLAG, Slot};
 use super::spill_ring::SpillRing;
 use crate::simd::append::Appender;
 use crate::simd::{self, BLOCK, Simd};
-use crate::word_key::{Key, MULTIPLIERS, NOT_SHORT, fold};
+use crate::word_key::{self, Key, MULTIPLIERS, NOT_SHORT};
 
 /// The positions at which to look for the words of a window. Reused from window to window.
 #[derive(Debug, Default)]
@@ -199,7 +199,7 @@ impl<'a> Lookup<'a> {
 /// The number of a key's secondary bucket; rarely it is the primary one too. As for
 /// [`crate::simd::probe::primary_bucket`], the number of buckets is a power of two below 2³².
 pub(super) fn secondary_bucket(key: Key, buckets: usize) -> usize {
-    (fold(key).wrapping_mul(MULTIPLIERS[2]) >> 32) as usize & buckets.wrapping_sub(1)
+    (word_key::hash(key, MULTIPLIERS[2]) >> 32) as usize & buckets.wrapping_sub(1)
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::simd::packed::PackedIds;
     use crate::simd::probe::primary_bucket;
-    use crate::word_key::{self, MAX_SHORT_LEN};
+    use crate::word_key::MAX_SHORT_LEN;
     use proptest::prelude::*;
 
     /// More words than one block.
@@ -330,6 +330,30 @@ mod tests {
                     let expected = misses[first..].iter().take(BLOCK).enumerate();
                     prop_assert_eq!(found, expected.map(|(at, &bit)| u64::from(bit) << at).sum::<u64>(), "{:?}", simd);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_differ_in_two_bytes_are_spread_over_the_buckets() {
+        const BUCKETS: usize = 1 << 12;
+        for len in 2..=MAX_SHORT_LEN {
+            for first in 0..len - 1 {
+                let mut loads = [[0; BUCKETS]; 2];
+                for number in 0..BUCKETS as u16 {
+                    let mut word = [b'x'; MAX_SHORT_LEN];
+                    // Twelve bits, as of two bytes that continue a character.
+                    word[first..first + 2].copy_from_slice(&[0x80 | number as u8 & 0x3F, 0x80 | (number >> 6) as u8]);
+                    let key = word_key::of_word(&word[..len]);
+                    loads[0][primary_bucket(key, BUCKETS)] += 1;
+                    loads[1][secondary_bucket(key, BUCKETS)] += 1;
+                }
+                let most = loads.map(|loads| loads.into_iter().max());
+                assert!(
+                    most.iter().all(|most| most.is_some_and(|most| most < 24)),
+                    "bytes {first} and {}, length {len}: {most:?}",
+                    first + 1
+                );
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::memory::{Table, Zeroed};
 use crate::simd;
 use crate::simd::append::Appender;
 use crate::simd::packed::PackedIds;
-use crate::word_key::{LEN_MASKS, MULTIPLIERS, fold};
+use crate::word_key::{self, LEN_MASKS, MULTIPLIERS, fold};
 
 /// The minimum length of a medium word, in bytes.
 const MIN_LEN: usize = 16;
@@ -57,7 +57,7 @@ impl MediumKey {
     #[inline(always)]
     fn hash(&self) -> u64 {
         let [first, rest] = self.0.map(fold);
-        (first.wrapping_mul(MULTIPLIERS[2]).rotate_left(32) ^ rest).wrapping_mul(MULTIPLIERS[0])
+        word_key::mix((first.wrapping_mul(MULTIPLIERS[2]).rotate_left(32) ^ rest).wrapping_mul(MULTIPLIERS[0]))
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::memory::fallible;
-use crate::word_key::{Key, MULTIPLIERS, fold};
+use crate::word_key::{self, Key, MULTIPLIERS};
 
 /// The number of entries: 2.5 MiB.
 const ENTRIES: usize = 1 << 16;
@@ -57,7 +57,7 @@ impl SharedWords {
 }
 
 fn entry_of(key: Key) -> usize {
-    (fold(key).wrapping_mul(MULTIPLIERS[1]) >> 32) as usize % ENTRIES
+    (word_key::hash(key, MULTIPLIERS[1]) >> 32) as usize % ENTRIES
 }
 
 /// The atomic operations of an entry; a trait so that tests can use a model checker's atomics.

@@ -297,7 +297,7 @@ mod tests {
         for _ in 0..3 {
             let found = (0..1 << 10).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
             assert!(
-                found >= (1 << 10) - words.evictions && words.evictions * 40 < 1 << 10,
+                found >= (1 << 10) - words.evictions && words.evictions * 30 < 1 << 10,
                 "{found} found, {} evicted",
                 words.evictions
             );

@@ -8,7 +8,7 @@ use super::{Bucket, KEYS_AT_ONCE, PRIMARY_MULTIPLIER, PrimaryHits, Slot};
 use crate::simd::append::{APPEND_WIDTH, Appender};
 use crate::simd::cpu::Avx512;
 use crate::simd::packed::{PackedIds, UNPACK_SHUFFLES};
-use crate::word_key::{Key, MAX_SHORT_LEN, NOT_SHORT};
+use crate::word_key::{Key, MAX_SHORT_LEN, MIX_SHIFT, NOT_SHORT};
 
 /// Computes the keys and primary buckets of adjacent words; the first starts at byte `start` of the
 /// text. The table's last bucket has the number `last_bucket`. Returns a bit for each word that is
@@ -62,7 +62,8 @@ fn keys_of_group(
     // all; the permutation restores the order.
     let folded = _mm512_unpacklo_epi64(front_folded, back_folded);
     let hashes = _mm512_mullo_epi64(folded, _mm512_set1_epi64(PRIMARY_MULTIPLIER as i64));
-    let high = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(hashes));
+    let mixed = _mm512_xor_si512(hashes, _mm512_srli_epi64::<MIX_SHIFT>(hashes));
+    let high = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(mixed));
     let in_order = _mm256_permutevar8x32_epi32(high, _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0));
     let primary = _mm256_and_si256(in_order, _mm256_set1_epi32(last_bucket as i32));
     // SAFETY: writes 32 bytes, the size of `buckets`, and twice 64, the size of `keys`, without

@@ -15,7 +15,7 @@ mod avx512;
 use super::append::Appender;
 use super::packed::PackedIds;
 use super::{BLOCK, Simd, prefetch_at};
-use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT, fold};
+use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
 
 /// A short word and its ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ const PRIMARY_MULTIPLIER: u64 = word_key::MULTIPLIERS[0];
 /// The number of a key's primary bucket in a table of `buckets`, a power of two below 2³².
 #[inline(always)]
 pub(crate) fn primary_bucket(key: Key, buckets: usize) -> usize {
-    (fold(key).wrapping_mul(PRIMARY_MULTIPLIER) >> 32) as usize & buckets.wrapping_sub(1)
+    (word_key::hash(key, PRIMARY_MULTIPLIER) >> 32) as usize & buckets.wrapping_sub(1)
 }
 
 /// Adjacent words that were all found in their primary buckets.

@@ -1,5 +1,7 @@
 //! The forms of input text, and their conversion to UTF-8.
 
+use encoding_rs::mem::convert_utf16_to_str_partial;
+
 use crate::error::EncodeError;
 use crate::memory::{Grow, OutOfMemory};
 
@@ -164,59 +166,21 @@ impl Text<'_> {
     }
 }
 
-/// Maximum number of UTF-8 bytes per UTF-16 unit. Two units that form one character become four
-/// bytes.
-const BYTES_PER_UNIT: usize = 3;
-
-const UNITS_AT_ONCE: usize = 32;
-
-/// The bytes of a block of units, if all of it is ASCII.
-fn ascii_block(block: &[u16; UNITS_AT_ONCE]) -> Option<[u8; UNITS_AT_ONCE]> {
-    // Combining the block with OR shows whether all of it is ASCII. This vectorizes; a loop with an
-    // early exit would not.
-    let is_ascii = block.iter().fold(0, |all, unit| all | unit) < 0x80;
-    let mut bytes = [0; UNITS_AT_ONCE];
-    bytes.iter_mut().zip(block).for_each(|(byte, &unit)| *byte = unit as u8);
-    is_ascii.then_some(bytes)
-}
-
-/// Converts UTF-16 to UTF-8. Converts runs of ASCII block by block.
+/// Converts UTF-16 to UTF-8, with U+FFFD for each lone surrogate.
 fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
+    // Long enough that a call costs little, and short enough to be cleared for a short text.
+    let mut block = [0; 384];
+    let block = std::str::from_utf8_mut(&mut block).expect("zeros are characters");
     out.clear();
-    out.try_grow(units.len() + units.len() / 8 + UNITS_AT_ONCE)?;
+    out.try_grow(units.len() + units.len() / 8)?;
     let mut rest = units;
-    let push = |out: &mut String, bytes: &[u8]| {
-        out.try_grow(bytes.len())?;
-        out.push_str(std::str::from_utf8(bytes).expect("every unit is below 0x80"));
-        Ok::<_, OutOfMemory>(())
-    };
-    loop {
-        while let Some((block, tail)) = rest.split_first_chunk() {
-            let Some(bytes) = ascii_block(block) else { break };
-            push(out, &bytes)?;
-            rest = tail;
-        }
-        if rest.len() < UNITS_AT_ONCE {
-            let mut block = [0; UNITS_AT_ONCE];
-            block[..rest.len()].copy_from_slice(rest);
-            if let Some(bytes) = ascii_block(&block) {
-                return push(out, &bytes[..rest.len()]);
-            }
-        }
-        // Converts text with other characters one by one, at most two blocks; then tries blocks
-        // again.
-        let mut chunk = rest.len().min(2 * UNITS_AT_ONCE);
-        if chunk < rest.len() && is_high_surrogate(rest[chunk - 1]) {
-            chunk -= 1; // its partner may be the next unit
-            if chunk == 0 {
-                chunk = 2.min(rest.len());
-            }
-        }
-        let (now, later) = rest.split_at(chunk);
-        out.try_grow(BYTES_PER_UNIT * chunk)?;
-        out.extend(char::decode_utf16(now.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
-        rest = later;
+    while !rest.is_empty() {
+        let (read, written) = convert_utf16_to_str_partial(rest, block);
+        out.try_grow(written)?;
+        out.push_str(&block[..written]);
+        rest = &rest[read..];
     }
+    Ok(())
 }
 
 fn is_high_surrogate(unit: u16) -> bool {
@@ -227,6 +191,9 @@ fn is_high_surrogate(unit: u16) -> bool {
 mod tests {
     use super::*;
 
+    /// Lengths up to two vectors, and around those of `transcode`'s block.
+    const SHIFTS: [std::ops::Range<usize>; 3] = [0..70, 290..400, 760..780];
+
     fn utf8_of(units: &[u16]) -> String {
         let mut buffer = String::from("old");
         Text::Utf16(units).to_utf8(&mut buffer).expect("no text is too long here").to_owned()
@@ -235,10 +202,10 @@ mod tests {
     #[test]
     fn transcoding_equals_the_standard_library_at_every_offset() {
         let parts =
-            ["", "a", "é", "中", "🌍", "plain ascii that is longer than one block of thirty-two units", "😀😀😀"];
+            ["", "a", "é", "中", "🌍", "plain ascii that is longer than one vector of thirty-two units", "😀😀😀"];
         for a in parts {
             for b in parts {
-                for shift in 0..70 {
+                for shift in SHIFTS.into_iter().flatten() {
                     let text = format!("{}{a}{b}{a}", "x".repeat(shift));
                     let units: Vec<u16> = text.encode_utf16().collect();
                     assert_eq!(utf8_of(&units), text);
@@ -249,7 +216,7 @@ mod tests {
 
     #[test]
     fn lone_surrogates_become_replacement_characters() {
-        for shift in 0..130 {
+        for shift in SHIFTS.into_iter().flatten() {
             for lone in [vec![0xD83D], vec![0xDE00], vec![0xDE00, 0xD83D], vec![0xD83D, 0xD83D, 0xDE00]] {
                 let mut units: Vec<u16> = vec![0x61; shift];
                 units.extend(&lone);

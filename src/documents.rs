@@ -16,8 +16,8 @@ use tokenlane_core::json_fields::{self, Fields};
 use tokenlane_core::memory::{Grow, OutOfMemory};
 
 use crate::batch::{self, EncodeWork};
-use crate::error::{Class, Failure, caught};
-use crate::load::Handle;
+use crate::error::{Class, Failure};
+use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api;
 use crate::options::Extra;
@@ -214,7 +214,7 @@ pub fn documents() -> External<Documents> {
 /// Copies whole lines of an input, which replace those before.
 #[napi]
 pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi::Result<()> {
-    let loaded = caught(|| {
+    node_api::guarded(env, || {
         let mut reader = lines.reader()?;
         let reader = &mut *reader;
         if reader.bytes.capacity() > MAX_KEPT_BYTES {
@@ -226,8 +226,7 @@ pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi
         reader.bytes.clear();
         reader.checked = 0;
         text::append_bytes("bytes", &bytes, &mut reader.bytes)
-    });
-    loaded.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Appends the documents of the loaded lines from byte `start` on, until they have `bytes` bytes or
@@ -249,7 +248,7 @@ pub fn take_documents(
     most_documents: u32,
     result: Unknown<'_>,
 ) -> napi::Result<()> {
-    let taken = caught(|| {
+    node_api::guarded(env, || {
         let mut reader = lines.reader()?;
         let mut filled = documents.filled_mut()?;
         let enough = Enough { bytes: most_bytes as usize, documents: most_documents as usize };
@@ -257,8 +256,7 @@ pub fn take_documents(
         let Progress { at, lines, end } = progress;
         node_api::fill_words(&result, &[stop as u32, at as u32, end as u32, lines as u32]);
         Ok(())
-    });
-    taken.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Appends a document. `at` and `row` are the place of its row, and `id` is its id as JSON.
@@ -271,13 +269,12 @@ pub fn push_document(
     row: f64,
     id: Option<String>,
 ) -> napi::Result<()> {
-    let pushed = caught(|| {
+    node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
         let length = filled.texts_mut()?.push_js_bytes("bytes", &bytes)?;
         filled.push_row(at, row, length)?;
         Ok(id.map_or(Ok(()), |id| filled.push_id(id.as_bytes()))?)
-    });
-    pushed.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// The number of documents and the bytes of their texts and ids, as doubles.
@@ -293,35 +290,32 @@ pub fn documents_size(documents: &External<Documents>) -> Vec<f64> {
 /// its row starts, the number of the row, and the length of the text in bytes.
 #[napi]
 pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
-    let taken = caught(|| {
+    node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
         Ok(Words::try_from(std::mem::take(&mut filled.table))?)
-    });
-    taken.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Takes the ids of the documents: their JSON, each with a comma before it.
 #[napi]
 pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Result<Bytes> {
-    let taken = caught(|| {
+    node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
         Ok(Bytes::try_from(std::mem::take(&mut filled.ids))?)
-    });
-    taken.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// A copy of the text of a document.
 #[napi]
 pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> napi::Result<Bytes> {
-    let copied = caught(|| {
+    node_api::guarded(env, || {
         let filled = documents.filled()?;
         let text = filled.texts.utf8_at(index as usize).ok_or_else(|| misuse("there is no such document"))?;
         let mut copy = vec![];
         copy.try_grow(text.len())?;
         copy.extend_from_slice(text);
         Ok(Bytes::try_from(copy)?)
-    });
-    copied.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Removes all documents and releases their memory.
@@ -343,11 +337,7 @@ pub fn encode_documents(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
-    let texts = caught(|| {
-        let filled = documents.filled()?;
-        Ok(Arc::clone(&filled.texts))
-    });
-    let texts = texts.map_err(|failure| node_api::js_error(env, &failure))?;
+    let texts = node_api::guarded(env, || Ok(Arc::clone(&documents.filled()?.texts)))?;
     let work = batch::encode_work(Some(entry), handle, Inputs::Shared(texts), flags, extra, threads);
     Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }

@@ -351,7 +351,7 @@ pub struct MemoryOptions {
 /// Configures the pool, and whether the addon starts collections.
 #[napi]
 pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
-    let configured = (|| {
+    node_api::guarded(env, || {
         let mut settings = memory::settings();
         if let Some(name) = options.pool {
             settings.kind = PoolKind::named("pool", &name).map_err(unknown)?;
@@ -367,8 +367,7 @@ pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
         }
         memory::configure(settings);
         Ok(())
-    })();
-    configured.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 fn unknown(error: memory::UnknownName) -> Failure {

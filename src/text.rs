@@ -18,7 +18,7 @@ use napi::bindgen_prelude::Unknown;
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab, collect};
 use tokenlane_core::{Input, Sequence, Text};
 
-use crate::error::{Class, Failure, caught};
+use crate::error::{Class, Failure};
 use crate::node_api::{self, Fit, Refused};
 
 /// Size in bytes of the first chunk of an arena. Each further chunk is as large as all chunks
@@ -363,12 +363,11 @@ impl Inputs {
 
     /// Copies the texts of a batch and the second texts, if there are any.
     pub fn copy(env: Env, texts: &Unknown<'_>, pairs: Option<&Unknown<'_>>, words: bool) -> napi::Result<Self> {
-        let copied = caught(|| {
+        node_api::guarded(env, || {
             let first = Texts::copy("texts", texts, words)?;
             let second = pairs.map(|pairs| Texts::copy("pairs", pairs, words)).transpose()?;
             Self::new(Some(first), second)
-        });
-        copied.map_err(|failure| node_api::js_error(env, &failure))
+        })
     }
 
     /// Calls `texts` for a batch of texts alone, otherwise `inputs`.

@@ -2,15 +2,15 @@
 //!
 //! - [`steps`]: the components of a decoder; each maps a list of tokens to another list.
 //! - [`sentencepiece`]: the decoder of SentencePiece files.
-//! - [`stream`]: decoding of tokens that arrive one after the other.
+//! - [`flow`]: the same steps for tokens that arrive one after the other.
 //!
 //! The behaviour is that of Hugging Face tokenizers 0.23; for rank files, that of tiktoken.
 
+pub(crate) mod flow;
 mod lossy;
 pub(crate) mod sentencepiece;
 mod step_budget;
 mod steps;
-pub(crate) mod stream;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -8,8 +8,6 @@
 const { wrongType, wrongValue } = require('./errors.js')
 const { checkKnown, checkCount, KNOWN } = require('./options.js')
 
-const BOUNDARIES = ['paragraph', 'markdown']
-
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/
 const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/
@@ -20,7 +18,7 @@ const DELIMITER_CELL = /^[ \t]*:?-+:?[ \t]*$/
 /** Maximum length of a title, in UTF-16 units. */
 const MAX_TITLE = 1000
 /** Longer lines are neither headings nor tables, so the regular expressions see short texts. */
-const MAX_LINE = 1000
+const MAX_BLOCK_LINE = 1000
 
 /**
  * A block of a text, with the blank lines behind it.
@@ -44,8 +42,8 @@ function linesOf(text) {
     lines.push({
       start,
       end,
-      text: text.slice(start, Math.min(stop, start + MAX_LINE)),
-      isLong: stop - start > MAX_LINE,
+      text: text.slice(start, Math.min(stop, start + MAX_BLOCK_LINE)),
+      isLong: stop - start > MAX_BLOCK_LINE,
     })
     start = end
   }
@@ -465,4 +463,4 @@ function firstFrom(blocks, place) {
   return low
 }
 
-module.exports = { BOUNDARIES, BlockSplitter, splitBlocks }
+module.exports = { BlockSplitter, splitBlocks }

@@ -502,15 +502,16 @@ const MAX_PATH = 65_536
 const isOfBlocks = (options) => options?.boundary === 'paragraph' || options?.boundary === 'markdown'
 
 /** Number of UTF-16 units that `splitAsync` splits at blocks before it yields to the event loop. */
-const STEP = 1 << 15
+const UNITS_PER_TURN = 1 << 15
 
 async function splitBlocksAsync(tokenizer, text, options) {
   const splitter = new later.markdown.BlockSplitter(tokenizer, options, KNOWN.splitAsync)
   const signal = signalOption(options.signal)
   signal?.throwIfAborted()
   const pieces = []
-  for (let at = 0; at < text.length; at += STEP) {
-    for (const piece of splitter.push(text.slice(at, at + STEP), at + STEP >= text.length)) pieces.push(piece)
+  for (let at = 0; at < text.length; at += UNITS_PER_TURN) {
+    for (const piece of splitter.push(text.slice(at, at + UNITS_PER_TURN), at + UNITS_PER_TURN >= text.length))
+      pieces.push(piece)
     await new Promise((resolve) => setTimeout(resolve, 0))
     signal?.throwIfAborted()
   }

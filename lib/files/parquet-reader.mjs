@@ -49,13 +49,13 @@ function textOf(bytes) {
 }
 
 /** Numbers that a Parquet file takes back as they are. Dates would lose digits. */
-const RAW = {
+const UNCONVERTED = {
   timestampFromMilliseconds: (value) => value,
   timestampFromMicroseconds: (value) => value,
   timestampFromNanoseconds: (value) => value,
   dateFromDays: (value) => value,
 }
-const parsers = { stringFromBytes: (bytes) => bytes && textOf(bytes), ...(isRaw ? RAW : {}) }
+const parsers = { stringFromBytes: (bytes) => bytes && textOf(bytes), ...(isRaw ? UNCONVERTED : {}) }
 
 // The parent process has ended.
 process.on('disconnect', () => process.exit())

@@ -289,7 +289,7 @@ class BlockSplitter {
   /** The blocks of the buffer that later text cannot change. */
   #blocks(isEnd) {
     const { isMarkdown } = this.#options
-    // The last line may go on, and so may the last block.
+    // The last line and the last block may continue in the next chunk.
     const lines = linesOf(isEnd ? this.#text : this.#text.slice(0, this.#text.lastIndexOf('\n') + 1))
     const isStart = this.#before === 0
     if (isEnd) return isMarkdown ? markdownBlocks(lines, isStart) : paragraphs(lines)
@@ -416,7 +416,7 @@ class Packer {
  */
 function sections(blocks) {
   const end = blocks.length
-  // For each block the next heading, and the next block that is none; both can be the block itself.
+  // For each block the next heading and the next other block; each can be the block itself.
   const nextHeading = new Uint32Array(end + 2).fill(end)
   const nextOther = new Uint32Array(end + 2).fill(end)
   for (let index = end - 1; index >= 0; index--) {

@@ -75,7 +75,7 @@ const FEW_IDS = 64
 
 function shortIds(handle, text, flags) {
   const count = hasWords(flags) ? undefined : encodeShort(handle, text, flags)
-  // An array that was detached, because somebody replaced methods to get hold of it, has no ids.
+  // The array has no ids if a caller replaced built-in methods to get access to it and detached it.
   if (count === undefined || count > shared.length) return undefined
   if (count > FEW_IDS) return shared.slice(0, count)
   const ids = new Uint32Array(count)

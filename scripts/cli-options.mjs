@@ -15,6 +15,7 @@ import { split } from '../cli/commands/split.mjs'
 
 const PAGE = new URL('../docs/guide/cli.md', import.meta.url)
 const HEADING = '## Options\n'
+/** @type {Record<string, { options: Record<string, any> }>} */
 const COMMANDS = { encode, decode, count, split, inspect, bench }
 
 /** The page with the table that the commands define. Options with the same help share a row. */

@@ -13,7 +13,7 @@ const JSON_STYLE = { ensureAscii: false, indent: null, separators: null, sortKey
 /** Longer types of elements become `any` in the chat template. In code points. */
 const MAX_ELEMENT = 50
 
-/** A value as the JSON that the models were trained on. */
+/** A value as json.dumps of Python writes it with ensure_ascii=False. */
 const jsonOf = (value) => toJson(fromJs(value), JSON_STYLE)
 /** A value as Python prints it. */
 const printed = (value) => str(fromJs(value))

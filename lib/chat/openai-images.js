@@ -53,7 +53,7 @@ const FAMILIES = [
 ]
 const families = new Map(FAMILIES.flatMap((family) => family.models.map((model) => [model, family])))
 
-/** The image of a part of a message, as `{ url, detail }`, or undefined if the part is none. */
+/** The image in a part of a message, as `{ url, detail }`; undefined if it is another part. */
 function imageOf(part) {
   if (part?.type !== 'image_url' && part?.type !== 'input_image') return undefined
   const { image_url: image, detail } = part

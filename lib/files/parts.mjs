@@ -1,4 +1,4 @@
-// Names of unfinished files, and the removal of those that killed processes left.
+// Names of unfinished files, and the removal of those that killed processes left behind.
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
 //
@@ -24,7 +24,7 @@ const attempt = (work) => {
   }
 }
 
-/** Where the system has no number of its own, the addresses of its network cards stand for it. */
+/** Identifies a system without an id by the addresses of its network cards. */
 const machine = () =>
   attempt(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ||
   attempt(() =>
@@ -41,7 +41,7 @@ const SYSTEM = createHash('sha256')
   .digest('hex')
   .slice(0, 12)
 
-/** When a process was started, in ticks since the system was; 0 where the system does not say. */
+/** The start time of a process, in ticks since the boot; 0 if the system does not provide it. */
 function startOf(pid) {
   // The name of the program, in parentheses, can hold anything.
   const stat = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))

@@ -224,7 +224,7 @@ class Plan {
       })
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw error('ERR_TOKENLANE_SHAPE', `${path.join(this.#folder, name)}: an object is wanted here`)
+      throw error('ERR_TOKENLANE_SHAPE', `${path.join(this.#folder, name)}: an object is expected here`)
     }
     return value
   }

@@ -103,7 +103,7 @@ function jsonVocabulary(bytes) {
     throw error('ERR_TOKENLANE_JSON', `vocab.json: the JSON does not parse: ${cause.message}`, { cause })
   }
   if (typeof vocab !== 'object' || vocab === null || Array.isArray(vocab))
-    throw shape('vocab.json: a map from tokens to ids is wanted here')
+    throw shape('vocab.json: a map from tokens to ids is expected here')
   const ids = new Map(Object.entries(vocab))
   for (const [token, id] of ids) {
     if (!Number.isInteger(id) || id < 0 || id > 0xffff_ffff)

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use super::lossy::{REPLACEMENT, from_utf8_lossy};
 use super::step_budget::StepBudget;
-use super::steps::{Step, Strip, fallback_byte, push_byte_level};
+use super::steps::{Step, StripEnds, fallback_byte, push_byte_level};
 use super::{Decoder, sentencepiece};
 use crate::budget::Budget;
 use crate::error::DecodeError;
@@ -239,7 +239,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Handles a part of a token in a step that strips a character from both ends.
-    fn strip_part(&mut self, at: usize, strip: Strip, part: &[u8]) -> Result<(), DecodeError> {
+    fn strip_part(&mut self, at: usize, strip: StripEnds, part: &[u8]) -> Result<(), DecodeError> {
         let mut buffer = [0; 4];
         let mark: &str = strip.content.encode_utf8(&mut buffer);
         let state = &mut self.states[at];

@@ -21,7 +21,7 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, push};
 pub(crate) use lossy::from_utf8_lossy;
 use step_budget::StepBudget;
-pub(crate) use steps::{Step, Strip};
+pub(crate) use steps::{Step, StripEnds};
 
 /// A decoder: a sequence of steps. At the end all tokens are joined.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Decoder {
     }
 
     /// The decoder of a SentencePiece file.
-    pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePiece>> {
+    pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePieceDecoder>> {
         if let [Step::SentencePiece(decoder)] = &self.steps[..] { Some(decoder) } else { None }
     }
 

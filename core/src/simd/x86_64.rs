@@ -233,7 +233,7 @@ pub(super) fn any_bit_avx512(_: Avx512, block: &[u8; BLOCK], wanted: u8) -> u64 
 /// values after them.
 #[inline(always)]
 pub(super) fn write_positions(_: Avx512, mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {
-    const ALL: [u8; BLOCK] = {
+    const BYTE_POSITIONS: [u8; BLOCK] = {
         let mut all = [0; BLOCK];
         let mut at = 0;
         while at < BLOCK {
@@ -245,8 +245,8 @@ pub(super) fn write_positions(_: Avx512, mask: u64, base: u32, to: &mut [MaybeUn
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
     #[inline]
     fn write(mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {
-        // SAFETY: reads 64 bytes, the size of `ALL`.
-        let all = unsafe { _mm512_loadu_si512(ALL.as_ptr().cast()) };
+        // SAFETY: reads 64 bytes, the size of `BYTE_POSITIONS`.
+        let all = unsafe { _mm512_loadu_si512(BYTE_POSITIONS.as_ptr().cast()) };
         let positions = _mm512_maskz_compress_epi8(mask, all);
         let quarters = [
             _mm512_castsi512_si128(positions),

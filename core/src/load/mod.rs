@@ -6,7 +6,7 @@
 //!   they are in the text. [`json`] reads fields with their paths.
 //! - [`ranks`]: rank files of tiktoken. [`encodings`] has the definitions of the bundled ones, and
 //!   `splits` the pairs from which their tokens are merged.
-//! - [`tekken`]: tekken.json.
+//! - [`tekken`]: tekken.json, the format of Mistral.
 //! - [`sentencepiece`]: SentencePiece models, read through `protobuf`.
 
 pub(crate) mod bpe;

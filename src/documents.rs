@@ -114,7 +114,7 @@ fn misuse(message: &str) -> Failure {
     Failure::new(Class::Error, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
 }
 
-/// The place and the size of what is read.
+/// The lines that a call has taken.
 struct Progress {
     at: usize,
     lines: usize,
@@ -122,14 +122,14 @@ struct Progress {
     end: usize,
 }
 
-/// How many documents are taken at most.
-struct Enough {
+/// The limits of one call of [`take_documents`].
+struct TakeLimits {
     bytes: usize,
     documents: usize,
 }
 
 impl LineReader {
-    /// Whether the line is UTF-8. Lines are asked for in order, so each byte is checked once.
+    /// Whether the line is UTF-8. Called for the lines in order, so each byte is checked once.
     fn is_utf8(&mut self, start: usize, end: usize) -> bool {
         if self.checked < end {
             let from = self.checked.max(start);
@@ -145,12 +145,12 @@ impl LineReader {
         start: usize,
         base: f64,
         row: f64,
-        enough: &Enough,
+        limits: &TakeLimits,
         to: &mut Filled,
     ) -> Result<(Stop, Progress), Failure> {
         let mut progress = Progress { at: start, lines: 0, end: start };
         while progress.at < self.bytes.len() {
-            if to.bytes >= enough.bytes || to.texts.len() >= enough.documents || to.ids.len() >= enough.bytes {
+            if to.bytes >= limits.bytes || to.texts.len() >= limits.documents || to.ids.len() >= limits.bytes {
                 return Ok((Stop::Full, progress));
             }
             let start = progress.at;
@@ -251,8 +251,8 @@ pub fn take_documents(
     node_api::guarded(env, || {
         let mut reader = lines.reader()?;
         let mut filled = documents.filled_mut()?;
-        let enough = Enough { bytes: most_bytes as usize, documents: most_documents as usize };
-        let (stop, progress) = reader.take(start as usize, base, row, &enough, &mut filled)?;
+        let limits = TakeLimits { bytes: most_bytes as usize, documents: most_documents as usize };
+        let (stop, progress) = reader.take(start as usize, base, row, &limits, &mut filled)?;
         let Progress { at, lines, end } = progress;
         node_api::fill_words(&result, &[stop as u32, at as u32, end as u32, lines as u32]);
         Ok(())

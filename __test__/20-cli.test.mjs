@@ -12,6 +12,7 @@ import { Tokenizer } from '../index.mjs'
 import { folderWithTokenizer, runIn, startIn } from './support/cli.mjs'
 import { startHub } from './support/hub.mjs'
 import { texts } from './support/texts.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const folder = folderWithTokenizer()
 const run = runIn(folder)
@@ -136,10 +137,9 @@ test('files, folders and patterns, in order', () => {
   for (const name of ['d/b.txt', 'd/a.txt', 'd/sub/c.md', 'd/sub/.hidden/x.md', 'd/.git/y.txt', 'd/z[1].txt'])
     write(name, 'hello\n')
   const names = (...args) =>
-    output(['count', '-t', 'tiny.json', '-f', 'jsonl', ...args])
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line).file.replaceAll(path.sep, '/'))
+    parseJsonLines(output(['count', '-t', 'tiny.json', '-f', 'jsonl', ...args])).map(({ file }) =>
+      file.replaceAll(path.sep, '/'),
+    )
   assert.deepEqual(names('d'), ['d/a.txt', 'd/b.txt', 'd/sub/c.md', 'd/z[1].txt'])
   assert.deepEqual(names('d/b.txt', 'd/a.txt'), ['d/b.txt', 'd/a.txt'])
   assert.deepEqual(names('d/*.txt'), ['d/a.txt', 'd/b.txt', 'd/z[1].txt'])

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { Tokenizer } from '../index.mjs'
 import { folderWithTokenizer, main, runIn } from './support/cli.mjs'
 import { text, texts } from './support/texts.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const folder = folderWithTokenizer()
 const run = runIn(folder)
@@ -19,11 +20,7 @@ function output(args, options) {
   assert.equal(status, 0, `${args.join(' ')}: ${stderr}`)
   return stdout
 }
-const objects = (...call) =>
-  output(...call)
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
+const objects = (...call) => parseJsonLines(output(...call))
 
 test('split: pieces of files, lines and fields equal those of the library', () => {
   const tokenizer = Tokenizer.fromEncodingSync('cl100k_base')

@@ -8,6 +8,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { withOptions } from '../scripts/cli-options.mjs'
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-api-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -37,6 +39,11 @@ test('docs/api equals the output of `npm run docs:api`', () => {
       `${page} is old: npm run docs:api`,
     )
   }
+})
+
+test('docs/guide/cli.md has the options of the commands', () => {
+  const page = read('docs', 'guide', 'cli.md')
+  assert.equal(page, withOptions(page), 'the table is old: npm run docs:cli')
 })
 
 test('the reference has every module of the package', () => {

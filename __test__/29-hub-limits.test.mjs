@@ -12,6 +12,7 @@ import { COMMIT, startHub } from './support/hub.mjs'
 import { runLimited } from './support/limited.mjs'
 import { CHILD, CONFIG, FILE, IDS, MORE, loadFrom, refused, root } from './support/limited-hub.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const when = (kind, answers, file) => (request) =>
   request.kind === kind && (file === undefined || request.path === file) ? { answers } : undefined
@@ -552,10 +553,7 @@ test('any response of a hub gives a tokenizer or an error with a code, and nothi
   const result = await runLimited([process.execPath, CHILD, `@${list}`], { env, limits: { cpu: 10 + RUNS / 5 } })
   for (const hub of hubs) hub.close()
   assert.equal(result.status, 0, `${result.signal} ${result.stderr}`)
-  const outcomes = result.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const outcomes = parseJsonLines(result.stdout)
   assert.equal(outcomes.length, RUNS)
   outcomes.forEach((outcome, seed) =>
     assert.ok(

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import zlib from 'node:zlib'
 
 import { folderWithTokenizer, runIn } from './support/cli.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const folder = folderWithTokenizer()
 const run = runIn(folder)
@@ -15,12 +16,7 @@ const write = (name, content) => {
   fs.mkdirSync(path.dirname(place(name)), { recursive: true })
   fs.writeFileSync(place(name), content)
 }
-const entries = (name) =>
-  fs
-    .readFileSync(place(name), 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
+const entries = (name) => parseJsonLines(fs.readFileSync(place(name), 'utf8'))
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 const LATIN1 = Buffer.from('caf\xe9 hello', 'latin1')
@@ -105,10 +101,7 @@ test('rows that the tokenizer refuses are found in a batch, wherever they are', 
     assert.equal(counted.stdout, `${3 * left}\n`)
     const split = run(['split', '-n', '9', '--rows', 'lines', ...args], { input: input.join('\n') })
     assert.deepEqual(
-      split.stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line).tokens),
+      parseJsonLines(split.stdout).map(({ tokens }) => tokens),
       new Array(left).fill(3),
     )
     assert.deepEqual(
@@ -177,10 +170,7 @@ test('split skips damaged files as a whole', () => {
   assert.match(failed.stderr, /a\.txt: it is not valid UTF-8/)
   const { stdout, stderr } = run(['split', '-t', 'tiny.json', '-n', '100', '--on-error', 'skip', 'half'])
   assert.deepEqual(
-    stdout
-      .trim()
-      .split('\n')
-      .map((line) => path.basename(JSON.parse(line).file)),
+    parseJsonLines(stdout).map(({ file }) => path.basename(file)),
     ['b.txt'],
   )
   assert.match(stderr, /1 row done, 1 skipped \(1 INVALID_UTF8\)/)

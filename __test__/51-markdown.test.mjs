@@ -6,6 +6,7 @@ import { test } from 'node:test'
 
 import { Tokenizer } from '../index.mjs'
 import { folderWithTokenizer, runIn } from './support/cli.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const tokenizer = Tokenizer.fromEncodingSync('o200k_base')
 const split = (text, maxTokens, more = {}) =>
@@ -221,10 +222,7 @@ test('the command line writes the titles', () => {
   fs.writeFileSync(`${folder}/a.md`, DOCUMENT)
   const { status, stdout, stderr } = runIn(folder)(['split', '-n', '200', '--boundary', 'markdown', 'a.md'])
   assert.equal(status, 0, stderr)
-  const pieces = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const pieces = parseJsonLines(stdout)
   assert.deepEqual(
     pieces.map(({ headings }) => headings.join('/')),
     ['Title', 'Title/Install', 'Title/Setext'],

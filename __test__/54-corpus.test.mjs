@@ -27,6 +27,7 @@ import {
   writeCorpus,
 } from './support/corpus.mjs'
 import { failure } from './support/texts.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const at = scratch()
 const all = writeCorpus(at('data'))
@@ -135,13 +136,7 @@ test('npy and bin: tokens, row offsets, and a table of the documents', async () 
 
 test('jsonl: an object per document', async () => {
   const { names } = await run({ format: 'jsonl', idField: 'id' })
-  const rows = names.flatMap((name) =>
-    fs
-      .readFileSync(`${name}.jsonl`, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  )
+  const rows = names.flatMap((name) => parseJsonLines(fs.readFileSync(`${name}.jsonl`, 'utf8')))
   assert.deepEqual(
     rows.map(({ ids }) => ids),
     expected,
@@ -164,11 +159,7 @@ test('--pack: rows of a fixed length, no token is lost, and the starts of docume
         rows = readMegatron(name).rows
         offsets = readNpy(`${name}.docs.npy`).values
       } else if (format === 'jsonl') {
-        const lines = fs
-          .readFileSync(`${name}.jsonl`, 'utf8')
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line))
+        const lines = parseJsonLines(fs.readFileSync(`${name}.jsonl`, 'utf8'))
         rows = lines.map(({ ids }) => ids)
         offsets = [...lines.flatMap(({ starts }, row) => starts.map((start) => row * 64 + start)), rows.flat().length]
       } else {
@@ -192,14 +183,7 @@ test('--pack: rows of a fixed length, no token is lost, and the starts of docume
 
 test('--shuffle: the same documents in an order of the seed, of the shards too', async () => {
   const plain = await run({ format: 'jsonl', idField: 'id' })
-  const order = ({ names }) =>
-    names.map((name) =>
-      fs
-        .readFileSync(`${name}.jsonl`, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    )
+  const order = ({ names }) => names.map((name) => parseJsonLines(fs.readFileSync(`${name}.jsonl`, 'utf8')))
   const lines = (result) =>
     order(result)
       .flat()
@@ -326,10 +310,7 @@ test('the plan depends on the inputs alone, and cuts plain files at the ends of 
     return fs.readFileSync(at(name, 'tokens', 'plan.jsonl'), 'utf8')
   })
   assert.equal(plans[0], plans[1])
-  const parts = plans[0]
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const parts = parseJsonLines(plans[0])
   for (const { path: name, start, end, size } of parts) {
     const bytes = fs.readFileSync(at('here', name))
     assert.equal(bytes.length, size)
@@ -515,10 +496,7 @@ test('the command line: events as JSON Lines, verify, exit codes', () => {
     '--json',
   ])
   assert.equal(status, 0, stderr)
-  const events = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const events = parseJsonLines(stdout)
   assert.equal(events[0].event, 'plan')
   assert.equal(events.at(-1).event, 'result')
   assert.equal(events.filter(({ event }) => event === 'shard').length, events.at(-1).shards)

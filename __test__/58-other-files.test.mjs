@@ -251,7 +251,7 @@ test('errors of a folder name the fault, with a code', async () => {
       'JSON',
       /tokenizer_config\.json: the JSON does not parse/,
     ],
-    [{ 'vocab.txt': vocabText(), 'tokenizer_config.json': [] }, 'SHAPE', /an object is wanted/],
+    [{ 'vocab.txt': vocabText(), 'tokenizer_config.json': [] }, 'SHAPE', /an object is expected/],
     [
       { 'vocab.txt': vocabText(), 'tokenizer_config.json': { do_lower_case: 'yes' } },
       'SHAPE',

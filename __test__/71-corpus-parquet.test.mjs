@@ -17,6 +17,7 @@ import { tokenizeCorpus, verifyCorpus } from '../lib/corpus/index.js'
 import { withoutPackage } from './support/cli.mjs'
 import { documents, hashes, jsonl, record, scratch, stems } from './support/corpus.mjs'
 import { failure } from './support/texts.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const at = scratch()
 const tokenizer = await Tokenizer.fromEncoding('r50k_base')
@@ -54,12 +55,7 @@ const linesOf = (output) =>
       .split('\n')
       .slice(0, -1),
   )
-const planOf = (output) =>
-  fs
-    .readFileSync(path.join(output, 'plan.jsonl'), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+const planOf = (output) => parseJsonLines(fs.readFileSync(path.join(output, 'plan.jsonl'), 'utf8'))
 
 test('the documents are those of the same rows as JSON Lines; shards are cut between row groups', async () => {
   const { output } = await run()

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 
 import { Tokenizer } from '../index.mjs'
 import { folderWithTokenizer, runIn } from './support/cli.mjs'
+import { parseJsonLines } from './support/json-lines.mjs'
 
 const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
 
@@ -142,10 +143,7 @@ test('the command line streams Markdown too', () => {
     'a.md',
   ])
   assert.equal(status, 0, stderr)
-  const own = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const own = parseJsonLines(stdout)
   const expected = tokenizer.split(text, { maxTokens: 60, boundary: 'markdown', specialTokens: 'text' })
   assert.deepEqual(
     own.map(({ start, end, text, headings }) => ({ start, end, text, headings })),

@@ -68,6 +68,57 @@ test('check-cycles accepts two ways to one module, and types that are declared b
   assert.deepEqual({ status, output }, { status: 0, output: 'no import cycle in 5 modules\n' })
 })
 
+const RUST_CYCLES = {
+  'a cycle of use': { 'a.rs': 'use crate::b::B;', 'b.rs': 'use crate::a::A;' },
+  'a cycle through submodules': {
+    'a/mod.rs': '',
+    'a/deep.rs': 'use crate::{b::B, std};',
+    'b/deep.rs': 'use super::super::a;',
+  },
+  'a cycle through a path in an expression': {
+    'a.rs': 'fn a() { crate::b::b() }',
+    'b.rs': "fn b() { super::a::a(b'{') }",
+  },
+  'a cycle through a name of the root': {
+    'lib.rs': 'pub use a::{deep::A as Renamed, Other};',
+    'a.rs': 'use crate::b::{self, B};',
+    'b.rs': 'mod inner { use crate::Renamed; }',
+  },
+}
+
+test('check-cycles finds cycles among the parts of a crate', (t) => {
+  const crates = Object.entries(RUST_CYCLES).flatMap(([name, files]) => {
+    const all = { 'lib.rs': 'mod a; mod b; mod below;', 'below.rs': '', 'c.rs': 'use crate::a::A;', ...files }
+    return Object.entries(all).map(([file, text]) => [`${name}/${file}`, text])
+  })
+  const { status, output } = check(t, 'check-cycles.mjs', Object.fromEntries(crates))
+  assert.equal(status, 1)
+  const listed = [...output.matchAll(/^ {2}(.+?) imports /gm)].map(([, part]) => part)
+  assert.deepEqual(listed.sort(), ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'])
+})
+
+test('check-cycles ignores what only tests compile, comments, and use within a part', (t) => {
+  const { status, output } = check(t, 'check-cycles.mjs', {
+    'src/lib.rs': 'mod a; mod b; #[cfg(test)] mod subjects;',
+    'src/a/mod.rs': 'mod deep; use deep::D; #[cfg(test)] mod tests;',
+    'src/a/deep.rs': 'use super::A; use crate::b::B;',
+    'src/a/tests.rs': 'use crate::c::C;',
+    'src/b.rs': [
+      '//! See [`crate::a`].',
+      'const TEXT: &str = "use crate::a::A;";',
+      '#[cfg(test)] use crate::a::A;',
+      '#[cfg(test)] mod tests { use crate::subjects::S; fn deep() { super::super::a::a() } }',
+      'pub(in crate::a) fn b() {}',
+    ].join('\n'),
+    'src/c.rs': 'use crate::a::A;',
+    'src/subjects.rs': 'use crate::a::A; use crate::b::B;',
+  })
+  assert.deepEqual(
+    { status, output },
+    { status: 0, output: 'no import cycle in 0 modules\nsrc: no cycle in 3 parts\n' },
+  )
+})
+
 test('check-widths finds wide comments and prose, but not wide code, tables or addresses', (t) => {
   const wide = 'x'.repeat(100)
   const { status, output } = check(t, 'check-widths.mjs', {

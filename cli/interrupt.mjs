@@ -1,7 +1,7 @@
-// Signals that end a command which has something to put in order first. The second one ends it at
-// once.
+// Signals that end a command. A command that has to clean up first ends at the second one.
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+/** The signals, with the exit codes of a shell. */
+export const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 /**
  * Runs work that the first signal aborts, and then ends the process with the signal's exit code.

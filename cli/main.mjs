@@ -8,6 +8,7 @@ import { stopBars } from './bar.mjs'
 import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
 import { Failure, UsageError, lineOf } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
+import { SIGNALS } from './interrupt.mjs'
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
@@ -19,8 +20,6 @@ const COMMANDS = {
   worker: async () => (await import('./commands/worker.mjs')).worker,
   corpus: async (first) => (await import('./commands/corpus.mjs')).corpusCommand(first),
 }
-
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 // A reader that closes the pipe early, such as head, is not a failure.
 process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)))

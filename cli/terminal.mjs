@@ -1,6 +1,8 @@
 // Text on a terminal: colours if they are wanted, and no characters that move the cursor or reverse
 // text.
 
+import { SIGNS } from './page/visible.mjs'
+
 /** Pale background colours; neighbouring tokens get different ones. */
 const GROUNDS = [153, 186, 217, 151]
 
@@ -36,8 +38,6 @@ export const forTerminal = (text) => text.replace(CONTROLS, number)
 
 /** Returns text as one line, with all invisible characters replaced. */
 export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, number)
-
-const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
 
 /**
  * Replaces white space with symbols, and invisible or formatting characters with their code points.

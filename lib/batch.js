@@ -21,7 +21,7 @@ const VIEWS = {
   sequenceIds: Int32Array,
 }
 /** @type {[string, any][]} */
-const COLUMNS = COLUMN_NAMES.map((name) => [name, VIEWS[name]])
+const COLUMN_VIEWS = COLUMN_NAMES.map((name) => [name, VIEWS[name]])
 
 // Makes the constructor private: only batchOf creates batches.
 const INTERNAL = Symbol('internal')
@@ -45,7 +45,7 @@ class Batch {
     this.#rowOffsets = new Uint32Array(slab, 0, rows + 1)
     this.#ids = new Uint32Array(slab, (rows + 1) * 4)
     if (rowTexts) this.#rowTexts = new Uint32Array(rowTexts)
-    COLUMNS.forEach(([name, View], index) => {
+    COLUMN_VIEWS.forEach(([name, View], index) => {
       const column = columns[index]
       if (column) this.#columns[name] = column instanceof ArrayBuffer ? new View(column) : column
     })

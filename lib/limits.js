@@ -20,7 +20,7 @@ const CHAT_DEFAULTS = Object.freeze({
 const current = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...CHAT_DEFAULTS }
 /** The addon holds this limit, for all threads of the process. */
 const EXPANSION = 'maxExpansion'
-const NAMES = [...Object.keys(current), EXPANSION]
+const LIMIT_NAMES = [...Object.keys(current), EXPANSION]
 /** The addon's value for no limit. */
 const NO_LIMIT = 0xffff_ffff
 
@@ -45,9 +45,12 @@ const limits = Object.freeze({
     return factor >= NO_LIMIT ? Infinity : factor
   },
   configure(options) {
-    checkKnown(options, NAMES)
+    checkKnown(options, LIMIT_NAMES)
     /** @type {[string, number][]} */
-    const wanted = NAMES.filter((name) => options[name] !== undefined).map((name) => [name, limit(name, options[name])])
+    const wanted = LIMIT_NAMES.filter((name) => options[name] !== undefined).map((name) => [
+      name,
+      limit(name, options[name]),
+    ])
     // All values are checked before any limit changes.
     for (const [name, value] of wanted) {
       if (name === EXPANSION) native.setMaxExpansion(Math.min(value, NO_LIMIT))

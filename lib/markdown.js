@@ -8,8 +8,6 @@
 const { wrongType, wrongValue } = require('./errors.js')
 const { checkKnown, checkCount, KNOWN } = require('./options.js')
 
-const BOUNDARIES = ['paragraph', 'markdown']
-
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/
 const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/
@@ -20,7 +18,7 @@ const DELIMITER_CELL = /^[ \t]*:?-+:?[ \t]*$/
 /** Maximum length of a title, in UTF-16 units. */
 const MAX_TITLE = 1000
 /** Longer lines are neither headings nor tables, so the regular expressions see short texts. */
-const MAX_LINE = 1000
+const MAX_BLOCK_LINE = 1000
 
 /**
  * A block of a text, with the blank lines behind it.
@@ -44,8 +42,8 @@ function linesOf(text) {
     lines.push({
       start,
       end,
-      text: text.slice(start, Math.min(stop, start + MAX_LINE)),
-      isLong: stop - start > MAX_LINE,
+      text: text.slice(start, Math.min(stop, start + MAX_BLOCK_LINE)),
+      isLong: stop - start > MAX_BLOCK_LINE,
     })
     start = end
   }
@@ -291,7 +289,7 @@ class BlockSplitter {
   /** The blocks of the buffer that later text cannot change. */
   #blocks(isEnd) {
     const { isMarkdown } = this.#options
-    // The last line may go on, and so may the last block.
+    // The last line and the last block may continue in the next chunk.
     const lines = linesOf(isEnd ? this.#text : this.#text.slice(0, this.#text.lastIndexOf('\n') + 1))
     const isStart = this.#before === 0
     if (isEnd) return isMarkdown ? markdownBlocks(lines, isStart) : paragraphs(lines)
@@ -418,7 +416,7 @@ class Packer {
  */
 function sections(blocks) {
   const end = blocks.length
-  // For each block the next heading, and the next block that is none; both can be the block itself.
+  // For each block the next heading and the next other block; each can be the block itself.
   const nextHeading = new Uint32Array(end + 2).fill(end)
   const nextOther = new Uint32Array(end + 2).fill(end)
   for (let index = end - 1; index >= 0; index--) {
@@ -465,4 +463,4 @@ function firstFrom(blocks, place) {
   return low
 }
 
-module.exports = { BOUNDARIES, BlockSplitter, splitBlocks }
+module.exports = { BlockSplitter, splitBlocks }

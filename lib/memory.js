@@ -9,7 +9,7 @@ const runtime = require('./runtime.js')
 
 const POOLS = ['split', 'binned', 'off']
 const ADVICE = ['free', 'dontneed', 'off']
-const OPTIONS = ['pool', 'cap', 'madvise', 'collect']
+const MEMORY_OPTIONS = ['pool', 'cap', 'madvise', 'collect']
 
 /** Smallest cap in bytes. A smaller one could not hold the chunks of one batch. */
 const MIN_CAP = 1 << 20
@@ -42,7 +42,7 @@ const memory = {
     if (typeof options !== 'object' || options === null) throw wrongType('options', 'an object', options)
     const known = {}
     for (const name in options) {
-      if (!OPTIONS.includes(name)) throw unknownOption(name, OPTIONS)
+      if (!MEMORY_OPTIONS.includes(name)) throw unknownOption(name, MEMORY_OPTIONS)
       if (options[name] !== undefined) known[name] = options[name]
     }
     checkName('pool', known.pool, POOLS)

@@ -16,14 +16,19 @@ const MAX_NAME = 200
 
 const table = new Map(Object.entries(encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])))
 
-/**
- * The bundled encoding of a model, or undefined. Fine-tuned models have names such as
- * `ft:gpt-4o:organization::id`.
- */
+/** The model below a fine-tuned one, whose name is such as `ft:gpt-4o:organization::id`. */
+const baseOf = (name) => (name.startsWith('ft:') ? name.split(':')[1] : name)
+
+/** What a map has for a model, or for its name without a date. */
+function entryOf(map, name) {
+  const model = baseOf(name)
+  return map.get(model) ?? map.get(model.replace(DATE, ''))
+}
+
+/** The bundled encoding of a model, or undefined. */
 function findEncoding(name) {
   if (name.length > MAX_NAME) return undefined
-  const model = name.startsWith('ft:') ? name.split(':')[1] : name
-  const encoding = table.get(model) ?? table.get(model.replace(DATE, '')) ?? ofFamily(model)
+  const encoding = entryOf(table, name) ?? ofFamily(baseOf(name))
   return ALIASES[encoding] ?? encoding
 }
 
@@ -53,4 +58,4 @@ function hintFor(name) {
 
 const shown = (name) => (name.length > MAX_NAME ? `'${name.slice(0, MAX_NAME)}…'` : `'${name}'`)
 
-module.exports = { encodingForModel, findEncoding, encodings }
+module.exports = { encodingForModel, entryOf, findEncoding, encodings }

@@ -9,13 +9,13 @@ const native = require('./native.js')
 
 const BITS = native.flagBits()
 const ADD_SPECIAL_TOKENS = BITS.addSpecialTokens
-const SPECIAL_TOKENS = {
+const SPECIAL_TOKEN_BITS = {
   parse: BITS.parseSpecialTokens,
   text: BITS.specialTokensAsText,
   throw: BITS.throwOnSpecialTokens,
 }
-const LISTED = BITS.onlyListedSpecialTokens
-const OFFSETS = { byte: BITS.byteOffsets, codepoint: BITS.codepointOffsets, utf16: BITS.utf16Offsets }
+const ONLY_LISTED = BITS.onlyListedSpecialTokens
+const OFFSET_BITS = { byte: BITS.byteOffsets, codepoint: BITS.codepointOffsets, utf16: BITS.utf16Offsets }
 const OFFSETS_MASK = BITS.offsets
 const NO_TRUNCATION = BITS.noTruncation
 const NO_PADDING = BITS.noPadding
@@ -23,13 +23,13 @@ const OVERFLOW = BITS.overflow
 const WORDS = BITS.words
 /** The names of the columns, by their indices in the addon. */
 const COLUMN_NAMES = native.columnNames()
-const COLUMNS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) => [name, BITS.firstColumn << index]))
+const COLUMN_BITS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) => [name, BITS.firstColumn << index]))
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
 const BOUNDARIES = ['token', 'sentence', 'line']
 const MAX_THREADS = 256
 
-const BATCH = [
+const BATCH_OPTIONS = [
   'addSpecialTokens',
   'specialTokens',
   'offsets',
@@ -45,8 +45,8 @@ const BATCH = [
 /** The names of the options of each call. */
 const KNOWN = {
   encode: ['addSpecialTokens', 'specialTokens', 'offsets', 'pair', 'pretokenized', 'truncation', 'padding'],
-  encodeBatch: [...BATCH, 'signal'],
-  encodeBatchSync: BATCH,
+  encodeBatch: [...BATCH_OPTIONS, 'signal'],
+  encodeBatchSync: BATCH_OPTIONS,
   count: ['addSpecialTokens', 'specialTokens'],
   split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
   splitAsync: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens', 'signal'],
@@ -64,7 +64,7 @@ const KNOWN = {
  * Flags of a call without options. Offsets are available for one text, where they are computed on
  * first access, but not for a batch, where they cost time and memory.
  */
-const ONE_TEXT = ADD_SPECIAL_TOKENS | OFFSETS.utf16
+const ONE_TEXT = ADD_SPECIAL_TOKENS | OFFSET_BITS.utf16
 const MANY_TEXTS = ADD_SPECIAL_TOKENS
 
 /** The flags of an encode, count or batch call; `defaults` is ONE_TEXT or MANY_TEXTS. */
@@ -102,30 +102,30 @@ function specialTokens(value) {
   if (Array.isArray(value)) {
     const wrong = value.findIndex((token) => typeof token !== 'string')
     if (wrong !== -1) throw wrongType(`specialTokens[${wrong}]`, 'a string', value[wrong])
-    return LISTED
+    return ONLY_LISTED
   }
   const expected = "'parse', 'text', 'throw' or an array of special tokens"
   if (typeof value !== 'string') throw wrongType('specialTokens', expected, value)
-  if (!Object.hasOwn(SPECIAL_TOKENS, value)) throw wrongValue('specialTokens', expected, value)
-  return SPECIAL_TOKENS[value]
+  if (!Object.hasOwn(SPECIAL_TOKEN_BITS, value)) throw wrongValue('specialTokens', expected, value)
+  return SPECIAL_TOKEN_BITS[value]
 }
 
 function offsets(value) {
   if (value === false) return 0
   const expected = "'utf16', 'codepoint', 'byte' or false"
   if (typeof value !== 'string') throw wrongType('offsets', expected, value)
-  if (!Object.hasOwn(OFFSETS, value)) throw wrongValue('offsets', expected, value)
-  return OFFSETS[value]
+  if (!Object.hasOwn(OFFSET_BITS, value)) throw wrongValue('offsets', expected, value)
+  return OFFSET_BITS[value]
 }
 
 function columns(value) {
-  const known = Object.keys(COLUMNS)
+  const known = Object.keys(COLUMN_BITS)
   const expected = `an array of ${known.map((name) => `'${name}'`).join(', ')}`
   if (!Array.isArray(value)) throw wrongType('columns', expected, value)
   let flags = 0
   for (const name of value) {
     if (!known.includes(name)) throw wrongValue('columns', expected, name)
-    flags |= COLUMNS[name]
+    flags |= COLUMN_BITS[name]
   }
   return flags
 }
@@ -136,7 +136,7 @@ function columns(value) {
  */
 function extraOptions(flags, options) {
   if (options === undefined) return undefined
-  const listed = (flags & LISTED) === LISTED ? [...options.specialTokens] : undefined
+  const listed = (flags & ONLY_LISTED) === ONLY_LISTED ? [...options.specialTokens] : undefined
   const truncation = truncationOption(options.truncation)
   const padding = paddingOption(options.padding)
   if (listed === undefined && truncation === undefined && padding === undefined) return undefined

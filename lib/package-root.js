@@ -6,7 +6,7 @@
 
 const { error } = require('./errors.js')
 
-const NAME = 'package-root.js'
+const OWN_FILE = 'package-root.js'
 
 /** @type {import('node:path')} */
 let path
@@ -19,7 +19,7 @@ try {
   throw notFound('it was bundled as an ES module, in which require does not work', cause)
 }
 
-const isBundled = typeof __filename !== 'string' || path.basename(__filename) !== NAME || !isThere(__filename)
+const isBundled = typeof __filename !== 'string' || path.basename(__filename) !== OWN_FILE || !isThere(__filename)
 
 let found
 
@@ -43,12 +43,12 @@ function packageRoot() {
 }
 
 /** Loads a file of the package. */
-const requireOwn = (name) => createRequire(path.join(packageRoot(), NAME))(path.join(packageRoot(), name))
+const requireOwn = (name) => createRequire(path.join(packageRoot(), OWN_FILE))(path.join(packageRoot(), name))
 
 function installed() {
   const own = typeof __filename === 'string' && path.isAbsolute(__filename) ? [__filename] : []
   const { version } = require('../package.json')
-  for (const base of [...own, process.argv[1], path.join(process.cwd(), NAME)]) {
+  for (const base of [...own, process.argv[1], path.join(process.cwd(), OWN_FILE)]) {
     const folder = base && resolved(base)
     if (folder === undefined) continue
     const { version: other } = createRequire(base)(path.join(folder, 'package.json'))

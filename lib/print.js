@@ -6,8 +6,8 @@
 const { error, withCode } = require('./errors.js')
 
 /** The number of ids, tokens or rows that are shown of each list. */
-const SHOWN = 20
-const ROWS = 3
+const SHOWN_ITEMS = 20
+const SHOWN_ROWS = 3
 /** Tokens need the text to be encoded again, so they are shown for short texts only. */
 const MAX_IDS = 100
 const MAX_TEXT = 10_000
@@ -15,7 +15,7 @@ const MAX_TEXT = 10_000
  * The maximum number of ids in JSON. Arrays with hundreds of millions of elements exhaust the heap
  * of V8, which ends the process, and a string cannot hold their JSON.
  */
-const MAX_JSON = 2 ** 26
+const MAX_JSON_IDS = 2 ** 26
 
 /**
  * `Name { field: value, … }`, as inspect writes objects. Runtimes that pass no `inspect` print the
@@ -30,7 +30,7 @@ const MAX_JSON = 2 ** 26
 function print(name, fields, depth, options, inspect) {
   if (typeof depth === 'number' && depth < 0) return `[${name}]`
   if (typeof inspect !== 'function') return fields
-  const inner = { ...options, maxArrayLength: Math.min(options?.maxArrayLength ?? SHOWN, SHOWN), depth: 2 }
+  const inner = { ...options, maxArrayLength: Math.min(options?.maxArrayLength ?? SHOWN_ITEMS, SHOWN_ITEMS), depth: 2 }
   return `${name} ${inspect(fields, inner)}`
 }
 
@@ -77,10 +77,10 @@ function printEncoding(encoding, textLength, ...rest) {
 function printBatch(batch, columns, isDisposed, ...rest) {
   if (isDisposed) return 'Batch (disposed)'
   const { length, ids } = batch
-  const rows = Array.from({ length: Math.min(length, ROWS) }, (_, index) => batch.row(index))
+  const rows = Array.from({ length: Math.min(length, SHOWN_ROWS) }, (_, index) => batch.row(index))
   /** @type {{ ids: number, columns?: string[], rows: any[], more?: string }} */
   const fields = { ids: ids.length, ...(columns.length > 0 && { columns }), rows }
-  if (length > ROWS) fields.more = `${length - ROWS} more rows`
+  if (length > SHOWN_ROWS) fields.more = `${length - SHOWN_ROWS} more rows`
   return print(`Batch(${length})`, fields, ...rest)
 }
 
@@ -112,8 +112,8 @@ function rowsOf(batch, name) {
 }
 
 function checkJson(length) {
-  if (length <= MAX_JSON) return
-  const message = `JSON of ${length} ids is too long, and ${MAX_JSON} are the most: write the ids as bytes`
+  if (length <= MAX_JSON_IDS) return
+  const message = `JSON of ${length} ids is too long, and ${MAX_JSON_IDS} are the most: write the ids as bytes`
   throw withCode(new RangeError(message), 'ERR_TOKENLANE_BATCH_TOO_LARGE')
 }
 

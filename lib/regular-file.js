@@ -15,7 +15,7 @@ const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants
 /** Flags that create a file. An existing file or link with that name is an error. */
 const CREATE = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
 
-const CHUNK = 1 << 20
+const READ_BYTES = 1 << 20
 
 function notRegular(file, stat) {
   const kinds = [
@@ -62,7 +62,7 @@ async function readRegular(file, limit, options) {
   try {
     const chunks = []
     for (let length = 0; ; ) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK, limit + 1 - length)))
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(READ_BYTES, limit + 1 - length)))
       if (bytesRead === 0) return Buffer.concat(chunks)
       chunks.push(buffer.subarray(0, bytesRead))
       length += bytesRead
@@ -81,7 +81,7 @@ function readRegularSync(file, limit) {
     checkRegular(file, fs.fstatSync(descriptor))
     const chunks = []
     for (let length = 0; ; ) {
-      const buffer = Buffer.alloc(Math.min(CHUNK, limit + 1 - length))
+      const buffer = Buffer.alloc(Math.min(READ_BYTES, limit + 1 - length))
       const bytesRead = fs.readSync(descriptor, buffer)
       if (bytesRead === 0) return Buffer.concat(chunks)
       chunks.push(buffer.subarray(0, bytesRead))

@@ -6,8 +6,8 @@
 const { limitTooSmall, wrongType } = require('./errors.js')
 
 // The reasons why the addon stopped early, as numbers of src/split.rs.
-const SPECIAL_TOKENS = 1
-const CHARACTER = 2
+const STOPPED_AT_SPECIAL_TOKENS = 1
+const STOPPED_AT_CHARACTER = 2
 
 /**
  * A stream is split when this many UTF-16 units are buffered, or UNITS_PER_TOKEN for each id of a
@@ -37,8 +37,9 @@ function piecesOf(text, found, limits, before = 0) {
 }
 
 function failureOf(stopped, text, start, { maxTokens }) {
-  if (stopped === SPECIAL_TOKENS) return limitTooSmall(`the special tokens around a text are more than ${maxTokens}`)
-  if (stopped !== CHARACTER) return undefined
+  if (stopped === STOPPED_AT_SPECIAL_TOKENS)
+    return limitTooSmall(`the special tokens around a text are more than ${maxTokens}`)
+  if (stopped !== STOPPED_AT_CHARACTER) return undefined
   const character = String.fromCodePoint(text.codePointAt(start))
   return limitTooSmall(`the character ${JSON.stringify(character)} has more than ${maxTokens} tokens`)
 }

@@ -7,13 +7,13 @@ const native = require('./native.js')
 const { nextTurn } = require('./runtime.js')
 
 /** The number of rows in one array of a snapshot. V8 allocates longer arrays slowly. */
-const CHUNK = 4096
+const CHUNK_ROWS = 4096
 
 /** The maximum number of rows in a snapshot, which takes a few nanoseconds a row. */
 const MAX_SNAPSHOT = 65_536
 
 /** Duration of a slice in milliseconds. The addon measures it too: src/text.rs. */
-const SLICE = 0.5
+const SLICE_MS = 0.5
 
 /** Batches whose texts are being copied, the oldest first. Each iteration copies a slice of one. */
 const copying = []
@@ -55,8 +55,8 @@ class BatchTexts {
       const from = list === this.#list ? this.#from : 0
       const end = Math.min(to, from + MAX_SNAPSHOT)
       const parts = []
-      for (let first = from; first < end; first += CHUNK) {
-        const rows = array.slice(first, Math.min(first + CHUNK, end))
+      for (let first = from; first < end; first += CHUNK_ROWS) {
+        const rows = array.slice(first, Math.min(first + CHUNK_ROWS, end))
         for (let index = 0; index < rows.length; index++) {
           if (typeof rows[index] !== 'string') rows[index] = copy(rows[index])
         }
@@ -71,7 +71,7 @@ class BatchTexts {
 
   /** Copies texts for one slice. Returns whether all are copied. */
   copySome(queueEntry) {
-    const end = performance.now() + SLICE
+    const end = performance.now() + SLICE_MS
     for (; this.#list < this.#lists.length; this.#list++, this.#part = 0) {
       const parts = this.#lists[this.#list]
       while (this.#part < parts.length) {

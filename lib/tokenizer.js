@@ -75,7 +75,7 @@ const FEW_IDS = 64
 
 function shortIds(handle, text, flags) {
   const count = hasWords(flags) ? undefined : encodeShort(handle, text, flags)
-  // An array that was detached, because somebody replaced methods to get hold of it, has no ids.
+  // The array has no ids if a caller replaced built-in methods to get access to it and detached it.
   if (count === undefined || count > shared.length) return undefined
   if (count > FEW_IDS) return shared.slice(0, count)
   const ids = new Uint32Array(count)
@@ -502,15 +502,16 @@ const MAX_PATH = 65_536
 const isOfBlocks = (options) => options?.boundary === 'paragraph' || options?.boundary === 'markdown'
 
 /** Number of UTF-16 units that `splitAsync` splits at blocks before it yields to the event loop. */
-const STEP = 1 << 15
+const UNITS_PER_TURN = 1 << 15
 
 async function splitBlocksAsync(tokenizer, text, options) {
   const splitter = new later.markdown.BlockSplitter(tokenizer, options, KNOWN.splitAsync)
   const signal = signalOption(options.signal)
   signal?.throwIfAborted()
   const pieces = []
-  for (let at = 0; at < text.length; at += STEP) {
-    for (const piece of splitter.push(text.slice(at, at + STEP), at + STEP >= text.length)) pieces.push(piece)
+  for (let at = 0; at < text.length; at += UNITS_PER_TURN) {
+    for (const piece of splitter.push(text.slice(at, at + UNITS_PER_TURN), at + UNITS_PER_TURN >= text.length))
+      pieces.push(piece)
     await new Promise((resolve) => setTimeout(resolve, 0))
     signal?.throwIfAborted()
   }

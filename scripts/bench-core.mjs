@@ -139,7 +139,7 @@ function events(command, folder) {
   }
 }
 
-/** The first-level and the second-level data cache of this machine, as valgrind wants them. */
+/** The first-level and second-level data caches of this machine, as arguments of valgrind. */
 function caches() {
   const level = (index) => {
     const read = (name) => fs.readFileSync(`/sys/devices/system/cpu/cpu0/cache/index${index}/${name}`, 'utf8').trim()

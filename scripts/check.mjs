@@ -41,7 +41,7 @@ const CHECKS = [
   ['lints of JavaScript (biome)', () => run('npm', ['run', '--silent', 'lint:js'])],
   ['the addon', () => addonBuilt],
   ['types of JavaScript (tsc)', () => run('npm', ['run', '--silent', 'check:types'])],
-  ['import cycles of JavaScript', () => run('npm', ['run', '--silent', 'check:cycles'])],
+  ['cycles of modules', () => run('npm', ['run', '--silent', 'check:cycles'])],
   ['widths of comments', () => run('npm', ['run', '--silent', 'check:widths'])],
   ['Node specs (node --test)', nodeSpecs],
 ]

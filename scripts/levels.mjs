@@ -56,7 +56,7 @@ for (const level of levels.filter((name) => (values.level ?? name) === name)) {
 if (values.level === undefined && process.arch === 'x64') emulated()
 if (failed.length > 0) stop(`failed: ${failed.join(', ')}`)
 
-/** The names of the levels, which are in the error message for a name that is none. */
+/** The names of the levels, taken from the error message for an unknown name. */
 function levelsOfThisMachine() {
   const env = { ...process.env, TOKENLANE_CPU_LEVEL: 'none' }
   const { stderr } = spawnSync(process.execPath, ['-e', 'require("./index.js")'], { cwd: root, env, encoding: 'utf8' })

@@ -11,8 +11,8 @@ use tokenlane_core::memory::{Grow, OutOfMemory};
 use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Text, Tokenizer};
 
 use crate::encoding::Column;
-use crate::error::{Class, Failure, caught};
-use crate::load::Handle;
+use crate::error::{Class, Failure};
+use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
@@ -160,12 +160,11 @@ pub fn copy_texts(
 ) -> napi::Result<u32> {
     let name = if second { "pairs" } else { "texts" };
     let part = Part { name, array: &array, range: Some(from..to), first: first as usize };
-    let copied = caught(|| {
+    node_api::guarded(env, || {
         entry.with_texts(second, |texts| {
             texts.get_or_insert_with(|| Texts::new(words)).append(&part, &mut Slice::begin())
         })
-    });
-    copied.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// The work of encoding the texts that were copied for a batch.
@@ -177,7 +176,7 @@ fn copied_work(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<EncodeWork> {
-    let inputs = entry.take_inputs().map_err(|failure| node_api::js_error(env, &failure))?;
+    let inputs = node_api::guarded(env, || entry.take_inputs())?;
     Ok(encode_work(Some(entry), handle, inputs, flags, extra, threads))
 }
 
@@ -206,7 +205,7 @@ pub fn encode_copied(
     extra: Option<Extra>,
 ) -> napi::Result<Blocks> {
     let mut work = copied_work(env, entry, handle, flags, extra, 1)?;
-    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || work.run())
 }
 
 /// Encodes an array of texts on this thread and the threads of the core. If `pairs` is an array,
@@ -224,7 +223,7 @@ pub fn encode_batch_sync(
     let pairs = (!node_api::is_undefined(&pairs)).then_some(&pairs);
     let inputs = Inputs::copy(env, &texts, pairs, options::has_words(flags))?;
     let mut work = encode_work(None, handle, inputs, flags, extra, threads);
-    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || work.run())
 }
 
 /// Counts the ids of each of the copied texts, on the threadpool.
@@ -251,7 +250,7 @@ pub fn count_copied(
     extra: Option<Extra>,
 ) -> napi::Result<Words> {
     let mut work = CountWork(copied_work(env, entry, handle, flags, extra, 1)?);
-    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || work.run())
 }
 
 /// Counts the ids of each text of an array, on this thread and the threads of the core.
@@ -266,7 +265,7 @@ pub fn count_batch_sync(
 ) -> napi::Result<Words> {
     let inputs = Inputs::copy(env, &texts, None, false)?;
     let mut work = CountWork(encode_work(None, handle, inputs, flags, extra, threads));
-    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || work.run())
 }
 
 /// Copies both Uint32Arrays and creates the work.
@@ -279,8 +278,7 @@ fn decode_work(
     skip_special_tokens: bool,
     threads: u32,
 ) -> napi::Result<DecodeWork> {
-    let copy =
-        |name, value| caught(|| text::copy_ids(name, value)).map_err(|failure| node_api::js_error(env, &failure));
+    let copy = |name, value| node_api::guarded(env, || text::copy_ids(name, value));
     Ok(DecodeWork {
         tokenizer: Arc::clone(&handle.tokenizer),
         ids: copy("ids", ids)?,
@@ -318,5 +316,5 @@ pub fn decode_batch_sync(
     threads: u32,
 ) -> napi::Result<JsTexts> {
     let mut work = decode_work(env, None, handle, &ids, &row_offsets, skip_special_tokens, threads)?;
-    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || work.run())
 }

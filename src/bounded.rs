@@ -7,8 +7,8 @@ use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::{Columns, EncodeOptions};
 
-use crate::error::{Failure, caught};
-use crate::load::Handle;
+use crate::error::Failure;
+use crate::handle::Handle;
 use crate::node_api;
 use crate::options::{self, Extra};
 use crate::text;
@@ -26,13 +26,12 @@ pub fn is_within(
     extra: Option<Extra>,
 ) -> napi::Result<bool> {
     let options = options::encode_options(flags, extra, Columns::NONE);
-    let result = caught(|| {
+    node_api::guarded(env, || {
         if is_surely_beyond(handle, &value, limit, &options)? {
             return Ok(false);
         }
         text::with_text("text", &value, |text| Ok(handle.tokenizer.is_within(text, limit as usize, &options)?))
-    });
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 fn is_surely_beyond(
@@ -60,7 +59,7 @@ pub fn encode_into(
     result: Unknown<'_>,
 ) -> napi::Result<()> {
     let options = options::encode_options(flags, extra, Columns::NONE);
-    let made = caught(|| {
+    node_api::guarded(env, || {
         let room = text::room("ids", &target)?;
         with_ids(|ids| {
             let made = text::with_text("text", &value, |text| {
@@ -70,8 +69,7 @@ pub fn encode_into(
             node_api::fill_words(&result, &[made.read as u32, made.written as u32]);
             Ok(())
         })
-    });
-    made.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Finds the longest prefix of a text that has at most `limit` ids. `result` gets its length and
@@ -87,20 +85,18 @@ pub fn longest_prefix(
     result: Unknown<'_>,
 ) -> napi::Result<bool> {
     let options = options::encode_options(flags, extra, Columns::NONE);
-    let made = caught(|| {
+    node_api::guarded(env, || {
         let prefix = text::with_text("text", &value, |text| {
             Ok(handle.tokenizer.longest_prefix(text, limit as usize, &options)?)
         })?;
         let numbers = prefix.map(|prefix| [prefix.length as u32, prefix.tokens as u32]);
         Ok(numbers.is_some_and(|numbers| node_api::fill_words(&result, &numbers)))
-    });
-    made.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Maximum number of UTF-16 units or bytes of text that `ids` ids can stand for; null if there is
 /// no bound.
 #[napi]
 pub fn most_units(env: Env, handle: &External<Handle>, ids: u32) -> napi::Result<Option<f64>> {
-    caught(|| Ok(handle.tokenizer.most_bytes(ids as usize).map(|bytes| bytes as f64)))
-        .map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(handle.tokenizer.most_bytes(ids as usize).map(|bytes| bytes as f64)))
 }

@@ -8,8 +8,7 @@ use napi_derive::napi;
 use tokenlane_core::memory::require_for_tokenizer;
 use tokenlane_core::{AddedToken, Changes, NewToken};
 
-use crate::error::caught;
-use crate::load::Handle;
+use crate::handle::Handle;
 use crate::memory::Bytes;
 use crate::node_api;
 use crate::options::{ExtraPadding, ExtraTruncation, setting};
@@ -76,11 +75,11 @@ pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> na
         require_for_tokenizer(handle.tokenizer.memory_bytes())?;
         Ok(Arc::new(handle.tokenizer.with(&changes.into())?))
     };
-    caught(changed).map(Handle::into_external).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, changed).map(Handle::into_external)
 }
 
 /// Returns the bytes of a tokenizer.json.
 #[napi]
 pub fn to_buffer(env: Env, handle: &External<Handle>) -> napi::Result<Bytes> {
-    caught(|| Ok(Bytes::Plain(handle.tokenizer.to_json()?))).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(Bytes::Plain(handle.tokenizer.to_json()?)))
 }

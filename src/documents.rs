@@ -16,8 +16,8 @@ use tokenlane_core::json_fields::{self, Fields};
 use tokenlane_core::memory::{Grow, OutOfMemory};
 
 use crate::batch::{self, EncodeWork};
-use crate::error::{Class, Failure, caught};
-use crate::load::Handle;
+use crate::error::{Class, Failure};
+use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api;
 use crate::options::Extra;
@@ -114,7 +114,7 @@ fn misuse(message: &str) -> Failure {
     Failure::new(Class::Error, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
 }
 
-/// The place and the size of what is read.
+/// The lines that a call has taken.
 struct Progress {
     at: usize,
     lines: usize,
@@ -122,14 +122,14 @@ struct Progress {
     end: usize,
 }
 
-/// How many documents are taken at most.
-struct Enough {
+/// The limits of one call of [`take_documents`].
+struct TakeLimits {
     bytes: usize,
     documents: usize,
 }
 
 impl LineReader {
-    /// Whether the line is UTF-8. Lines are asked for in order, so each byte is checked once.
+    /// Whether the line is UTF-8. Called for the lines in order, so each byte is checked once.
     fn is_utf8(&mut self, start: usize, end: usize) -> bool {
         if self.checked < end {
             let from = self.checked.max(start);
@@ -145,12 +145,12 @@ impl LineReader {
         start: usize,
         base: f64,
         row: f64,
-        enough: &Enough,
+        limits: &TakeLimits,
         to: &mut Filled,
     ) -> Result<(Stop, Progress), Failure> {
         let mut progress = Progress { at: start, lines: 0, end: start };
         while progress.at < self.bytes.len() {
-            if to.bytes >= enough.bytes || to.texts.len() >= enough.documents || to.ids.len() >= enough.bytes {
+            if to.bytes >= limits.bytes || to.texts.len() >= limits.documents || to.ids.len() >= limits.bytes {
                 return Ok((Stop::Full, progress));
             }
             let start = progress.at;
@@ -214,7 +214,7 @@ pub fn documents() -> External<Documents> {
 /// Copies whole lines of an input, which replace those before.
 #[napi]
 pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi::Result<()> {
-    let loaded = caught(|| {
+    node_api::guarded(env, || {
         let mut reader = lines.reader()?;
         let reader = &mut *reader;
         if reader.bytes.capacity() > MAX_KEPT_BYTES {
@@ -226,8 +226,7 @@ pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi
         reader.bytes.clear();
         reader.checked = 0;
         text::append_bytes("bytes", &bytes, &mut reader.bytes)
-    });
-    loaded.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Appends the documents of the loaded lines from byte `start` on, until they have `bytes` bytes or
@@ -249,16 +248,15 @@ pub fn take_documents(
     most_documents: u32,
     result: Unknown<'_>,
 ) -> napi::Result<()> {
-    let taken = caught(|| {
+    node_api::guarded(env, || {
         let mut reader = lines.reader()?;
         let mut filled = documents.filled_mut()?;
-        let enough = Enough { bytes: most_bytes as usize, documents: most_documents as usize };
-        let (stop, progress) = reader.take(start as usize, base, row, &enough, &mut filled)?;
+        let limits = TakeLimits { bytes: most_bytes as usize, documents: most_documents as usize };
+        let (stop, progress) = reader.take(start as usize, base, row, &limits, &mut filled)?;
         let Progress { at, lines, end } = progress;
         node_api::fill_words(&result, &[stop as u32, at as u32, end as u32, lines as u32]);
         Ok(())
-    });
-    taken.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Appends a document. `at` and `row` are the place of its row, and `id` is its id as JSON.
@@ -271,13 +269,12 @@ pub fn push_document(
     row: f64,
     id: Option<String>,
 ) -> napi::Result<()> {
-    let pushed = caught(|| {
+    node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
         let length = filled.texts_mut()?.push_js_bytes("bytes", &bytes)?;
         filled.push_row(at, row, length)?;
         Ok(id.map_or(Ok(()), |id| filled.push_id(id.as_bytes()))?)
-    });
-    pushed.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// The number of documents and the bytes of their texts and ids, as doubles.
@@ -293,35 +290,32 @@ pub fn documents_size(documents: &External<Documents>) -> Vec<f64> {
 /// its row starts, the number of the row, and the length of the text in bytes.
 #[napi]
 pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
-    let taken = caught(|| {
+    node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
         Ok(Words::try_from(std::mem::take(&mut filled.table))?)
-    });
-    taken.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Takes the ids of the documents: their JSON, each with a comma before it.
 #[napi]
 pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Result<Bytes> {
-    let taken = caught(|| {
+    node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
         Ok(Bytes::try_from(std::mem::take(&mut filled.ids))?)
-    });
-    taken.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// A copy of the text of a document.
 #[napi]
 pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> napi::Result<Bytes> {
-    let copied = caught(|| {
+    node_api::guarded(env, || {
         let filled = documents.filled()?;
         let text = filled.texts.utf8_at(index as usize).ok_or_else(|| misuse("there is no such document"))?;
         let mut copy = vec![];
         copy.try_grow(text.len())?;
         copy.extend_from_slice(text);
         Ok(Bytes::try_from(copy)?)
-    });
-    copied.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Removes all documents and releases their memory.
@@ -343,11 +337,7 @@ pub fn encode_documents(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
-    let texts = caught(|| {
-        let filled = documents.filled()?;
-        Ok(Arc::clone(&filled.texts))
-    });
-    let texts = texts.map_err(|failure| node_api::js_error(env, &failure))?;
+    let texts = node_api::guarded(env, || Ok(Arc::clone(&documents.filled()?.texts)))?;
     let work = batch::encode_work(Some(entry), handle, Inputs::Shared(texts), flags, extra, threads);
     Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }

@@ -7,8 +7,8 @@ use napi_derive::napi;
 use tokenlane_core::memory::{Grow, OutOfMemory};
 use tokenlane_core::{Columns, Encoding};
 
-use crate::error::{Class, Failure, caught};
-use crate::load::Handle;
+use crate::error::{Class, Failure};
+use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
@@ -39,7 +39,7 @@ pub fn column(
     extra: Option<Extra>,
     which: u32,
 ) -> napi::Result<Column> {
-    let result = caught(|| {
+    node_api::guarded(env, || {
         let which = which as usize;
         let column = match COLUMNS.get(which) {
             Some(&column) => column,
@@ -56,8 +56,7 @@ pub fn column(
             RANGES => Either3::A(ranges(&rows)?.try_into()?),
             _ => taken(&mut rows, column)?,
         })
-    });
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Returns all numeric columns of an input's encoding in one block. Used when more than one column
@@ -77,7 +76,7 @@ pub fn numbers(
     flags: u32,
     extra: Option<Extra>,
 ) -> napi::Result<Words> {
-    let result = caught(|| {
+    node_api::guarded(env, || {
         let offsets = if options::has_offsets(flags) { Columns::OFFSETS } else { Columns::NONE };
         let others = Columns::TYPE_IDS | Columns::WORD_IDS | Columns::SEQUENCE_IDS;
         let masks = Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK;
@@ -96,8 +95,7 @@ pub fn numbers(
         words.extend(bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)));
         append(&mut words, ranges(&rows)?)?;
         Ok(words.try_into()?)
-    });
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Encodes an input with these columns. The first row is the encoding itself, the others are the

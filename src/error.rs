@@ -1,4 +1,5 @@
-//! Converts every error to a JS error with a class, a stable `code` and a message for people.
+//! Converts every error to a [`Failure`], which has the class, the stable `code` and the message of
+//! the JS error.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};

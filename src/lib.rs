@@ -15,12 +15,13 @@
 //!    bounded results, for splitting, for batches, and for derived tokenizers. [`documents`] reads
 //!    the texts of corpus jobs.
 //! 6. [`memory`]: ids go to JS without a copy, as one ArrayBuffer over memory of the core's pool.
-//! 7. [`error`]: turns every error into a JS error with a stable code.
+//! 7. [`error`]: gives every error a class and a stable code. [`node_api::guarded`], in which the
+//!    body of a call runs, throws it as a JS error.
 //!
-//! [`limits`] has the limits that the core applies to all threads. [`registry`] shares one
-//! tokenizer among all threads that load the same bytes. Unsafe code is only in [`node_api`] (all
-//! raw Node-API calls), [`results`] (memory of the pool as ArrayBuffers) and [`allocator`]
-//! (mimalloc).
+//! [`handle`] is a tokenizer as JS holds it. [`limits`] has the limits that the core applies to all
+//! threads. [`registry`] shares one tokenizer among all threads that load the same bytes. Unsafe
+//! code is only in [`node_api`] (all raw Node-API calls), [`results`] (memory of the pool as
+//! ArrayBuffers) and [`allocator`] (mimalloc).
 
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(dead_code, reason = "the macros of napi do not register functions in test builds"))]
@@ -33,6 +34,7 @@ mod definition;
 mod documents;
 mod encoding;
 mod error;
+mod handle;
 mod limits;
 mod load;
 mod memory;

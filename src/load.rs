@@ -14,27 +14,13 @@ use tokenlane_core::{RankDefinition, Tokenizer};
 
 use crate::allocator;
 use crate::definition::Definition;
-use crate::error::{Class, Failure, caught};
+use crate::error::{Class, Failure};
+use crate::handle::Handle;
 use crate::node_api::{self, Owned};
 use crate::queue::QueueEntry;
 use crate::registry;
 use crate::task::{Job, Work};
 use crate::text;
-
-/// What JS holds: a reference to a tokenizer.
-pub struct Handle {
-    /// The tokenizer. Handles in this and in other threads may share it.
-    pub tokenizer: Arc<Tokenizer>,
-}
-
-impl Handle {
-    /// Converts the tokenizer to an External for JS. Only the first handle of a tokenizer reports
-    /// its memory to V8, because the others add none.
-    pub fn into_external(tokenizer: Arc<Tokenizer>) -> External<Self> {
-        let bytes = if Arc::strong_count(&tokenizer) == 1 { tokenizer.memory_bytes() } else { 0 };
-        External::new_with_size_hint(Self { tokenizer }, bytes)
-    }
-}
 
 /// The options of a load, as `lib/tokenizer.js` passes them.
 #[napi(object)]
@@ -148,13 +134,11 @@ impl Work for LoadWork {
 }
 
 fn load_now(env: Env, source: Source, options: LoadOptions) -> napi::Result<External<Handle>> {
-    caught(|| load(&source, &options.into()))
-        .map(Handle::into_external)
-        .map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || load(&source, &options.into())).map(Handle::into_external)
 }
 
 fn copy_of(env: Env, bytes: &Unknown<'_>) -> napi::Result<Source> {
-    caught(|| text::copy_bytes("bytes", bytes)).map(Source::Bytes).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || text::copy_bytes("bytes", bytes)).map(Source::Bytes)
 }
 
 /// Loads a file on the threadpool.
@@ -222,9 +206,8 @@ pub struct EncodingDefinition {
 #[napi]
 pub fn encoding_definition(env: Env, name: String) -> napi::Result<EncodingDefinition> {
     let file = encoding_file(env, name.clone())?.to_owned();
-    caught(|| {
+    node_api::guarded(env, || {
         let RankDefinition { pattern, special_tokens } = tokenlane_core::encoding_definition(&name)?;
         Ok(EncodingDefinition { file, pattern, special_tokens: special_tokens.into_iter().collect() })
     })
-    .map_err(|failure| node_api::js_error(env, &failure))
 }

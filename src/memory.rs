@@ -27,7 +27,7 @@ use crate::error::{Class, Failure};
 use crate::{node_api, queue};
 
 /// Copying at most this many bytes costs less than a finalizer: 16 KiB.
-const SMALL: usize = 16 << 10;
+const MAX_COPIED_BYTES: usize = 16 << 10;
 
 /// Bytes held by V8: the sum of the bytes of all [`ExternalBuffer`]s.
 static HELD_BY_V8: AtomicUsize = AtomicUsize::new(0);
@@ -56,10 +56,10 @@ pub type Bytes = Values<u8>;
 impl<T: Plain> TryFrom<&[T]> for Values<T> {
     type Error = OutOfMemory;
 
-    /// Runs on the thread that computed the values: more than [`SMALL`] bytes move into the pool,
-    /// so that the JS thread need not copy them.
+    /// Runs on the thread that computed the values: more than [`MAX_COPIED_BYTES`] bytes move into
+    /// the pool, so that the JS thread need not copy them.
     fn try_from(values: &[T]) -> Result<Self, OutOfMemory> {
-        if size_of_val(values) <= SMALL {
+        if size_of_val(values) <= MAX_COPIED_BYTES {
             return Ok(Self::Plain(values.to_vec()));
         }
         let mut slab = Slab::try_with_capacity(values.len())?;
@@ -72,7 +72,7 @@ impl<T: Plain> TryFrom<Vec<T>> for Values<T> {
     type Error = OutOfMemory;
 
     fn try_from(values: Vec<T>) -> Result<Self, OutOfMemory> {
-        if size_of_val(&values[..]) <= SMALL { Ok(Self::Plain(values)) } else { Self::try_from(&values[..]) }
+        if size_of_val(&values[..]) <= MAX_COPIED_BYTES { Ok(Self::Plain(values)) } else { Self::try_from(&values[..]) }
     }
 }
 
@@ -97,7 +97,7 @@ impl<T: Plain> ExternalBuffer<T> {
     /// if they are small, not in the pool, or above [`max_held_by_v8`]. Called on the JS thread.
     pub fn take(values: Values<T>) -> Result<Self, Values<T>> {
         let bytes = size_of_val(values.as_ref());
-        if bytes <= SMALL {
+        if bytes <= MAX_COPIED_BYTES {
             return Err(values);
         }
         PRESSURE.with_borrow_mut(|pressure| pressure.receive(bytes));
@@ -142,13 +142,13 @@ const MIN_RECEIVED_AT_CAP: usize = 3 << 20;
 const MAX_RECEIVED: usize = 512 << 20;
 /// The minimum interval between two collections of one kind, as a multiple of the duration of the
 /// last one.
-const REST: u32 = 10;
+const MIN_REST: u32 = 10;
 /// The same multiple if only half of the threshold was received.
 const LONG_REST: u32 = 20;
 /// Number of consecutive quick collections without success after which the next one is a full one.
 /// A single failure may be caused by a result that a full collection of V8 promoted to the old
 /// generation; every full collection promotes the results that are in use.
-const IN_VAIN: u32 = 2;
+const MAX_FAILED_QUICK: u32 = 2;
 
 /// When a JS thread last received a result, in milliseconds since [`started`].
 static LAST_RESULT: AtomicU64 = AtomicU64::new(0);
@@ -161,10 +161,10 @@ fn started() -> Instant {
 
 /// Decides when a JS thread starts a garbage collection.
 ///
-/// A quick collection frees young objects, which most results are. If [`IN_VAIN`] quick collections
-/// did not free half of what they could have freed, the next collection is a full one. If that did
-/// not either, the results are still in use, and the threshold doubles. The latest result is
-/// assumed to be in use.
+/// A quick collection frees young objects, which most results are. If [`MAX_FAILED_QUICK`] quick
+/// collections did not free half of what they could have freed, the next collection is a full one.
+/// If that did not either, the results are still in use, and the threshold doubles. The latest
+/// result is assumed to be in use.
 #[derive(Debug)]
 pub struct Pressure {
     /// Bytes that this thread received since the last collection.
@@ -179,10 +179,10 @@ pub struct Pressure {
     /// far.
     others: i64,
     /// The threshold: received bytes that justify a collection.
-    enough: usize,
+    threshold: usize,
     last: Option<Last>,
     /// Number of consecutive quick collections without success.
-    in_vain: u32,
+    failed_quick: u32,
     /// The last collection of each kind.
     ended: [Option<Ended>; 2],
 }
@@ -221,9 +221,9 @@ impl Default for Pressure {
             delivered: 0,
             newest: 0,
             others: i64::MAX,
-            enough: MIN_RECEIVED,
+            threshold: MIN_RECEIVED,
             last: None,
-            in_vain: 0,
+            failed_quick: 0,
             ended: [None; 2],
         }
     }
@@ -246,9 +246,9 @@ impl Pressure {
         let newest = self.received - std::mem::replace(&mut self.delivered, self.received);
         let ended = self.ended;
         let has_rested = |how, times| ended[how as usize].is_none_or(|ended| ended.has_rested(times, now));
-        let is_due = self.received >= if cap_reached { MIN_RECEIVED_AT_CAP } else { self.enough }
-            && has_rested(Collection::Quick, REST)
-            || self.received >= self.enough / 2 && has_rested(Collection::Quick, LONG_REST);
+        let is_due = self.received >= if cap_reached { MIN_RECEIVED_AT_CAP } else { self.threshold }
+            && has_rested(Collection::Quick, MIN_REST)
+            || self.received >= self.threshold / 2 && has_rested(Collection::Quick, LONG_REST);
         if !is_due {
             return None;
         }
@@ -259,20 +259,20 @@ impl Pressure {
             let helped = freed >= last.could_free / 2;
             match (last.how, helped) {
                 (how, true) => {
-                    self.in_vain = 0;
-                    self.enough = MIN_RECEIVED.max(self.enough / 2);
+                    self.failed_quick = 0;
+                    self.threshold = MIN_RECEIVED.max(self.threshold / 2);
                     memory::record_collection(how, StepCost { helped: 1, ..StepCost::default() });
                 }
                 // If little could be freed, freeing little is no failure.
                 (Collection::Quick, false) if last.could_free < MIN_RECEIVED_AT_CAP as i64 => {}
                 (Collection::Quick, false) => {
-                    self.in_vain += 1;
-                    if self.in_vain >= IN_VAIN && has_rested(Collection::Full, REST) {
-                        (self.in_vain, how) = (0, Collection::Full);
+                    self.failed_quick += 1;
+                    if self.failed_quick >= MAX_FAILED_QUICK && has_rested(Collection::Full, MIN_REST) {
+                        (self.failed_quick, how) = (0, Collection::Full);
                     }
                 }
-                (Collection::Full, false) if last.could_free < self.enough as i64 => {}
-                (Collection::Full, false) => self.enough = MAX_RECEIVED.min(self.enough * 2),
+                (Collection::Full, false) if last.could_free < self.threshold as i64 => {}
+                (Collection::Full, false) => self.threshold = MAX_RECEIVED.min(self.threshold * 2),
             }
         }
         let beside_newest = external - newest as i64;
@@ -351,7 +351,7 @@ pub struct MemoryOptions {
 /// Configures the pool, and whether the addon starts collections.
 #[napi]
 pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
-    let configured = (|| {
+    node_api::guarded(env, || {
         let mut settings = memory::settings();
         if let Some(name) = options.pool {
             settings.kind = PoolKind::named("pool", &name).map_err(unknown)?;
@@ -367,8 +367,7 @@ pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
         }
         memory::configure(settings);
         Ok(())
-    })();
-    configured.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 fn unknown(error: memory::UnknownName) -> Failure {
@@ -511,7 +510,7 @@ mod tests {
         assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Quick), "one did not help");
         assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Full), "two did not help");
         assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Quick));
-        assert_eq!(pressure.enough, 2 * MIN_RECEIVED, "the results are kept");
+        assert_eq!(pressure.threshold, 2 * MIN_RECEIVED, "the results are kept");
         // No collection has taken any time yet, so half of the threshold is sufficient.
         assert_eq!(hand(&mut pressure, MIN_RECEIVED / 2, true), None);
         assert_eq!(
@@ -541,9 +540,9 @@ mod tests {
         for results in [1, 2, 2, 1, 2, 1, 2, 2] {
             pressure.receive(MIN_RECEIVED);
             let how = pressure.next(false, now, || others + results * result);
-            assert_eq!((how, pressure.in_vain), (Some(Collection::Quick), 0), "{results}");
+            assert_eq!((how, pressure.failed_quick), (Some(Collection::Quick), 0), "{results}");
         }
-        assert_eq!(pressure.enough, MIN_RECEIVED);
+        assert_eq!(pressure.threshold, MIN_RECEIVED);
     }
 
     #[test]
@@ -552,14 +551,14 @@ mod tests {
         let result = MIN_RECEIVED as i64;
         let mut next = |results: i64| {
             pressure.receive(MIN_RECEIVED);
-            (pressure.next(false, now, || results * result), pressure.in_vain)
+            (pressure.next(false, now, || results * result), pressure.failed_quick)
         };
-        assert_eq!([1, 2, 3].map(&mut next).map(|(_, in_vain)| in_vain), [0, 0, 1]);
+        assert_eq!([1, 2, 3].map(&mut next).map(|(_, failed_quick)| failed_quick), [0, 0, 1]);
         assert_eq!(next(4), (Some(Collection::Full), 0), "two freed nothing");
         // The full collection frees all results but the latest and promotes that one. It then
         // stays, and this does not count as a failure of quick collections.
         assert_eq!([2, 3, 3, 3].map(next), [(Some(Collection::Quick), 0); 4]);
-        assert_eq!(pressure.enough, MIN_RECEIVED);
+        assert_eq!(pressure.threshold, MIN_RECEIVED);
     }
 
     #[test]
@@ -575,7 +574,7 @@ mod tests {
         assert!(pressure.next(false, now + Duration::from_millis(30), || 0).is_some());
         // The shorter of the last two durations counts.
         pressure.took(Collection::Quick, Duration::from_millis(300), now);
-        pressure.receive(pressure.enough / 2);
+        pressure.receive(pressure.threshold / 2);
         assert_eq!(pressure.next(false, now + Duration::from_millis(59), || 0), None);
         assert!(pressure.next(false, now + Duration::from_millis(60), || 0).is_some(), "half is worth a quick one");
     }

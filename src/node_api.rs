@@ -20,7 +20,7 @@ use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Unknown};
 use napi::{Env, JsValue, Status, ValueType, sys};
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
 
-use crate::error::{Class, Failure};
+use crate::error::{Class, Failure, caught};
 use strings::new_utf8;
 pub use strings::{
     Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
@@ -353,6 +353,11 @@ pub fn each_element(
         visited?;
     }
     Ok(next)
+}
+
+/// Runs the body of a call from JS. A failure becomes a JS error, and so does a panic.
+pub fn guarded<T>(env: Env, body: impl FnOnce() -> Result<T, Failure>) -> napi::Result<T> {
+    caught(body).map_err(|failure| js_error(env, &failure))
 }
 
 /// Converts a failure to a JS error. napi throws it if a call returns it, or rejects the promise of

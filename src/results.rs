@@ -1,7 +1,7 @@
 //! Results of calls on their way to JS: ids and bytes as buffers, batches as arrays of buffers.
 //!
-//! Large values are lent to V8 as external ArrayBuffers, whose finalizer returns the memory. Small
-//! ones, and all where external buffers are not allowed, are copied.
+//! Large values are passed to V8 as external ArrayBuffers, whose finalizer releases the memory.
+//! Small ones, and all where external buffers are not allowed, are copied.
 #![allow(unsafe_code, reason = "passes memory of the pool to V8")]
 
 use std::ffi::c_void;

@@ -10,8 +10,8 @@ use tokenlane_core::memory::Grow;
 use tokenlane_core::split::{Boundary, Limits, Progress, Stopped};
 use tokenlane_core::{Columns, EncodeOptions, Text, Tokenizer};
 
-use crate::error::{Failure, caught};
-use crate::load::Handle;
+use crate::error::Failure;
+use crate::handle::Handle;
 use crate::memory::Words;
 use crate::node_api;
 use crate::options::{self, Extra};
@@ -83,9 +83,9 @@ pub fn split(
     request: SplitRequest,
 ) -> napi::Result<Words> {
     let options = options::encode_options(flags, extra, Columns::NONE);
-    let made =
-        caught(|| text::with_text("text", &value, |text| pieces(&handle.tokenizer, text, &options, &request, None)));
-    made.map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || {
+        text::with_text("text", &value, |text| pieces(&handle.tokenizer, text, &options, &request, None))
+    })
 }
 
 /// The work of splitting a text.
@@ -122,7 +122,7 @@ pub fn split_async(
     extra: Option<Extra>,
     request: SplitRequest,
 ) -> napi::Result<AsyncTask<Job<SplitWork>>> {
-    let text = Arena::of_one("text", &value).map_err(|failure| node_api::js_error(env, &failure))?;
+    let text = node_api::guarded(env, || Arena::of_one("text", &value))?;
     let work = SplitWork {
         tokenizer: Arc::clone(&handle.tokenizer),
         text,

@@ -8,8 +8,7 @@ use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::{DecodeStream, Tokenizer};
 
-use crate::error::caught;
-use crate::load::Handle;
+use crate::handle::Handle;
 use crate::node_api::{self, JsText};
 use crate::options;
 use crate::text;
@@ -28,16 +27,14 @@ pub fn decode_stream(handle: &External<Handle>, skip_special_tokens: bool) -> Ex
 /// Adds ids and returns the text that later ids can no longer change.
 #[napi]
 pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> napi::Result<JsText> {
-    let result = caught(|| {
+    node_api::guarded(env, || {
         let ids = text::copy_ids("ids", &ids)?;
         Ok(JsText::try_from(stream.0.borrow_mut().push(&ids)?)?)
-    });
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Returns the rest of the text and resets the stream.
 #[napi]
 pub fn stream_end(env: Env, stream: &External<Stream>) -> napi::Result<JsText> {
-    let result = caught(|| Ok(JsText::try_from(stream.0.borrow_mut().end()?)?));
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(JsText::try_from(stream.0.borrow_mut().end()?)?))
 }

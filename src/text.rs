@@ -18,24 +18,24 @@ use napi::bindgen_prelude::Unknown;
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab, collect};
 use tokenlane_core::{Input, Sequence, Text};
 
-use crate::error::{Class, Failure, caught};
+use crate::error::{Class, Failure};
 use crate::node_api::{self, Fit, Refused};
 
 /// Size in bytes of the first chunk of an arena. Each further chunk is as large as all chunks
-/// before it together, up to `LARGEST_CHUNK`. A longer text gets a chunk of its own.
-const CHUNK: usize = 1 << 20;
-const LARGEST_CHUNK: usize = 16 << 20;
+/// before it together, up to `MAX_CHUNK_BYTES`. A longer text gets a chunk of its own.
+const FIRST_CHUNK_BYTES: usize = 1 << 20;
+const MAX_CHUNK_BYTES: usize = 16 << 20;
 
 /// Strings of at least this many UTF-16 units are checked for ASCII first: as ASCII they take half
 /// of the memory and of the work.
 const MIN_CHECKED_FOR_ASCII: usize = 512;
 
-/// Number of UTF-16 units of a batch that may turn out not to be ASCII before the check stops: it
-/// is slow for text that is not ASCII.
-const VAIN: usize = 64 << 10;
+/// Strings are no longer checked for ASCII after this number of UTF-16 units in a batch turned out
+/// not to be: the check is slow for other text.
+const MAX_FAILED_ASCII_UNITS: usize = 64 << 10;
 
 /// Minimum capacity of a thread's scratch buffer, in UTF-16 units. Most single texts are shorter.
-const SCRATCH: usize = 8 << 10;
+const MIN_SCRATCH_UNITS: usize = 8 << 10;
 
 /// A scratch buffer is freed after use if its capacity exceeds this number of units or bytes.
 const MAX_KEPT: usize = 1 << 20;
@@ -68,8 +68,8 @@ impl Slice {
         Self { end: None, bytes: 0 }
     }
 
-    /// Records that a row was copied. Returns whether more of the slice is left.
-    fn goes_on(&mut self, bytes: usize) -> bool {
+    /// Records that a row of `bytes` bytes was copied. Returns whether the slice continues.
+    fn continues(&mut self, bytes: usize) -> bool {
         self.bytes += bytes + ROW_BYTES;
         if self.bytes < CLOCK_BYTES {
             return true;
@@ -106,7 +106,7 @@ impl<T: Plain> Chunks<T> {
     /// Returns the last chunk, or a new one, with room for `count` more values.
     fn with_room(&mut self, count: usize) -> Result<&mut Slab<T>, OutOfMemory> {
         if self.all.last().is_none_or(|last| last.capacity() - last.len() < count) {
-            let bytes = (count * size_of::<T>()).max(self.bytes.clamp(CHUNK, LARGEST_CHUNK));
+            let bytes = (count * size_of::<T>()).max(self.bytes.clamp(FIRST_CHUNK_BYTES, MAX_CHUNK_BYTES));
             self.all.push(Slab::try_with_capacity(bytes / size_of::<T>())?);
             self.bytes += bytes;
         }
@@ -126,7 +126,7 @@ pub struct Arena {
     units: Chunks<u16>,
     utf8: Chunks<u8>,
     /// UTF-16 units of the strings that were checked and are not ASCII.
-    vain: usize,
+    failed_ascii_units: usize,
     bytes: Vec<u8>,
     rows: Vec<Row>,
 }
@@ -146,7 +146,7 @@ impl Arena {
                 let failure = refusal(&format!("{}[{index}]", part.name), element, refused);
                 Failure { row: Some(index), ..failure }
             })?;
-            Ok(slice.goes_on(bytes))
+            Ok(slice.continues(bytes))
         })
     }
 
@@ -172,14 +172,14 @@ impl Arena {
 
     fn push_long(&mut self, value: &Unknown<'_>, starts_as_ascii: bool) -> Result<usize, Refused> {
         let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
-        if starts_as_ascii && self.vain < VAIN {
+        if starts_as_ascii && self.failed_ascii_units < MAX_FAILED_ASCII_UNITS {
             // Node writes a terminating zero, which needs room too.
             if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.utf8.with_room(length + 1)?) {
                 let (chunk, start, end) = self.utf8.latest(length);
                 self.rows.push(Row::Utf8 { chunk, start, end });
                 return Ok(length);
             }
-            self.vain += length;
+            self.failed_ascii_units += length;
         }
         let Fit::Appended(length) = node_api::append_utf16(value, self.units.with_room(length + 2)?, usize::MAX) else {
             return Err(Refused::NotThatKind);
@@ -315,7 +315,7 @@ impl Texts {
             let copied = arena.rows.len() - ends.last().copied().unwrap_or(0);
             ends.try_grow(1)?;
             ends.push(arena.rows.len());
-            Ok(slice.goes_on(copied * ROW_BYTES))
+            Ok(slice.continues(copied * ROW_BYTES))
         })
     }
 
@@ -363,12 +363,11 @@ impl Inputs {
 
     /// Copies the texts of a batch and the second texts, if there are any.
     pub fn copy(env: Env, texts: &Unknown<'_>, pairs: Option<&Unknown<'_>>, words: bool) -> napi::Result<Self> {
-        let copied = caught(|| {
+        node_api::guarded(env, || {
             let first = Texts::copy("texts", texts, words)?;
             let second = pairs.map(|pairs| Texts::copy("pairs", pairs, words)).transpose()?;
             Self::new(Some(first), second)
-        });
-        copied.map_err(|failure| node_api::js_error(env, &failure))
+        })
     }
 
     /// Calls `texts` for a batch of texts alone, otherwise `inputs`.
@@ -461,7 +460,7 @@ fn with_copy<T>(
     work: impl FnOnce(Text<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     units.clear();
-    units.try_grow(SCRATCH)?;
+    units.try_grow(MIN_SCRATCH_UNITS)?;
     node_api::require_flat(value)?;
     let mut fit = node_api::append_utf16(value, units, usize::MAX);
     if let Fit::TooLong { .. } = fit {

@@ -7,8 +7,7 @@ use napi::{Env, JsString};
 use napi_derive::napi;
 use tokenlane_core::{Columns, Input, Sequence};
 
-use crate::error::caught;
-use crate::load::Handle;
+use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsText};
 use crate::options::{self, Extra};
@@ -48,7 +47,7 @@ pub fn encode(
     scratch: Unknown<'_>,
 ) -> napi::Result<Either<u32, Words>> {
     let options = options::encode_options(flags, extra, Columns::NONE);
-    let result = caught(|| {
+    node_api::guarded(env, || {
         with_ids(|ids| {
             text::with_input(&value, &pair, options::has_words(flags), |input| match input {
                 Input { first: Sequence::Text(text), second: None } => {
@@ -64,8 +63,7 @@ pub fn encode(
             }
             Ok(Either::B(Words::try_from(&ids[..])?))
         })
-    });
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Returns the number of ids of a text.
@@ -78,8 +76,9 @@ pub fn count(
     extra: Option<Extra>,
 ) -> napi::Result<f64> {
     let options = options::encode_options(flags, extra, Columns::NONE);
-    let result = caught(|| text::with_text("text", &value, |text| Ok(handle.tokenizer.count(text, &options)? as f64)));
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || {
+        text::with_text("text", &value, |text| Ok(handle.tokenizer.count(text, &options)? as f64))
+    })
 }
 
 /// Decodes ids to text. Invalid UTF-8 becomes U+FFFD.
@@ -91,11 +90,10 @@ pub fn decode(
     skip_special_tokens: bool,
 ) -> napi::Result<JsText> {
     let options = options::decode_options(skip_special_tokens);
-    let result = caught(|| {
+    node_api::guarded(env, || {
         let ids = text::copy_ids("ids", &ids)?;
         Ok(JsText::try_from(handle.tokenizer.decode(&ids, &options)?)?)
-    });
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Decodes ids to bytes, which need not be valid UTF-8.
@@ -107,11 +105,10 @@ pub fn decode_bytes(
     skip_special_tokens: bool,
 ) -> napi::Result<Bytes> {
     let options = options::decode_options(skip_special_tokens);
-    let result = caught(|| {
+    node_api::guarded(env, || {
         let ids = text::copy_ids("ids", &ids)?;
         Ok(Bytes::Plain(handle.tokenizer.decode_bytes(&ids, &options)?))
-    });
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// Returns the id of a token, or null if there is no such token.
@@ -124,28 +121,25 @@ pub fn token_to_id(env: Env, handle: &External<Handle>, token: JsString<'_>) -> 
     }
     let token = token.into_utf8()?;
     let token = token.as_str()?;
-    caught(|| Ok(handle.tokenizer.token_to_id(token))).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(handle.tokenizer.token_to_id(token)))
 }
 
 /// Returns the token of an id, or null if there is no such id.
 #[napi]
 pub fn id_to_token(env: Env, handle: &External<Handle>, id: u32) -> napi::Result<Option<JsText>> {
-    caught(|| Ok(handle.tokenizer.id_to_token(id).map(JsText::try_from).transpose()?))
-        .map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(handle.tokenizer.id_to_token(id).map(JsText::try_from).transpose()?))
 }
 
 /// Returns the number of tokens.
 #[napi]
 pub fn vocab_size(env: Env, handle: &External<Handle>, with_added_tokens: bool) -> napi::Result<f64> {
-    caught(|| Ok(handle.tokenizer.vocab_size(with_added_tokens) as f64))
-        .map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(handle.tokenizer.vocab_size(with_added_tokens) as f64))
 }
 
 /// Returns the largest id of a token, or -1 if there are no tokens.
 #[napi]
 pub fn max_id(env: Env, handle: &External<Handle>) -> napi::Result<f64> {
-    caught(|| Ok(handle.tokenizer.max_id().map_or(-1.0, f64::from)))
-        .map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(handle.tokenizer.max_id().map_or(-1.0, f64::from)))
 }
 
 /// Returns the bytes of the tables and of the word caches, the hits and misses of the word caches,
@@ -159,7 +153,7 @@ pub fn stats(env: Env, handle: &External<Handle>) -> napi::Result<Vec<f64>> {
         let encoded = handle.tokenizer.encoded_bytes();
         Ok(vec![tables as f64, caches as f64, hits as f64, misses as f64, encoded as f64])
     };
-    caught(stats).map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, stats)
 }
 
 /// Detaches the memory of a batch: all views of it become empty.

@@ -5,16 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 
 import { vocabulary } from '../../scripts/fetch-vocabularies.mjs'
+import { parseJsonLines } from '../support/json-lines.mjs'
 
 const folder = new URL('../../core/testdata/conformance/', import.meta.url)
 const SUFFIX = '.jsonl.gz'
 
-const jsonLines = (file) =>
-  gunzipSync(fs.readFileSync(new URL(file, folder)))
-    .toString()
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+const jsonLines = (file) => parseJsonLines(gunzipSync(fs.readFileSync(new URL(file, folder))).toString())
 
 /** The names of all tokenizers with golden data. */
 export const goldenNames = fs

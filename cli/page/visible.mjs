@@ -1,7 +1,8 @@
 // Text with visible white space: white space and invisible characters become symbols. The page
 // inserts everything as text, never as markup.
 
-const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
+/** The symbols of white space. */
+export const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
 const INVISIBLE = /[\s\p{C}\p{Zl}\p{Zp}]/gu
 
 /**

@@ -186,7 +186,7 @@ impl ModelSettings {
     /// `tokens` is the size of the vocabulary.
     fn with(&self, part: &Part<'_>, tokens: usize) -> Result<Self, LoadError> {
         let Value::Object(fields) = part.value else {
-            return Err(LoadError::shape(&part.path, "an object is wanted here"));
+            return Err(LoadError::shape(&part.path, "an object is expected here"));
         };
         Ok(match self {
             Self::Bpe(settings) => Self::Bpe(settings.with(part, fields)?),
@@ -197,10 +197,10 @@ impl ModelSettings {
     }
 }
 
-type Fields = serde_json::Map<String, Value>;
+type JsonObject = serde_json::Map<String, Value>;
 
 impl BpeSettings {
-    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+    fn with(&self, part: &Part<'_>, fields: &JsonObject) -> Result<Self, LoadError> {
         let mut settings = self.clone();
         for (name, value) in fields {
             let field = part.field(name);
@@ -221,7 +221,7 @@ impl BpeSettings {
 }
 
 impl WordPieceSettings {
-    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+    fn with(&self, part: &Part<'_>, fields: &JsonObject) -> Result<Self, LoadError> {
         let mut settings = self.clone();
         for name in fields.keys() {
             let field = part.field(name);
@@ -237,7 +237,7 @@ impl WordPieceSettings {
 }
 
 impl UnigramSettings {
-    fn with(&self, part: &Part<'_>, fields: &Fields, pieces: usize) -> Result<Self, LoadError> {
+    fn with(&self, part: &Part<'_>, fields: &JsonObject, pieces: usize) -> Result<Self, LoadError> {
         let mut settings = self.clone();
         for (name, value) in fields {
             let field = part.field(name);
@@ -253,7 +253,7 @@ impl UnigramSettings {
 }
 
 impl WordLevelSettings {
-    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+    fn with(&self, part: &Part<'_>, fields: &JsonObject) -> Result<Self, LoadError> {
         let mut settings = self.clone();
         for name in fields.keys() {
             let field = part.field(name);

@@ -102,7 +102,7 @@ pub enum LoadError {
     )]
     RanksWithoutPattern,
     /// The bytes have no known format.
-    #[error("this is no tokenizer.json, tekken.json, SentencePiece model or rank file: {hint}")]
+    #[error("this is not a tokenizer.json, tekken.json, SentencePiece model or rank file: {hint}")]
     UnknownFormat {
         /// What the bytes look like instead.
         hint: String,

@@ -16,8 +16,9 @@
 //! 8. `padding`: shorter encodings are extended to a common length.
 //!
 //! [`Tokenizer`] contains these stages and is immutable; an `Encoder` is the mutable state of one
-//! worker. [`batch`] distributes many texts to several workers. `decoder` converts ids to text, and
-//! [`load`](Tokenizer::from_bytes) builds a tokenizer from a file.
+//! worker. [`batch`] distributes many texts to several workers. `decoder` converts ids to text;
+//! [`DecodeStream`] does so for ids that arrive one after the other. [`Tokenizer::from_bytes`]
+//! builds a tokenizer from a file.
 //!
 //! # Terms
 //!
@@ -44,6 +45,7 @@ mod budget;
 mod byte_level;
 mod categories;
 mod change;
+mod decode_stream;
 mod decoder;
 mod definition;
 mod encoder;
@@ -84,7 +86,7 @@ pub use added_tokens::{AddedToken, SpecialTokens};
 pub use bounded::{Prefix, Written};
 pub use budget::{DEFAULT_MAX_EXPANSION, max_expansion, set_max_expansion};
 pub use change::{Changes, NewToken};
-pub use decoder::stream::DecodeStream;
+pub use decode_stream::DecodeStream;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 pub use error::{DecodeError, EncodeError, LoadError, SaveError};
 pub use load::encodings::{definition as encoding_definition, file as encoding_file, names as encoding_names};

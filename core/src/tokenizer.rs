@@ -370,9 +370,9 @@ impl Encoders {
     /// The maximum number of idle encoders: one for each worker on a processor, and one for the
     /// calling thread.
     fn max_idle() -> usize {
-        static PROCESSORS: LazyLock<usize> =
-            LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get));
-        *PROCESSORS + 1
+        static MAX_IDLE: LazyLock<usize> =
+            LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get) + 1);
+        *MAX_IDLE
     }
 
     fn cache_bytes() -> usize {

@@ -29,14 +29,14 @@ pub struct Vocab {
 /// Maps an id to the position of its token in the order of the file.
 #[derive(Debug)]
 enum ById {
-    /// `places[id]`, or [`NONE`] in gaps.
+    /// `places[id]`, or [`NO_PLACE`] in gaps.
     Dense(Vec<u32>),
     /// For files with widely separated ids: a single id of four billion must not cost sixteen
     /// gigabytes.
     Sparse(HashTable<(u32, u32)>),
 }
 
-const NONE: u32 = u32::MAX;
+const NO_PLACE: u32 = u32::MAX;
 
 impl Default for ById {
     fn default() -> Self {
@@ -86,7 +86,7 @@ impl Vocab {
             ById::Dense(places) => *places.get(id as usize)?,
             ById::Sparse(table) => table.find(self.hasher.hash_one(id), |entry| entry.0 == id)?.1,
         };
-        (place != NONE).then(|| self.at(place))
+        (place != NO_PLACE).then(|| self.at(place))
     }
 
     /// All tokens with their ids, in the order of the file.
@@ -217,9 +217,9 @@ impl VocabBuilder {
         let slots = vocab.max_id().map_or(0, |max| max as usize + 1);
         if slots <= vocab.len() * 8 + 65_536 {
             let mut places = with_room(slots)?;
-            places.resize(slots, NONE);
+            places.resize(slots, NO_PLACE);
             for (place, &id) in vocab.ids.iter().enumerate() {
-                if places[id as usize] != NONE {
+                if places[id as usize] != NO_PLACE {
                     return Err(self.duplicate(id, places[id as usize], place as u32));
                 }
                 places[id as usize] = place as u32;

@@ -15,7 +15,7 @@ const TEMPLATE = 'chat_template.jinja'
 const MORE = 'additional_chat_templates'
 
 /** Bytes of the config and all templates together. hub/limits.js has the same limit. */
-const MAX_BYTES = 32 * 2 ** 20
+const MAX_CHAT_BYTES = 32 * 2 ** 20
 /** Entries of the folder `additional_chat_templates`. */
 const MAX_ENTRIES = 1000
 
@@ -109,7 +109,7 @@ function unlessAbsent(work) {
 /** The contents of the files. Separate template files have precedence over the config. */
 class Texts {
   /** The number of bytes that the remaining files may have. */
-  left = MAX_BYTES
+  left = MAX_CHAT_BYTES
   #config = {}
   #template
   #templates = new Map()

@@ -19,7 +19,7 @@ const {
 } = require('./values.js')
 
 /** Characters of two strings that are compared before the next chunk is charged. */
-const CHUNK = 1024
+const CHARGED_CHARACTERS = 1024
 
 function equals(a, b, depth = 0) {
   spend(1)
@@ -97,8 +97,8 @@ function compare(a, b, depth = 0) {
  */
 function compareText(a, b) {
   const length = Math.min(a.length, b.length)
-  for (let start = 0; start < length; start += CHUNK) {
-    const end = Math.min(start + CHUNK, length)
+  for (let start = 0; start < length; start += CHARGED_CHARACTERS) {
+    const end = Math.min(start + CHARGED_CHARACTERS, length)
     walk(end - start)
     for (let i = start; i < end; i++) {
       const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]

@@ -13,6 +13,7 @@ const JSON_STYLE = { ensureAscii: false, indent: null, separators: null, sortKey
 /** Longer types of elements become `any` in the chat template. In code points. */
 const MAX_ELEMENT = 50
 
+/** A value as json.dumps of Python writes it with ensure_ascii=False. */
 const jsonOf = (value) => toJson(fromJs(value), JSON_STYLE)
 /** A value as Python prints it. */
 const printed = (value) => str(fromJs(value))
@@ -63,7 +64,7 @@ function defaultOf(schema) {
   return `, // default: ${jsonOf(schema.default)}`
 }
 
-const NUMBERS = ['number', 'integer']
+const NUMBER_TYPES = ['number', 'integer']
 
 function typeOf(schema, depth) {
   checkDepth(depth, 'types')
@@ -79,7 +80,7 @@ function plainTypeOf(schema, depth) {
     return schema.oneOf.map((one, i, all) => variant(one, i === all.length - 1, depth)).join('')
   if (type === 'string')
     return isFilled(schema.enum) ? `"${schema.enum.map(printed).join('" | "')}"` : `string${orNull}`
-  if (NUMBERS.includes(type)) return 'number'
+  if (NUMBER_TYPES.includes(type)) return 'number'
   if (type === 'boolean') return 'boolean'
   return type === 'object' ? objectOf(schema, depth) : 'any'
 }
@@ -141,7 +142,7 @@ function linesOf(text) {
   return lines
 }
 
-const SIMPLE = { string: 'string', number: 'number', integer: 'number', boolean: 'boolean' }
+const SIMPLE_TYPES = { string: 'string', number: 'number', integer: 'number', boolean: 'boolean' }
 
 function harmonyType(schema, indent, depth) {
   checkDepth(depth, 'types')
@@ -170,7 +171,7 @@ function plainHarmonyType(schema, indent, depth) {
   }
   if (type === 'array')
     return schema.items === undefined ? 'Array<any>' : `${harmonyType(schema.items, indent, depth + 1)}[]`
-  return Object.hasOwn(SIMPLE, type) ? SIMPLE[type] : 'any'
+  return Object.hasOwn(SIMPLE_TYPES, type) ? SIMPLE_TYPES[type] : 'any'
 }
 
 const trailing = (notes) => (notes.length === 0 ? '' : ` // ${notes.join(' ')}`)
@@ -231,4 +232,4 @@ function harmonyUnion(key, schema, indent, depth) {
   return `${lines.join('\n')}\n${indent},\n`
 }
 
-module.exports = { declareFunctions, functionsSection }
+module.exports = { declareFunctions, functionsSection, jsonOf }

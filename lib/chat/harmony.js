@@ -15,9 +15,7 @@ const { error, wrongType, wrongValue } = require('../errors.js')
 const { limits } = require('../limits.js')
 const { Budget, output, spend, within } = require('./budget.js')
 const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning } = require('./chat.js')
-const { fromJs } = require('./convert.js')
-const { declareFunctions, functionsSection } = require('./harmony-types.js')
-const { toJson } = require('./json.js')
+const { declareFunctions, functionsSection, jsonOf } = require('./harmony-types.js')
 const { strftime } = require('./strftime.js')
 const { guarded } = require('./template.js')
 
@@ -33,8 +31,6 @@ const CHANNELS = ['analysis', 'commentary', 'final']
 const CALLS_NOTE = "\nCalls to these tools must go to the commentary channel: 'functions'."
 /** Marks of a message that has already been rendered; such content would be rendered twice. */
 const RENDERED = ['<|channel|>analysis<|message|>', '<|channel|>final<|message|>']
-
-const JSON_STYLE = { ensureAscii: false, indent: null, separators: null, sortKeys: false }
 
 const refusal = (why) =>
   error('ERR_TOKENLANE_CHAT_REFUSED', `the harmony format of gpt-oss does not take this chat: ${why}`)
@@ -202,8 +198,6 @@ class ChatTurns {
 }
 
 const callsOf = ({ tool_calls: calls }) => (Array.isArray(calls) ? calls : [])
-
-const jsonOf = (value) => toJson(fromJs(value), JSON_STYLE)
 
 function refuseMissing(place) {
   throw refusal(`${place} is missing`)

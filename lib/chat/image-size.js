@@ -4,13 +4,13 @@
 // are not decoded.
 
 /** Base64 characters that are decoded first. Only the metadata of a JPEG may need more. */
-const START = 1 << 16
+const FIRST_CHARACTERS = 1 << 16
 
 /** The size of a PNG, JPEG, GIF or WebP in a data: URL, or undefined. */
 function sizeOfDataUrl(url) {
   const comma = /^data:[^,]{0,200};base64,/i.exec(url)?.[0].length
   if (comma === undefined) return undefined
-  return sizeOf(url, comma, START) ?? sizeOf(url, comma, Infinity)
+  return sizeOf(url, comma, FIRST_CHARACTERS) ?? sizeOf(url, comma, Infinity)
 }
 
 function sizeOf(url, from, length) {

@@ -19,7 +19,7 @@ const ESCAPES = new Map([
   ['\\', '\\\\'],
 ])
 const escaped = ([unit]) => ESCAPES.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-const NUMBERS = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
+const SPECIAL_NUMBERS = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
 /** `indent` is a number of spaces, a string or null; `separators` is a pair or null. */
 function toJson(value, { ensureAscii, indent, separators, sortKeys }) {
@@ -119,7 +119,7 @@ function indentOf(value) {
 
 function numberText(item) {
   const written = floatText(item.value)
-  return NUMBERS[written] ?? written
+  return SPECIAL_NUMBERS[written] ?? written
 }
 
 function keyText(key) {

@@ -13,14 +13,14 @@ const { Float, TemplateError, integer } = require('./values.js')
 const MAX_DIGITS = 4300
 
 const OPENING = /\{[{%#]/g
-const RAW = new RegExp(`\\{%[-+]?[${SPACE}]*raw[${SPACE}]*(?:-%\\}[${SPACE}]*|%\\})`, 'y')
+const RAW_BLOCK = new RegExp(`\\{%[-+]?[${SPACE}]*raw[${SPACE}]*(?:-%\\}[${SPACE}]*|%\\})`, 'y')
 const END_RAW = new RegExp(`\\{%([-+]?)[${SPACE}]*endraw[${SPACE}]*(?:\\+%\\}|-%\\}[${SPACE}]*|%\\}\\n?)`, 'g')
 const BLOCK_END = new RegExp(`\\+%\\}|-%\\}[${SPACE}]*|%\\}\\n?`, 'y')
 const VARIABLE_END = new RegExp(`-\\}\\}[${SPACE}]*|\\}\\}`, 'y')
 const SPACES = new RegExp(`[${SPACE}]+`, 'y')
-const FLOAT = /\d+(?:_\d+)*(?:(?:\.\d+(?:_\d+)*)?e[+-]?\d+(?:_\d+)*|\.\d+(?:_\d+)*)/iy
-const INTEGER = /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(?:_?0)*/iy
-const NAME = /[\p{L}\p{N}_]+/uy
+const FLOAT_LITERAL = /\d+(?:_\d+)*(?:(?:\.\d+(?:_\d+)*)?e[+-]?\d+(?:_\d+)*|\.\d+(?:_\d+)*)/iy
+const INTEGER_LITERAL = /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(?:_?0)*/iy
+const WORD = /[\p{L}\p{N}_]+/uy
 const IDENTIFIER = /^[\p{XIDS}_]\p{XIDC}*$/u
 const OPERATOR = /\*\*|\/\/|[=!<>]=|[-+/*%~[\](){}<>=.:|,;]/y
 const CLOSINGS = { '(': ')', '[': ']', '{': '}' }
@@ -47,7 +47,7 @@ function tokenize(template) {
   for (;;) {
     OPENING.lastIndex = at
     const start = OPENING.exec(source)?.index ?? source.length
-    const raw = match(RAW, source, start)
+    const raw = match(RAW_BLOCK, source, start)
     const sign = source[start + 2]
     const text = stripped(source, at, start, start === source.length || source[start + 1] === '{' ? '+' : sign, sign)
     if (text !== '') add('data', text, at)
@@ -129,7 +129,7 @@ function inner(source, at, open, add) {
   const first = source.charCodeAt(at)
   if (first >= 48 && first <= 57) return numberToken(source, at, add)
   if (first === 39 || first === 34) return stringToken(source, at, add)
-  const name = match(NAME, source, at)
+  const name = match(WORD, source, at)
   if (name !== undefined) {
     if (!IDENTIFIER.test(name)) throw new TemplateError(`'${name.slice(0, 100)}' is not a name`)
     add('name', name, at)
@@ -147,8 +147,8 @@ function inner(source, at, open, add) {
 }
 
 function numberToken(source, at, add) {
-  const float = source[at - 1] === '.' ? undefined : match(FLOAT, source, at)
-  const written = float ?? match(INTEGER, source, at)
+  const float = source[at - 1] === '.' ? undefined : match(FLOAT_LITERAL, source, at)
+  const written = float ?? match(INTEGER_LITERAL, source, at)
   const digits = written.replaceAll('_', '')
   if (digits.length > MAX_DIGITS) throw new TemplateError(`a number of more than ${MAX_DIGITS} digits`)
   add('number', float === undefined ? integer(BigInt(digits)) : new Float(Number(digits)), at)
@@ -171,8 +171,8 @@ function stringToken(source, at, add) {
   throw new TemplateError('a string without an end')
 }
 
-const ESCAPES = /\\(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([^]))/gu
-const SIMPLE = {
+const ESCAPE = /\\(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([^]))/gu
+const SIMPLE_ESCAPES = {
   '\n': '',
   '\\': '\\',
   "'": "'",
@@ -188,10 +188,10 @@ const SIMPLE = {
 
 /** Resolves escapes. As in Python, unknown ones stay unchanged. */
 function unescape(written) {
-  return written.replace(ESCAPES, (whole, octal, hex, unit, point, other) => {
+  return written.replace(ESCAPE, (whole, octal, hex, unit, point, other) => {
     if (other === undefined)
       return characterOf(octal === undefined ? parseInt(hex ?? unit ?? point, 16) : parseInt(octal, 8))
-    if (Object.hasOwn(SIMPLE, other)) return SIMPLE[other]
+    if (Object.hasOwn(SIMPLE_ESCAPES, other)) return SIMPLE_ESCAPES[other]
     if ('xuUN'.includes(other)) throw new TemplateError(`an incomplete or unsupported escape \\${other} in a string`)
     // jinja2 escapes non-ASCII characters before it resolves escapes.
     return other > '\x7f' ? hexEscape(other.codePointAt(0)) : whole

@@ -118,7 +118,7 @@ function power(x, y) {
 
 const SIGNED_DIGITS = /^[+-]?\p{Nd}+(?:_\p{Nd}+)*$/u
 const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/i
-const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
+const BASE36_DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
 
 /** The filter int, which returns a default for values that are not numbers. */
 function toInteger(value, otherwise, base) {
@@ -159,7 +159,7 @@ function parseInBase(string, base) {
   spend(STEPS_PER_BIG_OPERATION + digits.length)
   let result = 0n
   for (const digit of digits.replaceAll('_', '')) {
-    const worth = DIGITS.indexOf(digit)
+    const worth = BASE36_DIGITS.indexOf(digit)
     if (worth >= used) return null
     result = result * BigInt(used) + BigInt(worth)
   }

@@ -12,6 +12,7 @@
 // gpt-5.4 and gpt-5.5: elsewhere it counts as `high`, which takes the most tokens.
 
 const { error, wrongType, wrongValue } = require('../errors.js')
+const { entryOf } = require('../models.js')
 const { sizeOfDataUrl } = require('./image-size.js')
 
 const PATCH = 32
@@ -52,14 +53,7 @@ const FAMILIES = [
 ]
 const families = new Map(FAMILIES.flatMap((family) => family.models.map((model) => [model, family])))
 
-const DATE = /-(\d{4}-\d{2}-\d{2}|\d{4})$/
-
-function familyOf(model) {
-  const name = model.startsWith('ft:') ? model.split(':')[1] : model
-  return families.get(name) ?? families.get(name.replace(DATE, ''))
-}
-
-/** The image of a part of a message, as `{ url, detail }`, or undefined if the part is none. */
+/** The image in a part of a message, as `{ url, detail }`; undefined if it is another part. */
 function imageOf(part) {
   if (part?.type !== 'image_url' && part?.type !== 'input_image') return undefined
   const { image_url: image, detail } = part
@@ -79,7 +73,7 @@ function countImage({ url, detail }, model, imageSize, place, note) {
       model,
     )
   }
-  const family = familyOf(model)
+  const family = entryOf(families, model)
   if (family === undefined) {
     throw error(
       'ERR_TOKENLANE_CHAT_UNDOCUMENTED',

@@ -10,8 +10,8 @@
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { checkKnown } = require('../options.js')
 
-const ENCODINGS = ['cl100k_base', 'o200k_base']
-const OPTIONS = ['tools', 'model', 'imageSize', 'undocumented']
+const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
+const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'undocumented']
 const PER_MESSAGE = 3
 const PER_NAME = 1
 const PER_ANSWER = 3
@@ -60,11 +60,11 @@ class OpenAiChat {
 
   /** `countOf` returns the number of tokens of a text. */
   count(messages, options = {}, countOf) {
-    if (!ENCODINGS.includes(this.#encoding)) {
-      const message = `there is no rule for chats in ${this.#encoding}: it is for ${ENCODINGS.join(' and ')}`
+    if (!CHAT_ENCODINGS.includes(this.#encoding)) {
+      const message = `there is no rule for chats in ${this.#encoding}: it is for ${CHAT_ENCODINGS.join(' and ')}`
       throw error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
     }
-    checkKnown(options, OPTIONS)
+    checkKnown(options, OPENAI_OPTIONS)
     const rules = new Rules(this.#encoding, this.#model, options, countOf)
     const counts = later.chat.checkMessages(messages).map((message, i) => rules.message(message, `messages[${i}]`))
     return counts.reduce((a, b) => a + b, PER_ANSWER + rules.tools(options.tools))

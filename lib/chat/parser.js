@@ -15,7 +15,7 @@ const CONSTANTS = new Map([
   ['none', null],
   ['None', null],
 ])
-const COMPARISONS = ['==', '!=', '<', '<=', '>', '>=']
+const COMPARISON_SIGNS = ['==', '!=', '<', '<=', '>', '>=']
 const NEXT_TO_A_TEST = ['name', 'string', 'number', '(', '[', '{']
 /** Names that a macro only has if its body uses them. */
 const IMPLICIT = ['caller', 'kwargs', 'varargs']
@@ -291,7 +291,7 @@ class Parser extends TokenReader {
   }
 
   #comparisonOperator() {
-    if (COMPARISONS.includes(this.type)) return this.take().type
+    if (COMPARISON_SIGNS.includes(this.type)) return this.take().type
     if (this.skip('in')) return 'in'
     const { next } = this
     if (!this.isName('not') || next?.type !== 'name' || next.value !== 'in') return undefined

@@ -18,7 +18,7 @@ export const MAX_RATIO = 100
  * The number of compressed bytes in one call of the Zstandard decompressor, which keeps the whole
  * output of a call in memory and recurses for each frame.
  */
-const SLICE = 1 << 14
+const SLICE_BYTES = 1 << 14
 
 /** Counts bytes on both sides of a decompressor. */
 export class Ratio {
@@ -118,8 +118,11 @@ async function* unzstd(chunks, ratio) {
     return made.splice(0)
   }
   for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; from += SLICE) {
-      yield* push(new Uint8Array(chunk.buffer, chunk.byteOffset + from, Math.min(SLICE, chunk.length - from)), false)
+    for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+      yield* push(
+        new Uint8Array(chunk.buffer, chunk.byteOffset + from, Math.min(SLICE_BYTES, chunk.length - from)),
+        false,
+      )
     }
   }
   yield* push(new Uint8Array(0), true)

@@ -1,5 +1,5 @@
-// Joins the parts of a text in one growing buffer, up to a limit. Parts are copied and not kept,
-// because they may be as small as a byte.
+// Joins the parts of a text in one growing buffer, up to a limit. Parts are copied and not kept in
+// a list, because they may be as small as a byte.
 
 import { Failure } from './failure.mjs'
 

@@ -8,7 +8,7 @@ const MAGIC = Buffer.from('\x93NUMPY', 'latin1')
  * The fixed length of the header of a one-dimensional array, so that it can be written before the
  * count is known.
  */
-const HEADER = 128
+const HEADER_BYTES = 128
 /** Maximum length of a header that is read, in bytes. */
 const MAX_HEADER = 1 << 16
 const ZERO = Buffer.alloc(2)
@@ -16,12 +16,12 @@ const ZERO = Buffer.alloc(2)
 /** The header of an array of `count` numbers; `descr` is NumPy's name of their type: `<u2`. */
 export function headerOf(descr, count) {
   const words = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${count},), }`
-  const header = Buffer.alloc(HEADER, ' ')
+  const header = Buffer.alloc(HEADER_BYTES, ' ')
   MAGIC.copy(header)
   header.writeUInt16LE(1, 6) // version 1.0, the lower byte first
-  header.writeUInt16LE(HEADER - 10, 8)
+  header.writeUInt16LE(HEADER_BYTES - 10, 8)
   header.write(words, 10, 'latin1')
-  header[HEADER - 1] = 0x0a
+  header[HEADER_BYTES - 1] = 0x0a
   return header
 }
 

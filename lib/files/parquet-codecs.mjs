@@ -1,5 +1,5 @@
-// Decompressors for the pages of Parquet files. A page header says how many bytes a page becomes,
-// so that the limit holds before anything is decompressed.
+// Decompressors for the pages of Parquet files. A page header declares the decompressed size,
+// so the limit is checked before anything is decompressed.
 
 import zlib from 'node:zlib'
 
@@ -7,7 +7,7 @@ import { Failure } from './failure.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
 /**
- * The decompressors that hyparquet is given; it has its own for snappy.
+ * The decompressors that are passed to hyparquet, which has its own for snappy.
  *
  * @param {import('./decompress.mjs').Ratio} ratio
  */

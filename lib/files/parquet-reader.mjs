@@ -1,4 +1,4 @@
-// Reads a Parquet file in a process of its own, whose memory is limited. A few bytes of a file can
+// Reads a Parquet file in a separate process with limited memory. A few bytes of a file can
 // stand for more values than the memory holds, or than an array of V8 can have, which ends the
 // process (also from a worker thread).
 
@@ -48,14 +48,14 @@ function textOf(bytes) {
   }
 }
 
-/** Numbers that a Parquet file takes back as they are. Dates would lose digits. */
-const RAW = {
+/** Timestamps and dates stay numbers if rows are written to Parquet again: Dates lose digits. */
+const UNCONVERTED = {
   timestampFromMilliseconds: (value) => value,
   timestampFromMicroseconds: (value) => value,
   timestampFromNanoseconds: (value) => value,
   dateFromDays: (value) => value,
 }
-const parsers = { stringFromBytes: (bytes) => bytes && textOf(bytes), ...(isRaw ? RAW : {}) }
+const parsers = { stringFromBytes: (bytes) => bytes && textOf(bytes), ...(isRaw ? UNCONVERTED : {}) }
 
 // The parent process has ended.
 process.on('disconnect', () => process.exit())

@@ -18,7 +18,7 @@ const MAX_GROUP_MIB = 4096
 const READER = fileURLToPath(new URL('./parquet-reader.mjs', import.meta.url))
 
 /**
- * A file with the name that messages have for it.
+ * A file and its name for messages.
  *
  * @typedef {{ name: string, file?: string, size?: number }} Source
  */

@@ -1,4 +1,4 @@
-// Names of unfinished files, and the removal of those that killed processes left.
+// Names of unfinished files, and the removal of those that killed processes left behind.
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
 //
@@ -12,9 +12,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-const NAME = /^\..*\.tokenlane-([0-9a-f]{12})-(\d+)-(\d+)-\d+\.part$/s
+const PART_NAME = /^\..*\.tokenlane-([0-9a-f]{12})-(\d+)-(\d+)-\d+\.part$/s
 /** Bytes of the output's own name that are kept: names have 255 at most. */
-const SHOWN = 100
+const KEPT_NAME_BYTES = 100
 
 const attempt = (work) => {
   try {
@@ -24,7 +24,7 @@ const attempt = (work) => {
   }
 }
 
-/** Where the system has no number of its own, the addresses of its network cards stand for it. */
+/** Identifies a system without an id by the addresses of its network cards. */
 const machine = () =>
   attempt(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ||
   attempt(() =>
@@ -41,29 +41,32 @@ const SYSTEM = createHash('sha256')
   .digest('hex')
   .slice(0, 12)
 
-/** When a process was started, in ticks since the system was; 0 where the system does not say. */
+/** The start time of a process, in ticks since the boot; 0 if the system does not provide it. */
 function startOf(pid) {
   // The name of the program, in parentheses, can hold anything.
   const stat = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0'
 }
 
-const START = startOf(process.pid)
+const PROCESS_START = startOf(process.pid)
 let made = 0
 
 /** A name beside a file that no other process uses. */
 export function partOf(file) {
   const shown = Buffer.from(path.basename(file))
-    .subarray(0, SHOWN)
+    .subarray(0, KEPT_NAME_BYTES)
     .toString()
     .replace(/\ufffd+$/, '')
-  return path.join(path.dirname(file), `.${shown}.tokenlane-${SYSTEM}-${process.pid}-${START}-${(made += 1)}.part`)
+  return path.join(
+    path.dirname(file),
+    `.${shown}.tokenlane-${SYSTEM}-${process.pid}-${PROCESS_START}-${(made += 1)}.part`,
+  )
 }
 
 /** Removes the unfinished files that ended processes of this system left in a folder. */
 export function removeDeadParts(folder) {
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
-    const [, system, pid, start] = NAME.exec(name) ?? []
+    const [, system, pid, start] = PART_NAME.exec(name) ?? []
     if (system !== SYSTEM || !isDead(Number(pid), start)) continue
     const place = path.join(folder, name)
     attempt(() => fs.lstatSync(place).isFile() && fs.unlinkSync(place))
@@ -85,8 +88,8 @@ function isDead(pid, start) {
 /** Removes the unfinished files of this process in a folder. */
 export function removeOwnParts(folder) {
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
-    const [, system, pid, start] = NAME.exec(name) ?? []
-    if (system === SYSTEM && Number(pid) === process.pid && start === START)
+    const [, system, pid, start] = PART_NAME.exec(name) ?? []
+    if (system === SYSTEM && Number(pid) === process.pid && start === PROCESS_START)
       attempt(() => fs.unlinkSync(path.join(folder, name)))
   }
 }

@@ -13,7 +13,7 @@ const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../models.js')
 
-/** Names that only files can have. */
+/** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
 
 /** Tokenizer files in the folder of a model, as on the hub: a whole tokenizer, or parts of one. */
@@ -97,7 +97,7 @@ export const encodingOf = (name) => (encodings().includes(name) ? name : findEnc
  */
 export const usualSpecialTokens = (tokenizer) => (isOfRanks(tokenizer) ? 'text' : 'parse')
 
-/** Ranks have no normalizer that could be taken away. */
+/** Ranks have no normalizer that could be removed. */
 function isOfRanks(tokenizer) {
   try {
     tokenizer.with({ normalizer: null })

@@ -78,7 +78,7 @@ export class ZstdGuard {
     const [low, middle, high] = this.#header
     const header = low | (middle << 8) | (high << 16)
     this.#header = []
-    // A block of one repeated byte has that byte; the others have as many as they say.
+    // A block of type RLE contains one byte; others contain as many as their header says.
     this.#skip = ((header >> 1) & 3) === 1 ? 1 : header >> 3
     this.#moved += this.#window
     if (this.#moved > FREE_MOVES + MOVES_PER_BYTE * this.#read) {
@@ -93,7 +93,7 @@ export class ZstdGuard {
   }
 }
 
-/** The size of the content, which is that of the window too where the frame is one segment. */
+/** The size of the content, which is also that of the window if the frame is a single segment. */
 function contentSize(bytes) {
   const size = bytes.reduceRight((sum, byte) => sum * 256 + byte, 0)
   return bytes.length === 2 ? size + 256 : size

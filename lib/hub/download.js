@@ -14,8 +14,8 @@ const { cacheFailed, corrupt, isTemporary, limitExceeded, network } = require('.
 const { MAX_REQUESTS_PER_FILE, MIN_BYTES_PER_TIMEOUT } = require('./limits.js')
 const { delay } = require('./retry.js')
 
-const ATTEMPTS = 4
-const CHUNK = 1 << 20
+const DOWNLOAD_ATTEMPTS = 4
+const COPY_BYTES = 1 << 20
 
 /**
  * Downloads a blob that the cache does not have.
@@ -76,9 +76,9 @@ async function resumeFrom(blob, left, file, size) {
   }
   let length = 0
   try {
-    const chunk = Buffer.alloc(CHUNK)
+    const chunk = Buffer.alloc(COPY_BYTES)
     while (length < size) {
-      const { bytesRead } = await from.read(chunk, 0, Math.min(CHUNK, size - length))
+      const { bytesRead } = await from.read(chunk, 0, Math.min(COPY_BYTES, size - length))
       if (bytesRead === 0) break
       await file.appendFile(chunk.subarray(0, bytesRead))
       length += bytesRead
@@ -164,7 +164,7 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
       // progress.
       failures = length >= most + MIN_BYTES_PER_TIMEOUT ? 1 : failures + 1
       most = Math.max(most, length)
-      if (failures >= ATTEMPTS) throw failure
+      if (failures >= DOWNLOAD_ATTEMPTS) throw failure
       if (requests >= MAX_REQUESTS_PER_FILE)
         throw limitExceeded(
           `the download of ${name} was interrupted`,

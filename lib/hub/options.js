@@ -8,7 +8,7 @@ const { chatOption } = require('../chat/chat.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
 
-const OWN = [
+const HUB_OPTIONS = [
   'revision',
   'file',
   'token',
@@ -19,11 +19,11 @@ const OWN = [
   'signal',
   'onProgress',
 ]
-const PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
+const NAME_PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
 
 /** Returns { request, loading }: the request for the hub, and the options of the loader. */
 function pretrainedOptions(repo, options = {}) {
-  checkKnown(options, [...OWN, ...KNOWN.load])
+  checkKnown(options, [...HUB_OPTIONS, ...KNOWN.load])
   const {
     revision = 'main',
     file,
@@ -66,7 +66,7 @@ function checkRepo(repo) {
     "the name of a repository, such as 'Qwen/Qwen2.5-7B' (a file on this machine is loaded by Tokenizer.fromFile)"
   if (typeof repo !== 'string') throw wrongType('repo', expected, repo)
   const parts = repo.split('/')
-  if (parts.length > 2 || !parts.every((part) => PART.test(part))) throw wrongValue('repo', expected, repo)
+  if (parts.length > 2 || !parts.every((part) => NAME_PART.test(part))) throw wrongValue('repo', expected, repo)
 }
 
 /** The parts become path components on this machine, and must not lead out of the cache. */

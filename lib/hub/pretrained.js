@@ -17,9 +17,9 @@ const { settings } = require('./settings.js')
 const { shared } = require('./shared.js')
 const { Transport } = require('./transport.js')
 
-const ATTEMPTS = 3
-const WHOLE = ['tokenizer.json', 'tekken.json']
-const TOKENIZERS = [...WHOLE, ...SENTENCEPIECE, 'vocab.json', 'vocab.txt']
+const RESOLVE_ATTEMPTS = 3
+const JSON_TOKENIZERS = ['tokenizer.json', 'tekken.json']
+const TOKENIZERS = [...JSON_TOKENIZERS, ...SENTENCEPIECE, 'vocab.json', 'vocab.txt']
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE_TEMPLATES = 'additional_chat_templates'
@@ -95,7 +95,7 @@ class Search {
     const { revision } = this.#request
     let first
     try {
-      first = await this.#probe(this.#names[0], revision, cached ? 1 : ATTEMPTS)
+      first = await this.#probe(this.#names[0], revision, cached ? 1 : RESOLVE_ATTEMPTS)
     } catch (failure) {
       if (cached && isUnreachable(failure)) return cached
       throw failure
@@ -128,7 +128,7 @@ class Search {
     for (const name of this.#names.slice(1)) {
       if (!found.missing) break
       await this.#cache.noteAbsent(commit, found.file)
-      found = await this.#probe(name, commit, ATTEMPTS)
+      found = await this.#probe(name, commit, RESOLVE_ATTEMPTS)
     }
     if (found.missing) throw noFile(this.#names.join(' or '), this.#request)
     return found
@@ -147,13 +147,13 @@ class Search {
       })
       return sha
     }
-    return retry(() => this.#with(this.#names[0], revision, ask), ATTEMPTS, this.#run.signal)
+    return retry(() => this.#with(this.#names[0], revision, ask), RESOLVE_ATTEMPTS, this.#run.signal)
   }
 
   /** Downloads an optional file, or records that the repository does not have it. */
   async #get(commit, file) {
     if ((await this.#cache.find(commit, file)) || (await this.#cache.isAbsent(commit, file))) return
-    const found = await this.#probe(file, commit, ATTEMPTS)
+    const found = await this.#probe(file, commit, RESOLVE_ATTEMPTS)
     if (found.missing) return this.#cache.noteAbsent(commit, file)
     this.#chatBytes += found.size
     if (this.#chatBytes > MAX_CHAT_BYTES) {
@@ -283,7 +283,7 @@ class Search {
       if (failure.code === 'ERR_TOKENLANE_HUB_FILE_NOT_FOUND' || failure.status < 500) return []
       throw failure
     }
-    const names = await retry(list, ATTEMPTS, this.#run.signal).catch(refusedIsNone)
+    const names = await retry(list, RESOLVE_ATTEMPTS, this.#run.signal).catch(refusedIsNone)
     const isTemplate = (name) =>
       typeof name === 'string' && name.startsWith(`${folder}/`) && TEMPLATE_NAME.test(name.slice(folder.length + 1))
     const templates = [...new Set(names.filter(isTemplate))]
@@ -355,7 +355,7 @@ class Search {
   /** The files that belong to a tokenizer, apart from templates by name. */
   #beside(file) {
     const name = path.posix.basename(file)
-    const isWhole = this.#request.file !== undefined || !TOKENIZERS.includes(name) || WHOLE.includes(name)
+    const isWhole = this.#request.file !== undefined || !TOKENIZERS.includes(name) || JSON_TOKENIZERS.includes(name)
     const merges = name === 'vocab.json' && !isWhole ? ['merges.txt'] : []
     const configs = isWhole ? [] : CONFIGS.filter((config) => config !== CONFIG)
     return [CONFIG, TEMPLATE, ...configs, ...merges].map((one) => this.#folder + one)

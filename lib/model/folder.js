@@ -11,15 +11,15 @@ const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js'
 const { tokenizerJson } = require('./tokenizer-json.js')
 
 /** Bytes of all files of a tokenizer that are read here. */
-const MAX_BYTES = 256 * 2 ** 20
+const MAX_FOLDER_BYTES = 256 * 2 ** 20
 
 /** SentencePiece models, by the names that transformers uses. */
 const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model']
 /** Files that are whole tokenizers, and files that need others. */
-const WHOLE = ['tokenizer.json', 'tekken.json', ...SENTENCEPIECE]
+const WHOLE_TOKENIZERS = ['tokenizer.json', 'tekken.json', ...SENTENCEPIECE]
 const VOCABULARIES = ['vocab.json', 'vocab.txt']
 const CONFIGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json', 'config.json']
-const LOOKED_FOR = [...WHOLE, 'vocab.json with merges.txt', 'vocab.txt']
+const LOOKED_FOR = [...WHOLE_TOKENIZERS, 'vocab.json with merges.txt', 'vocab.txt']
 
 /** The builders of tokenizer-json.js by class, and by `model_type` of config.json. */
 const CLASSES = {
@@ -123,7 +123,7 @@ function planOf(place, names) {
 /** Determines which files of a folder to read, and builds the tokenizer from them. */
 class Plan {
   /** The number of bytes that the remaining files may have. */
-  left = MAX_BYTES
+  left = MAX_FOLDER_BYTES
   #folder
   #names
   #wanted
@@ -137,7 +137,7 @@ class Plan {
 
   /** Yields the files to read as { file }; the caller sets `bytes`. */
   *reads() {
-    if (this.#wanted === undefined && WHOLE.slice(0, 2).some((name) => this.#names.has(name))) return
+    if (this.#wanted === undefined && WHOLE_TOKENIZERS.slice(0, 2).some((name) => this.#names.has(name))) return
     for (const name of CONFIGS) yield* this.#read(name)
     const vocabulary = this.#vocabulary()
     if (vocabulary === undefined) return
@@ -172,7 +172,7 @@ class Plan {
   }
 
   #found() {
-    const whole = WHOLE.slice(0, 2).find((name) => this.#names.has(name))
+    const whole = WHOLE_TOKENIZERS.slice(0, 2).find((name) => this.#names.has(name))
     if (this.#wanted === undefined && whole !== undefined) return { file: whole }
     const kind = this.#kind()
     const vocabulary = this.#vocabulary()
@@ -224,7 +224,7 @@ class Plan {
       })
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw error('ERR_TOKENLANE_SHAPE', `${path.join(this.#folder, name)}: an object is wanted here`)
+      throw error('ERR_TOKENLANE_SHAPE', `${path.join(this.#folder, name)}: an object is expected here`)
     }
     return value
   }

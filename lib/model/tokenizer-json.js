@@ -9,7 +9,15 @@ const { error } = require('../errors.js')
  * The special tokens of transformers in the order in which they are added, with their defaults by
  * class.
  */
-const NAMES = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token']
+const SPECIAL_TOKEN_FIELDS = [
+  'bos_token',
+  'eos_token',
+  'unk_token',
+  'sep_token',
+  'pad_token',
+  'cls_token',
+  'mask_token',
+]
 const DEFAULTS = {
   Bert: { unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]', cls_token: '[CLS]', mask_token: '[MASK]' },
   Gpt2: { unk_token: '<|endoftext|>', bos_token: '<|endoftext|>', eos_token: '<|endoftext|>' },
@@ -95,7 +103,7 @@ function jsonVocabulary(bytes) {
     throw error('ERR_TOKENLANE_JSON', `vocab.json: the JSON does not parse: ${cause.message}`, { cause })
   }
   if (typeof vocab !== 'object' || vocab === null || Array.isArray(vocab))
-    throw shape('vocab.json: a map from tokens to ids is wanted here')
+    throw shape('vocab.json: a map from tokens to ids is expected here')
   const ids = new Map(Object.entries(vocab))
   for (const [token, id] of ids) {
     if (!Number.isInteger(id) || id < 0 || id > 0xffff_ffff)
@@ -140,7 +148,10 @@ function configOf(configs) {
     config[name] =
       typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, special: true } : value
   }
-  const specials = new Set([...NAMES.map((name) => contentOf(config[name])), ...extraTokens(config).map(contentOf)])
+  const specials = new Set([
+    ...SPECIAL_TOKEN_FIELDS.map((name) => contentOf(config[name])),
+    ...extraTokens(config).map(contentOf),
+  ])
   const added = Object.entries(configs['added_tokens.json']).map(([content, id]) => {
     if (!Number.isInteger(id))
       throw shape(`added_tokens.json: the id of ${JSON.stringify(content)} is not a whole number`)
@@ -189,7 +200,7 @@ function tokenOf(token) {
 function specialTokens(kind, config) {
   const known = new Map(config.added.map(({ token }) => [token.content, token]))
   const specials = {}
-  for (const name of NAMES) {
+  for (const name of SPECIAL_TOKEN_FIELDS) {
     const value = config[name] === undefined ? DEFAULTS[kind][name] : config[name]
     if (value === undefined || value === null) continue
     specials[name] = known.get(contentOf(value)) ?? tokenOf(value)

@@ -1,6 +1,6 @@
 // Large corpora for `npm run bench:core`, from npm packages pinned by version and checksum: 36 MiB
 // of English, 79 of code, 37 in many scripts, 67 mixed. Their licences allow measuring them; the
-// repository does not contain them. They lie in .cache/corpora.
+// repository does not contain them. They are stored in .cache/corpora.
 
 import fs from 'node:fs/promises'
 import path from 'node:path'

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Corpus jobs against s3s-fs, an S3 server on a folder, written in Rust by others.
+// Corpus jobs against s3s-fs, an S3 server on a folder, written in Rust.
 //
 //   cargo install s3s-fs --features binary
 //   node scripts/corpus/s3-check.mjs [--server s3s-fs] [--mib 40]

@@ -69,42 +69,66 @@ async function writePlan(file, shards) {
 async function main() {
   const [shards, workers, processes] = [values.shards, values.workers, values.processes].map(Number)
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-simulation-'))
-  const port = await new Promise((resolve) => {
+  process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }))
+  const redis = await startRedis(folder)
+  const before = await redis.usage()
+  let plannerRss = 0
+  const watch = setInterval(() => (plannerRss = Math.max(plannerRss, process.memoryUsage().rss)), 200)
+
+  const planFile = path.join(folder, 'plan.jsonl')
+  await writePlan(planFile, shards)
+  const { planner, seconds } = await fillQueue(redis.port, planFile, shards)
+  const filled = await redis.usage()
+  const grown = filled.memory - before.memory
+  console.log(
+    `added: ${number(shards)} jobs in ${number(seconds)} s, ${number(shards / seconds)} a second; Redis ${number(filled.cpu)} CPU seconds, ${mib(grown)}, ${number(grown / shards)} bytes a job; planner RSS ${mib(plannerRss)}`,
+  )
+  await showJob(redis)
+
+  const worked = await doShards({ port: redis.port, planner, shards, workers, processes })
+  const after = await redis.usage()
+  const used = after.cpu - filled.cpu
+  console.log(
+    `done: ${number(shards / worked.seconds)} shards a second by ${number(workers)} workers in ${number(worked.seconds)} s; Redis ${number(used)} CPU seconds (${number((used / shards) * 1e6)} µs a shard), workers ${number(worked.cpu)} CPU seconds (${number((worked.cpu / shards) * 1e6)} µs a shard), ${mib(worked.rss)} a process; Redis ${mib(after.memory - before.memory)} at the end; planner RSS ${mib(plannerRss)}`,
+  )
+  for (const [message, count] of worked.errors) console.log(`${count} times: ${message}`)
+  clearInterval(watch)
+  process.exit(0)
+}
+
+/** Starts a Redis that ends with this process. `usage` returns its memory and CPU seconds. */
+async function startRedis(folder) {
+  const port = await freePort()
+  const options = ['--port', port, '--dir', folder, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes']
+  const server = spawn('redis-server', options.map(String), { stdio: 'ignore' })
+  process.on('exit', () => server.kill('SIGKILL'))
+  const client = new Redis({ port, maxRetriesPerRequest: null, retryStrategy: () => 50 })
+  client.on('error', () => {})
+  await client.ping()
+  const usage = async () => {
+    const [memory, cpu] = [await client.info('memory'), await client.info('cpu')]
+    const seconds = (name) => Number(new RegExp(`used_cpu_${name}:([\\d.]+)`).exec(cpu)[1])
+    return { memory: Number(/used_memory:(\d+)/.exec(memory)[1]), cpu: seconds('user') + seconds('sys') }
+  }
+  return { port, client, usage }
+}
+
+/** @returns {Promise<number>} */
+function freePort() {
+  return new Promise((resolve) => {
     const server = net.createServer().listen(0, '127.0.0.1', () => {
       const address = /** @type {net.AddressInfo} */ (server.address())
       server.close(() => resolve(address.port))
     })
   })
-  const options = ['--port', port, '--dir', folder, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes']
-  const redis = spawn('redis-server', options.map(String), { stdio: 'ignore' })
-  const children = []
-  process.on('exit', () => {
-    redis.kill('SIGKILL')
-    for (const child of children) child.kill()
-    fs.rmSync(folder, { recursive: true, force: true })
-  })
-  const client = new Redis({ port, maxRetriesPerRequest: null, retryStrategy: () => 50 })
-  client.on('error', () => {})
-  await client.ping()
-  const memory = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))[1])
-  const cpu = async () => {
-    const text = await client.info('cpu')
-    return ['user', 'sys'].reduce(
-      (sum, name) => sum + Number(new RegExp(`used_cpu_${name}:([\\d.]+)`).exec(text)[1]),
-      0,
-    )
-  }
-  const empty = await memory()
-  const planFile = path.join(folder, 'plan.jsonl')
-  await writePlan(planFile, shards)
-  const job = { id: '0'.repeat(32), tokenlane: VERSION, plan: { shards, bytes: shards * 2 ** 28 }, options: {} }
+}
 
+/** Starts the planner, and waits until all jobs are in the queue. `planner` settles at the end. */
+async function fillQueue(port, planFile, shards) {
+  const job = { id: '0'.repeat(32), tokenlane: VERSION, plan: { shards, bytes: shards * 2 ** 28 }, options: {} }
   const started = performance.now()
-  const since = () => (performance.now() - started) / 1000
   let isAdded = (_value) => {}
   const added = new Promise((resolve) => (isAdded = resolve))
-  let mostRss = 0
-  const watch = setInterval(() => (mostRss = Math.max(mostRss, process.memoryUsage().rss)), 200)
   const planner = runOnQueue({
     queue: `redis://127.0.0.1:${port}`,
     queueName: NAME,
@@ -115,12 +139,11 @@ async function main() {
   })
   planner.catch(isAdded)
   await added
-  const filled = since()
-  const full = await memory()
-  const busy = await cpu()
-  console.log(
-    `added: ${number(shards)} jobs in ${number(filled)} s, ${number(shards / filled)} a second; Redis ${number(busy)} CPU seconds, ${mib(full - empty)}, ${number((full - empty) / shards)} bytes a job; planner RSS ${mib(mostRss)}`,
-  )
+  return { planner, seconds: (performance.now() - started) / 1000 }
+}
+
+/** Prints the size of one job. */
+async function showJob({ port, client }) {
   const queue = new Queue(NAME, { connection: { port } })
   const [first] = await queue.getWaiting(0, 0)
   const key = queue.toKey(first.id)
@@ -130,18 +153,16 @@ async function main() {
   console.log(
     `a job: ${number(bytes)} bytes of text, ${number(Number(await client.call('MEMORY', 'USAGE', key)))} bytes in Redis`,
   )
+}
 
-  const states = Array.from({ length: processes }, () => ({
-    done: 0,
-    ready: false,
-    cpu: { user: 0, system: 0 },
-    rss: 0,
-  }))
+/** Starts processes of workers, and waits for the end of the job: its time, and what they used. */
+async function doShards({ port, planner, shards, workers, processes }) {
+  const states = Array.from({ length: processes }, () => ({ done: 0, cpu: { user: 0, system: 0 }, rss: 0 }))
   const errors = new Map()
   for (const state of states) {
     const each = Math.ceil(workers / processes)
     const child = fork(fileURLToPath(import.meta.url), ['--child', String(port), '--workers', String(each)])
-    children.push(child)
+    process.on('exit', () => child.kill())
     child.on('message', (/** @type {any} */ said) => {
       Object.assign(state, said)
       // Jobs have numbers; what happened to them is counted together.
@@ -149,24 +170,17 @@ async function main() {
       if (kind) errors.set(kind, (errors.get(kind) ?? 0) + 1)
     })
   }
-  const begun = since()
-  const sum = () => states.reduce((total, { done }) => total + done, 0)
+  const started = performance.now()
+  const since = () => (performance.now() - started) / 1000
   let shown = 0
   const show = setInterval(() => {
-    const done = sum()
+    const done = states.reduce((total, state) => total + state.done, 0)
     if (done - shown < shards / 10) return
     shown = done
-    console.log(`${number(done)} done, ${number(done / (since() - begun))} a second`)
+    console.log(`${number(done)} done, ${number(done / since())} a second`)
   }, 1000)
   await planner
   clearInterval(show)
-  const taken = since() - begun
-  const used = (await cpu()) - busy
-  const own = states.reduce((total, { cpu: { user, system } }) => total + (user + system) / 1e6, 0)
-  console.log(
-    `done: ${number(shards / taken)} shards a second by ${number(workers)} workers in ${number(taken)} s; Redis ${number(used)} CPU seconds (${number((used / shards) * 1e6)} µs a shard), workers ${number(own)} CPU seconds (${number((own / shards) * 1e6)} µs a shard), ${mib(Math.max(...states.map(({ rss }) => rss)))} a process; Redis ${mib((await memory()) - empty)} at the end; planner RSS ${mib(mostRss)}`,
-  )
-  for (const [message, count] of errors) console.log(`${count} times: ${message}`)
-  clearInterval(watch)
-  process.exit(0)
+  const cpu = states.reduce((total, state) => total + (state.cpu.user + state.cpu.system) / 1e6, 0)
+  return { seconds: since(), cpu, rss: Math.max(...states.map(({ rss }) => rss)), errors }
 }

@@ -26,7 +26,7 @@ const GNU_STACK = 0x6474e551
  */
 export function readElf(bytes) {
   if (bytes.length < 64 || bytes.readUInt32BE(0) !== 0x7f454c46 || bytes[4] !== 2 || bytes[5] !== 1)
-    throw new Error('this is no ELF file with 64 bits and little endian')
+    throw new Error('this is not a 64-bit little-endian ELF file')
   const long = (at) => Number(bytes.readBigUInt64LE(at))
   const sections = headers(bytes, long(40), bytes.readUInt16LE(60), 64).map((at) => ({
     type: bytes.readUInt32LE(at + 4),

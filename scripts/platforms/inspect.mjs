@@ -20,7 +20,7 @@ const MUSL_LIBRARIES = /^(libc\.so|libc\.musl-\w+\.so\.1|libgcc_s\.so\.1)$/
 const MACOS = { x64: '10.15', arm64: '11.0' }
 /** Libraries of every macOS. The second one is named by Rust's libc crate. */
 const MACOS_LIBRARIES = ['/usr/lib/libSystem.B.dylib', '/usr/lib/libiconv.2.dylib', '/usr/lib/libcharset.1.dylib']
-/** What Windows 10 has. The others of a GNU tool chain, such as libwinpthread-1.dll, it lacks. */
+/** Libraries of Windows 10. It lacks those of a GNU tool chain, such as libwinpthread-1.dll. */
 const WINDOWS_LIBRARIES =
   /^(kernel32|ntdll|advapi32|userenv|ws2_32|bcrypt|bcryptprimitives|msvcrt|ucrtbase|api-ms-win-(core|crt)-[\w-]+)\.dll$/
 const WASM_IMPORTS = ['env', 'napi', 'emnapi', 'wasi', 'wasi_snapshot_preview1']
@@ -66,7 +66,7 @@ function unknownNodeFunctions(bytes) {
     .map((name) => `it asks for ${name}, which Node ${process.versions.node} lacks`)
 }
 
-/** The functions that the running Node exports. Undefined where it is no ELF file. */
+/** The functions that the running Node exports; undefined if it is not an ELF file. */
 function nodeFunctions() {
   try {
     const { exported } = readElf(fs.readFileSync(process.execPath))

@@ -40,7 +40,7 @@ const SIGNATURE = { SUPER_BLOB: 0xfade0cc0, CODE_DIRECTORY: 0xfade0c02, AD_HOC: 
  * @throws {Error} if they are something else
  */
 export function readMachO(bytes) {
-  if (bytes.length < 32 || bytes.readUInt32LE(0) !== MAGIC) throw new Error('this is no Mach-O file with 64 bits')
+  if (bytes.length < 32 || bytes.readUInt32LE(0) !== MAGIC) throw new Error('this is not a 64-bit Mach-O file')
   const commands = []
   for (let at = 32, left = bytes.readUInt32LE(16); left > 0; left -= 1) {
     commands.push({ type: bytes.readUInt32LE(at), at })

@@ -23,7 +23,7 @@ export function readPe(bytes) {
   const header = bytes.length > 64 && bytes.toString('latin1', 0, 2) === 'MZ' ? bytes.readUInt32LE(60) : 0
   const optional = header + 24
   if (header === 0 || bytes.readUInt32BE(header) !== 0x50450000 || bytes.readUInt16LE(optional) !== PE32_PLUS)
-    throw new Error('this is no PE file with 64 bits')
+    throw new Error('this is not a 64-bit PE file')
   const sections = Array.from({ length: bytes.readUInt16LE(header + 6) }, (_, index) => {
     const at = optional + bytes.readUInt16LE(header + 20) + index * 40
     const [address, size, offset] = [12, 16, 20].map((field) => bytes.readUInt32LE(at + field))

@@ -38,7 +38,7 @@ export function windowsNode(version) {
   const env = { ...process.env, WINEPREFIX: path.join(folder, 'prefix'), WINEDEBUG: '-all' }
   if (!fs.existsSync(env.WINEPREFIX)) {
     fs.mkdirSync(folder, { recursive: true })
-    // Wine without programs of 32 bits says that it lacks a file, and goes on.
+    // Wine without 32-bit programs reports a missing file and continues.
     spawnSync('wine', ['wineboot', '--init'], { env, stdio: 'ignore' })
     const set = spawnSync('wine', ['winecfg', '-v', 'win10'], { env, encoding: 'utf8' })
     if (set.status !== 0) stop(`wine could not be set to Windows 10:\n${set.stderr}`)

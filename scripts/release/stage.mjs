@@ -7,7 +7,7 @@ import path from 'node:path'
 
 import { root, stop } from '../setup.mjs'
 
-/** The platform packages that npm installs by itself; WebAssembly only where it is asked for. */
+/** The platform packages that npm installs by itself; WebAssembly must be requested. */
 const names = fs.readdirSync(path.join(root, 'npm')).sort()
 
 /**

@@ -18,7 +18,7 @@ use tokenlane_core::{Columns, EncodeOptions, Text};
 
 use super::check;
 use super::strings::{Fit, is_limited, read_utf16};
-use crate::load::Handle;
+use crate::handle::Handle;
 use crate::options;
 
 /// A text with this many UTF-16 units, or more, is not short. `lib/tokenizer.js` knows it too.

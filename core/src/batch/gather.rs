@@ -111,7 +111,7 @@ impl WindowRows {
     }
 }
 
-/// Copying a byte is this much less work than encoding one, for the scheduler.
+/// The scheduler counts copying a byte as this fraction of the work of encoding one: 1/16.
 const COPY_SHARE: usize = 16;
 
 /// Joins all windows into a batch, on up to `threads` threads: each copies windows to their places

@@ -162,7 +162,7 @@ mod tests {
         EncodeOptions { add_special_tokens, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
     }
 
-    fn in_parts<'a>(
+    fn in_chunks<'a>(
         tokenizer: &Tokenizer,
         texts: &[Text<'a>],
         size: usize,
@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_ids_of_the_parts_are_those_of_the_text(
+        fn the_ids_of_the_chunks_are_those_of_the_text(
             texts in prop::collection::vec(prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60), 0..5),
             size in 1usize..60,
             threads in 1usize..4,
@@ -192,7 +192,7 @@ mod tests {
                     units.iter().map(|units| Text::Utf16(units)).collect(),
                 ];
                 for rows in forms {
-                    let (plan, chunks) = in_parts(tokenizer, &rows, size, &options(special));
+                    let (plan, chunks) = in_chunks(tokenizer, &rows, size, &options(special));
                     let batch = encode_chunks(tokenizer, &chunks, plan, &run).and_then(|encoded| encoded.gather());
                     let batch = batch.expect("the rows are fine");
                     prop_assert_eq!(batch.len(), rows.len());
@@ -206,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_has_parts_of_about_the_same_length() {
+    fn a_long_text_has_chunks_of_about_the_same_length() {
         let text = "Some words that go on, é and so on.\n".repeat(100);
         for tokenizer in TOKENIZERS.iter() {
-            let (_, chunks) = in_parts(tokenizer, &[Text::Utf8("short"), Text::Utf8(&text)], 500, &options(true));
+            let (_, chunks) = in_chunks(tokenizer, &[Text::Utf8("short"), Text::Utf8(&text)], 500, &options(true));
             assert_eq!(
                 chunks.iter().map(|chunk| chunk.row).collect::<Vec<_>>(),
                 [vec![0], vec![1; chunks.len() - 1]].concat()
@@ -224,7 +224,7 @@ mod tests {
     fn texts_are_not_split_if_a_component_looks_across_a_space() {
         let text = "Some words that go on and on. ".repeat(40);
         let chunks = |tokenizer: &Tokenizer, options: &EncodeOptions| {
-            in_parts(tokenizer, &[Text::Utf8(&text)], 50, options).1.len()
+            in_chunks(tokenizer, &[Text::Utf8(&text)], 50, options).1.len()
         };
         assert!(chunks(&byte_level(json!([added(300, "<x>", true, true, false)])), &options(true)) > 10);
         assert_eq!(chunks(&byte_level(json!([added(300, "that go", false, false, false)])), &options(true)), 1);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_may_end_within_a_row_and_rows_go_on_in_the_next() {
+    fn windows_may_end_within_a_row_that_continues_in_the_next() {
         let texts = ["word after word, ".repeat(20_000), "é b ".repeat(9), "中 x ".repeat(60_000)];
         let rows: Vec<Text<'_>> = texts.iter().map(|text| Text::Utf8(text)).collect();
         for tokenizer in TOKENIZERS.iter() {

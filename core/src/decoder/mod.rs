@@ -2,15 +2,15 @@
 //!
 //! - [`steps`]: the components of a decoder; each maps a list of tokens to another list.
 //! - [`sentencepiece`]: the decoder of SentencePiece files.
-//! - [`stream`]: decoding of tokens that arrive one after the other.
+//! - [`flow`]: the same steps for tokens that arrive one after the other.
 //!
 //! The behaviour is that of Hugging Face tokenizers 0.23; for rank files, that of tiktoken.
 
+pub(crate) mod flow;
 mod lossy;
 pub(crate) mod sentencepiece;
 mod step_budget;
 mod steps;
-pub(crate) mod stream;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, push};
 pub(crate) use lossy::from_utf8_lossy;
 use step_budget::StepBudget;
-pub(crate) use steps::{Step, Strip};
+pub(crate) use steps::{Step, StripEnds};
 
 /// A decoder: a sequence of steps. At the end all tokens are joined.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Decoder {
     }
 
     /// The decoder of a SentencePiece file.
-    pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePiece>> {
+    pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePieceDecoder>> {
         if let [Step::SentencePiece(decoder)] = &self.steps[..] { Some(decoder) } else { None }
     }
 

@@ -17,7 +17,7 @@ use crate::normalizer::sentencepiece::MARK;
 
 /// The settings of a model that affect decoding.
 #[derive(Debug, Default)]
-pub(crate) struct SentencePiece {
+pub(crate) struct SentencePieceDecoder {
     pub(crate) control: HashSet<Box<[u8]>, foldhash::fast::RandomState>,
     pub(crate) unknown: Box<[u8]>,
     pub(crate) unknown_text: Box<[u8]>,
@@ -39,7 +39,7 @@ pub(super) struct StreamState {
     is_inside: bool,
 }
 
-impl SentencePiece {
+impl SentencePieceDecoder {
     /// Appends the text that is certain after this piece. With `raw`, invalid UTF-8 is kept.
     pub(super) fn piece(
         &self,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::lossy::{REPLACEMENT, from_utf8_lossy, lossy};
-use super::sentencepiece::{self, SentencePiece};
+use super::sentencepiece::{self, SentencePieceDecoder};
 use super::step_budget::StepBudget;
 use crate::budget::OutputLimit;
 use crate::byte_level;
@@ -43,9 +43,9 @@ pub(crate) enum Step {
     /// Joins all tokens.
     Fuse,
     /// Removes a character from both ends of each token.
-    Strip(Strip),
+    Strip(StripEnds),
     /// The decoder of a SentencePiece file; all tokens become one.
-    SentencePiece(Arc<SentencePiece>),
+    SentencePiece(Arc<SentencePieceDecoder>),
 }
 
 /// The maximum number of times that a character is removed from the start and from the end of a
@@ -55,7 +55,7 @@ pub(crate) enum Step {
 /// is to be removed from both ends. This implementation removes from the start first, and then from
 /// the end of the rest.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Strip {
+pub(crate) struct StripEnds {
     pub(crate) content: char,
     pub(crate) start: usize,
     pub(crate) stop: usize,
@@ -162,7 +162,7 @@ impl Step {
     }
 }
 
-impl Strip {
+impl StripEnds {
     fn token(self, token: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         let mut buffer = [0; 4];
         let mark: &str = self.content.encode_utf8(&mut buffer);

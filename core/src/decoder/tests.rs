@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::steps::{Step, Strip};
+use super::steps::{Step, StripEnds};
 use super::*;
 use crate::fuzzing::decode::{check, components, tokenizer};
 use crate::pattern::{Dialect, Pattern};
@@ -20,7 +20,7 @@ fn every_step() {
     let word_piece = |cleanup| Step::WordPiece { prefix: "##".into(), cleanup };
     let metaspace = |prepends| Step::Metaspace { replacement: '▁', prepends };
     let ctc = |cleanup| Step::Ctc { pad: "_".into(), delimiter: "|".into(), cleanup };
-    let strip = |start, stop| Step::Strip(Strip { content: ' ', start, stop });
+    let strip = |start, stop| Step::Strip(StripEnds { content: ' ', start, stop });
     let regex = Pattern::new("a+", Dialect::Oniguruma, "test").expect("it compiles");
     let cases: Vec<(Step, &[&str], &str)> = vec![
         (Step::Spaces, &["a", "b"], "a b"),
@@ -51,8 +51,12 @@ fn every_step() {
 
 #[test]
 fn bytes_stay_raw_through_steps_that_can_take_them() {
-    let llama =
-        vec![replace("▁", " "), Step::ByteFallback, Step::Fuse, Step::Strip(Strip { content: ' ', start: 1, stop: 0 })];
+    let llama = vec![
+        replace("▁", " "),
+        Step::ByteFallback,
+        Step::Fuse,
+        Step::Strip(StripEnds { content: ' ', start: 1, stop: 0 }),
+    ];
     let decoder = Decoder::new(llama);
     let tokens = ["▁a", "<0xC3>", "▁"];
     let tokens = || tokens.iter().map(|token| token.as_bytes());

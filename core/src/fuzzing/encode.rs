@@ -17,7 +17,8 @@ use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
 /// Building blocks of tokens and texts, including parts of characters.
-const LETTERS: [&[u8]; 12] = [b"a", b"b", b"s", b" ", b"'", b"1", b"\n", b"\xC3", b"\xA9", b"\xE4", b"\xB8", b"\xAD"];
+const SINGLE_BYTES: [&[u8]; 12] =
+    [b"a", b"b", b"s", b" ", b"'", b"1", b"\n", b"\xC3", b"\xA9", b"\xE4", b"\xB8", b"\xAD"];
 const PIECES: [&str; 14] = ["a", "b", "s", " ", "'", "1", "\n", "é", "中", "q", "ab", "  ", "'s", "aaaaaaaa"];
 const LONGEST_TOKEN: usize = 300;
 
@@ -36,7 +37,7 @@ impl DrawnModel {
     /// others.
     fn draw(draw: &mut Draw<'_>) -> Self {
         let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).collect();
-        let mut known: Vec<Vec<u8>> = LETTERS.iter().map(|letter| letter.to_vec()).collect();
+        let mut known: Vec<Vec<u8>> = SINGLE_BYTES.iter().map(|letter| letter.to_vec()).collect();
         let by_ranks = draw.flag();
         let whole_words = draw.flag();
         let mut merges: Vec<(u32, u32, Merge)> = vec![];

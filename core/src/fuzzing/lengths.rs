@@ -11,7 +11,7 @@ use crate::{Columns, EncodeOptions, Encoding, PadTo, Padding, Setting, Tokenizer
 
 /// A tokenizer with one token per letter, and with special tokens: one before and one after a
 /// single text, three around a pair.
-static LETTERS: LazyLock<Tokenizer> = LazyLock::new(|| {
+static LETTER_TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| {
     let vocab: Map<String, Value> =
         "abcdefgh[]".chars().zip(0..).map(|(letter, id)| (letter.to_string(), Value::from(id))).collect();
     let special = |id: &str| json!({"SpecialToken": {"id": id, "type_id": 0}});
@@ -140,7 +140,7 @@ pub(super) fn lengths(bytes: &[u8]) {
     };
     let is_refused = left(false).is_some_and(|left| left < truncation.stride);
 
-    let alone = LETTERS.encode(first_text.as_str().into(), &options);
+    let alone = LETTER_TOKENIZER.encode(first_text.as_str().into(), &options);
     let parts = if is_refused { None } else { single(&first, &truncation, &options) };
     assert_eq!(alone.is_ok(), parts.is_some(), "{options:?} {first_text:?}: {alone:?}");
     if let (Ok(alone), Some(parts)) = (alone, parts) {
@@ -151,7 +151,7 @@ pub(super) fn lengths(bytes: &[u8]) {
         check_columns(&alone, &padding);
     }
 
-    let both = LETTERS.encode_pair(first_text.as_str(), second_text.as_str(), &options);
+    let both = LETTER_TOKENIZER.encode_pair(first_text.as_str(), second_text.as_str(), &options);
     let kept = if is_refused { None } else { pair(&first, &second, &truncation, &options) };
     assert_eq!(both.is_ok(), kept.is_some(), "{options:?} {first_text:?} {second_text:?}: {both:?}");
     if let (Ok(both), Some(kept)) = (both, kept) {

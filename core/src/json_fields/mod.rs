@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use scanner::{Scanner, Unescaped, is_plain_id};
+use scanner::{JsonScanner, Unescaped, is_plain_id};
 
 /// Bytes that the room of [`Fields::read`] must have more than the line: texts are copied in words.
 pub const ROOM: usize = 8;
@@ -43,7 +43,7 @@ impl From<&str> for FieldPath {
 
 /// What a name means for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum PathMatch {
     /// The name ends the path: its value is the field.
     Here,
     /// The field is in the value of the name. The rest of the path starts at this byte.
@@ -53,10 +53,10 @@ enum Step {
 impl FieldPath {
     /// What the name means for the rest of the path, which starts at byte `from`; `None` if the
     /// name does not lead to the field.
-    fn step(&self, from: usize, name: &[u8]) -> Option<Step> {
+    fn match_name(&self, from: usize, name: &[u8]) -> Option<PathMatch> {
         match self.0[from..].strip_prefix(name)? {
-            [] => Some(Step::Here),
-            [b'.', ..] => Some(Step::Below(from + name.len() + 1)),
+            [] => Some(PathMatch::Here),
+            [b'.', ..] => Some(PathMatch::Below(from + name.len() + 1)),
             _ => None,
         }
     }
@@ -83,7 +83,7 @@ struct Wanted<'a> {
 #[derive(Clone)]
 struct Found {
     value: Range<usize>,
-    step: Step,
+    matched: PathMatch,
 }
 
 impl<'a> Wanted<'a> {
@@ -107,7 +107,7 @@ impl Fields {
     }
 
     fn find(&self, line: &[u8], text: &mut Unescaped<'_>) -> Option<Option<Range<usize>>> {
-        let mut scanner = Scanner::new(line);
+        let mut scanner = JsonScanner::new(line);
         let wanted = Wanted::new(&self.text, true);
         let Some(id) = &self.id else {
             let mut wanted = [wanted];
@@ -131,14 +131,14 @@ impl Fields {
 fn resolve(line: &[u8], wanted: Wanted<'_>, text: &mut Unescaped<'_>) -> Option<Range<usize>> {
     let Wanted { path, is_text, found, .. } = wanted;
     let mut found = found?;
-    while let Step::Below(from) = found.step {
+    while let PathMatch::Below(from) = found.matched {
         // The value is known to be JSON, so the scanner ends where the value does.
         let mut wanted = [Wanted { path, from, is_text, found: None }];
-        Scanner::new(&line[found.value.clone()]).object(&mut wanted, text)?;
+        JsonScanner::new(&line[found.value.clone()]).object(&mut wanted, text)?;
         let [wanted] = wanted;
         let inner = wanted.found?;
         let start = found.value.start;
-        found = Found { value: start + inner.value.start..start + inner.value.end, step: inner.step };
+        found = Found { value: start + inner.value.start..start + inner.value.end, matched: inner.matched };
     }
     Some(found.value)
 }

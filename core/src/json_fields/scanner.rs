@@ -1,6 +1,6 @@
 //! The grammar of JSON, as `JSON.parse` applies it, on the bytes of one line.
 
-use super::{Found, Step, Wanted};
+use super::{Found, PathMatch, Wanted};
 
 /// Deepest nesting of a value that is skipped. Deeper values are left to `JSON.parse`.
 const MAX_DEPTH: usize = 256;
@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 256;
 const MAX_ID_DIGITS: usize = 15;
 
 /// The position in a line. Every function returns `None` at bytes that are not JSON.
-pub(super) struct Scanner<'a> {
+pub(super) struct JsonScanner<'a> {
     line: &'a [u8],
     at: usize,
 }
@@ -86,7 +86,7 @@ impl Nesting {
     }
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> JsonScanner<'a> {
     pub(super) fn new(line: &'a [u8]) -> Self {
         Self { line, at: 0 }
     }
@@ -120,14 +120,14 @@ impl<'a> Scanner<'a> {
             let name = self.name()?;
             let first = self.token()?;
             let start = self.at;
-            let mut steps = [None; 2];
+            let mut matches = [None; 2];
             let mut is_text = false;
-            for (wanted, step) in wanted.iter().zip(&mut steps) {
-                *step = wanted.path.step(wanted.from, name);
-                if step.is_some() && wanted.found.is_some() {
+            for (wanted, matched) in wanted.iter().zip(&mut matches) {
+                *matched = wanted.path.match_name(wanted.from, name);
+                if matched.is_some() && wanted.found.is_some() {
                     return None;
                 }
-                is_text |= wanted.is_text && *step == Some(Step::Here);
+                is_text |= wanted.is_text && *matched == Some(PathMatch::Here);
             }
             if !is_text {
                 self.value()?;
@@ -137,9 +137,9 @@ impl<'a> Scanner<'a> {
             } else {
                 return None;
             }
-            for (wanted, step) in wanted.iter_mut().zip(steps) {
-                if let Some(step) = step {
-                    wanted.found = Some(Found { value: start..self.at, step });
+            for (wanted, matched) in wanted.iter_mut().zip(matches) {
+                if let Some(matched) = matched {
+                    wanted.found = Some(Found { value: start..self.at, matched });
                 }
             }
             match self.token()? {
@@ -187,7 +187,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn plain(&mut self, sink: &mut impl Sink) {
         const ONES: u64 = u64::from_ne_bytes([1; 8]);
-        const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+        const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
         const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
         const BACKSLASHES: u64 = u64::from_ne_bytes([b'\\'; 8]);
         const SPACES: u64 = u64::from_ne_bytes([b' '; 8]);
@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
             let special = (quotes.wrapping_sub(ONES) & !quotes)
                 | (backslashes.wrapping_sub(ONES) & !backslashes)
                 | (word.wrapping_sub(SPACES) & !word);
-            let special = special & HIGH;
+            let special = special & HIGH_BITS;
             let count = if special == 0 { 8 } else { (special.trailing_zeros() / 8) as usize };
             sink.word(bytes, count);
             self.at += count;

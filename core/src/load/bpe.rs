@@ -50,7 +50,7 @@ impl BpeSettings {
         };
         let whole_words = self.ignore_merges.then(|| whole_words(vocab, form));
         let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
-        cut_words(&mut bpe, vocab, spaces);
+        set_split_points(&mut bpe, vocab, spaces);
         if form == TokenForm::Printable {
             bpe.find_self_tokens(Seeds::candidates(vocab, form).map(|(_, id)| id), vocab.dense_ids());
         }
@@ -91,7 +91,7 @@ impl BpeSettings {
 }
 
 /// Lets `bpe` split words where that is exact, and read `spaces` as they are in the text.
-fn cut_words(bpe: &mut Bpe, vocab: &Vocab, spaces: Option<&Spaces>) {
+fn set_split_points(bpe: &mut Bpe, vocab: &Vocab, spaces: Option<&Spaces>) {
     if bpe.tokens.is_some() || bpe.dropout.is_some() {
         return;
     }

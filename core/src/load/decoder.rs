@@ -2,7 +2,7 @@
 
 use super::json::Part;
 use super::pretokenizer::metaspace;
-use crate::decoder::{Decoder, Step, Strip};
+use crate::decoder::{Decoder, Step, StripEnds};
 use crate::error::LoadError;
 use crate::pretokenizer::Prepend;
 
@@ -56,7 +56,7 @@ fn push(part: &Part<'_>, steps: &mut Vec<Step>) -> Result<(), LoadError> {
         }
         "Replace" => Step::Replace { pattern: part.required("pattern")?.pattern()?, content: text("content")? },
         "Fuse" => Step::Fuse,
-        "Strip" => Step::Strip(Strip {
+        "Strip" => Step::Strip(StripEnds {
             content: part.required("content")?.character()?,
             start: part.required("start")?.count()?,
             stop: part.required("stop")?.count()?,
@@ -108,6 +108,6 @@ mod tests {
             assert_eq!(decoded(&component, &["a_", "b_", "_"]).as_deref(), Ok(wanted), "{component}");
         }
         let error = decoded(&json!({"type": "Sequence", "decoders": [null]}), &[]).expect_err("it is refused");
-        assert_eq!(error.to_string(), "decoder.decoders[0]: an object is wanted here, not nothing");
+        assert_eq!(error.to_string(), "decoder.decoders[0]: an object is expected here, not nothing");
     }
 }

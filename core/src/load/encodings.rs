@@ -11,27 +11,27 @@ struct Bundled {
     special_tokens: &'static [(&'static str, u32)],
 }
 
-const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
-const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
-const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const GPT2_PATTERN: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
+const CL100K_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
+const O200K_PATTERN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 const BUNDLED: [Bundled; 6] = [
     Bundled {
         name: "r50k_base",
         file: "r50k_base.tiktoken",
-        pattern: GPT2,
+        pattern: GPT2_PATTERN,
         special_tokens: &[("<|endoftext|>", 50256)],
     },
     Bundled {
         name: "p50k_base",
         file: "p50k_base.tiktoken",
-        pattern: GPT2,
+        pattern: GPT2_PATTERN,
         special_tokens: &[("<|endoftext|>", 50256)],
     },
     Bundled {
         name: "p50k_edit",
         file: "p50k_base.tiktoken",
-        pattern: GPT2,
+        pattern: GPT2_PATTERN,
         special_tokens: &[
             ("<|endoftext|>", 50256),
             ("<|fim_prefix|>", 50281),
@@ -42,7 +42,7 @@ const BUNDLED: [Bundled; 6] = [
     Bundled {
         name: "cl100k_base",
         file: "cl100k_base.tiktoken",
-        pattern: CL100K,
+        pattern: CL100K_PATTERN,
         special_tokens: &[
             ("<|endoftext|>", 100257),
             ("<|fim_prefix|>", 100258),
@@ -54,13 +54,13 @@ const BUNDLED: [Bundled; 6] = [
     Bundled {
         name: "o200k_base",
         file: "o200k_base.tiktoken",
-        pattern: O200K,
+        pattern: O200K_PATTERN,
         special_tokens: &[("<|endoftext|>", 199999), ("<|endofprompt|>", 200018)],
     },
     Bundled {
         name: "o200k_harmony",
         file: "o200k_base.tiktoken",
-        pattern: O200K,
+        pattern: O200K_PATTERN,
         special_tokens: &[
             ("<|endoftext|>", 199999),
             ("<|endofprompt|>", 200018),

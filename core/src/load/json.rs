@@ -71,7 +71,9 @@ impl<'a> Part<'a> {
     pub(crate) fn unknown(&self, stage: &str, kind: Option<&str>) -> LoadError {
         match kind {
             Some(kind) => self.unsupported(format!("the {stage} {kind}")),
-            None => LoadError::shape(&self.path, format!("\"type\" is missing, and it has the fields of no {stage}")),
+            None => {
+                LoadError::shape(&self.path, format!("\"type\" is missing, and the fields are not those of a {stage}"))
+            }
         }
     }
 
@@ -121,7 +123,7 @@ impl<'a> Part<'a> {
         match (regex.is_null(), string.is_null()) {
             (false, true) => Pattern::new(regex.text()?, Dialect::Oniguruma, &regex.path),
             (true, false) => Pattern::literal(string.text()?, &string.path),
-            _ => Err(LoadError::shape(&self.path, "either \"Regex\" or \"String\" is wanted here")),
+            _ => Err(LoadError::shape(&self.path, "either \"Regex\" or \"String\" is expected here")),
         }
     }
 
@@ -154,7 +156,7 @@ impl<'a> Part<'a> {
             Value::Array(_) => "a list".to_owned(),
             Value::Object(_) => "an object".to_owned(),
         };
-        LoadError::shape(&self.path, format!("{wanted} is wanted here, not {found}"))
+        LoadError::shape(&self.path, format!("{wanted} is expected here, not {found}"))
     }
 }
 

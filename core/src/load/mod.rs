@@ -1,4 +1,13 @@
-//! Files become tokenizers. Only constructors come here; nothing of it is used while encoding.
+//! Loads tokenizers from files. Nothing here is used while encoding.
+//!
+//! - [`tokenizer_json`]: tokenizer.json. [`model`], [`bpe`], [`normalizer`], [`pretokenizer`],
+//!   [`post_processor`] and [`decoder`] load its components, `vocabulary` and `merge_list` its
+//!   tables, [`length`] truncation and padding; `spaces` finds out whether BPE can read spaces as
+//!   they are in the text. [`json`] reads fields with their paths.
+//! - [`ranks`]: rank files of tiktoken. [`encodings`] has the definitions of the bundled ones, and
+//!   `splits` the pairs from which their tokens are merged.
+//! - [`tekken`]: tekken.json, the format of Mistral.
+//! - [`sentencepiece`]: SentencePiece models, read through `protobuf`.
 
 pub(crate) mod bpe;
 pub(crate) mod decoder;

@@ -112,7 +112,10 @@ pub(crate) fn parse(json: &str) -> Result<FileModel, ModelError> {
     // Only BPE has merges, so its error is the one to report.
     let is_bpe = serde_json::from_str::<Map<String, Value>>(json).is_ok_and(|model| model.contains_key("merges"));
     Err(refused.filter(|_| is_bpe).unwrap_or_else(|| {
-        ModelError::Load(LoadError::shape("model", "\"type\" is missing, and it has the fields of no known model"))
+        ModelError::Load(LoadError::shape(
+            "model",
+            "\"type\" is missing, and the fields are not those of a known model",
+        ))
     }))
 }
 
@@ -174,7 +177,7 @@ impl ModelFields {
         let settings = Value::Object(self.settings);
         let part = Part::new(&settings, "model");
         let vocab = self.vocab.ok_or_else(|| LoadError::shape("model", "\"vocab\" is missing"))?;
-        let wanted = |what: &str| Err(LoadError::shape("model.vocab", format!("{what} is wanted here")));
+        let wanted = |what: &str| Err(LoadError::shape("model.vocab", format!("{what} is expected here")));
         let (vocab, scores) = match (vocab, kind) {
             (Entries::Tokens(vocab), ModelKind::Bpe | ModelKind::WordPiece | ModelKind::WordLevel) => (vocab, vec![]),
             (Entries::Pieces(vocab, scores), ModelKind::Unigram) => (vocab, scores),
@@ -190,7 +193,7 @@ impl ModelFields {
             ModelKind::Bpe => {
                 let merges = self
                     .merges
-                    .ok_or_else(|| LoadError::shape("model", "\"merges\" is missing, so this is no BPE model"))?;
+                    .ok_or_else(|| LoadError::shape("model", "\"merges\" is missing, so this is not a BPE model"))?;
                 let settings = BpeSettings::read(&part)?;
                 let mut model = FileModel { vocab, body: Body::Bpe(settings, merges) };
                 // For a model without a type this decides its kind, so everything is checked.
@@ -251,7 +254,7 @@ impl UnigramSettings {
     pub(crate) fn unk_id(part: &Part<'_>, pieces: usize) -> Result<u32, LoadError> {
         let id = part.count()?;
         let in_range = u32::try_from(id).ok().filter(|_| id < pieces);
-        in_range.ok_or_else(|| LoadError::shape(&part.path, format!("{id} is no id: there are {pieces} pieces")))
+        in_range.ok_or_else(|| LoadError::shape(&part.path, format!("{id} is not an id: there are {pieces} pieces")))
     }
 }
 

@@ -137,7 +137,7 @@ mod tests {
             (json!({"type": "Nosuch"}), "normalizer: the normalizer Nosuch is not supported"),
             (
                 json!({"type": "Sequence", "normalizers": [null]}),
-                "normalizer.normalizers[0]: an object is wanted here, not nothing",
+                "normalizer.normalizers[0]: an object is expected here, not nothing",
             ),
             (json!({"type": "Strip", "strip_left": true}), "normalizer: \"strip_right\" is missing"),
             (

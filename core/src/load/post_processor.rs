@@ -66,7 +66,7 @@ fn trim_offsets(part: &Part<'_>) -> Result<Option<TrimOffsets>, LoadError> {
 fn token_and_id(part: &Part<'_>) -> Result<SpecialToken, LoadError> {
     match &part.items()?[..] {
         [token, id] => Ok(SpecialToken { ids: vec![id.id()?], tokens: vec![token.text()?.to_owned()] }),
-        _ => Err(LoadError::shape(&part.path, "a token and its id are wanted here")),
+        _ => Err(LoadError::shape(&part.path, "a token and its id are expected here")),
     }
 }
 

@@ -66,7 +66,7 @@ fn push(part: &Part<'_>, stages: &mut Vec<Stage>) -> Result<(), LoadError> {
             let length = part.value.get("length").map_or(Ok(5), |_| part.field("length").count())?;
             if length == 0 {
                 // The reference loads this, and panics on the first text.
-                return Err(LoadError::shape(&part.field("length").path, "words of no characters cannot be cut"));
+                return Err(LoadError::shape(&part.field("length").path, "the length of words must be at least 1"));
             }
             cut(Cut::length(length));
         }
@@ -170,13 +170,16 @@ mod tests {
             ),
             (
                 json!({"type": "CharDelimiterSplit", "delimiter": "ab"}),
-                "pre_tokenizer.delimiter: one character is wanted here, not the string \"ab\"",
+                "pre_tokenizer.delimiter: one character is expected here, not the string \"ab\"",
             ),
-            (json!({"type": "FixedLength", "length": 0}), "pre_tokenizer.length: words of no characters cannot be cut"),
+            (
+                json!({"type": "FixedLength", "length": 0}),
+                "pre_tokenizer.length: the length of words must be at least 1",
+            ),
             (json!({"type": "Digits"}), "pre_tokenizer: \"individual_digits\" is missing"),
             (
                 json!({"type": "Split", "pattern": {"Regex": "a(?s:b)"}, "behavior": "Isolated", "invert": false}),
-                "pre_tokenizer.pattern.Regex: the pattern \"a(?s:b)\" does not compile: the group option 's' is not supported, which stands at byte 3",
+                "pre_tokenizer.pattern.Regex: the pattern \"a(?s:b)\" does not compile: the group option 's' is not supported (at byte 3)",
             ),
         ];
         for (component, message) in cases {

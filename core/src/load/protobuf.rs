@@ -15,7 +15,7 @@ pub(super) struct Message<'a> {
 
 /// The value of a field, by wire type.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value<'a> {
+pub(super) enum FieldValue<'a> {
     Varint(u64),
     Fixed64,
     /// Text, bytes or a message.
@@ -27,7 +27,7 @@ pub(super) enum Value<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a> {
     pub(super) number: u32,
-    pub(super) value: Value<'a>,
+    pub(super) value: FieldValue<'a>,
     start: usize,
 }
 
@@ -50,20 +50,23 @@ impl<'a> Message<'a> {
         let number = u32::try_from(key >> 3).ok().filter(|&number| number > 0 && number < 1 << 29);
         let number = number.ok_or_else(|| broken(start, "a field has a number that protobuf does not allow"))?;
         let value = match key & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => self.take(8).map(|_| Value::Fixed64)?,
+            0 => FieldValue::Varint(self.varint()?),
+            1 => self.take(8).map(|_| FieldValue::Fixed64)?,
             2 => {
                 let length = self.varint()?;
                 let left = self.bytes.len();
                 let length = usize::try_from(length).ok().filter(|&length| length <= left).ok_or_else(|| {
-                    broken(start, format!("a field is said to have {length} bytes, and {left} are left: is it cut?"))
+                    broken(
+                        start,
+                        format!("a field is said to have {length} bytes, and {left} are left: is the file truncated?"),
+                    )
                 })?;
                 let start = self.start;
-                Value::Bytes(Message { bytes: self.take(length)?, start })
+                FieldValue::Bytes(Message { bytes: self.take(length)?, start })
             }
             5 => {
                 let bytes = self.take(4)?;
-                Value::Fixed32(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+                FieldValue::Fixed32(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             }
             wire_type => {
                 return Err(broken(start, format!("wire type {wire_type} is not one of a SentencePiece model")));
@@ -74,7 +77,7 @@ impl<'a> Message<'a> {
 
     fn take(&mut self, count: usize) -> Result<&'a [u8], LoadError> {
         let (taken, rest) = self.bytes.split_at_checked(count).ok_or_else(|| {
-            broken(self.start, format!("the message ends within a number of {count} bytes: is it cut?"))
+            broken(self.start, format!("the message ends within a number of {count} bytes: is the file truncated?"))
         })?;
         self.bytes = rest;
         self.start += count;
@@ -92,7 +95,7 @@ impl<'a> Message<'a> {
             }
         }
         let what = if self.bytes.len() < 10 {
-            "the message ends within a number: is it cut?"
+            "the message ends within a number: is the file truncated?"
         } else {
             "a number has more than ten bytes"
         };
@@ -103,7 +106,7 @@ impl<'a> Message<'a> {
 impl<'a> Field<'a> {
     pub(super) fn message(&self) -> Result<Message<'a>, LoadError> {
         match self.value {
-            Value::Bytes(message) => Ok(message),
+            FieldValue::Bytes(message) => Ok(message),
             _ => Err(self.other_type("bytes")),
         }
     }
@@ -116,7 +119,7 @@ impl<'a> Field<'a> {
 
     pub(super) fn number(&self) -> Result<u64, LoadError> {
         match self.value {
-            Value::Varint(value) => Ok(value),
+            FieldValue::Varint(value) => Ok(value),
             _ => Err(self.other_type("a varint")),
         }
     }
@@ -127,7 +130,7 @@ impl<'a> Field<'a> {
 
     pub(super) fn float(&self) -> Result<f32, LoadError> {
         match self.value {
-            Value::Fixed32(bits) => Ok(f32::from_bits(bits)),
+            FieldValue::Fixed32(bits) => Ok(f32::from_bits(bits)),
             _ => Err(self.other_type("a float")),
         }
     }
@@ -149,10 +152,10 @@ mod tests {
         let (mut message, mut fields) = (Message::new(bytes), vec![]);
         while let Some(field) = message.next()? {
             let value = match field.value {
-                Value::Varint(value) => value.to_string(),
-                Value::Fixed64 => "64".into(),
-                Value::Bytes(bytes) => format!("{:?}", bytes.bytes()),
-                Value::Fixed32(bits) => f32::from_bits(bits).to_string(),
+                FieldValue::Varint(value) => value.to_string(),
+                FieldValue::Fixed64 => "64".into(),
+                FieldValue::Bytes(bytes) => format!("{:?}", bytes.bytes()),
+                FieldValue::Fixed32(bits) => f32::from_bits(bits).to_string(),
             };
             fields.push((field.number, value));
         }
@@ -167,7 +170,7 @@ mod tests {
         for end in (1..bytes.len()).filter(|end| ![3, 7, 12].contains(end)) {
             let error = read(&bytes[..end]).expect_err("it is cut");
             assert_eq!(error.code(), "ERR_TOKENLANE_PROTOBUF");
-            assert!(error.to_string().contains("cut"), "{error}");
+            assert!(error.to_string().contains("truncated"), "{error}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::json::Part;
 use super::post_processor;
-use super::protobuf::{Message, Value};
+use super::protobuf::{FieldValue, Message};
 use super::tokenizer_json::numbered;
 use crate::added_tokens::AddedToken;
 use crate::decoder::{self, Decoder, Step};
@@ -31,7 +31,7 @@ use crate::vocab::{TokenForm, Vocab};
 const LONGEST_PIECE: usize = 1024;
 
 /// The fields of the messages that decide how text is encoded and decoded.
-struct File<'a> {
+struct ModelFile<'a> {
     pieces: Vec<FilePiece<'a>>,
     method: Method,
     byte_fallback: bool,
@@ -67,20 +67,20 @@ impl Default for NormalizerSpec<'_> {
 pub(super) fn is_model(bytes: &[u8]) -> bool {
     let mut file = Message::new(bytes);
     let Ok(Some(first)) = file.next() else { return false };
-    let (1, Value::Bytes(mut piece)) = (first.number, first.value) else { return false };
+    let (1, FieldValue::Bytes(mut piece)) = (first.number, first.value) else { return false };
     let mut numbers = std::iter::from_fn(|| match piece.next() {
         Ok(Some(field)) => Some((field.number, field.value)),
         Ok(None) => None,
-        Err(_) => Some((0, Value::Fixed64)),
+        Err(_) => Some((0, FieldValue::Fixed64)),
     });
-    matches!(numbers.next(), Some((1, Value::Bytes(_))))
-        && matches!(numbers.next(), Some((2, Value::Fixed32(_)) | (3, Value::Varint(_))))
+    matches!(numbers.next(), Some((1, FieldValue::Bytes(_))))
+        && matches!(numbers.next(), Some((2, FieldValue::Fixed32(_)) | (3, FieldValue::Varint(_))))
         && numbers.take(16).all(|(number, _)| number != 0)
 }
 
 pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
-    let file = File::read(bytes)?;
-    let File { pieces, byte_fallback, .. } = &file;
+    let file = ModelFile::read(bytes)?;
+    let ModelFile { pieces, byte_fallback, .. } = &file;
     let mut builder = Vocab::builder(pieces.len(), pieces.iter().map(|piece| piece.text.len()).sum());
     for (piece, id) in pieces.iter().zip(0..) {
         builder.push(piece.text.as_bytes(), id)?;
@@ -128,7 +128,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     let control = of_kind(|kind| kind == PieceKind::Control);
     let mut control_texts = HashSet::default();
     control_texts.extend(control.iter().map(|(text, _)| Box::from(*text)));
-    let decoder = decoder::sentencepiece::SentencePiece {
+    let decoder = decoder::sentencepiece::SentencePieceDecoder {
         control: control_texts,
         unknown: pieces[unk_id as usize].text.as_bytes().into(),
         unknown_text: file.unknown_text.as_bytes().into(),
@@ -169,7 +169,7 @@ pub(crate) struct Blueprint {
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) normalizer: Option<Arc<normalizer::SentencePiece>>,
-    pub(crate) decoder: Option<Arc<decoder::sentencepiece::SentencePiece>>,
+    pub(crate) decoder: Option<Arc<decoder::sentencepiece::SentencePieceDecoder>>,
     pub(crate) model: Arc<Model>,
     pub(crate) known_tokens: Vec<AddedToken>,
     pub(crate) added_tokens: Vec<AddedToken>,
@@ -241,7 +241,7 @@ fn bytes_of(list: &[(&[u8], u32)], byte_fallback: bool) -> Result<Option<Box<[u3
     ids.ok_or_else(missing).map(Some)
 }
 
-impl<'a> File<'a> {
+impl<'a> ModelFile<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, LoadError> {
         let mut file = Self {
             pieces: vec![],
@@ -284,7 +284,7 @@ impl<'a> File<'a> {
             if !is_there {
                 return Err(LoadError::Protobuf {
                     byte: bytes.len(),
-                    message: format!("the file ends without a {name}: is it cut?"),
+                    message: format!("the file ends without a {name}: is it truncated?"),
                 });
             }
         }

@@ -18,7 +18,7 @@ const NOT_MERGED: u8 = 0;
 const LONG_RIGHT_PART: u8 = 15;
 
 /// The files of the bundled encodings, 200 kB together.
-const BUNDLED: [&[u8]; 4] = [
+const BUNDLED_SPLITS: [&[u8]; 4] = [
     include_bytes!("../../encodings/r50k_base.splits"),
     include_bytes!("../../encodings/p50k_base.splits"),
     include_bytes!("../../encodings/cl100k_base.splits"),
@@ -36,7 +36,7 @@ impl TokenSplits {
     /// The splits for the bytes of a rank file, regardless of its name.
     pub(super) fn of(ranks: &[u8]) -> Self {
         let checksum = checksum(ranks).to_le_bytes();
-        Self(BUNDLED.into_iter().find_map(|file| file.strip_prefix(&checksum)))
+        Self(BUNDLED_SPLITS.into_iter().find_map(|file| file.strip_prefix(&checksum)))
     }
 
     /// The positions at which the token at index `place` of the file, which has `len` bytes, may

@@ -16,7 +16,7 @@ use crate::pipeline::Pipeline;
 use crate::vocab::Vocab;
 
 #[derive(Deserialize)]
-struct File<'a> {
+struct TekkenFile<'a> {
     #[serde(borrow)]
     config: Config<'a>,
     #[serde(borrow)]
@@ -86,7 +86,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     // The list of tokens is parsed as a whole. The shortest entry has 25 bytes in the file and
     // takes 32 bytes in a list that doubles its capacity.
     require_large(bytes.len().saturating_mul(4))?;
-    let file: File<'_> =
+    let file: TekkenFile<'_> =
         serde_json::from_slice(bytes).map_err(|error| LoadError::shape("tekken.json", error.to_string()))?;
     let Config { pattern, default_vocab_size: size, default_num_special_tokens: specials } = file.config;
     let Some(ranks_used) = size.checked_sub(specials) else {

@@ -30,7 +30,7 @@ use crate::vocab::Vocab;
 /// model, which is nearly all of the file, is parsed without a tree of values, either together with
 /// the file or from its text.
 #[derive(Deserialize)]
-struct File<'a, M> {
+struct TokenizerFile<'a, M> {
     #[serde(borrow)]
     version: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -65,7 +65,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         return tokenizer(bytes, file, Ok);
     }
     let file = text.map_or_else(|_| serde_json::from_slice(bytes), serde_json::from_str);
-    let file: File<'_, &RawValue> = file.map_err(|error| json_error(&error, bytes, bytes))?;
+    let file: TokenizerFile<'_, &RawValue> = file.map_err(|error| json_error(&error, bytes, bytes))?;
     tokenizer(bytes, file, |raw| {
         model::parse(raw.get()).map_err(|error| match error {
             model::ModelError::Json(error) => json_error(&error, bytes, raw.get().as_bytes()),
@@ -76,14 +76,14 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
 
 fn tokenizer<M>(
     bytes: &[u8],
-    file: File<'_, M>,
+    file: TokenizerFile<'_, M>,
     model: impl FnOnce(M) -> Result<FileModel, LoadError>,
 ) -> Result<Pipeline, LoadError> {
     let Some(found) = file.model else {
         if tekken::is_tekken(bytes) {
             return tekken::load(bytes);
         }
-        return Err(LoadError::shape("model", "it is missing, so this is no tokenizer.json"));
+        return Err(LoadError::shape("model", "it is missing, so this is not a tokenizer.json"));
     };
     let value = |raw: Option<&RawValue>| match raw {
         None => Ok(Value::Null),

@@ -76,10 +76,10 @@ enum Engine {
 #[derive(Debug)]
 enum EngineState {
     Regular(regular::Cache),
-    Backtrack(backtrack::Scratch),
+    Backtrack(backtrack::SearchScratch),
 }
 
-/// Why a search ended without a result.
+/// Why a search was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GaveUp {
     /// The step budget is exhausted.
@@ -100,7 +100,7 @@ impl Regex {
         }
         let program = backtrack::compile(&tree.expr, |group| tree.backrefs.contains(group), dialect)
             .map_err(|backtrack::Refused(what)| what)?;
-        let states = Pool::new(Box::new(|| EngineState::Backtrack(backtrack::Scratch::default())) as Box<_>);
+        let states = Pool::new(Box::new(|| EngineState::Backtrack(backtrack::SearchScratch::default())) as Box<_>);
         Ok(Self { engine: Engine::Backtrack(program), can_be_empty, states })
     }
 
@@ -228,7 +228,7 @@ impl Pattern {
     fn gave_up(&self, byte: usize, why: GaveUp) -> PatternError {
         let message = match why {
             GaveUp::Steps => {
-                "it takes more steps than the text may cost; a pattern that looks far ahead in each place does"
+                "it exceeds the step limit of this text, as patterns do that look far ahead at each position"
             }
             GaveUp::Automaton => "its automaton cannot read the text",
         };

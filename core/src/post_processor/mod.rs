@@ -164,7 +164,7 @@ impl PostProcessor {
                     2 => pair,
                     count => {
                         let message = format!(
-                            "a template stands behind another post-processor that yields {count} pieces, and takes 1 or 2"
+                            "a template after another post-processor gets {count} pieces, but takes only 1 or 2"
                         );
                         return Err(EncodeError::Template { message });
                     }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use crate::span::Span;
 
 /// The scripts of Unicode 9. The index in this list is the number of a script below.
-const NAMES: &str = "Common Inherited Han Hiragana Katakana Devanagari \
+const SCRIPT_NAMES: &str = "Common Inherited Han Hiragana Katakana Devanagari \
     Adlam Ahom AnatolianHieroglyphs Arabic Armenian Avestan Balinese Bamum BassaVah Batak Bengali Bhaiksuki Bopomofo \
     Brahmi Braille Buginese Buhid CanadianAboriginal Carian CaucasianAlbanian Chakma Cham Cherokee Coptic Cuneiform \
     Cypriot Cyrillic Deseret Duployan EgyptianHieroglyphs Elbasan Ethiopic Georgian Glagolitic Gothic Grantha Greek \
@@ -23,7 +23,7 @@ const NAMES: &str = "Common Inherited Han Hiragana Katakana Devanagari \
     Sundanese SylotiNagri Syriac Tagalog Tagbanwa TaiLe TaiTham TaiViet Takri Tamil Tangut Telugu Thaana Thai Tibetan \
     Tifinagh Tirhuta Ugaritic Vai WarangCiti Yi";
 
-const COMMON: u8 = 0;
+const COMMON_SCRIPT: u8 = 0;
 const HAN: u8 = 2;
 const HIRAGANA: u8 = 3;
 const KATAKANA: u8 = 4;
@@ -34,7 +34,7 @@ const DEVANAGARI: u8 = 5;
 static RANGES: LazyLock<Vec<(char, char, u8)>> = LazyLock::new(|| {
     let then_assigned = class(r"\p{Age=9.0}");
     let mut ranges = vec![];
-    for (script, name) in NAMES.split_whitespace().enumerate() {
+    for (script, name) in SCRIPT_NAMES.split_whitespace().enumerate() {
         let mut characters = class(&format!(r"\p{{Script={name}}}"));
         characters.intersect(&then_assigned);
         ranges.extend(characters.ranges().iter().map(|range| (range.start(), range.end(), script as u8)));
@@ -56,7 +56,7 @@ fn script(character: char) -> Option<u8> {
     let script = match character {
         ' ' => return None,
         'ー' => HAN,
-        '\u{61c}' | '\u{589}' => COMMON,
+        '\u{61c}' | '\u{589}' => COMMON_SCRIPT,
         '\u{953}' | '\u{954}' => DEVANAGARI,
         _ => {
             let place = RANGES.partition_point(|&(_, end, _)| end < character);

@@ -157,7 +157,7 @@ fn tokens_within<'t>(pipeline: &'t Pipeline, vocab: &[(u32, Cow<'_, str>)]) -> R
         }
         match spelt.get(&*token.content) {
             Some(&id) if id == token.id => continue,
-            Some(_) => return refused("another token is written like that there"),
+            Some(_) => return refused("another token has the same spelling there"),
             None => {}
         }
         let first = match pipeline.vocab.token(token.id) {

@@ -1,7 +1,7 @@
 //! Vector kernels, and the choice of the instruction set that runs them.
 //!
 //! Every kernel of the crate that needs instructions beyond the compiler's baseline lives in this
-//! room. The rest of the crate calls methods of [`Simd`], or of a type that a `Simd` creates, and
+//! module. The rest of the crate calls methods of [`Simd`], or of a type that a `Simd` creates, and
 //! never names an architecture.
 //!
 //! - [`Simd`]: the instruction set in use. [`Simd::best`] asks the CPU once per process.

@@ -233,7 +233,7 @@ pub(super) fn any_bit_avx512(_: Avx512, block: &[u8; BLOCK], wanted: u8) -> u64 
 /// values after them.
 #[inline(always)]
 pub(super) fn write_positions(_: Avx512, mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {
-    const ALL: [u8; BLOCK] = {
+    const BYTE_POSITIONS: [u8; BLOCK] = {
         let mut all = [0; BLOCK];
         let mut at = 0;
         while at < BLOCK {
@@ -245,8 +245,8 @@ pub(super) fn write_positions(_: Avx512, mask: u64, base: u32, to: &mut [MaybeUn
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
     #[inline]
     fn write(mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {
-        // SAFETY: reads 64 bytes, the size of `ALL`.
-        let all = unsafe { _mm512_loadu_si512(ALL.as_ptr().cast()) };
+        // SAFETY: reads 64 bytes, the size of `BYTE_POSITIONS`.
+        let all = unsafe { _mm512_loadu_si512(BYTE_POSITIONS.as_ptr().cast()) };
         let positions = _mm512_maskz_compress_epi8(mask, all);
         let quarters = [
             _mm512_castsi512_si128(positions),
@@ -291,28 +291,28 @@ pub(super) fn has_fast_pext() -> bool {
     !is_amd || family >= 0x19
 }
 
-/// Writes the bytes of `block` selected by `kept` to the start of `room`.
+/// Writes the bytes of `block` selected by `kept` to the start of `out`.
 #[inline(always)]
-pub(super) fn compress_avx512(_: Avx512, block: &[u8; BLOCK], kept: u64, room: &mut [u8; BLOCK]) {
+pub(super) fn compress_avx512(_: Avx512, block: &[u8; BLOCK], kept: u64, out: &mut [u8; BLOCK]) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
     #[inline]
-    fn compress(block: &[u8; BLOCK], kept: u64, room: &mut [u8; BLOCK]) {
+    fn compress(block: &[u8; BLOCK], kept: u64, out: &mut [u8; BLOCK]) {
         // SAFETY: reads 64 bytes, the size of `block`.
         let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
         let together = _mm512_maskz_compress_epi8(kept, bytes);
-        // SAFETY: writes 64 bytes, the size of `room`.
-        unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), together) };
+        // SAFETY: writes 64 bytes, the size of `out`.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), together) };
     }
     // SAFETY: `Avx512` proves that the CPU has the instructions.
-    unsafe { compress(block, kept, room) }
+    unsafe { compress(block, kept, out) }
 }
 
 /// Like [`compress_avx512`], but with BMI2 and for eight bytes at a time.
 #[inline(always)]
-pub(super) fn compress_avx2(_: Avx2, block: &[u8; BLOCK], kept: u64, room: &mut [u8; BLOCK]) {
+pub(super) fn compress_avx2(_: Avx2, block: &[u8; BLOCK], kept: u64, out: &mut [u8; BLOCK]) {
     #[target_feature(enable = "bmi2")]
     #[inline]
-    fn compress(block: &[u8; BLOCK], kept: u64, room: &mut [u8; BLOCK]) {
+    fn compress(block: &[u8; BLOCK], kept: u64, out: &mut [u8; BLOCK]) {
         let mut to = 0;
         for (number, eight) in block.as_chunks::<8>().0.iter().enumerate() {
             let bits = kept >> (8 * number) & 0xFF;
@@ -320,10 +320,10 @@ pub(super) fn compress_avx2(_: Avx2, block: &[u8; BLOCK], kept: u64, room: &mut 
             let bytes = _pdep_u64(bits, 0x0101_0101_0101_0101) * 0xFF;
             let together = _pext_u64(u64::from_le_bytes(*eight), bytes).to_le_bytes();
             // At most 8 bytes of each previous group of eight are kept, so this range exists.
-            room[to..to + 8].copy_from_slice(&together);
+            out[to..to + 8].copy_from_slice(&together);
             to += bits.count_ones() as usize;
         }
     }
     // SAFETY: `Avx2` proves that the CPU has the instructions.
-    unsafe { compress(block, kept, room) }
+    unsafe { compress(block, kept, out) }
 }

@@ -110,7 +110,7 @@ fn ranks_that_a_tokenizer_json_cannot_say_are_refused_by_name() {
     let pattern = ranks(&[], r"\b.", &[]);
     assert_eq!(
         error(&pattern).to_string(),
-        r#"a tokenizer.json cannot have the pattern "\\b.": an escape is not carried over, which stands at byte 0"#
+        r#"a tokenizer.json cannot have the pattern "\\b.": an escape cannot be translated (at byte 0)"#
     );
     for (tokens, pattern, special) in [
         (&["ab", "xyz"][..], r"\w+|<.>|\W", "<s>"), // a word that is looked up

@@ -24,7 +24,7 @@ mod nodes;
 
 use classes::SizeClass;
 use free_lists::FreeLists;
-use nodes::{BlockNode, BlockState, NONE, Nodes, PageState};
+use nodes::{BlockNode, BlockState, NO_BLOCK, Nodes, PageState};
 
 /// The free end of a mapping is unmapped in multiples of this: 1 MiB.
 const END_GRANULARITY: usize = 1 << 20;
@@ -95,7 +95,7 @@ impl<P: Pages> Split<P> {
     fn push_free(&mut self, id: u32) {
         let node = &mut self.nodes[id];
         let next = self.free_blocks[node.class as usize].lists.push(node.size, id);
-        (node.state, node.previous, node.next) = (BlockState::Free, NONE, next);
+        (node.state, node.previous, node.next) = (BlockState::Free, NO_BLOCK, next);
         if node.bytes() >= warm::MIN_TRACKED_BYTES && node.touch == PageState::Written {
             self.warm.add(id, node.bytes());
         }
@@ -109,7 +109,7 @@ impl<P: Pages> Split<P> {
         debug_assert_eq!(self.nodes[id].state, BlockState::Free);
         self.warm.remove(id, class.bytes(size));
         self.nodes[next].previous = previous;
-        if previous == NONE {
+        if previous == NO_BLOCK {
             self.free_blocks[class as usize].lists.replace_first(size, next);
         } else {
             self.nodes[previous].next = next;
@@ -304,12 +304,12 @@ impl<P: Pages> Pool for Split<P> {
         let lists = &mut self.free_blocks[class as usize].lists;
         let (found, id) = lists.best(size);
         // A huge block only serves requests of at least half its size.
-        if id == NONE || class == SizeClass::Huge && found.div_ceil(2) > size {
+        if id == NO_BLOCK || class == SizeClass::Huge && found.div_ceil(2) > size {
             return None;
         }
         let next = self.nodes[id].next;
         lists.replace_first(found, next);
-        self.nodes[next].previous = NONE;
+        self.nodes[next].previous = NO_BLOCK;
         self.warm.remove(id, class.bytes(found));
         Some(self.take_block(class, id, size, found - size))
     }
@@ -440,7 +440,7 @@ impl<P: Pages> super::model::CheckedPool for Split<P> {
             assert_eq!((before, self.nodes[edge].state), (self.nodes[edge].before, BlockState::Outstanding));
         }
         assert_eq!(seen + self.mappings.numbers().count(), self.nodes.count(), "no node is lost");
-        assert_eq!(self.nodes[NONE].state, BlockState::Outstanding);
+        assert_eq!(self.nodes[NO_BLOCK].state, BlockState::Outstanding);
         assert_eq!((out, cached, warm), (self.outstanding, self.cached, self.warm.bytes()));
     }
 

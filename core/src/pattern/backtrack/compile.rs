@@ -144,7 +144,7 @@ impl Compiler<'_> {
         }
         let hir = regex_syntax::parse(&source).map_err(|error| Refused(error.to_string()))?;
         let Some(set) = as_class(&hir) else {
-            return unsupported(&format!("{source:?}, which is no single character,"));
+            return unsupported(&format!("{source:?}, which is not a single character,"));
         };
         let class = self.class(&set);
         self.by_source.insert(source, class);

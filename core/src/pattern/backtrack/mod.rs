@@ -17,4 +17,4 @@ mod tests;
 
 pub(super) use compile::{Refused, compile};
 pub(super) use program::Program;
-pub(super) use run::Scratch;
+pub(super) use run::SearchScratch;

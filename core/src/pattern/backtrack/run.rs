@@ -9,7 +9,7 @@ use crate::span::Span;
 
 /// Buffers that searches reuse.
 #[derive(Debug, Default)]
-pub(in crate::pattern) struct Scratch {
+pub(in crate::pattern) struct SearchScratch {
     stack: Vec<StackEntry>,
     registers: Vec<u32>,
 }
@@ -50,7 +50,7 @@ impl Program {
     /// The leftmost match from byte `at` on or, if `anchored`, the match that starts at `at`.
     pub(in crate::pattern) fn find(
         &self,
-        scratch: &mut Scratch,
+        scratch: &mut SearchScratch,
         text: &str,
         at: usize,
         anchored: bool,

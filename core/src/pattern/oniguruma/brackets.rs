@@ -26,7 +26,7 @@ pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
 fn set(parser: &mut Parser<'_>) -> Result<Set> {
     parser.depth += 1;
     if parser.depth > MAX_DEPTH {
-        return Err(parser.problem("brackets nested too deep"));
+        return Err(parser.problem("brackets nested too deeply"));
     }
     let opened = parser.at;
     let unfinished = || Problem { what: "a class without an end".into(), at: opened };

@@ -69,12 +69,12 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         if self.has_names {
-            return Err(Problem { what: "a group called by number where groups have names".into(), at: start });
+            return Err(Problem { what: "a reference by number in a pattern with named groups".into(), at: start });
         }
         self.at += digits;
         if number > self.groups {
             return Err(Problem {
-                what: format!("a reference to group {number}, which does not come before it,"),
+                what: format!("a reference to group {number}, which does not come before it"),
                 at: start,
             });
         }
@@ -183,7 +183,7 @@ impl<'a> Parser<'a> {
             } else {
                 u32::from_str_radix(self.digits(8, 3), 8).unwrap_or(u32::MAX)
             };
-            let what = "bytes that are no character";
+            let what = "bytes that are not a character";
             bytes.push(u8::try_from(byte).map_err(|_| Problem { what: what.into(), at: start })?);
             match std::str::from_utf8(&bytes) {
                 Ok(text) => return Ok(text.chars().collect()),

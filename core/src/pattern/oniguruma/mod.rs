@@ -36,7 +36,7 @@ pub(super) struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}", self.what, self.at)
+        write!(f, "{} (at byte {})", self.what, self.at)
     }
 }
 
@@ -169,20 +169,20 @@ impl<'a> Parser<'a> {
     fn charge(&mut self, ranges: usize) -> Result<()> {
         self.ranges += ranges;
         if self.ranges > MAX_RANGES {
-            return Err(self.problem(format!("classes of more than {MAX_RANGES} ranges of characters in all")));
+            return Err(self.problem(format!("classes with more than {MAX_RANGES} ranges of characters together")));
         }
         Ok(())
     }
 
     fn not_supported(&self, at: usize, what: &str) -> Problem {
-        Problem { what: format!("{what} is not supported, which stands"), at }
+        Problem { what: format!("{what} is not supported"), at }
     }
 
     /// Parses alternatives up to a closing parenthesis or the end.
     fn alternatives(&mut self, flags: Flags) -> Result<(String, EmptyMatch)> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.problem("groups nested too deep"));
+            return Err(self.problem("groups nested too deeply"));
         }
         let mut out = String::new();
         let mut shape = self.branch(flags, &mut out)?;
@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
                 Item::Written { text, is_one, shape } => (text, is_one, shape),
             };
             if shape.empty_comes_first {
-                let what = "a repetition of what may be empty before it may be more";
+                let what = "a repetition whose body prefers an empty match to a longer one";
                 return Err(self.not_supported(start, what));
             }
             let body = if is_one { text } else { format!("(?:{text})") };
@@ -385,7 +385,7 @@ impl<'a> Parser<'a> {
         let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         if !is_name {
-            return Err(self.problem("a group name that is none"));
+            return Err(self.problem("an invalid group name"));
         }
         self.at += name.len() + end.len_utf8();
         Ok(self.capture(format!("(?<{name}>")))

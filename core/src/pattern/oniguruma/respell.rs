@@ -51,7 +51,7 @@ impl<'a> Speller<'a> {
     }
 
     fn unknown(&self, what: &str) -> Problem {
-        self.problem(format!("{what} is not carried over, which stands"))
+        self.problem(format!("{what} cannot be translated"))
     }
 
     fn take(&mut self, wanted: &str) -> bool {
@@ -113,7 +113,7 @@ impl<'a> Speller<'a> {
 
     fn group(&mut self) -> Result<()> {
         if self.behind {
-            return Err(self.unknown("a group within a look behind"));
+            return Err(self.unknown("a group inside a look-behind"));
         }
         let start = self.out.len();
         let ignored = self.ignore_case;
@@ -138,9 +138,9 @@ impl<'a> Speller<'a> {
 
     fn quantifier(&mut self) -> Result<()> {
         if self.behind {
-            return Err(self.unknown("a quantifier within a look behind"));
+            return Err(self.unknown("a quantifier inside a look-behind"));
         }
-        let start = self.last.take().ok_or_else(|| self.unknown("a quantifier without one thing to repeat"))?;
+        let start = self.last.take().ok_or_else(|| self.unknown("a quantifier without a single item to repeat"))?;
         if !self.rest().starts_with('{') {
             // A question mark makes the quantifier lazy and a plus makes it possessive, in both
             // libraries.
@@ -224,10 +224,7 @@ impl<'a> Speller<'a> {
                         ESCAPED.contains(c) || "nrtsSdDwW".contains(c) || escape_len(&rest[at..]).is_some()
                     });
                     if !known {
-                        return Err(Problem {
-                            what: "an escape is not carried over, which stands".into(),
-                            at: self.at + at,
-                        });
+                        return Err(Problem { what: "an escape cannot be translated".into(), at: self.at + at });
                     }
                     at += 1;
                 }
@@ -293,16 +290,16 @@ mod tests {
     #[test]
     fn syntax_without_a_translation_is_named_with_its_position() {
         let cases = [
-            (r"a\b", "an escape is not carried over, which stands at byte 1"),
-            (r"(a)\1", "an escape is not carried over, which stands at byte 3"),
-            (r"(?m)a", "a group of this kind is not carried over, which stands at byte 0"),
-            (r"a+*", "a quantifier without one thing to repeat is not carried over, which stands at byte 2"),
-            (r"a{,2}", "a lone brace is not carried over, which stands at byte 1"),
-            (r"(?<=ab?)c", "a quantifier within a look behind is not carried over, which stands at byte 6"),
-            (r"[\h]", "an escape is not carried over, which stands at byte 1"),
+            (r"a\b", "an escape cannot be translated (at byte 1)"),
+            (r"(a)\1", "an escape cannot be translated (at byte 3)"),
+            (r"(?m)a", "a group of this kind cannot be translated (at byte 0)"),
+            (r"a+*", "a quantifier without a single item to repeat cannot be translated (at byte 2)"),
+            (r"a{,2}", "a lone brace cannot be translated (at byte 1)"),
+            (r"(?<=ab?)c", "a quantifier inside a look-behind cannot be translated (at byte 6)"),
+            (r"[\h]", "an escape cannot be translated (at byte 1)"),
             (
                 r"(?:a?|b)*",
-                "a repetition of what may be empty before it may be more is not supported, which stands at byte 8",
+                "a repetition whose body prefers an empty match to a longer one is not supported (at byte 8)",
             ),
         ];
         for (source, message) in cases {

@@ -57,7 +57,7 @@ const fn cl100k(digits: usize) -> Cl100k {
 }
 
 /// The known spellings that mean the same in both dialects.
-const COMMON: [(&str, Scanner); 8] = [
+const SHARED_SPELLINGS: [(&str, Scanner); 8] = [
     (BYTE_LEVEL, Scanner::GPT2),
     // llama3 and many others
     (
@@ -106,7 +106,7 @@ const FANCY_REGEX: [(&str, Scanner); 2] = [
 ];
 
 /// The second of [`FANCY_REGEX`] in the spelling that a tokenizer.json needs.
-const ONIGURUMA: [(&str, Scanner); 1] = [(
+const ONIGURUMA_SPELLINGS: [(&str, Scanner); 1] = [(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++\z|\s*[\r\n]|\s+(?!\S)|\s",
     Scanner::Cl100k(Cl100k { end_first: true, ..cl100k(3) }),
 )];
@@ -130,15 +130,15 @@ impl Scanner {
     pub(crate) fn of(pattern: &str, dialect: Dialect) -> Option<Self> {
         let own: &[(&str, Self)] = match dialect {
             Dialect::FancyRegex => &FANCY_REGEX,
-            Dialect::Oniguruma => &ONIGURUMA,
+            Dialect::Oniguruma => &ONIGURUMA_SPELLINGS,
         };
         let pattern = with_escapes(pattern);
-        COMMON.iter().chain(own).find(|(known, _)| *known == pattern).map(|&(_, scanner)| scanner)
+        SHARED_SPELLINGS.iter().chain(own).find(|(known, _)| *known == pattern).map(|&(_, scanner)| scanner)
     }
 
     /// The equivalent pattern for a tokenizer.json. Panics for scanners of several patterns.
     pub(crate) fn in_oniguruma(self) -> &'static str {
-        let known = COMMON.iter().chain(&ONIGURUMA).find(|(_, scanner)| *scanner == self);
+        let known = SHARED_SPELLINGS.iter().chain(&ONIGURUMA_SPELLINGS).find(|(_, scanner)| *scanner == self);
         known.expect("every scanner of one pattern has a spelling in either dialect").0
     }
 

@@ -163,7 +163,7 @@ fn only_what_is_exactly_known_is_recognized() {
     };
     let sequence = |behavior| DeepSeek::PATTERNS.map(|source| split(source, behavior, false)).into();
     let digits = |behavior| Stage::Cut(Cut::letter(Letter::Number, behavior));
-    let llama3 = || split(COMMON[1].0, Behavior::Isolated, false);
+    let llama3 = || split(SHARED_SPELLINGS[1].0, Behavior::Isolated, false);
     let gpt2 = || Stage::Cut(Cut::byte_level());
     let mut backwards: Vec<Stage> = sequence(Behavior::Isolated);
     backwards.reverse();
@@ -191,7 +191,7 @@ fn only_what_is_exactly_known_is_recognized() {
     }
     // A stage that rewrites the text before the split is kept.
     let mut prefixed = PreTokenizer { stages: vec![Stage::PrefixSpace, llama3()] };
-    assert_eq!(prefixed.take_scanner(), Some(COMMON[1].1));
+    assert_eq!(prefixed.take_scanner(), Some(SHARED_SPELLINGS[1].1));
     assert!(matches!(prefixed.stages[..], [Stage::PrefixSpace]));
     let mut inverted = PreTokenizer { stages: vec![split(BYTE_LEVEL, Behavior::Removed, true)] };
     assert_eq!(inverted.take_scanner(), Some(Scanner::GPT2));
@@ -205,7 +205,7 @@ fn a_pattern_with_line_breaks_as_characters_has_the_scanner_of_its_escaped_spell
     assert!(patterns[2].contains("[^\r\n"));
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
     assert_eq!(Scanner::of_sequence(&patterns), Some(Scanner::DeepSeek(DeepSeek)));
-    for (pattern, scanner) in COMMON {
+    for (pattern, scanner) in SHARED_SPELLINGS {
         assert_eq!(Scanner::of(&raw(pattern), Dialect::Oniguruma), Some(scanner));
     }
 }

@@ -70,8 +70,8 @@ pub(crate) static TWINS: LazyLock<Vec<Twin>> = LazyLock::new(|| {
         assert_eq!(Scanner::of(scanner.in_oniguruma(), Dialect::Oniguruma), Some(scanner));
         Twin { name, dialect: Some(dialect), scanner, stages: PreTokenizer { stages: vec![slow(name, dialect)] } }
     };
-    let mut twins: Vec<Twin> = COMMON.iter().map(|pattern| known(Dialect::Oniguruma, pattern)).collect();
-    twins.extend(ONIGURUMA.iter().map(|pattern| known(Dialect::Oniguruma, pattern)));
+    let mut twins: Vec<Twin> = SHARED_SPELLINGS.iter().map(|pattern| known(Dialect::Oniguruma, pattern)).collect();
+    twins.extend(ONIGURUMA_SPELLINGS.iter().map(|pattern| known(Dialect::Oniguruma, pattern)));
     twins.extend(FANCY_REGEX.iter().map(|pattern| known(Dialect::FancyRegex, pattern)));
     let more = [
         ("DeepSeek", DeepSeek::PATTERNS.map(|pattern| slow(pattern, Dialect::Oniguruma)).into()),

@@ -5,7 +5,7 @@ use std::arch::aarch64::*;
 use super::super::cpu::Neon;
 use super::{LANES, Lanes};
 
-const POSITIONS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const LANE_NUMBERS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Four registers per block. The field proves that the CPU has NEON.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ impl Lanes for NeonLanes {
 
     #[inline(always)]
     fn with_positions(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
-        let positions = self.load(&POSITIONS);
+        let positions = self.load(&LANE_NUMBERS);
         for (quarter, &positions) in block.iter_mut().zip(&positions) {
             // SAFETY: `self` proves NEON.
             *quarter = unsafe {
@@ -49,7 +49,7 @@ impl Lanes for NeonLanes {
 
     #[inline(always)]
     fn fill(self, mut block: Self::Block, lanes: u16, number: u32) -> Self::Block {
-        let bits = self.load(&POSITIONS.map(|position| 1 << position));
+        let bits = self.load(&LANE_NUMBERS.map(|position| 1 << position));
         for (quarter, &bits) in block.iter_mut().zip(&bits) {
             // SAFETY: `self` proves NEON.
             *quarter = unsafe { vbslq_u32(vtstq_u32(vdupq_n_u32(lanes.into()), bits), vdupq_n_u32(number), *quarter) };

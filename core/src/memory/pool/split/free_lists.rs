@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::NONE;
+use super::nodes::NO_BLOCK;
 
 /// Sizes below this many units have an array element each; the few larger blocks are in a sorted
 /// map.
@@ -21,12 +21,12 @@ pub struct FreeLists {
 
 impl Default for FreeLists {
     fn default() -> Self {
-        Self { firsts: Box::new([NONE; DIRECT_SIZES]), words: [0; 64], summary: 0, far: BTreeMap::new() }
+        Self { firsts: Box::new([NO_BLOCK; DIRECT_SIZES]), words: [0; 64], summary: 0, far: BTreeMap::new() }
     }
 }
 
 impl FreeLists {
-    /// Makes a block the head of the list of its size. Returns the former head, or [`NONE`].
+    /// Makes a block the head of the list of its size. Returns the former head, or [`NO_BLOCK`].
     #[inline(always)]
     pub fn push(&mut self, size: u32, id: u32) -> u32 {
         let at = size as usize;
@@ -38,7 +38,7 @@ impl FreeLists {
         std::mem::replace(&mut self.firsts[at], id)
     }
 
-    /// Replaces the head of a list by another block, or by [`NONE`].
+    /// Replaces the head of a list by another block, or by [`NO_BLOCK`].
     #[inline(always)]
     pub fn replace_first(&mut self, size: u32, id: u32) {
         let at = size as usize;
@@ -48,12 +48,12 @@ impl FreeLists {
         self.firsts[at] = id;
         // Branchless, because whether the list becomes empty cannot be predicted.
         let word = &mut self.words[at / 64];
-        *word &= !(u64::from(id == NONE) << (at % 64));
+        *word &= !(u64::from(id == NO_BLOCK) << (at % 64));
         self.summary &= !(u64::from(*word == 0) << (at / 64));
     }
 
     /// The smallest size from `size` on whose list is not empty, and its head; otherwise the head
-    /// is [`NONE`].
+    /// is [`NO_BLOCK`].
     #[inline(always)]
     pub fn best(&self, size: u32) -> (u32, u32) {
         let at = size as usize;
@@ -76,20 +76,20 @@ impl FreeLists {
 
     #[cold]
     fn push_far(&mut self, size: u32, id: u32) -> u32 {
-        self.far.insert(size, id).unwrap_or(NONE)
+        self.far.insert(size, id).unwrap_or(NO_BLOCK)
     }
 
     #[cold]
     fn replace_far(&mut self, size: u32, id: u32) {
         match id {
-            NONE => self.far.remove(&size),
+            NO_BLOCK => self.far.remove(&size),
             _ => self.far.insert(size, id),
         };
     }
 
     #[cold]
     fn best_far(&self, size: u32) -> (u32, u32) {
-        self.far.range(size..).next().map_or((0, NONE), |(&size, &id)| (size, id))
+        self.far.range(size..).next().map_or((0, NO_BLOCK), |(&size, &id)| (size, id))
     }
 }
 
@@ -107,12 +107,12 @@ mod tests {
             let (mut lists, mut map) = (FreeLists::default(), BTreeMap::new());
             for (id, (adds, size)) in (0u32..).zip(steps) {
                 if adds {
-                    prop_assert_eq!(lists.push(size, id), map.insert(size, id).unwrap_or(NONE));
+                    prop_assert_eq!(lists.push(size, id), map.insert(size, id).unwrap_or(NO_BLOCK));
                 } else if map.remove(&size).is_some() {
-                    lists.replace_first(size, NONE);
+                    lists.replace_first(size, NO_BLOCK);
                 }
                 for from in [0, size.saturating_sub(1), size, size + 1, 63, 64, 4095, 4096, 90_000] {
-                    prop_assert_eq!(lists.best(from), map.range(from..).next().map_or((0, NONE), |(&size, &id)| (size, id)));
+                    prop_assert_eq!(lists.best(from), map.range(from..).next().map_or((0, NO_BLOCK), |(&size, &id)| (size, id)));
                 }
             }
         }

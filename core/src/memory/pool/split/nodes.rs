@@ -6,7 +6,7 @@ use super::classes::SizeClass;
 
 /// No block. Node 0 exists, is never free and may be written at will, so that links to it need no
 /// check.
-pub const NONE: u32 = 0;
+pub const NO_BLOCK: u32 = 0;
 
 /// The state of a node's block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct BlockNode {
     /// block and behind the last.
     pub before: u32,
     pub behind: u32,
-    /// The neighbours in the list of free blocks of this size, or [`NONE`].
+    /// The neighbours in the list of free blocks of this size, or [`NO_BLOCK`].
     pub previous: u32,
     pub next: u32,
     pub class: SizeClass,
@@ -59,10 +59,10 @@ impl BlockNode {
         size: 0,
         offset: 0,
         mapping: u32::MAX,
-        before: NONE,
-        behind: NONE,
-        previous: NONE,
-        next: NONE,
+        before: NO_BLOCK,
+        behind: NO_BLOCK,
+        previous: NO_BLOCK,
+        next: NO_BLOCK,
         class: SizeClass::Small,
         state: BlockState::Outstanding,
         touch: PageState::Untouched,

@@ -1,114 +1,24 @@
-//! Decodes ids that arrive one after the other. Yields text as soon as it is certain, and only
-//! whole characters.
+//! Runs the steps of a decoder on tokens that arrive one after the other.
 //!
-//! Tokens pass through the decoder's steps in events: a part of a token, the end of a token, the
-//! end of all tokens. Each step keeps the text that it cannot decide yet. Byte-level steps keep an
-//! unfinished character. Byte fallback keeps the current run of byte tokens, because a later byte
-//! may make the whole run invalid. A step that needs whole tokens and follows a step that joins all
-//! tokens must wait for the end.
+//! Tokens pass through the steps in events: a part of a token, the end of a token, the end of all
+//! tokens. Each step keeps the text that it cannot decide yet. Byte-level steps keep an unfinished
+//! character. Byte fallback keeps the current run of byte tokens, because a later byte may make the
+//! whole run invalid. A step that needs whole tokens and follows a step that joins all tokens must
+//! wait for the end.
 
 use std::borrow::Cow;
-use std::ops::Deref;
 
 use super::lossy::{REPLACEMENT, from_utf8_lossy};
 use super::step_budget::StepBudget;
-use super::steps::{Step, Strip, fallback_byte, push_byte_level};
+use super::steps::{Step, StripEnds, fallback_byte, push_byte_level};
 use super::{Decoder, sentencepiece};
 use crate::budget::Budget;
 use crate::error::DecodeError;
-use crate::memory::fallible::{append, catch, check, push};
-use crate::options::DecodeOptions;
-use crate::tokenizer::Tokenizer;
-
-/// Decodes ids as they arrive. The pieces of text that [`push`](Self::push) and [`end`](Self::end)
-/// return, concatenated, are the result of [`Tokenizer::decode`] for all ids.
-///
-/// ```
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use tokenlane_core::{DecodeOptions, DecodeStream, RankDefinition, Tokenizer};
-///
-/// let ranks = "aA== 0\nwg== 1\nrg== 2\n"; // h, and the two bytes of ®
-/// let definition = RankDefinition { pattern: r"\w+".into(), special_tokens: vec![] };
-/// let tokenizer = Tokenizer::from_ranks(ranks.as_bytes(), &definition)?;
-/// let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());
-/// assert_eq!(stream.push(&[0, 1])?, "h");
-/// assert_eq!(stream.push(&[2])?, "®");
-/// assert_eq!(stream.end()?, "");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct DecodeStream<T> {
-    tokenizer: T,
-    options: DecodeOptions,
-    states: Vec<StepState>,
-    /// The number of ids received.
-    count: usize,
-    /// The budget of all ids received.
-    budget: Budget,
-    /// The size of all tokens received, in bytes.
-    taken: usize,
-}
-
-impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
-    /// A stream for a tokenizer, which may be borrowed or shared.
-    pub fn new(tokenizer: T, options: DecodeOptions) -> Self {
-        let states = tokenizer.pipeline.decoder.states();
-        Self { tokenizer, options, states, count: 0, budget: Budget::of_ids(0), taken: 0 }
-    }
-
-    /// Returns the text that became certain with these ids. If an unknown id is an error (see
-    /// [`Tokenizer::decode`]), none of the ids are consumed. After any other error the stream is
-    /// reset.
-    pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
-        let mut text = Vec::new();
-        let tokenizer = &*self.tokenizer;
-        tokenizer.pipeline.check_ids(ids, self.count)?;
-        self.budget.add_ids(ids.len());
-        let mut flow = tokenizer.pipeline.decoder.flow(&mut self.states, &mut self.budget, &mut text);
-        let taken = &mut self.taken;
-        let flowed = catch(|| {
-            for token in tokenizer.pipeline.decoded_tokens(ids, &self.options) {
-                check()?;
-                flow.budget.check(taken.saturating_add(token.len()), "the decoder")?;
-                *taken += token.len();
-                flow.part(0, token)?;
-                flow.end_of_token(0)?;
-            }
-            Ok::<_, DecodeError>(())
-        });
-        let text = flowed.and_then(|()| catch(|| Ok(certain(text))));
-        match text {
-            Ok(_) => self.count += ids.len(),
-            // Some of the ids are consumed, and their text is lost.
-            Err(_) => self.start_over(),
-        }
-        text
-    }
-
-    /// Returns the rest of the text and resets the stream.
-    pub fn end(&mut self) -> Result<String, DecodeError> {
-        let mut text = Vec::new();
-        let result =
-            catch(|| self.tokenizer.pipeline.decoder.flow(&mut self.states, &mut self.budget, &mut text).end(0));
-        self.start_over();
-        result.and_then(|()| catch(|| Ok(certain(text))))
-    }
-
-    fn start_over(&mut self) {
-        self.states = self.tokenizer.pipeline.decoder.states();
-        (self.count, self.budget, self.taken) = (0, Budget::of_ids(0), 0);
-    }
-}
-
-fn certain(text: Vec<u8>) -> String {
-    // Every step passes on whole characters.
-    from_utf8_lossy(text)
-}
+use crate::memory::fallible::{append, push};
 
 /// The state of a step.
 #[derive(Debug, Default)]
-struct StepState {
+pub(crate) struct StepState {
     /// The current token, whose end has not arrived yet.
     token: Vec<u8>,
     /// The number of tokens before it.
@@ -133,18 +43,26 @@ struct StepState {
 }
 
 impl Decoder {
-    fn states(&self) -> Vec<StepState> {
+    /// The states of all steps before the first token.
+    pub(crate) fn states(&self) -> Vec<StepState> {
         self.steps.iter().map(|_| StepState { stripped: Some(0), ..StepState::default() }).collect()
     }
 
-    fn flow<'a>(&'a self, states: &'a mut [StepState], budget: &'a mut Budget, out: &'a mut Vec<u8>) -> Flow<'a> {
+    /// Connects the steps with their states, and with the end of the text so far. Every step passes
+    /// on whole characters.
+    pub(crate) fn flow<'a>(
+        &'a self,
+        states: &'a mut [StepState],
+        budget: &'a mut Budget,
+        out: &'a mut Vec<u8>,
+    ) -> Flow<'a> {
         Flow { steps: &self.steps, states, budget, out }
     }
 }
 
 /// The steps with their states. The output of step `at` goes to step `at + 1`, and that of the last
 /// step to `out`.
-struct Flow<'a> {
+pub(crate) struct Flow<'a> {
     steps: &'a [Step],
     states: &'a mut [StepState],
     budget: &'a mut Budget,
@@ -152,6 +70,17 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
+    /// Passes a token through the steps.
+    pub(crate) fn token(&mut self, token: &[u8]) -> Result<(), DecodeError> {
+        self.pass_token(0, token)
+    }
+
+    /// Passes on what the steps keep. No token follows.
+    pub(crate) fn end(mut self) -> Result<(), DecodeError> {
+        (0..self.steps.len()).try_for_each(|at| self.end_of_tokens(at))
+    }
+
+    /// Handles a part of a token in step `at`.
     fn part(&mut self, at: usize, part: &[u8]) -> Result<(), DecodeError> {
         match self.steps.get(at) {
             None => append(self.out, part),
@@ -162,6 +91,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
+    /// Handles the end of a token in step `at`.
     fn end_of_token(&mut self, at: usize) -> Result<(), DecodeError> {
         let steps: &'a [Step] = self.steps;
         let Some(step) = steps.get(at) else { return Ok(()) };
@@ -175,12 +105,12 @@ impl<'a> Flow<'a> {
             Step::Bytes => {
                 append(&mut state.bytes, &state.token);
                 state.token.clear();
-                self.whole_characters(at, false)
+                self.pass_characters(at, false)
             }
             Step::ByteLevel => {
                 push_byte_level(&state.token, &mut state.bytes);
                 state.token.clear();
-                self.whole_characters(at, false)
+                self.pass_characters(at, false)
             }
             Step::ByteFallback => self.fallback(at),
             Step::SentencePiece(decoder) => {
@@ -188,12 +118,12 @@ impl<'a> Flow<'a> {
                 let mut budget = StepBudget::new(self.budget, state.written);
                 decoder.piece(&mut state.sentencepiece, &token, false, &mut budget, &mut text)?;
                 state.written = budget.written;
-                self.whole_token(at + 1, &text)
+                self.pass_token(at + 1, &text)
             }
             Step::Bpe { .. } => {
                 let token = std::mem::take(&mut state.token);
                 match state.previous.replace(token) {
-                    Some(previous) => self.hand_on(at, previous, false),
+                    Some(previous) => self.map_token(at, previous, false),
                     None => Ok(()),
                 }
             }
@@ -203,22 +133,21 @@ impl<'a> Flow<'a> {
                     return Ok(());
                 }
                 state.previous = Some(token.clone());
-                self.hand_on(at, token, false)
+                self.map_token(at, token, false)
             }
             _ => {
                 let token = std::mem::take(&mut state.token);
-                self.hand_on(at, token, false)
+                self.map_token(at, token, false)
             }
         }
     }
 
-    /// Handles the end of all tokens.
-    fn end(&mut self, at: usize) -> Result<(), DecodeError> {
+    /// Handles the end of all tokens in step `at`. The steps before it have handled it.
+    fn end_of_tokens(&mut self, at: usize) -> Result<(), DecodeError> {
         match self.steps.get(at) {
-            None => return Ok(()),
             Some(Step::Fuse) => self.end_of_token(at + 1)?,
             Some(Step::Bytes | Step::ByteLevel) => {
-                self.whole_characters(at, true)?;
+                self.pass_characters(at, true)?;
                 self.end_of_token(at + 1)?;
             }
             Some(Step::ByteFallback) => self.end_of_run(at)?,
@@ -226,20 +155,20 @@ impl<'a> Flow<'a> {
                 let (state, mut text) = (&mut self.states[at], vec![]);
                 let mut budget = StepBudget::new(self.budget, state.written);
                 decoder.end(&mut state.sentencepiece, false, &mut budget, &mut text)?;
-                self.whole_token(at + 1, &text)?;
+                self.pass_token(at + 1, &text)?;
             }
             Some(Step::Bpe { .. }) => {
                 if let Some(last) = self.states[at].previous.take() {
-                    self.hand_on(at, last, true)?;
+                    self.map_token(at, last, true)?;
                 }
             }
-            Some(_) => {}
+            _ => {}
         }
-        self.end(at + 1)
+        Ok(())
     }
 
-    /// Maps a whole token with step `at` and passes the result to the next step.
-    fn hand_on(&mut self, at: usize, token: Vec<u8>, is_last: bool) -> Result<(), DecodeError> {
+    /// Maps a whole token by step `at` and passes the result to the next step.
+    fn map_token(&mut self, at: usize, token: Vec<u8>, is_last: bool) -> Result<(), DecodeError> {
         let steps: &'a [Step] = self.steps;
         let mut budget = StepBudget::new(self.budget, self.states[at].written);
         let token = steps[at].token(Cow::Owned(token), self.states[at].place, is_last, &mut budget)?;
@@ -248,16 +177,17 @@ impl<'a> Flow<'a> {
         if matches!(steps[at], Step::Ctc { .. }) && token.is_empty() {
             return Ok(());
         }
-        self.whole_token(at + 1, &token)
+        self.pass_token(at + 1, &token)
     }
 
-    fn whole_token(&mut self, at: usize, token: &[u8]) -> Result<(), DecodeError> {
+    /// Passes a whole token to step `at`.
+    fn pass_token(&mut self, at: usize, token: &[u8]) -> Result<(), DecodeError> {
         self.part(at, token)?;
         self.end_of_token(at)
     }
 
     /// Passes on the bytes of step `at`, except for a last character that may still be completed.
-    fn whole_characters(&mut self, at: usize, is_end: bool) -> Result<(), DecodeError> {
+    fn pass_characters(&mut self, at: usize, is_end: bool) -> Result<(), DecodeError> {
         let mut bytes = std::mem::take(&mut self.states[at].bytes);
         let kept = if is_end { 0 } else { unfinished(&bytes) };
         self.states[at].bytes = bytes.split_off(bytes.len() - kept);
@@ -267,12 +197,13 @@ impl<'a> Flow<'a> {
         self.part(at + 1, from_utf8_lossy(bytes).as_bytes())
     }
 
+    /// Handles the end of a token in a step of byte fallback.
     fn fallback(&mut self, at: usize) -> Result<(), DecodeError> {
         let state = &mut self.states[at];
         let token = std::mem::take(&mut state.token);
         let Some(byte) = fallback_byte(&token) else {
             self.end_of_run(at)?;
-            return self.whole_token(at + 1, &token);
+            return self.pass_token(at + 1, &token);
         };
         push(&mut state.bytes, byte);
         // Only the last character can be unfinished, so a long run is not read again for each byte.
@@ -283,9 +214,10 @@ impl<'a> Flow<'a> {
                 state.broken |= error.error_len().is_some();
             }
         }
-        if state.broken { self.spoilt_run(at) } else { Ok(()) }
+        if state.broken { self.pass_invalid_run(at) } else { Ok(()) }
     }
 
+    /// Passes on a run of byte tokens that has ended: as one token if it is UTF-8.
     fn end_of_run(&mut self, at: usize) -> Result<(), DecodeError> {
         let state = &mut self.states[at];
         state.whole = 0;
@@ -293,20 +225,21 @@ impl<'a> Flow<'a> {
             return Ok(());
         }
         if std::str::from_utf8(&state.bytes).is_err() {
-            return self.spoilt_run(at);
+            return self.pass_invalid_run(at);
         }
         let run = std::mem::take(&mut state.bytes);
-        self.whole_token(at + 1, &run)
+        self.pass_token(at + 1, &run)
     }
 
     /// Passes on each byte of the run as a token U+FFFD.
-    fn spoilt_run(&mut self, at: usize) -> Result<(), DecodeError> {
+    fn pass_invalid_run(&mut self, at: usize) -> Result<(), DecodeError> {
         self.states[at].whole = 0;
         let count = std::mem::take(&mut self.states[at].bytes).len();
-        (0..count).try_for_each(|_| self.whole_token(at + 1, REPLACEMENT))
+        (0..count).try_for_each(|_| self.pass_token(at + 1, REPLACEMENT))
     }
 
-    fn strip_part(&mut self, at: usize, strip: Strip, part: &[u8]) -> Result<(), DecodeError> {
+    /// Handles a part of a token in a step that strips a character from both ends.
+    fn strip_part(&mut self, at: usize, strip: StripEnds, part: &[u8]) -> Result<(), DecodeError> {
         let mut buffer = [0; 4];
         let mark: &str = strip.content.encode_utf8(&mut buffer);
         let state = &mut self.states[at];

@@ -1,0 +1,91 @@
+//! Decodes ids that arrive one after the other. Yields text as soon as it is certain, and only
+//! whole characters. `decoder::flow` has the steps.
+
+use std::ops::Deref;
+
+use crate::budget::Budget;
+use crate::decoder::flow::StepState;
+use crate::decoder::from_utf8_lossy;
+use crate::error::DecodeError;
+use crate::memory::fallible::{catch, check};
+use crate::options::DecodeOptions;
+use crate::tokenizer::Tokenizer;
+
+/// Decodes ids as they arrive. The pieces of text that [`push`](Self::push) and [`end`](Self::end)
+/// return, concatenated, are the result of [`Tokenizer::decode`] for all ids.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use tokenlane_core::{DecodeOptions, DecodeStream, RankDefinition, Tokenizer};
+///
+/// let ranks = "aA== 0\nwg== 1\nrg== 2\n"; // h, and the two bytes of ®
+/// let definition = RankDefinition { pattern: r"\w+".into(), special_tokens: vec![] };
+/// let tokenizer = Tokenizer::from_ranks(ranks.as_bytes(), &definition)?;
+/// let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());
+/// assert_eq!(stream.push(&[0, 1])?, "h");
+/// assert_eq!(stream.push(&[2])?, "®");
+/// assert_eq!(stream.end()?, "");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct DecodeStream<T> {
+    tokenizer: T,
+    options: DecodeOptions,
+    states: Vec<StepState>,
+    /// The number of ids received.
+    count: usize,
+    /// The budget of all ids received.
+    budget: Budget,
+    /// The size of all tokens received, in bytes.
+    taken: usize,
+}
+
+impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
+    /// A stream for a tokenizer, which may be borrowed or shared.
+    pub fn new(tokenizer: T, options: DecodeOptions) -> Self {
+        let states = tokenizer.pipeline.decoder.states();
+        Self { tokenizer, options, states, count: 0, budget: Budget::of_ids(0), taken: 0 }
+    }
+
+    /// Returns the text that became certain with these ids. If an unknown id is an error (see
+    /// [`Tokenizer::decode`]), none of the ids are consumed. After any other error the stream is
+    /// reset.
+    pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
+        let mut text = Vec::new();
+        let tokenizer = &*self.tokenizer;
+        tokenizer.pipeline.check_ids(ids, self.count)?;
+        self.budget.add_ids(ids.len());
+        let decoded = catch(|| {
+            for token in tokenizer.pipeline.decoded_tokens(ids, &self.options) {
+                check()?;
+                self.budget.check(self.taken.saturating_add(token.len()), "the decoder")?;
+                self.taken += token.len();
+                let mut flow = tokenizer.pipeline.decoder.flow(&mut self.states, &mut self.budget, &mut text);
+                flow.token(token)?;
+            }
+            Ok::<_, DecodeError>(())
+        });
+        let text = decoded.and_then(|()| catch(|| Ok(from_utf8_lossy(text))));
+        match text {
+            Ok(_) => self.count += ids.len(),
+            // Some of the ids are consumed, and their text is lost.
+            Err(_) => self.start_over(),
+        }
+        text
+    }
+
+    /// Returns the rest of the text and resets the stream.
+    pub fn end(&mut self) -> Result<String, DecodeError> {
+        let mut text = Vec::new();
+        let decoder = &self.tokenizer.pipeline.decoder;
+        let result = catch(|| decoder.flow(&mut self.states, &mut self.budget, &mut text).end());
+        self.start_over();
+        result.and_then(|()| catch(|| Ok(from_utf8_lossy(text))))
+    }
+
+    fn start_over(&mut self) {
+        self.states = self.tokenizer.pipeline.decoder.states();
+        (self.count, self.budget, self.taken) = (0, Budget::of_ids(0), 0);
+    }
+}

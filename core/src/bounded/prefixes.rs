@@ -178,6 +178,11 @@ impl<'a> Prefixes<'a> {
         let mut back = self.back;
         loop {
             let (start, token) = self.anchor(end.saturating_sub(back));
+            // Offsets are expensive. Only the search by `Reach` needs those of the last tokens.
+            if start == 0 && !self.counts_ends_exactly && self.tokenizer.reach().is_none() {
+                self.look(end);
+                return self.count_whole(encoder, end, usize::MAX);
+            }
             self.encode(encoder, start, end)?;
             if let Some((local, made)) = self.common(start, token) {
                 self.counted = Counted { local, made };

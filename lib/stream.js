@@ -24,7 +24,7 @@ class DecodeStream {
   push(ids) {
     if (typeof ids === 'number') {
       checkId('ids', ids)
-      ids = Uint32Array.of(ids)
+      return native.streamPushId(this.#stream, ids)
     }
     return native.streamPush(this.#stream, toIds('ids', ids))
   }

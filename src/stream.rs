@@ -33,6 +33,14 @@ pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> nap
     })
 }
 
+/// Like [`stream_push`], for one id: saves the caller a typed array per id, with a buffer outside
+/// of the heap of JS that has to be collected.
+#[napi]
+pub fn stream_push_id(env: Env, stream: &External<Stream>, id: u32) -> napi::Result<JsText> {
+    let result = caught(|| Ok(JsText::try_from(stream.0.borrow_mut().push(&[id])?)?));
+    result.map_err(|failure| node_api::js_error(env, &failure))
+}
+
 /// Returns the rest of the text and resets the stream.
 #[napi]
 pub fn stream_end(env: Env, stream: &External<Stream>) -> napi::Result<JsText> {

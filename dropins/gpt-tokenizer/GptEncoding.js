@@ -37,6 +37,9 @@ const SPECIAL_TOKENS = {
 /** Codes of the error for a token that does not exist. */
 const NO_SUCH_TOKEN = new Set(['ERR_TOKENLANE_UNKNOWN_ID', 'ERR_TOKENLANE_ARGUMENT_VALUE'])
 
+/** `decode` takes this many ids from its argument before it decodes them together. */
+const IDS_AT_ONCE = 4096
+
 // Makes the constructor private: only the two static functions below know this symbol.
 const INTERNAL = Symbol('internal')
 
@@ -143,8 +146,14 @@ class GptEncoding {
   decode(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     let decoded = ''
-    for (const token of inputTokensToDecode) decoded += stream.push(token)
-    return decoded + stream.end()
+    let ids = []
+    for (const token of inputTokensToDecode) {
+      ids.push(token)
+      if (ids.length < IDS_AT_ONCE) continue
+      decoded += stream.push(ids)
+      ids = []
+    }
+    return decoded + stream.push(ids) + stream.end()
   }
 
   *decodeGenerator(inputTokensToDecode) {

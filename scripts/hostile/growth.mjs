@@ -33,7 +33,19 @@ const withIds = (run) => ({
   prepare: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, truncation: false, padding: false }).ids,
   run,
 })
-const half = (ids) => Math.ceil(ids.length / 2)
+
+/**
+ * A call that gets about half of the text's number of tokens. It is estimated from the start of the
+ * text: to encode all of it would fill caches with its words before the measurement.
+ */
+const withHalf = (run) => ({
+  prepare: (tokenizer, text) => {
+    const start = text.slice(0, 4096)
+    const options = { ...PARSE, truncation: false, padding: false }
+    return Math.ceil((tokenizer.encode(start, options).length * text.length) / start.length / 2)
+  },
+  run,
+})
 
 /**
  * The calls of tokenlane. `prepare` creates further inputs of `run` before the measurement starts.
@@ -63,10 +75,10 @@ const CALLS = {
   },
   count: { run: (tokenizer, text) => tokenizer.count(text, PARSE) },
   countBatch: { run: async (tokenizer, text) => (await tokenizer.countBatch([text], PARSE))[0] },
-  isWithin: withIds((tokenizer, text, ids) => tokenizer.isWithin(text, half(ids), PARSE)),
-  truncate: withIds((tokenizer, text, ids) => tokenizer.truncate(text, half(ids) + 8, PARSE).length),
+  isWithin: withHalf((tokenizer, text, half) => tokenizer.isWithin(text, half, PARSE)),
+  truncate: withHalf((tokenizer, text, half) => tokenizer.truncate(text, half + 8, PARSE).length),
   'truncate to few': { run: (tokenizer, text) => tokenizer.truncate(text, 64, PARSE).length },
-  encodeInto: withIds((tokenizer, text, ids) => tokenizer.encodeInto(text, new Uint32Array(half(ids)), PARSE).written),
+  encodeInto: withHalf((tokenizer, text, half) => tokenizer.encodeInto(text, new Uint32Array(half), PARSE).written),
   split: { run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256 }).length },
   'split into sentences': {
     run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, boundary: 'sentence' }).length,
@@ -182,51 +194,78 @@ export function callsOf(subject, wanted = CALL_NAMES) {
   return wanted.filter(has)
 }
 
-/** CPU milliseconds of one run of a call on a text. */
-async function timed(subject, call, text) {
+/** The texts of the last kind, if that depends on no seed. */
+const texts = { kind: '', isRandom: true, made: new Map() }
+let seeds = 0
+
+/** A new text, because caches know the earlier ones; the same one if the kind has only one. */
+function textOf(kind, bytes) {
+  if (texts.kind !== kind) {
+    const isRandom = adversarial(kind, 1000, 1) !== adversarial(kind, 1000, 2)
+    Object.assign(texts, { kind, isRandom, made: new Map() })
+  }
+  if (texts.isRandom) return adversarial(kind, bytes, ++seeds)
+  if (!texts.made.has(bytes)) texts.made.set(bytes, adversarial(kind, bytes))
+  return texts.made.get(bytes)
+}
+
+/**
+ * CPU milliseconds of one run of a call on a text. With `collect`, garbage of earlier runs is
+ * collected before, if node runs with --expose-gc.
+ */
+async function timed(subject, call, text, collect) {
   const { prepare, run } = CALLS[call] ?? DROPINS[call]
   const target = call in CALLS ? subject.tokenizer : subject
   const given = await prepare?.(target, text)
   // Prevents that a long word resumes from the cached merges of the previous one.
   subject.tokenizer.count('z'.repeat(1000))
+  if (collect) globalThis.gc?.()
   const start = process.cpuUsage()
   await run(target, text, given)
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1000
 }
 
-/** The minimum of several runs. Each has a new text, because caches know the previous one. */
-async function least(subject, call, kind, bytes, seed, runs = 3) {
+/** The minimum of several runs. Stops at a time of at most `enough`. */
+async function least(subject, call, kind, bytes, { runs = RUNS, enough = 0.5, collect = false } = {}) {
   let best = Infinity
-  for (let run = 0; run < runs && best > 0.5; run++) {
-    best = Math.min(best, await timed(subject, call, adversarial(kind, bytes, seed + run)))
+  for (let run = 0; run < runs && best > enough; run++) {
+    best = Math.min(best, await timed(subject, call, textOf(kind, bytes), collect))
     if (best > 1500) break
   }
   return best
 }
 
+const RUNS = 3
 /** Minimum CPU milliseconds of a meaningful measurement. */
 const TELLING = 8
 
 /**
  * Measures the growth of a call: `{ bytes, single, double }`, in CPU milliseconds. Texts get longer
- * until the time is meaningful or they have `most` bytes. A growth of more than `wanted` is
- * measured again up to `tries` times: other processes make times longer, never shorter.
+ * until the time is meaningful (`telling`) or they have `most` bytes. The longer text is measured
+ * until its growth is at most `wanted`, at most three times; then both texts are measured again, up
+ * to `tries` times, after a collection of garbage: garbage and other processes make times longer,
+ * never shorter.
  */
-export async function growthOf(subject, call, kind, { least: from, most, wanted, factor = 2, tries = 6 }) {
+export async function growthOf(subject, call, kind, sizes) {
+  const { least: from, most, wanted, factor = 2, tries = 6, telling = TELLING } = sizes
   let bytes = from
-  let single = await least(subject, call, kind, bytes, 1)
-  while (single < TELLING && bytes < most) {
-    bytes = Math.min(most, bytes * (single < TELLING / 8 ? 8 : 2))
-    single = await least(subject, call, kind, bytes, 1)
+  let single = await least(subject, call, kind, bytes, { runs: 1 })
+  for (;;) {
+    // One run tells whether the text is long enough; the first runs of a call can be slower.
+    if (single >= telling) single = Math.min(single, await least(subject, call, kind, bytes, { runs: RUNS - 1 }))
+    if (single >= telling || bytes >= most) break
+    const doublings = Math.ceil(Math.log2(telling / single))
+    bytes = Math.min(most, bytes * 2 ** Math.min(6, Math.max(1, doublings)))
+    single = await least(subject, call, kind, bytes, { runs: 1 })
   }
-  let double = await least(subject, call, kind, factor * bytes, 11)
-  for (let again = 1; again <= tries && double / single > wanted && double >= TELLING; again++) {
-    double = Math.min(double, await least(subject, call, kind, factor * bytes, 20 * again))
-    single = Math.min(single, await least(subject, call, kind, bytes, 20 * again + 10))
+  let double = await least(subject, call, kind, factor * bytes, { enough: wanted * single })
+  for (let again = 1; again <= tries && double / single > wanted && double >= telling; again++) {
+    double = Math.min(double, await least(subject, call, kind, factor * bytes, { collect: true }))
+    single = Math.min(single, await least(subject, call, kind, bytes, { collect: true }))
   }
   return { bytes, single, double }
 }
 
 /** Whether a growth exceeds `wanted`, and its times are meaningful. */
-export const isSteep = ({ single, double }, wanted) => double >= TELLING && double / single > wanted
+export const isSteep = ({ single, double }, wanted, telling = TELLING) => double >= telling && double / single > wanted

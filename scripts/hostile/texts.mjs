@@ -2,26 +2,37 @@
 // Measures how the time of every call grows with every hostile text, for several tokenizers.
 //
 //   usage: npm run hostile -- texts [--call NAME]… [--text NAME]… [--least KIB] [--most KIB]
-//                                   [--vocab FOLDER]… [tokenizer.json | name of an encoding]…
+//                                   [--vocab FOLDER]… [--jobs COUNT] [--ratio]
+//                                   [tokenizer.json | name of an encoding]…
 //
 // By default the tokenizers are the bundled encodings, those of the public test set beside the
 // repository, and each tokenizer.json in a folder of --vocab. Texts start at --least (16) KiB and
-// double until the time is meaningful, up to --most (1024) KiB.
+// double until the time is meaningful, up to --most (1024) KiB. --jobs processes measure one
+// tokenizer each at a time.
 //
 // The CPU time is measured, as the minimum of several runs, for a text and for one twice as long. A
-// growth of more than 2.3 is measured again; if it persists, the command lists it and fails. Prints
-// one line for each tokenizer and text, with the slowest call and the one that grows most.
+// growth of more than 2.3 is measured again, and if it persists, with a text four times as long: a
+// step where the text exceeds a cache of the processor disappears, a growth does not. If it does
+// not, the command lists it and fails. Prints one line for each tokenizer and text, with the
+// slowest call and the one that grows most.
+//
+// With --ratio: compares the time of `split` with that of `encode` instead (ratio.mjs).
 
+import { fork } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import { root, stop } from '../setup.mjs'
 import { TEXTS } from './adversarial.mjs'
 import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
+import { ratiosOf } from './ratio.mjs'
 
 const WANTED = 2.3
+/** Minimum CPU milliseconds of a measurement. The clock counts microseconds, except on Windows. */
+const TELLING = 2
 
 const { values, positionals } = parseArgs({
   options: {
@@ -30,6 +41,8 @@ const { values, positionals } = parseArgs({
     vocab: { type: 'string', multiple: true },
     least: { type: 'string', default: '16' },
     most: { type: 'string', default: '1024' },
+    jobs: { type: 'string', default: '1' },
+    ratio: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
@@ -41,7 +54,7 @@ function chosen(name, wanted, known) {
 
 const calls = chosen('call', values.call, CALL_NAMES)
 const kinds = chosen('text', values.text, Object.keys(TEXTS))
-const sizes = { least: Number(values.least) * 1024, most: Number(values.most) * 1024, wanted: WANTED }
+const sizes = { least: Number(values.least) * 1024, most: Number(values.most) * 1024, wanted: WANTED, telling: TELLING }
 
 /** Each tokenizer.json in a folder or directly below it. */
 function filesIn(folder) {
@@ -52,18 +65,27 @@ function filesIn(folder) {
 
 const { encodings } = createRequire(import.meta.url)(root)
 const folders = [path.join(root, '..', 'shared', 'conformance', 'public', 'tokenizers'), ...(values.vocab ?? [])]
-const names = positionals.length > 0 ? positionals : [...encodings(), ...folders.flatMap(filesIn)]
+const files = [...new Set(folders.flatMap(filesIn).map((file) => fs.realpathSync(file)))]
+const names = positionals.length > 0 ? positionals : [...encodings(), ...files]
 
 const round = (ms) => ms.toFixed(ms < 10 ? 1 : 0)
-let measured = 0
-const suspects = []
-for (const name of names) {
+
+/** Whether a growth that persists is found in a longer text, too. */
+async function isLasting(subject, kind, call, found) {
+  if (!isSteep(found, WANTED, TELLING)) return false
+  const longer = { ...sizes, least: 4 * found.bytes, most: 4 * found.bytes, tries: 12 }
+  return isSteep(await growthOf(subject, call, kind, longer), WANTED)
+}
+
+/** Measures one tokenizer: `{ measured, suspects, steep }`. */
+async function measure(name) {
+  const result = { measured: 0, suspects: 0, steep: [] }
   let subject
   try {
     subject = await subjectOf(name)
   } catch (error) {
     console.log(`${name}: left out: ${error.message}`)
-    continue
+    return result
   }
   console.log(name)
   for (const kind of kinds) {
@@ -71,35 +93,70 @@ for (const name of names) {
     let steepest = { call: '', factor: 0 }
     for (const call of callsOf(subject, calls)) {
       let found
+      let lasts = false
       try {
         found = await growthOf(subject, call, kind, sizes)
+        if (isSteep(found, WANTED, TELLING)) {
+          result.suspects++
+          lasts = await isLasting(subject, kind, call, found)
+        }
       } catch (error) {
         if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? ''))
           throw new Error(`${name}, ${kind}, ${call}`, { cause: error })
         continue
       }
-      measured++
-      const perMib = found.single / (found.bytes / 2 ** 20)
-      const factor = found.double / found.single
+      result.measured++
+      const { bytes, single, double } = found
+      const perMib = single / (bytes / 2 ** 20)
       if (perMib > slowest.perMib) slowest = { call, perMib }
-      if (factor > steepest.factor && found.double >= 8) steepest = { call, factor }
-      if (isSteep(found, WANTED)) suspects.push({ name, subject, kind, call })
+      if (double >= TELLING && double / single > steepest.factor) steepest = { call, factor: double / single }
+      if (lasts)
+        result.steep.push(
+          `${name}, ${kind}, ${call}: ${bytes >> 10} KiB ${round(single)} ms, twice as many ${round(double)} ms`,
+        )
     }
     const steep = steepest.factor > 0 ? `x${steepest.factor.toFixed(2)} ${steepest.call}` : ''
     console.log(`  ${kind.padEnd(42)}${`${round(slowest.perMib)} ms/MiB ${slowest.call}`.padEnd(48)}${steep}`)
   }
+  return result
 }
 
-const steep = []
-for (const { name, subject, kind, call } of suspects) {
-  const found = await growthOf(subject, call, kind, { ...sizes, tries: 12 })
-  if (!isSteep(found, WANTED)) continue
-  steep.push({ name, kind, call })
-  console.log(
-    `${name}, ${kind}, ${call}: ${found.bytes >> 10} KiB ${round(found.single)} ms, twice as many ${round(found.double)} ms`,
+/** Measures one tokenizer in a process of its own, and prints its output when it ends. */
+function inProcess(name) {
+  const rest = process.argv.slice(2).filter((argument) => !positionals.includes(argument))
+  const child = fork(fileURLToPath(import.meta.url), [...rest, '--jobs', '1', name], {
+    execArgv: ['--expose-gc'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  let output = ''
+  let result
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.on('message', (message) => (result = message))
+  return new Promise((resolve, reject) =>
+    child.on('close', (code) => {
+      process.stdout.write(output)
+      if (result) resolve(result)
+      else reject(new Error(`${name}: the process ended with code ${code}`))
+    }),
   )
 }
-console.log(
-  `${measured} measured, ${suspects.length} grew by more than ${WANTED} at first and ${steep.length} when tried again`,
-)
-if (steep.length > 0) process.exit(1)
+
+const one = values.ratio ? (name) => ratiosOf(name, kinds) : measure
+const run = process.send ? one : inProcess
+const results = []
+const waiting = [...names]
+const worker = async () => {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) results.push(await run(name))
+}
+await Promise.all(Array.from({ length: Number(values.jobs) }, worker))
+
+if (process.send) {
+  process.send(results[0])
+} else {
+  const steep = results.flatMap((result) => result.steep)
+  const sum = (key) => results.reduce((total, result) => total + result[key], 0)
+  for (const line of steep) console.log(line)
+  const what = values.ratio ? 'cost more than 3 times encode' : `grew by more than ${WANTED} at first`
+  console.log(`${sum('measured')} measured, ${sum('suspects')} ${what} and ${steep.length} when tried again`)
+  if (steep.length > 0) process.exit(1)
+}

@@ -14,23 +14,23 @@
 //! token that crosses `e` can end ([`Reach`]). If none of them is within the limit, no longer
 //! prefix is.
 //!
-//! If `e` is the end of a token of the whole text and the limit is reached there, two more facts
-//! exclude prefixes:
+//! Two more facts exclude prefixes:
 //!
-//! - The tokens of a longer prefix are the same as those of the whole text up to some position.
-//!   Behind it, the two have no token boundary in common, because the tokens of a prefix are
-//!   unique. So from the end of one of the last tokens (the last [`TOKENS_BEFORE`] are considered),
-//!   the longer prefix has to reach beyond `e` with no more tokens ([`Reach::last_start`]).
-//! - If a word ends at `e`, behind a letter or a digit, or if no merge joins text across `e`, then
-//!   a token ends at `e` in every longer prefix too. Such a prefix has at least one token more.
+//! - The tokens of a longer prefix are the same as those of the prefix that ends at `e` up to some
+//!   position. Behind it, the two have no token boundary in common, because the tokens of a prefix
+//!   are unique. So from the end of one of the last tokens (the last [`TOKENS_BEFORE`] are
+//!   considered), the longer prefix has to reach beyond `e` within the limit.
+//! - If `e` is the end of a token of the whole text, the limit is reached there, and a word ends
+//!   there behind a letter or a digit, or no merge joins text across `e`, then a token ends at `e`
+//!   in every longer prefix too. Such a prefix has at least one token more.
 //!
 //! All of this is about the text that the model reads. If a normalizer changes the text near the
 //! limit, all prefixes are counted that end up to a few tokens beyond it; and the white space
 //! behind them, if text can vanish. If offsets do not show the positions of tokens, because the
 //! model drops characters, the limit is found by bisection.
 
-use super::prefixes::{CHUNK, Prefixes};
-use super::reach::Reach;
+use super::prefixes::{CHUNK, Counted, Prefixes};
+use super::reach::{LastEnds, Reach};
 use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
@@ -52,7 +52,7 @@ const NEAR: usize = 64;
 const MAX_ENCODED_AT_ONCE: usize = 16 << 10;
 /// The ends of this many tokens before the limit are considered as positions where the tokens of a
 /// longer prefix begin to differ.
-const TOKENS_BEFORE: usize = 8;
+const TOKENS_BEFORE: usize = 16;
 /// This many bytes of white space behind a prefix are tried first.
 const WHITE_SPACE: usize = 64;
 
@@ -118,6 +118,10 @@ impl Prefixes<'_> {
                 let found = self.shorter(encoder, self.start_of_word(room), room, most)?;
                 self.by_halves(encoder, found, room)?
             }
+            _ if self.shares_place(room) => {
+                let found = self.shorter(encoder, self.made.offsets[room][0] as usize, room, most)?;
+                self.by_halves(encoder, found, room)?
+            }
             Some(reach) if self.is_read_as_it_stands(edge) => {
                 if self.is_settled(edge, room) {
                     FoundPrefix { length: edge, tokens: room }
@@ -143,6 +147,17 @@ impl Prefixes<'_> {
                 None => return Ok(found),
             }
         }
+    }
+
+    /// Whether the tokens on both sides of the limit have the same place, of several characters:
+    /// the bytes of characters that Unigram does not know.
+    fn shares_place(&self, room: usize) -> bool {
+        let offsets = &self.made.offsets;
+        if room == 0 || offsets.get(room) != offsets.get(room - 1) {
+            return false;
+        }
+        let [start, end] = offsets[room].map(|place| place as usize);
+        self.text.get(start..end).is_some_and(|text| text.chars().nth(1).is_some())
     }
 
     /// Whether `room` tokens end at `edge` in every prefix of at least that length.
@@ -242,8 +257,10 @@ impl Prefixes<'_> {
     ) -> Result<FoundPrefix, EncodeError> {
         let mut ends = vec![];
         while found.length < self.text.len() && self.encoded < most {
-            let last_start = self.last_start(reach, found, room);
-            let seen = reach.ends_behind(&self.tokenizer.pipeline, self.text, found.length, last_start, &mut ends);
+            let last_ends = self.last_ends(found);
+            let slack = room - found.tokens;
+            let pipeline = &self.tokenizer.pipeline;
+            let seen = reach.ends_behind(pipeline, self.text, found.length, &last_ends, slack, &mut ends);
             self.look(seen);
             let mut next = None;
             for &length in ends.iter().rev() {
@@ -261,16 +278,28 @@ impl Prefixes<'_> {
         Ok(found)
     }
 
-    /// The last position, at most the end of `found`, at which the last token of a longer prefix
-    /// within the limit can start.
-    fn last_start(&self, reach: &Reach, found: FoundPrefix, room: usize) -> usize {
-        let is_edge = found.tokens == room && room > 0 && self.made.offsets[room - 1][1] as usize == found.length;
-        if !is_edge {
-            return found.length;
+    /// Where the last tokens of a prefix end. It is the prefix that was counted last.
+    fn last_ends(&self, found: FoundPrefix) -> LastEnds {
+        if self.tokenizer.text_can_vanish() {
+            return LastEnds { starts_anywhere: true, ..LastEnds::default() };
         }
-        let first = (room - 1).saturating_sub(TOKENS_BEFORE);
-        let ends = self.made.offsets[first..room - 1].iter().rev().map(|offset| offset[1] as usize);
-        reach.last_start(self.text, found.length, ends.chain((first == 0).then_some(0)))
+        // Nothing is counted to know that the empty prefix has no tokens.
+        let Counted { local, made } =
+            if found.length == 0 { Counted { local: self.local.len(), made: 0 } } else { self.counted };
+        let place = |offset: &[u32; 2]| offset[1] as usize;
+        let tokens = self.local.offsets[local..].iter().rev().chain(self.made.offsets[..made].iter().rev());
+        let mut ends = vec![Some(found.length)];
+        let mut next_start = found.length;
+        for (behind, token) in tokens.take(TOKENS_BEFORE + 1).enumerate() {
+            if behind > 0 {
+                ends.push(Some(place(token)).filter(|&end| end <= next_start));
+            }
+            next_start = token[0] as usize;
+        }
+        if found.tokens <= TOKENS_BEFORE {
+            ends.push(Some(0));
+        }
+        LastEnds { ends, starts_anywhere: false }
     }
 
     /// The same as [`Self::longer`], character by character, for normalized text.

@@ -15,11 +15,13 @@
 use super::with_places;
 use crate::bpe::Alphabet;
 use crate::encoder::{Encoder, Plan};
-use crate::encoding::Encoding;
+use crate::encoding::{Columns, Encoding};
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::append;
 use crate::normalizer::Normalizer;
+use crate::pretokenizer::Stage;
+use crate::segmenter::Segmenter;
 use crate::tokenizer::Tokenizer;
 
 /// The end of a prefix is encoded from at least this many bytes before it.
@@ -43,6 +45,10 @@ pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 pub(crate) struct Prefixes<'a> {
     pub(super) tokenizer: &'a Tokenizer,
     plan: Plan,
+    /// The same without columns, to count tokens.
+    count_plan: Plan,
+    /// See [`Tokenizer::words_are_separate`].
+    words_are_separate: bool,
     /// See [`Tokenizer::places_are_known`]. Kept here, because it reads the model's whole alphabet.
     pub(super) places_are_known: bool,
     /// See [`Tokenizer::counts_ends_exactly`].
@@ -52,7 +58,9 @@ pub(crate) struct Prefixes<'a> {
     pub(super) made: Encoding,
     pub(super) covered: usize,
     /// The tokens of the slice that was encoded last, with offsets in the text.
-    local: Encoding,
+    pub(super) local: Encoding,
+    /// The tokens of the prefix that was counted last.
+    pub(super) counted: Counted,
     back: usize,
     /// The end of the text that a result depends on, in bytes.
     pub(crate) seen: usize,
@@ -65,6 +73,14 @@ pub(crate) struct Prefixes<'a> {
     /// The number of bytes per hundred tokens in the previous text; 0 if results must not depend on
     /// it.
     bytes_per_hundred: usize,
+}
+
+/// The tokens of a prefix: the first `made` known tokens, and those of the slice that was encoded
+/// last from index `local` on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counted {
+    pub(super) local: usize,
+    pub(super) made: usize,
 }
 
 impl<'a> Prefixes<'a> {
@@ -81,12 +97,15 @@ impl<'a> Prefixes<'a> {
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
+            count_plan: Plan { columns: Columns::NONE, ..plan.clone() },
+            words_are_separate: tokenizer.words_are_separate(),
             places_are_known: tokenizer.places_are_known(),
             counts_ends_exactly: tokenizer.counts_ends_exactly(),
             text: "",
             made: Encoding::default(),
             covered: 0,
             local: Encoding::default(),
+            counted: Counted::default(),
             back: added.unwrap_or(0).clamp(BACK, MAX_ENCODED_BEFORE),
             seen: 0,
             encoded: 0,
@@ -153,15 +172,54 @@ impl<'a> Prefixes<'a> {
 
     /// The number of tokens of `text[..end]` when it is encoded separately.
     pub(crate) fn count(&mut self, encoder: &mut Encoder, end: usize) -> Result<usize, EncodeError> {
+        if self.words_are_separate {
+            return self.count_from_word(encoder, end);
+        }
         let mut back = self.back;
         loop {
             let (start, token) = self.anchor(end.saturating_sub(back));
+            // Offsets are expensive. Only the search by `Reach` needs those of the last tokens.
+            if start == 0 && !self.counts_ends_exactly && self.tokenizer.reach().is_none() {
+                self.look(end);
+                return self.count_whole(encoder, end, usize::MAX);
+            }
             self.encode(encoder, start, end)?;
             if let Some((local, made)) = self.common(start, token) {
+                self.counted = Counted { local, made };
                 return Ok(made + self.local.len() - local);
             }
             back = (4 * back).max(4 * (end - start));
         }
+    }
+
+    /// [`Self::count`] if the words of a text are separate: encodes the last word only.
+    fn count_from_word(&mut self, encoder: &mut Encoder, end: usize) -> Result<usize, EncodeError> {
+        let Encoding { offsets, word_ids, .. } = &self.made;
+        let behind = offsets.partition_point(|offset| (offset[0] as usize) < end);
+        let starts_word = |&at: &usize| word_ids[at] != word_ids[at - 1] && self.is_between_characters(&self.made, at);
+        let token = (1..behind).rev().find(starts_word).unwrap_or(0);
+        let start = if token == 0 { 0 } else { offsets[token][0] as usize };
+        self.look(end);
+        self.encoded += end - start;
+        let slice = self.text[start..end].into();
+        let counted = encoder.count_bare(&self.tokenizer.pipeline, slice, &self.count_plan, usize::MAX);
+        Ok(token + counted.map_err(|error| error.moved_by(start))?)
+    }
+
+    /// The start of each of the last `tokens` tokens of a prefix, if [`Self::count`] is exact.
+    pub(crate) fn last_starts(
+        &mut self,
+        encoder: &mut Encoder,
+        end: usize,
+        tokens: usize,
+    ) -> Result<Option<Vec<usize>>, EncodeError> {
+        if !self.counts_ends_exactly || self.words_are_separate {
+            return Ok(None);
+        }
+        self.count(encoder, end)?;
+        let Counted { local, made } = self.counted;
+        let last = self.local.offsets[local..].iter().rev().chain(self.made.offsets[..made].iter().rev());
+        Ok(Some(last.take(tokens).map(|offset| offset[0] as usize).collect()))
     }
 
     /// The number of tokens of `text[..end]`, by encoding all of it. Stops soon after the count
@@ -173,7 +231,7 @@ impl<'a> Prefixes<'a> {
         limit: usize,
     ) -> Result<usize, EncodeError> {
         self.encoded += end;
-        encoder.count_bare(&self.tokenizer.pipeline, self.text[..end].into(), &self.plan, limit)
+        encoder.count_bare(&self.tokenizer.pipeline, self.text[..end].into(), &self.count_plan, limit)
     }
 
     /// Encodes `text[start..end]` separately, to `local`.
@@ -298,10 +356,20 @@ impl Tokenizer {
         let added = self.pipeline.added_tokens.tokens();
         let finds_added =
             added.iter().all(|token| !token.lstrip && !token.rstrip && token.content.len() < MAX_ENCODED_BEFORE - 4);
+        let stages = &self.pipeline.pretokenizer.stages;
         let words = self.pipeline.scanner.is_some()
-            && self.pipeline.pretokenizer.stages.is_empty()
+            && stages.iter().all(|stage| matches!(stage, Stage::PrefixSpace))
             && self.pipeline.normalizer.as_ref().is_none_or(keeps_words);
         let is_exact = self.pipeline.model.bpe().is_some_and(|bpe| bpe.is_splittable && bpe.dropout.is_none());
-        finds_added && is_exact && (words || self.pipeline.spaces.is_some())
+        finds_added && is_exact && (words || self.pipeline.spaces.is_some()) || self.words_are_separate()
+    }
+
+    /// Whether the text from the start of any word on has the same tokens as in the whole text:
+    /// BertPreTokenizer splits by single characters, BertNormalizer changes single characters, and
+    /// the model reads words one by one.
+    fn words_are_separate(&self) -> bool {
+        let added = self.pipeline.added_tokens.tokens();
+        let starts_alone = added.iter().all(|token| !token.lstrip && !token.rstrip && !token.single_word);
+        starts_alone && matches!(self.pipeline.segmenter, Some(Segmenter::Bert(_)))
     }
 }

@@ -1,5 +1,6 @@
 //! Finds the positions at which a token of the vocabulary that crosses a given position can end.
 
+use super::spellings::Spellings;
 use crate::bpe::Alphabet;
 use crate::byte_level;
 use crate::pipeline::Pipeline;
@@ -14,6 +15,9 @@ pub(crate) struct Reach {
     longest: Box<[u16]>,
     /// The length of the longest token, in bytes of a text.
     most: usize,
+    /// The spellings of tokens in a text that does not contain [`Self::mark`]. `None` if they would
+    /// need too much memory.
+    spellings: Option<Spellings>,
     /// Whether tokens are written with the printable characters of byte-level vocabularies.
     printable: bool,
     /// The character that tokens have instead of a space.
@@ -25,13 +29,55 @@ pub(crate) struct Reach {
     continuing: String,
 }
 
+impl LastEnds {
+    /// The first position.
+    fn first(&self) -> Option<usize> {
+        self.ends.iter().rev().find_map(|end| *end)
+    }
+
+    /// Calls `each` with each position at which one of the tokens may end, and the number of tokens
+    /// behind it. If it is only known that a token ends within a character, these are all positions
+    /// within it.
+    fn for_each(&self, text: &str, mut each: impl FnMut(usize, usize)) {
+        let mut next = None;
+        for (number, &end) in self.ends.iter().enumerate() {
+            match (end, next) {
+                (Some(end), _) => {
+                    each(end, number);
+                    next = Some(end);
+                }
+                (None, Some(next)) => {
+                    let start = text.floor_char_boundary(usize::saturating_sub(next, 1));
+                    (start + 1..next).for_each(|place| each(place, number));
+                }
+                (None, None) => {}
+            }
+        }
+    }
+}
+
 /// The number of first bytes that select a bucket.
 const KEY: usize = 3;
 const BUCKETS: usize = 1 << 16;
+/// The maximum length of a character in bytes. Each character can be a token, such as an unknown
+/// one.
+const MAX_CHARACTER: usize = 4;
 /// Tokens that cross a position are searched from this many bytes before it.
 const SEARCHED_BEFORE: usize = 4096;
 /// Maximum number of pairs of start and end that are tried for one position.
 const MAX_TRIED_PAIRS: usize = 1 << 14;
+/// The cost of a position that no token reaches.
+const UNREACHED: i32 = i32::MAX;
+
+/// Where the last tokens of a prefix end.
+#[derive(Debug, Default)]
+pub(super) struct LastEnds {
+    /// From the end of the prefix back, by the number of tokens behind them. `None` within a
+    /// character.
+    pub(super) ends: Vec<Option<usize>>,
+    /// Whether text between tokens can have no token, so that any position can be the start of one.
+    pub(super) starts_anywhere: bool,
+}
 
 fn bucket(bytes: &[u8]) -> Option<usize> {
     let &[a, b, c] = bytes.first_chunk::<KEY>()?;
@@ -70,35 +116,40 @@ impl Reach {
         let mut made = Self {
             longest: vec![0; BUCKETS].into(),
             most: 0,
+            spellings: None,
             printable: writes_bytes || pipeline.token_form == TokenForm::Printable,
             mark,
             prefix,
             continuing,
         };
         let mut text = vec![];
+        let mut all = (vec![], vec![]);
         for (token, _) in pipeline.vocab.iter() {
             if !made.printable {
-                made.add(token);
+                made.add(token, &mut all);
                 if let Some(mark) = mark
                     && let Ok(token) = std::str::from_utf8(token)
                     && token.contains(mark)
                 {
-                    made.add(token.replace(mark, " ").as_bytes());
+                    made.add(token.replace(mark, " ").as_bytes(), &mut all);
                 }
                 continue;
             }
             text.clear();
             if byte_level::bytes(token).all(|byte| byte.map(|byte| text.push(byte)).is_some()) {
-                made.add(&text);
+                made.add(&text, &mut all);
             }
         }
-        pipeline.added_tokens.tokens().iter().for_each(|token| made.add(token.content.as_bytes()));
+        pipeline.added_tokens.tokens().iter().for_each(|token| made.add(token.content.as_bytes(), &mut all));
+        made.spellings = Spellings::new(&all.0, &all.1);
         Some(made)
     }
 
-    /// Adds a token, spelled as in a text.
-    fn add(&mut self, token: &[u8]) {
+    /// Adds a token, spelled as in a text, here and to the bytes and ends of all spellings.
+    fn add(&mut self, token: &[u8], (bytes, ends): &mut (Vec<u8>, Vec<u32>)) {
         let mut note = |token: &[u8]| {
+            bytes.extend_from_slice(token);
+            ends.push(bytes.len() as u32);
             self.most = self.most.max(token.len());
             if let Some(bucket) = bucket(token) {
                 let length = u16::try_from(token.len()).unwrap_or(u16::MAX);
@@ -116,93 +167,148 @@ impl Reach {
         }
     }
 
-    /// The maximum length in bytes of a token at the start of these bytes.
+    /// An upper bound of the length in bytes of a token at the start of these bytes. Depends on the
+    /// first [`KEY`] bytes only.
     fn longest(&self, bytes: &[u8]) -> usize {
         let longest = match bucket(bytes).map(|bucket| self.longest[bucket]) {
             Some(u16::MAX) => self.most,
-            Some(longest) => usize::from(longest).max(KEY - 1),
+            Some(longest) => usize::from(longest),
             None => KEY - 1,
         };
-        longest.min(bytes.len())
+        longest.max(MAX_CHARACTER)
     }
 
-    /// A prefix that ends at `end` is given, and a longer one has at most as many tokens. Returns
-    /// the last position at which the token of the longer prefix that crosses `end` can start.
-    /// `ends` are the token ends of the given prefix, from the last but one back to the start. From
-    /// one of them on, the tokens of the two prefixes differ; the number of tokens behind it limits
-    /// how far tokens of maximum length can reach.
-    pub(super) fn last_start(&self, text: &str, end: usize, ends: impl Iterator<Item = usize>) -> usize {
-        let bytes = text.as_bytes();
-        let mut last_start = 0;
-        for (tokens, from) in ends.enumerate() {
-            // The positions that this many tokens reach from there; one more token must cross the
-            // end.
-            let (mut start, mut far) = (from, from);
-            for _ in 0..tokens {
-                let reach = (start..=far.min(end)).map(|at| at + self.longest(&bytes[at..])).max();
-                (start, far) = (far, reach.unwrap_or(far));
-            }
-            last_start = last_start.max(far.min(end));
-            if last_start == end {
-                break;
-            }
-        }
-        last_start
-    }
-
-    /// Replaces `ends` by the positions behind `end`, in order, at which a token of the vocabulary
-    /// can end that crosses `end` and starts at or before `last_start`. If such a token ends within
-    /// a character, the ends of tokens that start there are included. The end of the next character
-    /// is included if `last_start` is `end`. Returns the end of the text that the result depends
-    /// on, in bytes.
+    /// A prefix that ends at `end` is given, with the ends of its last tokens. Replaces `ends` by
+    /// the positions behind `end`, in order, at which a longer prefix can end that has at most
+    /// `slack` tokens more. If no prefix that ends at one of them is within the limit, no longer
+    /// prefix is. Returns the end of the text that the result depends on, in bytes.
+    ///
+    /// The tokens of a longer prefix are the same as those of the given one up to some position,
+    /// and then they have no boundary in common with them. This searches the fewest tokens that
+    /// lead from one of `last_ends` to each position without such a boundary. Positions from which
+    /// tokens of maximum length do not cross `end` within the limit are left out.
     pub(super) fn ends_behind(
         &self,
         pipeline: &Pipeline,
         text: &str,
         end: usize,
-        last_start: usize,
+        last_ends: &LastEnds,
+        slack: usize,
         ends: &mut Vec<usize>,
     ) -> usize {
         ends.clear();
         let bytes = text.as_bytes();
-        let Some(next) = text[end..].chars().next().map(|c| end + c.len_utf8()) else { return text.len() };
-        // Positions within characters, at which prefixes cannot be counted: tokens may end there,
-        // and others start there.
-        let mut within: Vec<usize> = if last_start == end { (end + 1..next).collect() } else { vec![] };
-        let mut looked_at = 0;
-        let mut seen = next + 4;
+        let slack = i32::try_from(slack).unwrap_or(i32::MAX);
+        let from = match last_ends.starts_anywhere {
+            true => end.saturating_sub(self.most.min(SEARCHED_BEFORE)),
+            false => last_ends.first().unwrap_or(end).max(end.saturating_sub(SEARCHED_BEFORE)),
+        };
+        let missing = self.tokens_to_cross(bytes, from, end);
+        let mut seen = end + KEY;
+        // The number of tokens up to each position, less those of the given prefix.
+        let mut costs = vec![UNREACHED; end - from + 1];
+        let mut behind: Vec<(usize, i32)> = vec![];
         let mut spelled = String::new();
-        if last_start == end {
-            ends.push(next);
+        let mut looked_at = 0;
+        if last_ends.starts_anywhere {
+            costs.fill(slack - 1);
+        } else {
+            last_ends.for_each(text, |place, number| {
+                if let Some(cost) = place.checked_sub(from).and_then(|at| costs.get_mut(at)) {
+                    *cost = -(number as i32);
+                }
+            });
         }
-        let mut look = |start: usize, within: &mut Vec<usize>, ends: &mut Vec<usize>| {
+        let mut is_common = vec![false; costs.len()];
+        for place in last_ends.ends.iter().flatten() {
+            place.checked_sub(from).and_then(|at| is_common.get_mut(at)).into_iter().for_each(|common| *common = true);
+        }
+        let spellings = self.spellings.as_ref().filter(|_| !self.has_mark(text, from, end));
+        let mut look = |start: usize, cost: i32, costs: &mut [i32], behind: &mut Vec<(usize, i32)>| {
             let longest = self.longest(&bytes[start..]);
-            // The next few bytes could make it the start of a longer token.
-            seen = seen.max(start + longest.max(KEY));
-            for place in (end + 1).max(start + 1)..=start + longest {
-                looked_at += 1;
-                if looked_at > MAX_TRIED_PAIRS {
+            seen = seen.max(start + longest);
+            let rest = &bytes[start..bytes.len().min(start + longest)];
+            let mut visit = |length: usize, is_token: &mut dyn FnMut() -> bool| {
+                let place = start + length;
+                let known = place.checked_sub(from).and_then(|at| costs.get_mut(at));
+                let is_wanted = match &known {
+                    Some(known) => {
+                        let at = place - from;
+                        cost < **known && cost.saturating_add(missing[at]) <= slack && !is_common[at]
+                    }
+                    None => cost <= slack,
+                };
+                if !is_wanted {
                     return;
                 }
-                if !self.is_token(pipeline, &bytes[start..place], &mut spelled) {
-                    continue;
+                looked_at += 1;
+                if looked_at > MAX_TRIED_PAIRS || !is_token() {
+                    return;
                 }
-                let places = if text.is_char_boundary(place) { &mut *ends } else { &mut *within };
-                if !places.contains(&place) {
-                    places.push(place);
+                match known {
+                    Some(known) => *known = cost,
+                    None if text.is_char_boundary(place) => {
+                        let is_new = !ends.contains(&place);
+                        ends.extend(is_new.then_some(place));
+                    }
+                    // No prefix ends within a character. Another token starts there.
+                    None if behind.iter().all(|&(known, least)| known != place || cost < least) => {
+                        behind.push((place, cost));
+                    }
+                    None => {}
                 }
+            };
+            let character = text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+            [1, character].into_iter().filter(|&length| length <= rest.len()).for_each(|length| {
+                visit(length, &mut || true);
+            });
+            match spellings {
+                Some(spellings) => spellings.at_start(rest).for_each(|length| visit(length, &mut || true)),
+                None => (2..=rest.len()).for_each(|length| {
+                    visit(length, &mut || self.is_token(pipeline, &rest[..length], &mut spelled));
+                }),
             }
         };
-        for start in (end.saturating_sub(self.most.min(SEARCHED_BEFORE))..=last_start).rev() {
-            look(start, &mut within, ends);
+        for start in from..=end {
+            let cost = costs[start - from];
+            if cost != UNREACHED && cost.saturating_add(missing[start - from]) <= slack {
+                look(start, cost + 1, &mut costs, &mut behind);
+            }
         }
         let mut number = 0;
-        while let Some(&start) = within.get(number) {
-            look(start, &mut within, ends);
+        while let Some(&(start, cost)) = behind.get(number) {
+            if cost < slack {
+                look(start, cost + 1, &mut costs, &mut behind);
+            }
             number += 1;
         }
         ends.sort_unstable();
         seen.min(text.len())
+    }
+
+    /// Whether the text from which tokens cross `end` may contain the mark, so that
+    /// [`Self::spellings`] does not list all tokens.
+    fn has_mark(&self, text: &str, from: usize, end: usize) -> bool {
+        let Some(mark) = self.mark else { return false };
+        let near = text.floor_char_boundary(from)..text.ceil_char_boundary((end + 2 * self.most).min(text.len()));
+        near.len() > 2 * SEARCHED_BEFORE || text[near].contains(mark)
+    }
+
+    /// For each position of `from..=end`: a number of tokens that is not enough to get from there
+    /// behind `end`, and one more.
+    fn tokens_to_cross(&self, bytes: &[u8], from: usize, end: usize) -> Vec<i32> {
+        // With number `n`: the first position from which `n` tokens suffice, among those behind the
+        // current one.
+        let mut firsts = vec![end + 1];
+        let mut missing = vec![0; end - from + 1];
+        for at in (from..=end).rev() {
+            let far = at + self.longest(&bytes[at..]);
+            let number = firsts.partition_point(|&first| first > far);
+            firsts.truncate(number + 1);
+            firsts.push(at);
+            missing[at - from] = number as i32 + 1;
+        }
+        missing
     }
 
     /// Whether bytes of a text can be a token. A single byte always can.
@@ -231,6 +337,6 @@ impl Reach {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.longest)
+        size_of_val(&*self.longest) + self.spellings.as_ref().map_or(0, Spellings::memory_bytes)
     }
 }

@@ -191,7 +191,7 @@ impl<'a> Splitter<'a> {
             let is_last = self.is_end && end == self.text.len();
             let Limits { overlap, max_tokens, .. } = *self.limits;
             let shares = overlap > 0 && max_tokens > 1 && !is_last;
-            start = if shares { start + self.overlap_start(&self.text[start..end])? } else { end };
+            start = if shares { start + self.overlap_start(&mut prefixes, length)? } else { end };
         }
         Ok(Pieces { pieces, progress: Progress { start, covered }, stopped })
     }
@@ -258,18 +258,28 @@ impl<'a> Splitter<'a> {
     /// The position in a piece at which the next piece starts: as early as `overlap` tokens permit,
     /// at the start of a sentence or line if these are the boundary. The end of the piece if
     /// nothing is short enough.
-    fn overlap_start(&mut self, piece: &str) -> Result<usize, EncodeError> {
+    fn overlap_start(&mut self, prefixes: &mut Prefixes<'_>, length: usize) -> Result<usize, EncodeError> {
         let Limits { overlap, boundary, .. } = *self.limits;
+        let piece = &prefixes.text()[..length];
         let plan = Plan {
             add_special_tokens: false,
             columns: Columns::OFFSETS,
             offset_unit: OffsetUnit::Byte,
             ..self.plan.clone()
         };
-        let mut made = Encoding::default();
-        self.encoder.encode(&self.tokenizer.pipeline, &piece.into(), &plan, &mut made)?;
-        let shared = &made.offsets[made.offsets.len().saturating_sub(overlap)..];
-        let mut starts = gather(shared.iter().map(|offset| offset[0] as usize));
+        let known = match self.tokenizer.pipeline.post_processor.layout(false, false)?.trims() {
+            false => prefixes.last_starts(self.encoder, length, overlap)?,
+            true => None,
+        };
+        let mut starts = match known {
+            Some(starts) => starts,
+            None => {
+                let mut made = Encoding::default();
+                self.encoder.encode(&self.tokenizer.pipeline, &piece.into(), &plan, &mut made)?;
+                let shared = &made.offsets[made.offsets.len().saturating_sub(overlap)..];
+                gather(shared.iter().map(|offset| offset[0] as usize))
+            }
+        };
         starts.sort_unstable();
         starts.dedup();
         let first = starts.first().copied().unwrap_or(piece.len());

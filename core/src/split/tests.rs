@@ -139,6 +139,65 @@ proptest! {
     }
 }
 
+/// A tokenizer with a BertNormalizer and a BertPreTokenizer.
+fn bert(model: &serde_json::Value) -> Tokenizer {
+    let file = serde_json::json!({
+        "version": "1.0", "added_tokens": [], "model": model, "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+            "strip_accents": null, "lowercase": true},
+    });
+    Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn pieces_of_wordpiece_are_those_of_the_definition(
+        text in text(),
+        limits in limits(),
+        words in prop::collection::btree_set("[ab1.e中]{1,4}", 0..12),
+    ) {
+        let tokens = ["[UNK]", "a", "b", ".", "##a", "##b", "1", "one", "##1", "##23"].map(String::from);
+        let more = words.iter().flat_map(|word| [word.clone(), format!("##{word}")]);
+        let mut vocab = serde_json::Map::new();
+        for token in tokens.into_iter().chain(more) {
+            let id = vocab.len();
+            vocab.entry(token).or_insert(id.into());
+        }
+        let tokenizer = bert(&serde_json::json!({
+            "type": "WordPiece", "vocab": vocab, "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##", "max_input_chars_per_word": 6,
+        }));
+        assert!(tokenizer.counts_ends_exactly());
+        let found = split(&tokenizer, &text, &limits);
+        match split_by_definition(&tokenizer, &text, &limits) {
+            Some(expected) => prop_assert_eq!(&found.pieces, &expected, "{:?} {:?} {:?}", words, text, limits),
+            None => prop_assert_eq!(found.stopped, Stopped::Character, "{:?} {:?} {:?}", words, text, limits),
+        }
+    }
+}
+
+/// Unigram gives all bytes of adjacent unknown characters the same place.
+#[test]
+fn characters_that_unigram_does_not_know_fill_pieces() {
+    let bytes = (0..256).map(|byte| (format!("<0x{byte:02X}>"), -9.0));
+    let known = [("<unk>", 0.0), ("a", -1.0), ("▁", -2.0)].map(|(token, score)| (token.to_owned(), score));
+    let vocab: Vec<(String, f64)> = known.into_iter().chain(bytes).collect();
+    let file = serde_json::json!({
+        "version": "1.0", "added_tokens": [],
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true},
+        "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab": vocab},
+    });
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file");
+    for text in ["\u{20000}".repeat(200), "中文字".repeat(60), "中aa文 字字字a字".repeat(20)] {
+        for max_tokens in [5, 16, 64] {
+            let limits = Limits { max_tokens, overlap: 0, boundary: Boundary::Token };
+            let expected = split_by_definition(&tokenizer, &text, &limits).expect("each character fits");
+            assert_eq!(split(&tokenizer, &text, &limits).pieces, expected, "{text:?} {max_tokens}");
+        }
+    }
+}
+
 /// In the whole text `Ab` is no word by itself; at the end of a prefix it is.
 #[test]
 fn a_prefix_can_end_with_an_added_token_that_is_a_word_only_there() {

@@ -1,0 +1,67 @@
+// Compares the time of `split` with that of `encode` of the same text, for `npm run hostile --
+// texts --ratio`.
+
+import { adversarial } from './adversarial.mjs'
+import { subjectOf } from './growth.mjs'
+
+/** `split` should cost at most this many times `encode`. */
+const WANTED = 3
+const BYTES = 200_000
+const RUNS = 5
+const AGAIN = 15
+const PARSE = { specialTokens: 'parse' }
+
+const MOST_TOKENS = [64, 256, 2048]
+const BOUNDARIES = ['token', 'sentence', 'line']
+const SPLITS = MOST_TOKENS.flatMap((maxTokens) =>
+  BOUNDARIES.flatMap((boundary) => [0, maxTokens / 8].map((overlap) => ({ ...PARSE, maxTokens, boundary, overlap }))),
+)
+
+/** CPU milliseconds of a call, the minimum of several runs. */
+function least(tokenizer, run, runs) {
+  let best = Infinity
+  for (let at = 0; at < runs; at++) {
+    // Prevents that a long word resumes from the cached merges of the previous one.
+    tokenizer.count('z'.repeat(1000))
+    const start = process.cpuUsage()
+    run()
+    const { user, system } = process.cpuUsage(start)
+    best = Math.min(best, (user + system) / 1000)
+  }
+  return best
+}
+
+/**
+ * Measures each kind of split of each kind of text. Prints the ratio of each that costs more, and
+ * returns the numbers of measurements and of those, and the lines of those that still do when tried
+ * again.
+ */
+export async function ratiosOf(name, kinds) {
+  const result = { measured: 0, suspects: 0, steep: [] }
+  const { tokenizer } = await subjectOf(name)
+  for (const kind of kinds) {
+    const text = adversarial(kind, BYTES)
+    const encode = () => tokenizer.encode(text, { ...PARSE, truncation: false, padding: false }).ids
+    for (const options of SPLITS) {
+      const ratio = (runs) => {
+        const once = least(tokenizer, encode, runs)
+        return least(tokenizer, () => tokenizer.split(text, options), runs) / once
+      }
+      try {
+        let found = ratio(RUNS)
+        result.measured++
+        if (found <= WANTED) continue
+        result.suspects++
+        found = Math.min(found, ratio(AGAIN))
+        if (found <= WANTED) continue
+        const { maxTokens, boundary, overlap } = options
+        result.steep.push(
+          `${name}, ${kind}, ${maxTokens} tokens, ${boundary}, overlap ${overlap}: x${found.toFixed(1)}`,
+        )
+      } catch (error) {
+        if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? '')) throw error
+      }
+    }
+  }
+  return result
+}

@@ -10,14 +10,12 @@ use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::memory::fallible::require_for_tables;
 use crate::simd;
+pub(crate) use crate::simd::lane_matcher::NO_TOKEN;
+use crate::simd::lane_matcher::{MatchTrie, TrieSlot};
 use std::collections::HashMap;
 
-/// In [`TrieSlot::label_and_id`]: no token ends here.
-const NO_TOKEN: u32 = (1 << ID_BITS) - 1;
 /// In [`TrieSlot::label_and_id`]: the id does not fit and is in [`Trie::wide_ids`].
 const WIDE_ID: u32 = NO_TOKEN - 1;
-/// Bits of an id in a slot.
-const ID_BITS: u32 = 24;
 /// Slots per block: one per byte value.
 const SLOTS_PER_BLOCK: usize = 256;
 /// Only this many of the newest blocks are searched for free slots.
@@ -36,15 +34,6 @@ pub(crate) struct Trie {
 /// A node of a [`Trie`]: its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node(u32);
-
-#[derive(Debug, Clone, Copy)]
-struct TrieSlot {
-    /// The base of the node in this slot.
-    base: u32,
-    /// The byte of the edge to this node, and above it the token that ends here, [`NO_TOKEN`] or
-    /// [`WIDE_ID`].
-    label_and_id: u32,
-}
 
 impl TrieSlot {
     fn new(label: u8) -> Self {
@@ -96,6 +85,14 @@ impl Trie {
         }
         let longest = kept.iter().map(|key| key.bytes.len()).max().unwrap_or(0);
         Builder::default().build(&kept, longest)
+    }
+
+    /// The trie as vector kernels read it; `None` if some ids do not fit into slots. Searches start
+    /// at the two nodes; without the second one they find nothing.
+    pub(crate) fn in_lanes(&self, starting: &Start, continuing: Option<&Start>) -> Option<MatchTrie<'_>> {
+        let continuing = continuing.map_or(LEAF, |start| start.node.0);
+        let trie = || MatchTrie { slots: &self.slots, starting: starting.node.0, continuing };
+        self.wide_ids.is_empty().then(trie)
     }
 
     /// A node without children.

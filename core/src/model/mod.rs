@@ -171,6 +171,18 @@ impl Model {
         }
     }
 
+    /// The index of the only token of a word that may have another length than its id usually has.
+    /// `None` if there may be several; the word is then encoded again to find the lengths.
+    pub(crate) fn varying_token(&self, word: &[u8], ids: &[u32]) -> Option<usize> {
+        match self {
+            // The unknown token, or a first token that is spelled with the prefix. All other tokens
+            // continue the word.
+            Self::WordPiece(_) | Self::WordLevel(_) => (!ids.is_empty()).then_some(0),
+            Self::Unigram(model) => model.varying_token(word, ids),
+            Self::Bpe(_) | Self::SentencePiece(_) => None,
+        }
+    }
+
     /// The text of an unknown token that covers `text`, if it differs from the vocabulary's.
     pub(crate) fn unknown_text<'a>(&self, id: u32, text: &'a str) -> Option<Cow<'a, str>> {
         match self {

@@ -257,6 +257,18 @@ impl Unigram {
         self.unk_id == Some(id)
     }
 
+    /// The index of the unknown token in a word with these ids, if there is one, and if all other
+    /// tokens have their usual lengths: they are no bytes, and no mark is spelled out.
+    pub(crate) fn varying_token(&self, word: &[u8], ids: &[u32]) -> Option<usize> {
+        let mark = self.mark.as_ref().map(|mark| mark.character.encode_utf8(&mut [0; 4]).as_bytes()[0]);
+        if self.bytes.is_some() || mark.is_some_and(|first| word.contains(&first)) {
+            return None;
+        }
+        let mut unknown = ids.iter().enumerate().filter(|&(_, &id)| self.is_unknown(id));
+        let (at, _) = unknown.next()?;
+        unknown.next().is_none().then_some(at)
+    }
+
     /// Whether every byte has a token, so that tokens cover a bounded length of text.
     pub(crate) fn knows_all_bytes(&self) -> bool {
         self.bytes.as_ref().is_some_and(|bytes| bytes.iter().all(Option::is_some))

@@ -213,6 +213,31 @@ impl Trie {
         }
     }
 
+    /// Whether all ids are below [`NO_TOKEN`], so that [`Self::for_each_node`] can be used.
+    pub(crate) fn has_narrow_ids(&self) -> bool {
+        self.wide_ids.is_empty()
+    }
+
+    /// Calls `found` for each node along a UTF-8 text, from the first whole character on: with the
+    /// length in bytes, and the id of the token that ends there or [`NO_TOKEN`]. Returns the id of
+    /// the first character. For tries with narrow ids.
+    #[inline(always)]
+    pub(crate) fn for_each_node(&self, start: &Start, text: &[u8], mut found: impl FnMut(usize, u32)) -> u32 {
+        let Some((mut node, first, mut len)) = self.first(start, text) else { return NO_TOKEN };
+        let first = first.unwrap_or(NO_TOKEN);
+        found(len, first);
+        while let Some(&byte) = text.get(len) {
+            let Some(slot) = self.slots.get((node.0 ^ u32::from(byte)) as usize) else { break };
+            if slot.label() != byte {
+                break;
+            }
+            len += 1;
+            found(len, slot.label_and_id >> 8);
+            node = Node(slot.base);
+        }
+        first
+    }
+
     /// The longest token along a UTF-8 text: its id, and the number of bytes matched.
     #[inline(always)]
     pub(crate) fn longest_from(&self, start: &Start, text: &[u8]) -> Option<(u32, usize)> {
@@ -440,7 +465,13 @@ mod tests {
                 let mut prefixes = vec![];
                 trie.for_each_prefix(&trie.start(trie.root()), text, |len, id| prefixes.push((len, id)));
                 let expected = (1..=text.len()).filter_map(|len| Some((len, *by_token.get(&text[..len])?)));
-                prop_assert_eq!(prefixes, expected.collect::<Vec<_>>());
+                prop_assert_eq!(&prefixes, &expected.collect::<Vec<_>>());
+                if trie.has_narrow_ids() {
+                    let mut nodes = vec![];
+                    trie.for_each_node(&trie.start(trie.root()), text, |len, id| nodes.push((len, id)));
+                    nodes.retain(|&(_, id)| id != NO_TOKEN);
+                    prop_assert_eq!(nodes, prefixes);
+                }
                 for before in tokens.iter().take(3).filter_map(|token| token.get(..1)).filter(|_| !text.is_empty()) {
                     let node = trie.descend(before.as_bytes()).expect("a token starts so");
                     prop_assert_eq!(trie.longest_from(&trie.start(node), text), longest(text, before.as_bytes()));

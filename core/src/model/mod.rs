@@ -4,6 +4,7 @@
 //! - [`wordpiece`]: greedy longest match from the start of the word.
 //! - [`interleaved`]: WordPiece for many words at once.
 //! - [`best_path`]: the search of Unigram and of SentencePiece.
+//! - [`flat_path`]: the same search for words of moderate length, without branches on scores.
 //! - [`unigram`]: the segmentation with the greatest sum of scores.
 //! - [`wordlevel`]: a word is one token, or the unknown token.
 //! - [`sentencepiece`]: the models of SentencePiece files, exact as in the `sentencepiece` library.
@@ -15,6 +16,7 @@
 
 mod automaton;
 mod best_path;
+mod flat_path;
 mod interleaved;
 pub(crate) mod sentencepiece;
 pub(crate) mod unigram;

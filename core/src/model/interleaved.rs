@@ -84,7 +84,7 @@ impl WordPiece {
             matcher.clear();
             for place in &mut group {
                 let fits = |word: &W| word.as_ref().len() <= MAX_LANE_LEN && !self.is_too_long(word.as_ref());
-                while let Some(word) = words.next() {
+                for word in words.by_ref() {
                     if fits(&word) {
                         matcher.push(word.as_ref());
                         *place = Some(word);

@@ -10,14 +10,12 @@ use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::memory::fallible::require_for_tables;
 use crate::simd;
+pub(crate) use crate::simd::lane_matcher::NO_TOKEN;
+use crate::simd::lane_matcher::{MatchTrie, TrieSlot};
 use std::collections::HashMap;
 
-/// In [`TrieSlot::label_and_id`]: no token ends here.
-const NO_TOKEN: u32 = (1 << ID_BITS) - 1;
 /// In [`TrieSlot::label_and_id`]: the id does not fit and is in [`Trie::wide_ids`].
 const WIDE_ID: u32 = NO_TOKEN - 1;
-/// Bits of an id in a slot.
-const ID_BITS: u32 = 24;
 /// Slots per block: one per byte value.
 const SLOTS_PER_BLOCK: usize = 256;
 /// Only this many of the newest blocks are searched for free slots.
@@ -36,15 +34,6 @@ pub(crate) struct Trie {
 /// A node of a [`Trie`]: its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node(u32);
-
-#[derive(Debug, Clone, Copy)]
-struct TrieSlot {
-    /// The base of the node in this slot.
-    base: u32,
-    /// The byte of the edge to this node, and above it the token that ends here, [`NO_TOKEN`] or
-    /// [`WIDE_ID`].
-    label_and_id: u32,
-}
 
 impl TrieSlot {
     fn new(label: u8) -> Self {
@@ -96,6 +85,14 @@ impl Trie {
         }
         let longest = kept.iter().map(|key| key.bytes.len()).max().unwrap_or(0);
         Builder::default().build(&kept, longest)
+    }
+
+    /// The trie as vector kernels read it; `None` if some ids do not fit into slots. Searches start
+    /// at the two nodes; without the second one they find nothing.
+    pub(crate) fn in_lanes(&self, starting: &Start, continuing: Option<&Start>) -> Option<MatchTrie<'_>> {
+        let continuing = continuing.map_or(LEAF, |start| start.node.0);
+        let trie = || MatchTrie { slots: &self.slots, starting: starting.node.0, continuing };
+        self.wide_ids.is_empty().then(trie)
     }
 
     /// A node without children.
@@ -214,6 +211,31 @@ impl Trie {
             let Some((next, next_id)) = text.get(len).and_then(|&byte| self.step(node, byte)) else { return };
             (node, id, len) = (next, next_id, len + 1);
         }
+    }
+
+    /// Whether all ids are below [`NO_TOKEN`], so that [`Self::for_each_node`] can be used.
+    pub(crate) fn has_narrow_ids(&self) -> bool {
+        self.wide_ids.is_empty()
+    }
+
+    /// Calls `found` for each node along a UTF-8 text, from the first whole character on: with the
+    /// length in bytes, and the id of the token that ends there or [`NO_TOKEN`]. Returns the id of
+    /// the first character. For tries with narrow ids.
+    #[inline(always)]
+    pub(crate) fn for_each_node(&self, start: &Start, text: &[u8], mut found: impl FnMut(usize, u32)) -> u32 {
+        let Some((mut node, first, mut len)) = self.first(start, text) else { return NO_TOKEN };
+        let first = first.unwrap_or(NO_TOKEN);
+        found(len, first);
+        while let Some(&byte) = text.get(len) {
+            let Some(slot) = self.slots.get((node.0 ^ u32::from(byte)) as usize) else { break };
+            if slot.label() != byte {
+                break;
+            }
+            len += 1;
+            found(len, slot.label_and_id >> 8);
+            node = Node(slot.base);
+        }
+        first
     }
 
     /// The longest token along a UTF-8 text: its id, and the number of bytes matched.
@@ -443,7 +465,13 @@ mod tests {
                 let mut prefixes = vec![];
                 trie.for_each_prefix(&trie.start(trie.root()), text, |len, id| prefixes.push((len, id)));
                 let expected = (1..=text.len()).filter_map(|len| Some((len, *by_token.get(&text[..len])?)));
-                prop_assert_eq!(prefixes, expected.collect::<Vec<_>>());
+                prop_assert_eq!(&prefixes, &expected.collect::<Vec<_>>());
+                if trie.has_narrow_ids() {
+                    let mut nodes = vec![];
+                    trie.for_each_node(&trie.start(trie.root()), text, |len, id| nodes.push((len, id)));
+                    nodes.retain(|&(_, id)| id != NO_TOKEN);
+                    prop_assert_eq!(nodes, prefixes);
+                }
                 for before in tokens.iter().take(3).filter_map(|token| token.get(..1)).filter(|_| !text.is_empty()) {
                     let node = trie.descend(before.as_bytes()).expect("a token starts so");
                     prop_assert_eq!(trie.longest_from(&trie.start(node), text), longest(text, before.as_bytes()));

@@ -66,11 +66,65 @@ fn byte_fallback() -> Value {
     })
 }
 
-static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
+/// A WordPiece tokenizer with unknown words. With the prefix `a`, words can start as further tokens
+/// of words do.
+fn word_piece(prefix: &str) -> Value {
+    let starting = ["[UNK]", "the", "t", "a", "e", "中", "1", "é", "b"].map(String::from);
+    let continuing = ["he", "b", "a", "e", "中", "ab", "1", ""].map(|token| format!("{prefix}{token}"));
+    let mut tokens: Vec<String> = starting.into_iter().chain(continuing).collect();
+    tokens.sort();
+    tokens.dedup();
+    let vocab: Map<String, Value> = tokens.into_iter().zip(0..).map(|(token, id)| (token, id.into())).collect();
+    json!({
+        "normalizer": {
+            "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": false, "strip_accents": null,
+            "lowercase": true,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "model": {
+            "type": "WordPiece", "vocab": vocab, "unk_token": "[UNK]", "continuing_subword_prefix": prefix,
+            "max_input_chars_per_word": 20,
+        },
+    })
+}
+
+/// A Unigram tokenizer with unknown characters, and with a charsmap that joins spaces.
+fn unigram(byte_fallback: bool) -> Value {
+    use base64::Engine;
+    let charsmap = crate::normalizer::precompiled::tests::charsmap(&[("\n", " "), ("\u{3000}", " "), ("ﬁ", "fi")]);
+    let charsmap = base64::engine::general_purpose::STANDARD.encode(charsmap);
+    let pieces = ["<unk>", "▁", "t", "he", "e", "▁the", "a", "ab", "▁a", "中", "b", "1", "▁1", "fi"];
+    let bytes = (0..if byte_fallback { 256 } else { 0 }).map(|byte| format!("<0x{byte:02X}>"));
+    let pieces = pieces.into_iter().map(String::from).chain(bytes);
+    let vocab: Vec<Value> = pieces.enumerate().map(|(at, piece)| json!([piece, -(at as f64) / 10.0])).collect();
+    json!({
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Precompiled", "precompiled_charsmap": charsmap},
+                {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "▁"},
+            ],
+        },
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true},
+        "model": {"type": "Unigram", "vocab": vocab, "unk_id": 0, "byte_fallback": byte_fallback},
+    })
+}
+
+static TOKENIZERS: LazyLock<[Tokenizer; 7]> = LazyLock::new(|| {
     let trims = json!({ "type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true });
-    [byte_level(Value::Null), byte_level(trims), byte_fallback()].map(|file| {
+    let files = [
+        byte_level(Value::Null),
+        byte_level(trims),
+        byte_fallback(),
+        word_piece("##"),
+        word_piece("a"),
+        unigram(false),
+        unigram(true),
+    ];
+    files.map(|file| {
         let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
-        assert!(tokenizer.pipeline.scanner.is_some() || tokenizer.pipeline.spaces.is_some());
+        let pipeline = &tokenizer.pipeline;
+        assert!(pipeline.scanner.is_some() || pipeline.spaces.is_some() || pipeline.segmenter.is_some());
         tokenizer
     })
 });
@@ -78,7 +132,7 @@ static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
 proptest! {
     #[test]
     fn words_together_are_words_one_by_one(
-        texts in prop::collection::vec("( {0,5}(the|abab|é|😀|中文|<a> |▁|\n|[a-c0-9]{1,40}|\\PC)){0,80}", 1..4),
+        texts in prop::collection::vec("( {0,5}(the|abab|é|😀|中文|<a> |▁|\n|##ab|ﬁ|\u{3000}|[a-c0-9]{1,40}|\\PC)){0,80}", 1..4),
         columns in 1..=Columns::ALL.bits(),
     ) {
         for tokenizer in &*TOKENIZERS {

@@ -1,5 +1,6 @@
 //! The misses of a window of words, encoded together before the window: with BPE sixteen at a
-//! time, with WordPiece in turn, so that the memory accesses of several words overlap.
+//! time, with WordPiece 64 at a time or in turn, so that the memory accesses of several words
+//! overlap.
 //!
 //! Affects speed only, never ids: merged words are inserted into the cache, and a word that is left
 //! out is merged when the window reaches it. Listing the misses costs time too, so it is done only
@@ -7,6 +8,7 @@
 
 use crate::bpe::WordCache;
 use crate::bpe::word_cache::{Hit, WordWindow};
+use crate::memory::Grow;
 use crate::model::{InterleavedScratch, Model};
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
@@ -24,6 +26,8 @@ pub(super) struct MissBatcher {
     /// The cache's counts of hits and misses before the last window.
     counts: (u64, u64),
     pub(super) misses: Vec<Miss>,
+    /// Scratch buffer for sorting them.
+    unsorted: Vec<Miss>,
     /// `None` if the CPU cannot merge several words at once.
     merger: Option<LaneMerger>,
     interleaved: InterleavedScratch,
@@ -44,6 +48,16 @@ impl Miss {
     /// The word's position in the window.
     fn position(self) -> usize {
         (self.0 & ((1 << Self::POSITION_BITS) - 1)) as usize
+    }
+
+    /// The word's length in bytes.
+    fn len(self) -> usize {
+        (self.0 >> (u32::BITS + Self::POSITION_BITS)) as usize
+    }
+
+    /// The word's primary bucket.
+    fn bucket(self) -> usize {
+        (self.0 >> Self::POSITION_BITS) as u32 as usize
     }
 
     /// Whether two words have the same length and bucket.
@@ -68,15 +82,16 @@ impl MissBatcher {
         Self {
             counts: (0, 0),
             misses: vec![],
+            unsorted: vec![],
             merger: LaneMerger::new(simd),
-            interleaved: InterleavedScratch::default(),
+            interleaved: InterleavedScratch::new(simd),
         }
     }
 
     /// Merges the misses of a window and inserts them, if that is worthwhile.
     #[inline(always)]
     pub(super) fn merge_misses(&mut self, cache: &mut WordCache, pipeline: &Pipeline, window: &WordWindow<'_>) {
-        let Self { counts, misses, merger, interleaved } = self;
+        let Self { counts, misses, unsorted, merger, interleaved } = self;
         let has_batches = match &*pipeline.model {
             Model::Bpe(bpe) => merger.is_some() && bpe.merges_in_lanes(),
             Model::WordPiece(_) => true,
@@ -105,10 +120,14 @@ impl MissBatcher {
         });
         // Words of similar length are merged together. The longest come first, so that the words
         // that remain at the end, which are merged one by one, are the shortest.
-        misses.sort_unstable();
-        misses.dedup_by(|one, other| {
-            one.may_equal(*other) && window.word(one.position()) == window.word(other.position())
-        });
+        if bpe.is_some() {
+            misses.sort_unstable();
+            misses.dedup_by(|one, other| {
+                one.may_equal(*other) && window.word(one.position()) == window.word(other.position())
+            });
+        } else {
+            sort_by_length(misses, unsorted, window);
+        }
         let words = misses.iter().rev().map(|miss| MissedWord(miss.position(), window.word(miss.position())));
         match (&*pipeline.model, merger) {
             (Model::Bpe(bpe), Some(merger)) => bpe.tokenize_in_lanes(words, merger, |MissedWord(at, word), tokens| {
@@ -120,6 +139,34 @@ impl MissBatcher {
             }),
             _ => {}
         }
+    }
+}
+
+/// Sorts misses by length and removes most of those that are equal to one before. Takes a third of
+/// the time of sorting by all of a [`Miss`].
+#[inline(always)]
+fn sort_by_length(misses: &mut Vec<Miss>, unsorted: &mut Vec<Miss>, window: &WordWindow<'_>) {
+    /// Number of buckets whose last miss is known.
+    const RECENT: usize = 1 << 9;
+    std::mem::swap(misses, unsorted);
+    let (mut recent, mut counts) = ([Miss(0); RECENT], [0u32; MAX_LANE_LEN + 2]);
+    unsorted.retain(|&miss| {
+        let last = std::mem::replace(&mut recent[miss.bucket() % RECENT], miss);
+        let is_new = !last.may_equal(miss) || window.word(last.position()) != window.word(miss.position());
+        counts[miss.len() + 1] += u32::from(is_new);
+        is_new
+    });
+    // Each count becomes the place of the first miss of its length.
+    for len in 1..counts.len() {
+        counts[len] += counts[len - 1];
+    }
+    misses.clear();
+    misses.grow(unsorted.len());
+    misses.resize(unsorted.len(), Miss(0));
+    for miss in &*unsorted {
+        let place = &mut counts[miss.len()];
+        misses[*place as usize] = *miss;
+        *place += 1;
     }
 }
 

@@ -29,6 +29,37 @@ impl<'a> OffsetConverter<'a> {
         Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0, long_end: (0, 0) }
     }
 
+    /// Converts the offsets of tokens from bytes to the unit. They are within the text.
+    pub(super) fn convert_all(&mut self, offsets: &mut [[u32; 2]]) {
+        if self.is_ascii {
+            return;
+        }
+        match self.unit {
+            OffsetUnit::Byte => {}
+            OffsetUnit::CodePoint => self.convert_all_to::<CodePoints>(offsets),
+            OffsetUnit::Utf16 => self.convert_all_to::<Utf16>(offsets),
+        }
+    }
+
+    fn convert_all_to<U: Unit>(&mut self, offsets: &mut [[u32; 2]]) {
+        for offset in offsets {
+            let [start, end] = offset.map(|at| at as usize);
+            let is_boundary = |at| self.text.is_char_boundary(at);
+            if self.byte <= start && start <= end && is_boundary(start) && is_boundary(end) {
+                let text = self.text.as_bytes();
+                // The single byte of a space is the usual distance.
+                let first = match start - self.byte {
+                    distance @ (0 | 1) => self.units + distance as u32,
+                    _ => U::units_before(text, self.byte, start, self.units),
+                };
+                (self.byte, self.units) = (end, U::units_before(text, start, end, first));
+                *offset = [first, self.units];
+            } else {
+                *offset = self.convert(*offset);
+            }
+        }
+    }
+
     /// Converts a token's offsets from bytes to the unit. If a character is split over several
     /// tokens, each of them has the character's start and end.
     ///

@@ -2,7 +2,7 @@
 //! its time here.
 
 use super::miss_batch::MissBatcher;
-use super::row::{ModelInput, Origins, Row};
+use super::row::{ModelInput, Origins, Row, WordRun};
 use super::splitter::{WholeWords, WordSplitter};
 use crate::bpe::word_cache::{Hit, MergeWord, Probes, WordWindow};
 use crate::bpe::{Symbol, WordCache};
@@ -188,23 +188,79 @@ impl WordEncoder {
     ) -> Result<(), EncodeError> {
         for at in (0..window.len()).step_by(COLUMN_WORDS) {
             let words = at..window.len().min(at + COLUMN_WORDS);
-            let (start, ends) = (window.span(at).start, &window.ends()[words.clone()]);
             let first = row.out.ids.len();
-            if self.push_ids(input.pipeline, window, words, &mut row.out.ids)?.lengths_vary {
-                // The offsets cannot be computed from the ids alone, so all of these words are
-                // encoded again.
+            if self.push_ids(input.pipeline, window, words.clone(), &mut row.out.ids)?.lengths_vary {
+                // The offsets cannot be computed from the ids alone, so the words are looked up
+                // again, one by one.
                 row.out.ids.truncate(first);
-                self.push_tokens_scalar(input, start, ends, splitter, row)?;
+                self.push_tokens_of_words(input, window, words, splitter, row)?;
             } else {
-                row.push_words(input, start, ends, first, splitter)?;
+                row.push_words(input, run_of(window, words), first, splitter)?;
             }
         }
         Ok(())
     }
 
+    /// [`Self::push_tokens`] of words some of which have tokens whose length varies.
+    fn push_tokens_of_words(
+        &mut self,
+        input: &ModelInput<'_>,
+        window: &WordWindow<'_>,
+        words: std::ops::Range<usize>,
+        splitter: &impl WordSplitter,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        // The first of the words whose columns are not written yet, and its first id.
+        let (mut from, mut first) = (words.start, row.out.ids.len());
+        for at in words.clone() {
+            let (word, key, before) = (window.word(at), window.key(at), row.out.ids.len());
+            let Self { cache, scratch, symbols, .. } = self;
+            let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
+            let hit = match cache.append_word(word, key, &mut row.out.ids, &mut merger)? {
+                Some(hit) => hit,
+                None => Hit { lengths_vary: input.pipeline.lengths_vary(word, &self.symbols) },
+            };
+            if !hit.lengths_vary {
+                continue;
+            }
+            self.set_symbols(input.pipeline, word, key, &row.out.ids[before..])?;
+            // `push_words` takes all ids from `first` on. Those of this word are put back after it.
+            row.out.ids.truncate(before);
+            if from < at {
+                row.push_words(input, run_of(window, from..at), first, splitter)?;
+            }
+            row.out.ids.grow(self.symbols.len());
+            row.out.ids.extend(self.symbols.iter().map(|symbol| symbol.id));
+            let span = window.span(at);
+            if !splitter.starts_word(input.text, span.start as usize) {
+                row.words.continue_word();
+            }
+            row.push_columns(input, span, at, &self.symbols)?;
+            (from, first) = (at + 1, row.out.ids.len());
+        }
+        if from == words.end {
+            return Ok(());
+        }
+        row.push_words(input, run_of(window, from..words.end), first, splitter)
+    }
+
+    /// Sets `symbols` to the tokens of a word with these ids, of which some have other lengths than
+    /// usual.
+    fn set_symbols(&mut self, pipeline: &Pipeline, word: &[u8], key: Key, ids: &[u32]) -> Result<(), EncodeError> {
+        let Self { scratch, symbols, .. } = self;
+        symbols.clear();
+        let Some(varying) = pipeline.model.varying_token(word, ids) else {
+            return pipeline.model.tokenize(word, key, scratch, symbols);
+        };
+        symbols.grow(ids.len());
+        symbols.extend(ids.iter().map(|&id| Symbol { id, len: pipeline.token_len(id) }));
+        let others: u32 = (0..).zip(&*symbols).filter(|&(at, _)| at != varying).map(|(_, symbol)| symbol.len).sum();
+        symbols[varying].len = word.len() as u32 - others;
+        Ok(())
+    }
+
     /// Encodes words one by one: the first starts at `start`, and they end at `ends`. Used without
-    /// a cache, and where offsets cannot be computed from the ids alone. Tests compare the faster
-    /// paths with it.
+    /// a cache. Tests compare the faster paths with it.
     fn push_tokens_scalar(
         &mut self,
         input: &ModelInput<'_>,
@@ -258,6 +314,11 @@ impl WordEncoder {
                 self.symbols.extend(row.out.ids[first..].iter().map(symbol));
             }
         }
-        row.push_columns(input, span, &self.symbols)
+        row.push_columns(input, span, 0, &self.symbols)
     }
+}
+
+/// Words of a window.
+fn run_of<'a>(window: &WordWindow<'a>, words: std::ops::Range<usize>) -> WordRun<'a> {
+    WordRun { start: window.span(words.start).start, ends: &window.ends()[words.clone()], number: words.start }
 }

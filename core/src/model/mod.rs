@@ -4,6 +4,7 @@
 //! - [`wordpiece`]: greedy longest match from the start of the word.
 //! - [`interleaved`]: WordPiece for many words at once.
 //! - [`best_path`]: the search of Unigram and of SentencePiece.
+//! - [`flat_path`]: the same search for words of moderate length, without branches on scores.
 //! - [`unigram`]: the segmentation with the greatest sum of scores.
 //! - [`wordlevel`]: a word is one token, or the unknown token.
 //! - [`sentencepiece`]: the models of SentencePiece files, exact as in the `sentencepiece` library.
@@ -15,6 +16,7 @@
 
 mod automaton;
 mod best_path;
+mod flat_path;
 mod interleaved;
 pub(crate) mod sentencepiece;
 pub(crate) mod unigram;
@@ -168,6 +170,18 @@ impl Model {
             Self::Unigram(model) => model.is_unknown(id),
             Self::SentencePiece(model) => model.is_unknown(id),
             _ => false,
+        }
+    }
+
+    /// The index of the only token of a word that may have another length than its id usually has.
+    /// `None` if there may be several; the word is then encoded again to find the lengths.
+    pub(crate) fn varying_token(&self, word: &[u8], ids: &[u32]) -> Option<usize> {
+        match self {
+            // The unknown token, or a first token that is spelled with the prefix. All other tokens
+            // continue the word.
+            Self::WordPiece(_) | Self::WordLevel(_) => (!ids.is_empty()).then_some(0),
+            Self::Unigram(model) => model.varying_token(word, ids),
+            Self::Bpe(_) | Self::SentencePiece(_) => None,
         }
     }
 

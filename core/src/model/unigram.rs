@@ -15,12 +15,13 @@ use std::sync::Arc;
 
 use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use super::best_path::{BestPath, Offers};
+use super::flat_path::{FlatOffers, FlatPath, MAX_LEN as MAX_FLAT_LEN, MAX_SCORE};
 use crate::bpe::Symbol;
 use crate::definition::UnigramSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
 use crate::memory::fallible::{concat, push};
-use crate::trie::{Start, Trie};
+use crate::trie::{NO_TOKEN, Start, Trie};
 use crate::vocab::Vocab;
 
 /// Difference between the lowest score and the score of an unknown character.
@@ -41,6 +42,8 @@ pub(crate) struct Unigram {
     mark: Option<Mark>,
     /// Set if some piece is so long that searching from each position would be too slow.
     long: Option<Automaton>,
+    /// The unknown token, if [`FlatPath`] can search words.
+    flat: Option<u32>,
 }
 
 /// The character that a space at the start of a word stands for.
@@ -53,7 +56,18 @@ struct Mark {
 }
 
 /// Buffers, reused from word to word.
-pub(crate) type Scratch = BestPath<f64>;
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    any: BestPath<f64>,
+    flat: FlatPath,
+}
+
+impl Scratch {
+    /// Releases buffers that a long word made grow.
+    pub(crate) fn trim(&mut self) {
+        self.any.trim();
+    }
+}
 
 /// The maximum length of a character in bytes.
 pub(super) const LONGEST_CHARACTER: usize = 4;
@@ -87,13 +101,17 @@ impl Unigram {
             Mark { character, place: trie.descend(text).map(|node| (trie.start(node), trie.id(text))) }
         });
         let tokens = vocab.iter().map(|(token, _)| token);
+        let unknown_score = least - UNKNOWN_PENALTY;
+        let is_moderate = |score: &f64| score.abs() <= MAX_SCORE;
+        let has_flat = trie.longest() <= limit && trie.has_narrow_ids() && scores.iter().all(is_moderate);
         Ok(Self {
             mark,
             start: trie.start(trie.root()),
             long: (trie.longest() > limit).then(|| Automaton::new(&trie, tokens)),
+            flat: settings.unk_id.filter(|_| has_flat && is_moderate(&unknown_score)),
             trie,
             scores,
-            unknown_score: least - UNKNOWN_PENALTY,
+            unknown_score,
             unk_id: settings.unk_id,
             bytes: settings.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
         })
@@ -109,16 +127,51 @@ impl Unigram {
         if let Some(automaton) = &self.long {
             return self.tokenize_long(automaton, word, scratch, out);
         }
-        let longest = self.trie.longest().max(LONGEST_CHARACTER);
         let mut writer = Writer { model: self, word, unknown: None, out };
-        scratch.search(
-            word.len(),
-            longest,
-            |start, offers| self.extend(word, start, offers),
-            |start, end, id| writer.write(start, end, id),
-        )?;
+        match self.flat {
+            Some(unknown) if word.len() <= MAX_FLAT_LEN => scratch.flat.search(
+                word.len(),
+                |start, offers| self.extend_flat(word, start, unknown, offers),
+                |start, end, id| writer.write(start, end, id),
+            ),
+            _ => {
+                let longest = self.trie.longest().max(LONGEST_CHARACTER);
+                let extend = |start, offers: &mut Offers<'_, f64>| self.extend(word, start, offers);
+                scratch.any.search(word.len(), longest, extend, |start, end, id| writer.write(start, end, id))?;
+            }
+        }
         writer.end_unknown();
         Ok(())
+    }
+
+    /// [`Self::extend`] for [`FlatPath`].
+    #[inline(always)]
+    fn extend_flat(&self, word: &[u8], start: usize, unknown: u32, offers: &mut FlatOffers<'_>) -> usize {
+        let (rest, scores) = (&word[start..], &*self.scores);
+        let length = character_len(rest[0]);
+        let mark = if start == 0 { self.mark_of(word) } else { None };
+        // A mark is the first byte of the word and no part of the text that is searched; its own
+        // piece, if there is one, is known.
+        let (search, skipped, mut own) = match mark.map(|mark| &mark.place) {
+            None => (Some(&self.start), 0, NO_TOKEN),
+            Some(Some((search, id))) => (Some(search), 1, id.unwrap_or(NO_TOKEN)),
+            Some(None) => (None, 1, NO_TOKEN),
+        };
+        if let Some(search) = search {
+            let first = self.trie.for_each_node(search, &rest[skipped..], |len, id| {
+                let is_piece = id != NO_TOKEN;
+                // Without a piece, any score will do.
+                let score = scores[if is_piece { id as usize } else { 0 }];
+                offers.offer(skipped + len, score, id, is_piece);
+            });
+            own = if skipped == 0 { first } else { own };
+        }
+        if own == NO_TOKEN {
+            offers.offer(length, self.unknown_score, unknown, true);
+        } else if skipped > 0 {
+            offers.offer(length, scores[own as usize], own, true);
+        }
+        length
     }
 
     /// Like [`Self::tokenize`], but by end positions. For each end, candidates come in order of
@@ -155,7 +208,7 @@ impl Unigram {
             Ok::<_, EncodeError>(best)
         };
         let mut writer = Writer { model: self, word: &spelled, unknown: None, out };
-        scratch.search_by_ends(spelled.len(), best, |start, end, id| writer.write(start, end, id))?;
+        scratch.any.search_by_ends(spelled.len(), best, |start, end, id| writer.write(start, end, id))?;
         writer.end_unknown();
         if let Some(symbol) = out.get_mut(first) {
             // The mark is shorter in the word than in `spelled`.
@@ -255,6 +308,18 @@ impl Unigram {
     /// Whether this is the unknown token, which can cover any text.
     pub(crate) fn is_unknown(&self, id: u32) -> bool {
         self.unk_id == Some(id)
+    }
+
+    /// The index of the unknown token in a word with these ids, if there is one, and if all other
+    /// tokens have their usual lengths: they are no bytes, and no mark is spelled out.
+    pub(crate) fn varying_token(&self, word: &[u8], ids: &[u32]) -> Option<usize> {
+        let mark = self.mark.as_ref().map(|mark| mark.character.encode_utf8(&mut [0; 4]).as_bytes()[0]);
+        if self.bytes.is_some() || mark.is_some_and(|first| word.contains(&first)) {
+            return None;
+        }
+        let mut unknown = ids.iter().enumerate().filter(|&(_, &id)| self.is_unknown(id));
+        let (at, _) = unknown.next()?;
+        unknown.next().is_none().then_some(at)
     }
 
     /// Whether every byte has a token, so that tokens cover a bounded length of text.
@@ -401,9 +466,17 @@ mod tests {
             let settings = UnigramSettings { unk_id, byte_fallback };
             let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is room");
             let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is room");
+            prop_assert_eq!(model.flat, unk_id);
+            let without_flat = |mark| {
+                let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), mark).expect("there is room");
+                Unigram { flat: None, ..model }
+            };
+            let by_offers = without_flat(None);
             let marked = [MAX_TRIE_TOKEN_BYTES, 0].map(|limit| {
                 Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is room")
             });
+            let [flat, long] = marked;
+            let marked = [flat, long, without_flat(Some('▁'))];
             let mut scratch = Scratch::default();
             for word in &words {
                 let mut out: Vec<Symbol> = vec![];
@@ -415,6 +488,7 @@ mod tests {
                     model.tokenize(word.as_bytes(), &mut scratch, &mut out).map(|()| out)
                 };
                 prop_assert_eq!(&tokens(&by_automaton, word), &slow, "{:?}", word);
+                prop_assert_eq!(&tokens(&by_offers, word), &slow, "{:?}", word);
                 // A space in place of the mark, which is two bytes shorter.
                 let slow = naive(&settings, &vocab, &scores, &format!("▁{word}")).map(|mut symbols| {
                     symbols[0].len -= 2;

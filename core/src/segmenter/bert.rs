@@ -188,7 +188,7 @@ impl Bert {
                 if self.lowercases {
                     written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
-                words.push_block(simd, &written, at, kept, starts);
+                words.push_block(simd, &written, at, kept, starts, starts);
                 if starts != 0 {
                     word_at = at + 63 - starts.leading_zeros() as usize;
                 }

@@ -181,12 +181,9 @@ impl Metaspace {
                 // Bit 2 is set in the carriage return and not in the line feed.
                 spaces |= masks.line_breaks & !simd.any_bit(block, 4);
             }
-            let mut odd = !(masks.visible | spaces);
+            let odd = !(masks.visible | spaces);
             let before = spaces << 1 | u64::from(is_space);
             let repeated = if self.joins_spaces && !self.drops_spaces { spaces & before } else { 0 };
-            if tracked {
-                odd |= repeated;
-            }
             let mut sure = below(odd);
             // A space before a character that the masks do not cover may form a grapheme cluster
             // with it.
@@ -199,13 +196,22 @@ impl Metaspace {
                 let spaces = spaces & sure;
                 let visible = masks.visible & sure;
                 let len = sure.count_ones();
-                let (kept, starts) = if self.drops_spaces {
+                let (kept, starts, origins) = if self.drops_spaces {
                     // The space directly before a word becomes its mark.
                     let starts = spaces & visible >> 1;
-                    (visible | starts, starts)
+                    (visible | starts, starts, starts)
                 } else {
-                    let spaces = spaces & !repeated;
-                    (visible | spaces, spaces)
+                    // The first of repeated spaces stays, with the origin of the last.
+                    let repeated = repeated & sure;
+                    let starts = spaces & !repeated;
+                    let mut origins = spaces & !(repeated >> 1);
+                    if tracked && repeated & 1 != 0 {
+                        // The repeated spaces started before this block.
+                        words.move_start(at + origins.trailing_zeros() as usize);
+                        word_at = at + origins.trailing_zeros() as usize;
+                        origins &= origins - 1;
+                    }
+                    (visible | starts, starts, origins)
                 };
                 let mut written = *block;
                 if self.breaks_are_spaces {
@@ -214,9 +220,9 @@ impl Metaspace {
                 if self.lowercases {
                     written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
-                words.push_block(simd, &written, at, kept, starts);
+                words.push_block(simd, &written, at, kept, starts, origins);
                 if starts != 0 {
-                    word_at = at + 63 - starts.leading_zeros() as usize + usize::from(self.drops_spaces);
+                    word_at = at + 63 - origins.leading_zeros() as usize + usize::from(self.drops_spaces);
                 }
                 is_space = spaces >> (len - 1) & 1 != 0;
                 is_open = !(is_space && self.drops_spaces);
@@ -277,8 +283,11 @@ impl Metaspace {
                     Role::Space if self.drops_spaces => (is_open, is_space) = (false, true),
                     Role::Space if self.joins_spaces && is_space && is_open => {
                         if tracked {
-                            general = Some(at);
-                            break;
+                            words.move_start(at);
+                            word_at = at;
+                            if len != 1 {
+                                words.note_change();
+                            }
                         }
                     }
                     Role::Space => {

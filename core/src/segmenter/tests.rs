@@ -59,13 +59,17 @@ impl Twin {
         let (mut all, mut at, mut quick) = (vec![], 0, 0);
         while at < text.len() {
             let stop = self.segmenter.fill_with(simd, text, at, true, words);
-            let mut start = 0;
+            let (mut start, mut origins) = (0, words.origins_from(0, 0));
             for (number, &end) in words.ends().iter().enumerate() {
                 let bytes = &words.bytes()[start..end as usize];
                 let word = std::str::from_utf8(bytes).expect("words are text");
                 let spans = word.char_indices().flat_map(|(at, character)| {
                     let first = start + at;
-                    let [from, to] = words.origin_in(number, first, first + character.len_utf8());
+                    let [from, to] = origins.origin(first, first + character.len_utf8());
+                    assert_eq!(
+                        words.origins_from(first as u32, number).origin(first, first + character.len_utf8()),
+                        [from, to]
+                    );
                     std::iter::repeat_n(Span { start: from, end: to }, character.len_utf8())
                 });
                 all.push((bytes.to_vec(), spans.collect()));

@@ -72,32 +72,74 @@ impl SegmentedWords {
         &self.ends
     }
 
-    /// The span in the text of bytes `start..end` of a word, if tracked.
-    pub(crate) fn origin(&self, start: usize, end: usize) -> [u32; 2] {
-        let word = self.ends.partition_point(|&word_end| word_end as usize <= start);
-        self.origin_in(word, start, end)
-    }
-
-    /// The same for a word whose number is known.
+    /// The number of the word that starts at byte `start` of the buffer; `guess` is tried first.
     #[inline]
-    pub(crate) fn origin_in(&self, word: usize, start: usize, end: usize) -> [u32; 2] {
-        let first = if word == 0 { 0 } else { self.ends[word - 1] as usize };
-        let (from, to) = (start - first, end - first);
-        if let Ok(place) = self.changed.binary_search_by_key(&(word as u32), |&(word, _)| word) {
-            let spans = &self.spans[self.changed[place].1 as usize..];
-            return [spans[from].start, spans[to - 1].end];
+    fn word_at(&self, start: u32, guess: usize) -> usize {
+        let starts_there = |word: usize| start == if word == 0 { 0 } else { self.ends[word - 1] };
+        if guess < self.ends.len() && starts_there(guess) {
+            return guess;
         }
-        let start = self.starts[word];
-        if self.marked {
-            let to = if to == 1 { character_len(self.bytes[first + 1]) } else { to - 1 };
-            return [start + from.saturating_sub(1) as u32, start + to as u32];
-        }
-        [start + from as u32, start + to as u32]
+        self.ends.partition_point(|&end| end <= start)
     }
 
-    /// Number of the word that starts at a byte of the buffer.
-    pub(crate) fn word_at(&self, start: u32) -> usize {
-        self.ends.partition_point(|&end| end <= start)
+    /// The index in `changed` of the first word from `word` on.
+    fn changed_from(&self, word: usize) -> usize {
+        self.changed.partition_point(|&(changed, _)| (changed as usize) < word)
+    }
+
+    /// The origins of the words from the one at byte `start` of the buffer on, if tracked.
+    /// `guess` is the likely number of that word.
+    pub(crate) fn origins_from(&self, start: u32, guess: usize) -> WordOrigins<'_> {
+        let word = self.word_at(start, guess);
+        let mut origins = WordOrigins {
+            words: self,
+            next_word: word,
+            next_changed: self.changed_from(word),
+            first: if word == 0 { 0 } else { self.ends[word - 1] },
+            end: 0,
+            start: 0,
+            spans: None,
+        };
+        if word < self.ends.len() {
+            origins.next_word();
+        }
+        origins
+    }
+
+    /// Appends the origins of the adjacent tokens of `count` words, the first of which starts at
+    /// byte `start` of the buffer and has the likely number `guess`. `base` is added to them. Each
+    /// word has a token, and no token is empty.
+    #[inline]
+    pub(crate) fn push_origins(
+        &self,
+        (start, guess, count): (u32, usize, usize),
+        base: u32,
+        lens: impl ExactSizeIterator<Item = u32>,
+        to: &mut Vec<[u32; 2]>,
+    ) {
+        let mut word = self.word_at(start, guess);
+        let changed = self.changed.get(self.changed_from(word));
+        if self.marked || changed.is_some_and(|&(changed, _)| (changed as usize) < word + count) {
+            let (mut origins, mut at) = (self.origins_from(start, word), start);
+            to.extend(lens.map(|len| {
+                let end = at + len;
+                let origin = origins.origin(at as usize, end as usize).map(|at| at + base);
+                at = end;
+                origin
+            }));
+            return;
+        }
+        let (mut at, mut first) = (start, start);
+        let (starts, ends) = (&self.starts[..self.ends.len()], &self.ends[..]);
+        to.extend(lens.map(|len| {
+            // Selected without a branch: how many tokens a word has cannot be predicted.
+            let is_next = at >= ends[word];
+            first = std::hint::select_unpredictable(is_next, at, first);
+            word += usize::from(is_next);
+            let origin = starts[word] + (at - first) + base;
+            at += len;
+            [origin, origin + len]
+        }));
     }
 
     /// Whether the ends of another block's words fit.
@@ -121,10 +163,19 @@ impl SegmentedWords {
         append_copies(&mut self.bytes, 0, more);
     }
 
-    /// Appends the bytes of a block selected by `kept`; words start at the bits of `starts`. The
-    /// block is at `at` in the text.
+    /// Appends the bytes of a block selected by `kept`; words start at the bits of `starts`. If
+    /// tracked, they come from the bits of `origins`, which are as many. The block is at byte `at`
+    /// of the text.
     #[inline(always)]
-    pub(super) fn push_block(&mut self, simd: Simd, block: &[u8; BLOCK], at: usize, kept: u64, starts: u64) {
+    pub(super) fn push_block(
+        &mut self,
+        simd: Simd,
+        block: &[u8; BLOCK],
+        at: usize,
+        kept: u64,
+        starts: u64,
+        origins: u64,
+    ) {
         let room = self.bytes[self.len..].first_chunk_mut().expect("`reserve` made room");
         simd.compress(block, kept, room);
         let mut ends = simd.pext(starts, kept);
@@ -135,7 +186,7 @@ impl SegmentedWords {
         simd.push_positions(ends, self.len as u32, &mut self.ends);
         if self.tracked {
             self.starts.grow(BLOCK);
-            simd.push_positions(starts, (at + usize::from(self.marked)) as u32, &mut self.starts);
+            simd.push_positions(origins, (at + usize::from(self.marked)) as u32, &mut self.starts);
         }
         self.len += kept.count_ones() as usize;
     }
@@ -148,6 +199,14 @@ impl SegmentedWords {
         }
         if self.tracked {
             self.starts.push(at as u32);
+        }
+    }
+
+    /// Moves the start of the last word to byte `at` of the text.
+    #[inline(always)]
+    pub(super) fn move_start(&mut self, at: usize) {
+        if let Some(start) = self.starts.last_mut() {
+            *start = at as u32;
         }
     }
 
@@ -202,6 +261,62 @@ impl SegmentedWords {
 
     pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity() + self.spans.capacity() * size_of::<Span>()
+    }
+}
+
+/// The origins of words, in order; see [`SegmentedWords::origins_from`].
+#[derive(Debug)]
+pub(crate) struct WordOrigins<'a> {
+    words: &'a SegmentedWords,
+    next_word: usize,
+    /// Index in `changed` of the first word from `next_word` on.
+    next_changed: usize,
+    /// Start and end of the current word in the buffer.
+    first: u32,
+    end: u32,
+    /// Start of the current word in the text, and its spans if they do not follow from it.
+    start: u32,
+    spans: Option<&'a [Span]>,
+}
+
+impl WordOrigins<'_> {
+    /// The span in the text of bytes `start..end` of a word. Words must come in order.
+    #[inline(always)]
+    pub(crate) fn origin(&mut self, start: usize, end: usize) -> [u32; 2] {
+        while start >= self.end as usize {
+            self.first = self.end;
+            self.next_word();
+        }
+        let (from, to) = (start as u32 - self.first, end as u32 - self.first);
+        if self.spans.is_none() && !self.words.marked {
+            return [self.start + from, self.start + to];
+        }
+        self.odd_origin(from, to)
+    }
+
+    /// [`Self::origin`] of a word with spans or with a mark that is not in the text.
+    #[inline(never)]
+    fn odd_origin(&self, from: u32, to: u32) -> [u32; 2] {
+        if let Some(spans) = self.spans {
+            return [spans[from as usize].start, spans[to as usize - 1].end];
+        }
+        let first_len = || character_len(self.words.bytes[self.first as usize + 1]) as u32;
+        [self.start + from.saturating_sub(1), self.start + if to == 1 { first_len() } else { to - 1 }]
+    }
+
+    /// Advances to the next word, which starts at `first`.
+    #[inline(always)]
+    fn next_word(&mut self) {
+        let words = self.words;
+        (self.end, self.start) = (words.ends[self.next_word], words.starts[self.next_word]);
+        self.spans = match words.changed.get(self.next_changed) {
+            Some(&(word, place)) if word as usize == self.next_word => {
+                self.next_changed += 1;
+                Some(&words.spans[place as usize..])
+            }
+            _ => None,
+        };
+        self.next_word += 1;
     }
 }
 

@@ -14,6 +14,7 @@
 //!   unpacked to.
 //! - [`lanes`]: sixteen numbers in registers, for merging one word.
 //! - [`lane_merger`]: sixteen words merged at once, one in each lane.
+//! - [`lane_matcher`]: the longest tokens of 64 words at once, one word in each lane.
 //! - [`priority`]: the order of merges as one number.
 //! - [`probe`]: lookups of many short words in the word cache's table.
 //!
@@ -32,6 +33,7 @@ pub(crate) mod bits;
 pub(crate) mod choice;
 mod compress;
 pub(crate) mod cpu;
+pub(crate) mod lane_matcher;
 pub(crate) mod lane_merger;
 pub(crate) mod lanes;
 pub(crate) mod packed;

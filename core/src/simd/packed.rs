@@ -20,13 +20,16 @@ impl PackedIds {
 
     /// Packs ids, if they fit.
     pub(crate) fn new(ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Self> {
-        let fits = |size: usize| ids.len() <= capacity_of(size) && ids.clone().all(|id| id >> (8 * size) == 0);
+        let (count, all) = (ids.len(), ids.clone().fold(0, |all, id| all | id));
+        let fits = |size: usize| count <= capacity_of(size) && all >> (8 * size) == 0;
         let size = [2, 3].into_iter().find(|&size| fits(size))?;
-        let mut bytes = [0; 16];
-        bytes[15] = ids.len() as u8 | if size == 2 { Self::NARROW } else { 0 };
-        for (to, id) in bytes.chunks_exact_mut(size).zip(ids) {
-            to.copy_from_slice(&id.to_le_bytes()[..size]);
+        // Four bytes are written for each id; the next id overwrites those that are zero.
+        let mut written = [0; 16 + size_of::<u32>()];
+        for (at, id) in ids.enumerate() {
+            written[at * size..][..size_of::<u32>()].copy_from_slice(&id.to_le_bytes());
         }
+        let mut bytes: [u8; 16] = *written.first_chunk().expect("sixteen bytes");
+        bytes[15] = count as u8 | if size == 2 { Self::NARROW } else { 0 };
         Some(Self(bytes))
     }
 

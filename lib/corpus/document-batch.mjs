@@ -36,6 +36,8 @@ export class DocumentBatch {
   #table = new Float64Array(0)
   #ids = /** @type {(string | number)[]} */ ([])
   #bytes = 0
+  /** Whether memory was reserved for a row of the batch. */
+  isLarge = false
 
   /** @param {boolean} hasIds whether the documents have ids */
   constructor(hasIds) {

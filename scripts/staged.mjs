@@ -4,6 +4,8 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
+// The package has files that it makes.
+import './model-entries.mjs'
 import { root, run } from './setup.mjs'
 import { failureOf, SCENARIOS } from './runtimes.mjs'
 import { specOf } from './specs.mjs'

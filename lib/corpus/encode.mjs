@@ -147,7 +147,12 @@ export class Encoder {
         const all = rowOffsets[row + 1] - rowOffsets[row]
         kept[row] = Math.min(all, most)
         isWhole &&= all === kept[row]
-        this.#stats.document(path, batch.textBytes(index), all === 0 ? 0 : kept[row] + around, all - kept[row])
+        const tokens = all === 0 ? 0 : kept[row] + around
+        this.#stats.document(path, batch.textBytes(index), tokens, all - kept[row])
+        if (batch.hasGroups && tokens > 0) {
+          const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
+          this.#stats.inGroup(batch.group(index), { documents: 1, tokens, textBytes, characters })
+        }
       }
     })
     return { kept, isWhole }

@@ -9,6 +9,7 @@ import { checkOptions } from '../lib/corpus/options.mjs'
 import { planParts } from '../lib/corpus/plan.mjs'
 import { doShard } from '../lib/corpus/shard.mjs'
 import { openStore } from '../lib/corpus/store/store.mjs'
+import { MAX_JSON } from '../lib/files/rows.mjs'
 import { completeContent, findTokenizer, openTokenizer } from '../lib/corpus/tokenizer.mjs'
 import { hashes, jsonl, scratch } from './support/corpus.mjs'
 
@@ -54,8 +55,8 @@ test('what an owner has and waits for is given back when it ends', async () => {
   assert.deepEqual([granted, budget.used], [['a', 'c'], 10])
 })
 
-test('the default is enough for two lines of JSON of the greatest length', () => {
-  assert.equal(LARGE_ROWS, 32 << 20)
+test('the default is one line of JSON of the greatest length', () => {
+  assert.equal(LARGE_ROWS, MAX_JSON)
 })
 
 /** The memory of a shard, from a budget of all shards, as in lib/corpus/thread.mjs. */

@@ -4,7 +4,7 @@
  * Bytes of large rows that are in memory at a time. A row needs several times its size: its line,
  * its text, its ids, and what is written.
  */
-export const LARGE_ROWS = 32 << 20
+export const LARGE_ROWS = 16 << 20
 
 /** Grants bytes in the order of the requests, each of them when there is room for it. */
 export class ByteBudget {

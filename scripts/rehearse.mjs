@@ -2,7 +2,10 @@
 // npm run rehearse: publishes all packages to a registry on this machine, and installs them from it
 // with each package manager and each version of Node, also in the ways in which installs go wrong.
 //
-//   usage: npm run rehearse [-- --only TEXT]     TEXT: part of the name of a case
+//   usage: npm run rehearse [-- --continue] [--only TEXT…]
+//
+//   --continue   leaves out the cases that passed before with the same packages
+//   --only       runs the cases with this text in their names
 //
 // Needs the builds of `npm run platforms`. Those for Windows are published under the name of the
 // package for Windows, although the release builds it with another tool chain; nothing here runs
@@ -13,13 +16,15 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { PLATFORMS, builtFolder } from './platforms/table.mjs'
+import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
 import { Project, RESULT } from './rehearse/project.mjs'
 import { startRegistry } from './rehearse/registry.mjs'
 import { managers, nodeVersions } from './rehearse/tools.mjs'
 import { root, run, stop } from './setup.mjs'
+import { packedFiles } from './staged.mjs'
+import { STEP_OPTIONS, Steps, hashOfFiles } from './steps.mjs'
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const { values } = parseArgs({ options: STEP_OPTIONS })
 const folder = path.join(root, '.cache', 'rehearse')
 const projects = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-rehearse-'))
 const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
@@ -31,7 +36,9 @@ const registry = await startRegistry(folder)
 process.on('exit', registry.stop)
 publish()
 
-const failed = []
+const addons = PLATFORMS.map((platform) => path.relative(root, addonOf(platform)))
+const packages = hashOfFiles([...packedFiles(), ...addons])
+const steps = new Steps('rehearse', values)
 try {
   installs()
   platforms()
@@ -40,7 +47,7 @@ try {
   registry.stop()
   fs.rmSync(projects, { recursive: true, force: true })
 }
-if (failed.length > 0) stop(`failed: ${failed.join('; ')}`)
+steps.end()
 
 /** Publishes the packages with the program of the release, and one platform package again. */
 function publish() {
@@ -168,15 +175,13 @@ function mended(name, pattern, install) {
 
 /** Runs a case in an empty folder. `work` returns a description of the failure, or undefined. */
 function scenario(name, major, work) {
-  if (!name.includes(values.only ?? '')) return
-  let wrong
-  try {
-    wrong = work(new Project(projects, major, { folder, tools, registry }))
-  } catch (failure) {
-    wrong = failure.message
-  }
-  console.log(`${wrong === undefined ? 'ok    ' : 'NOT OK'} ${name}${wrong === undefined ? '' : `: ${wrong}`}`)
-  if (wrong !== undefined) failed.push(name)
+  steps.run(name, packages, () => {
+    try {
+      return work(new Project(projects, major, { folder, tools, registry }))
+    } catch (failure) {
+      return failure.message
+    }
+  })
 }
 
 function same(is, expected) {

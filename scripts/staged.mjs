@@ -4,8 +4,14 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
+// The package has files that it makes.
+import './model-entries.mjs'
 import { root, run } from './setup.mjs'
 import { failureOf, SCENARIOS } from './runtimes.mjs'
+import { specOf } from './specs.mjs'
+import { hashOfFiles } from './steps.mjs'
+
+/** @typedef {import('./steps.mjs').Steps} Steps */
 
 export class Staged {
   /** The folder of the package. Its dependencies resolve to the node_modules of the repository. */
@@ -14,6 +20,8 @@ export class Staged {
   #args
   #place
   #env
+  /** A hash of the package with its addon. */
+  #subject
 
   /**
    * Copies `tokenlane`, and the package `name` of npm/ with its files from `built`, to
@@ -36,67 +44,75 @@ export class Staged {
     const { files } = JSON.parse(fs.readFileSync(path.join(addon, 'package.json'), 'utf8'))
     for (const file of files.filter((file) => !file.startsWith('LICENSE')))
       fs.copyFileSync(path.join(built, file), path.join(addon, file))
-    const packed = spawnSync('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], {
-      cwd: root,
-      encoding: 'utf8',
-    })
-    for (const { path: file } of JSON.parse(packed.stdout)[0].files)
-      fs.cpSync(path.join(root, file), path.join(this.folder, file))
+    const packed = packedFiles()
+    for (const file of packed) fs.cpSync(path.join(root, file), path.join(this.folder, file))
     fs.copyFileSync(path.join(built, 'native.js'), path.join(this.folder, 'native.js'))
     fs.cpSync(path.join(root, '__test__'), path.join(this.folder, '__test__'), { recursive: true })
     // The golden data, and the scripts that download vocabularies.
     for (const name of ['core', 'scripts'])
       fs.symlinkSync(path.join(root, name), path.join(this.folder, name), 'junction')
-  }
-
-  /** Runs the specs whose file names start with `names`. Returns the names of those that failed. */
-  specs(names) {
-    return names.filter((name) => {
-      const folder = path.join(this.folder, '__test__', path.dirname(name))
-      const file = fs
-        .readdirSync(folder)
-        .find((file) => file.startsWith(path.basename(name)) && file.endsWith('.test.mjs'))
-      if (file === undefined) throw new Error(`there is no spec ${name}`)
-      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=1800000']
-      console.log(`── ${file}`)
-      return !run(this.#command, [...args, this.#place(path.join(folder, file))], { cwd: this.folder, env: this.#env })
-    })
+    const addons = fs.readdirSync(addon).map((file) => path.join('..', path.basename(addon), file))
+    this.#subject = hashOfFiles([...new Set([...packed, 'native.js']), ...addons], this.folder)
   }
 
   /**
-   * Runs scenarios that end processes. Returns the names of those that failed.
+   * Runs specs, a step for each.
    *
+   * @param {Steps} steps
+   * @param {string[]} names see specOf
+   * @param {string} [label] in front of the names of the steps
+   */
+  specs(steps, names, label = '') {
+    for (const name of names) {
+      const { file, env } = specOf(name, this.folder)
+      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=3600000']
+      const options = { cwd: this.folder, env: { ...this.#env, ...env } }
+      const subject = this.#subject + hashOfFiles([file], this.folder)
+      steps.run(`${label}${name}`, subject, () =>
+        run(this.#command, [...args, this.#place(path.join(this.folder, file))], options),
+      )
+    }
+  }
+
+  /**
+   * Runs scenarios that end processes, a step for each.
+   *
+   * @param {Steps} steps
    * @param {import('./runtimes.mjs').Scenario[]} scenarios
    */
-  scenarios(scenarios = SCENARIOS) {
-    return scenarios
-      .filter((scenario) => {
-        const runtime = { command: this.#command, args: this.#args, place: this.#place, env: this.#env }
-        const wrong = failureOf(scenario, runtime, this.folder)
-        console.log(
-          `${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`,
-        )
-        return wrong !== undefined
-      })
-      .map(([name]) => name)
+  scenarios(steps, scenarios = SCENARIOS, label = '') {
+    const runtime = { command: this.#command, args: this.#args, place: this.#place, env: this.#env }
+    for (const scenario of scenarios)
+      steps.run(`${label}scenario: ${scenario[0]}`, this.#subject, () => failureOf(scenario, runtime, this.folder))
   }
 
   /**
    * Runs the golden data of ../shared, without its large documents, if it is there. The environment
-   * variable CONFORM_VOCAB names the folder of vocabularies. Returns the names of what failed.
+   * variable CONFORM_VOCAB names the folder of vocabularies.
+   *
+   * @param {Steps} steps
    */
-  golden() {
+  golden(steps, label = '') {
     const kit = path.join(root, '..', 'shared', 'conformance', 'check.mjs')
     if (!fs.existsSync(kit)) {
       console.log(`left out: golden data, there is no ${kit}`)
-      return []
+      return
     }
     const adapter = path.join(this.folder, '__test__', 'conformance', 'adapter.mjs')
     const args = [...this.#args, this.#place(kit), this.#place(adapter), '--skip-docs']
     const { CONFORM_VOCAB: vocabularies } = process.env
     if (vocabularies !== undefined) args.push('--vocab', this.#place(path.resolve(vocabularies)))
-    return run(this.#command, args, { cwd: this.folder, env: this.#env }) ? [] : ['golden data']
+    steps.run(`${label}golden data of ../shared`, this.#subject, () =>
+      run(this.#command, args, { cwd: this.folder, env: this.#env }),
+    )
   }
+}
+
+/** The files of the package, relative to the root, as npm packs them. */
+export function packedFiles() {
+  const args = ['pack', '--json', '--dry-run', '--ignore-scripts']
+  const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
+  return JSON.parse(stdout)[0].files.map(({ path: file }) => file)
 }
 
 /** Whether the Rust standard library of a target is installed. */

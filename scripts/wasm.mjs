@@ -2,7 +2,10 @@
 // npm run wasm: builds the addon as WebAssembly, and tests the package for browsers and for
 // processors without an addon of their own.
 //
-//   usage: npm run wasm [-- --no-build]
+//   usage: npm run wasm [-- --no-build] [--continue] [--only TEXT…]
+//
+//   --continue   leaves out the steps that passed before with the same build and spec
+//   --only       runs the steps with this text in their names
 //
 // Needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page. The build is that of
 // `npm run platforms -- --only wasm32`, and replaces it; --no-build uses it as it is.
@@ -14,9 +17,10 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { build, checkTools } from './platforms/build.mjs'
-import { PLATFORMS, builtFolder } from './platforms/table.mjs'
-import { root, run, stop } from './setup.mjs'
+import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
+import { root, run } from './setup.mjs'
 import { Staged } from './staged.mjs'
+import { STEP_OPTIONS, Steps, hashOfFiles } from './steps.mjs'
 
 const platform = PLATFORMS.find(({ name }) => name === 'wasm32-wasi')
 
@@ -40,16 +44,18 @@ const SPECS = [
   'conformance/stream',
 ]
 
-const { values } = parseArgs({ options: { 'no-build': { type: 'boolean' } } })
+const { values } = parseArgs({ options: { 'no-build': { type: 'boolean' }, ...STEP_OPTIONS } })
 if (!values['no-build']) {
   checkTools([platform])
   build(platform)
 }
+const steps = new Steps('wasm', values)
 const staged = new Staged(platform.name, builtFolder(platform), { args: ['--no-warnings', '--expose-gc'] })
-const failed = [...staged.specs(SPECS), ...staged.scenarios()]
+staged.specs(steps, SPECS)
+staged.scenarios(steps)
 const env = { ...process.env, TOKENLANE_WASM: '1' }
-if (
-  !run(process.execPath, ['--test', '--test-reporter=spec', path.join(root, '__test__', '41-wasm.test.mjs')], { env })
+const page = path.join('__test__', '41-wasm.test.mjs')
+steps.run('41', hashOfFiles([page, path.relative(root, addonOf(platform))]), () =>
+  run(process.execPath, ['--test', '--test-reporter=spec', path.join(root, page)], { env }),
 )
-  failed.push('41-wasm')
-if (failed.length > 0) stop(`failed as WebAssembly: ${failed.join(', ')}`)
+steps.end()

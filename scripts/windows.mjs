@@ -2,7 +2,11 @@
 // npm run windows: runs the addon for Windows in Node for Windows, under wine: the specs, the
 // golden data, and the scenarios that end processes.
 //
-//   usage: npm run windows [-- --spec NAME…]     default: all specs and scenarios that can run
+//   usage: npm run windows [-- --spec NAME…] [--continue] [--only TEXT…]
+//
+//   --spec       runs this spec instead of all specs and scenarios that can run
+//   --continue   leaves out the steps that passed before with the same build and spec
+//   --only       runs the steps with this text in their names
 //
 // Needs wine and gcc for Windows (Debian: apt-get install wine wine64 gcc-mingw-w64-x86-64) and the
 // build of `npm run platforms -- --only win32-x64`. Node for Windows comes from npm; a library that
@@ -17,6 +21,7 @@ import { windowsNode } from './platforms/wine.mjs'
 import { SCENARIOS } from './runtimes.mjs'
 import { root, stop } from './setup.mjs'
 import { Staged } from './staged.mjs'
+import { STEP_OPTIONS, Steps } from './steps.mjs'
 
 const NODE = '20.20.2'
 
@@ -58,7 +63,7 @@ const LEFT_OUT = {
 }
 const CONFORMANCE = ['golden', 'limits', 'stream'].map((name) => `conformance/${name}`)
 
-const { values } = parseArgs({ options: { spec: { type: 'string', multiple: true } } })
+const { values } = parseArgs({ options: { spec: { type: 'string', multiple: true }, ...STEP_OPTIONS } })
 const platform = PLATFORMS.find(({ name }) => name === 'win32-x64-msvc')
 if (!fs.existsSync(addonOf(platform)))
   stop('the addon for Windows is not built: run "npm run platforms -- --only win32-x64"')
@@ -71,12 +76,14 @@ fs.cpSync(builtFolder(platform), built, { recursive: true })
 fs.renameSync(path.join(built, path.basename(addonOf(platform))), path.join(built, `tokenlane.${platform.name}.node`))
 
 const staged = new Staged(platform.name, built, runtime)
-const failed = staged.specs(values.spec ?? [...specs(), ...CONFORMANCE])
+const steps = new Steps('windows', values)
+staged.specs(steps, values.spec ?? [...specs(), ...CONFORMANCE])
 if (values.spec === undefined) {
-  failed.push(...staged.golden(), ...staged.scenarios(scenarios()))
+  staged.golden(steps)
+  staged.scenarios(steps, scenarios())
   for (const [spec, reason] of Object.entries(LEFT_OUT)) console.log(`left out: ${spec}: ${reason}`)
 }
-if (failed.length > 0) stop(`failed on Windows: ${failed.join(', ')}`)
+steps.end()
 
 /** The numbers of the specs that can run. */
 function specs() {

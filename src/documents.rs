@@ -25,7 +25,7 @@ use crate::queue::QueueEntry;
 use crate::task::Job;
 use crate::text::{self, Arena, Inputs};
 
-/// Scratch memory is freed after use if it is larger: 4 MiB.
+/// Lines and scratch memory are freed after use if they are larger: 4 MiB.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
 /// Where [`take_documents`] stopped.
@@ -138,6 +138,15 @@ impl LineReader {
         end <= self.checked
     }
 
+    /// Frees the memory of large lines.
+    fn free_large(&mut self) {
+        for memory in [&mut self.bytes, &mut self.scratch] {
+            if memory.capacity() > MAX_KEPT_BYTES {
+                *memory = vec![];
+            }
+        }
+    }
+
     /// Appends the documents of the lines from `start` on. `base` is the position of the lines in
     /// the input, and `row` the number of rows before them.
     fn take(
@@ -163,6 +172,8 @@ impl LineReader {
             progress.at = (end + 1).min(self.bytes.len());
             progress.lines += 1;
         }
+        // Before the documents are encoded, which takes the most memory.
+        self.free_large();
         Ok((Stop::End, progress))
     }
 
@@ -217,12 +228,7 @@ pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi
     node_api::guarded(env, || {
         let mut reader = lines.reader()?;
         let reader = &mut *reader;
-        if reader.bytes.capacity() > MAX_KEPT_BYTES {
-            reader.bytes = vec![];
-        }
-        if reader.scratch.capacity() > MAX_KEPT_BYTES {
-            reader.scratch = vec![];
-        }
+        reader.free_large();
         reader.bytes.clear();
         reader.checked = 0;
         text::append_bytes("bytes", &bytes, &mut reader.bytes)
@@ -303,6 +309,23 @@ pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Res
         let mut filled = documents.filled_mut()?;
         Ok(Bytes::try_from(std::mem::take(&mut filled.ids))?)
     })
+}
+
+/// The number of characters, Unicode code points, of the text of each document.
+#[napi]
+pub fn document_characters(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
+    let counted = caught(|| {
+        let filled = documents.filled()?;
+        let mut counts = vec![];
+        counts.try_grow(filled.texts.len())?;
+        for index in 0..filled.texts.len() {
+            let text = filled.texts.utf8_at(index).ok_or_else(|| misuse("there is no such document"))?;
+            // All bytes of a character but the first one are from 0x80 to 0xBF.
+            counts.push(text.iter().filter(|&&byte| byte.cast_signed() >= -0x40).count() as u32);
+        }
+        Ok(Words::try_from(counts)?)
+    });
+    counted.map_err(|failure| node_api::js_error(env, &failure))
 }
 
 /// A copy of the text of a document.

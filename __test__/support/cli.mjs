@@ -48,7 +48,13 @@ export function withoutPackage(name) {
   const missing = `Object.assign(new Error('Cannot find package ${name}'), { code: 'ERR_MODULE_NOT_FOUND' })`
   const hook = `export const resolve = (name, context, next) => { if (name === '${name}') throw ${missing}; return next(name, context) }`
   const moduleOf = (text) => `data:text/javascript,${encodeURIComponent(text)}`
-  const register = `import { register } from 'node:module'; register(${JSON.stringify(moduleOf(hook))})`
+  const register = `import Module, { register } from 'node:module'
+register(${JSON.stringify(moduleOf(hook))})
+const find = Module._resolveFilename
+Module._resolveFilename = (...args) => {
+  if (args[0] !== '${name}') return find(...args)
+  throw Object.assign(new Error('Cannot find module ${name}'), { code: 'MODULE_NOT_FOUND' })
+}`
   return (args, env = {}) =>
     spawnSync(process.execPath, ['--import', moduleOf(register), main, ...args], {
       encoding: 'utf8',

@@ -33,13 +33,26 @@ export class DocumentBatch {
   /** The documents of one part after the other: the part, and its first document. */
   #runs = /** @type {{ part: import('./part.mjs').Part, first: number }[]} */ ([])
   #hasIds
+  #hasGroups
   #table = new Float64Array(0)
-  #ids = /** @type {(string | number)[]} */ ([])
+  /** For each document its id, its group, or both as an array. */
+  #ids = /** @type {any[]} */ ([])
+  #characters = new Uint32Array(0)
   #bytes = 0
+  /** Whether memory was reserved for a row of the batch. */
+  isLarge = false
 
-  /** @param {boolean} hasIds whether the documents have ids */
-  constructor(hasIds) {
+  /**
+   * @param {boolean} hasIds whether the documents have ids
+   * @param {boolean} [hasGroups] whether they have groups
+   */
+  constructor(hasIds, hasGroups = false) {
     this.#hasIds = hasIds
+    this.#hasGroups = hasGroups
+  }
+
+  get hasGroups() {
+    return this.#hasGroups
   }
 
   /** The number of documents. Before `seal` only the addon knows it. */
@@ -83,9 +96,17 @@ export class DocumentBatch {
    * @param {Uint8Array} text as UTF-8
    * @param {{ at: number, line?: number, row?: number }} place
    * @param {string} [id]
+   * @param {string} [group]
    */
-  push(text, { at, line, row }, id) {
-    native.pushDocument(this.handle, text, at, row ?? line ?? 0, id === undefined ? undefined : JSON.stringify(id))
+  push(text, { at, line, row }, id, group) {
+    const about = id !== undefined && group !== undefined ? [id, group] : (id ?? group)
+    native.pushDocument(
+      this.handle,
+      text,
+      at,
+      row ?? line ?? 0,
+      about === undefined ? undefined : JSON.stringify(about),
+    )
   }
 
   /** Ends adding, so that the documents can be looked up. */
@@ -93,7 +114,8 @@ export class DocumentBatch {
     this.#table = new Float64Array(native.takeDocumentTable(this.handle))
     this.length = this.#table.length / COLUMNS
     for (let index = 0; index < this.length; index++) this.#bytes += this.textBytes(index)
-    if (this.#hasIds) {
+    if (this.#hasGroups) this.#characters = new Uint32Array(native.documentCharacters(this.handle))
+    if (this.#hasIds || this.#hasGroups) {
       const json = Buffer.from(native.takeDocumentIds(this.handle)).toString()
       this.#ids = JSON.parse(`[${json.slice(1)}]`)
     }
@@ -103,6 +125,16 @@ export class DocumentBatch {
   /** The length of a text in bytes. */
   textBytes(index) {
     return this.#table[index * COLUMNS + 2]
+  }
+
+  /** The length of a text in characters, if documents have groups. */
+  characters(index) {
+    return this.#characters[index]
+  }
+
+  /** The group of a document, if documents have groups. */
+  group(index) {
+    return String(this.#hasIds ? this.#ids[index][1] : this.#ids[index])
   }
 
   /** A copy of a text. */
@@ -141,7 +173,8 @@ export class DocumentBatch {
   /** What the files of a shard may have of a document. */
   about(index) {
     const { path, at } = this.place(index)
-    return { id: this.#hasIds ? String(this.#ids[index]) : undefined, path, at }
+    const id = this.#hasIds ? String(this.#hasGroups ? this.#ids[index][0] : this.#ids[index]) : undefined
+    return { id, path, at }
   }
 
   /** Releases the texts. */

@@ -31,6 +31,9 @@ const MAX_KEPT = 4 << 20
 export const mostOf = ({ rows }, { maxRow }) =>
   maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE, parquet: MAX_LINE }[rows]
 
+/** The group of documents whose field is missing, or is no string, number or boolean. */
+const NO_GROUP = '(none)'
+
 /** A field whose name has half a surrogate pair is found by JSON.parse alone. */
 const isWellFormed = (name) => name === undefined || Buffer.from(name).toString() === name
 
@@ -62,19 +65,24 @@ export class DocumentReader {
   }
 
   #newBatch() {
-    return new DocumentBatch(this.#content.idField !== undefined)
+    const { idField, groupBy } = this.#content
+    return new DocumentBatch(idField !== undefined, groupBy !== undefined)
   }
 
   /** The rows that are loaded next are of this part. */
   startPart(part) {
-    const { field, idField } = this.#content
+    const { field, idField, groupBy } = this.#content
+    // The addon reads one field besides the text.
+    const other = idField ?? groupBy
+    const isRead = idField === undefined || groupBy === undefined
     this.#part = part
     this.#most = mostOf(part, this.#content)
     this.#row = 0
     this.#batch.startPart(part)
-    if (part.rows === 'lines') this.#lines = native.lineReader(undefined, undefined, this.#most)
-    else if (part.rows !== 'json' || !isWellFormed(field) || !isWellFormed(idField)) this.#lines = undefined
-    else this.#lines = native.lineReader(field, idField, this.#most)
+    if (part.rows === 'lines')
+      this.#lines = groupBy === undefined ? native.lineReader(undefined, undefined, this.#most) : undefined
+    else if (part.rows !== 'json' || !isRead || !isWellFormed(field) || !isWellFormed(other)) this.#lines = undefined
+    else this.#lines = native.lineReader(field, other, this.#most)
   }
 
   /** Loads rows, or a block of lines, which must not change until all are added. */
@@ -148,27 +156,27 @@ export class DocumentReader {
   #add(row) {
     try {
       const found = this.#read(row)
-      if (found !== undefined) this.#batch.push(found.text, row, found.id)
+      if (found !== undefined) this.#batch.push(found.text, row, found.id, found.group)
     } catch (failure) {
       this.#onSkip(row, failure)
     }
   }
 
-  /** The text and the id of a row; nothing of a blank line of JSON. */
+  /** The text, the id and the group of a row; nothing of a blank line of JSON. */
   #read(row) {
     const { rows } = this.#part
     if (rows === 'parquet') return this.#tableDocument(row)
     if (row.bytes === undefined) throw tooLong(this.#most)
     if (rows === 'json') return this.#jsonDocument(row.bytes)
-    return { text: rows === 'lines' ? withoutReturn(row.bytes) : row.bytes }
+    return { text: rows === 'lines' ? withoutReturn(row.bytes) : row.bytes, group: this.#groupOf(undefined) }
   }
 
   #jsonDocument(bytes) {
-    const { field, idField } = this.#content
+    const { field, idField, groupBy } = this.#content
     if (isBlank(bytes)) return undefined
     if (!isUtf8(bytes)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
     const room = this.#room(bytes.length)
-    if (this.#fields.read(bytes, room)) {
+    if (groupBy === undefined && this.#fields.read(bytes, room)) {
       const text = room.subarray(0, this.#fields.length)
       return { text, id: idField === undefined ? undefined : idOf(this.#fields.id, idField) }
     }
@@ -178,7 +186,15 @@ export class DocumentReader {
     return {
       text: Buffer.from(found),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
+      group: this.#groupOf(() => valueAt(value, groupBy)),
     }
+  }
+
+  /** The name of the group of a document, if documents have groups. `read` returns the value. */
+  #groupOf(read) {
+    if (this.#content.groupBy === undefined) return undefined
+    const value = read?.()
+    return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : NO_GROUP
   }
 
   #room(length) {
@@ -188,15 +204,16 @@ export class DocumentReader {
   }
 
   /** The document of a row of a Parquet file. */
-  #tableDocument({ value, id }) {
+  #tableDocument({ value, id, group: given }) {
     const { field, idField } = this.#content
     if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw noString(field, value ?? null)
     const text = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
     if (text.length > this.#most) throw tooLong(this.#most)
     if (!isUtf8(text)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
-    if (idField === undefined) return { text }
+    const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
+    if (idField === undefined) return { text, group }
     const plain = id instanceof Uint8Array ? asBuffer(id).toString() : typeof id === 'bigint' ? String(id) : id
-    return { text, id: idOf(plain ?? null, idField) }
+    return { text, group, id: idOf(plain ?? null, idField) }
   }
 }
 

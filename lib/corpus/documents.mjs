@@ -11,6 +11,28 @@ import { openInput } from './store/store.mjs'
 import { tableRows } from './table.mjs'
 
 /**
+ * The memory for a large row of a shard: one at a time.
+ *
+ * @typedef {object} RowMemory
+ * @property {(bytes: number) => Promise<void>} reserve resolves when a row of so many bytes may be
+ *   read
+ * @property {() => void} release
+ */
+
+/**
+ * `onRead` gets the bytes as they lie on the disk, or a hash of them and their number; `onSkip`
+ * throws if rows are not to be skipped. The caller releases the memory of a batch that `isLarge`.
+ *
+ * @typedef {object} Hooks
+ * @property {(chunk: Buffer, bytes?: number) => void} onRead
+ * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
+ * @property {RowMemory} [memory]
+ */
+
+/** Rows with more bytes are large. */
+const LARGE = 4 << 20
+
+/**
  * Errors of an input as a whole that `onError: 'skip'` leaves out: the rest of the input cannot be
  * read.
  */
@@ -26,10 +48,7 @@ export const placeOf = ({ path, at, line, row }) =>
  * @param {import('./part.mjs').Part[]} parts
  * @param {string | undefined} base the folder that their paths are relative to
  * @param {import('./options.mjs').Content} content
- * @param {{ onRead: (chunk: Buffer, bytes?: number) => void, onSkip: (place:
- *   import('./document-batch.mjs').Place, error: Error) => void }} hooks `onRead` gets the bytes as
- *   they lie on the disk, or a hash of them and their number; `onSkip` throws if rows are not to be
- *   skipped
+ * @param {Hooks} hooks
  * @returns {AsyncGenerator<import('./document-batch.mjs').DocumentBatch>}
  */
 export async function* documentsOf(parts, base, content, hooks) {
@@ -38,7 +57,14 @@ export async function* documentsOf(parts, base, content, hooks) {
     reader.startPart(part)
     for await (const rows of rowsOfPart(part, base, content, hooks)) {
       reader.load(rows)
-      for (let batch = reader.nextBatch(); batch !== undefined; batch = reader.nextBatch()) yield batch
+      let isReserved = 'isLarge' in rows && rows.isLarge === true
+      for (let batch = reader.nextBatch(); batch !== undefined; batch = reader.nextBatch()) {
+        batch.isLarge = isReserved
+        isReserved = false
+        yield batch
+      }
+      // The row was skipped, or its document is small.
+      if (isReserved) hooks.memory?.release()
     }
   }
   const batch = reader.lastBatch()
@@ -60,7 +86,9 @@ async function* rowsOfPart(part, base, content, hooks) {
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
     const chunks = part.codec === undefined ? raw : decompressed(raw, content.maxRatio)
     const most = mostOf(part, content)
-    yield* part.rows === 'files' ? wholeFile(chunks, most, part) : lineBlocks(chunks, most, part.start)
+    const longest = part.codec === undefined ? Math.min(most, part.end - part.start) : most
+    const large = { from: LARGE, reserve: () => hooks.memory?.reserve(longest) }
+    yield* part.rows === 'files' ? wholeFile(chunks, most, part, large) : lineBlocks(chunks, most, part.start, large)
     await input.checkUnchanged()
   } catch (failure) {
     if (!OF_INPUTS.includes(failure.code) && !(failure.code === 'ERR_TOKENLANE_FIELD' && part.rows === 'parquet'))
@@ -93,13 +121,21 @@ async function openPart(part, base) {
   }
 }
 
-async function* wholeFile(chunks, most, { path }) {
+async function* wholeFile(chunks, most, { path }, { from, reserve }) {
   const row = new Gatherer(most, tooLong)
   let isTooLong = false
+  let isLarge = false
   for await (const chunk of chunks) {
     isTooLong ||= row.length + chunk.length > most
-    if (isTooLong) row.take()
-    else row.push(chunk)
+    if (isTooLong) {
+      row.take()
+      continue
+    }
+    if (!isLarge && row.length + chunk.length > from) {
+      isLarge = true
+      await reserve()
+    }
+    row.push(chunk)
   }
-  yield [{ path, bytes: isTooLong ? undefined : row.take(), at: 0, line: 1 }]
+  yield Object.assign([{ path, bytes: isTooLong ? undefined : row.take(), at: 0, line: 1 }], { isLarge })
 }

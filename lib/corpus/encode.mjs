@@ -16,8 +16,8 @@ export const viewOf = (content) => VIEWS[content.type ?? 'u32']
 
 /** Buffers for blocks. A block is written when the one after the next is made. */
 const BUFFERS = 3
-/** The most numbers of a buffer that is kept. */
-const KEPT = 4 << 20
+/** The most numbers of a buffer that is kept: as many as the ids of most batches. */
+const KEPT = 1 << 20
 
 export class Encoder {
   #buffers = new Array(BUFFERS)
@@ -27,6 +27,7 @@ export class Encoder {
   #bos
   #eos
   #stats
+  #memory
   /** Whether an id of the tokenizer may not fit into the type of the job. */
   #isNarrow
 
@@ -35,9 +36,10 @@ export class Encoder {
    * @param {import('./options.mjs').Content} content with a type
    * @param {{ bos?: number, eos?: number }} ids
    * @param {import('./stats.mjs').Stats} stats
-   * @param {number} [threads]
+   * @param {{ threads?: number, memory?: import('./documents.mjs').RowMemory }} [resources]
    */
-  constructor(tokenizer, content, ids, stats, threads) {
+  constructor(tokenizer, content, ids, stats, { threads, memory } = {}) {
+    this.#memory = memory
     this.#tokenizer = tokenizer
     this.#content = content
     this.#bos = ids.bos === undefined ? [] : [ids.bos]
@@ -55,7 +57,8 @@ export class Encoder {
 
   /**
    * The blocks of batches of documents, in order. While one is used, others are encoded and read. A
-   * block is there until the one after the next is asked for.
+   * block is there until the one after the next is asked for, and a large one until the next is
+   * asked for.
    *
    * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
    * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
@@ -64,22 +67,24 @@ export class Encoder {
   async *blocks(batches, onSkip) {
     /** Results whose ids are those of blocks that may still be written. */
     const held = []
-    for await (const results of this.#encoded(batches, onSkip)) {
+    for await (const { isLarge, results } of this.#encoded(batches, onSkip)) {
       for (const result of results) {
         yield this.#blockOf(result)
         held.push(result.encoded)
-        if (held.length > BUFFERS - 1) held.shift().dispose()
+        while (held.length > (isLarge ? 0 : BUFFERS - 1)) held.shift().dispose()
       }
+      if (isLarge) this.#memory?.release()
     }
   }
 
   /** Counts the tokens of batches of documents into the statistics. */
   async count(batches, onSkip) {
-    for await (const results of this.#encoded(batches, onSkip)) {
+    for await (const { isLarge, results } of this.#encoded(batches, onSkip)) {
       for (const result of results) {
         this.#count(result)
         result.encoded.dispose()
       }
+      if (isLarge) this.#memory?.release()
     }
   }
 
@@ -87,7 +92,7 @@ export class Encoder {
     return pipelined(batches, async (/** @type {import('./document-batch.mjs').DocumentBatch} */ batch) => {
       const results = await this.#encode(batch, onSkip)
       batch.release()
-      return results
+      return { isLarge: batch.isLarge, results }
     })
   }
 
@@ -142,7 +147,12 @@ export class Encoder {
         const all = rowOffsets[row + 1] - rowOffsets[row]
         kept[row] = Math.min(all, most)
         isWhole &&= all === kept[row]
-        this.#stats.document(path, batch.textBytes(index), all === 0 ? 0 : kept[row] + around, all - kept[row])
+        const tokens = all === 0 ? 0 : kept[row] + around
+        this.#stats.document(path, batch.textBytes(index), tokens, all - kept[row])
+        if (batch.hasGroups && tokens > 0) {
+          const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
+          this.#stats.inGroup(batch.group(index), { documents: 1, tokens, textBytes, characters })
+        }
       }
     })
     return { kept, isWhole }
@@ -166,6 +176,7 @@ export class Encoder {
     }
     if (this.#isNarrow) this.#checkWidth(ids)
     return {
+      isLarge: batch.isLarge,
       tokens: isWhole ? this.#typed(ids) : this.#joined(encoded, kept, total),
       lengths: lengths.subarray(0, count),
       get documents() {

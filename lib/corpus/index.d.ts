@@ -61,6 +61,12 @@ export interface CorpusOptions {
   /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
   idField?: string | undefined
   /**
+   * A field, such as the language, by whose values `writeReport` shows tokens, and characters per
+   * token. A record has at most 1,000 values; documents with others, and those without the field,
+   * are a group each. The files of tokens do not depend on it. Default: none.
+   */
+  groupBy?: string | undefined
+  /**
    * Puts a token before each document: the one that tokenizer_config.json or the vocabulary names,
    * or this one. Default `false`.
    */

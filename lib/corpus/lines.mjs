@@ -18,6 +18,7 @@ export const tooLong = (most) =>
  * @property {Buffer | undefined} lines each with its end, except for a line on its own; `undefined`
  *   for one line that is too long
  * @property {number} at the position of the first line
+ * @property {boolean} [isLarge] whether memory was reserved for it
  */
 
 /**
@@ -27,27 +28,39 @@ export const tooLong = (most) =>
  * @param {AsyncIterable<Buffer>} chunks
  * @param {number} most bytes of a line in several chunks, without its end
  * @param {number} start the position of the first chunk
+ * @param {{ from: number, reserve: () => Promise<void> | undefined }} [large] called for a line in
+ *   several chunks before it has more bytes than `from`
  * @returns {AsyncGenerator<LineBlock>}
  */
-export async function* lineBlocks(chunks, most, start) {
+export async function* lineBlocks(chunks, most, start, large) {
   const begun = new Gatherer(most, tooLong, { isReused: true })
   let isTooLong = false
+  let isLarge = false
   /** The position of the chunk, and of the line that is begun. */
   let position = start
   let at = start
-  const gather = (bytes) => {
+  const gather = async (bytes) => {
     isTooLong ||= begun.length + bytes.length > most
-    if (isTooLong) begun.take()
-    else begun.push(bytes)
+    if (isTooLong) {
+      begun.take()
+      return
+    }
+    if (large !== undefined && !isLarge && begun.length + bytes.length > large.from) {
+      isLarge = true
+      await large.reserve()
+    }
+    begun.push(bytes)
   }
-  const end = (rest) => {
-    gather(rest)
+  const end = async (rest) => {
+    await gather(rest)
     const line = begun.take()
+    const block = { at, isLarge }
+    isLarge = false
     if (isTooLong) {
       isTooLong = false
-      return { lines: undefined, at }
+      return { ...block, lines: undefined }
     }
-    return { lines: at === 0 && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line, at }
+    return { ...block, lines: at === 0 && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line }
   }
   for await (const chunk of chunks) {
     let from = 0
@@ -55,19 +68,19 @@ export async function* lineBlocks(chunks, most, start) {
     if (at < position || position === 0) {
       const to = chunk.indexOf(NEWLINE)
       if (to === -1) {
-        gather(chunk)
+        await gather(chunk)
         position += chunk.length
         continue
       }
-      yield end(chunk.subarray(0, to))
+      yield await end(chunk.subarray(0, to))
       from = to + 1
       at = position + from
     }
     const to = Math.max(from, chunk.lastIndexOf(NEWLINE) + 1)
     if (to > from) yield { lines: chunk.subarray(from, to), at }
     at = position + to
-    if (to < chunk.length) gather(chunk.subarray(to))
+    if (to < chunk.length) await gather(chunk.subarray(to))
     position += chunk.length
   }
-  if (at < position) yield end(EMPTY)
+  if (at < position) yield await end(EMPTY)
 }

@@ -35,6 +35,7 @@ const NAMES = [
     'rows',
     'field',
     'idField',
+    'groupBy',
     'bos',
     'eos',
     'pack',
@@ -82,6 +83,7 @@ const NAMES = [
  * @property {'json' | 'lines' | 'files'} [rows]
  * @property {string} field
  * @property {string} [idField]
+ * @property {string} [groupBy]
  * @property {boolean | string} bos
  * @property {boolean | string} eos
  * @property {number} [pack]
@@ -148,6 +150,7 @@ export function checkContent(given) {
     rows: choice(given, 'rows', UNITS),
     field: text(given, 'field') ?? 'text',
     idField: text(given, 'idField'),
+    groupBy: text(given, 'groupBy'),
     bos: token(given, 'bos'),
     eos: token(given, 'eos'),
     pack: whole(given, 'pack', 1, MAX_ROW_IDS),
@@ -174,6 +177,8 @@ function conflictOf(content, given, inputs, dryRun) {
     return 'idField has no place in the format megatron: use npy, bin or jsonl'
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'idField is for rows of JSON and Parquet'
+  if (content.groupBy !== undefined && content.rows !== undefined && content.rows !== 'json')
+    return 'groupBy is for rows of JSON and Parquet'
   if (given.field !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'field is for rows of JSON and Parquet'
   if (content.type !== undefined && ['jsonl', 'parquet'].includes(content.format))

@@ -3,11 +3,14 @@
 
 /** Calls that are under way; the addon runs two at a time. */
 const AHEAD = 2
-/** A batch with more bytes is worked on alone: a few of them would fill the memory. */
+/**
+ * A batch with more bytes is worked on alone: a few of them would fill the memory. So is one for
+ * which memory was reserved: the next one is read when that is released.
+ */
 const LARGE = 4 << 20
 
 /**
- * @template {{ bytes: number }} In
+ * @template {{ bytes: number, isLarge: boolean }} In
  * @template Out
  * @param {AsyncIterable<In>} batches
  * @param {(batch: In) => Promise<Out>} work
@@ -22,7 +25,7 @@ export async function* pipelined(batches, work) {
     for (;;) {
       const { value, done } = await next
       if (done) break
-      const isLarge = value.bytes > LARGE
+      const isLarge = value.isLarge || value.bytes > LARGE
       running.push(heard(work(value)))
       if (!isLarge && running.length < AHEAD) {
         next = read()

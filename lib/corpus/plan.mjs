@@ -8,7 +8,7 @@ import fs from 'node:fs'
 import readline from 'node:readline'
 
 import { Failure, fileFailure } from '../files/failure.mjs'
-import { error, inputChanged } from './errors.mjs'
+import { error, inputChanged, typeError } from './errors.mjs'
 import { codecOf, unitOf } from './input-kind.mjs'
 import { PLAN } from './layout.mjs'
 import { openInput } from './store/store.mjs'
@@ -111,6 +111,10 @@ class Parts {
     const { path, size } = input
     const { shardSize } = this.#content
     const rows = this.#content.rows ?? unitOf(path)
+    if (this.#content.idField !== undefined && rows !== 'json') {
+      const reason = `idField is for rows of JSON and Parquet, and ${path} is read as ${rows}`
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: leave it out, or name another input`)
+    }
     const isCut = codec === undefined && rows !== 'files'
     for (let start = 0; start < size; ) {
       const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)

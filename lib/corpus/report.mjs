@@ -51,6 +51,7 @@ class Sums {
   totals = new Totals()
   sources = new Groups()
   hosts = new Groups()
+  groups = new Groups()
   /** When the first shard was started and the last one ended. */
   first = Infinity
   last = -Infinity
@@ -65,6 +66,7 @@ class Sums {
     this.first = Math.min(this.first, started)
     this.last = Math.max(this.last, started + record.seconds * 1000)
     for (const [name, source] of Object.entries(record.sources)) this.sources.add(name, source)
+    for (const [name, group] of Object.entries(record.groups ?? {})) this.groups.add(name, group)
     this.hosts.add(record.host, { ...record, skipped: record.skipped.rows, shards: 1 })
     record.lengths.forEach((count, index) => (this.lengths[index] = (this.lengths[index] ?? 0) + count))
     for (const [code, count] of Object.entries(record.skipped.codes))
@@ -73,7 +75,7 @@ class Sums {
   }
 }
 
-const COLUMNS = ['documents', 'tokens', 'textBytes', 'skipped', 'seconds', 'shards']
+const COLUMNS = ['documents', 'tokens', 'textBytes', 'characters', 'skipped', 'seconds', 'shards']
 
 /** Sums by a name. */
 class Groups {
@@ -105,6 +107,10 @@ class Groups {
   #put(name, values) {
     const known = this.#groups.get(name)
     this.#groups.set(name, known === undefined ? added({}, values) : added(known, values))
+  }
+
+  get isEmpty() {
+    return this.#groups.size === 0
   }
 
   /** The largest first, and what is left as one. @returns {[string, Record<string, number>][]} */
@@ -197,6 +203,7 @@ ${table(
     ...(price === undefined ? [] : [fixed((tokens / 1e6) * price)]),
   ]),
 )}
+${sums.groups.isEmpty ? '' : groupSection(sums.groups, job.options.groupBy, price)}
 <h2>Tokens per document</h2>
 ${table(['tokens', 'documents'], bars(sums.lengths.map((count = 0, index) => [`${number(2 ** index)} to ${number(2 ** (index + 1) - 1)}`, count])))}
 <h2>Machines</h2>
@@ -215,6 +222,26 @@ ${sums.codes.size === 0 ? '' : skippedSection(sums)}
 </body>
 </html>
 `
+}
+
+function groupSection(groups, field, price) {
+  return `<h2>Tokens by ${escape(field)}</h2>
+${table(
+  [
+    escape(field),
+    'tokens',
+    'documents',
+    'characters per token',
+    'bytes per token',
+    ...(price === undefined ? [] : ['cost']),
+  ],
+  rowsOf(groups.largest(), ({ documents, tokens, characters, textBytes }) => [
+    number(documents),
+    fixed(characters / tokens),
+    fixed(textBytes / tokens),
+    ...(price === undefined ? [] : [fixed((tokens / 1e6) * price)]),
+  ]),
+)}`
 }
 
 function skippedSection({ codes, skipped }) {

@@ -38,6 +38,8 @@ export const recordName = (shard) => `${stemOf(shard)}.json`
  * @property {{ bos?: number, eos?: number }} ids
  * @property {import('./store/local-store.mjs').LocalStore} [store] nothing for a dry run
  * @property {number} [threads]
+ * @property {import('./documents.mjs').RowMemory} [memory] for large rows; nothing if they are not
+ *   limited
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */
 
@@ -48,7 +50,8 @@ export const recordName = (shard) => `${stemOf(shard)}.json`
  * @param {Context} context
  * @returns {Promise<object>} its record
  */
-export async function doShard({ shard, parts, job, base }, { tokenizer, content, ids, store, threads, onProgress }) {
+export async function doShard({ shard, parts, job, base }, context) {
+  const { tokenizer, content, ids, store, threads, memory, onProgress } = context
   const started = Date.now()
   const stats = new Stats()
   const input = createHash('sha256')
@@ -66,8 +69,9 @@ export async function doShard({ shard, parts, job, base }, { tokenizer, content,
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
     },
+    memory,
   }
-  const encoder = new Encoder(tokenizer, content, ids, stats, threads)
+  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory })
   const batches = documentsOf(parts, base, content, hooks)
   const files =
     store === undefined
@@ -113,7 +117,11 @@ async function writeFiles(shard, parts, { encoder, batches, content, store, onSk
         create: (suffix) => create(scratch, suffix),
       })
     }
-    for await (const block of encoder.blocks(batches, onSkip)) await writer.write(block)
+    for await (const block of encoder.blocks(batches, onSkip)) {
+      await writer.write(block)
+      // Its memory is released before the next one is read.
+      if (block.isLarge) for (const file of [...files, ...scratch]) await file.written()
+    }
     await writer.finish()
     const written = []
     for (const file of files) written.push(await file.complete())

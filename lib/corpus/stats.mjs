@@ -4,6 +4,13 @@
 const LISTED = 20
 /** Characters of a message. */
 const MESSAGE = 300
+/** Groups of documents that a record lists, and characters of their names. */
+const GROUPS = 1000
+const NAME = 100
+/** The group of all documents of other groups. */
+const OTHERS = '(others)'
+
+/** @typedef {{ documents: number, tokens: number, textBytes: number, characters: number }} Group */
 
 export class Stats {
   documents = 0
@@ -25,6 +32,8 @@ export class Stats {
   sources = /** @type {Record<string, { documents: number, tokens: number, textBytes: number, skipped: number }>} */ ({
     __proto__: null,
   })
+  /** With the option groupBy, the same by group. */
+  #groups = /** @type {Map<string, Group>} */ (new Map())
 
   /** Counts a document: its bytes, its tokens, and `cut`, the tokens that `maxTokens` left out. */
   document(path, bytes, tokens, cut) {
@@ -48,6 +57,20 @@ export class Stats {
     this.lengths[magnitude] += 1
   }
 
+  /**
+   * Counts a document for its group.
+   *
+   * @param {string} name
+   * @param {Group} values
+   */
+  inGroup(name, values) {
+    const short = name.slice(0, NAME)
+    const key = this.#groups.has(short) || this.#groups.size < GROUPS ? short : OTHERS
+    const group = this.#groups.get(key) ?? { documents: 0, tokens: 0, textBytes: 0, characters: 0 }
+    for (const column of Object.keys(group)) group[column] += values[column]
+    this.#groups.set(key, group)
+  }
+
   /** Counts a row that was skipped. */
   skip({ path, at, line, row }, { code, message }) {
     this.skipped.rows += 1
@@ -63,6 +86,6 @@ export class Stats {
   }
 
   toJSON() {
-    return { ...this }
+    return { ...this, ...(this.#groups.size > 0 && { groups: Object.fromEntries(this.#groups) }) }
   }
 }

@@ -92,6 +92,7 @@ export async function rowGroups(input) {
  * @property {number} row the same counted from 1
  * @property {any} value of the field; text is bytes
  * @property {any} [id] of the id field
+ * @property {any} [group] of the field that groups are made of
  */
 
 /**
@@ -119,7 +120,7 @@ export async function hashTable(part, input, content, onRead) {
   const table = new Table(input, await metadataOf(input), new Ratio(content.maxRatio), onRead)
   for (const group of table.metadata.row_groups) {
     if (!isIn(part, group)) continue
-    const fields = [content.field, content.idField].filter((field) => field !== undefined)
+    const fields = [content.field, content.idField, content.groupBy].filter((field) => field !== undefined)
     for (const column of new Set(fields.flatMap((field) => table.chunksOf(group, field)))) {
       const window = new Window(table, column)
       while (window.left > 0) {
@@ -138,35 +139,63 @@ const isIn = ({ start, end }, group) => {
 }
 
 async function* groupRows(table, group, first, path, content) {
-  const { field, idField } = content
-  const texts = table.values(group, field)
-  const ids = idField === undefined ? undefined : table.values(group, idField)
+  const texts = table.values(group, content.field)
+  const others = [content.idField, content.groupBy].map((field) =>
+    field === undefined ? undefined : new Values(table.values(group, field)),
+  )
   let row = first
-  let pageOfIds = []
-  let used = 0
   try {
     for await (const values of texts) {
       const rows = []
       for (const value of values) {
-        let id
-        if (ids !== undefined) {
-          while (used === pageOfIds.length) {
-            const next = await ids.next()
-            if (next.done) throw damaged('a column has fewer values than rows')
-            pageOfIds = next.value
-            used = 0
-          }
-          id = pageOfIds[used++]
-        }
-        rows.push({ path, at: row, row: row + 1, value, id })
+        for (const values of others) if (values?.isRead === false) await values.read()
+        rows.push({ path, at: row, row: row + 1, value, id: others[0]?.take(), group: others[1]?.take() })
         row += 1
       }
       yield rows
     }
-    if (ids !== undefined && !(await ids.next()).done) throw damaged('a column has more values than rows')
+    for (const values of others) await values?.end()
   } finally {
     await texts.return(undefined)
-    await ids?.return(undefined)
+    for (const values of others) await values?.close()
+  }
+}
+
+/** The values of a column one by one. */
+class Values {
+  #pages
+  #page = []
+  #used = 0
+
+  /** @param {AsyncGenerator<any[]>} pages */
+  constructor(pages) {
+    this.#pages = pages
+  }
+
+  /** Whether the next value is in memory. */
+  get isRead() {
+    return this.#used < this.#page.length
+  }
+
+  async read() {
+    while (!this.isRead) {
+      const next = await this.#pages.next()
+      if (next.done) throw damaged('a column has fewer values than rows')
+      this.#page = next.value
+      this.#used = 0
+    }
+  }
+
+  take() {
+    return this.#page[this.#used++]
+  }
+
+  async end() {
+    if (!(await this.#pages.next()).done) throw damaged('a column has more values than rows')
+  }
+
+  async close() {
+    await this.#pages.return(undefined)
   }
 }
 

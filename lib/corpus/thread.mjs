@@ -11,11 +11,38 @@ import { openTokenizer } from './tokenizer.mjs'
 /** Milliseconds between messages about progress. */
 const INTERVAL = 100
 
+/** The memory for a large row of the shard, which the main thread grants. */
+class RowMemory {
+  #isHeld = false
+  #granted = () => {}
+
+  /** Resolves when a row of so many bytes may be read. */
+  async reserve(bytes) {
+    if (this.#isHeld) return
+    this.#isHeld = true
+    await new Promise((resolve) => {
+      this.#granted = () => resolve(undefined)
+      parentPort.postMessage({ reserve: bytes })
+    })
+  }
+
+  granted() {
+    this.#granted()
+  }
+
+  release() {
+    if (this.#isHeld) parentPort.postMessage({ isReleased: true })
+    this.#isHeld = false
+  }
+}
+
+const memory = new RowMemory()
 const { source, content, ids, output, threads, check } = workerData
 const tokenizer = await openTokenizer(source)
 const store = output === undefined ? undefined : await openStore(output)
 
-parentPort.on('message', async ({ request }) => {
+parentPort.on('message', async ({ request, isReserved }) => {
+  if (isReserved) return memory.granted()
   let last = performance.now()
   const onProgress = (progress) => {
     const now = performance.now()
@@ -25,10 +52,12 @@ parentPort.on('message', async ({ request }) => {
   }
   try {
     const found = store === undefined ? undefined : await doneRecord(request, { store, check, content })
-    const record = found ?? (await doShard(request, { tokenizer, content, ids, store, threads, onProgress }))
+    const record = found ?? (await doShard(request, { tokenizer, content, ids, store, threads, memory, onProgress }))
     parentPort.postMessage({ record, isNew: found === undefined })
   } catch (failure) {
     parentPort.postMessage({ error: packError(failure) })
+  } finally {
+    memory.release()
   }
 })
 parentPort.postMessage({ isReady: true })

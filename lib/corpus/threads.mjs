@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 
+import { ByteBudget } from './byte-budget.mjs'
 import { unpackError } from './errors.mjs'
 
 const THREAD = new URL('./thread.mjs', import.meta.url)
@@ -14,6 +15,8 @@ export class Threads {
   #idle = /** @type {ShardThread[]} */ ([])
   #all = /** @type {ShardThread[]} */ ([])
   #running = new Set()
+  /** The memory of large rows. */
+  #budget = new ByteBudget()
   #isEnded = false
 
   /**
@@ -52,7 +55,7 @@ export class Threads {
     let thread = this.#idle.pop()
     if (thread === undefined) {
       if (this.#all.length >= this.#most) throw new Error('all threads are busy')
-      thread = new ShardThread(this.#data)
+      thread = new ShardThread(this.#data, this.#budget)
       this.#all.push(thread)
     }
     try {
@@ -72,13 +75,19 @@ export class Threads {
 
 class ShardThread {
   #worker
+  #budget
   #ready
   #isAlive = true
   #resolve = (_result) => {}
   #reject = (_failure) => {}
   #onProgress = (_progress) => {}
 
-  constructor(data) {
+  /**
+   * @param {object} data
+   * @param {ByteBudget} budget
+   */
+  constructor(data, budget) {
+    this.#budget = budget
     this.#worker = new Worker(THREAD, { workerData: data })
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once('message', resolve)
@@ -90,6 +99,7 @@ class ShardThread {
     this.#worker.on('error', (failure) => this.#reject(failure))
     this.#worker.on('exit', () => {
       this.#isAlive = false
+      budget.giveBack(this)
       this.#reject(threadEnded())
     })
   }
@@ -114,9 +124,15 @@ class ShardThread {
     return this.#worker.terminate()
   }
 
-  #hear({ progress, error, record, isNew }) {
-    if (progress !== undefined) this.#onProgress(progress)
+  #hear({ progress, error, record, isNew, reserve, isReleased }) {
+    if (reserve !== undefined) this.#reserve(reserve)
+    else if (isReleased) this.#budget.giveBack(this)
+    else if (progress !== undefined) this.#onProgress(progress)
     else if (error !== undefined) this.#reject(unpackError(error))
     else if (record !== undefined) this.#resolve({ record, isNew })
+  }
+  async #reserve(bytes) {
+    await this.#budget.take(this, bytes)
+    this.#worker.postMessage({ isReserved: true })
   }
 }

@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import { Tokenizer } from '../../index.mjs'
+import { writeDocuments } from './documents.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -29,29 +30,6 @@ const { values } = parseArgs({
   },
 })
 const BATCH = 2 << 20
-
-/** Documents of JSON Lines that are made of the texts of a folder. */
-function write(file) {
-  const texts = fs
-    .readdirSync(values.corpus)
-    .filter((name) => name.endsWith('.txt'))
-    .map((name) => fs.readFileSync(path.join(values.corpus, name), 'utf8'))
-  const places = texts.map(() => 0)
-  const out = fs.openSync(file, 'w')
-  const most = Number(values.mib) * 2 ** 20
-  let state = 7
-  let documents = 0
-  for (let bytes = 0; bytes < most; documents++) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    const which = documents % texts.length
-    const length = 200 + ((state >>> 8) % 7800)
-    if (places[which] + length > texts[which].length) places[which] = state % 97
-    const text = texts[which].slice(places[which], (places[which] += length))
-    bytes += fs.writeSync(out, `${JSON.stringify({ id: documents, text, meta: { source: which } })}\n`)
-  }
-  fs.closeSync(out)
-  return documents
-}
 
 /** Encodes all texts, and counts the CPU time of nothing else. */
 async function encodeAll() {
@@ -99,7 +77,7 @@ const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1]
 function compare() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-speed-'))
   const input = path.join(folder, 'corpus.jsonl')
-  const documents = write(input)
+  const documents = writeDocuments(values.corpus, input, Number(values.mib))
   const one = path.join(folder, 'one.jsonl')
   fs.writeFileSync(one, '{"text":"one"}\n')
   const found = { encode: [], job: [], start: [] }

@@ -5,6 +5,8 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
+// The package has files that it makes.
+import '../model-entries.mjs'
 import { root, stop } from '../setup.mjs'
 
 /** The platform packages that npm installs by itself; WebAssembly must be requested. */

@@ -21,11 +21,14 @@
 //! - [`parts`]: long texts that a batch splits, compared with the unsplit texts.
 //! - [`limits`]: sequences of arbitrary components, whose output is limited by the input.
 //! - [`patterns`]: arbitrary regular expressions, whose work is limited by the text.
+//! - [`json_fields`]: lines of JSON, valid and damaged, whose fields are compared with those of
+//!   serde_json.
 //! - [`pool`]: each kind of pool, alone and shared by threads, compared with a naive model.
 
 pub(crate) mod decode;
 mod draw;
 mod encode;
+mod json_fields;
 mod lengths;
 mod limits;
 mod load;
@@ -44,7 +47,7 @@ mod tests;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
     ("split_points", split_points::split_points),
@@ -57,6 +60,7 @@ pub const TARGETS: [Target; 13] = [
     ("patterns", patterns::patterns),
     ("rows", rows::rows),
     ("parts", parts::parts),
+    ("json_fields", json_fields::json_fields),
     ("pool", pool::pool),
 ];
 

@@ -44,6 +44,7 @@ mod random {
         patterns: 600, 160;
         rows: 40, 200;
         parts: 150, 200;
+        json_fields: 6000, 300;
         pool: 300, 900;
     }
 }

@@ -16,6 +16,7 @@ import { ParquetWriter } from './parquet.mjs'
  * @typedef {object} Block
  * @property {Uint16Array | Uint32Array} tokens of all documents, end to end
  * @property {Uint32Array} lengths of the documents; none is empty
+ * @property {boolean} [isLarge] whether the next block is only made when this one is on the disk
  * @property {{ id?: string, path: string, at: number }[]} documents
  */
 

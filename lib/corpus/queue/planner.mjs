@@ -178,6 +178,11 @@ class Planner {
   async #watch({ parent, run }) {
     const { queue, events, job, signal, onEvent } = this.#of
     const progress = new Progress(job.plan)
+    /** Ends the pause between two questions when the parent has ended. */
+    let ended = new AbortController()
+    const wake = ({ jobId }) => jobId === parent.id && ended.abort()
+    events.on('completed', wake)
+    events.on('failed', wake)
     const shardOf = ({ jobId }) => (jobId.startsWith(`${this.#parentId(run)}-`) ? jobId : undefined)
     events.on('progress', (event) => shardOf(event) && progress.update(event.jobId, event.data))
     events.on('completed', (event) => {
@@ -205,7 +210,9 @@ class Planner {
         unprocessed: true,
       })
       onEvent({ ...progress.event, shards: processed, failed: ignored })
-      await pause(INTERVAL, signal)
+      await pause(INTERVAL, signal, ended.signal)
+      // An event may come before the state that it tells of; then the next pause is a whole one.
+      if (ended.signal.aborted) ended = new AbortController()
     }
   }
 
@@ -227,13 +234,15 @@ function valueOf(text) {
   return typeof value === 'object' && value !== null ? value : undefined
 }
 
-const pause = (milliseconds, signal) =>
+/** Resolves after a time, or when one of the signals aborts. */
+const pause = (milliseconds, ...signals) =>
   new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
+      for (const signal of signals) signal?.removeEventListener('abort', end)
       resolve(undefined)
     }
     const timer = setTimeout(end, milliseconds)
-    signal?.addEventListener('abort', end)
+    for (const signal of signals) signal?.addEventListener('abort', end)
+    if (signals.some((signal) => signal?.aborted)) end()
   })

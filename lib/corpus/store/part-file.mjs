@@ -75,6 +75,11 @@ export class PartFile {
     await before
   }
 
+  /** Resolves when all bytes are written that were appended. */
+  async written() {
+    await this.#writing
+  }
+
   /**
    * Appends numbers; all machines that the addon runs on store the lower byte first, as the files
    * do.

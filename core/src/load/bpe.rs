@@ -65,9 +65,9 @@ impl BpeSettings {
             for is_first in [false, true] {
                 for is_last in [false, true] {
                     // Searching for an empty string is slow on processors with AVX-512, see TokenLens.
-                    let is_bare = [is_first || prefix.is_empty(), is_last || suffix.is_empty()];
-                    let bare = if is_bare[0] { Some(token) } else { token.strip_prefix(prefix.as_str()) };
-                    let bare = bare.and_then(|t| if is_bare[1] { Some(t) } else { t.strip_suffix(suffix.as_str()) });
+                    let (has_prefix, has_suffix) = (!is_first && !prefix.is_empty(), is_last && !suffix.is_empty());
+                    let bare = if has_prefix { token.strip_prefix(prefix.as_str()) } else { Some(token) };
+                    let bare = bare.and_then(|t| if has_suffix { t.strip_suffix(suffix.as_str()) } else { Some(t) });
                     let mut characters = bare.unwrap_or_default().chars();
                     if let (Some(character), None) = (characters.next(), characters.next()) {
                         ids[position(is_first, is_last)].insert(character, id);

@@ -314,7 +314,7 @@ pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Res
 /// The number of characters, Unicode code points, of the text of each document.
 #[napi]
 pub fn document_characters(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
-    let counted = caught(|| {
+    node_api::guarded(env, || {
         let filled = documents.filled()?;
         let mut counts = vec![];
         counts.try_grow(filled.texts.len())?;
@@ -324,8 +324,7 @@ pub fn document_characters(env: Env, documents: &External<Documents>) -> napi::R
             counts.push(text.iter().filter(|&&byte| byte.cast_signed() >= -0x40).count() as u32);
         }
         Ok(Words::try_from(counts)?)
-    });
-    counted.map_err(|failure| node_api::js_error(env, &failure))
+    })
 }
 
 /// A copy of the text of a document.

@@ -37,8 +37,7 @@ pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> nap
 /// of the heap of JS that has to be collected.
 #[napi]
 pub fn stream_push_id(env: Env, stream: &External<Stream>, id: u32) -> napi::Result<JsText> {
-    let result = caught(|| Ok(JsText::try_from(stream.0.borrow_mut().push(&[id])?)?));
-    result.map_err(|failure| node_api::js_error(env, &failure))
+    node_api::guarded(env, || Ok(JsText::try_from(stream.0.borrow_mut().push(&[id])?)?))
 }
 
 /// Returns the rest of the text and resets the stream.

@@ -67,6 +67,7 @@ mod pattern;
 mod pipeline;
 mod post_processor;
 mod pretokenizer;
+mod reach;
 mod save;
 mod segmenter;
 mod simd;

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::bounded::reach::Reach;
 use crate::bpe::word_cache::{CacheBudget, SharedWords, WordCache};
 use crate::budget::Budget;
 use crate::encoder::{Encoder, Plan, Seeds};
@@ -15,6 +14,7 @@ use crate::object_pool::ObjectPool;
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 use crate::padding::Padding;
 use crate::pipeline::Pipeline;
+use crate::reach::Reach;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
 use crate::truncation::Truncation;

@@ -5,9 +5,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** Submodules that are parts of their own: other parts lie between them and their parent. */
-const OWN_PARTS = [['bounded', 'reach']]
-
 /**
  * Returns, for each crate among the files, the parts that each part uses.
  *
@@ -53,8 +50,7 @@ function moduleOf(name) {
 }
 
 function partOf(module) {
-  const own = OWN_PARTS.find((part) => part.every((name, depth) => module[depth] === name))
-  return (own ?? module.slice(0, 1)).join('::')
+  return module[0] ?? ''
 }
 
 /** Resolves a name that the crate's root exports to the module that it comes from. */

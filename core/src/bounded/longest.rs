@@ -30,10 +30,10 @@
 //! model drops characters, the limit is found by bisection.
 
 use super::prefixes::{CHUNK, Counted, Prefixes};
-use super::reach::{LastEnds, Reach};
 use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
+use crate::reach::{LastEnds, Reach};
 
 /// For normalized text: prefixes are counted up to this many tokens, and this many characters,
 /// beyond the limit.

@@ -7,13 +7,9 @@
 //! - [`prefixes`]: counts the tokens of a prefix without encoding all of it again.
 //! - [`longest`]: selects the prefixes that are counted, with the proof that no longer one is
 //!   within the limit.
-//! - [`reach`]: the positions behind a given one at which a token of the vocabulary can end.
-//! - [`spellings`]: the tokens that a text starts with.
 
 mod longest;
 pub(crate) mod prefixes;
-pub(crate) mod reach;
-mod spellings;
 #[cfg(test)]
 pub(crate) mod subjects;
 #[cfg(test)]

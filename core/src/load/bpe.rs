@@ -64,7 +64,7 @@ impl BpeSettings {
             let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
             for is_first in [false, true] {
                 for is_last in [false, true] {
-                    // Searching for an empty string is slow on processors with AVX-512, see TokenLens.
+                    // Searching for an empty string is slow with AVX-512, see TokenLens.
                     let (has_prefix, has_suffix) = (!is_first && !prefix.is_empty(), is_last && !suffix.is_empty());
                     let bare = if has_prefix { token.strip_prefix(prefix.as_str()) } else { Some(token) };
                     let bare = bare.and_then(|t| if has_suffix { t.strip_suffix(suffix.as_str()) } else { Some(t) });

@@ -1,11 +1,15 @@
 //! Finds the positions at which a token of the vocabulary that crosses a given position can end.
+//!
+//! - [`spellings`]: the tokens that a text starts with.
 
-use super::spellings::Spellings;
+mod spellings;
+
 use crate::bpe::Alphabet;
 use crate::byte_level;
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::{Prepend, Stage};
 use crate::vocab::TokenForm;
+use spellings::Spellings;
 
 /// Bounds the length of tokens by their first bytes. The positions that it yields may include some
 /// at which no token ends, but they are never too few.
@@ -71,12 +75,12 @@ const UNREACHED: i32 = i32::MAX;
 
 /// Where the last tokens of a prefix end.
 #[derive(Debug, Default)]
-pub(super) struct LastEnds {
+pub(crate) struct LastEnds {
     /// From the end of the prefix back, by the number of tokens behind them. `None` within a
     /// character.
-    pub(super) ends: Vec<Option<usize>>,
+    pub(crate) ends: Vec<Option<usize>>,
     /// Whether text between tokens can have no token, so that any position can be the start of one.
-    pub(super) starts_anywhere: bool,
+    pub(crate) starts_anywhere: bool,
 }
 
 fn bucket(bytes: &[u8]) -> Option<usize> {
@@ -187,7 +191,7 @@ impl Reach {
     /// and then they have no boundary in common with them. This searches the fewest tokens that
     /// lead from one of `last_ends` to each position without such a boundary. Positions from which
     /// tokens of maximum length do not cross `end` within the limit are left out.
-    pub(super) fn ends_behind(
+    pub(crate) fn ends_behind(
         &self,
         pipeline: &Pipeline,
         text: &str,

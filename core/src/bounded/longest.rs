@@ -39,7 +39,8 @@ use crate::reach::{LastEnds, Reach};
 /// beyond the limit.
 const TOKENS_BEYOND: usize = 4;
 const CHARACTERS_BEYOND: usize = 64;
-/// For bisection: this many longer prefixes are tried at the end, each longer by one character.
+/// For bisection: this many longer prefixes are tried at the end, each longer by one character; more
+/// if text can vanish.
 const CHARACTERS_AFTER: usize = 8;
 /// This many prefixes are tried, each shorter by one character. Then prefixes get shorter by whole
 /// tokens, in steps of growing size.
@@ -448,7 +449,9 @@ impl Prefixes<'_> {
             *end += len;
             Some(*end)
         });
-        for length in ends.take(CHARACTERS_AFTER).collect::<Vec<_>>().into_iter().rev() {
+        // Where text vanishes, a prefix can have fewer tokens than one that is much shorter.
+        let after = if self.tokenizer.text_can_vanish() { CHARACTERS_BEYOND } else { CHARACTERS_AFTER };
+        for length in ends.take(after).collect::<Vec<_>>().into_iter().rev() {
             match self.count(encoder, length)? {
                 tokens if tokens <= room => return Ok(FoundPrefix { length, tokens }),
                 _ => {}

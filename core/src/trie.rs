@@ -25,7 +25,7 @@ const OPEN_BLOCKS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Trie {
     slots: Vec<TrieSlot>,
-    /// Ids of more than [`ID_BITS`], by slot.
+    /// Ids of more than [`crate::simd::lane_matcher::ID_BITS`] bits, by slot.
     wide_ids: HashMap<u32, u32>,
     root: Node,
     longest: usize,

@@ -39,8 +39,8 @@ use crate::reach::{LastEnds, Reach};
 /// beyond the limit.
 const TOKENS_BEYOND: usize = 4;
 const CHARACTERS_BEYOND: usize = 64;
-/// For bisection: this many longer prefixes are tried at the end, each longer by one character; more
-/// if text can vanish.
+/// For bisection: this many longer prefixes are tried at the end, each longer by one character.
+/// More are tried if text can vanish.
 const CHARACTERS_AFTER: usize = 8;
 /// This many prefixes are tried, each shorter by one character. Then prefixes get shorter by whole
 /// tokens, in steps of growing size.

@@ -129,17 +129,17 @@ pub(crate) struct WordCache {
 }
 
 impl WordCache {
-    /// A cache of about `bytes`. It is off if `bytes` is less than 6144, or if memory is short.
+    /// A cache of at most `bytes`. It is off if `bytes` is less than 6144, or if memory is short.
     pub(crate) fn new(bytes: usize) -> Self {
         catch(|| Ok::<_, OutOfMemory>(Self::of_bytes(bytes))).unwrap_or_else(|_| Self::of_bytes(0))
     }
 
-    /// The lengths of the tables of a cache of `bytes`: short, medium, long words, and the ring.
-    /// Two thirds are for short words, a sixth for medium ones and a sixth for the ring. The slots
-    /// of long words take a forty-eighth more.
+    /// The lengths of the tables of a cache of at most `bytes`: short, medium, long words, and the
+    /// ring. Two thirds are for short words, a twelfth for medium ones, a sixth for the ring, and
+    /// the rest for long words.
     fn table_sizes(bytes: usize) -> [usize; 4] {
         let bytes = if bytes < 6144 { 0 } else { bytes };
-        let shares = [(bytes / 3 * 2, 64), (bytes / 6, 64), (bytes / 48, 16), (bytes / 6, 4)];
+        let shares = [(bytes / 3 * 2, 64), (bytes / 12, 64), (bytes / 48, 16), (bytes / 6, 4)];
         shares.map(|(share, size)| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits))
     }
 
@@ -166,7 +166,7 @@ impl WordCache {
         }
     }
 
-    /// The bytes of a cache of about `bytes` without its short words.
+    /// The bytes of a cache of at most `bytes` without its short words.
     pub(crate) fn bytes_beside_short(bytes: usize) -> usize {
         let [_, medium, long, ring] = Self::table_sizes(bytes);
         64 * medium + 16 * long + 4 * ring

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Writes the entry points of tokenlane/gpt-tokenizer: one for each encoding and for each model of
-// gpt-tokenizer. `npm run build` runs this first.
+// gpt-tokenizer, unless they are there. `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -19,7 +19,13 @@ module.exports = require('../entry.js').${kind}('${name}')
 // Never runs. Node finds the names of CommonJS exports by parsing, and this line declares them.
 0 && (module.exports = { ...require('../names.js')${more} })
 `
-  fs.writeFileSync(`${folder}${kind}/${name}.js`, code)
+  const file = `${folder}${kind}/${name}.js`
+  // Another process may be reading it: spec files that pack the package run beside those that load
+  // the entries.
+  if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === code) return
+  const unfinished = `${file}.${process.pid}.part`
+  fs.writeFileSync(unfinished, code)
+  fs.renameSync(unfinished, file)
 }
 
 for (const name of encodingNames) write('encoding', name)

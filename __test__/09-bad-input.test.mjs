@@ -111,7 +111,7 @@ test('the error for an invalid component names it, its path and the reason', asy
     [
       (file) => (file.normalizer = precompiled('gAAAAA==')),
       'SHAPE',
-      /precompiled_charsmap: .*cut short.*128 bytes and only 0/,
+      /precompiled_charsmap: .*truncated.*128 bytes, but only 0/,
     ],
     [(file) => (file.normalizer = precompiled('')), 'SHAPE', /precompiled_charsmap: .*first four bytes/],
     [(file) => (file.normalizer = precompiled('!')), 'SHAPE', /precompiled_charsmap/],

@@ -123,7 +123,7 @@ test('invalid changes', async () => {
       'ARGUMENT_TYPE',
       /^normalizer must be an object that can be written as JSON/,
     ],
-    [{ normalizer: { type: 'Prepend', prepend: '\ud800' } }, 'SHAPE', /^normalizer: it is no JSON/],
+    [{ normalizer: { type: 'Prepend', prepend: '\ud800' } }, 'SHAPE', /^normalizer: it is not JSON/],
     [{ preTokenizer: { type: 'Nosuch' } }, 'UNSUPPORTED', /^pre_tokenizer: the pre-tokenizer Nosuch/],
     [{ postProcessor: { type: 'Sequence', processors: [{}] } }, 'SHAPE', /^post_processor\.processors\[0\]/],
     [{ decoder: { type: 'Replace', pattern: { Regex: '(' }, content: '' } }, 'PATTERN', /^decoder\.pattern\.Regex/],

@@ -247,7 +247,7 @@ test('errors are one line, with the file and the line number', () => {
   refused(
     ['count', '-t', 'tiny.json', '--field', 'a.b'],
     1,
-    /line 3: the field 'a\.b' must be a string, and it is of the type number .*FIELD/,
+    /line 3: the field 'a\.b' must be a string, but it is of the type number .*FIELD/,
     { input: '{"a":{"b":"x"}}\n\n{"a":{"b":1}}' },
   )
   refused(['count', '-t', 'tiny.json', '--field', '__proto__'], 1, /the field is missing/, { input: '{}' })

@@ -77,7 +77,7 @@ test('--on-error skip: the remaining rows, a summary, and a report of the skippe
       ['rows.jsonl', 3000, 'ERR_TOKENLANE_JSON'],
     ],
   )
-  assert.equal(report[0].reason, "the field 'text' must be a string, and it is null")
+  assert.equal(report[0].reason, "the field 'text' must be a string, but it is null")
 })
 
 test('rows that the tokenizer refuses are found in a batch, wherever they are', () => {

@@ -166,7 +166,7 @@ test('Parquet files of pyarrow are read, and their other columns are copied', as
     refused(
       ['encode', '--field', 'text', name],
       1,
-      /, row 8: the field 'text' must be a string, and it is null .*FIELD/,
+      /, row 8: the field 'text' must be a string, but it is null .*FIELD/,
     )
     output(['encode', '--field', 'text', '--on-error', 'skip', name, '-o', 'out.parquet'])
     const [was, is] = await Promise.all([name, 'out.parquet'].map(table))

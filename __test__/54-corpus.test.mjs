@@ -506,7 +506,7 @@ test('the command line: events as JSON Lines, verify, exit codes', () => {
   fs.rmSync(at('cli', 'shard-00000002.bin'))
   const broken = run(['corpus', 'verify', 'cli'])
   assert.equal(broken.status, 1)
-  assert.match(broken.stdout, /shard-00000001\.idx: it has \d+ bytes, and its record says \d+\n/)
+  assert.match(broken.stdout, /shard-00000001\.idx: it has \d+ bytes, but its record says \d+\n/)
   assert.match(broken.stdout, /shard-00000002\.bin: it is missing\n/)
   assert.match(broken.stdout, /2 problems/)
   for (const args of [

@@ -228,7 +228,7 @@ test('a worker of another version is refused, and the shard goes to one of the r
   const job = await queue.add('shard', data, { jobId: 'old', attempts: 3 })
   const { status, stderr } = await startWorker('version').ended
   assert.equal(status, 1)
-  assert.ok(stderr.includes(`the job is one of tokenlane 0.0.1, and this worker is ${VERSION}`), stderr)
+  assert.ok(stderr.includes(`the job is one of tokenlane 0.0.1, but this worker is ${VERSION}`), stderr)
   await until(async () => (await job.getState()) === 'waiting', 'handing back')
   await queue.close()
 })

@@ -82,7 +82,7 @@ test('files of pyarrow with zstd and snappy; a null is a row that fails', async 
     const error = await failure(() => run(request))
     assert.equal(error.code, 'ERR_TOKENLANE_FIELD')
     assert.ok(
-      error.message.includes(`${input}, row 8: the field 'text' must be a string, and it is null`),
+      error.message.includes(`${input}, row 8: the field 'text' must be a string, but it is null`),
       error.message,
     )
     const { output, result } = await run({ ...request, onError: 'skip', shardSize: 1 })
@@ -106,7 +106,7 @@ test('numbers as ids, fields in structs, and columns of other types', async () =
     rows.flatMap(({ text }, row) => (text === '' ? [] : [String(row)])),
   )
   for (const [field, message] of [
-    ['id', /row 1: the field 'id' must be a string, and it is of the type bigint/],
+    ['id', /row 1: the field 'id' must be a string, but it is of the type bigint/],
     ['nothing', /there is no column for the field 'nothing'; the columns are id, text, doc/],
   ]) {
     const error = await failure(() => run({ inputs: input, field, idField: undefined, concurrency: 1 }))

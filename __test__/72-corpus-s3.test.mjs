@@ -356,6 +356,6 @@ test('the scratch folder is of this user alone', { skip: process.platform === 'w
   assert.equal(fs.statSync(path.join(temporary, name)).mode & 0o777, 0o700)
   fs.chmodSync(path.join(temporary, name), 0o777)
   const error = await failure(() => job({ output: 's3://lake/again' }))
-  assert.match(error.message, /is no folder of this user alone/)
+  assert.match(error.message, /is not a folder that only this user can access/)
   fs.chmodSync(path.join(temporary, name), 0o700)
 })

@@ -321,7 +321,7 @@ test('tool calls in the form of chat completions', () => {
   refused([user], /documents/, { documents: [{ text: 'x' }] })
   refused([user], /no variable x/, { variables: { x: 1 } })
   refused([user], /tools\[0\]/, { tools: [{}] })
-  refused([{ ...user, channel: 'final', tool_calls: [] }], /tool_calls is no field/)
+  refused([{ ...user, channel: 'final', tool_calls: [] }], /tool_calls is not a field/)
   refused([{ ...user, channel: 'final' }], /developer_content/, { tools: TOOLS })
   assert.throws(() => text([user], { variables: { builtin_tools: ['shell'] } }), {
     code: 'ERR_TOKENLANE_ARGUMENT_VALUE',

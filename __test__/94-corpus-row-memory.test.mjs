@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
-import { ByteBudget, LARGE_ROWS } from '../lib/corpus/byte-budget.mjs'
+import { ByteBudget, LARGE_ROWS_BYTES } from '../lib/corpus/byte-budget.mjs'
 import { checkOptions } from '../lib/corpus/options.mjs'
 import { planParts } from '../lib/corpus/plan.mjs'
 import { doShard } from '../lib/corpus/shard.mjs'
@@ -56,7 +56,7 @@ test('what an owner has and waits for is given back when it ends', async () => {
 })
 
 test('the default is one line of JSON of the greatest length', () => {
-  assert.equal(LARGE_ROWS, MAX_JSON)
+  assert.equal(LARGE_ROWS_BYTES, MAX_JSON)
 })
 
 /** The memory of a shard, from a budget of all shards, as in lib/corpus/thread.mjs. */

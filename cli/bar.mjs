@@ -1,14 +1,15 @@
-// A progress bar in the last line of a terminal, drawn with Node's own terminal calls.
+// Draws a progress bar in the last line of a terminal.
 
 import readline from 'node:readline'
 import util from 'node:util'
 
-/** Milliseconds between two drawings. */
-const PAUSE = 100
-const WIDEST = 40
-const NARROWEST = 8
-/** A terminal that does not say how wide it is. */
-const USUAL_COLUMNS = 80
+/** Minimum time in milliseconds between two drawings. */
+const REDRAW_MS = 100
+/** Maximum and minimum length of the bar. */
+const MAX_BAR_COLUMNS = 40
+const MIN_BAR_COLUMNS = 8
+/** The width of a terminal that does not report it. */
+const DEFAULT_COLUMNS = 80
 
 const HIDE_CURSOR = '\x1b[?25l'
 const SHOW_CURSOR = '\x1b[?25h'
@@ -28,7 +29,7 @@ export class Bar {
   #stream
   #now
   #last = -Infinity
-  /** The line on the screen. */
+  /** The line that is on the screen. */
   #drawn = ''
   /** @type {[part: number | undefined, words: string[]] | undefined} */
   #state
@@ -46,14 +47,14 @@ export class Bar {
   }
 
   /**
-   * Shows a state, but not more often than the eye needs.
+   * Shows a state, unless the last one was drawn less than `REDRAW_MS` ago.
    *
    * @param {number | undefined} part from 0 to 1; undefined draws the words only
    * @param {string[]} words the most important first; those that do not fit are left out
    */
   update(part, words) {
     this.#state = [part, words]
-    if (this.#now() - this.#last < PAUSE) return
+    if (this.#now() - this.#last < REDRAW_MS) return
     this.#draw()
   }
 
@@ -74,7 +75,7 @@ export class Bar {
     if (!this.#isShown) {
       this.#isShown = true
       shown.add(this)
-      // However the process ends, the cursor comes back.
+      // The cursor is shown again however the process ends.
       process.on('exit', this.#onExit)
       this.#stream.on('resize', this.#onResize)
       this.#stream.write(HIDE_CURSOR)
@@ -85,7 +86,7 @@ export class Bar {
     this.#stream.write(this.#drawn)
   }
 
-  /** Erases the line, which a terminal that became narrower has wrapped to several. */
+  /** Erases the line. A terminal that became narrower has wrapped it to several rows. */
   #erase() {
     const wrapped = rowsOf(util.stripVTControlCharacters(this.#drawn), this.#columns) - 1
     if (wrapped > 0) readline.moveCursor(this.#stream, 0, -wrapped)
@@ -95,12 +96,12 @@ export class Bar {
   }
 
   get #columns() {
-    return this.#stream.columns > 0 ? this.#stream.columns : USUAL_COLUMNS
+    return this.#stream.columns > 0 ? this.#stream.columns : DEFAULT_COLUMNS
   }
 }
 
 /**
- * A bar and as many words as fit into a line.
+ * A bar, and the words that fit into the line.
  *
  * @param {number | undefined} part
  * @param {string[]} words
@@ -118,18 +119,18 @@ export function lineOf(part, words, room) {
   }
   const text = kept.join(' · ')
   const free = room - used - (used > 0 ? 1 : 0)
-  if (part === undefined || free < NARROWEST) return { text, columns: used }
-  const length = Math.min(WIDEST, free)
+  if (part === undefined || free < MIN_BAR_COLUMNS) return { text, columns: used }
+  const length = Math.min(MAX_BAR_COLUMNS, free)
   const full = Math.round(length * Math.min(1, Math.max(0, part)))
   const bar = `${'█'.repeat(full)}${dim('░'.repeat(length - full))}`
   return { text: used > 0 ? `${bar} ${text}` : bar, columns: length + (used > 0 ? used + 1 : 0) }
 }
 
-/** Node 20.12 and newer; no colours where the user wants none. */
+/** Dims a text, with Node 20.12 or newer and if the user wants colours. */
 const dim = (text) =>
   text !== '' && util.styleText !== undefined && process.stderr.hasColors?.() ? util.styleText('dim', text) : text
 
-/** Rows of a text on a terminal; a wide character does not stand at the end of one and the next. */
+/** The number of rows of a text on a terminal. A wide character is never split over two rows. */
 function rowsOf(text, columns) {
   let rows = 1
   let column = 0
@@ -148,7 +149,7 @@ const MARKS = /[\p{M}\p{Cf}\p{Cc}]/u
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
 
-/** Columns of a text on a terminal: characters of East Asia and emoji take two, marks none. */
+/** The number of columns of a text: East Asian characters and emoji have two, marks none. */
 export function columnsOf(text) {
   let columns = 0
   for (const character of text) columns += MARKS.test(character) ? 0 : WIDE.test(character) ? 2 : 1

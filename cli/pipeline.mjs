@@ -1,13 +1,13 @@
 // Runs asynchronous calls of the library on batches of rows, two at a time, and yields the results
 // in order.
 
-/** The number of calls that the addon runs at once. */
-const AHEAD = 2
+/** Maximum number of calls that run at a time. The addon runs two. */
+const MAX_RUNNING = 2
 /**
  * A batch with more bytes of text, or more ids, is finished before the next one is read, because a
  * few of them would fill the memory.
  */
-const LARGE = 16 << 20
+const MAX_SHARED_SIZE = 16 << 20
 
 /**
  * @template {{ text?: { length: number }, ids?: { length: number } }[]} In
@@ -26,8 +26,8 @@ export async function* inOrder(batches, work) {
   }
   for await (const batch of batches) {
     start(batch)
-    const isLarge = batch.reduce((sum, { text, ids }) => sum + (text ?? ids).length, 0) > LARGE
-    while (running.length > 0 && (isLarge || running.length >= AHEAD)) yield await running.shift()
+    const isLarge = batch.reduce((sum, { text, ids }) => sum + (text ?? ids).length, 0) > MAX_SHARED_SIZE
+    while (running.length > 0 && (isLarge || running.length >= MAX_RUNNING)) yield await running.shift()
   }
   while (running.length > 0) yield await running.shift()
 }

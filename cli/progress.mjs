@@ -6,8 +6,8 @@ import fs from 'node:fs'
 import { Bar, canDraw } from './bar.mjs'
 
 const MIB = 2 ** 20
-/** Work that takes fewer milliseconds shows no bar. */
-const PATIENCE = 400
+/** The bar is shown only for work that takes longer, in milliseconds. */
+const MIN_DURATION_MS = 400
 
 /**
  * Returns a progress bar: `read` adds to the number of bytes that were read.
@@ -36,7 +36,7 @@ class Progress {
   read(bytes) {
     this.#read += bytes
     const elapsed = performance.now() - this.#start
-    if (elapsed > PATIENCE) this.#bar.update(...this.#state(elapsed / 1e3))
+    if (elapsed > MIN_DURATION_MS) this.#bar.update(...this.#state(elapsed / 1e3))
   }
 
   stop() {

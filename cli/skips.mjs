@@ -27,12 +27,12 @@ export const ON_ERROR_OPTIONS = {
 
 /** Errors that do not depend on the row. */
 const FATAL = ['USAGE', 'OUT_OF_MEMORY', 'TOO_MANY_FILES', 'PACKAGE_MISSING']
-/** The number of skipped rows that are printed if there is no report. */
-const PRINTED = 10
-/** The number of names of files that are not text. */
-const NAMED = 3
+/** Maximum number of skipped rows that are printed if there is no report. */
+const MAX_PRINTED = 10
+/** Maximum number of files that are not text and are named. */
+const MAX_NAMED_FILES = 3
 /** A failed batch is retried in parts of this size, and a failed part row by row. */
-const PART = 256
+const PART_ROWS = 256
 const PREFIX = 'ERR_TOKENLANE_'
 
 export class Skips {
@@ -110,8 +110,8 @@ export class Skips {
 
   async #withoutFailures(rows, call) {
     const kept = []
-    for (let from = 0; from < rows.length; from += PART) {
-      const part = rows.slice(from, from + PART)
+    for (let from = 0; from < rows.length; from += PART_ROWS) {
+      const part = rows.slice(from, from + PART_ROWS)
       if ((await failureOf(part, call)) === undefined) {
         kept.push(...part)
         continue
@@ -174,7 +174,7 @@ export class Skips {
     const place = placeOf({ source, line })
     const named = [place, source.name].find((name) => error.message.startsWith(`${name}: `))
     const reason = named === undefined ? error.message : error.message.slice(named.length + 2)
-    if (this.#report === undefined && this.#printed.length < PRINTED) {
+    if (this.#report === undefined && this.#printed.length < MAX_PRINTED) {
       this.#printed.push(`skipped ${place}: ${reason} (${error.code})`)
     }
     this.#list({ file: source.name, line, code: error.code, reason })
@@ -204,15 +204,17 @@ export class Skips {
   #summary() {
     const counts = [...this.#counts].map(([code, count]) => `${number(count)} ${code}`).join(', ')
     const where = this.#report === undefined ? "'--report FILE' lists all" : `${this.#report} lists them`
-    const isListed = this.#report === undefined && this.#skipped <= PRINTED
+    const isListed = this.#report === undefined && this.#skipped <= MAX_PRINTED
     const rows = `${number(this.#done)} ${this.#done === 1 ? 'row' : 'rows'} done`
     return `${rows}, ${number(this.#skipped)} skipped (${counts})${isListed ? '' : `; ${where}`}`
   }
 
   #notTextLine() {
     const count = this.#notText.size
-    const rest = count - NAMED
-    const names = [...[...this.#notText].slice(0, NAMED), ...(rest > 0 ? [`${number(rest)} more`] : [])].join(', ')
+    const rest = count - MAX_NAMED_FILES
+    const names = [...[...this.#notText].slice(0, MAX_NAMED_FILES), ...(rest > 0 ? [`${number(rest)} more`] : [])].join(
+      ', ',
+    )
     return `skipped ${number(count)} ${count === 1 ? 'file that is' : 'files that are'} not text: ${names}`
   }
 }

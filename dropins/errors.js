@@ -10,6 +10,6 @@ const typeError = (message) => withCode(new TypeError(message), 'ERR_TOKENLANE_A
 
 /** An error for a feature of the replaced library that tokenlane does not have. */
 const notCovered = (what) =>
-  error('UNSUPPORTED', `tokenlane's drop-in does not have ${what}; docs/drop-ins.md says what it has`)
+  error('UNSUPPORTED', `tokenlane's drop-in does not have ${what}; docs/drop-ins.md lists what it has`)
 
 module.exports = { error, typeError, notCovered }

@@ -1,9 +1,8 @@
 'use strict'
 
-// Pieces of a text that end at paragraphs, or at the blocks of Markdown: headings start pieces,
-// fenced code, tables and lists stay whole where they fit. Blocks are found line by line, as
-// CommonMark and GitHub's tables define them; a block that does not fit is split by
-// Tokenizer.split.
+// Splits a text at paragraphs, or at the blocks of Markdown: headings start pieces; fenced code,
+// tables and lists stay whole if they fit. Blocks are found line by line, as CommonMark and
+// GitHub's tables define them. Tokenizer.split splits a block that does not fit.
 
 const { wrongType, wrongValue } = require('./errors.js')
 const { checkKnown, checkCount, KNOWN } = require('./options.js')
@@ -32,7 +31,7 @@ const MAX_BLOCK_LINE = 1000
  * @property {number[]} [items] where the items of a list start
  */
 
-/** The lines of a text as `[start, end, text]`. `text` has no line end and a limited length. */
+/** The lines of a text. Their `text` has no line end and a limited length. */
 function linesOf(text) {
   const lines = []
   for (let start = 0; start < text.length; ) {
@@ -166,7 +165,7 @@ function indentedEnd(lines, from) {
   return at
 }
 
-/** A list, with what is indented below its items, and blank lines between them. */
+/** A list with the lines that are indented below its items and the blank lines between them. */
 function list(lines, from) {
   const items = [lines[from].start]
   let at = from + 1
@@ -260,12 +259,12 @@ class BlockSplitter {
   }
 
   toTransformStream() {
-    const hand = (pieces, controller) => {
+    const enqueueAll = (pieces, controller) => {
       for (const piece of pieces) controller.enqueue(piece)
     }
     return new TransformStream({
-      transform: (text, controller) => hand(this.push(text), controller),
-      flush: (controller) => hand(this.push('', true), controller),
+      transform: (text, controller) => enqueueAll(this.push(text), controller),
+      flush: (controller) => enqueueAll(this.push('', true), controller),
     })
   }
 
@@ -303,6 +302,7 @@ class BlockSplitter {
   }
 }
 
+/** Packs the blocks of a text into pieces. */
 class Packer {
   #tokenizer
   #text
@@ -359,8 +359,8 @@ class Packer {
       )
     let good = at
     let step = 1
-    // Doubles the run, and then halves the part that is not decided, so that a block is counted
-    // a few times only.
+    // Doubles the run, and then halves the range that is not decided, so that each block is counted
+    // only a few times.
     while (good < limit && fits(Math.min(good + step, limit))) {
       good = Math.min(good + step, limit)
       step *= 2
@@ -378,7 +378,9 @@ class Packer {
     return { text, start, end, count: this.#tokenizer.count(text, this.#counting) }
   }
 
-  /** Pieces of a block that does not fit: of a list its items, of code and tables lines. */
+  /**
+   * The pieces of a block that does not fit. A list is split at items, code and tables at lines.
+   */
   *#parts(block) {
     if (block.kind === 'list' && block.items.length > 1) {
       const starts = [block.start, ...block.items.slice(1)]

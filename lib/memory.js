@@ -87,7 +87,7 @@ function collectIfRequested() {
   if (pending !== 0) wait(0)
 }
 
-/** What happens while the process is idle, and how many milliseconds after the step before. */
+/** The steps of an idle process, each with its delay in milliseconds after the step before. */
 const IDLE_STEPS = [
   { after: 250, run: () => collectIdle(QUICK, 1 << 20) },
   // The finalizers of results run in later iterations of the event loop.
@@ -125,8 +125,8 @@ const IDLE_SHARE = 200
 /** A full collection of a larger heap, in bytes, would take too long. */
 const MAX_HEAP = 64 << 20
 
-/** By kind: when the next collection of an idle process may start, and how many were in vain. */
-const rests = { [QUICK]: { until: 0, inVain: 0 }, [FULL]: { until: 0, inVain: 0 } }
+/** Per kind: when the next collection of an idle process may start, and how many freed little. */
+const rests = { [QUICK]: { until: 0, fruitless: 0 }, [FULL]: { until: 0, fruitless: 0 } }
 
 /** Collects garbage if results hold at least `least` bytes. */
 function collectIdle(kind, least) {
@@ -137,9 +137,9 @@ function collectIdle(kind, least) {
   if (kind === FULL && runtime.heapBytes() > MAX_HEAP) return
   const took = collect(kind)
   setTimeout(() => {
-    // What is in use now is likely to be in use for long.
-    rest.inVain = memory.stats().external > before / 2 ? Math.min(rest.inVain + 1, 10) : 0
-    rest.until = performance.now() + took * IDLE_SHARE * 2 ** rest.inVain
+    // Results that a collection did not free are likely to be in use for long.
+    rest.fruitless = memory.stats().external > before / 2 ? Math.min(rest.fruitless + 1, 10) : 0
+    rest.until = performance.now() + took * IDLE_SHARE * 2 ** rest.fruitless
   }, IDLE_STEPS[1].after / 2).unref?.()
   rest.until = start + took * IDLE_SHARE
 }

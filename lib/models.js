@@ -16,10 +16,10 @@ const MAX_NAME = 200
 
 const table = new Map(Object.entries(encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])))
 
-/** The model below a fine-tuned one, whose name is such as `ft:gpt-4o:organization::id`. */
+/** The base of a fine-tuned model, which has a name like `ft:gpt-4o:organization::id`. */
 const baseOf = (name) => (name.startsWith('ft:') ? name.split(':')[1] : name)
 
-/** What a map has for a model, or for its name without a date. */
+/** The entry of a map for a model, or for its name without a date. */
 function entryOf(map, name) {
   const model = baseOf(name)
   return map.get(model) ?? map.get(model.replace(DATE, ''))
@@ -32,6 +32,7 @@ function findEncoding(name) {
   return ALIASES[encoding] ?? encoding
 }
 
+/** The encoding of the family whose prefix is the longest one that the name starts with. */
 function ofFamily(model) {
   const found = Object.keys(prefixes).filter((prefix) => model.startsWith(prefix))
   return prefixes[found.sort((a, b) => b.length - a.length)[0]]

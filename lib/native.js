@@ -4,7 +4,7 @@
 // If that fails, the error distinguishes three causes: the addon is missing, the runtime does not
 // permit it, or the system cannot load it.
 
-// First, because in a bundle of ES modules it says why the modules of Node are not found.
+// This comes first: in a bundle of ES modules it reports why the modules of Node are not found.
 const { createRequire, packageRoot, requireOwn } = require('./package-root.js')
 const path = require('node:path')
 
@@ -54,7 +54,7 @@ function withVersionCheck(load) {
 }
 
 /**
- * The versions of this package and of the platform package, if the latter is installed and another.
+ * The versions of this package and of the platform package, if that is installed and they differ.
  */
 function versionsThatDiffer(platform) {
   try {

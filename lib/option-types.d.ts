@@ -13,7 +13,7 @@ export type Ids = Uint32Array | readonly number[]
  * How special tokens spelled out in the text, such as `<|endoftext|>`, are encoded:
  * - `'parse'`: as the special token. Only for text that you wrote yourself.
  * - `'text'`: as ordinary text. For text that users send.
- * - `'throw'`: not at all, the call throws `ERR_TOKENLANE_SPECIAL_TOKEN`.
+ * - `'throw'`: not at all: the call throws `ERR_TOKENLANE_SPECIAL_TOKEN`.
  * - an array: the listed tokens as special tokens, all others as ordinary text. A name that is not
  *   a special token is a `RangeError`, `ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN`.
  */
@@ -256,8 +256,8 @@ export interface LoadOptions {
   chatTemplate?: string | Readonly<Record<string, string>> | undefined
   /**
    * The content of a tokenizer_config.json: special tokens that templates use (`bos_token`, …), and
-   * chat templates. Nothing in the folder of the file is read then. Default: the one in the folder
-   * of the file. For bytes: none.
+   * chat templates. With it, nothing in the folder of the file is read. Default: the one in the
+   * folder of the file. For bytes: none.
    */
   config?: Readonly<Record<string, unknown>> | undefined
 }
@@ -369,12 +369,12 @@ export interface PretrainedOptions extends LoadOptions {
    */
   localFilesOnly?: boolean | undefined
   /**
-   * The most bytes of one downloaded file. Default 536,870,912 (512 MiB). A larger file is
+   * The maximum size of a downloaded file in bytes. Default 536,870,912 (512 MiB). A larger file is
    * `ERR_TOKENLANE_HUB_LIMIT`.
    */
   maxFileBytes?: number | undefined
   /**
-   * The most chat templates in files of their own, from 0 to 1,000. Default 100. More are
+   * The maximum number of chat templates in separate files, from 0 to 1,000. Default 100. More are
    * `ERR_TOKENLANE_HUB_LIMIT`.
    */
   maxTemplates?: number | undefined
@@ -420,12 +420,12 @@ export interface AddedToken {
 /** A component of a tokenizer.json, in the form of the file: `{ type: 'Lowercase' }`. */
 export type Component = Readonly<Record<string, unknown>>
 
-/** Changes of {@link Tokenizer.with}. Components that are not named stay. */
+/** Changes of {@link Tokenizer.with}. Components that are not given stay as they are. */
 export interface Changes {
   /**
    * Tokens to add; a string is the content. An existing added token takes these settings. If it was
-   * special, calls go on treating it as special, while {@link Tokenizer.toBuffer} writes what was
-   * said last, as in Hugging Face's library.
+   * special, calls continue to treat it as special, but {@link Tokenizer.toBuffer} writes the new
+   * setting, as in Hugging Face's library.
    */
   addedTokens?: readonly (string | AddedToken)[] | undefined
   /** The normalizer; `null` removes it. */
@@ -445,7 +445,7 @@ export interface Changes {
 }
 
 /**
- * Settings of a tokenizer.json's model that can be changed. Settings that are not named stay. A
+ * Settings of a tokenizer.json's model that can be changed. Settings that are not given stay. A
  * setting that the kind of model does not have throws `ERR_TOKENLANE_UNSUPPORTED`.
  */
 export interface ModelChanges {
@@ -482,6 +482,6 @@ export interface TokenizerStats {
   cacheHits: number
   /** Words not found, which the model had to encode. */
   cacheMisses: number
-  /** How many bytes of text idle encoders have encoded, in all their calls. */
+  /** Bytes of text that idle encoders have encoded, in all their calls. */
   encodedBytes: number
 }

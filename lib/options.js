@@ -263,7 +263,7 @@ function loadOptions(options) {
   }
   if (specialTokens === undefined) return { encoding, pattern }
   if (pattern === undefined) {
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'specialTokens belong to a pattern, and there is none')
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'specialTokens belong to a pattern, but none is given')
   }
   checkObject(specialTokens, 'specialTokens', 'an object of tokens and their ids')
   for (const [token, id] of Object.entries(specialTokens)) {

@@ -24,8 +24,8 @@ const isBundled = typeof __filename !== 'string' || path.basename(__filename) !=
 let found
 
 /**
- * Some bundlers write the name that this file had, which need not exist. A file that may not be
- * read is there.
+ * Whether a file exists. A file that may not be read exists. (Some bundlers write the original path
+ * of this file to `__filename`. That file need not exist.)
  */
 function isThere(file) {
   try {
@@ -42,9 +42,10 @@ function packageRoot() {
   return found
 }
 
-/** Loads a file of the package. */
+/** Loads a module of the package. */
 const requireOwn = (name) => createRequire(path.join(packageRoot(), OWN_FILE))(path.join(packageRoot(), name))
 
+/** The folder where Node finds the package, seen from the bundle or the working directory. */
 function installed() {
   const own = typeof __filename === 'string' && path.isAbsolute(__filename) ? [__filename] : []
   const { version } = require('../package.json')

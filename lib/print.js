@@ -113,7 +113,7 @@ function rowsOf(batch, name) {
 
 function checkJson(length) {
   if (length <= MAX_JSON_IDS) return
-  const message = `JSON of ${length} ids is too long, and ${MAX_JSON_IDS} are the most: write the ids as bytes`
+  const message = `JSON of ${length} ids is too long, the maximum is ${MAX_JSON_IDS}: write the ids as bytes`
   throw withCode(new RangeError(message), 'ERR_TOKENLANE_BATCH_TOO_LARGE')
 }
 

@@ -7,7 +7,9 @@ const { error } = require('./errors.js')
 const { limits } = require('./limits.js')
 const native = require('./native.js')
 
-/** Number of tasks that run at once in the process. A thread that runs so many need not poll. */
+/**
+ * Number of tasks that run at once in the process. A thread that runs all of them need not poll.
+ */
 const MAX_RUNNING = 2
 
 /** The interval in milliseconds at which a thread polls while other threads have the permits. */
@@ -96,7 +98,7 @@ function launch(task) {
   totals.started++
   const ended = (settle) => (value) => {
     running--
-    // A call that failed before the addon ran it still holds its place.
+    // If the call failed before the addon ran it, its entry is still in the queue.
     native.leaveQueue(task.queueEntry)
     settle(value)
     startNext()

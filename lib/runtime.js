@@ -1,6 +1,6 @@
 'use strict'
 
-// What depends on the JavaScript runtime. Bundlers for browsers replace this file by
+// Functions that depend on the JavaScript runtime. Bundlers for browsers replace this file by
 // browser/runtime.js (see the field `browser` of package.json).
 
 // Captured at load time: a test of the user may replace the global by a timer that never fires.

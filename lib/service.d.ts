@@ -6,15 +6,15 @@
  */
 export interface Limits {
   /**
-   * The maximum of bytes of UTF-8 that one call encodes, counts, truncates or splits, over all its
-   * texts; streams are not limited. More is a `RangeError`, `ERR_TOKENLANE_INPUT_TOO_LARGE`, before
-   * any work is done. Default `Infinity`.
+   * The maximum number of bytes of UTF-8 that one call encodes, counts, truncates or splits, over
+   * all its texts; streams are not limited. More is a `RangeError`,
+   * `ERR_TOKENLANE_INPUT_TOO_LARGE`, before any work is done. Default `Infinity`.
    */
   readonly maxInputBytes: number
   /**
    * The maximum number of batches and loads in the queue. A further one rejects at once with
-   * `ERR_TOKENLANE_QUEUE_FULL`, for services that prefer to refuse over being late. Default
-   * `Infinity`.
+   * `ERR_TOKENLANE_QUEUE_FULL`, for services that prefer refusing requests to answering late.
+   * Default `Infinity`.
    */
   readonly maxQueuedBatches: number
   /**
@@ -134,7 +134,7 @@ export interface MemoryStats {
   steps: Record<'scan' | 'merge' | 'map' | 'reclaim' | 'quickCollection' | 'fullCollection' | 'copy', MemoryStep>
 }
 
-/** Options of `memory.configure`. Options that are not named stay. */
+/** Options of `memory.configure`. Options that are not given keep their values. */
 export interface MemoryOptions {
   /**
    * `'split'` splits and merges blocks; `'binned'` keeps blocks of powers of two; `'off'` keeps
@@ -142,8 +142,8 @@ export interface MemoryOptions {
    */
   pool?: 'split' | 'binned' | 'off' | undefined
   /**
-   * The maximum of bytes that the pool takes from the system: from 1 MiB to the memory of the
-   * machine or container. Results use at most half of it; further results are copied into V8's
+   * The maximum number of bytes that the pool takes from the system: from 1 MiB to the memory of
+   * the machine or container. Results use at most half of it; further results are copied into V8's
    * heap. Default 256 MiB.
    */
   cap?: number | undefined
@@ -165,7 +165,7 @@ export const memory: {
   /** The state and the statistics of the pool. */
   stats(): MemoryStats
   /**
-   * Sets the named options. Memory in use stays in place and running batches go on; the next
+   * Sets the named options. Memory in use stays in place and running batches continue; the next
    * allocation follows the new options, and a lower cap is reached as results are freed.
    *
    * Throws a `RangeError` for an unknown pool or a cap out of bounds

@@ -79,12 +79,12 @@ class Splitter {
   }
 
   toTransformStream() {
-    const hand = (pieces, controller) => {
+    const enqueueAll = (pieces, controller) => {
       for (const piece of pieces) controller.enqueue(piece)
     }
     return new TransformStream({
-      transform: (text, controller) => hand(this.push(text), controller),
-      flush: (controller) => hand(this.end(), controller),
+      transform: (text, controller) => enqueueAll(this.push(text), controller),
+      flush: (controller) => enqueueAll(this.end(), controller),
     })
   }
 

@@ -263,7 +263,7 @@ impl Pressure {
                     self.threshold = MIN_RECEIVED.max(self.threshold / 2);
                     memory::record_collection(how, StepCost { helped: 1, ..StepCost::default() });
                 }
-                // If little could be freed, freeing little is no failure.
+                // If little could be freed, freeing little does not count as a failure.
                 (Collection::Quick, false) if last.could_free < MIN_RECEIVED_AT_CAP as i64 => {}
                 (Collection::Quick, false) => {
                     self.failed_quick += 1;

@@ -9,7 +9,7 @@ use tokenlane_core::{
 };
 
 /// The columns. JS refers to them by their index.
-pub const COLUMNS: [Columns; NAMES.len()] = [
+pub const COLUMNS: [Columns; COLUMN_NAMES.len()] = [
     Columns::OFFSETS,
     Columns::TOKENS,
     Columns::SPECIAL_TOKENS_MASK,
@@ -20,7 +20,7 @@ pub const COLUMNS: [Columns; NAMES.len()] = [
 ];
 
 /// The names of [`COLUMNS`] in JS.
-const NAMES: [&str; 7] =
+const COLUMN_NAMES: [&str; 7] =
     ["offsets", "tokens", "specialTokensMask", "typeIds", "attentionMask", "wordIds", "sequenceIds"];
 
 /// The bits of the flags. The special tokens and the offsets have a value each, in several bits.
@@ -57,7 +57,7 @@ pub struct FlagBits {
     pub throw_on_special_tokens: u32,
     /// Only the tokens of [`Extra::listed`] are recognized.
     pub only_listed_special_tokens: u32,
-    /// All bits of the unit of offsets; 0 is no offsets.
+    /// All bits of the unit of offsets; 0 stands for no offsets.
     pub offsets: u32,
     /// Offsets in bytes.
     pub byte_offsets: u32,
@@ -86,7 +86,7 @@ pub fn flag_bits() -> FlagBits {
 /// Returns the names of the columns, in the order of their indices.
 #[napi]
 pub fn column_names() -> Vec<&'static str> {
-    NAMES.to_vec()
+    COLUMN_NAMES.to_vec()
 }
 
 /// Options that the flags cannot express.

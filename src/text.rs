@@ -38,7 +38,7 @@ const MAX_FAILED_ASCII_UNITS: usize = 64 << 10;
 const MIN_SCRATCH_UNITS: usize = 8 << 10;
 
 /// A scratch buffer is freed after use if its capacity exceeds this number of units or bytes.
-const MAX_KEPT: usize = 1 << 20;
+const MAX_KEPT_SCRATCH: usize = 1 << 20;
 
 /// Duration of a slice: 0.5 ms.
 const SLICE: Duration = Duration::from_micros(500);
@@ -104,7 +104,7 @@ impl<T: Plain> Default for Chunks<T> {
 
 impl<T: Plain> Chunks<T> {
     /// Returns the last chunk, or a new one, with room for `count` more values.
-    fn with_room(&mut self, count: usize) -> Result<&mut Slab<T>, OutOfMemory> {
+    fn chunk_with_room(&mut self, count: usize) -> Result<&mut Slab<T>, OutOfMemory> {
         if self.all.last().is_none_or(|last| last.capacity() - last.len() < count) {
             let bytes = (count * size_of::<T>()).max(self.bytes.clamp(FIRST_CHUNK_BYTES, MAX_CHUNK_BYTES));
             self.all.push(Slab::try_with_capacity(bytes / size_of::<T>())?);
@@ -135,7 +135,7 @@ impl Arena {
     /// Copies one text. `name` is the name of the argument, for error messages.
     pub fn of_one(name: &str, value: &Unknown<'_>) -> Result<Self, Failure> {
         let mut arena = Self::default();
-        arena.push(value).map_err(|refused| refusal(name, value, refused))?;
+        arena.push(value).map_err(|refused| refusal(name, STRING_OR_BYTES, value, refused))?;
         Ok(arena)
     }
 
@@ -143,7 +143,7 @@ impl Arena {
     fn append(&mut self, part: &Part<'_>, slice: &mut Slice) -> Result<u32, Failure> {
         part.each("an array of strings or Uint8Arrays", |index, element| {
             let bytes = self.push(element).map_err(|refused| {
-                let failure = refusal(&format!("{}[{index}]", part.name), element, refused);
+                let failure = refusal(&format!("{}[{index}]", part.name), STRING_OR_BYTES, element, refused);
                 Failure { row: Some(index), ..failure }
             })?;
             Ok(slice.continues(bytes))
@@ -154,7 +154,7 @@ impl Arena {
     fn push(&mut self, value: &Unknown<'_>) -> Result<usize, Refused> {
         self.rows.try_grow(1)?;
         node_api::require_flat(value)?;
-        match node_api::append_utf16(value, self.units.with_room(MIN_CHECKED_FOR_ASCII)?, MIN_CHECKED_FOR_ASCII) {
+        match node_api::append_utf16(value, self.units.chunk_with_room(MIN_CHECKED_FOR_ASCII)?, MIN_CHECKED_FOR_ASCII) {
             Fit::Appended(length) => {
                 let (chunk, start, end) = self.units.latest(length);
                 self.rows.push(Row::Utf16 { chunk, start, end });
@@ -174,14 +174,17 @@ impl Arena {
         let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
         if starts_as_ascii && self.failed_ascii_units < MAX_FAILED_ASCII_UNITS {
             // Node writes a terminating zero, which needs room too.
-            if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.utf8.with_room(length + 1)?) {
+            if node_api::is_ascii(value, length)
+                && node_api::append_ascii(value, self.utf8.chunk_with_room(length + 1)?)
+            {
                 let (chunk, start, end) = self.utf8.latest(length);
                 self.rows.push(Row::Utf8 { chunk, start, end });
                 return Ok(length);
             }
             self.failed_ascii_units += length;
         }
-        let Fit::Appended(length) = node_api::append_utf16(value, self.units.with_room(length + 2)?, usize::MAX) else {
+        let Fit::Appended(length) = node_api::append_utf16(value, self.units.chunk_with_room(length + 2)?, usize::MAX)
+        else {
             return Err(Refused::NotThatKind);
         };
         let (chunk, start, end) = self.units.latest(length);
@@ -192,7 +195,7 @@ impl Arena {
     /// Appends a text of UTF-8.
     pub fn push_utf8(&mut self, text: &[u8]) -> Result<(), OutOfMemory> {
         self.rows.try_grow(1)?;
-        self.utf8.with_room(text.len())?.extend_from_slice(text);
+        self.utf8.chunk_with_room(text.len())?.extend_from_slice(text);
         let (chunk, start, end) = self.utf8.latest(text.len());
         self.rows.push(Row::Utf8 { chunk, start, end });
         Ok(())
@@ -201,9 +204,9 @@ impl Arena {
     /// Appends a Uint8Array. Returns its length.
     pub fn push_js_bytes(&mut self, name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
         self.rows.try_grow(1)?;
-        let memory = self.utf8.with_room(node_api::byte_length(value).unwrap_or(0))?;
+        let memory = self.utf8.chunk_with_room(node_api::byte_length(value).unwrap_or(0))?;
         let appended = node_api::append_bytes(value, memory);
-        let length = appended.map_err(|refused| bytes_refused(name, value, refused))?;
+        let length = appended.map_err(|refused| refusal(name, BYTES, value, refused))?;
         let (chunk, start, end) = self.utf8.latest(length);
         self.rows.push(Row::Utf8 { chunk, start, end });
         Ok(length)
@@ -409,7 +412,7 @@ pub fn with_input<T>(
             let whole = Part::whole(name, value);
             arena.append(&whole, &mut Slice::endless()).map_err(|failure| Failure { row: None, ..failure })?;
         } else {
-            arena.push(value).map_err(|refused| refusal(name, value, refused))?;
+            arena.push(value).map_err(|refused| refusal(name, STRING_OR_BYTES, value, refused))?;
         }
         Ok::<_, Failure>(arena)
     };
@@ -423,13 +426,13 @@ pub fn with_input<T>(
 
 /// The scratch buffers that a thread reuses for single texts.
 #[derive(Default)]
-struct Scratch {
+struct TextScratch {
     units: Vec<u16>,
     bytes: Vec<u8>,
 }
 
 thread_local! {
-    static SCRATCH_OF_THREAD: RefCell<Scratch> = RefCell::default();
+    static SCRATCH_OF_THREAD: RefCell<TextScratch> = RefCell::default();
 }
 
 /// Copies one text and calls `work` with it, on this thread. `name` is the name of the argument,
@@ -441,11 +444,11 @@ pub fn with_text<T>(
 ) -> Result<T, Failure> {
     SCRATCH_OF_THREAD.with_borrow_mut(|scratch| {
         let result = with_copy(name, value, scratch, work);
-        let Scratch { units, bytes } = scratch;
-        if units.capacity() > MAX_KEPT {
+        let TextScratch { units, bytes } = scratch;
+        if units.capacity() > MAX_KEPT_SCRATCH {
             *units = Vec::new();
         }
-        if bytes.capacity() > MAX_KEPT {
+        if bytes.capacity() > MAX_KEPT_SCRATCH {
             *bytes = Vec::new();
         }
         result
@@ -456,7 +459,7 @@ pub fn with_text<T>(
 fn with_copy<T>(
     name: &str,
     value: &Unknown<'_>,
-    Scratch { units, bytes }: &mut Scratch,
+    TextScratch { units, bytes }: &mut TextScratch,
     work: impl FnOnce(Text<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     units.clear();
@@ -471,37 +474,32 @@ fn with_copy<T>(
         return work(Text::Utf16(units));
     }
     bytes.clear();
-    node_api::append_bytes(value, bytes).map_err(|refused| refusal(name, value, refused))?;
+    node_api::append_bytes(value, bytes).map_err(|refused| refusal(name, STRING_OR_BYTES, value, refused))?;
     work(Text::Bytes(bytes))
 }
 
 /// Copies the ids of a Uint32Array.
 pub fn copy_ids(name: &str, value: &Unknown<'_>) -> Result<Vec<u32>, Failure> {
-    node_api::copy_words(value).map_err(|refused| words_refused(name, value, refused))
-}
-
-fn words_refused(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
-    match refused {
-        Refused::NoMemory(error) => error.into(),
-        Refused::NotThatKind => {
-            Failure::wrong_type(format!("{name} must be a Uint32Array, but it is {}", node_api::describe(value)))
-        }
-        other => buffer_refused(name, other),
-    }
+    node_api::copy_words(value).map_err(|refused| refusal(name, IDS, value, refused))
 }
 
 /// The number of ids that fit into a Uint32Array.
 pub fn room(name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
-    node_api::word_room(value).map_err(|refused| words_refused(name, value, refused))
+    node_api::word_room(value).map_err(|refused| refusal(name, IDS, value, refused))
 }
 
-fn refusal(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
+/// What an argument or an element has to be, as error messages say it.
+const STRING_OR_BYTES: &str = "a string or a Uint8Array of UTF-8";
+const BYTES: &str = "a Uint8Array";
+const IDS: &str = "a Uint32Array";
+
+/// The error for a value that was refused.
+fn refusal(name: &str, expected: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
     match refused {
         Refused::NoMemory(error) => error.into(),
-        Refused::NotThatKind => Failure::wrong_type(format!(
-            "{name} must be a string or a Uint8Array of UTF-8, but it is {}",
-            node_api::describe(value)
-        )),
+        Refused::NotThatKind => {
+            Failure::wrong_type(format!("{name} must be {expected}, but it is {}", node_api::describe(value)))
+        }
         other => buffer_refused(name, other),
     }
 }
@@ -524,15 +522,5 @@ pub fn copy_bytes(name: &str, value: &Unknown<'_>) -> Result<Vec<u8>, Failure> {
 
 /// Appends the bytes of a Uint8Array to `bytes`.
 pub fn append_bytes(name: &str, value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-    node_api::append_bytes(value, bytes).map(drop).map_err(|refused| bytes_refused(name, value, refused))
-}
-
-fn bytes_refused(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
-    match refused {
-        Refused::NoMemory(error) => error.into(),
-        Refused::NotThatKind => {
-            Failure::wrong_type(format!("{name} must be a Uint8Array, but it is {}", node_api::describe(value)))
-        }
-        other => buffer_refused(name, other),
-    }
+    node_api::append_bytes(value, bytes).map(drop).map_err(|refused| refusal(name, BYTES, value, refused))
 }

@@ -94,6 +94,7 @@ async function readUpTo(most, sources, options) {
   return batches.filter((batch) => batch.length > 0)
 }
 
+/** Loads a tokenizer and measures its passes over the batches. */
 async function measure(name, batches, bytes, values) {
   const start = performance.now()
   const tokenizer = await loadTokenizer(name, values.encoding)
@@ -126,6 +127,7 @@ async function measure(name, batches, bytes, values) {
   }
 }
 
+/** Encodes all batches. Returns the number of tokens. */
 async function onePass(tokenizer, batches, options) {
   let tokens = 0
   for (const rows of batches) {

@@ -1,5 +1,5 @@
-// `tokenlane corpus`: a corpus to files of tokens. `tokenlane corpus verify` compares such files
-// with their records.
+// `tokenlane corpus` turns a corpus into files of tokens. `tokenlane corpus verify` compares such
+// files with their records, and `tokenlane corpus report` writes a page about them.
 
 import { createRequire } from 'node:module'
 
@@ -22,7 +22,7 @@ const JSON_OPTION = {
 }
 
 const corpus = {
-  summary: 'A corpus to token files, on all cores; goes on after a crash.',
+  summary: 'Turn a corpus into token files, on all cores; resumable.',
   usage: [
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
@@ -30,28 +30,28 @@ const corpus = {
     'report FOLDER -o FILE',
   ],
   about: [
-    'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend on the inputs, the tokenizer and the options alone. plan.jsonl has the shards, shard-N.json what was made of each, manifest.json the sums.',
-    'Run the same command again after a crash, a full disk or Ctrl-C: what is there is compared with its SHA-256, and what is missing is done.',
+    'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
+    'After a crash, a full disk or Ctrl-C, run the same command again: existing files are compared with their SHA-256, and missing shards are processed.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
-    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as Dolma has it), jsonl, parquet (ids as list of int32).',
+    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
   ],
   brief: {
-    output: 'the folder of the output; that of the same job goes on',
+    output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
     format: ['FORMAT', 'megatron, npy, bin or jsonl (default: megatron)'],
     field: 'the field with the text (default: text)',
-    eos: "the tokenizer's last token behind each document",
-    'dry-run': 'count documents and tokens, and write nothing',
-    queue: 'have the shards done by workers (redis://host:6379)',
+    eos: "insert the tokenizer's last token after each document",
+    'dry-run': 'count documents and tokens without writing',
+    queue: 'let workers process the shards (redis://host:6379)',
   },
   options: {
     output: {
       type: 'string',
       short: 'o',
       value: 'FOLDER',
-      help: 'the folder of the output, or s3://bucket/prefix/: new, empty, or that of the same job',
+      help: 'folder of the output, or s3://bucket/prefix/; it must be new, empty, or that of the same job',
     },
     ...TOKENIZER_OPTIONS,
     format: {
@@ -64,7 +64,7 @@ const corpus = {
     type: {
       type: 'string',
       choices: ['u16', 'u32'],
-      help: 'the numbers of megatron, npy and bin (default: u16 if the vocabulary fits)',
+      help: 'integer type of megatron, npy and bin (default: u16 if the vocabulary fits)',
     },
     rows: {
       type: 'string',
@@ -84,9 +84,9 @@ const corpus = {
     'group-by': {
       type: 'string',
       value: 'PATH',
-      help: 'a field, such as the language, by which corpus report shows tokens and characters per token',
+      help: 'a field such as the language; corpus report shows tokens and characters per token for each of its values',
     },
-    'files-from': { type: 'string', value: 'FILE', help: 'read names of inputs from this file too, one per line' },
+    'files-from': { type: 'string', value: 'FILE', help: 'also read names of inputs from this file, one per line' },
     bos: { type: 'boolean', help: "insert the tokenizer's first token before each document" },
     'bos-token': { type: 'string', value: 'TOKEN', help: 'the same, with this token' },
     eos: { type: 'boolean', help: "insert the tokenizer's last token after each document" },
@@ -129,7 +129,7 @@ const corpus = {
       help: 'maximum size of a row in bytes (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
     },
     ...RATIO_OPTION,
-    'dry-run': { type: 'boolean', help: 'count documents and tokens, and write nothing' },
+    'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
     price: { type: 'string', value: 'P', help: 'price of a million tokens; the result has the total cost' },
     'resume-check': {
       type: 'string',
@@ -155,54 +155,23 @@ const corpus = {
       'arrays, and a table of the documents',
     ],
     ['tokenlane corpus data/ -o tokens/ --eos --pack 2048 --shuffle 1', 'rows of 2048 tokens in a random order'],
-    ['tokenlane corpus data/ --dry-run --price 0.13', 'what it would cost to embed'],
+    ['tokenlane corpus data/ --dry-run --price 0.13', 'the cost of embedding a corpus'],
     [
       'tokenlane corpus /shared/data -o /shared/tokens --queue redis://host:6379',
       'on all machines that run tokenlane worker',
     ],
     ['tokenlane corpus s3://lake/raw/ -o s3://lake/tokens/ --eos', 'from S3 to S3'],
-    ['tokenlane corpus verify tokens/', 'whether all files are as they were written'],
+    ['tokenlane corpus verify tokens/', 'check that all files are as they were written'],
   ],
 
   async run({ values, positionals }) {
     if (positionals.length === 0 && values['files-from'] === undefined)
       throw new UsageError('there is nothing to read: name files, folders or patterns')
     if (values.output === undefined && !values['dry-run'])
-      throw new UsageError("name a folder for the output with '--output', or say '--dry-run'")
+      throw new UsageError("name a folder for the output with '--output', or use '--dry-run'")
     const price = priceOf(values.price)
     const progress = corpusProgress(values)
-    const options = {
-      inputs: positionals,
-      onEvent: (event) => progress.on(event),
-      bos: edgeOf('bos', values),
-      eos: edgeOf('eos', values),
-      filesFrom: values['files-from'],
-      ...named(values, [
-        'output',
-        'tokenizer',
-        'encoding',
-        'format',
-        'type',
-        'rows',
-        'field',
-        'pack',
-        'shuffle',
-        'concurrency',
-        'threads',
-      ]),
-      idField: values['id-field'],
-      groupBy: values['group-by'],
-      maxTokens: values['max-tokens'],
-      specialTokens: values['special-tokens'],
-      onError: values['on-error'],
-      shardSize: values['shard-size'],
-      maxRow: values['max-row'],
-      maxRatio: values['max-ratio'],
-      dryRun: values['dry-run'],
-      queue: values.queue,
-      queueName: values['queue-name'],
-      resumeCheck: values['resume-check'],
-    }
+    const options = { ...optionsOf(values), inputs: positionals, onEvent: (event) => progress.on(event) }
     try {
       const result = await interruptible((signal) => tokenizeCorpus({ ...options, signal }))
       progress.stop()
@@ -218,13 +187,13 @@ const corpus = {
 }
 
 const verify = {
-  summary: 'Compares the files of a corpus job with their records.',
+  summary: 'Compare the files of a corpus job with their records.',
   usage: ['verify [options] FOLDER'],
   about: [
-    'The plan, every file of every shard, and the sums of the manifest. It ends with 1 if anything is missing or differs; run the job again to mend it.',
+    'Checks the plan, every file of every shard, and the totals of the manifest. The exit code is 1 if anything is missing or differs; running the job again repairs it.',
   ],
   options: { json: JSON_OPTION, quiet: QUIET },
-  examples: [['tokenlane corpus verify tokens/', 'whether all files are as they were written']],
+  examples: [['tokenlane corpus verify tokens/', 'check that all files are as they were written']],
 
   async run({ values, positionals }) {
     const [, folder, ...more] = positionals
@@ -244,10 +213,10 @@ const verify = {
 }
 
 const report = {
-  summary: 'Writes a page about a corpus job.',
+  summary: 'Write a page about a corpus job.',
   usage: ['report [options] FOLDER -o FILE'],
   about: [
-    'Tokens by source, lengths of documents, bytes per token, machines, and skipped rows, in one HTML file without scripts. A job that is not finished is reported as far as it is.',
+    'The page has tokens by source, lengths of documents, bytes per token, machines and skipped rows, in one HTML file without scripts. For an unfinished job it covers the shards that are done.',
   ],
   options: {
     output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
@@ -264,8 +233,40 @@ const report = {
   },
 }
 
-/** The command that a first argument means. */
+/** The command that the first argument selects. */
 export const corpusCommand = (first) => (first === 'verify' ? verify : first === 'report' ? report : corpus)
+
+/** The options of `tokenizeCorpus` that the command line sets. */
+const optionsOf = (values) => ({
+  bos: edgeOf('bos', values),
+  eos: edgeOf('eos', values),
+  filesFrom: values['files-from'],
+  ...named(values, [
+    'output',
+    'tokenizer',
+    'encoding',
+    'format',
+    'type',
+    'rows',
+    'field',
+    'pack',
+    'shuffle',
+    'concurrency',
+    'threads',
+  ]),
+  idField: values['id-field'],
+  groupBy: values['group-by'],
+  maxTokens: values['max-tokens'],
+  specialTokens: values['special-tokens'],
+  onError: values['on-error'],
+  shardSize: values['shard-size'],
+  maxRow: values['max-row'],
+  maxRatio: values['max-ratio'],
+  dryRun: values['dry-run'],
+  queue: values.queue,
+  queueName: values['queue-name'],
+  resumeCheck: values['resume-check'],
+})
 
 const named = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]))
 
@@ -290,7 +291,7 @@ function summary({ output, shards, kept, documents, tokens, textBytes, empty, tr
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
     ...(output === undefined
       ? []
-      : [`${shardsOf(shards)} in ${output}${kept > 0 ? `, ${number(kept)} of them from before` : ''}`]),
+      : [`${shardsOf(shards)} in ${output}${kept > 0 ? `, ${number(kept)} of them from an earlier run` : ''}`]),
   ]
   return lines.join('\n')
 }

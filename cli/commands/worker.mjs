@@ -8,20 +8,22 @@ import { CONCURRENCY, QUEUE_NAME, QUIET, THREADS } from './options.mjs'
 
 const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
-const URL_FROM = 'TOKENLANE_QUEUE'
-/** Seconds after the grace period until a worker exits in any case. */
-const PATIENCE = 10
+/** The environment variable with the URL of the queue. */
+const QUEUE_VARIABLE = 'TOKENLANE_QUEUE'
+/** Time in seconds after the grace period at which a worker exits in any case. */
+const EXIT_DELAY_SECONDS = 10
+/** Default grace period in seconds. */
 const GRACE = 20
 
 export const worker = {
   summary: 'Process shards of corpus jobs from a queue.',
   usage: ['--queue URL --allow FOLDER [options]'],
   about: [
-    `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also stand in ${URL_FROM}, user and password in ${URL_FROM}_USERNAME and ${URL_FROM}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path, or S3.`,
-    'A worker reads and writes below the folders and prefixes of --allow only, whatever a job says. SIGTERM ends it when its shards are done; those that take longer than the time of grace are handed back.',
+    `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also be in the environment variable ${QUEUE_VARIABLE}, user and password in ${QUEUE_VARIABLE}_USERNAME and ${QUEUE_VARIABLE}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path, or S3.`,
+    'Whatever a job says, a worker reads and writes only below the folders and prefixes of --allow. SIGTERM ends it when its shards are done; shards that take longer than the grace period return to the queue.',
   ],
   brief: {
-    queue: `redis://host:6379, or rediss:// (default: ${URL_FROM})`,
+    queue: `redis://host:6379, or rediss:// (default: ${QUEUE_VARIABLE})`,
     allow: 'folder that jobs may read and write; repeatable',
     'allow-hub': 'let jobs use tokenizers of the hub',
     concurrency: 'shards at a time (default: half the processors)',
@@ -33,7 +35,7 @@ export const worker = {
     queue: {
       type: 'string',
       value: 'URL',
-      help: `redis://host:6379, or rediss:// for TLS (default: ${URL_FROM} of the environment)`,
+      help: `redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment)`,
     },
     'queue-name': QUEUE_NAME,
     allow: {
@@ -65,24 +67,25 @@ export const worker = {
   examples: [
     ['tokenlane worker --queue redis://host:6379 --allow /shared', 'start a worker for jobs below /shared'],
     [
-      `${URL_FROM}_PASSWORD=… tokenlane worker --queue rediss://host:6379 --allow /shared`,
+      `${QUEUE_VARIABLE}_PASSWORD=… tokenlane worker --queue rediss://host:6379 --allow /shared`,
       'the same with TLS and a password',
     ],
   ],
 
   async run({ values, positionals }) {
     if (positionals.length > 0) throw new UsageError(`a worker takes no files: '${positionals[0]}'`)
-    const queue = values.queue ?? process.env[URL_FROM]
-    if (queue === undefined) throw new UsageError(`name the queue with '--queue' or ${URL_FROM}`)
+    const queue = values.queue ?? process.env[QUEUE_VARIABLE]
+    if (queue === undefined) throw new UsageError(`name the queue with '--queue' or ${QUEUE_VARIABLE}`)
     if (values.allow === undefined) throw new UsageError("name the folders that jobs may use with '--allow'")
     const running = await createWorker({
-      ...{ queue, queueName: values['queue-name'], allow: values.allow, allowHub: values['allow-hub'] },
-      ...{
-        concurrency: values.concurrency,
-        threads: values.threads,
-        lockSeconds: values['lock-time'],
-        graceSeconds: values.grace,
-      },
+      queue,
+      queueName: values['queue-name'],
+      allow: values.allow,
+      allowHub: values['allow-hub'],
+      concurrency: values.concurrency,
+      threads: values.threads,
+      lockSeconds: values['lock-time'],
+      graceSeconds: values.grace,
       onEvent: (event) => say(event, values),
     })
     say({ event: 'ready' }, values)
@@ -99,7 +102,7 @@ function closeOnSignal(running, grace) {
     process.removeAllListeners(signal)
     process.once(signal, () => {
       for (const listener of before) process.on(signal, listener)
-      setTimeout(() => process.exit(1), (grace + PATIENCE) * 1000).unref()
+      setTimeout(() => process.exit(1), (grace + EXIT_DELAY_SECONDS) * 1000).unref()
       running.close().catch(() => {})
     })
   }

@@ -4,7 +4,7 @@
 import { Failure } from '../failure.mjs'
 
 /** Number of bytes at the start of a file that are checked. */
-const HEAD = 1 << 16
+const HEAD_BYTES = 1 << 16
 
 /** A file that was found in a folder, and is not text. */
 export class NotText extends Failure {
@@ -21,7 +21,7 @@ export class NotText extends Failure {
 export async function* onlyText(chunks) {
   let isFirst = true
   for await (const chunk of chunks) {
-    if (isFirst && !isText(chunk.subarray(0, HEAD))) throw new NotText()
+    if (isFirst && !isText(chunk.subarray(0, HEAD_BYTES))) throw new NotText()
     isFirst = false
     yield chunk
   }

@@ -11,9 +11,9 @@ import tty from 'node:tty'
 const { O_RDONLY, O_WRONLY, O_NONBLOCK = 0 } = fs.constants
 
 /** Number of bytes of a file that are read at once. */
-const CHUNK = 1 << 20
+const READ_BYTES = 1 << 20
 /** Milliseconds between attempts to open a FIFO that has no reader. */
-const INTERVAL = 50
+const RETRY_MS = 50
 
 /** Number of reads that may block a thread of the pool for ever. */
 let blocking = 0
@@ -26,7 +26,7 @@ export async function* readInput(file) {
   const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
   const stat = fs.fstatSync(descriptor)
   if (stat.isFile() || stat.isDirectory()) {
-    yield* fs.createReadStream(file, { fd: descriptor, highWaterMark: CHUNK })
+    yield* fs.createReadStream(file, { fd: descriptor, highWaterMark: READ_BYTES })
   } else if (stat.isFIFO() && process.platform === 'linux') {
     yield* new net.Socket({ fd: descriptor, readable: true, writable: false })
   } else if (tty.isatty(descriptor)) {
@@ -36,22 +36,22 @@ export async function* readInput(file) {
     fs.closeSync(descriptor)
     blocking += 1
     try {
-      yield* fs.createReadStream(file, { highWaterMark: CHUNK })
+      yield* fs.createReadStream(file, { highWaterMark: READ_BYTES })
     } finally {
       blocking -= 1
     }
   }
 }
 
-/** Opens a FIFO for writing when somebody reads it. */
+/** Waits until a FIFO has a reader, and opens it for writing. */
 export async function openPipe(file) {
   for (;;) {
     try {
       return new net.Socket({ fd: fs.openSync(file, O_WRONLY | O_NONBLOCK), readable: false, writable: true })
     } catch (error) {
-      // Nobody reads it yet.
+      // It has no reader yet.
       if (error.code !== 'ENXIO') throw error
-      await new Promise((resolve) => setTimeout(resolve, INTERVAL))
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
 }

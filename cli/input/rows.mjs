@@ -273,5 +273,5 @@ function fieldOf(row, object, path) {
 function fieldError(row, path, value) {
   const found =
     value === undefined ? 'the field is missing' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
-  return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
+  return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, but ${found}`)
 }

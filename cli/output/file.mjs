@@ -12,7 +12,8 @@ import { forTerminal } from '../terminal.mjs'
 import { partOf, removeDeadParts } from '../../lib/files/parts.mjs'
 import { refuseInput, statOf } from './same-file.mjs'
 
-const BUFFER = 1 << 16
+/** Small writes are collected up to this size, in bytes or UTF-16 units. */
+const FLUSH_SIZE = 1 << 16
 
 /** Unfinished files. They are removed when the process exits. */
 const unfinished = new Set()
@@ -29,7 +30,7 @@ class StandardOutput {
   async write(data, { isSafe = false } = {}) {
     const text = String(data)
     this.#text += process.stdout.isTTY && !isSafe ? forTerminal(text) : text
-    if (this.#text.length >= BUFFER) await this.flush()
+    if (this.#text.length >= FLUSH_SIZE) await this.flush()
   }
 
   async flush() {
@@ -77,7 +78,7 @@ class OutputFile {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data
     this.#pending.push(bytes)
     this.#bytes += bytes.length
-    if (this.#bytes >= BUFFER) this.flush()
+    if (this.#bytes >= FLUSH_SIZE) this.flush()
   }
 
   flush() {
@@ -142,7 +143,7 @@ class StreamOutput {
     const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)
     this.#pending.push(bytes)
     this.#bytes += bytes.length
-    if (this.#bytes >= BUFFER) await this.flush()
+    if (this.#bytes >= FLUSH_SIZE) await this.flush()
   }
 
   async flush() {

@@ -85,12 +85,12 @@ async function parquetIds({ output, inputs, unit, skips }) {
  * The number of values that become text at once: the text of a long row could exceed the maximum
  * length of a string.
  */
-const SLICE = 1 << 16
+const VALUES_PER_SLICE = 1 << 16
 
 /** Yields the text of a list in parts, with a separator between the items. */
 function* joined(length, separator, textOf) {
-  for (let from = 0; from < length; from += SLICE) {
-    yield `${from > 0 ? separator : ''}${textOf(from, Math.min(from + SLICE, length))}`
+  for (let from = 0; from < length; from += VALUES_PER_SLICE) {
+    yield `${from > 0 ? separator : ''}${textOf(from, Math.min(from + VALUES_PER_SLICE, length))}`
   }
 }
 
@@ -102,7 +102,7 @@ function* textLines(batch) {
 }
 
 /** Names that fields of a row must not replace. */
-const OWN = ['file', 'ids', 'tokens', 'offsets']
+const OWN_FIELDS = ['file', 'ids', 'tokens', 'offsets']
 
 /** JSON of any value, also of Parquet files: 64-bit integers as digits, bytes as base64. */
 export const jsonText = (value) => JSON.stringify(toJson(value))
@@ -125,7 +125,7 @@ function* jsonLines(batch, rows, { unit }) {
     yield '{'
     if (unit === 'files' && rows[row].source.file) yield `"file":${JSON.stringify(rows[row].source.name)},`
     for (const [name, value] of Object.entries(rows[row].fields ?? {})) {
-      if (!OWN.includes(name)) yield `${JSON.stringify(name)}:${jsonText(value)},`
+      if (!OWN_FIELDS.includes(name)) yield `${JSON.stringify(name)}:${jsonText(value)},`
     }
     const ids = batch.row(row)
     yield '"ids":['

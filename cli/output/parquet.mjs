@@ -6,10 +6,10 @@ import { checkPackages } from '../../lib/files/parquet.mjs'
 import { placeOf } from '../input/place.mjs'
 import { openOutput } from './file.mjs'
 
-/** A row group ends at the first of these. */
-const GROUP_ROWS = 100_000
-const GROUP_VALUES = 2_000_000
-const GROUP_UNITS = 64 << 20
+/** A row group ends when it reaches one of these sizes. */
+const MAX_GROUP_ROWS = 100_000
+const MAX_GROUP_VALUES = 2_000_000
+const MAX_GROUP_UNITS = 64 << 20
 const MAX_INT32 = 2 ** 31 - 1
 
 const scalar = (type, converted_type) => (name) => [
@@ -107,7 +107,7 @@ class ParquetWriter {
     this.#rows.push({ row, values })
     this.#values += size
     this.#units += row.text.length
-    if (this.#rows.length < GROUP_ROWS && this.#values < GROUP_VALUES && this.#units < GROUP_UNITS) return
+    if (this.#rows.length < MAX_GROUP_ROWS && this.#values < MAX_GROUP_VALUES && this.#units < MAX_GROUP_UNITS) return
     await this.#flush()
   }
 
@@ -127,7 +127,7 @@ class ParquetWriter {
       if (known === undefined) {
         throw new Failure(
           'FIELD',
-          `${placeOf(row)}: the field '${name}' is not in the first ${GROUP_ROWS} rows; name the fields with '--keep'`,
+          `${placeOf(row)}: the field '${name}' is not in the first ${MAX_GROUP_ROWS} rows; name the fields with '--keep'`,
         )
       }
       const isSame =
@@ -155,11 +155,11 @@ class ParquetWriter {
     await this.#write()
   }
 
-  /** Determines the types of the fields from the first rows. */
+  /** Determines the types of the fields from the rows of the first row group. */
   #open() {
     if (this.#fields !== undefined) return
     this.#fields = new Map()
-    for (const { row } of this.#rows) this.#learn(row)
+    for (const { row } of this.#rows) this.#addTypes(row)
     for (const field of this.#fields.values()) {
       if (field.elements === undefined) field.kind ??= KINDS.json
     }
@@ -176,7 +176,8 @@ class ParquetWriter {
     })
   }
 
-  #learn(row) {
+  /** Adds the types of the fields of a row. */
+  #addTypes(row) {
     for (const [name, value] of Object.entries(row.fields ?? {})) {
       if (Object.hasOwn(this.#columns, name)) continue
       const known = this.#fields.get(name)
@@ -222,8 +223,8 @@ function copied(row, name, elements) {
     const isPlain = ['STRING', 'INTEGER', 'DATE', 'TIMESTAMP', 'JSON', 'ENUM', undefined].includes(logical_type?.type)
     return !isPlain || !COPIED[type]?.includes(converted_type)
   })
-  // hyparquet-writer 0.17 writes the width of INTEGER as a number of the wrong type;
-  // `converted_type` says the same.
+  // hyparquet-writer 0.17 writes the width of INTEGER with the wrong type. `converted_type` has the
+  // same meaning.
   if (other === undefined)
     return elements.map((one) => (one.logical_type?.type === 'INTEGER' ? { ...one, logical_type: undefined } : one))
   const type = other.logical_type?.type ?? other.converted_type ?? other.type
@@ -238,7 +239,7 @@ function fieldOf(row, name, kind) {
   return value === null || kind?.convert === undefined ? value : kind.convert(value)
 }
 
-/** Ids of a row as a list of int32. */
+/** Returns the ids of a row as a list of int32. */
 export function idList(ids) {
   const tooLarge = ids.find((id) => id > MAX_INT32)
   if (tooLarge !== undefined)

@@ -1,12 +1,12 @@
-// Copies a text, and says so beside the button.
+// A button that copies a text and shows the result beside it.
 
 /** Milliseconds for which the result of a copy is shown. */
-const SHOWN = 4000
+const SHOWN_MS = 4000
 
 /**
  * @param {HTMLButtonElement} button
  * @param {HTMLElement} status an element with the role status
- * @param {() => Promise<{ text: string, done: string }>} what the text, and what is said when it is
+ * @param {() => Promise<{ text: string, done: string }>} what the text, and the message after it is
  *   copied
  */
 export function copyButton(button, status, what) {
@@ -23,6 +23,6 @@ export function copyButton(button, status, what) {
     button.disabled = false
     button.focus()
     clearTimeout(timer)
-    timer = setTimeout(() => (status.textContent = ''), SHOWN)
+    timer = setTimeout(() => (status.textContent = ''), SHOWN_MS)
   })
 }

@@ -9,7 +9,7 @@ const LONG_PASTE = 5_000
 /** The longest text that can be edited, in UTF-16 units. */
 const MAX_EDITED = 100_000
 /** The shown part of a longer text, in UTF-16 units. */
-const SHOWN = 5_000
+const SHOWN_UNITS = 5_000
 
 export class Input {
   #field = /** @type {HTMLTextAreaElement} */ (document.getElementById('text'))
@@ -54,7 +54,7 @@ export class Input {
   set(text) {
     const isLong = text.length > MAX_EDITED
     this.#stored = isLong ? text : undefined
-    this.#field.value = isLong ? `${text.slice(0, SHOWN)} …` : text
+    this.#field.value = isLong ? `${text.slice(0, SHOWN_UNITS)} …` : text
     this.#field.readOnly = isLong
     this.#clear.hidden = !isLong
     this.#field.scrollTop = 0
@@ -65,7 +65,7 @@ export class Input {
   get note() {
     return this.#stored === undefined
       ? ''
-      : ` It is too long to edit here: the field shows only its first ${number(SHOWN)} characters. Paste another text, or clear it.`
+      : ` It is too long to edit here: the field shows only its first ${number(SHOWN_UNITS)} characters. Paste another text, or clear it.`
   }
 
   /** Selects a part of the text, unless the text is stored outside of the field. */

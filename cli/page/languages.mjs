@@ -4,8 +4,8 @@ import { labelsOf } from './names.mjs'
 import { watchOverflow } from './overflow.mjs'
 import { number } from './visible.mjs'
 
-/** Characters of a tokenizer's name above its columns. */
-const NAME = 34
+/** Maximum length of a tokenizer's name above its columns, in characters. */
+const MAX_LABEL = 34
 
 /** @type {[title: string, cell: (cost: any) => string][]} */
 const COLUMNS = [
@@ -22,7 +22,7 @@ const COLUMNS = [
  */
 export function showLanguages(names, costs, onChoose) {
   const table = document.getElementById('languages')
-  const labels = labelsOf(names, NAME)
+  const labels = labelsOf(names, MAX_LABEL)
   const max = Math.max(...costs.flat().map(({ timesEnglish }) => timesEnglish))
   const head = element('thead', {}, [
     element('tr', {}, [

@@ -1,4 +1,4 @@
-// Tells whether a box has more content to one of its sides: CSS draws a shadow there.
+// Marks a box that has more content to one of its sides. CSS draws a shadow there.
 
 /**
  * @param {HTMLElement} box a box that scrolls sideways

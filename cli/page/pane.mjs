@@ -13,8 +13,8 @@ const KINDS = {
   half: 'part of a character',
 }
 
-/** Characters of a tokenizer's name in the list. It must fit on a phone. */
-const NAME = 30
+/** Maximum length of a tokenizer's name in the list, in characters. It must fit on a phone. */
+const MAX_LABEL = 30
 
 export class Pane {
   /** Is called with the text range of the active token, or undefined without an active token. */
@@ -38,7 +38,7 @@ export class Pane {
     this.#element = content.firstElementChild.cloneNode(true)
     this.#id = `pane${index}`
     this.#select.id = this.#id
-    const labels = labelsOf(names, NAME)
+    const labels = labelsOf(names, MAX_LABEL)
     this.#select.append(...names.map((one, place) => new Option(labels[place], one)))
     this.#select.value = name
     this.#select.addEventListener('change', onChange)

@@ -8,14 +8,14 @@ import { loadTokenizer } from '../tokenizers.mjs'
 import { pageServer } from './server.mjs'
 
 /** The tokenizers that are compared by default. */
-const FIRST = ['o200k_base', 'cl100k_base']
+const DEFAULT_NAMES = ['o200k_base', 'cl100k_base']
 
 /**
  * @param {string[]} wanted the tokenizers to compare; the page also offers the bundled encodings
  * @param {{ port?: number, encoding?: string, text?: string }} options `text` is the initial text
  */
 export async function serve(wanted, { port = 0, encoding, text }) {
-  const names = [...new Set([...wanted, ...FIRST, ...encodings()])]
+  const names = [...new Set([...wanted, ...DEFAULT_NAMES, ...encodings()])]
   const load = (name) => loadTokenizer(name, wanted.includes(name) ? encoding : undefined)
   // Loading errors are reported here, not on the page.
   await Promise.all(wanted.map(load))

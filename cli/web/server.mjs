@@ -1,4 +1,4 @@
-// Serves the page and its API to one user on this machine. The server listens on loopback only. It
+// Serves the page and its API to users of this machine. The server listens on loopback only. It
 // checks the Host header, because the domain of another page can resolve to loopback, and the
 // Origin header, so that pages of other origins cannot send requests.
 
@@ -18,12 +18,12 @@ const TYPES = {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Maximum length of a request in bytes of JSON. The page checks the text before. */
-const MAX_BODY = 20 << 20
+/** Maximum size of a request in bytes of JSON. The page limits the text too. */
+const MAX_BODY_BYTES = 20 << 20
 /** Maximum length of the drawn part of a text, in UTF-16 units. */
-const WINDOW = 3000
+const MAX_DRAWN_UNITS = 3000
 /** Maximum number of bars in the chart. More lines share bars. */
-const BARS = 120
+const MAX_BARS = 120
 
 const HEADERS = {
   'content-security-policy':
@@ -126,9 +126,9 @@ async function json(request) {
   // has sent the whole request.
   for await (const chunk of request) {
     bytes += chunk.length
-    if (bytes <= MAX_BODY) chunks.push(chunk)
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
   }
-  if (bytes > MAX_BODY) throw new Refusal(413, 'the text is too long for this page')
+  if (bytes > MAX_BODY_BYTES) throw new Refusal(413, 'the text is too long for this page')
   try {
     const body = JSON.parse(Buffer.concat(chunks).toString())
     if (body !== null && typeof body === 'object') return body
@@ -141,10 +141,10 @@ async function json(request) {
 /** Returns the counts of the whole text, and the tokens of the part that is drawn. */
 async function tokens(tokenizer, { text, at = 0 }) {
   if (typeof text !== 'string' || !Number.isSafeInteger(at) || at < 0)
-    throw new Refusal(400, 'text must be a string, and at a place in it')
+    throw new Refusal(400, 'text must be a string, and at a position in it')
   const batch = await tokenizer.encodeBatch([text], { ...LOOK, columns: ['specialTokensMask'] })
   const start = at < text.length ? at : 0
-  const end = start + WINDOW < text.length ? start + WINDOW : Infinity
+  const end = start + MAX_DRAWN_UNITS < text.length ? start + MAX_DRAWN_UNITS : Infinity
   const shown = describe(tokenizer, text, batch, ...tokensWithin(batch, start, end))
   const answer = {
     count: batch.ids.length,
@@ -152,7 +152,7 @@ async function tokens(tokenizer, { text, at = 0 }) {
     bytes: Buffer.byteLength(text),
     start,
     end: Math.min(end, text.length),
-    step: WINDOW,
+    step: MAX_DRAWN_UNITS,
     // The page has the text itself.
     tokens: shown.map(({ text: _, bytes, ...token }) => ({ ...token, bytes: hex(bytes) })),
     lines: bars(tokensPerLine(text, batch)),
@@ -177,9 +177,9 @@ function charactersOf(text) {
   return count
 }
 
-/** The number of lines per bar that keeps the number of bars within the maximum. */
+/** Adds up the counts of adjacent lines, so that there are at most `MAX_BARS` bars. */
 function bars(counts) {
-  const per = Math.ceil(counts.length / BARS)
+  const per = Math.ceil(counts.length / MAX_BARS)
   const sums = Array.from({ length: Math.ceil(counts.length / per) }, (_, bar) =>
     counts.slice(bar * per, (bar + 1) * per).reduce((sum, count) => sum + count, 0),
   )

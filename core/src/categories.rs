@@ -30,27 +30,27 @@ pub(crate) fn is_punctuation(character: char) -> bool {
 }
 
 /// Characters per page.
-const PAGE: usize = 128;
+const CODES_PER_PAGE: usize = 128;
 /// Number of pages of code points.
-const PAGES: usize = 0x11_0000 / PAGE;
+const PAGE_COUNT: usize = 0x11_0000 / CODES_PER_PAGE;
 /// Upper bound on the number of pages with a character of one of the categories.
 const USED_PAGES: usize = 128;
 
 /// The bits of every character. Characters without a category share page 0.
 struct CategoryTable {
-    page_of: [u8; PAGES],
-    pages: [[u8; PAGE]; USED_PAGES],
+    page_of: [u8; PAGE_COUNT],
+    pages: [[u8; CODES_PER_PAGE]; USED_PAGES],
 }
 
 impl CategoryTable {
     #[inline]
     fn of(&self, character: char) -> u8 {
         let code = character as usize;
-        self.pages[usize::from(self.page_of[code / PAGE])][code % PAGE]
+        self.pages[usize::from(self.page_of[code / CODES_PER_PAGE])][code % CODES_PER_PAGE]
     }
 
     const fn new() -> Self {
-        let mut made = Self { page_of: [0; PAGES], pages: [[0; PAGE]; USED_PAGES] };
+        let mut made = Self { page_of: [0; PAGE_COUNT], pages: [[0; CODES_PER_PAGE]; USED_PAGES] };
         let mut used = made.add(&OTHER, OTHER_BIT, 1);
         used = made.add(&NONSPACING_MARK, NONSPACING_MARK_BIT, used);
         made.add(&PUNCTUATION, PUNCTUATION_BIT, used);
@@ -63,11 +63,11 @@ impl CategoryTable {
         while at < ranges.len() {
             let mut code = ranges[at].0 as usize;
             while code <= ranges[at].1 as usize {
-                if self.page_of[code / PAGE] == 0 {
-                    self.page_of[code / PAGE] = used as u8;
+                if self.page_of[code / CODES_PER_PAGE] == 0 {
+                    self.page_of[code / CODES_PER_PAGE] = used as u8;
                     used += 1;
                 }
-                self.pages[self.page_of[code / PAGE] as usize][code % PAGE] |= bit;
+                self.pages[self.page_of[code / CODES_PER_PAGE] as usize][code % CODES_PER_PAGE] |= bit;
                 code += 1;
             }
             at += 1;

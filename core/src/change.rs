@@ -275,5 +275,5 @@ fn changed(before: &Json, after: Option<&String>, name: &str) -> Result<Json, Lo
 }
 
 fn parsed(text: &str, name: &str) -> Result<Json, LoadError> {
-    Json::new(text).map_err(|error| LoadError::shape(name, format!("it is no JSON: {error}")))
+    Json::new(text).map_err(|error| LoadError::shape(name, format!("it is not JSON: {error}")))
 }

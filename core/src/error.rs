@@ -266,7 +266,7 @@ pub enum EncodeError {
         byte: usize,
     },
     /// The caller named a token that is not a special token of this tokenizer.
-    #[error("{token:?} is no special token of this tokenizer")]
+    #[error("{token:?} is not a special token of this tokenizer")]
     NoSuchSpecialToken {
         /// The given name.
         token: String,

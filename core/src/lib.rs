@@ -35,6 +35,7 @@
 #![deny(unsafe_code)]
 
 mod added_tokens;
+mod affix;
 mod aligned;
 pub mod batch;
 #[doc(hidden)]

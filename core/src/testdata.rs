@@ -32,7 +32,7 @@ pub(crate) fn ranges(contains: impl Fn(char) -> bool) -> Value {
 pub(crate) mod sentencepiece {
     use super::{GzDecoder, LazyLock, Read, Value};
 
-    pub(crate) const MODELS: [&str; 7] =
+    pub(crate) const MODEL_NAMES: [&str; 7] =
         ["unigram", "unigram_bytes", "unigram_suffix", "bpe", "bpe_bytes", "char", "word"];
 
     pub(crate) static CASES: LazyLock<Value> = LazyLock::new(|| {

@@ -1,5 +1,6 @@
 //! The lengths of tokens in bytes of the text that the model reads. Offsets are computed from them.
 
+use crate::affix::without_prefix;
 use crate::bpe::{Alphabet, Spaces};
 use crate::memory::fallible::append_copies;
 use crate::vocab::TokenForm;
@@ -62,12 +63,9 @@ impl TokenLens {
         match (self.form, self.spaces) {
             (TokenForm::Printable, _) => token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32,
             (TokenForm::Text, Some(spaces)) => spaces.len_in_text(token) as u32,
-            // A comparison with an empty slice may read, masked, from its dangling address, which
-            // costs some processors hundreds of cycles.
-            (TokenForm::Text | TokenForm::Ranks, _) if self.prefix.is_empty() => token.len() as u32,
             // A token that equals the prefix can only start a word.
             (TokenForm::Text | TokenForm::Ranks, _) => {
-                let bare = token.strip_prefix(&*self.prefix).filter(|bare| !bare.is_empty());
+                let bare = without_prefix(token, &self.prefix).filter(|bare| !bare.is_empty());
                 bare.unwrap_or(token).len() as u32
             }
         }

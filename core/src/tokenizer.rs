@@ -8,7 +8,7 @@ use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
-use crate::memory::fallible::{catch, check, collect, with_room};
+use crate::memory::fallible::{catch, check, collect, with_capacity};
 use crate::memory::{Grow, OutOfMemory};
 use crate::object_pool::ObjectPool;
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
@@ -111,7 +111,7 @@ impl Tokenizer {
                 }
                 Ok(encoding)
             };
-            made.overflowing = with_room(overflowing.len())?;
+            made.overflowing = with_capacity(overflowing.len())?;
             for draft in &overflowing {
                 let own_overflow = collect(draft.own_overflow.iter().copied())?;
                 let mut part = Encoding { own_overflow, ..Encoding::default() };

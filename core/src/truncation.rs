@@ -110,7 +110,7 @@ impl Truncation {
                 Direction::Left => [(length - skipped).saturating_sub(max), length - skipped],
             }
         };
-        let mut windows = fallible::with_room(steps + 1)?;
+        let mut windows = fallible::with_capacity(steps + 1)?;
         windows.extend((0..=steps).map(window));
         Ok(windows)
     }

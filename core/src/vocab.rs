@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
 use crate::error::LoadError;
-use crate::memory::fallible::{collect, table_with_room, with_room};
+use crate::memory::fallible::{collect, table_with_capacity, with_capacity};
 use crate::memory::{Grow, require_large};
 
 /// A vocabulary, immutable once built. Ids may have gaps and need not be in the order of the file.
@@ -199,7 +199,7 @@ impl VocabBuilder {
         let Vocab { bytes, ends, ids, by_bytes, hasher, by_id } = &mut self.vocab;
         debug_assert!(ids.iter().zip(0..).all(|(&id, place)| id == place));
         let text = |place: u32| &bytes[span(ends, place)];
-        *by_bytes = table_with_room(ids.len())?;
+        *by_bytes = table_with_capacity(ids.len())?;
         for &id in &*ids {
             let (token, rehash) = (text(id), |&place: &u32| hash(hasher, text(place)));
             match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {
@@ -216,7 +216,7 @@ impl VocabBuilder {
         let vocab = &mut self.vocab;
         let slots = vocab.max_id().map_or(0, |max| max as usize + 1);
         if slots <= vocab.len() * 8 + 65_536 {
-            let mut places = with_room(slots)?;
+            let mut places = with_capacity(slots)?;
             places.resize(slots, NO_PLACE);
             for (place, &id) in vocab.ids.iter().enumerate() {
                 if places[id as usize] != NO_PLACE {
@@ -228,7 +228,7 @@ impl VocabBuilder {
         } else {
             let hasher = &vocab.hasher;
             require_large(table_bytes::<(u32, u32)>(vocab.len()))?;
-            let mut table: HashTable<(u32, u32)> = table_with_room(vocab.len())?;
+            let mut table: HashTable<(u32, u32)> = table_with_capacity(vocab.len())?;
             for (place, &id) in vocab.ids.iter().enumerate() {
                 let hash = hasher.hash_one(id);
                 if let Some(&(_, first)) = table.find(hash, |entry| entry.0 == id) {
@@ -247,7 +247,7 @@ impl VocabBuilder {
         let Vocab { bytes, ends, ids, by_bytes, hasher, .. } = &mut self.vocab;
         let text = |place: u32| &bytes[span(ends, place)];
         require_large(table_bytes::<u32>(ids.len()))?;
-        *by_bytes = table_with_room(ids.len())?;
+        *by_bytes = table_with_capacity(ids.len())?;
         for place in 0..ids.len() as u32 {
             let (token, rehash) = (text(place), |&place: &u32| hash(hasher, text(place)));
             match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {

@@ -11,8 +11,8 @@ const { encodingOfSource } = require('../../lib/encoding.js')
 const ORDER = ['offsets', 'tokens', 'specialTokensMask', 'typeIds', 'attentionMask', 'wordIds']
 const RANGES = 8
 
-// Limit of `pad`, in tokens. Larger arrays of JavaScript numbers can exhaust the heap, which ends
-// the process.
+// Maximum length for `pad`, in tokens. Larger arrays of JavaScript numbers can exhaust the heap,
+// which ends the process.
 const MAX_PADDED_LENGTH = 2 ** 22
 
 const EMPTY = {

@@ -334,55 +334,55 @@ export class BPE extends Model {
 }
 export { BPE as Bpe }
 
-/** Settings of a {@link WordPiece}. */
+/** Options of a {@link WordPiece} model. */
 export interface WordPieceOptions {
-  /** The token for words that cannot be cut into tokens. Default `[UNK]`. */
+  /** The token for words that cannot be split into tokens. Default: `[UNK]`. */
   unkToken?: string
-  /** What tokens start with that do not start a word. Default `##`. */
+  /** The prefix of tokens that do not start a word. Default: `##`. */
   continuingSubwordPrefix?: string
-  /** Words of more code points are unknown. Default 100. */
+  /** Words of more code points are unknown. Default: 100. */
   maxInputCharsPerWord?: number
 }
 
-/** The model of BERT: the longest tokens from the start of a word on. */
+/** WordPiece, the model of BERT: greedy longest match from the start of a word. */
 export class WordPiece extends Model {
-  /** One without tokens. */
+  /** Creates a model with an empty vocabulary. */
   static empty(): WordPiece
-  /** From tokens with their ids. */
+  /** Creates a model from a vocabulary (token to id). */
   static init(vocab: Record<string, number>, options?: WordPieceOptions | null): WordPiece
-  /** From a vocab.txt: a token a line, whose number is its id. */
+  /** Loads a model from a vocab.txt: one token per line; the number of the line is the id. */
   static fromFile(vocab: string, options?: WordPieceOptions | null): Promise<WordPiece>
 }
 
-/** Settings of a {@link WordLevel}. */
+/** Options of a {@link WordLevel} model. */
 export interface WordLevelOptions {
-  /** The token for words that are no tokens. Default `<unk>`. */
+  /** The token for words that are not tokens. Default: `<unk>`. */
   unkToken?: string
 }
 
-/** A word is one token. */
+/** WordLevel: each word is one token. */
 export class WordLevel extends Model {
-  /** One without tokens. */
+  /** Creates a model with an empty vocabulary. */
   static empty(): WordLevel
-  /** From tokens with their ids. */
+  /** Creates a model from a vocabulary (token to id). */
   static init(vocab: Record<string, number>, options?: WordLevelOptions | null): WordLevel
-  /** From a vocab.json. */
+  /** Loads a model from a vocab.json. */
   static fromFile(vocab: string, options?: WordLevelOptions | null): Promise<WordLevel>
 }
 
-/** Settings of a {@link Unigram}. */
+/** Options of a {@link Unigram} model. */
 export interface UnigramOptions {
-  /** The id of the unknown token. Default none: text that no piece covers is an error. */
+  /** The id of the unknown token. Default: none, text that no piece covers is an error. */
   unkId?: number
-  /** Unknown text becomes the tokens of its bytes, `<0x00>` to `<0xFF>`. Default `false`. */
+  /** Encode unknown text as byte tokens, `<0x00>` to `<0xFF>`. Default: `false`. */
   byteFallback?: boolean
 }
 
-/** The model of SentencePiece: the pieces whose scores have the greatest sum. */
+/** Unigram, a model of SentencePiece: the pieces with the greatest sum of scores. */
 export class Unigram extends Model {
-  /** One with nothing but `<unk>`. */
+  /** Creates a model that has only `<unk>`. */
   static empty(): Unigram
-  /** From pieces with their scores; a piece's id is its place. */
+  /** Creates a model from pieces with their scores. The id of a piece is its index. */
   static init(vocab: [string, number][], options?: UnigramOptions | null): Unigram
 }
 

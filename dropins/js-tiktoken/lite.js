@@ -10,7 +10,7 @@ const { plainRanks } = require('../tiktoken/ranks.js')
 const { Tokenizer } = require('../../lib/tokenizer.js')
 const { BUNDLED } = require('./bundled-ranks.js')
 
-/** Two models have another encoding in js-tiktoken than OpenAI says. */
+/** For two models, js-tiktoken has another encoding than OpenAI. */
 const OTHER_MODELS = { 'davinci-002': 'p50k_base', 'babbage-002': 'r50k_base' }
 
 const utf8 = new TextDecoder()
@@ -59,7 +59,7 @@ class Tiktoken {
     try {
       return utf8.decode(this.#tokenizer.decodeBytes(ids))
     } catch {
-      // As in the original, what is not an id is left out.
+      // As in the original, values that are not ids are left out.
       return utf8.decode(this.#tokenizer.decodeBytes(ids.filter((id) => this.#isId(id))))
     }
   }

@@ -6,8 +6,8 @@ const { error, typeError } = require('../errors.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 const { settingsOf } = require('./settings.js')
 
-// Limit for arrays of JavaScript numbers in one result. Larger ones can exhaust the heap, which
-// ends the process.
+// Maximum number of JavaScript numbers in the arrays of one result. Larger arrays can exhaust the
+// heap, which ends the process.
 const MAX_LISTED = 2 ** 24
 
 const CLEAN_UP = [

@@ -8,9 +8,9 @@ const { error, typeError } = require('../errors.js')
 const { checkListed, checkText } = require('./backend.js')
 const { tensorOf } = require('./tensor.js')
 
-// Limit for one tensor, in ids: one gibibyte of 64-bit integers.
-const MAX_TENSOR = 2 ** 27
-// A shorter text alone is encoded on this thread: a batch costs a task on the thread pool.
+// Maximum number of ids in one tensor: one gibibyte of 64-bit integers.
+const MAX_TENSOR_IDS = 2 ** 27
+// A single text below this length, in UTF-16 units, is encoded without a batch call.
 const MIN_BATCHED = 2 ** 15
 
 const MAX_ID = 0xffffffff
@@ -21,7 +21,7 @@ const RAGGED =
   'Unable to create tensor, you should probably activate truncation and/or padding ' +
   "with 'padding=true' and 'truncation=true' to have batched tensors with the same length."
 
-// Messages of this process. Configs can bring any number of them.
+// The warnings that this process has printed. Configs can cause any number of them.
 const warned = new Set()
 const MAX_WARNED = 100
 
@@ -65,7 +65,7 @@ function inputs(text, pair) {
   return checked(text, pair)
 }
 
-/** Checks the types. Pairs of which all are null are the same as none. */
+/** Checks the types. If all pairs are null, there are no pairs. */
 function checked(texts, pairs = undefined) {
   texts.forEach((text, index) => checkText(`text[${index}]`, text))
   const isPair = (pair) => pair !== null && pair !== undefined
@@ -207,22 +207,22 @@ class Table {
     const width = this.#widthOf(this.#rows[0])
     if (this.#rows.some((row) => this.#widthOf(row) !== width)) throw error('TENSOR_SHAPE', RAGGED)
     const size = this.#rows.length * width
-    if (size > MAX_TENSOR) {
+    if (size > MAX_TENSOR_IDS) {
       throw error(
         'PADDING_TOO_LONG',
-        `a tensor of ${this.#rows.length} rows of ${width} ids is more than the limit of ${MAX_TENSOR} ids`,
+        `a tensor of ${this.#rows.length} rows of ${width} ids is more than the limit of ${MAX_TENSOR_IDS} ids`,
       )
     }
     return this.#build((values, pad) => {
       const data = new BigInt64Array(size)
-      // The lower halves of the integers; all machines that the addon runs on store them first.
+      // Only the low halves of the integers are written. All supported machines store them first.
       const halves = new Int32Array(data.buffer)
       this.#rows.forEach((row, index) => this.#write(halves, 2 * index * width, values(row), pad))
       return tensorOf(data, [this.#rows.length, width])
     })
   }
 
-  /** Writes a row and its padding to every second place. */
+  /** Writes a row and its padding to the low halves, which are every second element. */
   #write(halves, start, values, pad) {
     const missing = Math.max(0, this.#length - values.length)
     let at = start

@@ -11,7 +11,7 @@ class LlamaTokenizer extends PreTrainedTokenizer {
   padding_side = 'left'
 }
 
-/** Tokens are letters, and every second one is a pause. */
+/** Its tokens are letters with a pause between each two. Decoding drops the pauses. */
 class VitsTokenizer extends PreTrainedTokenizer {
   decode_single(token_ids, options) {
     super.decode_single(token_ids, options) // Checks the arguments.
@@ -64,11 +64,12 @@ class WhisperTokenizer extends PreTrainedTokenizer {
 class TranslationTokenizer extends PreTrainedTokenizer {
   languageRegex = /^$/
 
-  /** The name of a language in the token `token`, and the token of a language. */
+  /** The code of the language that a token stands for. */
   _codeOf(token) {
     return token
   }
 
+  /** The token of a language. */
   lang_to_token = (code) => code
 
   get language_codes() {
@@ -95,7 +96,7 @@ class TranslationTokenizer extends PreTrainedTokenizer {
     )
   }
 
-  /** Replaces the first token of a language in the template for one text. */
+  /** Replaces the language token in the post-processor's template for one text. */
   #setLanguage(token) {
     const template = this._tokenizer.settings.post_processor
     const single = template?.single ?? []
@@ -129,7 +130,7 @@ class M2M100Tokenizer extends TranslationTokenizer {
   }
 }
 
-/** A class of a name that only has another default for token type ids. */
+/** Creates a class with a name and a default for token type ids, and nothing else of its own. */
 function plain(name, hasTypeIds = false) {
   const named = {
     [name]: class extends PreTrainedTokenizer {

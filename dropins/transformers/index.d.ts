@@ -8,8 +8,8 @@
  * const inputs = tokenizer(['a text', 'another one'], { padding: true, truncation: true })
  * ```
  *
- * Ids, tokens and decoded text are those of Hugging Face's tokenizers, also where the JavaScript
- * package differs from it: docs/transformers.md lists where.
+ * Ids, tokens and decoded text are those of Hugging Face's tokenizers, even where the JavaScript
+ * package differs from it. docs/transformers.md lists these differences.
  *
  * @module tokenlane/transformers
  */
@@ -32,8 +32,8 @@ export class AutoTokenizer {
    * Loads a tokenizer from a folder, or by the name of its repository on the Hugging Face Hub, as
    * the class that `tokenizer_class` of its config names.
    *
-   * A folder needs a tokenizer.json; tokenizer_config.json and chat templates are read from beside
-   * it. A repository needs the package `@huggingface/hub`, and rejects with the errors of
+   * A folder needs a tokenizer.json; tokenizer_config.json and chat templates are read from the
+   * same folder. A repository needs the package `@huggingface/hub`, and rejects with the errors of
    * `Tokenizer.fromPretrained`.
    */
   static from_pretrained(

@@ -36,7 +36,7 @@ const soft = (run) => simple((value) => part(softText(value), run))
 
 function absolute(value) {
   if (value instanceof Undefined) value.refuse()
-  if (!isNumber(value)) throw new TemplateError(`${kind(value)} is no number`)
+  if (!isNumber(value)) throw new TemplateError(`${kind(value)} is not a number`)
   if (value instanceof Float) return new Float(Math.abs(value.value))
   const whole = integer(value)
   return whole < 0 ? integer(-BigInt(whole)) : whole

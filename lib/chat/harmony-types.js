@@ -19,7 +19,7 @@ const jsonOf = (value) => toJson(fromJs(value), JSON_STYLE)
 const printed = (value) => str(fromJs(value))
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isFilled = (value) => Array.isArray(value) && value.length > 0
-/** The fields of a schema; `true` and other values that are no object have none. */
+/** The fields of a schema; `true` and other values that are not objects have none. */
 const fieldsOf = (schema) => (isObject(schema) ? schema : {})
 
 /** Charges a piece of text and returns it. */

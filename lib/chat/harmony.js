@@ -260,7 +260,9 @@ function checkFields(message, index) {
   const place = `messages[${index}]`
   for (const [field, value] of Object.entries(message)) {
     if (!MESSAGE_FIELDS.includes(field))
-      throw refusal(`${place}.${field} is no field of a harmony message; the fields are ${MESSAGE_FIELDS.join(', ')}`)
+      throw refusal(
+        `${place}.${field} is not a field of a harmony message; the fields are ${MESSAGE_FIELDS.join(', ')}`,
+      )
     if (field === 'content') continue
     stringOf(value, `${place}.${field}`)
   }
@@ -289,7 +291,7 @@ function contentOf(part, role, hasFunctions, place) {
         throw refusal(`${place} has a developer_content, which belongs into a developer message`)
       return developerContent(part, place)
     default:
-      throw refusal(`${place} has a part that is no text, system_content or developer_content`)
+      throw refusal(`${place} has a part that is not text, system_content or developer_content`)
   }
 }
 

@@ -126,7 +126,8 @@ function toInteger(value, otherwise, base) {
   if (isText(value)) return parseInteger(plain(value), base) ?? truncated(parseFloatText(plain(value))) ?? otherwise
   if (!isNumber(value)) return otherwise
   if (!(value instanceof Float)) return integer(value)
-  if (value.value === Infinity || value.value === -Infinity) throw new TemplateError('an infinite float is no integer')
+  if (value.value === Infinity || value.value === -Infinity)
+    throw new TemplateError('an infinite float is not an integer')
   return truncated(value.value) ?? otherwise
 }
 
@@ -249,7 +250,7 @@ function round(value, precision, method) {
   if (Math.abs(precision) > 400) throw new TemplateError('a precision of more than 400 digits is not supported')
   if (scale === null) return value instanceof Float ? roundFloat(value, precision) : roundInteger(value, precision)
   const product = numberOf(value) * 10 ** precision
-  if (!Number.isFinite(product)) throw new TemplateError('such a float is no integer')
+  if (!Number.isFinite(product)) throw new TemplateError('such a float is not an integer')
   const isExact = isInteger(value) && precision >= 0
   const result = isExact ? numberOf(value) : scale(product) / 10 ** precision
   return new Float(result === 0 ? 0 : result)

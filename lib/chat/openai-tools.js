@@ -39,7 +39,7 @@ class ToolRule {
     const given = tool?.function
     if (typeof given?.name !== 'string') {
       if (typeof tool !== 'object' || tool === null) throw wrongType(place, 'a tool (an object)', tool)
-      return this.#extra(tool, `${place} (it is no function)`)
+      return this.#extra(tool, `${place} (it is not a function)`)
     }
     const own = `${place}.function`
     const { name, parameters } = given

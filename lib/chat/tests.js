@@ -38,7 +38,7 @@ const [less, lessOrEqual, greater, greaterOrEqual] = [(n) => n < 0, (n) => n <= 
 function rest(value, by) {
   for (const one of [value, by]) {
     if (one instanceof Undefined) one.refuse()
-    if (!isNumber(one)) throw new TemplateError(`${kind(one)} is no number`)
+    if (!isNumber(one)) throw new TemplateError(`${kind(one)} is not a number`)
   }
   return numberOf(arithmetic('%', value, by))
 }

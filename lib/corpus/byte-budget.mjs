@@ -1,31 +1,33 @@
-// Memory that the shards of a process share.
+// The memory for large rows, which the shards of a process share.
 
 /**
- * Bytes of large rows that are in memory at a time. A row needs several times its size: its line,
- * its text, its ids, and what is written.
+ * Maximum size in bytes of the large rows that are in memory at the same time. A row needs several
+ * times its size: for its line, its text, its ids and the output.
  */
-export const LARGE_ROWS = 16 << 20
+export const LARGE_ROWS_BYTES = 16 << 20
 
-/** Grants bytes in the order of the requests, each of them when there is room for it. */
+/**
+ * Reserves bytes for owners. Requests are granted in order, each as soon as enough bytes are free.
+ */
 export class ByteBudget {
   #total
   #free
   #granted = /** @type {Map<object, number>} */ (new Map())
   #waiting = /** @type {{ owner: object, bytes: number, grant: () => void }[]} */ ([])
 
-  constructor(total = LARGE_ROWS) {
+  constructor(total = LARGE_ROWS_BYTES) {
     this.#total = total
     this.#free = total
   }
 
-  /** Bytes that are granted. */
+  /** The number of bytes that are reserved. */
   get used() {
     return this.#total - this.#free
   }
 
   /**
-   * Resolves when the owner, which has none yet, may use so many bytes. More than the total is
-   * granted when nobody else has any.
+   * Waits until `bytes` bytes are free, and reserves them for an owner that has no reservation. A
+   * request for more than the total counts as a request for the total.
    *
    * @param {object} owner
    * @param {number} bytes
@@ -37,8 +39,8 @@ export class ByteBudget {
     })
   }
 
-  /** Takes back what an owner has, and what it waits for. */
-  giveBack(owner) {
+  /** Ends the reservation of an owner, or its wait for one. */
+  release(owner) {
     this.#waiting = this.#waiting.filter((request) => request.owner !== owner)
     this.#free += this.#granted.get(owner) ?? 0
     this.#granted.delete(owner)

@@ -1,19 +1,23 @@
-// Documents that are encoded together. The addon holds their texts (src/documents.rs); here are
-// their places, lengths and ids, which are looked up when somebody asks for them.
+// Documents that are encoded together. The addon holds their texts (src/documents.rs). This module
+// holds their places, lengths and ids, which are looked up on demand.
 
 import { createRequire } from 'node:module'
 
 const native = createRequire(import.meta.url)('../native.js')
 
-/** Bytes of text, and documents, that are encoded in one call. */
+/** Bytes of text and number of documents at which a batch is full. */
 const BATCH_BYTES = 2 << 20
 const BATCH_DOCUMENTS = 1 << 14
-/** Numbers of a document in the table: the byte at which its row starts, its row, its length. */
-const COLUMNS = 3
-/** Why the addon stopped taking documents, see `Stop` in src/documents.rs. */
-const UNREAD = 2
+/**
+ * Numbers per document in the addon's table: the byte at which its row starts, the number of the
+ * row, and the length of its text in bytes.
+ */
+const TABLE_COLUMNS = 3
+/** The addon stopped at a line that it cannot read. See `Stop` in src/documents.rs. */
+const STOPPED_UNREAD = 2
 
-// The addon writes four numbers: why it stopped, the next line, its end, and the lines it took.
+// Receives the addon's result: why it stopped, the start and the end of the next line, and the
+// number of lines that it took.
 const taken = new Uint32Array(4)
 
 /**
@@ -28,14 +32,14 @@ const taken = new Uint32Array(4)
  */
 
 export class DocumentBatch {
-  /** What the addon knows the documents by. */
+  /** The addon's handle of the documents. */
   handle = native.documents()
-  /** The documents of one part after the other: the part, and its first document. */
+  /** The parts that the documents are from, in order, each with the index of its first document. */
   #runs = /** @type {{ part: import('./part.mjs').Part, first: number }[]} */ ([])
   #hasIds
   #hasGroups
   #table = new Float64Array(0)
-  /** For each document its id, its group, or both as an array. */
+  /** For each document: its id, its group, or both as an array. */
   #ids = /** @type {any[]} */ ([])
   #characters = new Uint32Array(0)
   #bytes = 0
@@ -55,7 +59,7 @@ export class DocumentBatch {
     return this.#hasGroups
   }
 
-  /** The number of documents. Before `seal` only the addon knows it. */
+  /** The number of documents. It is set by `seal`; before that only the addon knows it. */
   length = 0
 
   /** Bytes of text. */
@@ -63,31 +67,31 @@ export class DocumentBatch {
     return this.#bytes
   }
 
-  /** Says of which part the documents that follow are. */
+  /** Sets the part that the documents added from now on are from. */
   startPart(part) {
     this.#runs.push({ part, first: native.documentsSize(this.handle)[0] })
   }
 
-  /** Whether the documents are to be encoded before others are added. */
+  /** Whether the documents must be encoded before others are added. */
   get isFull() {
     const [documents, bytes, idBytes] = native.documentsSize(this.handle)
     return documents >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES || idBytes >= BATCH_BYTES
   }
 
   /**
-   * Adds the documents of loaded lines, from a byte of them on, until the batch is full or a line
-   * has to be read here. Returns the start of the next line, the end of it if it has to be read
-   * here, and the number of lines that were taken.
+   * Lets the addon add the documents of loaded lines, until the batch is full or the addon meets a
+   * line that it cannot read. Returns the start of the next line (`next`), the end of that line if
+   * JavaScript has to read it (`end`), and the number of lines that were taken (`count`).
    *
    * @param {object} lines a reader of the addon
-   * @param {number} start
-   * @param {number} position of the first byte that was loaded
+   * @param {number} start the byte of the loaded lines to start at
+   * @param {number} position the position in the input of the first byte that was loaded
    * @param {number} row the number of rows before `start`
    */
   take(lines, start, position, row) {
     native.takeDocuments(lines, this.handle, start, position, row, BATCH_BYTES, BATCH_DOCUMENTS, taken)
     const [reason, next, end, count] = taken
-    return { next, end: reason === UNREAD ? end : undefined, count }
+    return { next, end: reason === STOPPED_UNREAD ? end : undefined, count }
   }
 
   /**
@@ -109,10 +113,10 @@ export class DocumentBatch {
     )
   }
 
-  /** Ends adding, so that the documents can be looked up. */
+  /** Makes the documents available to the methods below. No more documents can be added. */
   seal() {
     this.#table = new Float64Array(native.takeDocumentTable(this.handle))
-    this.length = this.#table.length / COLUMNS
+    this.length = this.#table.length / TABLE_COLUMNS
     for (let index = 0; index < this.length; index++) this.#bytes += this.textBytes(index)
     if (this.#hasGroups) this.#characters = new Uint32Array(native.documentCharacters(this.handle))
     if (this.#hasIds || this.#hasGroups) {
@@ -124,7 +128,7 @@ export class DocumentBatch {
 
   /** The length of a text in bytes. */
   textBytes(index) {
-    return this.#table[index * COLUMNS + 2]
+    return this.#table[index * TABLE_COLUMNS + 2]
   }
 
   /** The length of a text in characters, if documents have groups. */
@@ -142,7 +146,7 @@ export class DocumentBatch {
     return native.documentText(this.handle, index)
   }
 
-  /** Calls `visit` with the path of each input, its first document, and the one behind its last. */
+  /** Calls `visit` with the path of each input and the range `first..end` of its documents. */
   eachPath(visit) {
     this.#runs.forEach(({ part, first }, index) => {
       const end = this.#runs[index + 1]?.first ?? this.length
@@ -150,7 +154,7 @@ export class DocumentBatch {
     })
   }
 
-  /** The part of a document: the last one whose first document is not behind it. */
+  /** The part that a document is from: the last one that starts at or before it. */
   #partOf(index) {
     let [from, to] = [0, this.#runs.length - 1]
     while (from < to) {
@@ -164,13 +168,13 @@ export class DocumentBatch {
   /** @returns {Place} */
   place(index) {
     const part = this.#partOf(index)
-    const at = this.#table[index * COLUMNS]
-    const row = this.#table[index * COLUMNS + 1]
+    const at = this.#table[index * TABLE_COLUMNS]
+    const row = this.#table[index * TABLE_COLUMNS + 1]
     if (part.rows === 'parquet') return { path: part.path, at, row }
     return part.start === 0 ? { path: part.path, at, line: row } : { path: part.path, at }
   }
 
-  /** What the files of a shard may have of a document. */
+  /** The facts about a document that output files may contain. */
   about(index) {
     const { path, at } = this.place(index)
     const id = this.#hasIds ? String(this.#hasGroups ? this.#ids[index][0] : this.#ids[index]) : undefined

@@ -1,7 +1,8 @@
 // Adds the rows of parts to batches of documents.
 //
-// The addon takes documents out of blocks of lines (src/documents.rs). What it leaves is read here:
-// lines of JSON whose fields are in doubt, and all rows that are no lines.
+// The addon reads the documents of blocks of lines (src/documents.rs). This module reads what the
+// addon leaves: lines of JSON in which the addon is not sure of the fields, and rows that are not
+// lines.
 
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
@@ -16,25 +17,27 @@ const native = createRequire(import.meta.url)('../native.js')
 
 const NEWLINE = 10
 const RETURN = 13
-/** The next row when all are added. */
+/** The value of `#next` when all rows are added. */
 const DONE = Infinity
-/** Most bytes of scratch memory that is kept for the next line. */
-const MAX_KEPT = 4 << 20
+/** Maximum size in bytes of the scratch buffer that is kept for the next line. */
+const MAX_SCRATCH_BYTES = 4 << 20
 
 /**
- * The most bytes of a row.
+ * The maximum size of a row in bytes.
  *
  * @param {import('./part.mjs').Part} part
  * @param {import('./options.mjs').Content} content
  * @returns {number}
  */
-export const mostOf = ({ rows }, { maxRow }) =>
+export const maxRowBytes = ({ rows }, { maxRow }) =>
   maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE, parquet: MAX_LINE }[rows]
 
-/** The group of documents whose field is missing, or is no string, number or boolean. */
+/** The group of documents whose field is missing, or is not a string, number or boolean. */
 const NO_GROUP = '(none)'
 
-/** A field whose name has half a surrogate pair is found by JSON.parse alone. */
+/**
+ * Whether a field's name is valid Unicode. Only JSON.parse finds a name with half a surrogate pair.
+ */
 const isWellFormed = (name) => name === undefined || Buffer.from(name).toString() === name
 
 export class DocumentReader {
@@ -44,12 +47,14 @@ export class DocumentReader {
   #batch
   #scratch = Buffer.alloc(0)
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
-  /** The addon's reader of the lines of the part. */
+  /** The addon's reader of the lines of the part; `undefined` if JavaScript reads all of them. */
   #lines = /** @type {object | undefined} */ (undefined)
-  #most = 0
-  /** Rows of the part before the next one. */
+  #maxRow = 0
+  /** The number of rows of the part before the next one. */
   #row = 0
-  /** The rows that are added, and the next one; of lines its position. */
+  /**
+   * The loaded rows, and the next one to add: its index, or its byte position in a block of lines.
+   */
   #rows = /** @type {any} */ ([])
   #next = 0
 
@@ -69,30 +74,30 @@ export class DocumentReader {
     return new DocumentBatch(idField !== undefined, groupBy !== undefined)
   }
 
-  /** The rows that are loaded next are of this part. */
+  /** Sets the part that the rows loaded from now on are from. */
   startPart(part) {
     const { field, idField, groupBy } = this.#content
-    // The addon reads one field besides the text.
+    // The addon can read one field besides the text.
     const other = idField ?? groupBy
     const isRead = idField === undefined || groupBy === undefined
     this.#part = part
-    this.#most = mostOf(part, this.#content)
+    this.#maxRow = maxRowBytes(part, this.#content)
     this.#row = 0
     this.#batch.startPart(part)
     if (part.rows === 'lines')
-      this.#lines = groupBy === undefined ? native.lineReader(undefined, undefined, this.#most) : undefined
+      this.#lines = groupBy === undefined ? native.lineReader(undefined, undefined, this.#maxRow) : undefined
     else if (part.rows !== 'json' || !isRead || !isWellFormed(field) || !isWellFormed(other)) this.#lines = undefined
-    else this.#lines = native.lineReader(field, other, this.#most)
+    else this.#lines = native.lineReader(field, other, this.#maxRow)
   }
 
-  /** Loads rows, or a block of lines, which must not change until all are added. */
+  /** Loads rows, or a block of lines. They must not change until all of them are added. */
   load(rows) {
     this.#rows = rows
     this.#next = 0
     if (this.#lines !== undefined && rows.lines !== undefined) native.loadLines(this.#lines, rows.lines)
   }
 
-  /** Adds rows. Returns a batch that is full, or nothing if all rows are added. */
+  /** Adds rows until a batch is full, and returns it; `undefined` when all rows are added. */
   nextBatch() {
     const isMore = Array.isArray(this.#rows) ? () => this.#addRow() : () => this.#addLines()
     while (isMore()) {
@@ -105,20 +110,23 @@ export class DocumentReader {
     return undefined
   }
 
-  /** The documents that are left, if there are any. */
+  /** Returns the batch of the last documents; `undefined` if there are none. */
   lastBatch() {
     const batch = this.#batch.seal()
     return batch.length > 0 ? batch : undefined
   }
 
-  /** Adds the next row that is no line. Returns whether there was one. */
+  /** Adds the next row of an array. Returns whether there was one. */
   #addRow() {
     if (this.#next === this.#rows.length) return false
     this.#add(this.#rows[this.#next++])
     return true
   }
 
-  /** Adds lines, as many as the batch takes or the addon reads. Returns whether there were any. */
+  /**
+   * Adds lines until the batch is full or the addon leaves a line, which is then added too. Returns
+   * whether there were any.
+   */
   #addLines() {
     const { lines, at } = this.#rows
     const start = this.#next
@@ -139,7 +147,7 @@ export class DocumentReader {
       end = taken.end
     }
     if (end !== undefined) {
-      const isTooLong = end - this.#next > this.#most
+      const isTooLong = end - this.#next > this.#maxRow
       this.#addLine(isTooLong ? undefined : lines.subarray(this.#next, end), at + this.#next)
       this.#next = end + 1
     }
@@ -162,11 +170,11 @@ export class DocumentReader {
     }
   }
 
-  /** The text, the id and the group of a row; nothing of a blank line of JSON. */
+  /** The text, the id and the group of a row; `undefined` for a blank line of JSON. */
   #read(row) {
     const { rows } = this.#part
     if (rows === 'parquet') return this.#tableDocument(row)
-    if (row.bytes === undefined) throw tooLong(this.#most)
+    if (row.bytes === undefined) throw tooLong(this.#maxRow)
     if (rows === 'json') return this.#jsonDocument(row.bytes)
     return { text: rows === 'lines' ? withoutReturn(row.bytes) : row.bytes, group: this.#groupOf(undefined) }
   }
@@ -190,15 +198,16 @@ export class DocumentReader {
     }
   }
 
-  /** The name of the group of a document, if documents have groups. `read` returns the value. */
+  /** The group of a document, if documents have groups. `read` returns the value of its field. */
   #groupOf(read) {
     if (this.#content.groupBy === undefined) return undefined
     const value = read?.()
     return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : NO_GROUP
   }
 
+  /** A buffer of at least `length` bytes. */
   #room(length) {
-    if (length > MAX_KEPT) return Buffer.allocUnsafeSlow(length)
+    if (length > MAX_SCRATCH_BYTES) return Buffer.allocUnsafeSlow(length)
     if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)))
     return this.#scratch
   }
@@ -208,7 +217,7 @@ export class DocumentReader {
     const { field, idField } = this.#content
     if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw noString(field, value ?? null)
     const text = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
-    if (text.length > this.#most) throw tooLong(this.#most)
+    if (text.length > this.#maxRow) throw tooLong(this.#maxRow)
     if (!isUtf8(text)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
     const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
     if (idField === undefined) return { text, group }
@@ -224,20 +233,20 @@ const isBlank = (bytes) =>
 
 const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)
 
-const noString = (field, found) => new Failure('FIELD', `the field '${field}' must be a string, and ${kindOf(found)}`)
+const noString = (field, found) => new Failure('FIELD', `the field '${field}' must be a string, but ${kindOf(found)}`)
 
 function parse(bytes) {
   try {
     return JSON.parse(bytes.toString())
   } catch (cause) {
-    throw new Failure('JSON', `it is no JSON: ${cause.message}`, { cause })
+    throw new Failure('JSON', `it is not JSON: ${cause.message}`, { cause })
   }
 }
 
 function idOf(id, idField) {
   if (typeof id === 'string') return id
   if (typeof id !== 'number')
-    throw new Failure('FIELD', `the field '${idField}' must be a string or a number, and ${kindOf(id)}`)
+    throw new Failure('FIELD', `the field '${idField}' must be a string or a number, but ${kindOf(id)}`)
   if (Number.isInteger(id) && !Number.isSafeInteger(id)) {
     throw new Failure(
       'FIELD',

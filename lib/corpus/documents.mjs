@@ -1,49 +1,48 @@
-// The documents of the parts of a shard. Rows that cannot be read are errors, or are skipped and
-// counted.
+// Reads the documents of the parts of a shard. A row that cannot be read is an error, or is skipped
+// and counted.
 
 import { Failure } from '../files/failure.mjs'
 import { decompressed } from '../files/decompress.mjs'
 import { Gatherer } from '../files/gather.mjs'
-import { DocumentReader, mostOf } from './document-reader.mjs'
+import { DocumentReader, maxRowBytes } from './document-reader.mjs'
 import { inputChanged } from './errors.mjs'
 import { lineBlocks, tooLong } from './lines.mjs'
 import { openInput } from './store/store.mjs'
 import { tableRows } from './table.mjs'
 
 /**
- * The memory for a large row of a shard: one at a time.
+ * The memory for one large row at a time.
  *
  * @typedef {object} RowMemory
- * @property {(bytes: number) => Promise<void>} reserve resolves when a row of so many bytes may be
- *   read
+ * @property {(bytes: number) => Promise<void>} reserve waits until there is memory for a row of
+ *   `bytes` bytes
  * @property {() => void} release
  */
 
 /**
- * `onRead` gets the bytes as they lie on the disk, or a hash of them and their number; `onSkip`
- * throws if rows are not to be skipped. The caller releases the memory of a batch that `isLarge`.
- *
  * @typedef {object} Hooks
- * @property {(chunk: Buffer, bytes?: number) => void} onRead
- * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
- * @property {RowMemory} [memory]
+ * @property {(chunk: Buffer, bytes?: number) => void} onRead receives the bytes as they are stored;
+ *   or, with `bytes`, a hash of that many bytes
+ * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
+ *   each row that cannot be read; throws unless such rows are skipped
+ * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
 
-/** Rows with more bytes are large. */
-const LARGE = 4 << 20
+/** Memory is reserved for rows of more bytes before they are read. */
+const SMALL_ROW_BYTES = 4 << 20
 
 /**
- * Errors of an input as a whole that `onError: 'skip'` leaves out: the rest of the input cannot be
- * read.
+ * Codes of errors after which the rest of an input cannot be read. `onError: 'skip'` leaves the
+ * rest out.
  */
-const OF_INPUTS = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PARQUET'].map((code) => `ERR_TOKENLANE_${code}`)
+const INPUT_ERRORS = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PARQUET'].map((code) => `ERR_TOKENLANE_${code}`)
 
 /** Where a document is, for messages. */
 export const placeOf = ({ path, at, line, row }) =>
   `${path}, ${row !== undefined ? `row ${row}` : line === undefined ? `byte ${at}` : `line ${line}`}`
 
 /**
- * The documents of parts, in batches.
+ * Yields the documents of parts in batches.
  *
  * @param {import('./part.mjs').Part[]} parts
  * @param {string | undefined} base the folder that their paths are relative to
@@ -72,8 +71,8 @@ export async function* documentsOf(parts, base, content, hooks) {
 }
 
 /**
- * The rows of a part, as blocks of lines or as arrays. They are valid until the next ones are
- * requested.
+ * Yields the rows of a part, as blocks of lines or as arrays. They are valid until the next ones
+ * are requested.
  */
 async function* rowsOfPart(part, base, content, hooks) {
   const input = await openPart(part, base)
@@ -85,13 +84,15 @@ async function* rowsOfPart(part, base, content, hooks) {
     }
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
     const chunks = part.codec === undefined ? raw : decompressed(raw, content.maxRatio)
-    const most = mostOf(part, content)
-    const longest = part.codec === undefined ? Math.min(most, part.end - part.start) : most
-    const large = { from: LARGE, reserve: () => hooks.memory?.reserve(longest) }
-    yield* part.rows === 'files' ? wholeFile(chunks, most, part, large) : lineBlocks(chunks, most, part.start, large)
+    const maxRow = maxRowBytes(part, content)
+    const longest = part.codec === undefined ? Math.min(maxRow, part.end - part.start) : maxRow
+    const large = { from: SMALL_ROW_BYTES, reserve: () => hooks.memory?.reserve(longest) }
+    yield* part.rows === 'files'
+      ? wholeFile(chunks, maxRow, part, large)
+      : lineBlocks(chunks, maxRow, part.start, large)
     await input.checkUnchanged()
   } catch (failure) {
-    if (!OF_INPUTS.includes(failure.code) && !(failure.code === 'ERR_TOKENLANE_FIELD' && part.rows === 'parquet'))
+    if (!INPUT_ERRORS.includes(failure.code) && !(failure.code === 'ERR_TOKENLANE_FIELD' && part.rows === 'parquet'))
       throw failure
     hooks.onSkip(
       { path: part.path, at: 0, line: undefined },
@@ -102,7 +103,7 @@ async function* rowsOfPart(part, base, content, hooks) {
   }
 }
 
-/** Opens an input and compares it with the plan. */
+/** Opens the input of a part and checks that it has not changed since it was planned. */
 async function openPart(part, base) {
   const input = await openInput(part.path, base, part.start)
   try {
@@ -121,12 +122,13 @@ async function openPart(part, base) {
   }
 }
 
-async function* wholeFile(chunks, most, { path }, { from, reserve }) {
-  const row = new Gatherer(most, tooLong)
+/** Yields a file as one row. */
+async function* wholeFile(chunks, maxRow, { path }, { from, reserve }) {
+  const row = new Gatherer(maxRow, tooLong)
   let isTooLong = false
   let isLarge = false
   for await (const chunk of chunks) {
-    isTooLong ||= row.length + chunk.length > most
+    isTooLong ||= row.length + chunk.length > maxRow
     if (isTooLong) {
       row.take()
       continue

@@ -1,4 +1,4 @@
-// Batches of documents as blocks of tokens.
+// Encodes batches of documents to blocks of tokens.
 
 import { createRequire } from 'node:module'
 
@@ -8,16 +8,16 @@ import { error } from './errors.mjs'
 const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
 
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
-/** The largest ids that fit. Megatron's type of 32 bits is signed. */
-const MAX_ID = { u16: 65535, u32: 2 ** 31 - 1 }
+/** The largest id of each type. Megatron's type of 32 bits is signed. */
+const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
 
-/** The type of the numbers of a job; ids of jsonl are held as u32. */
+/** The array type for the ids of a job. Those of jsonl and parquet, which set no type, are u32. */
 export const viewOf = (content) => VIEWS[content.type ?? 'u32']
 
-/** Buffers for blocks. A block is written when the one after the next is made. */
+/** Blocks use this many buffers in turn, so a block stays valid while the next two are made. */
 const BUFFERS = 3
-/** The most numbers of a buffer that is kept: as many as the ids of most batches. */
-const KEPT = 1 << 20
+/** Maximum length of a buffer that is kept for reuse. Most batches have fewer ids. */
+const MAX_BUFFER_LENGTH = 1 << 20
 
 export class Encoder {
   #buffers = new Array(BUFFERS)
@@ -56,16 +56,16 @@ export class Encoder {
   }
 
   /**
-   * The blocks of batches of documents, in order. While one is used, others are encoded and read. A
-   * block is there until the one after the next is asked for, and a large one until the next is
-   * asked for.
+   * Encodes batches of documents and yields their blocks in order. While a block is used, later
+   * batches are read and encoded. A block is valid until the one after the next is requested; a
+   * large block is valid until the next one is requested.
    *
    * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
    * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
    * @returns {AsyncGenerator<import('./formats/formats.mjs').Block>}
    */
   async *blocks(batches, onSkip) {
-    /** Results whose ids are those of blocks that may still be written. */
+    /** The results whose memory belongs to blocks that are still valid. */
     const held = []
     for await (const { isLarge, results } of this.#encoded(batches, onSkip)) {
       for (const result of results) {
@@ -77,7 +77,7 @@ export class Encoder {
     }
   }
 
-  /** Counts the tokens of batches of documents into the statistics. */
+  /** Encodes batches of documents only to add their tokens to the statistics. */
   async count(batches, onSkip) {
     for await (const { isLarge, results } of this.#encoded(batches, onSkip)) {
       for (const result of results) {
@@ -96,7 +96,7 @@ export class Encoder {
     })
   }
 
-  /** Encodes documents in one call, and parts of them if one fails. */
+  /** Encodes a batch in one call or, if a document fails, in several. */
   async #encode(batch, onSkip) {
     try {
       const encoded = await encodeDocuments(this.#tokenizer, batch.handle, this.#options)
@@ -116,7 +116,10 @@ export class Encoder {
     }
   }
 
-  /** If a document fails, halves are tried: each failure costs the logarithm of their number. */
+  /**
+   * Encodes a range of documents that failed as a whole in two halves. Finding a document that
+   * fails takes a number of calls logarithmic in the length of the range.
+   */
   async #encodeHalves(batch, { first, end }, failure, onSkip) {
     if (failure.row === undefined) throw failure
     if (end - first === 1) {
@@ -132,8 +135,8 @@ export class Encoder {
   }
 
   /**
-   * Counts all documents of a result. Returns how many ids of each are kept, and whether all ids
-   * are.
+   * Adds the documents of a result to the statistics. Returns the number of ids that are kept of
+   * each document, and whether the ids of the result can be written as they are.
    */
   #count({ batch, first, encoded }) {
     const { rowOffsets } = encoded
@@ -163,7 +166,7 @@ export class Encoder {
     const { ids, rowOffsets } = encoded
     const { kept, isWhole } = this.#count(result)
     const around = this.#bos.length + this.#eos.length
-    /** The documents with ids. */
+    /** The indices of the documents that have ids. */
     const documents = new Uint32Array(kept.length)
     const lengths = new Uint32Array(kept.length)
     let count = 0
@@ -193,7 +196,7 @@ export class Encoder {
     return tokens
   }
 
-  /** The kept ids of all rows that have ids, with the ids around them. */
+  /** The kept ids of all rows that have ids, each row between the ids of bos and eos. */
   #joined({ ids, rowOffsets }, kept, total) {
     const tokens = this.#buffer(total)
     let to = 0
@@ -210,19 +213,20 @@ export class Encoder {
     return tokens
   }
 
-  /** Numbers for a block; their memory is used again for later blocks. */
+  /** An array for the ids of a block. A later block reuses its memory. */
   #buffer(length) {
     const View = viewOf(this.#content)
-    if (length > KEPT) return new View(length)
+    if (length > MAX_BUFFER_LENGTH) return new View(length)
     let buffer = this.#buffers.shift()
-    if (buffer === undefined || buffer.length < length) buffer = new View(Math.min(KEPT, Math.ceil(length * 1.25)))
+    if (buffer === undefined || buffer.length < length)
+      buffer = new View(Math.min(MAX_BUFFER_LENGTH, Math.ceil(length * 1.25)))
     this.#buffers.push(buffer)
     return buffer.subarray(0, length)
   }
 
   /** The largest id that fits into the type of the job. */
   get #maxId() {
-    return MAX_ID[this.#content.type ?? 'u32']
+    return MAX_IDS[this.#content.type ?? 'u32']
   }
 
   #checkWidth(ids) {
@@ -238,6 +242,8 @@ export class Encoder {
   }
 }
 
-/** The number of a row in a batch means nothing to who reads of files. */
+/**
+ * The error without the number of the row in its batch. Users know files and lines, not batches.
+ */
 const withoutRow = (failure) =>
   Object.assign(new Error(failure.message.replace(/^(row|text) \d+: /, '')), { code: failure.code })

@@ -1,4 +1,4 @@
-// Errors of corpus jobs, and their form between threads and machines.
+// The errors of corpus jobs, and how they are passed between threads and machines.
 
 import { createRequire } from 'node:module'
 
@@ -6,14 +6,14 @@ const errors = createRequire(import.meta.url)('../errors.js')
 
 export const { error, typeError, wrongType, wrongValue } = errors
 
-/** An argument whose value is not shown. */
+/** An argument out of range. The message does not show its value. */
 export const rangeError = (code, message) => Object.assign(new RangeError(message), { code })
 
-/** An input is not the one that was planned. */
+/** An input changed after it was planned. */
 export const inputChanged = (path, what) =>
   error('ERR_TOKENLANE_CORPUS_INPUT_CHANGED', `${path} changed since the job was planned: ${what}`)
 
-/** Something that corpus jobs do not do. */
+/** The job needs something that tokenlane does not support. */
 export const unsupported = (message) => error('ERR_TOKENLANE_UNSUPPORTED', message)
 
 /** The output folder belongs to another job, or to something else. */
@@ -25,7 +25,7 @@ export const damaged = (message) => error('ERR_TOKENLANE_CORPUS_DAMAGED', messag
 /** The fields of an error that another thread or machine needs. */
 export const packError = ({ code, message, name }) => ({ code, message, name })
 
-/** The error of {@link packError} again. */
+/** Restores an error that {@link packError} packed. */
 export function unpackError({ code, message, name }) {
   const made =
     name === 'TypeError' ? new TypeError(message) : name === 'RangeError' ? new RangeError(message) : new Error(message)

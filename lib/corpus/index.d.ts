@@ -1,6 +1,6 @@
 /**
- * Corpora to files of tokens, on all cores of a machine. A job that ended early goes on where it
- * was.
+ * Turns corpora into files of tokens, on all cores of a machine. An interrupted job continues where
+ * it stopped.
  *
  * ```js
  * import { tokenizeCorpus } from 'tokenlane/corpus'
@@ -17,19 +17,18 @@
 /** Options of {@link tokenizeCorpus}. */
 export interface CorpusOptions {
   /**
-   * Files, folders and patterns (`*`, `?`, `**`, `[a-z]`, `{md,txt}`), in this order; files of a
-   * folder in the order of their names. Names that start with a dot are left out of folders. gzip,
-   * Zstandard and Parquet are recognised by their first bytes. `s3://bucket/prefix/` and patterns
-   * of keys need the optional packages `@aws-sdk/client-s3` and `@aws-sdk/lib-storage`, Parquet
-   * `hyparquet` and `fzstd`. Default: none.
+   * Files, folders and patterns (`*`, `?`, `**`, `[a-z]`, `{md,txt}`), read in this order. The
+   * files of a folder are read in the order of their names, except those whose names start with a
+   * dot. gzip, Zstandard and Parquet are recognised by their first bytes. `s3://bucket/prefix/` and
+   * patterns of keys need the optional packages `@aws-sdk/client-s3` and `@aws-sdk/lib-storage`,
+   * Parquet `hyparquet` and `fzstd`. Default: none.
    */
   inputs?: string | readonly string[] | undefined
   /** A file with one more input per line. Default: none. */
   filesFrom?: string | undefined
   /**
-   * The folder for the output, a path or `s3://bucket/prefix/`: new, empty, or that of the same
-   * job. Required unless `dryRun`.
-   * Default: none.
+   * The folder for the output, a path or `s3://bucket/prefix/`. It must not exist, be empty, or
+   * contain the same job. Required unless `dryRun`. Default: none.
    */
   output?: string | undefined
   /**
@@ -38,7 +37,9 @@ export interface CorpusOptions {
    * Default `'o200k_base'`.
    */
   tokenizer?: string | undefined
-  /** The bundled encoding that a rank file is read as. Default: none. */
+  /**
+   * For a rank file: the bundled encoding whose pattern and special tokens it has. Default: none.
+   */
   encoding?: string | undefined
   /**
    * `'megatron'`: .bin and .idx for IndexedDataset of megatron-core. `'npy'` and `'bin'`: tokens,
@@ -47,93 +48,95 @@ export interface CorpusOptions {
    */
   format?: 'megatron' | 'npy' | 'bin' | 'jsonl' | 'parquet' | undefined
   /**
-   * The numbers of megatron, npy and bin. Default: `'u16'` if the vocabulary fits, else `'u32'`.
+   * The type of ids in megatron, npy and bin. Default: `'u16'` if the vocabulary fits, else
+   * `'u32'`.
    */
   type?: 'u16' | 'u32' | undefined
   /**
-   * What a document is: a field of a line of JSON, a line without its end, or a file. Default:
-   * `'json'` for names that end in .jsonl, .ndjson or .json (also .gz, .zst), else `'lines'`. A
-   * document of a Parquet file is a field of a row in any case.
+   * What a document is: a field of a line of JSON, a line without its line feed, or a file.
+   * Default: `'json'` for names that end in .jsonl, .ndjson or .json (also .gz, .zst), else
+   * `'lines'`. In a Parquet file, a document is always a field of a row.
    */
   rows?: 'json' | 'lines' | 'files' | undefined
-  /** The field with the text; parts of a path are joined with dots. Default `'text'`. */
+  /** The field with the text. Dots separate the names of nested fields. Default `'text'`. */
   field?: string | undefined
   /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
   idField?: string | undefined
   /**
-   * A field, such as the language, by whose values `writeReport` shows tokens, and characters per
-   * token. A record has at most 1,000 values; documents with others, and those without the field,
-   * are a group each. The files of tokens do not depend on it. Default: none.
+   * A field such as the language. `writeReport` shows tokens and characters per token for each of
+   * its values. A record has at most 1,000 values; documents with further values are one group, and
+   * documents without the field are another one. The files of tokens do not depend on it. Default:
+   * none.
    */
   groupBy?: string | undefined
   /**
-   * Puts a token before each document: the one that tokenizer_config.json or the vocabulary names,
-   * or this one. Default `false`.
+   * Puts a token before each document: `true` for the one that tokenizer_config.json or the
+   * vocabulary suggests, or the token itself. Default `false`.
    */
   bos?: boolean | string | undefined
-  /** The same behind each document. Default `false`. */
+  /** Puts a token after each document, in the same way. Default `false`. */
   eos?: boolean | string | undefined
   /**
-   * Makes rows of so many tokens across documents. No token is lost: the last row of a shard may be
-   * shorter. Default: a document is a row.
+   * The length of rows in tokens. Rows then go across documents. No token is lost: the last row of
+   * a shard may be shorter. Default: each document is a row.
    */
   pack?: number | undefined
   /**
-   * Seed of a random order of shards, and of the documents in each. Default: the order of the
-   * inputs.
+   * The seed of a random order of the shards and of the documents in each. Default: the order of
+   * the inputs.
    */
   shuffle?: number | undefined
   /**
-   * `'skip'` leaves out rows that cannot be read or encoded, and counts them; a record lists the
-   * first 20 of its shard. Default `'fail'`.
+   * `'skip'` leaves out rows that cannot be read or encoded, and counts them. The record of a shard
+   * lists the first 20. Default `'fail'`.
    */
   onError?: 'fail' | 'skip' | undefined
   /**
-   * The most tokens of a document, bos and eos included; the rest is cut off and counted. Default:
-   * no limit.
+   * The maximum number of tokens in a document, including bos and eos. Further tokens are cut off
+   * and counted. Default: no limit.
    */
   maxTokens?: number | undefined
   /**
-   * Special tokens that a text spells out. Default: `'parse'` for a tokenizer.json, `'text'` for
-   * ranks.
+   * How special tokens that are spelled out in a text are treated. Default: `'parse'` for a
+   * tokenizer.json, `'text'` for ranks.
    */
   specialTokens?: 'parse' | 'text' | 'throw' | undefined
   /**
-   * The most bytes of a row. Default: 256 MiB for a whole file, 64 MiB for a line, 16 MiB for a
-   * line of JSON. A row of Parquet may have 64 MiB.
+   * The maximum size of a row in bytes. Default: 256 MiB for a whole file, 64 MiB for a line or a
+   * row of Parquet, 16 MiB for a line of JSON.
    */
   maxRow?: number | undefined
-  /** How many bytes a compressed byte may become, beyond the first 64 MiB. Default 100. */
+  /** The maximum number of bytes per compressed byte, beyond the first 64 MiB. Default 100. */
   maxRatio?: number | undefined
-  /** About how many bytes of text a shard has. Default 268435456. */
+  /** The approximate size of a shard in bytes of text. Default 268435456. */
   shardSize?: number | undefined
-  /** Counts documents and tokens, and writes nothing. Default `false`. */
+  /** Counts documents and tokens without writing anything. Default `false`. */
   dryRun?: boolean | undefined
-  /** How the files of a run before are compared with their records. Default `'sha256'`. */
+  /** How the files of an earlier run are compared with their records. Default `'sha256'`. */
   resumeCheck?: 'sha256' | 'size' | undefined
-  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 4. */
+  /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
-  /** The most threads that encode, 1 to 256. Default: as many as processors. */
+  /** Maximum number of threads that encode, 1 to 256. Default: the number of processors. */
   threads?: number | undefined
   /**
-   * Has the shards done by the workers of a queue: `'redis://host:6379'`, or `'rediss://…'` for
-   * TLS. User and password may stand in the URL, or in TOKENLANE_QUEUE_USERNAME and
-   * TOKENLANE_QUEUE_PASSWORD. It needs the packages bullmq and ioredis. All machines must see the
-   * inputs and the output under the same paths. Default: this machine.
+   * The queue whose workers process the shards: `'redis://host:6379'`, or `'rediss://…'` for TLS.
+   * User and password may be in the URL, or in the environment variables TOKENLANE_QUEUE_USERNAME
+   * and TOKENLANE_QUEUE_PASSWORD. Needs the packages bullmq and ioredis. All machines must see the
+   * inputs and the output under the same paths. Default: this machine processes the shards.
    */
   queue?: string | undefined
   /** The name of the queue. Default `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /**
-   * Ends the job; the promise rejects with `signal.reason`. With a queue, workers go on. Default:
-   * none.
+   * Ends the job; the promise rejects with `signal.reason`. With a queue, workers continue.
+   * Default: none.
    */
   signal?: AbortSignal | undefined
-  /** Hears how the job goes. Default: nobody. */
+  /** Called with each event of the job. Default: none. */
   onEvent?: ((event: CorpusEvent) => void) | undefined
 }
 
-/** What {@link CorpusOptions.onEvent} hears. */
+/** The events that {@link CorpusOptions.onEvent} receives. */
 export type CorpusEvent =
   | PlanningEvent
   | UnreadableEvent
@@ -186,7 +189,7 @@ export interface QueuedEvent {
 export interface FailedEvent {
   /** The kind of event. */
   event: 'failed'
-  /** The place of the shard in the plan. */
+  /** The number of the shard in the plan. */
   shard: number
   /** The error. */
   message: string
@@ -198,7 +201,7 @@ export interface ShardEvent extends ShardSummary {
   event: 'shard'
 }
 
-/** How far the job is; at most five a second. */
+/** The progress of the job. There are at most five of these events per second. */
 export interface ProgressEvent extends CorpusProgress {
   /** The kind of event. */
   event: 'progress'
@@ -216,7 +219,7 @@ export interface CorpusPlan {
   shards: number
   /** The number of ranges of inputs. */
   parts: number
-  /** Bytes of the inputs as they lie on the disk. */
+  /** Bytes of the inputs as they are stored. */
   bytes: number
   /** SHA-256 of plan.jsonl. */
   sha256: string
@@ -226,27 +229,27 @@ export interface CorpusPlan {
 export interface ShardSummary {
   /** The number in the names of its files. */
   shard: number
-  /** Whether this run did it; otherwise it was there, and its files are as recorded. */
+  /** Whether this run processed it. Otherwise its files already existed and match its record. */
   isNew: boolean
   /** Documents with tokens. */
   documents: number
   /** Tokens, bos and eos included. */
   tokens: number
-  /** Bytes of its inputs as they lie on the disk. */
+  /** Bytes of its inputs as they are stored. */
   bytes: number
   /** Rows that were skipped. */
   skipped: number
-  /** How long it took. */
+  /** The time that it took. */
   seconds: number
-  /** The machine that did it. */
+  /** The machine that processed it. */
   host: string
 }
 
-/** How far a job is. */
+/** The progress of a job. */
 export interface CorpusProgress {
   /** Shards that are done. */
   shards: number
-  /** Those of them that a run before did. */
+  /** The number of them that an earlier run processed. */
   kept: number
   /** Documents so far. */
   documents: number
@@ -258,11 +261,11 @@ export interface CorpusProgress {
   allShards: number
   /** All bytes of its inputs. */
   allBytes: number
-  /** Since the first shard was started. */
+  /** Seconds since the first shard was started. */
   seconds: number
   /** With a queue: shards that failed and are not retried. */
   failed?: number
-  /** Estimated seconds until the end; nothing until there is something to estimate from. */
+  /** Estimated seconds until the end; absent as long as nothing was read. */
   left?: number
   /** What each machine has done in this run. */
   hosts: Record<string, MachineProgress>
@@ -270,17 +273,17 @@ export interface CorpusProgress {
 
 /** What a machine has done in this run. */
 export interface MachineProgress {
-  /** Shards under way. */
+  /** Shards in progress. */
   running: number
   /** Shards that are done. */
   shards: number
-  /** Documents, those of shards under way included. */
+  /** Documents, including those of shards in progress. */
   documents: number
   /** Tokens so far. */
   tokens: number
   /** Bytes of inputs that were read. */
   bytes: number
-  /** Since the machine was first heard of. */
+  /** Seconds since the first message of the machine. */
   seconds: number
 }
 
@@ -296,35 +299,35 @@ export interface CorpusTotals {
   textBytes: number
   /** Documents without tokens, which are left out. */
   empty: number
-  /** Documents that `maxTokens` cut. */
+  /** Documents that were cut at `maxTokens`. */
   truncated: number
-  /** Tokens that it cut off. */
+  /** Tokens that were cut off. */
   cutTokens: number
   /** Rows that were skipped. */
   skipped: number
-  /** The times of all shards together. */
+  /** The sum of the times of all shards. */
   seconds: number
 }
 
-/** What a job did. */
+/** The result of a job. */
 export interface CorpusResult extends CorpusTotals {
-  /** Names the job: inputs, tokenizer, options and version. */
+  /** Identifies the job: a hash of inputs, tokenizer, options and version. */
   id: string
-  /** The folder; nothing after a dry run. */
+  /** The output folder; `undefined` after a dry run. */
   output: string | undefined
   /** The tokenizer and the ids around documents. */
   tokenizer: CorpusTokenizer
-  /** The options that decide the bytes of the output, with their defaults. */
+  /** The options that determine the bytes of the output, with their defaults. */
   options: Record<string, unknown>
   /** The plan. */
   plan: CorpusPlan
-  /** Shards that a run before did. */
+  /** Number of shards that an earlier run processed. */
   kept: number
 }
 
 /** The tokenizer of a job. */
 export interface CorpusTokenizer {
-  /** As it was given. */
+  /** The name as it was given. */
   name: string
   /** Where it comes from. */
   kind: 'file' | 'encoding' | 'hub'
@@ -344,11 +347,11 @@ export interface CorpusTokenizer {
 export interface VerifyOptions {
   /** Ends the comparison. Default: none. */
   signal?: AbortSignal | undefined
-  /** Hears of each problem and each shard. Default: nobody. */
+  /** Called with each problem and each shard. Default: none. */
   onEvent?: ((event: VerifyEvent) => void) | undefined
 }
 
-/** What {@link VerifyOptions.onEvent} hears. */
+/** The events that {@link VerifyOptions.onEvent} receives. */
 export type VerifyEvent = ProblemEvent | VerifiedEvent
 
 /** A file is missing, or differs from its record. */
@@ -375,40 +378,40 @@ export interface CorpusProblem {
   problem: string
 }
 
-/** The result of {@link verifyCorpus}; the sums are those of the shards that have records. */
+/** The result of {@link verifyCorpus}. The totals are those of the shards that have records. */
 export interface VerifyResult extends CorpusTotals {
   /** The job. */
   id: string
   /** Whether nothing is missing and nothing differs. */
   isWhole: boolean
-  /** How many problems there are. */
+  /** The number of problems. */
   problems: number
-  /** The first thousand. */
+  /** The first thousand problems. */
   listed: CorpusProblem[]
 }
 
 /**
- * Turns a corpus into files of tokens. The bytes of the files depend on the inputs, the tokenizer
- * and the options alone. Files appear under their names when they are complete and on the disk. If
- * the output folder holds the same job, shards whose files agree with their records are kept.
+ * Turns a corpus into files of tokens. The bytes of the files depend only on the inputs, the
+ * tokenizer and the options. A file gets its name only when it is complete and on disk. If the
+ * output folder contains the same job, shards whose files match their records are kept.
  *
- * Rejects with `ERR_TOKENLANE_CORPUS_MISMATCH` if the folder holds another job or other files,
- * `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input is not the one that was planned,
- * `ERR_TOKENLANE_CORPUS_DAMAGED` if a record went missing, `ERR_TOKENLANE_OUTPUT_IS_INPUT`,
- * `ERR_TOKENLANE_FILE` for a failure of the file system such as a full disk,
- * `ERR_TOKENLANE_CORPUS_STORE` for one of S3, `ERR_TOKENLANE_PARQUET` for a Parquet file that is
- * damaged or has pages above the limits, and unless rows are
- * skipped with the error of the first row that fails, whose message has its place. With a queue
- * also with `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be used, and
- * `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if shards failed three times; the others are done then.
+ * Rejects with `ERR_TOKENLANE_CORPUS_MISMATCH` if the folder contains another job or other files,
+ * `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input changed after it was planned,
+ * `ERR_TOKENLANE_CORPUS_DAMAGED` if a record is missing, `ERR_TOKENLANE_OUTPUT_IS_INPUT` if an
+ * input is in the output folder, `ERR_TOKENLANE_FILE` for a failure of the file system such as a
+ * full disk, `ERR_TOKENLANE_CORPUS_STORE` for a failure of S3, and `ERR_TOKENLANE_PARQUET` for a
+ * Parquet file that is damaged or has pages above the limits. Unless rows are skipped, rejects with
+ * the error of the first row that fails; its message names the row. With a queue, rejects with
+ * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be used, and `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if
+ * shards failed three times; the other shards are done then.
  */
 export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
 
 /**
  * Compares the output of a job with its records: the plan, every file of every shard by SHA-256,
- * and the sums of the manifest.
+ * and the totals of the manifest.
  *
- * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder holds no job.
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
  */
 export function verifyCorpus(output: string, options?: VerifyOptions): Promise<VerifyResult>
 
@@ -417,37 +420,43 @@ export interface WorkerOptions {
   /** The queue, as in {@link CorpusOptions.queue}. Required; there is no default. */
   queue: string
   /**
-   * Folders that jobs may read and write, links resolved, and prefixes such as
-   * `s3://bucket/prefix/`. Required; there is no default.
+   * Folders, and prefixes such as `s3://bucket/prefix/`, that jobs may read and write. Links are
+   * resolved before paths are compared. Required; there is no default.
    */
   allow: string | readonly string[]
   /** Lets jobs use tokenizers of the Hugging Face Hub. Default `false`. */
   allowHub?: boolean | undefined
   /** The name of the queue. Default `'tokenlane-corpus'`. */
   queueName?: string | undefined
-  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 4. */
+  /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
-  /** The most threads that encode, 1 to 256. Default: as many as processors. */
+  /** Maximum number of threads that encode, 1 to 256. Default: the number of processors. */
   threads?: number | undefined
-  /** Seconds after which another worker takes the shard of a dead one; at least 4. Default 30. */
+  /**
+   * Seconds after which another worker takes the shard of a dead worker; at least 4. Default 30.
+   */
   lockSeconds?: number | undefined
-  /** How long `close` waits for shards before it hands them back. Default 20. */
+  /** Seconds that `close` waits for shards before it returns them to the queue. Default 20. */
   graceSeconds?: number | undefined
-  /** Hears of shards that are done or failed. Default: nobody. */
+  /** Called with an event for each shard that is done or failed. Default: none. */
   onEvent?: ((event: Record<string, unknown> & { event: string }) => void) | undefined
 }
 
-/** A worker that takes shards until it is closed. */
+/** A worker. It takes shards until it is closed. */
 export interface CorpusWorker {
-  /** Resolves when the worker is closed; rejects if it cannot go on. */
+  /** Resolves when the worker is closed; rejects if it cannot continue. */
   readonly done: Promise<void>
-  /** Takes no more shards; those under way are finished, or handed back after the time of grace. */
+  /**
+   * Takes no more shards. Those in progress are finished, or returned to the queue after
+   * `graceSeconds`.
+   */
   close(): Promise<void>
 }
 
 /**
- * Starts a worker, which does shards of the jobs in a queue. It reads and writes below `allow`
- * only, whatever a job says (`ERR_TOKENLANE_CORPUS_NOT_ALLOWED` is the error of such a shard).
+ * Starts a worker, which processes shards of the jobs in a queue. Whatever a job says, it reads and
+ * writes only below `allow`; a shard that needs another folder fails with
+ * `ERR_TOKENLANE_CORPUS_NOT_ALLOWED`.
  *
  * Rejects with `ERR_TOKENLANE_PACKAGE_MISSING` without bullmq or ioredis, and
  * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be reached or is older than 6.2. `done` rejects with
@@ -457,17 +466,18 @@ export function createWorker(options: WorkerOptions): Promise<CorpusWorker>
 
 /** Options of {@link writeReport}. */
 export interface ReportOptions {
-  /** What a million tokens cost; the page has the cost of all. Default: no cost. */
+  /** The price of a million tokens. With it, the page shows costs. Default: no costs. */
   price?: number | undefined
 }
 
 /**
  * Writes an HTML page about a job: tokens by source, lengths of documents, bytes per token,
- * machines, skipped rows. The page is one file without scripts and loads nothing. Returns the sums.
+ * machines, skipped rows. The page is one file without scripts and loads nothing. Returns the
+ * totals.
  *
- * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder holds no job.
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
  *
  * @param output the folder of the job
- * @param file the page
+ * @param file the path of the page
  */
 export function writeReport(output: string, file: string, options?: ReportOptions): Promise<CorpusTotals>

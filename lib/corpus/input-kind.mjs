@@ -1,6 +1,6 @@
 // Recognizes the format and the compression of an input by its first bytes and its name.
 
-/** How the bytes are compressed, by the first four of them. */
+/** The compression of a file; `head` is its first four bytes. */
 export function codecOf(head) {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip'
   if (head.length < 4) return undefined
@@ -8,5 +8,5 @@ export function codecOf(head) {
   return magic === 0xfd2fb528 || magic >>> 4 === 0x184d2a5 ? 'zstd' : undefined
 }
 
-/** What rows of a file are, by its name. */
+/** The kind of rows in a file, by its name. */
 export const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')

@@ -1,13 +1,13 @@
-// job.json: what the shards of an output folder depend on.
+// job.json: everything that the shards of an output folder depend on.
 
 import { otherJob } from './errors.mjs'
 import { JOB } from './layout.mjs'
 
 /** The version of the files in the output folder. */
-export const LAYOUT = 1
+export const LAYOUT_VERSION = 1
 
 /**
- * What job.json of a folder says; nothing if there is none.
+ * Reads the job.json of a folder; `undefined` if there is none.
  *
  * @param {import('./store/local-store.mjs').LocalStore} store
  */
@@ -16,9 +16,9 @@ export async function readJob(store) {
   if (text === undefined) return undefined
   try {
     const job = JSON.parse(text)
-    if (job.version === LAYOUT && typeof job.plan?.sha256 === 'string') return job
+    if (job.version === LAYOUT_VERSION && typeof job.plan?.sha256 === 'string') return job
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw otherJob(`${store.where(JOB)} is not one that this version of tokenlane writes: name another output folder`)
+  throw otherJob(`${store.where(JOB)} was not written by this version of tokenlane: name another output folder`)
 }

@@ -1,13 +1,14 @@
 // A corpus job on this machine. In the output folder:
 //
-//   plan.jsonl            which bytes of which inputs are which shard (plan.mjs)
-//   job.json              tokenizer, options, version, SHA-256 of the plan: what shards depend on
-//   shard-NNNNNNNN.*      the files of a shard, and last its record .json (shard.mjs)
+//   plan.jsonl            which bytes of which inputs belong to which shard (plan.mjs)
+//   job.json              everything that shards depend on: tokenizer, options, version, and the
+//                         SHA-256 of the plan
+//   shard-NNNNNNNN.*      the files of a shard, and its record .json, which is written last
 //   manifest.json         written when all shards are done
 //
-// Each of them appears under its name when it is complete and on the disk, so a job that ends at
-// any moment goes on where it was: the next run plans again, compares the plan, and does the shards
-// whose files do not agree with their records.
+// A file gets its name only when it is complete and on disk, so a job can be interrupted at any
+// time. The next run plans again, compares the plans, and writes the shards whose files do not
+// match their records.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -18,7 +19,7 @@ import path from 'node:path'
 import { fileFailure } from '../files/failure.mjs'
 import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
-import { LAYOUT, readJob } from './job-file.mjs'
+import { LAYOUT_VERSION, readJob } from './job-file.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { checkOptions } from './options.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
@@ -31,8 +32,8 @@ import { completeContent, findTokenizer, openTokenizer } from './tokenizer.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
 const HOST = os.hostname()
-/** Milliseconds between events about progress. */
-const INTERVAL = 200
+/** Minimum time in milliseconds between two events about progress. */
+const PROGRESS_INTERVAL_MS = 200
 
 /**
  * Turns a corpus into tokens.
@@ -88,7 +89,7 @@ class Run {
   async inFolder(store) {
     const before = await jobIn(store)
     const prepared = await this.#prepare()
-    // Nothing has to be planned to see that the job is another one.
+    // A different job is detected before the inputs are planned, which may take long.
     if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
     const { plan, file } = await this.#planInto(store, before)
     const job = this.#job(prepared, plan)
@@ -101,7 +102,7 @@ class Run {
     return this.#done(job, totals.toJSON(), kept)
   }
 
-  /** Has the shards and the manifest done by workers. */
+  /** Lets workers write the shards and the manifest. */
   async #onQueue(job, store, planFile) {
     const { queue, queueName, signal } = this.#options
     const { runOnQueue } = await import('./queue/planner.mjs')
@@ -120,7 +121,7 @@ class Run {
   #job({ source, content, ids, vocabSize }, plan) {
     const { name, kind, encoding, sha256 } = source
     const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
-    const known = { version: LAYOUT, tokenlane: VERSION, tokenizer, options: content, plan }
+    const known = { version: LAYOUT_VERSION, tokenlane: VERSION, tokenizer, options: content, plan }
     const id = createHash('sha256')
       .update(JSON.stringify({ ...known, tokenizer: { ...tokenizer, name: undefined } }))
       .digest('hex')
@@ -140,7 +141,7 @@ class Run {
         planParts({ inputs, filesFrom, content, exclude, onUnreadable }),
         (soFar) => {
           signal?.throwIfAborted()
-          if (performance.now() - last < INTERVAL) return
+          if (performance.now() - last < PROGRESS_INTERVAL_MS) return
           last = performance.now()
           this.#emit({ event: 'planning', ...soFar })
         },
@@ -158,8 +159,8 @@ class Run {
   }
 
   /**
-   * Writes the plan into the output folder, or compares it with the one that is there. `file` is
-   * where it can be read on this machine.
+   * Writes the plan into the output folder, or compares it with the one in the folder. The returned
+   * `file` is a copy that can be read on this machine.
    */
   async #planInto(store, before) {
     const file = store.part(PLAN)
@@ -172,7 +173,7 @@ class Run {
     return { plan: before.plan, file }
   }
 
-  /** Does all shards that are not done, some at a time. */
+  /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
   async #shards(planFile, job, { source, content, ids }, store, onRecord) {
     const { concurrency, threads, signal, resumeCheck } = this.#options
     const data = { source, content, ids, output: store?.place, threads, check: resumeCheck }
@@ -216,7 +217,7 @@ class Run {
   }
 }
 
-/** Passes on what the threads say, from time to time. */
+/** Turns the messages of the threads into events. */
 class ThreadProgress {
   #sums
   #emit
@@ -228,7 +229,7 @@ class ThreadProgress {
     this.#emit = emit
   }
 
-  /** Shards that were started and have not ended. */
+  /** The shards that were started and have not ended. */
   get running() {
     return [...this.#underWay]
   }
@@ -239,7 +240,7 @@ class ThreadProgress {
     return {
       update: (soFar) => {
         this.#sums.update(shard, { host: HOST, ...soFar })
-        if (performance.now() - this.#last >= INTERVAL) this.#report()
+        if (performance.now() - this.#last >= PROGRESS_INTERVAL_MS) this.#report()
       },
       end: (record, isNew) => {
         this.#underWay.delete(shard)
@@ -258,8 +259,8 @@ class ThreadProgress {
 }
 
 /**
- * The job of a folder, which another process may start at the same time. A folder without a job may
- * hold a plan, of one that ended early or is about to start, and nothing else.
+ * Reads the job of a folder; `undefined` if the folder is free for a new one. A free folder may
+ * contain a plan, from a run that ended early or from another process that starts the same job.
  */
 async function jobIn(store) {
   const job = await readJob(store)
@@ -267,13 +268,14 @@ async function jobIn(store) {
   const names = await store.names()
   const stranger = names.find((name) => !name.startsWith('.') && name !== PLAN)
   if (stranger === undefined) return undefined
+  // Another process may have started the job since the first look.
   const started = await readJob(store)
   if (started !== undefined) return started
   const what = `the output folder ${store.place} is not empty and holds no job (it has ${stranger})`
   throw otherJob(`${what}: name a new folder`)
 }
 
-/** Throws if the job in a folder is another one. */
+/** Throws if the job in the folder differs from this one. */
 function checkSame(before, now) {
   const [was, is] = [before, now].map(({ tokenlane, tokenizer, options }) => ({
     ...options,

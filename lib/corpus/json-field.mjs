@@ -1,53 +1,54 @@
-// The fast ways from a line of JSON to the bytes of the text in one of its fields.
+// Reads the text of one field from a line of JSON, faster than JSON.parse of the line.
 //
-// A line without \u is parsed with each of its bytes as one character. That is the same grammar,
-// because all signs of JSON are ASCII, and the characters of a value are the bytes of its UTF-8:
-// nothing is decoded, and nothing encoded.
+// A line without \u is parsed with each of its bytes as one character. The grammar is the same,
+// because the syntax of JSON is ASCII, and the characters of a value are the bytes of its UTF-8. So
+// nothing is decoded or encoded.
 //
-// With \u a value may have characters that are no bytes, and the values of a long line take thirty
-// times its size. Then the text of a field at the top of an object is unescaped byte by byte into a
-// buffer, and other values are skipped without making them.
+// With \u, a value may contain characters that are not bytes. In a long line, the values of all
+// fields take thirty times the size of the line. In both cases the text of a field at the top level
+// is unescaped byte by byte into a buffer, and other values are skipped without creating them.
 //
-// Whatever else these meet, also anything that is no JSON, they leave to JSON.parse, which is the
-// judge: what they take, it takes too, with the same values.
+// Everything else is left to JSON.parse, including what is not JSON. A line that is read here gives
+// the same values with JSON.parse.
 
 import { valueAt } from '../files/rows.mjs'
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  COLON,
+  COMMA,
+  ESCAPES,
+  HEX,
+  IS_PLAIN,
+  IS_SPACE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  UNICODE,
+} from './json-bytes.mjs'
 import { skipValue } from './json-skip.mjs'
 
 const UNICODE_ESCAPE = Buffer.from('\\u')
-/** Lines of more bytes are scanned for the field, because JSON.parse creates all their values. */
+/**
+ * Lines of more bytes are scanned for the field, because JSON.parse would create all their values.
+ */
 const MIN_SCANNED_BYTES = 1 << 20
-const QUOTE = 34
-const BACKSLASH = 92
-const COMMA = 44
-const COLON = 58
-const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET] = [123, 125, 91]
-/** The meaning of the letter behind a backslash; 0 is none. */
-const ESCAPES = new Uint8Array(256)
-for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
-  ESCAPES[letter.charCodeAt(0)] = meaning.charCodeAt(0)
-/** Bytes that stand for themselves in a string. */
-const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
-  Number(byte >= 32 && byte !== QUOTE && byte !== BACKSLASH),
-)
-/** A loop copies at most this many bytes faster than a call. */
+/** Up to this many bytes are copied faster by a loop than by a call. */
 const MAX_LOOPED_COPY = 64
-const HEX = new Int8Array(256).fill(-1)
-for (const digit of '0123456789abcdefABCDEF') HEX[digit.charCodeAt(0)] = Number.parseInt(digit, 16)
-
 /** @type {Buffer} */
 const EMPTY = Buffer.alloc(0)
 
+/** A string with one character for each byte of the UTF-8 of `text`. */
 const bytesOf = (text) => Buffer.from(text).toString('latin1')
 
 export class FieldReader {
   #field
   #idField
-  /** The names with a character for each byte. */
+  /** The names of the fields, with one character for each byte. */
   #byteField
   #byteIdField
   #isSimple
-  /** The line, its end, and the position in it. */
+  /** The line, and the current position in it. */
   #bytes = EMPTY
   #at = 0
 
@@ -60,14 +61,14 @@ export class FieldReader {
     this.#isSimple = !field.includes('.') && idField?.includes('.') !== true && field !== idField
   }
 
-  /** The bytes of the text of the last line that was read, in the buffer that was given. */
+  /** The number of bytes that the last call of `read` wrote. */
   length = 0
   /** The value of the id field of that line. */
   id = /** @type {unknown} */ (undefined)
 
   /**
-   * Reads a line of valid UTF-8 and writes its text to `out`, which has room for the line. `false`:
-   * it must be left to JSON.parse.
+   * Reads a line of valid UTF-8 and writes its text to `out`, which has room for the line. Returns
+   * false if the line must be left to JSON.parse.
    *
    * @param {Buffer} bytes
    * @param {Buffer} out
@@ -107,6 +108,7 @@ export class FieldReader {
     return typeof id === 'string' || typeof id === 'number'
   }
 
+  /** Scans an object for the fields. Returns whether it is the whole line. */
   #object(out) {
     const bytes = this.#bytes
     if (this.#token() !== OPEN_BRACE) return false
@@ -118,7 +120,7 @@ export class FieldReader {
       this.#at += 1
       const first = this.#token()
       if (key === this.#field) {
-        // Of fields with one name the last one counts; JSON.parse knows.
+        // If a name occurs twice, the last value counts. That is left to JSON.parse.
         if (first !== QUOTE || this.length !== -1) return false
         this.length = this.#text(out)
         if (this.length === -1) return false
@@ -126,7 +128,7 @@ export class FieldReader {
         const start = this.#at
         this.#at = skipValue(bytes, start)
         if (this.#at === -1) return false
-        // An id is a string or a number; whatever else it is, JSON.parse says.
+        // An id is a string or a number. Other values are left to JSON.parse.
         if (key === this.#idField) {
           if (first === OPEN_BRACE || first === OPEN_BRACKET) return false
           this.id = JSON.parse(bytes.toString('utf8', start, this.#at))
@@ -145,7 +147,7 @@ export class FieldReader {
   #token() {
     const bytes = this.#bytes
     let at = this.#at
-    for (let byte = bytes[at]; byte === 32 || byte === 9 || byte === 13 || byte === 10; byte = bytes[at]) at += 1
+    while (IS_SPACE[bytes[at]] === 1) at += 1
     this.#at = at
     return bytes[at]
   }
@@ -160,7 +162,7 @@ export class FieldReader {
     return this.#bytes.toString('utf8', start, end)
   }
 
-  /** Unescapes a string; the number of bytes, or -1. */
+  /** Unescapes a string into `out`. Returns the number of bytes, or -1 if it is not valid. */
   #text(out) {
     const bytes = this.#bytes
     const end = bytes.length
@@ -176,41 +178,44 @@ export class FieldReader {
         this.#at = at
         return to
       }
-      // The line ends, or a control character stands in the string.
+      // The line ends, or a control character is in the string.
       if (byte !== BACKSLASH) return -1
-      {
-        const letter = bytes[at++]
-        if (letter !== 117) {
-          if (at > end || ESCAPES[letter] === 0) return -1
-          out[to++] = ESCAPES[letter]
-          continue
-        }
-        let unit = hexUnit(bytes, at)
-        if (unit === -1) return -1
-        at += 4
-        if (unit >= 0xd800 && unit <= 0xdfff) {
-          const low = unit <= 0xdbff && bytes[at] === BACKSLASH && bytes[at + 1] === 117 ? hexUnit(bytes, at + 2) : -1
-          if (low >= 0xdc00 && low <= 0xdfff) {
-            unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)
-            at += 6
-          } else {
-            // Half a character has no UTF-8; it becomes U+FFFD, as in strings that are encoded.
-            unit = 0xfffd
-          }
-        }
-        to = putUtf8(out, to, unit)
+      const letter = bytes[at++]
+      if (letter === UNICODE) {
+        const point = escapedPoint(bytes, at)
+        if (point === -1) return -1
+        // A character beyond U+FFFF takes two escapes.
+        at += point > 0xffff ? 10 : 4
+        to = putUtf8(out, to, point)
+      } else {
+        if (at > end || ESCAPES[letter] === 0) return -1
+        out[to++] = ESCAPES[letter]
       }
     }
   }
 }
 
-/** The number that four hexadecimal digits stand for, or -1. */
+/**
+ * The code point of an escape `\uXXXX` whose digits are at `at`, together with the escape of a low
+ * surrogate behind it; -1 if it has other digits.
+ */
+function escapedPoint(bytes, at) {
+  const unit = hexUnit(bytes, at)
+  if (unit < 0xd800 || unit > 0xdfff) return unit
+  const isPair = unit <= 0xdbff && bytes[at + 4] === BACKSLASH && bytes[at + 5] === UNICODE
+  const low = isPair ? hexUnit(bytes, at + 6) : -1
+  // Half a surrogate pair has no UTF-8. It becomes U+FFFD, as in all strings that are encoded.
+  return low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : 0xfffd
+}
+
+/** The number of four hexadecimal digits, or -1. */
 function hexUnit(bytes, at) {
   if (at + 4 > bytes.length) return -1
   const [a, b, c, d] = [HEX[bytes[at]], HEX[bytes[at + 1]], HEX[bytes[at + 2]], HEX[bytes[at + 3]]]
   return (a | b | c | d) < 0 ? -1 : (a << 12) | (b << 8) | (c << 4) | d
 }
 
+/** Writes a code point as UTF-8. Returns the position behind it. */
 function putUtf8(out, to, point) {
   if (point < 0x80) {
     out[to++] = point

@@ -1,23 +1,30 @@
-// Skips a value of JSON in bytes of valid UTF-8 without making it. It accepts what JSON.parse
-// accepts, so that a line is never taken that JSON.parse would refuse. Memory is a bit for each
-// level of nesting.
+// Skips a JSON value in valid UTF-8 without creating it. It accepts exactly what JSON.parse
+// accepts. Memory: one bit for each level of nesting.
 
-const QUOTE = 34
-const BACKSLASH = 92
-const COMMA = 44
-const COLON = 58
-const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [123, 125, 91, 93]
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  ESCAPES,
+  HEX,
+  IS_PLAIN,
+  IS_SPACE,
+  MINUS,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  PLUS,
+  POINT,
+  QUOTE,
+  UNICODE,
+  ZERO,
+} from './json-bytes.mjs'
+
 const WORDS = ['true', 'false', 'null'].map((word) => Buffer.from(word))
-/** The classes of bytes in a string: 0 ends a run of plain ones. */
-const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
-  Number(byte >= 32 && byte !== QUOTE && byte !== BACKSLASH),
-)
-const IS_SPACE = Uint8Array.from({ length: 256 }, (_, byte) => Number([9, 10, 13, 32].includes(byte)))
 const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => Number(byte >= 48 && byte <= 57))
-const IS_HEX = Uint8Array.from({ length: 256 }, (_, byte) =>
-  Number(/[0-9a-f]/i.test(String.fromCharCode(byte)) && byte < 128),
-)
-const IS_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => Number(Buffer.from('"\\/bfnrt').includes(byte)))
+/** `e` and `E`, which start an exponent. */
+const EXPONENT = [101, 69]
 
 /** The position behind white space. */
 export function skipSpace(bytes, start) {
@@ -34,8 +41,8 @@ export function skipString(bytes, start) {
     if (bytes[at] === QUOTE) return at + 1
     if (bytes[at] !== BACKSLASH) return -1
     const letter = bytes[at + 1]
-    if (IS_ESCAPE[letter] === 1) at += 2
-    else if (letter === 117 && [2, 3, 4, 5].every((digit) => IS_HEX[bytes[at + digit]] === 1)) at += 6
+    if (ESCAPES[letter] > 0) at += 2
+    else if (letter === UNICODE && [2, 3, 4, 5].every((digit) => HEX[bytes[at + digit]] >= 0)) at += 6
     else return -1
   }
 }
@@ -53,18 +60,18 @@ function skipScalar(bytes, start) {
     return bytes.compare(word, 0, word.length, start, Math.min(bytes.length, start + word.length)) === 0
       ? start + word.length
       : -1
-  let at = bytes[start] === 45 ? start + 1 : start
+  let at = bytes[start] === MINUS ? start + 1 : start
   const whole = skipDigits(bytes, at)
-  // No leading zeros.
-  if (whole === at || (bytes[at] === 48 && whole > at + 1)) return -1
+  // A number has no leading zeros.
+  if (whole === at || (bytes[at] === ZERO && whole > at + 1)) return -1
   at = whole
-  if (bytes[at] === 46) {
+  if (bytes[at] === POINT) {
     const end = skipDigits(bytes, at + 1)
     if (end === at + 1) return -1
     at = end
   }
-  if (bytes[at] === 101 || bytes[at] === 69) {
-    const first = bytes[at + 1] === 43 || bytes[at + 1] === 45 ? at + 2 : at + 1
+  if (EXPONENT.includes(bytes[at])) {
+    const first = bytes[at + 1] === PLUS || bytes[at + 1] === MINUS ? at + 2 : at + 1
     const end = skipDigits(bytes, first)
     if (end === first) return -1
     at = end
@@ -72,7 +79,7 @@ function skipScalar(bytes, start) {
   return at
 }
 
-/** Which of the open values are objects. */
+/** The open values: which of them are objects, and which are arrays. */
 class Nesting {
   #bits = new Uint8Array(64)
   depth = 0
@@ -89,6 +96,7 @@ class Nesting {
     this.depth += 1
   }
 
+  /** Whether the innermost open value is an object. */
   get isObject() {
     const last = this.depth - 1
     return (this.#bits[last >> 3] & (1 << (last & 7))) !== 0
@@ -125,7 +133,7 @@ export function skipValue(bytes, start) {
       at = byte === QUOTE ? skipString(bytes, at) : skipScalar(bytes, at)
       if (at === -1) return -1
     }
-    // A value has ended; what follows depends on where it stands.
+    // A value has ended. What may follow depends on whether an object or an array contains it.
     for (;;) {
       if (nesting.depth === 0) return at
       at = skipSpace(bytes, at)

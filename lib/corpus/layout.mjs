@@ -1,4 +1,4 @@
-// The names of the files of a job in its output folder, beside those of the shards.
+// The names of a job's files in its output folder, except those of the shards.
 
 export const PLAN = 'plan.jsonl'
 export const JOB = 'job.json'

@@ -1,4 +1,4 @@
-// Chunks of a file as blocks of whole lines.
+// Cuts the chunks of a file into blocks of whole lines.
 
 import { Failure } from '../files/failure.mjs'
 import { Gatherer } from '../files/gather.mjs'
@@ -12,31 +12,31 @@ export const tooLong = (most) =>
   new Failure('TEXT_TOO_LONG', `this row has more than ${most} bytes, the limit that maxRow (--max-row) sets`)
 
 /**
- * Whole lines.
+ * A block of whole lines.
  *
  * @typedef {object} LineBlock
- * @property {Buffer | undefined} lines each with its end, except for a line on its own; `undefined`
- *   for one line that is too long
+ * @property {Buffer | undefined} lines several lines, each with its line feed, or one line without
+ *   it; `undefined` for one line that is too long
  * @property {number} at the position of the first line
  * @property {boolean} [isLarge] whether memory was reserved for it
  */
 
 /**
  * Cuts chunks into blocks of whole lines. A line that lies in several chunks is a block of its own.
- * A block is there until the next one is asked for.
+ * A block is valid until the next one is requested.
  *
  * @param {AsyncIterable<Buffer>} chunks
- * @param {number} most bytes of a line in several chunks, without its end
+ * @param {number} most the maximum size in bytes of a line that lies in several chunks
  * @param {number} start the position of the first chunk
- * @param {{ from: number, reserve: () => Promise<void> | undefined }} [large] called for a line in
- *   several chunks before it has more bytes than `from`
+ * @param {{ from: number, reserve: () => Promise<void> | undefined }} [large] `reserve` is awaited
+ *   before a line in several chunks grows to more than `from` bytes
  * @returns {AsyncGenerator<LineBlock>}
  */
 export async function* lineBlocks(chunks, most, start, large) {
   const begun = new Gatherer(most, tooLong, { isReused: true })
   let isTooLong = false
   let isLarge = false
-  /** The position of the chunk, and of the line that is begun. */
+  /** The positions of the current chunk and of the current line. */
   let position = start
   let at = start
   const gather = async (bytes) => {

@@ -1,11 +1,12 @@
-// manifest.json: what a finished job was made of and what it made. It is written as a stream, with
-// a shard per line.
+// manifest.json: the inputs, the files and the totals of a finished job. It is written as a stream,
+// with one shard per line.
 
 import { error } from './errors.mjs'
 import { MANIFEST } from './layout.mjs'
 import { recordsOf } from './shard.mjs'
 
-const BUFFER = 1 << 16
+/** Lines are collected and written once they have this many characters. */
+const FLUSH_LENGTH = 1 << 16
 
 /** The sums over all shards. */
 export class Totals {
@@ -17,7 +18,7 @@ export class Totals {
   truncated = 0
   cutTokens = 0
   skipped = 0
-  /** Seconds of all shards, which ran beside each other. */
+  /** The sum of the seconds of all shards. Shards run in parallel, so a job takes less time. */
   seconds = 0
 
   add(record) {
@@ -36,7 +37,7 @@ export class Totals {
  * Writes the manifest from the records of all shards.
  *
  * @param {import('./store/local-store.mjs').LocalStore} store
- * @param {any} job what job.json says
+ * @param {any} job the content of job.json
  * @returns {Promise<Totals>}
  */
 export async function writeManifest(store, job) {
@@ -52,7 +53,7 @@ export async function writeManifest(store, job) {
       totals.add(record)
       shard += 1
       text += `${JSON.stringify(lineOf(record))}${shard < plan.shards ? ',' : ''}\n`
-      if (text.length < BUFFER) continue
+      if (text.length < FLUSH_LENGTH) continue
       await file.write(Buffer.from(text))
       text = ''
     }
@@ -67,6 +68,7 @@ export async function writeManifest(store, job) {
   return totals
 }
 
+/** The part of a shard's record that is in the manifest. */
 const lineOf = ({
   shard,
   planned,
@@ -82,46 +84,44 @@ const lineOf = ({
   started,
   seconds,
 }) => ({
-  ...{
-    shard,
-    planned,
-    documents,
-    tokens,
-    textBytes,
-    empty,
-    truncated,
-    skipped: skipped.rows,
-    files,
-    input,
-    host,
-    started,
-    seconds,
-  },
+  shard,
+  planned,
+  documents,
+  tokens,
+  textBytes,
+  empty,
+  truncated,
+  skipped: skipped.rows,
+  files,
+  input,
+  host,
+  started,
+  seconds,
 })
 
 /**
- * Bytes at each end of a manifest, where its job and its sums are; its length grows with the
- * shards.
+ * Number of bytes that are read at each end of a manifest. The job is at the start and the totals
+ * are at the end; the lines of the shards between them can be long.
  */
-const ENDS = 4096
+const END_BYTES = 4096
 
 /**
- * The start of the manifest, and its sums as they are written; nothing if there is none.
+ * Reads the start of the manifest and its totals, as JSON; `undefined` if there is none.
  *
  * @param {import('./store/local-store.mjs').LocalStore} store
  * @returns {Promise<{ start: string, totals: string | undefined } | undefined>}
  */
 export async function readManifestEnds(store) {
-  const ends = await store.ends(MANIFEST, ENDS)
+  const ends = await store.ends(MANIFEST, END_BYTES)
   if (ends === undefined) return undefined
   const { start, end } = ends
   return { start: start.toString(), totals: /"totals":(\{[^{}]*\})\}\n$/.exec(end.toString())?.[1] }
 }
 
-/** The sums of a manifest that was written. */
+/** Reads the totals of the manifest. */
 export async function readTotals(store) {
   const text = (await readManifestEnds(store))?.totals
   if (text === undefined)
-    throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${store.where(MANIFEST)} is missing or is no manifest`)
+    throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${store.where(MANIFEST)} is missing or is not a manifest`)
   return JSON.parse(text)
 }

@@ -1,6 +1,6 @@
-// The options of a corpus job. They fall into three groups: what decides the bytes of the output
-// (kept in job.json and equal on all machines), where the inputs and the output are, and how this
-// process runs.
+// The options of a corpus job. There are three groups: those that determine the bytes of the output
+// (they are in job.json and equal on all machines), those that say where inputs and output are, and
+// those that control this process.
 
 import { createRequire } from 'node:module'
 import os from 'node:os'
@@ -16,47 +16,48 @@ export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
-/** Default bytes of text in a shard. */
+/** Default size of a shard in bytes of text. */
 export const SHARD_SIZE = 256 << 20
 const MAX_SHARD_SIZE = 2 ** 40
-/** The largest number of ids in a row. Megatron's index has row lengths of 31 bits. */
+/** Maximum number of ids in a row. Row lengths in Megatron's index have 31 bits. */
 const MAX_ROW_IDS = 2 ** 31 - 1
 const MAX_CONCURRENCY = 256
 
+/** The names of all options. */
 const NAMES = [
-  ...[
-    'inputs',
-    'filesFrom',
-    'output',
-    'tokenizer',
-    'encoding',
-    'format',
-    'type',
-    'rows',
-    'field',
-    'idField',
-    'groupBy',
-    'bos',
-    'eos',
-    'pack',
-  ],
-  ...[
-    'shuffle',
-    'onError',
-    'maxTokens',
-    'specialTokens',
-    'maxRow',
-    'maxRatio',
-    'shardSize',
-    'dryRun',
-    'resumeCheck',
-    'concurrency',
-  ],
-  ...['threads', 'signal', 'onEvent', 'queue', 'queueName'],
+  'inputs',
+  'filesFrom',
+  'output',
+  'tokenizer',
+  'encoding',
+  'format',
+  'type',
+  'rows',
+  'field',
+  'idField',
+  'groupBy',
+  'bos',
+  'eos',
+  'pack',
+  'shuffle',
+  'onError',
+  'maxTokens',
+  'specialTokens',
+  'maxRow',
+  'maxRatio',
+  'shardSize',
+  'dryRun',
+  'resumeCheck',
+  'concurrency',
+  'threads',
+  'signal',
+  'onEvent',
+  'queue',
+  'queueName',
 ]
 
 /**
- * @typedef {object} Options the checked options, with all defaults but those that depend on the
+ * @typedef {object} Options the checked options, with all defaults except those that depend on the
  *   tokenizer
  * @property {string[]} inputs
  * @property {string} [filesFrom]
@@ -75,7 +76,7 @@ const NAMES = [
  */
 
 /**
- * What decides the bytes of the output, beside the inputs and the tokenizer.
+ * The options that, with the inputs and the tokenizer, determine the bytes of the output.
  *
  * @typedef {object} Content
  * @property {string} format
@@ -137,7 +138,7 @@ export function checkOptions(options) {
 }
 
 /**
- * Checks the options that decide the bytes of the output, also those that a file says.
+ * Checks the options that determine the bytes of the output, from a call or from a job.json.
  *
  * @param {any} given
  * @returns {Content}
@@ -165,16 +166,16 @@ export function checkContent(given) {
   return content
 }
 
-/** Options that do not go together. */
+/** The message for options that contradict each other; `undefined` if they do not. */
 function conflictOf(content, given, inputs, dryRun) {
   if (inputs.length === 0 && given.filesFrom === undefined)
     return 'there are no inputs: give inputs, or a list of them as filesFrom'
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
   if (given.output !== undefined && dryRun) return 'a dry run writes nothing, so it takes no output'
-  if (given.queue !== undefined && dryRun) return 'a dry run is one of this machine, so it takes no queue'
-  if (given.queue === undefined && given.queueName !== undefined) return 'queueName is for a queue, and there is none'
+  if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
+  if (given.queue === undefined && given.queueName !== undefined) return 'queueName needs the option queue'
   if (content.idField !== undefined && content.format === 'megatron')
-    return 'idField has no place in the format megatron: use npy, bin or jsonl'
+    return 'the format megatron cannot store idField: use npy, bin or jsonl'
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'idField is for rows of JSON and Parquet'
   if (content.groupBy !== undefined && content.rows !== undefined && content.rows !== 'json')
@@ -187,8 +188,8 @@ function conflictOf(content, given, inputs, dryRun) {
 }
 
 /**
- * Shards in flight. A shard's thread mostly reads and parses; the addon's threads do the rest on
- * all cores.
+ * The default number of shards at a time. The thread of a shard mostly reads and parses; the
+ * threads of the addon encode on all cores.
  */
 const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
 

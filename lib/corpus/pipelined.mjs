@@ -1,40 +1,42 @@
-// Work on batches overlaps: while the results of one are used, the next ones are worked on, and one
-// more is read.
+// Overlaps the steps of a job: while the result of one batch is used, the next batches are
+// processed and one more is read.
 
-/** Calls that are under way; the addon runs two at a time. */
-const AHEAD = 2
+/** Maximum number of calls that run at a time. The addon runs two. */
+const MAX_RUNNING = 2
 /**
- * A batch with more bytes is worked on alone: a few of them would fill the memory. So is one for
- * which memory was reserved: the next one is read when that is released.
+ * A batch with more bytes is processed alone, because a few of them would fill the memory. So is a
+ * batch with `isLarge`: no other batch is read before its memory is released.
  */
-const LARGE = 4 << 20
+const MAX_SHARED_BYTES = 4 << 20
 
 /**
+ * Calls `work` with each batch and yields the results in the order of the batches.
+ *
  * @template {{ bytes: number, isLarge: boolean }} In
  * @template Out
  * @param {AsyncIterable<In>} batches
  * @param {(batch: In) => Promise<Out>} work
- * @returns {AsyncGenerator<Out>} in the order of the batches
+ * @returns {AsyncGenerator<Out>}
  */
 export async function* pipelined(batches, work) {
   const iterator = batches[Symbol.asyncIterator]()
   const running = []
-  const read = () => heard(iterator.next())
+  const read = () => awaitedLater(iterator.next())
   let next = read()
   try {
     for (;;) {
       const { value, done } = await next
       if (done) break
-      const isLarge = value.isLarge || value.bytes > LARGE
-      running.push(heard(work(value)))
-      if (!isLarge && running.length < AHEAD) {
+      const isLarge = value.isLarge || value.bytes > MAX_SHARED_BYTES
+      running.push(awaitedLater(work(value)))
+      if (!isLarge && running.length < MAX_RUNNING) {
         next = read()
         continue
       }
       while (isLarge && running.length > 0) yield await running.shift()
       // Reading goes on while the oldest call ends and its result is used.
       next = read()
-      if (running.length >= AHEAD) yield await running.shift()
+      if (running.length >= MAX_RUNNING) yield await running.shift()
     }
     while (running.length > 0) yield await running.shift()
   } finally {
@@ -43,8 +45,8 @@ export async function* pipelined(batches, work) {
   }
 }
 
-/** A promise that is awaited later, if at all: until then its failure is no unhandled one. */
-function heard(promise) {
+/** Keeps a failure before the promise is awaited from being reported as an unhandled rejection. */
+function awaitedLater(promise) {
   promise.catch(() => {})
   return promise
 }

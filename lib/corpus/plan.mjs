@@ -1,7 +1,7 @@
-// The plan of a job: which bytes of which inputs are which shard. It is a file of JSON Lines with a
-// part of an input per line; lines that follow each other with the same `shard` are that shard. It
-// depends on the inputs and the shard size alone: paths are as they were named, and nothing in it
-// is of a machine or a time. It is written and read as a stream.
+// The plan of a job: which bytes of which inputs belong to which shard. It is a file of JSON Lines
+// with one part of an input per line; adjacent lines with the same `shard` are the parts of that
+// shard. It depends only on the inputs and the shard size: it has the paths as the user named them,
+// and nothing that depends on the machine or the time. It is written and read as a stream.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -16,22 +16,22 @@ import { isTable, rowGroups } from './table.mjs'
 import { inputFiles } from './walk.mjs'
 
 /**
- * Inputs of a shard. More small files than this are several shards, so that a shard's part of the
- * plan stays small.
+ * Maximum number of parts in a shard. Many small files become several shards, so that the lines of
+ * one shard in the plan fit into memory.
  */
 const MAX_PARTS = 4096
-/** Bytes of text that a compressed byte counts for. */
+/** Estimated bytes of text per byte of compressed input. */
 const COMPRESSION = 4
-/** A range that would be shorter than this part of a shard goes to the next one. */
+/** If less than this fraction of a shard is free, the next part of a file starts a new shard. */
 const MIN_RANGE_SHARE = 1 / 16
-/** Characters of lines that are written at once. */
-const BUFFER = 1 << 16
+/** Lines are collected and written once they have this many characters. */
+const FLUSH_LENGTH = 1 << 16
 
-/** Inputs that are opened before they are needed: a store answers many requests at once. */
-const AHEAD = 16
+/** Number of inputs that are opened ahead, because a store answers many requests at once. */
+const OPENED_AHEAD = 16
 
 /**
- * The parts of all inputs, in order.
+ * Yields the parts of all inputs, in order.
  *
  * @param {{ inputs: string[], filesFrom?: string, content: import('./options.mjs').Content,
  *   exclude?: string, onUnreadable?: (error: Error) => void }} request
@@ -48,27 +48,28 @@ export async function* planParts({ inputs, filesFrom, content, exclude, onUnread
         await input.close()
       }
     } catch (failure) {
-      const isUnreadable = ofOpening.has(failure) || failure.code === 'ERR_TOKENLANE_PARQUET'
+      const isUnreadable = openingErrors.has(failure) || failure.code === 'ERR_TOKENLANE_PARQUET'
       if (content.onError === 'fail' || !isUnreadable || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
       onUnreadable?.(failure)
     }
   }
 }
 
-/** Errors of inputs that could not be opened. */
-const ofOpening = new WeakSet()
+/** The errors of inputs that could not be opened. */
+const openingErrors = new WeakSet()
 
-/** Opens inputs, some of them ahead, and reads what their plan needs. */
+/** Opens inputs, up to `OPENED_AHEAD` of them ahead. */
 async function* openedAhead(paths, { shardSize }) {
   const opening = []
   const open = async (path) => {
     try {
       const input = await openInput(path)
-      // The sample of an input that is not cut.
+      // An input that becomes one part needs this sample. Reading it here makes `sample` fast
+      // later.
       if (input.size > 0 && input.size <= shardSize) await input.sample(0, input.size)
       return input
     } catch (failure) {
-      ofOpening.add(failure)
+      openingErrors.add(failure)
       throw failure
     }
   }
@@ -77,20 +78,20 @@ async function* openedAhead(paths, { shardSize }) {
       const opened = open(path)
       opened.catch(() => {})
       opening.push(opened)
-      if (opening.length >= AHEAD) yield { opened: opening.shift() }
+      if (opening.length >= OPENED_AHEAD) yield { opened: opening.shift() }
     }
-    // An object, because a generator awaits a promise that it yields.
+    // The promise is wrapped in an object, because a generator awaits the promises that it yields.
     while (opening.length > 0) yield { opened: opening.shift() }
   } finally {
     for (const opened of opening) opened.then((input) => input.close()).catch(() => {})
   }
 }
 
-/** Divides inputs into parts, and these among shards. */
+/** Divides inputs into parts and assigns the parts to shards. */
 class Parts {
   #content
   #shard = 0
-  /** Of the shard that is not full: bytes of text, about, and parts. */
+  /** The estimated bytes of text and the number of parts in the current shard. */
   #weight = 0
   #count = 0
 
@@ -99,14 +100,18 @@ class Parts {
     this.#content = content
   }
 
-  /** @returns {AsyncGenerator<import('./part.mjs').Part>} */
+  /**
+   * Yields the parts of an input.
+   *
+   * @returns {AsyncGenerator<import('./part.mjs').Part>}
+   */
   async *of(input) {
     if (input.size === 0) return
     const head = await input.read(0, Math.min(4, input.size))
     yield* isTable(head) ? this.#table(input) : this.#rows(input, codecOf(head))
   }
 
-  /** Plain files are cut at record ends; compressed ones, and files that are a row, are not. */
+  /** Cuts a plain file between rows. A compressed file, or a file that is one row, is not cut. */
   async *#rows(input, codec) {
     const { path, size } = input
     const { shardSize } = this.#content
@@ -128,13 +133,18 @@ class Parts {
     }
   }
 
-  /** Parquet files are cut between row groups. */
+  /** Cuts a Parquet file between row groups. */
   async *#table(input) {
     const { path, size } = input
     const { rows, shardSize } = this.#content
     let [start, end, sum] = [0, 0, 0]
     const part = async () => ({
-      ...{ shard: this.#shard, path, rows: /** @type {const} */ ('parquet'), start, end, size },
+      shard: this.#shard,
+      path,
+      rows: /** @type {const} */ ('parquet'),
+      start,
+      end,
+      size,
       sample: await input.sample(start, end),
     })
     for (const piece of await tableGroups(input, path, rows)) {
@@ -155,12 +165,14 @@ class Parts {
     this.#add(sum)
   }
 
+  /** Adds a part to the current shard. */
   #add(weight) {
     this.#weight += weight
     this.#count += 1
     if (this.#weight >= this.#content.shardSize || this.#count >= MAX_PARTS) this.#close()
   }
 
+  /** Ends the current shard. */
   #close() {
     if (this.#count === 0) return
     this.#shard += 1
@@ -172,7 +184,7 @@ class Parts {
 /** The row groups of a Parquet file. */
 async function tableGroups(input, path, rows) {
   if (rows === 'lines' || rows === 'files')
-    throw new Failure('PARQUET', `${path}: this is a Parquet file, and its rows are no ${rows}`)
+    throw new Failure('PARQUET', `${path}: this is a Parquet file, which cannot be read with rows ${rows}`)
   try {
     return await rowGroups(input)
   } catch (failure) {
@@ -181,12 +193,12 @@ async function tableGroups(input, path, rows) {
 }
 
 /**
- * What a plan holds.
+ * The totals of a plan.
  *
  * @typedef {object} PlanSummary
  * @property {number} shards
  * @property {number} parts
- * @property {number} bytes of inputs, as they lie on the disk
+ * @property {number} bytes of inputs, as they are stored
  * @property {string} sha256 of plan.jsonl
  */
 
@@ -213,14 +225,14 @@ export async function writePlan(handle, parts, onPart) {
     summary.parts += 1
     summary.bytes += part.end - part.start
     onPart?.(summary)
-    if (text.length >= BUFFER) await flush()
+    if (text.length >= FLUSH_LENGTH) await flush()
   }
   await flush()
   return { ...summary, sha256: hash.digest('hex') }
 }
 
 /**
- * The shards of a plan, in order.
+ * Yields the parts of each shard of a plan, in order.
  *
  * @param {string} file
  * @returns {AsyncGenerator<import('./part.mjs').Part[]>}
@@ -253,14 +265,14 @@ async function* parsed(name, lines) {
     try {
       yield JSON.parse(line)
     } catch (failure) {
-      throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${name}, line ${number}: this is no plan: ${failure.message}`)
+      throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${name}, line ${number}: this is not a plan: ${failure.message}`)
     }
   }
 }
 
 /**
- * Throws the first difference between the plan of a job and one of the inputs as they are now,
- * which is a file.
+ * Throws an error that names the first difference between the plan of a job and `now`, a file with
+ * the plan of the inputs as they are now.
  */
 export async function throwDifference(store, now) {
   const [first, second] = [parsed(store.where(PLAN), store.lines(PLAN)), readLines(now)]
@@ -276,12 +288,12 @@ export async function throwDifference(store, now) {
       const range = `the ends of bytes ${was.start} to ${was.end}`
       throw inputChanged(is.path, `${range} had the SHA-256 ${was.sample} and have ${is.sample}`)
     }
-    throw inputChanged(is.path, 'it is divided in another way')
+    throw inputChanged(is.path, 'it is divided differently')
   }
 }
 
 /**
- * Where the lines of each shard stand in a plan.
+ * Yields the byte range of each shard's lines in a plan.
  *
  * @param {string} file
  * @returns {AsyncGenerator<{ shard: number, from: number, to: number }>}
@@ -289,14 +301,14 @@ export async function throwDifference(store, now) {
 export async function* planSlices(file) {
   let from = 0
   for await (const parts of readPlan(file)) {
-    // The lines are written by JSON.stringify, and a part that was read is written the same way.
+    // JSON.stringify wrote the lines, and writes them the same way again.
     const to = parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)) + 1, from)
     yield { shard: parts[0].shard, from, to }
     from = to
   }
 }
 
-/** The parts in a slice of the plan of a job. Throws if it is none. */
+/** Reads the parts of a shard from its byte range in a plan. Throws if they are not a shard. */
 export async function readSlice(store, from, to) {
   try {
     const parts = (await store.readRange(PLAN, from, to))
@@ -309,7 +321,7 @@ export async function readSlice(store, from, to) {
   } catch (failure) {
     if (!(failure instanceof SyntaxError)) throw failure
   }
-  throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${store.where(PLAN)}: bytes ${from} to ${to} are no shard of a plan`)
+  throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${store.where(PLAN)}: bytes ${from} to ${to} are not a shard of a plan`)
 }
 
 function isPart(part) {

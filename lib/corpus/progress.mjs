@@ -1,17 +1,17 @@
-// How far a job is: sums of what threads or workers say, by machine, and the time that is left.
+// The progress of a job: sums of what threads or workers report, per machine, and the time left.
 
 const NAMES = ['documents', 'tokens', 'bytes']
 
-/** Sums of what one machine did in this run. */
+/** The sums of one machine in this run. */
 const machine = () => ({ running: 0, shards: 0, documents: 0, tokens: 0, bytes: 0, seconds: 0 })
 
 export class Progress {
   #plan
   #started = performance.now()
-  /** What a shard that is under way said last. */
+  /** The last report of each shard in progress. */
   #running = /** @type {Map<string | number, any>} */ (new Map())
   #done = { documents: 0, tokens: 0, bytes: 0 }
-  /** Bytes of shards that a run before did. */
+  /** Bytes of the shards that an earlier run wrote. */
   #keptBytes = 0
   #shards = 0
   #kept = 0
@@ -27,13 +27,21 @@ export class Progress {
     return this.#kept
   }
 
-  /** @param {{ host: string, documents: number, tokens: number, bytes: number }} said */
-  update(shard, said) {
-    this.#machine(said.host)
-    this.#running.set(shard, said)
+  /**
+   * Records the progress of a shard.
+   *
+   * @param {string | number} shard
+   * @param {{ host: string, documents: number, tokens: number, bytes: number }} report
+   */
+  update(shard, report) {
+    this.#machine(report.host)
+    this.#running.set(shard, report)
   }
 
   /**
+   * Records that a shard is done.
+   *
+   * @param {string | number} shard
    * @param {{ host: string, isNew: boolean, documents: number, tokens: number,
    *   bytes: number }} done
    */
@@ -51,11 +59,12 @@ export class Progress {
     for (const name of NAMES) known[name] += done[name]
   }
 
-  /** A shard that failed or was handed back is under way no more. */
+  /** Forgets the progress of a shard that failed or was given back to the queue. */
   drop(shard) {
     this.#running.delete(shard)
   }
 
+  /** The sums of a machine. */
   #machine(host) {
     let known = this.#machines.get(host)
     if (known === undefined) {
@@ -65,18 +74,18 @@ export class Progress {
     return known
   }
 
-  /** The event. */
+  /** The event that reports the progress. */
   get event() {
     const now = performance.now()
     const sum = { ...this.#done }
     const hosts = /** @type {Record<string, ReturnType<typeof machine>>} */ ({ __proto__: null })
     for (const [host, { since, ...known }] of this.#machines)
       hosts[host] = { ...machine(), ...known, seconds: (now - since) / 1000 }
-    for (const said of this.#running.values()) {
-      hosts[said.host].running += 1
+    for (const report of this.#running.values()) {
+      hosts[report.host].running += 1
       for (const name of NAMES) {
-        sum[name] += said[name]
-        hosts[said.host][name] += said[name]
+        sum[name] += report[name]
+        hosts[report.host][name] += report[name]
       }
     }
     const { shards: allShards, bytes: allBytes } = this.#plan

@@ -1,6 +1,6 @@
-// One shard, from its part of the plan to files with their final names. The bytes of the files
-// depend on the inputs, the tokenizer and the options alone. The record is written last: a shard
-// without one is not done.
+// Processes one shard: reads its part of the plan and writes its files. The bytes of the files
+// depend only on the inputs, the tokenizer and the options. The record is written last, so a shard
+// without a record is not done.
 
 import { createHash } from 'node:crypto'
 import os from 'node:os'
@@ -15,9 +15,10 @@ import { Stats } from './stats.mjs'
 import { openInput } from './store/store.mjs'
 import { hashTable } from './table.mjs'
 
+/** Minimum number of digits of a shard's number in file names. */
 const DIGITS = 8
 
-/** The names of a shard's files without their ends. */
+/** The common start of the names of a shard's files. */
 export const stemOf = (shard) => `shard-${String(shard).padStart(DIGITS, '0')}`
 
 /** The name of the record of a shard. */
@@ -28,23 +29,23 @@ export const recordName = (shard) => `${stemOf(shard)}.json`
  * @property {number} shard the number in the names of its files
  * @property {import('./part.mjs').Part[]} parts
  * @property {string} job the id of the job
- * @property {string} [base] the folder that paths are relative to; nothing for the current one
+ * @property {string} [base] the folder that paths are relative to. Default: the current folder
  */
 
 /**
- * @typedef {object} Context what all shards of a job share
+ * @typedef {object} Context the values that all shards of a job share
  * @property {import('../../index.js').Tokenizer} tokenizer
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
- * @property {import('./store/local-store.mjs').LocalStore} [store] nothing for a dry run
+ * @property {import('./store/local-store.mjs').LocalStore} [store] `undefined` for a dry run
  * @property {number} [threads]
- * @property {import('./documents.mjs').RowMemory} [memory] for large rows; nothing if they are not
- *   limited
+ * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
+ *   if it is not limited
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */
 
 /**
- * Does a shard.
+ * Processes a shard.
  *
  * @param {ShardJob} request
  * @param {Context} context
@@ -94,7 +95,7 @@ export async function doShard({ shard, parts, job, base }, context) {
   return record
 }
 
-/** Writes the files of a shard and gives them their names. */
+/** Writes the files of a shard under temporary names and renames them at the end. */
 async function writeFiles(shard, parts, { encoder, batches, content, store, onSkip }) {
   /** @type {import('./store/part-file.mjs').PartFile[]} */
   const files = []
@@ -119,7 +120,7 @@ async function writeFiles(shard, parts, { encoder, batches, content, store, onSk
     }
     for await (const block of encoder.blocks(batches, onSkip)) {
       await writer.write(block)
-      // Its memory is released before the next one is read.
+      // The memory of a large block is released before the next row is read.
       if (block.isLarge) for (const file of [...files, ...scratch]) await file.written()
     }
     await writer.finish()
@@ -136,18 +137,19 @@ async function writeFiles(shard, parts, { encoder, batches, content, store, onSk
   }
 }
 
+/** The error with the place of its row in the message. */
 function atPlace(place, failure) {
   const code = failure.code?.startsWith?.('ERR_TOKENLANE_') ? failure.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
   return new Failure(code, `${placeOf(place)}: ${failure.message}`, { cause: failure })
 }
 
 /**
- * The record of a shard that is done; nothing if anything is missing or differs, so that it must be
- * done again.
+ * The record of a shard that is done; `undefined` if a file is missing or differs from the record,
+ * so that the shard has to be processed again.
  *
  * @param {ShardJob} request
  * @param {{ store: import('./store/local-store.mjs').LocalStore, check: 'sha256' | 'size', content:
- *   import('./options.mjs').Content }} how `check` says how files are compared with the record
+ *   import('./options.mjs').Content }} how `check`: how files are compared with the record
  * @throws if an input has changed since the shard was done
  */
 export async function doneRecord({ shard, parts, job, base }, { store, check, content }) {
@@ -159,7 +161,7 @@ export async function doneRecord({ shard, parts, job, base }, { store, check, co
   return record
 }
 
-/** The record of a shard; nothing if there is none that can be read. */
+/** Reads the record of a shard; `undefined` if it is missing or is not JSON. */
 export async function readRecord(store, shard) {
   try {
     const text = await store.readText(recordName(shard))
@@ -170,11 +172,11 @@ export async function readRecord(store, shard) {
   }
 }
 
-/** Records that are read at a time: a store answers many requests at once. */
-const AHEAD = 32
+/** Number of records that are read at a time, because a store answers many requests at once. */
+const READ_AHEAD = 32
 
 /**
- * The records of so many shards, in order; `undefined` for one that is not there.
+ * Yields the records of the shards from 0 to `shards - 1`, in order; `undefined` for a missing one.
  *
  * @param {import('./store/local-store.mjs').LocalStore} store
  * @returns {AsyncGenerator<any>}
@@ -187,22 +189,25 @@ export async function* recordsOf(store, shards) {
       record.catch(() => {})
       reading.push(record)
     }
-    if (reading.length === AHEAD || shard >= shards - 1) yield await reading.shift()
+    if (reading.length === READ_AHEAD || shard >= shards - 1) yield await reading.shift()
   }
 }
 
-/** How a file differs from what a record says of it; nothing if it does not. */
+/** How a file differs from its record; `undefined` if it does not. */
 export async function differenceOf(store, { name, bytes, sha256 }, check) {
   const own = String(name).replace(/^.*[/\\]/s, '')
   const found = check === 'sha256' ? await store.hashOf(own) : await store.sizeOf(own)
   if (found === undefined) return 'it is missing'
-  if (found.bytes !== bytes) return `it has ${found.bytes} bytes, and its record says ${bytes}`
+  if (found.bytes !== bytes) return `it has ${found.bytes} bytes, but its record says ${bytes}`
   if (found.sha256 !== undefined && found.sha256 !== sha256)
-    return `its SHA-256 is ${found.sha256}, and its record says ${sha256}`
+    return `its SHA-256 is ${found.sha256}, but its record says ${sha256}`
   return undefined
 }
 
-/** Reads the inputs of a shard again if one of them was written to after the shard was started. */
+/**
+ * Throws if the inputs of a shard have changed. They are read again if one of them was written to
+ * after the shard was started.
+ */
 async function checkInputs(record, parts, base, content) {
   const started = Date.parse(record.started)
   let isOlder = true

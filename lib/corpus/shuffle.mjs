@@ -1,19 +1,19 @@
-// Random orders that depend on a seed alone: of shards, and of the documents of a shard.
+// Random orders of shards, and of the documents of a shard. They depend only on a seed.
 //
-// The documents of a shard are dealt to buckets on the disk at random, and each bucket is shuffled
-// in memory. Every order is equally likely, as if all documents had been shuffled at once.
+// The documents of a shard are distributed at random to buckets on disk, and each bucket is
+// shuffled in memory. Every order is equally likely, as if all documents were shuffled at once.
 
 import { createHash } from 'node:crypto'
 
-/** Bytes of input for each bucket, and the most buckets. */
-const BUCKET = 8 << 20
+/** Bytes of input per bucket, and the maximum number of buckets. */
+const BUCKET_BYTES = 8 << 20
 const MAX_BUCKETS = 64
-/** Bytes that are gathered before they go to a bucket. */
-const BUFFER = 1 << 16
-/** Bytes of tokens in a block. */
-const BLOCK = 4 << 20
+/** Bytes that are collected before they are written to a bucket. */
+const FLUSH_BYTES = 1 << 16
+/** Maximum number of bytes of tokens in a block of several documents. */
+const MAX_BLOCK_BYTES = 4 << 20
 
-/** A generator of numbers from 0 up to 1 (sfc32), seeded by a text. */
+/** A random number generator (sfc32), seeded by a text. Numbers are at least 0 and below 1. */
 export function randomOf(seed) {
   const words = createHash('sha256').update(seed).digest()
   let [a, b, c, counter] = [0, 4, 8, 12].map((at) => words.readUInt32LE(at) | 0)
@@ -25,6 +25,7 @@ export function randomOf(seed) {
     c = (((c << 21) | (c >>> 11)) + sum) | 0
     return (sum >>> 0) / 2 ** 32
   }
+  // Two draws give a number the 53 bits of a double's fraction.
   return () => (next() * 2 ** 21 + Math.floor(next() * 2 ** 21) / 2 ** 21) / 2 ** 21
 }
 
@@ -39,8 +40,9 @@ function shuffle(list, random) {
 }
 
 /**
- * A permutation of `count` numbers that is computed for one number at a time, so that it needs no
- * memory: a Feistel network over the next power of four, applied until the result is below `count`.
+ * A permutation of the numbers below `count`. It is computed for one number at a time, so it needs
+ * no memory: a Feistel network over the next power of four, applied until the result is below
+ * `count`.
  */
 export function permutation(seed, count) {
   const half = Math.max(1, Math.ceil(Math.log2(Math.max(2, count)) / 2))
@@ -59,7 +61,7 @@ export function permutation(seed, count) {
   }
 }
 
-/** A writer of blocks that gives another one the same documents in a random order. */
+/** Passes the documents of blocks to another writer in a random order. */
 export class ShuffleWriter {
   #writer
   #random
@@ -69,8 +71,8 @@ export class ShuffleWriter {
   /**
    * @param {import('./formats/formats.mjs').FormatWriter} writer
    * @param {{ seed: string, bytes: number, View: Uint16ArrayConstructor | Uint32ArrayConstructor,
-   *   create: (suffix: string) => Promise<any> }} options `bytes` of input; `create` makes a file
-   *   that is discarded afterwards
+   *   create: (suffix: string) => Promise<any> }} options `bytes` is the size of the input;
+   *   `create` makes a temporary file
    */
   static async create(writer, { seed, bytes, View, create }) {
     const made = new ShuffleWriter()
@@ -78,7 +80,7 @@ export class ShuffleWriter {
     made.#random = randomOf(seed)
     made.#View = View
     made.#buckets = []
-    const count = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(bytes / BUCKET)))
+    const count = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(bytes / BUCKET_BYTES)))
     for (let index = 0; index < count; index++)
       made.#buckets.push({ file: await create(`.bucket-${index}`), pending: [], size: 0 })
     return made
@@ -98,9 +100,9 @@ export class ShuffleWriter {
       bucket.pending.push(header, about, bytes.subarray(from, to))
       bucket.size += 8 + about.length + to - from
       from = to
-      if (bucket.size >= BUFFER) await flush(bucket)
+      if (bucket.size >= FLUSH_BYTES) await flush(bucket)
     }
-    // The tokens belong to the caller again.
+    // The caller may now reuse the memory of the tokens, so they are copied.
     for (const bucket of this.#buckets) {
       if (bucket.pending.length > 0) bucket.pending = [Buffer.concat(bucket.pending)]
     }
@@ -123,11 +125,13 @@ export class ShuffleWriter {
     await this.#writer.finish()
   }
 
+  /** Passes the records of a bucket on, in blocks. */
   async #emit(bytes, records) {
     for (let first = 0; first < records.length; ) {
       let size = 0
       let last = first
-      while (last < records.length && (last === first || size + records[last][1] <= BLOCK)) size += records[last++][1]
+      while (last < records.length && (last === first || size + records[last][1] <= MAX_BLOCK_BYTES))
+        size += records[last++][1]
       const block = Buffer.allocUnsafeSlow(size)
       const width = this.#View.BYTES_PER_ELEMENT
       const lengths = new Uint32Array(last - first)

@@ -1,14 +1,13 @@
-// What the record of a shard says of its documents.
+// The statistics about documents in the record of a shard.
 
-/** Skipped rows that a record lists. */
-const LISTED = 20
-/** Characters of a message. */
-const MESSAGE = 300
-/** Groups of documents that a record lists, and characters of their names. */
-const GROUPS = 1000
-const NAME = 100
-/** The group of all documents of other groups. */
-const OTHERS = '(others)'
+/** Maximum number of skipped rows that a record lists, and maximum length of their messages. */
+const MAX_LISTED_ROWS = 20
+const MAX_MESSAGE_LENGTH = 300
+/** Maximum number of groups in a record, and maximum length of their names. */
+const MAX_GROUPS = 1000
+const MAX_NAME_LENGTH = 100
+/** The group of the documents of all further groups. */
+const OTHER_GROUPS = '(others)'
 
 /** @typedef {{ documents: number, tokens: number, textBytes: number, characters: number }} Group */
 
@@ -28,14 +27,16 @@ export class Stats {
    */
   lengths = []
   skipped = { rows: 0, codes: /** @type {Record<string, number>} */ ({}), listed: /** @type {object[]} */ ([]) }
-  /** The same by input. */
+  /** The same counts per input. */
   sources = /** @type {Record<string, { documents: number, tokens: number, textBytes: number, skipped: number }>} */ ({
     __proto__: null,
   })
-  /** With the option groupBy, the same by group. */
+  /** With the option groupBy, the counts per group. */
   #groups = /** @type {Map<string, Group>} */ (new Map())
 
-  /** Counts a document: its bytes, its tokens, and `cut`, the tokens that `maxTokens` left out. */
+  /**
+   * Counts a document with its bytes and tokens. `cut` tokens were left out because of `maxTokens`.
+   */
   document(path, bytes, tokens, cut) {
     if (tokens === 0) {
       this.empty += 1
@@ -64,8 +65,8 @@ export class Stats {
    * @param {Group} values
    */
   inGroup(name, values) {
-    const short = name.slice(0, NAME)
-    const key = this.#groups.has(short) || this.#groups.size < GROUPS ? short : OTHERS
+    const short = name.slice(0, MAX_NAME_LENGTH)
+    const key = this.#groups.has(short) || this.#groups.size < MAX_GROUPS ? short : OTHER_GROUPS
     const group = this.#groups.get(key) ?? { documents: 0, tokens: 0, textBytes: 0, characters: 0 }
     for (const column of Object.keys(group)) group[column] += values[column]
     this.#groups.set(key, group)
@@ -76,8 +77,8 @@ export class Stats {
     this.skipped.rows += 1
     this.#source(path).skipped += 1
     this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + 1
-    if (this.skipped.listed.length < LISTED)
-      this.skipped.listed.push({ path, at, line, row, code, message: message.slice(0, MESSAGE) })
+    if (this.skipped.listed.length < MAX_LISTED_ROWS)
+      this.skipped.listed.push({ path, at, line, row, code, message: message.slice(0, MAX_MESSAGE_LENGTH) })
   }
 
   #source(path) {

@@ -1,8 +1,8 @@
-// Parquet inputs: their row groups, and the values of the columns that a job reads.
+// Reads Parquet inputs: their row groups, and the values of the columns that a job needs.
 //
-// A column of plain values is read page by page, so that memory is bounded by a page and a
-// dictionary. A field inside a list or a struct needs its row group as a whole. What a page says of
-// itself is checked before it is decoded: a few bytes can stand for billions of values.
+// A column of plain values is read page by page, so memory is bounded by a page and a dictionary. A
+// field inside a list or a struct needs its whole row group. The header of a page is checked before
+// the page is decoded, because a few bytes can stand for billions of values.
 
 import { createHash } from 'node:crypto'
 
@@ -13,27 +13,27 @@ import { checkPackages } from '../files/parquet.mjs'
 import { valueAt } from '../files/rows.mjs'
 import { inputChanged } from './errors.mjs'
 
-/** The first and the last bytes of a file. */
+/** The bytes at the start and at the end of a Parquet file. */
 const MAGIC = Buffer.from('PAR1')
-/** The most bytes of the metadata at the end of a file. */
-const MAX_FOOTER = 64 << 20
-/** Bytes that are read at once. */
-const WINDOW = 4 << 20
-/** The most bytes of the header of a page. */
-const MAX_HEADER = 8 << 20
-/** The most bytes of a page, or of a row group that is read as a whole; and the most values. */
+/** Maximum size in bytes of the metadata at the end of a file. */
+const MAX_FOOTER_BYTES = 64 << 20
+/** Number of bytes that are read at once. */
+const READ_BYTES = 4 << 20
+/** Maximum size in bytes of the header of a page. */
+const MAX_HEADER_BYTES = 8 << 20
+/** Maximum size in bytes, and in values, of a page or of a row group that is read as a whole. */
 const MAX_BYTES = 256 << 20
 const MAX_VALUES = 2 ** 21
 const EMPTY = Buffer.alloc(0)
 
 export const isTable = (head) => head.subarray(0, 4).equals(MAGIC)
 
-/** Text stays bytes: that they are UTF-8 is checked where the row is known. */
+/** Text stays bytes. Whether they are UTF-8 is checked later, where the row is known. */
 const parsers = { stringFromBytes: (bytes) => bytes, jsonFromBytes: (bytes) => bytes }
 
 const damaged = (what) => new Failure('PARQUET', `the Parquet file is damaged: ${what}`)
 
-/** Errors of hyparquet as failures. */
+/** Runs `work` and turns errors of hyparquet into failures. */
 async function decoded(work) {
   try {
     return await work()
@@ -51,12 +51,13 @@ async function metadataOf(input) {
   if (input.size < 12 || !end.subarray(4).equals(MAGIC)) throw damaged('it does not end with PAR1')
   const length = end.readUInt32LE(0)
   if (length + 12 > input.size) throw damaged('its metadata is longer than the file')
-  if (length > MAX_FOOTER)
-    throw new Failure('PARQUET', `its metadata has ${length} bytes, and the limit is ${MAX_FOOTER}`)
+  if (length > MAX_FOOTER_BYTES)
+    throw new Failure('PARQUET', `its metadata has ${length} bytes, and the limit is ${MAX_FOOTER_BYTES}`)
   const footer = await exactly(input, input.size - length - 8, length + 8)
   return decoded(() => parquetMetadata(footer, { geoparquet: false }))
 }
 
+/** Reads `length` bytes, no fewer. */
 async function exactly(input, start, length) {
   if (!(start >= 0 && length >= 0 && start + length <= input.size)) throw damaged('a part of it lies beyond its end')
   const bytes = await input.read(start, length)
@@ -64,12 +65,14 @@ async function exactly(input, start, length) {
   return bytes
 }
 
+/** The position of a row group in the file. */
 const groupStart = ({ columns }) =>
   columns.reduce((least, { meta_data }) => Math.min(least, startOf(meta_data)), Infinity)
 
 /**
- * The row groups as pieces that can be cut apart: they follow each other from the start of the file
- * to its end. None if there are no rows; one if the groups are not in the order of the file.
+ * The pieces that a file can be cut into, from its start to its end: its row groups. There is no
+ * piece if there are no rows, and only one if the row groups are not in the order of their
+ * positions.
  *
  * @param {import('./store/input.mjs').Input} input
  * @returns {Promise<{ end: number, weight: number }[]>}
@@ -89,20 +92,20 @@ export async function rowGroups(input) {
  * @typedef {object} TableRow
  * @property {string} path
  * @property {number} at its number in the file, counted from 0
- * @property {number} row the same counted from 1
- * @property {any} value of the field; text is bytes
- * @property {any} [id] of the id field
- * @property {any} [group] of the field that groups are made of
+ * @property {number} row its number counted from 1, for messages
+ * @property {any} value the value of the field; text is bytes
+ * @property {any} [id] the value of the option idField
+ * @property {any} [group] the value of the option groupBy
  */
 
 /**
- * The rows of a part, those of a page together.
+ * Yields the rows of a part, those of one page at a time.
  *
  * @param {import('./part.mjs').Part} part
  * @param {import('./store/input.mjs').Input} input
  * @param {import('./options.mjs').Content} content
- * @param {(hashed: Buffer, bytes: number) => void} onRead gets a hash of each column that was read,
- *   and the number of bytes while they are read
+ * @param {(hashed: Buffer, bytes: number) => void} onRead receives the numbers of bytes while they
+ *   are read, and a hash of each column at its end
  * @returns {AsyncGenerator<TableRow[]>}
  */
 export async function* tableRows(part, input, content, onRead) {
@@ -115,7 +118,7 @@ export async function* tableRows(part, input, content, onRead) {
   }
 }
 
-/** Passes on the hashes of what `tableRows` reads, without decoding it. */
+/** Calls `onRead` as `tableRows` does, without decoding anything. */
 export async function hashTable(part, input, content, onRead) {
   const table = new Table(input, await metadataOf(input), new Ratio(content.maxRatio), onRead)
   for (const group of table.metadata.row_groups) {
@@ -132,12 +135,14 @@ export async function hashTable(part, input, content, onRead) {
   }
 }
 
+/** Whether a row group starts in a part. */
 const isIn = ({ start, end }, group) => {
   if (!(group.num_rows > 0)) return false
   const at = groupStart(group)
   return at >= start && at < end
 }
 
+/** Yields the rows of a row group. */
 async function* groupRows(table, group, first, path, content) {
   const texts = table.values(group, content.field)
   const others = [content.idField, content.groupBy].map((field) =>
@@ -161,7 +166,7 @@ async function* groupRows(table, group, first, path, content) {
   }
 }
 
-/** The values of a column one by one. */
+/** Reads the values of a column one by one. */
 class Values {
   #pages
   #page = []
@@ -177,6 +182,7 @@ class Values {
     return this.#used < this.#page.length
   }
 
+  /** Reads until the next value is in memory. */
   async read() {
     while (!this.isRead) {
       const next = await this.#pages.next()
@@ -190,6 +196,7 @@ class Values {
     return this.#page[this.#used++]
   }
 
+  /** Throws if there are more values. */
   async end() {
     if (!(await this.#pages.next()).done) throw damaged('a column has more values than rows')
   }
@@ -199,7 +206,7 @@ class Values {
   }
 }
 
-/** A file whose metadata was read. */
+/** A Parquet file whose metadata was read. */
 class Table {
   #lib = /** @type {any} */ (undefined)
   #compressors
@@ -211,6 +218,7 @@ class Table {
     this.onRead = onRead
   }
 
+  /** Loads the packages that decode. */
   async load() {
     const [column, convert, metadata] = await Promise.all([
       import('hyparquet/src/column.js'),
@@ -221,7 +229,7 @@ class Table {
     this.#compressors = await parquetCompressors(this.ratio)
   }
 
-  /** The column at the top of the schema that a field is, or lies in. */
+  /** The name of the top-level column that is, or that contains, a field. */
   #top(field) {
     const names = this.metadata.row_groups[0].columns.map(({ meta_data }) => meta_data.path_in_schema[0])
     const found = names.find((name) => name === field) ?? names.find((name) => field.startsWith(`${name}.`))
@@ -230,14 +238,14 @@ class Table {
     throw new Failure('FIELD', `there is no column for the field '${field}'; the columns are ${known}`)
   }
 
-  /** The columns that a field is read from. */
+  /** The column chunks that a field is read from. */
   chunksOf(group, field) {
     const top = this.#top(field)
     return group.columns.map(({ meta_data }) => meta_data).filter(({ path_in_schema }) => path_in_schema[0] === top)
   }
 
   /**
-   * The values of a field in a row group, some at a time.
+   * Yields the values of a field in a row group, some at a time.
    *
    * @returns {AsyncGenerator<any[]>}
    */
@@ -258,10 +266,10 @@ class Table {
   #check(chunk, group) {
     checkCodec(chunk)
     if (!(Number(chunk.total_compressed_size) >= 0 && Number.isSafeInteger(Number(group.num_rows))))
-      throw damaged('a size is no size')
+      throw damaged('a size is not a number')
   }
 
-  /** The values of a column of plain values, page by page. */
+  /** Yields the values of a column of plain values, page by page. */
   async *#pages(chunk, schemaPath) {
     const decoder = {
       ...chunk,
@@ -286,7 +294,7 @@ class Table {
       if (data.length === 0 || values > Number(chunk.num_values)) throw damaged('a page has another number of values')
       yield data
     }
-    // Whatever follows the last page belongs to what the hash covers.
+    // The hash also covers the bytes after the last page.
     while (window.left > 0) {
       await window.fill(1)
       window.drop(window.bytes.length)
@@ -294,7 +302,7 @@ class Table {
     this.onRead(window.digest(), 0)
   }
 
-  /** Reads the next page, and checks what it says of itself. */
+  /** Reads the next page and checks its header. */
   async #page(window, chunk) {
     const header = await this.#header(window)
     const page =
@@ -316,12 +324,14 @@ class Table {
     await window.fill(header.length + packed)
     const { bytes } = window
     if (bytes.length < header.length + packed) throw damaged('a page ends behind its column')
-    // Values are views of the page, so that it must not be part of a buffer that is used again.
+    // Decoded values are views of the page, so it is copied out of the window, which is reused.
     const copy = Uint8Array.prototype.slice.call(bytes, 0, header.length + packed)
     return { header: header.value, reader: { view: new DataView(copy.buffer), offset: header.length } }
   }
 
-  /** The header of a page has no length: it is parsed with more and more bytes. */
+  /**
+   * Parses the header of a page. Its length is unknown, so it is tried with more and more bytes.
+   */
   async #header(window) {
     for (let wanted = 1 << 12; ; wanted *= 8) {
       await window.fill(wanted)
@@ -331,14 +341,14 @@ class Table {
         const value = this.#lib.parquetHeader(reader)
         if (reader.offset <= bytes.length) return { value, length: reader.offset }
       } catch (failure) {
-        if (bytes.length < wanted || wanted > MAX_HEADER) throw damaged(failure.message)
+        if (bytes.length < wanted || wanted > MAX_HEADER_BYTES) throw damaged(failure.message)
         continue
       }
       throw damaged('a page has no header')
     }
   }
 
-  /** The values of a field in a list or a struct, from a row group that is read as a whole. */
+  /** The values of a field in a list or a struct. The row group is read as a whole. */
   async *#whole(group, field, chunks) {
     const sum = (name) => chunks.reduce((total, chunk) => total + Number(chunk[name]), 0)
     const [bytes, values] = [sum('total_uncompressed_size'), sum('num_values')]
@@ -348,31 +358,12 @@ class Table {
         `the columns of the field '${field}' have ${bytes} bytes and ${values} values in a row group, and the limits are ${MAX_BYTES} and ${MAX_VALUES}: write it with smaller row groups`,
       )
     }
-    // Hashes what is read, and checks the pages; then it is read again from memory.
-    const parts = new Map()
-    for (const chunk of chunks) {
-      const window = new Window(this, chunk)
-      const pieces = []
-      for (let found = 0; found < Number(chunk.num_values) && window.left > 0; ) {
-        const { header, reader } = await this.#page(window, chunk)
-        found += header.data_page_header?.num_values ?? header.data_page_header_v2?.num_values ?? 0
-        if (found > Number(chunk.num_values)) throw damaged('a column has more values than it says')
-        pieces.push(Buffer.from(reader.view.buffer))
-        window.drop(reader.view.byteLength)
-      }
-      while (window.left > 0) {
-        await window.fill(1)
-        pieces.push(Buffer.from(window.bytes))
-        window.drop(window.bytes.length)
-      }
-      parts.set(startOf(chunk), Buffer.concat(pieces))
-      this.onRead(window.digest(), 0)
-    }
+    const parts = await this.#checkedParts(chunks)
     const file = {
       byteLength: this.input.size,
       slice: (start, end) => {
-        if (!(end - start <= 2 * MAX_BYTES)) throw damaged('its columns lie too far apart')
-        // Ranges of several columns are joined; what lies between them is not used.
+        if (!(end - start <= 2 * MAX_BYTES)) throw damaged('its columns are too far apart')
+        // hyparquet joins the ranges of several columns, and does not use the bytes between them.
         const bytes = new Uint8Array(end - start)
         for (const [from, held] of parts) {
           const [first, last] = [Math.max(start, from), Math.min(end, from + held.length)]
@@ -394,9 +385,36 @@ class Table {
     )
     yield rows.map((row) => valueAt(row, field))
   }
+
+  /**
+   * Reads column chunks into memory, checks their pages and reports their hashes. Returns the bytes
+   * by their position in the file.
+   */
+  async #checkedParts(chunks) {
+    const parts = new Map()
+    for (const chunk of chunks) {
+      const window = new Window(this, chunk)
+      const pieces = []
+      for (let found = 0; found < Number(chunk.num_values) && window.left > 0; ) {
+        const { header, reader } = await this.#page(window, chunk)
+        found += header.data_page_header?.num_values ?? header.data_page_header_v2?.num_values ?? 0
+        if (found > Number(chunk.num_values)) throw damaged('a column has more values than it says')
+        pieces.push(Buffer.from(reader.view.buffer))
+        window.drop(reader.view.byteLength)
+      }
+      while (window.left > 0) {
+        await window.fill(1)
+        pieces.push(Buffer.from(window.bytes))
+        window.drop(window.bytes.length)
+      }
+      parts.set(startOf(chunk), Buffer.concat(pieces))
+      this.onRead(window.digest(), 0)
+    }
+    return parts
+  }
 }
 
-/** The bytes of a column in a file, read a few megabytes at a time, and their hash. */
+/** Reads the bytes of a column chunk, a few megabytes at a time, and hashes them. */
 class Window {
   #table
   #next
@@ -411,7 +429,7 @@ class Window {
     if (!(this.#next >= 0 && this.#end <= table.input.size)) throw damaged('a column lies beyond its end')
   }
 
-  /** Bytes of the column from here on. */
+  /** Number of bytes of the column that were not dropped yet. */
   get left() {
     return this.bytes.length + this.#end - this.#next
   }
@@ -419,7 +437,7 @@ class Window {
   /** Reads until `bytes` has `length` bytes, or the column ends. */
   async fill(length) {
     if (this.bytes.length >= length || this.#next === this.#end) return
-    const count = Math.min(this.#end - this.#next, Math.max(WINDOW, length - this.bytes.length))
+    const count = Math.min(this.#end - this.#next, Math.max(READ_BYTES, length - this.bytes.length))
     const more = await exactly(this.#table.input, this.#next, count)
     this.#next += count
     this.#hash.update(more)
@@ -427,6 +445,7 @@ class Window {
     this.bytes = this.bytes.length === 0 ? more : Buffer.concat([this.bytes, more])
   }
 
+  /** Drops bytes that are no longer needed. */
   drop(length) {
     this.bytes = this.bytes.subarray(length)
   }

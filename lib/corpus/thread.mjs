@@ -1,5 +1,5 @@
-// A thread that does shards: it reads, parses, converts and writes, and hands texts to the threads
-// of the addon.
+// A thread that processes shards: it reads, parses, converts and writes. The threads of the addon
+// encode the texts.
 
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -8,15 +8,15 @@ import { doShard, doneRecord } from './shard.mjs'
 import { openStore } from './store/store.mjs'
 import { openTokenizer } from './tokenizer.mjs'
 
-/** Milliseconds between messages about progress. */
-const INTERVAL = 100
+/** Minimum time in milliseconds between two messages about progress. */
+const PROGRESS_INTERVAL_MS = 100
 
-/** The memory for a large row of the shard, which the main thread grants. */
+/** The memory for a large row of the shard. The main thread grants it. */
 class RowMemory {
   #isHeld = false
   #granted = () => {}
 
-  /** Resolves when a row of so many bytes may be read. */
+  /** Waits until the main thread grants memory for a row of `bytes` bytes. */
   async reserve(bytes) {
     if (this.#isHeld) return
     this.#isHeld = true
@@ -26,6 +26,7 @@ class RowMemory {
     })
   }
 
+  /** Ends the wait of `reserve`. */
   granted() {
     this.#granted()
   }
@@ -46,7 +47,7 @@ parentPort.on('message', async ({ request, isReserved }) => {
   let last = performance.now()
   const onProgress = (progress) => {
     const now = performance.now()
-    if (now - last < INTERVAL) return
+    if (now - last < PROGRESS_INTERVAL_MS) return
     last = now
     parentPort.postMessage({ progress })
   }

@@ -1,4 +1,4 @@
-// Threads that do shards, one each at a time.
+// The threads that process shards. Each processes one at a time.
 
 import { Worker } from 'node:worker_threads'
 
@@ -11,7 +11,7 @@ const threadEnded = () => new Error('a thread of the job ended')
 
 export class Threads {
   #data
-  #most
+  #maxThreads
   #idle = /** @type {ShardThread[]} */ ([])
   #all = /** @type {ShardThread[]} */ ([])
   #running = new Set()
@@ -20,16 +20,17 @@ export class Threads {
   #isEnded = false
 
   /**
-   * @param {object} data for thread.mjs
-   * @param {number} most threads at a time
+   * @param {object} data the `workerData` of thread.mjs
+   * @param {number} maxThreads
    */
-  constructor(data, most) {
+  constructor(data, maxThreads) {
     this.#data = data
-    this.#most = most
+    this.#maxThreads = maxThreads
   }
 
   /**
-   * Does a shard on an idle thread, or on a new one. At most `most` calls may be under way.
+   * Processes a shard on an idle thread, or on a new one. At most `maxThreads` calls may run at a
+   * time.
    *
    * @param {import('./shard.mjs').ShardJob} request
    * @param {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
@@ -45,7 +46,7 @@ export class Threads {
     }
   }
 
-  /** Resolves when no shard is under way. */
+  /** Waits until no shard is being processed. */
   async idle() {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
@@ -54,7 +55,7 @@ export class Threads {
     if (this.#isEnded) throw threadEnded()
     let thread = this.#idle.pop()
     if (thread === undefined) {
-      if (this.#all.length >= this.#most) throw new Error('all threads are busy')
+      if (this.#all.length >= this.#maxThreads) throw new Error('all threads are busy')
       thread = new ShardThread(this.#data, this.#budget)
       this.#all.push(thread)
     }
@@ -66,13 +67,14 @@ export class Threads {
     }
   }
 
-  /** Ends all threads, whatever they do; calls under way and later ones reject. */
+  /** Ends all threads immediately. Unfinished and later calls reject. */
   async end() {
     this.#isEnded = true
     await Promise.all(this.#all.map((thread) => thread.end()))
   }
 }
 
+/** A thread, and the call that it works for. */
 class ShardThread {
   #worker
   #budget
@@ -95,11 +97,11 @@ class ShardThread {
       this.#worker.once('exit', () => reject(threadEnded()))
     })
     this.#ready.catch(() => {})
-    this.#worker.on('message', (message) => this.#hear(message))
+    this.#worker.on('message', (message) => this.#receive(message))
     this.#worker.on('error', (failure) => this.#reject(failure))
     this.#worker.on('exit', () => {
       this.#isAlive = false
-      budget.giveBack(this)
+      budget.release(this)
       this.#reject(threadEnded())
     })
   }
@@ -124,13 +126,15 @@ class ShardThread {
     return this.#worker.terminate()
   }
 
-  #hear({ progress, error, record, isNew, reserve, isReleased }) {
+  #receive({ progress, error, record, isNew, reserve, isReleased }) {
     if (reserve !== undefined) this.#reserve(reserve)
-    else if (isReleased) this.#budget.giveBack(this)
+    else if (isReleased) this.#budget.release(this)
     else if (progress !== undefined) this.#onProgress(progress)
     else if (error !== undefined) this.#reject(unpackError(error))
     else if (record !== undefined) this.#resolve({ record, isNew })
   }
+
+  /** Tells the thread when it may read a large row. */
   async #reserve(bytes) {
     await this.#budget.take(this, bytes)
     this.#worker.postMessage({ isReserved: true })

@@ -1,5 +1,5 @@
-// The tokenizer of a job: found once, identified by the SHA-256 of its file, and loaded by every
-// thread and machine from that file.
+// Finds and loads the tokenizer of a job. It is found once and identified by the SHA-256 of its
+// file. Every thread and machine loads it from that file.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -18,13 +18,14 @@ const native = require('../native.js')
 const { readRegular } = require('../regular-file.js')
 
 const ENCODINGS = fileURLToPath(new URL('../../encodings/', import.meta.url))
-const MAX_CONFIG = 32 << 20
+/** Maximum size in bytes of a tokenizer_config.json. */
+const MAX_CONFIG_BYTES = 32 << 20
 
 /**
- * Tokens that end or start a document in well-known vocabularies, for tokenizers without a
+ * Tokens that start or end a document in well-known vocabularies, for tokenizers without a
  * tokenizer_config.json.
  */
-const USUAL = {
+const USUAL_TOKENS = {
   eos: ['<|endoftext|>', '<|end_of_text|>', '</s>', '<eos>', '<|im_end|>', '[SEP]'],
   bos: ['<|begin_of_text|>', '<s>', '<bos>', '<|startoftext|>', '[CLS]'],
 }
@@ -72,13 +73,13 @@ async function sha256Of(file) {
   return hash.digest('hex')
 }
 
-/** Loads a tokenizer that was found, here or in another thread. */
+/** Loads a tokenizer that this thread or another one found. */
 export const openTokenizer = (/** @type {{ file?: string, encoding?: string }} */ { file, encoding }) =>
   file === undefined ? Tokenizer.fromEncoding(encoding) : loadFile(file, encoding)
 
 /**
- * Fills in what the options leave to the tokenizer: the type of numbers, what is done with special
- * tokens in a text, and the ids around each document.
+ * Fills in the options whose defaults depend on the tokenizer: the type of the ids, the treatment
+ * of special tokens in a text, and the ids before and after each document.
  *
  * @param {Tokenizer} tokenizer
  * @param {TokenizerSource} source
@@ -93,7 +94,7 @@ export async function completeContent(tokenizer, source, content) {
   if (content.maxTokens !== undefined && content.maxTokens <= around) {
     throw typeError(
       'ERR_TOKENLANE_ARGUMENT_TYPE',
-      `maxTokens is ${content.maxTokens}, and bos and eos alone are ${around}`,
+      `maxTokens is ${content.maxTokens}, but bos and eos alone are ${around}`,
     )
   }
   const complete = {
@@ -107,7 +108,7 @@ export async function completeContent(tokenizer, source, content) {
   return { content: JSON.parse(JSON.stringify(complete)), ids }
 }
 
-/** The id of the token that starts or ends documents; nothing if none is wanted. */
+/** The id of the token that starts or ends each document; `undefined` if the job has none. */
 async function edgeOf(name, wanted, tokenizer, source) {
   if (wanted === false) return undefined
   const token = wanted === true ? ((await configured(`${name}_token`, source)) ?? usual(name, tokenizer)) : wanted
@@ -121,13 +122,13 @@ async function edgeOf(name, wanted, tokenizer, source) {
   throw error('ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN', `${reason}: name it with ${option}`)
 }
 
-/** The token that tokenizer_config.json beside the tokenizer names. */
+/** The token that the tokenizer_config.json beside the tokenizer names, if there is one. */
 async function configured(name, { file }) {
   if (file === undefined) return undefined
   let config
   try {
     config = JSON.parse(
-      (await readRegular(path.join(path.dirname(file), 'tokenizer_config.json'), MAX_CONFIG)).toString(),
+      (await readRegular(path.join(path.dirname(file), 'tokenizer_config.json'), MAX_CONFIG_BYTES)).toString(),
     )
   } catch {
     return undefined
@@ -136,7 +137,8 @@ async function configured(name, { file }) {
   return typeof token === 'string' ? token : undefined
 }
 
+/** The usual token that the vocabulary contains, unless it contains several. */
 function usual(name, tokenizer) {
-  const found = USUAL[name].filter((token) => tokenizer.tokenToId(token) !== undefined)
+  const found = USUAL_TOKENS[name].filter((token) => tokenizer.tokenToId(token) !== undefined)
   return found.length === 1 ? found[0] : undefined
 }

@@ -1,4 +1,4 @@
-// Compares an output folder with its records: the plan, each file of each shard, and the manifest.
+// Compares an output folder with its records: the plan, the files of each shard, and the manifest.
 
 import { error, wrongType } from './errors.mjs'
 import { readJob } from './job-file.mjs'
@@ -11,11 +11,13 @@ import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../options.js')
 
-/** Problems that are returned; all are counted, and reported as events. */
-const LISTED = 1000
+/** Maximum number of problems that are returned. All are counted and reported as events. */
+const MAX_LISTED = 1000
 
 /**
- * @param {string} output
+ * Verifies the output of a corpus job.
+ *
+ * @param {string} output the folder of the job
  * @param {{ signal?: AbortSignal, onEvent?: (event: object) => void }} [options]
  */
 export async function verifyCorpus(output, options = {}) {
@@ -27,17 +29,20 @@ export async function verifyCorpus(output, options = {}) {
   const store = await openStore(output)
   const job = await readJob(store)
   if (job === undefined)
-    throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: there is no ${JOB}, so this is no output of a corpus job`)
+    throw error(
+      'ERR_TOKENLANE_FILE_NOT_FOUND',
+      `${output}: there is no ${JOB}, so this is not the output of a corpus job`,
+    )
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
   const report = (file, problem) => {
     found.problems += 1
-    if (found.listed.length < LISTED) found.listed.push({ file, problem })
+    if (found.listed.length < MAX_LISTED) found.listed.push({ file, problem })
     onEvent({ event: 'problem', file, problem })
   }
   const plan = await store.hashOf(PLAN)
   if (plan === undefined) report(PLAN, 'it is missing')
   else if (plan.sha256 !== job.plan.sha256)
-    report(PLAN, `its SHA-256 is ${plan.sha256}, and ${JOB} says ${job.plan.sha256}`)
+    report(PLAN, `its SHA-256 is ${plan.sha256}, but ${JOB} says ${job.plan.sha256}`)
   const totals = new Totals()
   let shard = -1
   for await (const record of recordsOf(store, job.plan.shards)) {
@@ -67,16 +72,17 @@ export async function verifyCorpus(output, options = {}) {
   }
 }
 
+/** What is wrong with the manifest; `undefined` if nothing is. */
 async function manifestProblem(store, job, totals) {
   const ends = await readManifestEnds(store)
   if (ends === undefined) return 'it is missing: the job is not finished'
   if (!ends.start.startsWith(`{"version":${job.version},"id":"${job.id}"`)) return 'it is the manifest of another job'
   if (ends.totals !== undefined && countsOf(ends.totals) === countsOf(JSON.stringify(totals))) return undefined
-  return `its sums are not those of the records: ${ends.totals ?? 'there are none'}`
+  return `its totals are not those of the records: ${ends.totals ?? 'there are none'}`
 }
 
 /**
- * Sums without their seconds. A worker that others took for dead may write a record again after the
- * manifest: what it counted is the same, how long it took is not.
+ * Totals without their seconds. A worker that was taken for dead may write its record once more
+ * after the manifest. Its counts are the same, but its seconds are not.
  */
 const countsOf = (totals) => totals.replace(/,"seconds":[\d.]+/, '')

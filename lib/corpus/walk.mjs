@@ -1,6 +1,6 @@
-// The files that inputs name, one by one and in an order that is the same everywhere: names of a
-// folder are sorted by their UTF-16 units. Memory does not grow with the number of files: a folder
-// with very many names is sorted in runs on the disk.
+// Lists the files that inputs name, one by one and in the same order on every machine: the names in
+// a folder are sorted by their UTF-16 units. Memory does not grow with the number of files: a
+// folder with very many names is sorted in runs on disk.
 
 import fs from 'node:fs'
 import os from 'node:os'
@@ -12,19 +12,19 @@ import { alternatives, isGlob, matcher } from '../files/glob.mjs'
 import { error } from './errors.mjs'
 import { folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
 
-/** Names of a folder that are sorted in memory. */
-const RUN = 100_000
+/** Number of names that are sorted in memory at once. */
+const RUN_LENGTH = 100_000
 
 /**
- * The paths of all inputs.
+ * Yields the paths of all inputs.
  *
  * @param {string[]} names files, folders and patterns
  * @param {string | undefined} filesFrom a file with a path per line
  * @param {{ exclude?: string, run?: number }} [options] `exclude` is the real path or the
- *   address of a folder that is left out: the output
+ *   address of the output folder, which is left out; `run` is the length of a run
  * @returns {AsyncGenerator<string>}
  */
-export async function* inputFiles(names, filesFrom, { exclude, run = RUN } = {}) {
+export async function* inputFiles(names, filesFrom, { exclude, run = RUN_LENGTH } = {}) {
   const walk = new Walk(exclude, run)
   for (const name of names) yield* walk.named(name)
   if (filesFrom === undefined) return
@@ -40,6 +40,7 @@ async function* linesOf(file) {
   }
 }
 
+/** Lists files, except those below an excluded folder. */
 class Walk {
   #exclude
   #run
@@ -49,6 +50,7 @@ class Walk {
     this.#run = run
   }
 
+  /** The files that one input names. */
   async *named(name) {
     if (isAddress(name)) {
       yield* this.#stored(name)
@@ -58,7 +60,7 @@ class Walk {
     if (stat?.isDirectory()) yield* this.#below(name)
     else if (stat?.isFile()) yield* this.#file(name)
     else if (stat !== undefined)
-      throw error('ERR_TOKENLANE_NOT_A_FILE', `${name}: a corpus is read from files, and this is a pipe or a device`)
+      throw error('ERR_TOKENLANE_NOT_A_FILE', `${name}: a corpus is read from files, but this is a pipe or a device`)
     else yield* this.#matching(name)
   }
 
@@ -85,7 +87,7 @@ class Walk {
     if (!found) throw noObject(name)
   }
 
-  /** A file below the output would be read while it is written. */
+  /** A file, unless it is in the output folder: it would be read while it is written. */
   async *#file(name) {
     const folder = this.#exclude === undefined ? undefined : path.dirname(fs.realpathSync(name))
     if (folder !== undefined && `${folder}${path.sep}`.startsWith(`${this.#exclude}${path.sep}`)) {
@@ -94,6 +96,7 @@ class Walk {
     yield name
   }
 
+  /** All files below a folder, except hidden ones. */
   async *#below(folder) {
     if (this.#isExcluded(folder)) return
     for await (const { name, kind } of this.#entries(folder)) {
@@ -104,6 +107,7 @@ class Walk {
     }
   }
 
+  /** The files that match a pattern. */
   async *#matching(pattern) {
     if (!isGlob(pattern)) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: there is no such file`)
     const parts = (path.sep === '\\' ? pattern.replaceAll('\\', '/') : pattern).split('/')
@@ -121,7 +125,7 @@ class Walk {
     if (!found) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: no file matches`)
   }
 
-  /** Walks a folder once, with all positions in the patterns that its names can match. */
+  /** Walks a folder once, with all positions in the patterns that its names may match. */
   async *#match(folder, states) {
     if (this.#isExcluded(folder || '.') || (await statIfThere(folder || '.'))?.isDirectory() !== true) return
     for await (const { name, kind } of this.#entries(folder || '.')) {
@@ -174,7 +178,7 @@ class Walk {
 
 const isOutput = (name) => error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${name}: this input lies in the output folder`)
 
-/** A test of keys by a pattern. A key is walked like a path. */
+/** Returns a function that tests whether a key matches a pattern. A key is treated as a path. */
 function keyMatcher(pattern) {
   const states = unique(
     alternatives(pattern)
@@ -189,8 +193,8 @@ function keyMatcher(pattern) {
 }
 
 /**
- * A pattern as tests of names, one for each folder and one for the file. `**` stands for any number
- * of folders; at the end it stands for all files below.
+ * Compiles a pattern to tests of names, one for each folder and one for the file. `**` stands for
+ * any number of folders; at the end it stands for all files below.
  *
  * @returns {(RegExp | '**')[]}
  */
@@ -200,10 +204,10 @@ function compile(pattern) {
   return parts.map((part) => (part === '**' ? part : matcher(part)))
 }
 
-/** A position in a pattern. At `**`, the position behind it is one too. */
+/** The positions that a position in a pattern stands for: at `**`, also the one behind it. */
 const closure = (parts, at) => (parts[at] === '**' ? [{ parts, at }, ...closure(parts, at + 1)] : [{ parts, at }])
 
-/** The positions behind a name. */
+/** The positions after a name was matched. */
 function step({ parts, at }, name) {
   const part = parts[at]
   if (part === '**') return name.startsWith('.') ? [] : closure(parts, at)
@@ -215,6 +219,7 @@ const unique = (states) =>
 
 const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
+/** Writes a sorted run of names to a file. */
 async function writeRun(file, names) {
   const handle = await fs.promises.open(file, 'wx')
   names.sort(byName)
@@ -237,7 +242,7 @@ async function* readRun(file) {
   }
 }
 
-/** Sorted lists as one. */
+/** Merges sorted lists. */
 async function* merged(lists) {
   const iterators = lists.map((list) =>
     Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator](),

@@ -25,7 +25,7 @@ const REASONS = {
   ENFILE: ['TOO_MANY_FILES', 'too many files are open'],
   ENXIO: ['NOT_A_FILE', 'it is a socket, or a device that is not there'],
   ELOOP: ['FILE', 'it is a link that leads back to itself'],
-  ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is no folder'],
+  ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is not a folder'],
 }
 
 /** Returns a Failure with a plain message for an error of the file system. */

@@ -3,7 +3,8 @@
 
 import { Failure } from './failure.mjs'
 
-const FIRST = 1 << 16
+/** Initial size of the buffer. */
+const FIRST_BYTES = 1 << 16
 
 export class Gatherer {
   #buffer = Buffer.alloc(0)
@@ -13,10 +14,10 @@ export class Gatherer {
   #isReused
 
   /**
-   * @param {number} most bytes
+   * @param {number} most maximum number of bytes
    * @param {(most: number) => Error} tooLong the error of a text that has more
-   * @param {{ isReused?: boolean }} [options] with `isReused` a text is there until the next one
-   *   starts, and its memory is that of the next one
+   * @param {{ isReused?: boolean }} [options] with `isReused` all texts use the same memory: a
+   *   text is valid until the next one starts
    */
   constructor(most, tooLong, { isReused = false } = {}) {
     this.#isReused = isReused
@@ -31,7 +32,8 @@ export class Gatherer {
   push(part) {
     const length = this.#length + part.length
     if (length > this.#most) throw this.#tooLong(this.#most)
-    if (length > this.#buffer.length) this.#grow(Math.min(Math.max(length, 2 * this.#buffer.length, FIRST), this.#most))
+    if (length > this.#buffer.length)
+      this.#grow(Math.min(Math.max(length, 2 * this.#buffer.length, FIRST_BYTES), this.#most))
     part.copy(this.#buffer, this.#length)
     this.#length = length
   }
@@ -41,7 +43,7 @@ export class Gatherer {
     if (length > this.#buffer.length) this.#grow(Math.min(length, this.#most))
   }
 
-  /** Returns the text, and starts the next one. */
+  /** Returns the text and starts the next one. */
   take() {
     const text = this.#buffer.subarray(0, this.#length)
     if (!this.#isReused) this.#buffer = Buffer.alloc(0)

@@ -113,7 +113,7 @@ export async function* parquetRows(source, { field, keep, isRaw = false, maxRati
     if ((await ended) !== 0) {
       throw new Failure(
         'PARQUET',
-        `${source.name}: a row group has more values than fit into ${mib} MiB: it is damaged, or to be written with smaller ones`,
+        `${source.name}: a row group has more values than fit into ${mib} MiB: it is damaged, or must be written with smaller row groups`,
       )
     }
   } finally {

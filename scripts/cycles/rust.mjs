@@ -32,11 +32,11 @@ function partsOf(folder, root, names) {
   const sources = modules.filter(({ module }) => module.length > 0 && !isTested(module))
   const crate = modules.find(({ module }) => module.length === 0)
   const context = { exported: crate === undefined ? new Map() : exportsOf(crate.code) }
-  const parts = new Map(sources.map(({ module }) => [partOf(module), new Set()]))
+  const parts = new Map(sources.map(({ module }) => [module[0], new Set()]))
   for (const { module, code } of sources) {
     for (const used of pathsIn(withoutTests(code), module)) {
-      const part = partOf(absolute(used, context))
-      if (part !== partOf(module) && parts.has(part)) parts.get(partOf(module)).add(part)
+      const [part] = absolute(used, context)
+      if (part !== module[0] && parts.has(part)) parts.get(module[0]).add(part)
     }
   }
   return new Map([...parts].map(([part, used]) => [part, [...used]]))
@@ -47,10 +47,6 @@ function moduleOf(name) {
   const module = name.slice(0, -'.rs'.length).split('/')
   if (['mod', 'lib'].includes(module.at(-1))) module.pop()
   return module
-}
-
-function partOf(module) {
-  return module[0] ?? ''
 }
 
 /** Resolves a name that the crate's root exports to the module that it comes from. */

@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--save", type=pathlib.Path, default=pathlib.Path(".cache/differences"))
     arguments = parser.parse_args()
     if arguments.reread == "there" and arguments.components == "ranks":
-        parser.error("what ranks are written as is no file of ranks: --reread there is for the other components")
+        parser.error("a tokenizer of ranks is not written as a file of ranks: use --reread with the other components")
 
     run, last_told = Run(arguments), time.monotonic()
     for seed in range(arguments.seed, arguments.seed + arguments.tokenizers):

@@ -14,20 +14,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Size in bytes. Allocations that can be larger than a small part of this report their failure
 /// instead.
-const BYTES: usize = 32 << 20;
+const RESERVE_BYTES: usize = 32 << 20;
 
 /// Largest supported alignment. Allocations with a larger one are not served; none of this crate
 /// needs more.
 const ALIGN: usize = 4096;
 
 #[repr(align(4096))]
-struct ReserveMemory(UnsafeCell<[u8; BYTES]>);
+struct ReserveMemory(UnsafeCell<[u8; RESERVE_BYTES]>);
 
 // SAFETY: this module never reads or writes the bytes. It only hands out ranges that do not
 // overlap.
 unsafe impl Sync for ReserveMemory {}
 
-static MEMORY: ReserveMemory = ReserveMemory(UnsafeCell::new([0; BYTES]));
+static MEMORY: ReserveMemory = ReserveMemory(UnsafeCell::new([0; RESERVE_BYTES]));
 
 /// The allocation state of the static above.
 ///
@@ -43,7 +43,7 @@ impl Reserve {
     /// Whether `memory` lies in the reserve.
     #[inline]
     pub(super) fn owns(memory: *mut u8) -> bool {
-        (memory as usize).wrapping_sub(MEMORY.0.get() as usize) < BYTES
+        (memory as usize).wrapping_sub(MEMORY.0.get() as usize) < RESERVE_BYTES
     }
 
     /// Memory for `layout`, or null if the reserve has too little left.
@@ -52,7 +52,7 @@ impl Reserve {
             let start = (books as u32 as usize).next_multiple_of(layout.align());
             // An allocation of zero bytes takes one byte, so that it is counted.
             let end = start.checked_add(layout.size().max(1))?;
-            (layout.align() <= ALIGN && end <= BYTES).then_some((start, end))
+            (layout.align() <= ALIGN && end <= RESERVE_BYTES).then_some((start, end))
         };
         let cut = |books: u64| range(books).map(|(_, end)| (books >> 32) * ONE + ONE + end as u64);
         // Acquire: pairs with the Release in `release`, so that a thread that reuses bytes sees
@@ -98,15 +98,15 @@ mod tests {
                 count += 1;
             }
             assert!(count > 150, "{count}");
-            assert!(end <= MEMORY.0.get() as usize + BYTES);
+            assert!(end <= MEMORY.0.get() as usize + RESERVE_BYTES);
             assert!(reserve.allocate(layout(2 << 20, 8)).is_null(), "it is used up");
             (0..count).for_each(|_| reserve.release());
             assert_eq!(reserve.0.load(Ordering::Relaxed), 0);
         }
-        assert!(!reserve.allocate(layout(BYTES, 1)).is_null());
+        assert!(!reserve.allocate(layout(RESERVE_BYTES, 1)).is_null());
         assert!(reserve.allocate(layout(1, 1)).is_null());
         reserve.release();
-        assert!(reserve.allocate(layout(BYTES + 1, 1)).is_null());
+        assert!(reserve.allocate(layout(RESERVE_BYTES + 1, 1)).is_null());
         assert!(reserve.allocate(layout(1, 2 * ALIGN)).is_null());
         assert_eq!(reserve.0.load(Ordering::Relaxed), 0);
     }

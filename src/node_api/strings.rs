@@ -217,10 +217,10 @@ impl ToNapiValue for JsTexts {
     unsafe fn to_napi_value(env: sys::napi_env, Self(texts): Self) -> napi::Result<sys::napi_value> {
         /// Bytes that V8 needs for a string besides its characters: the header, the array element
         /// and the handle.
-        const EACH: usize = 48;
+        const BYTES_PER_STRING: usize = 48;
         let bytes = texts.iter().map(|text| match text {
-            JsText::Ascii(text) => EACH + text.len(),
-            JsText::Utf16(units) => EACH + size_of_val(&units[..]),
+            JsText::Ascii(text) => BYTES_PER_STRING + text.len(),
+            JsText::Utf16(units) => BYTES_PER_STRING + size_of_val(&units[..]),
         });
         require(env, bytes.sum())?;
         // SAFETY: the caller guarantees that `env` belongs to the running call.

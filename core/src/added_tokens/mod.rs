@@ -54,8 +54,8 @@ pub enum SpecialTokens {
     Text,
     /// The first one found is an error that names it.
     Throw,
-    /// The named ones become their tokens, the others are text. A name that is no special token is
-    /// an error.
+    /// The named ones become their tokens, the others are text. A name that is not a special token
+    /// is an error.
     Only(Vec<String>),
 }
 

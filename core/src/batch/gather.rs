@@ -435,24 +435,25 @@ mod tests {
     /// next window.
     #[test]
     fn flushed_chunks_are_joined_in_order() {
-        const EACH: u32 = if cfg!(miri) { 30_000 } else { 300_000 };
+        const VALUES_PER_WINDOW: u32 = if cfg!(miri) { 30_000 } else { 300_000 };
         let cases = [(1, 1), (1, 3), (9, 1), (9, 3)];
         for &(windows, threads) in if cfg!(miri) { &cases[3..] } else { &cases } {
-            let mut values = 0..windows * EACH;
+            let mut values = 0..windows * VALUES_PER_WINDOW;
             let columns = (0..windows).map(|_| {
-                let values: Vec<u32> = values.by_ref().take(EACH as usize).collect();
+                let values: Vec<u32> = values.by_ref().take(VALUES_PER_WINDOW as usize).collect();
                 let mut kept = ChunkedColumn::default();
-                let (first, rest) = values.split_at(EACH as usize - 2);
+                let (first, rest) = values.split_at(VALUES_PER_WINDOW as usize - 2);
                 first.chunks(70_001).for_each(|some| kept.push(some));
                 kept.finish(rest.to_vec());
                 kept
             });
             let columns: Vec<_> = columns.collect();
-            let ends = (0..windows).map(|window| (if window % 2 == 0 { vec![] } else { vec![7] }, EACH as usize));
+            let ends =
+                (0..windows).map(|window| (if window % 2 == 0 { vec![] } else { vec![7] }, VALUES_PER_WINDOW as usize));
             let layout = BatchLayout::new(ends.collect(), None, 0, Columns::NONE).expect("they are few");
             let joined = Joiner { layout: &layout, threads }.ids(columns, 0).expect("no panic");
-            let offsets = (0..windows).filter(|window| window % 2 == 1).map(|window| window * EACH + 7);
-            assert!(joined.iter().copied().eq(once(0).chain(offsets).chain(0..windows * EACH)));
+            let offsets = (0..windows).filter(|window| window % 2 == 1).map(|window| window * VALUES_PER_WINDOW + 7);
+            assert!(joined.iter().copied().eq(once(0).chain(offsets).chain(0..windows * VALUES_PER_WINDOW)));
         }
     }
 }

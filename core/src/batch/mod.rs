@@ -20,7 +20,7 @@ use thiserror::Error;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, OUT_OF_MEMORY};
-use crate::memory::fallible::{catch, check, collect, with_room};
+use crate::memory::fallible::{catch, check, collect, with_capacity};
 use crate::memory::{self, OutOfMemory, Slab};
 use crate::options::{DecodeOptions, EncodeOptions};
 use crate::text::{Input, Text};
@@ -352,7 +352,7 @@ pub fn count_batch(
     let bytes = weights.iter().sum();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         tokenizer.with_encoder_for(bytes, |encoder| {
-            let mut counts = with_room(window.range().len())?;
+            let mut counts = with_capacity(window.range().len())?;
             while let Some(at) = window.next() {
                 let chunk = &chunks[at];
                 let count = match chunk.text {
@@ -367,7 +367,7 @@ pub fn count_batch(
             Ok(counts)
         })
     });
-    let mut counts = with_room(rows.len())?;
+    let mut counts = with_capacity(rows.len())?;
     counts.resize(rows.len(), 0);
     for (row, count) in windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))?.into_iter().flatten() {
         counts[row] += count;
@@ -384,7 +384,7 @@ pub fn decode_batch(
 ) -> Result<Vec<String>, BatchError> {
     let weights: Vec<usize> = collect(rows.iter().map(|ids| ids.len() * 4))?;
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
-        let mut texts = with_room(window.range().len())?;
+        let mut texts = with_capacity(window.range().len())?;
         while let Some(row) = window.next() {
             check()?;
             let text = tokenizer.decode(rows[row], options);
@@ -395,7 +395,7 @@ pub fn decode_batch(
         }
         Ok(texts)
     })?;
-    let mut texts = with_room(rows.len())?;
+    let mut texts = with_capacity(rows.len())?;
     texts.extend(windows.into_iter().flatten());
     Ok(texts)
 }

@@ -13,7 +13,7 @@
 
 use crate::encoder::Plan;
 use crate::encoding::Columns;
-use crate::memory::fallible::with_room;
+use crate::memory::fallible::with_capacity;
 use crate::memory::{Grow, OutOfMemory};
 use crate::normalizer::{Form, Normalizer};
 use crate::post_processor::draft::RunTokens;
@@ -57,7 +57,7 @@ pub(super) fn split_rows<'a>(
     rows: impl Iterator<Item = Input<'a>>,
 ) -> Result<Vec<RowChunk<'a>>, OutOfMemory> {
     let mut is_exact = None;
-    let mut chunks = with_room(rows.size_hint().0)?;
+    let mut chunks = with_capacity(rows.size_hint().0)?;
     for (row, input) in rows.enumerate() {
         let text = match input {
             Input { first: Sequence::Text(text), second: None } if text.weight() >= 2 * size => text,

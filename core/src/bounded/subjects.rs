@@ -24,7 +24,7 @@ impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { normalizer, pretokenizer, model, merges, added } = self;
         let [normalizer, pretokenizer] = [&NORMALIZERS[*normalizer], &PRETOKENIZERS[*pretokenizer]];
-        write!(f, "{normalizer} {pretokenizer} {:?} {merges:?} {added}", MODELS[*model])
+        write!(f, "{normalizer} {pretokenizer} {:?} {merges:?} {added}", CHARACTER_TOKENS[*model])
     }
 }
 
@@ -100,7 +100,7 @@ pub(crate) enum CharacterTokens {
     Prefix,
 }
 
-pub(crate) const MODELS: [CharacterTokens; 7] = [
+pub(crate) const CHARACTER_TOKENS: [CharacterTokens; 7] = [
     CharacterTokens::Bytes,
     CharacterTokens::Unknown,
     CharacterTokens::ByteFallback,
@@ -164,7 +164,7 @@ pub(crate) fn pieces() -> Vec<String> {
 pub(crate) fn tokenizer(form: &Subject) -> Tokenizer {
     let pretokenizer = &PRETOKENIZERS[form.pretokenizer];
     let writes_bytes = pretokenizer.to_string().contains("ByteLevel");
-    let kind = match MODELS[form.model] {
+    let kind = match CHARACTER_TOKENS[form.model] {
         CharacterTokens::Bytes if !writes_bytes => CharacterTokens::ByteFallback,
         _ if writes_bytes => CharacterTokens::Bytes,
         kind => kind,

@@ -2,7 +2,7 @@
 //! number of bytes encoded to find it.
 
 use super::prefixes::Prefixes;
-use super::subjects::{CharacterTokens, MODELS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
+use super::subjects::{CHARACTER_TOKENS, CharacterTokens, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
 use crate::{EncodeError, EncodeOptions, RankDefinition, SpecialTokens, Text, Tokenizer, encoding_file};
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn check(tokenizer: &Tokenizer, name: &str, text: &str, limit: usize) {
 
 fn form() -> impl Strategy<Value = Subject> {
     let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
-    (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..MODELS.len(), merges, any::<bool>()).prop_map(
+    (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..CHARACTER_TOKENS.len(), merges, any::<bool>()).prop_map(
         |(normalizer, pretokenizer, model, merges, added)| Subject { normalizer, pretokenizer, model, merges, added },
     )
 }
@@ -91,7 +91,7 @@ fn decomposed_hangul_is_composed_by_a_longer_prefix() {
 fn a_model_that_drops_characters_reads_text_that_vanishes() {
     let normalizer = NORMALIZERS.iter().position(|one| one["content"] == "").expect("it is listed");
     let pretokenizer = PRETOKENIZERS.iter().position(|one| one["type"] == "Digits").expect("it is listed");
-    let model = MODELS.iter().position(|&one| one == CharacterTokens::Dropped).expect("it is listed");
+    let model = CHARACTER_TOKENS.iter().position(|&one| one == CharacterTokens::Dropped).expect("it is listed");
     let form = Subject { normalizer, pretokenizer, model, merges: vec![(0, 0), (0, 0)], added: true };
     let text = "aaaaaaacd\u{323}\u{301}AbABab뒘aABab뒘a👩\u{200d}🚀ABabaaaaaaa뒘        <y>aaa";
     (0..40).for_each(|limit| check(&tokenizer(&form), "dropped", text, limit));

@@ -90,7 +90,7 @@ pub(super) struct BlockSizes {
 const BLOCK_SIZES: BlockSizes =
     BlockSizes { min_len: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 };
 /// Words of more bytes are not kept, to save the memory for a copy: 16 MiB.
-const MAX_KEPT: usize = 16 << 20;
+const MAX_KEPT_WORD_BYTES: usize = 16 << 20;
 
 impl Default for PreviousWord {
     fn default() -> Self {
@@ -267,7 +267,7 @@ pub(super) fn merge(
     if is_merged {
         append(out, &previous.symbols);
     }
-    if is_merged && word.len() <= MAX_KEPT {
+    if is_merged && word.len() <= MAX_KEPT_WORD_BYTES {
         previous.bytes.truncate(known);
         append(&mut previous.bytes, &word[known..]);
     } else {

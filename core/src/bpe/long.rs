@@ -120,7 +120,7 @@ struct RankQueue {
     /// The run that new positions of a rank are appended to.
     open: HashMap<u32, u32, foldhash::fast::RandomState>,
     /// A cache of `open`, indexed by the low part of the rank. A word of few letters has few ranks.
-    recent: [Option<(u32, u32)>; RECENT],
+    recent: [Option<(u32, u32)>; RECENT_RANKS],
     runs: Vec<RankRun>,
     unused: Vec<u32>,
     /// Rank, first position that was not read yet, and run. An open run has position zero, so that
@@ -128,7 +128,7 @@ struct RankQueue {
     queue: BinaryHeap<Reverse<(u32, u32, u32)>>,
 }
 
-const RECENT: usize = 16;
+const RECENT_RANKS: usize = 16;
 
 #[derive(Debug, Default)]
 struct RankRun {
@@ -140,11 +140,11 @@ struct RankRun {
 impl RankQueue {
     #[inline]
     fn push(&mut self, position: u32, rank: u32) {
-        let run = match self.recent[rank as usize % RECENT] {
+        let run = match self.recent[rank as usize % RECENT_RANKS] {
             Some((recent, run)) if recent == rank => run,
             _ => {
                 let run = self.open_run(rank);
-                self.recent[rank as usize % RECENT] = Some((rank, run));
+                self.recent[rank as usize % RECENT_RANKS] = Some((rank, run));
                 run
             }
         };
@@ -165,7 +165,7 @@ impl RankQueue {
     /// From now on new positions of this rank go to another run.
     fn close_run(&mut self, rank: u32) {
         self.open.remove(&rank);
-        self.recent[rank as usize % RECENT] = None;
+        self.recent[rank as usize % RECENT_RANKS] = None;
     }
 }
 

@@ -37,8 +37,8 @@ impl MergeScratch {
 
     /// Releases the memory that an unusually long word needed.
     pub(crate) fn trim(&mut self) {
-        const KEEP: usize = 1 << 16;
-        if self.symbols.capacity().max(self.previous.symbols()) > KEEP {
+        const MAX_KEPT_SYMBOLS: usize = 1 << 16;
+        if self.symbols.capacity().max(self.previous.symbols()) > MAX_KEPT_SYMBOLS {
             *self = Self::with_seed(self.long.seed());
         }
     }

@@ -4,18 +4,18 @@ use super::bucket_table::BucketTable;
 use crate::word_key::{Key, MULTIPLIERS, fold};
 
 /// The number of slots in a bucket.
-const SLOTS: usize = 3;
+const TOKEN_SLOTS: usize = 3;
 /// The average number of tokens in a bucket.
 const TOKENS_PER_BUCKET: f64 = 1.8;
 /// The maximum number of buckets that are probed for a token.
-const MAX_PROBES: usize = 64;
+const MAX_TOKEN_PROBES: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct TokenBucket {
     /// Filled from the front; zero marks an empty slot.
-    keys: [Key; SLOTS],
-    ids: [u32; SLOTS],
+    keys: [Key; TOKEN_SLOTS],
+    ids: [u32; TOKEN_SLOTS],
 }
 
 const _: () = assert!(size_of::<TokenBucket>() == 64);
@@ -28,7 +28,7 @@ impl TokenBucket {
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.keys[SLOTS - 1] != 0
+        self.keys[TOKEN_SLOTS - 1] != 0
     }
 }
 
@@ -44,7 +44,7 @@ impl ShortTokens {
 
     /// Adds a token, or replaces its id. Returns whether there was a slot.
     pub(super) fn insert(&mut self, key: Key, id: u32) -> bool {
-        self.0.insert(hash(key), MAX_PROBES, |_, bucket| {
+        self.0.insert(hash(key), MAX_TOKEN_PROBES, |_, bucket| {
             let slot = bucket.keys.iter().position(|&other| other == key || other == 0);
             slot.map(|slot| (bucket.keys[slot], bucket.ids[slot]) = (key, id)).is_some()
         })
@@ -78,7 +78,7 @@ impl ShortTokens {
 
     #[cold]
     fn probe_further(&self, hash: u64, key: Key) -> Option<u32> {
-        for bucket in self.0.probe(hash).take(MAX_PROBES).skip(1) {
+        for bucket in self.0.probe(hash).take(MAX_TOKEN_PROBES).skip(1) {
             let id = bucket.id(key);
             if id.is_some() || !bucket.is_full() {
                 return id;
@@ -128,7 +128,7 @@ mod tests {
     fn a_full_table_refuses_tokens() {
         let mut tokens = ShortTokens::new(1);
         let inserted = (0..100).take_while(|&number| tokens.insert(key(number), number)).count();
-        assert_eq!(inserted, SLOTS);
+        assert_eq!(inserted, TOKEN_SLOTS);
         assert_eq!(tokens.id(key(0)), Some(0));
         assert_eq!(tokens.id(key(99)), None);
     }

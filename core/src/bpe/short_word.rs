@@ -213,7 +213,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
     fn merge(&mut self, table: &impl MergeTable) {
         const { assert!(Self::POSITIONS.is_power_of_two()) };
         let mut lowest = self.lowest_priority();
-        while lowest < MergePriority::NONE {
+        while lowest < MergePriority::NO_MERGE {
             let at = MergePriority::position(lowest) % Self::POSITIONS;
             let Neighbors { before, right, after } = self.neighbors(at);
             self.alive ^= right;

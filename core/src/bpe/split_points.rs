@@ -23,10 +23,10 @@ pub(crate) struct SplitPoints {
     others: KeyFilter,
     /// Summaries of the joinable pairs of two character classes, by the class of the left
     /// character.
-    classes: [ClassRule; CLASSES],
+    classes: [ClassRule; CLASS_COUNT],
     /// A character that starts a piece wherever it occurs; if it is set, spaces also do.
     piece_start: Option<char>,
-    /// Whether adjacent characters that are no tokens must not be split.
+    /// Whether there must be no split between adjacent characters that are not tokens.
     keeps_unknown_together: bool,
 }
 
@@ -53,16 +53,16 @@ impl Spaces {
 #[derive(Debug, Clone, Copy, Default)]
 struct ClassRule {
     /// All bits set if no pair is joinable.
-    never: [u64; CLASSES],
+    never: [u64; CLASS_COUNT],
     /// All bits set if some pairs are joinable and others are not.
-    some: [u64; CLASSES],
+    some: [u64; CLASS_COUNT],
 }
 
 /// The number of classes: letters, digits, the space, other white space, the rest of ASCII, and all
 /// other characters.
-const CLASSES: usize = 6;
-const REST: usize = 4;
-const HIGH: usize = 5;
+const CLASS_COUNT: usize = 6;
+const OTHER_ASCII: usize = 4;
+const NON_ASCII: usize = 5;
 
 fn class_of(byte: u8) -> usize {
     match byte {
@@ -70,7 +70,7 @@ fn class_of(byte: u8) -> usize {
         b'0'..=b'9' => 1,
         b' ' => 2,
         b'\t'..=b'\r' => 3,
-        _ => REST,
+        _ => OTHER_ASCII,
     }
 }
 
@@ -135,7 +135,7 @@ impl SplitPoints {
 
     /// Computes `classes` from `ascii`.
     fn classify_pairs(&mut self) {
-        let mut pairs = [[(0u32, 0u32); CLASSES]; CLASSES];
+        let mut pairs = [[(0u32, 0u32); CLASS_COUNT]; CLASS_COUNT];
         for left in 0..128u8 {
             for right in 0..128u8 {
                 let (joinable, all) = &mut pairs[class_of(left)][class_of(right)];
@@ -149,7 +149,7 @@ impl SplitPoints {
                 // A text is rarely split within a class, so its pairs count as joinable if any is.
                 // Pairs with a character outside ASCII are never in `ascii`, so they are always
                 // examined.
-                let mixed = left != right && joinable > 0 && joinable < all || left == HIGH || right == HIGH;
+                let mixed = left != right && joinable > 0 && joinable < all || left == NON_ASCII || right == NON_ASCII;
                 never[right] = if joinable == 0 && !mixed { u64::MAX } else { 0 };
                 some[right] = if mixed { u64::MAX } else { 0 };
             }

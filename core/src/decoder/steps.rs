@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::lossy::{REPLACEMENT, from_utf8_lossy, lossy};
 use super::sentencepiece::{self, SentencePieceDecoder};
 use super::step_budget::StepBudget;
+use crate::affix::without_prefix;
 use crate::budget::OutputLimit;
 use crate::byte_level;
 use crate::error::DecodeError;
 use crate::memory::Grow;
-use crate::memory::fallible::{append, check, concat, push, push_str, with_room};
+use crate::memory::fallible::{append, check, concat, push, push_str, with_capacity};
 use crate::pattern::Pattern;
 
 /// A component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that all
@@ -93,7 +94,7 @@ impl Step {
             }
             Self::Ctc { .. } => {
                 tokens.dedup();
-                let mut kept = with_room(tokens.len())?;
+                let mut kept = with_capacity(tokens.len())?;
                 for token in tokens {
                     check()?;
                     let token = self.token(token, 0, false, budget)?;
@@ -137,7 +138,7 @@ impl Step {
             Self::Spaces if place > 0 => Cow::Owned(concat(&[b" ", &token])),
             Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, budget)?,
             Self::WordPiece { prefix, cleanup } => {
-                let joined = match token.strip_prefix(prefix.as_bytes()) {
+                let joined = match without_prefix(&token, prefix.as_bytes()) {
                     _ if place == 0 => token,
                     Some(rest) => Cow::Owned(concat(&[rest])),
                     None => Cow::Owned(concat(&[b" ", &token])),

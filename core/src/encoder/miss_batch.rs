@@ -39,34 +39,38 @@ pub(super) struct MissBatcher {
 pub(super) struct Miss(u64);
 
 impl Miss {
-    const POSITION_BITS: u32 = 24;
+    const WINDOW_POSITION_BITS: u32 = 24;
 
     fn new(len: usize, bucket: u32, at: usize) -> Self {
-        Self((len as u64) << (u32::BITS + Self::POSITION_BITS) | u64::from(bucket) << Self::POSITION_BITS | at as u64)
+        Self(
+            (len as u64) << (u32::BITS + Self::WINDOW_POSITION_BITS)
+                | u64::from(bucket) << Self::WINDOW_POSITION_BITS
+                | at as u64,
+        )
     }
 
     /// The word's position in the window.
     fn position(self) -> usize {
-        (self.0 & ((1 << Self::POSITION_BITS) - 1)) as usize
+        (self.0 & ((1 << Self::WINDOW_POSITION_BITS) - 1)) as usize
     }
 
     /// The word's length in bytes.
     fn len(self) -> usize {
-        (self.0 >> (u32::BITS + Self::POSITION_BITS)) as usize
+        (self.0 >> (u32::BITS + Self::WINDOW_POSITION_BITS)) as usize
     }
 
     /// The word's primary bucket.
     fn bucket(self) -> usize {
-        (self.0 >> Self::POSITION_BITS) as u32 as usize
+        (self.0 >> Self::WINDOW_POSITION_BITS) as u32 as usize
     }
 
     /// Whether two words have the same length and bucket.
     fn may_equal(self, other: Self) -> bool {
-        (self.0 ^ other.0) >> Self::POSITION_BITS == 0
+        (self.0 ^ other.0) >> Self::WINDOW_POSITION_BITS == 0
     }
 }
 
-const _: () = assert!(WORDS_AT_A_TIME <= 1 << Miss::POSITION_BITS && MAX_LANE_LEN < 1 << 8);
+const _: () = assert!(WORDS_AT_A_TIME <= 1 << Miss::WINDOW_POSITION_BITS && MAX_LANE_LEN < 1 << 8);
 
 /// A word, and its position in the window.
 struct MissedWord<'a>(usize, &'a [u8]);
@@ -147,11 +151,11 @@ impl MissBatcher {
 #[inline(always)]
 fn sort_by_length(misses: &mut Vec<Miss>, unsorted: &mut Vec<Miss>, window: &WordWindow<'_>) {
     /// Number of buckets whose last miss is known.
-    const RECENT: usize = 1 << 9;
+    const RECENT_BUCKETS: usize = 1 << 9;
     std::mem::swap(misses, unsorted);
-    let (mut recent, mut counts) = ([Miss(0); RECENT], [0u32; MAX_LANE_LEN + 2]);
+    let (mut recent, mut counts) = ([Miss(0); RECENT_BUCKETS], [0u32; MAX_LANE_LEN + 2]);
     unsorted.retain(|&miss| {
-        let last = std::mem::replace(&mut recent[miss.bucket() % RECENT], miss);
+        let last = std::mem::replace(&mut recent[miss.bucket() % RECENT_BUCKETS], miss);
         let is_new = !last.may_equal(miss) || window.word(last.position()) != window.word(miss.position());
         counts[miss.len() + 1] += u32::from(is_new);
         is_new

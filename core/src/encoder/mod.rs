@@ -123,22 +123,25 @@ impl Encoder {
 
     /// Releases buffers that an unusually long text has grown.
     pub(crate) fn trim(&mut self) {
-        const KEEP: usize = 1 << 20;
+        // In bytes, ids or words, whatever the buffer holds.
+        const MAX_KEPT_CAPACITY: usize = 1 << 20;
         self.word_encoder.scratch.trim();
-        if self.utf8.capacity() > KEEP {
+        if self.utf8.capacity() > MAX_KEPT_CAPACITY {
             self.utf8 = String::new();
         }
-        if self.count_scratch.ids.capacity() > KEEP {
+        if self.count_scratch.ids.capacity() > MAX_KEPT_CAPACITY {
             self.count_scratch = Encoding::default();
         }
-        if self.texts.iter().any(|text| text.tokens.ids.capacity() > KEEP) || self.trimming.capacity() > KEEP {
+        if self.texts.iter().any(|text| text.tokens.ids.capacity() > MAX_KEPT_CAPACITY)
+            || self.trimming.capacity() > MAX_KEPT_CAPACITY
+        {
             self.texts = Default::default();
             self.trimming = Trimming::default();
         }
-        if self.segmented.capacity() > KEEP {
+        if self.segmented.capacity() > MAX_KEPT_CAPACITY {
             self.segmented = SegmentedWords::default();
         }
-        if self.text.as_str().len() > KEEP {
+        if self.text.as_str().len() > MAX_KEPT_CAPACITY {
             self.text = AlignedText::default();
             self.splits = Splits::default();
         }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::draw::Draw;
 use crate::json_fields::{Fields, ROOM};
 
-const NAMES: [&str; 10] = ["text", "id", "a", "", "a.b", "b", "t\\u0065xt", "é", "\\ud83d", "n"];
+const FIELD_NAMES: [&str; 10] = ["text", "id", "a", "", "a.b", "b", "t\\u0065xt", "é", "\\ud83d", "n"];
 const PATHS: [&str; 9] = ["text", "id", "a", "", "a.b", "a.text", "a.b.text", ".a", "é"];
 /// Parts of strings that JSON allows.
 const STRINGS: [&str; 14] = [
@@ -41,7 +41,7 @@ pub(super) fn json_fields(bytes: &[u8]) {
     let text = draw.one_of(&PATHS);
     let id = draw.flag().then(|| draw.one_of(&PATHS));
     let line = if draw.below(4) == 0 {
-        draw.text(&[&NAMES[..], &STRINGS, &SCALARS, &SPACES, &DAMAGE].concat(), 2048)
+        draw.text(&[&FIELD_NAMES[..], &STRINGS, &SCALARS, &SPACES, &DAMAGE].concat(), 2048)
     } else {
         let mut line = String::new();
         object(&mut draw, &mut line, 0);
@@ -60,7 +60,7 @@ fn object(draw: &mut Draw<'_>, line: &mut String, depth: usize) {
         }
         line.push_str(draw.one_of(&SPACES));
         line.push('"');
-        line.push_str(draw.one_of(&NAMES));
+        line.push_str(draw.one_of(&FIELD_NAMES));
         line.push('"');
         line.push_str(draw.one_of(&SPACES));
         line.push(':');

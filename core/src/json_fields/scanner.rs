@@ -3,7 +3,7 @@
 use super::{Found, PathMatch, Wanted};
 
 /// Deepest nesting of a value that is skipped. Deeper values are left to `JSON.parse`.
-const MAX_DEPTH: usize = 256;
+const MAX_NESTING: usize = 256;
 
 /// Most digits of a number that is taken as an id: JavaScript represents it exactly.
 const MAX_ID_DIGITS: usize = 15;
@@ -66,7 +66,7 @@ impl Sink for Unescaped<'_> {
 /// Which of the open values are objects. The others are arrays.
 #[derive(Default)]
 struct Nesting {
-    is_object: [u64; MAX_DEPTH / 64],
+    is_object: [u64; MAX_NESTING / 64],
     depth: usize,
 }
 
@@ -109,7 +109,7 @@ impl<'a> JsonScanner<'a> {
     }
 
     /// Reads an object, and records the values of the names that lead to wanted fields. A text is
-    /// appended to `text`. Two names for one path, and a text that is no string, end it.
+    /// appended to `text`. Two names for one path, and a text that is not a string, end it.
     pub(super) fn object(&mut self, wanted: &mut [Wanted<'_>], text: &mut Unescaped<'_>) -> Option<()> {
         self.expect(b'{')?;
         if self.token()? == b'}' {

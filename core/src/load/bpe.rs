@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::affix::{without_prefix, without_suffix};
 use crate::bpe::alphabet::{CharacterIds, Characters, IdOf, Unknown, position};
 use crate::bpe::merges::Merges;
 use crate::bpe::{Alphabet, Bpe, Spaces, SplitPoints, TokenTable};
@@ -61,15 +62,12 @@ impl BpeSettings {
         let (prefix, suffix) = (&self.continuing_subword_prefix, &self.end_of_word_suffix);
         let mut ids: [IdOf; 4] = Default::default();
         for (token, id) in vocab.iter() {
-            let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
             for is_first in [false, true] {
                 for is_last in [false, true] {
-                    // Searching for an empty string is slow with AVX-512, see TokenLens.
-                    let (has_prefix, has_suffix) = (!is_first && !prefix.is_empty(), is_last && !suffix.is_empty());
-                    let bare = if has_prefix { token.strip_prefix(prefix.as_str()) } else { Some(token) };
-                    let bare = bare.and_then(|t| if has_suffix { t.strip_suffix(suffix.as_str()) } else { Some(t) });
-                    let mut characters = bare.unwrap_or_default().chars();
-                    if let (Some(character), None) = (characters.next(), characters.next()) {
+                    let prefix: &[u8] = if is_first { b"" } else { prefix.as_bytes() };
+                    let suffix: &[u8] = if is_last { suffix.as_bytes() } else { b"" };
+                    let bare = without_prefix(token, prefix).and_then(|rest| without_suffix(rest, suffix));
+                    if let Some(character) = bare.and_then(only_character) {
                         ids[position(is_first, is_last)].insert(character, id);
                     }
                 }
@@ -88,6 +86,16 @@ impl BpeSettings {
             end_of_word_suffix: suffix.clone(),
         }))
     }
+}
+
+/// The character of a text that consists of one character.
+fn only_character(text: &[u8]) -> Option<char> {
+    // A character of UTF-8 has at most four bytes.
+    if text.len() > 4 {
+        return None;
+    }
+    let mut characters = std::str::from_utf8(text).ok()?.chars();
+    characters.next().filter(|_| characters.next().is_none())
 }
 
 /// Lets `bpe` split words where that is exact, and read `spaces` as they are in the text.

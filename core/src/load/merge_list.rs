@@ -9,7 +9,7 @@ use crate::bpe::TokenTable;
 use crate::bpe::merges::{Merge, Merges};
 use crate::error::LoadError;
 use crate::memory::Grow;
-use crate::memory::fallible::{push, push_str, with_room};
+use crate::memory::fallible::{push, push_str, with_capacity};
 use crate::vocab::Vocab;
 use crate::word_key::{self, Key, is_short};
 
@@ -55,7 +55,7 @@ impl MergeTexts {
             })?;
             Ok::<_, LoadError>((id(left)?, id(right)?, Merge { rank, id: id(&[left, bare].concat())? }))
         };
-        let mut pairs = with_room(self.ends.len())?;
+        let mut pairs = with_capacity(self.ends.len())?;
         for one in self.iter().enumerate() {
             pairs.push(pair(one)?);
         }

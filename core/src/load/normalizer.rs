@@ -142,7 +142,7 @@ mod tests {
             (json!({"type": "Strip", "strip_left": true}), "normalizer: \"strip_right\" is missing"),
             (
                 json!({"type": "Precompiled", "precompiled_charsmap": "gAAAAA=="}),
-                "normalizer.precompiled_charsmap: the charsmap does not load: it is cut short: the trie is to have 128 bytes and only 0 follow",
+                "normalizer.precompiled_charsmap: the charsmap does not load: it is truncated: its trie should have 128 bytes, but only 0 follow",
             ),
         ];
         for (component, message) in cases {

@@ -374,7 +374,7 @@ fn piece(mut message: Message<'_>, id: usize) -> Result<FilePiece<'_>, LoadError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testdata::sentencepiece::{CASES, MODELS, model};
+    use crate::testdata::sentencepiece::{CASES, MODEL_NAMES, model};
     use crate::tokenizer::Tokenizer;
     use crate::{Changes, Columns, DecodeOptions, DecodeStream, EncodeOptions, NewToken};
     use serde_json::{Value, json};
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn models_answer_as_the_library() {
         let mut answers = 0;
-        for name in MODELS {
+        for name in MODEL_NAMES {
             let tokenizer = Tokenizer::from_bytes(&model(name)).expect("the model is sound");
             let cases = &CASES["models"][name];
             let options = EncodeOptions { columns: Columns::ALL, ..EncodeOptions::default() };

@@ -274,14 +274,14 @@ pub(crate) fn copies<T: Clone>(value: T, count: usize) -> Vec<T> {
 }
 
 /// Returns an empty list with capacity for `capacity` values.
-pub(crate) fn with_room<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
+pub(crate) fn with_capacity<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut list = Vec::new();
     list.try_grow(capacity)?;
     Ok(list)
 }
 
 /// Returns an empty hash table with capacity for `capacity` values.
-pub(crate) fn table_with_room<T>(capacity: usize) -> Result<HashTable<T>, OutOfMemory> {
+pub(crate) fn table_with_capacity<T>(capacity: usize) -> Result<HashTable<T>, OutOfMemory> {
     let mut table = HashTable::new();
     // The table is empty, so no value is hashed.
     attempt(capacity.saturating_mul(size_of::<T>()), || table.try_reserve(capacity, |_| 0).is_ok())?;
@@ -297,7 +297,7 @@ pub(crate) fn gather<T>(values: impl Iterator<Item = T>) -> Vec<T> {
 
 /// Collects an iterator of known length.
 pub fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
-    let mut list = with_room(values.len())?;
+    let mut list = with_capacity(values.len())?;
     list.extend(values);
     Ok(list)
 }

@@ -64,7 +64,7 @@ impl<T: Plain> Slab<T> {
             let (start, capacity) = (block.start.cast(), block.bytes / size_of::<T>());
             return Ok(Self { start, len: 0, capacity, owner: Owner::Pool(guard) });
         }
-        let mut room: Vec<MaybeUninit<T>> = fallible::with_room(capacity)?;
+        let mut room: Vec<MaybeUninit<T>> = fallible::with_capacity(capacity)?;
         // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither
         // grown nor dropped while the slab lives; moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(room.as_mut_ptr()) }.cast();

@@ -73,7 +73,7 @@ impl<T: Zeroed> Table<T> {
             fallible::leave_headroom(mapping.reserved())?;
             return Ok(Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) });
         }
-        let mut values = fallible::with_room(len)?;
+        let mut values = fallible::with_capacity(len)?;
         // SAFETY: `T: Zeroed` promises that zero bytes are a value.
         values.resize(len, unsafe { std::mem::zeroed::<T>() });
         // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither

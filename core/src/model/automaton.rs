@@ -9,7 +9,7 @@ use crate::memory::fallible::copies;
 use crate::trie::{Node, Trie};
 
 /// No slot: the root if it is a state, no token if it is an output.
-const NONE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// Vocabularies with a token longer than this, in bytes, are searched by an automaton.
 pub(super) const MAX_TRIE_TOKEN_BYTES: usize = 512;
@@ -30,18 +30,18 @@ pub(super) struct Automaton {
 pub(super) struct State(u32);
 
 impl State {
-    pub(super) const START: Self = Self(NONE);
+    pub(super) const START: Self = Self(NO_SLOT);
 }
 
 impl Automaton {
     /// Builds the links for a trie and the tokens in it.
     pub(super) fn new<'t>(trie: &Trie, tokens: impl Iterator<Item = &'t [u8]>) -> Self {
         let slots = trie.slots();
-        let mut made = Self { fail: copies(NONE, slots), output: copies(NONE, slots), depth: copies(0, slots) };
+        let mut made = Self { fail: copies(NO_SLOT, slots), output: copies(NO_SLOT, slots), depth: copies(0, slots) };
         // (depth, parent, byte, slot) of each node. Sorting by depth puts shorter texts first.
         let mut nodes: Vec<(u32, u32, u8, u32)> = vec![];
         for token in tokens {
-            let (mut parent, mut depth) = (NONE, 0);
+            let (mut parent, mut depth) = (NO_SLOT, 0);
             for &byte in token {
                 let slot = trie.child(made.node(trie, parent), byte).expect("the trie has the token");
                 depth += 1;
@@ -54,7 +54,7 @@ impl Automaton {
         }
         nodes.sort_unstable();
         for (depth, parent, byte, slot) in nodes {
-            let fail = if depth == 1 { NONE } else { made.step(trie, State(made.fail[parent as usize]), byte).0 };
+            let fail = if depth == 1 { NO_SLOT } else { made.step(trie, State(made.fail[parent as usize]), byte).0 };
             made.fail[slot as usize] = fail;
             made.output[slot as usize] = made.longest_at(trie, fail);
         }
@@ -62,13 +62,13 @@ impl Automaton {
     }
 
     fn node(&self, trie: &Trie, slot: u32) -> Node {
-        if slot == NONE { trie.root() } else { trie.node(slot) }
+        if slot == NO_SLOT { trie.root() } else { trie.node(slot) }
     }
 
     /// The slot of the longest token that is a suffix of a state's text.
     fn longest_at(&self, trie: &Trie, slot: u32) -> u32 {
         match slot {
-            NONE => NONE,
+            NO_SLOT => NO_SLOT,
             _ if trie.id_at(slot).is_some() => slot,
             _ => self.output[slot as usize],
         }
@@ -79,7 +79,7 @@ impl Automaton {
         loop {
             match trie.child(self.node(trie, slot), byte) {
                 Some(child) => return State(child),
-                None if slot == NONE => return State::START,
+                None if slot == NO_SLOT => return State::START,
                 None => slot = self.fail[slot as usize],
             }
         }
@@ -87,7 +87,7 @@ impl Automaton {
 
     /// The tokens that are suffixes of a state's text, longest first: id and length in bytes.
     pub(super) fn tokens<'a>(&'a self, trie: &'a Trie, state: State) -> impl Iterator<Item = (u32, usize)> + 'a {
-        let found = |slot: u32| (slot != NONE).then_some(slot);
+        let found = |slot: u32| (slot != NO_SLOT).then_some(slot);
         std::iter::successors(found(self.longest_at(trie, state.0)), move |&slot| found(self.output[slot as usize]))
             .map(|slot| (trie.id_at(slot).expect("outputs are tokens"), self.depth[slot as usize] as usize))
     }

@@ -166,8 +166,8 @@ impl<S: Score> BestPath<S> {
 
     /// Releases buffers that a long text made grow.
     pub(crate) fn trim(&mut self) {
-        const KEEP: usize = 1 << 16;
-        if self.paths.capacity() > KEEP || self.pieces.capacity() > KEEP {
+        const MAX_KEPT_POSITIONS: usize = 1 << 16;
+        if self.paths.capacity() > MAX_KEPT_POSITIONS || self.pieces.capacity() > MAX_KEPT_POSITIONS {
             *self = Self::default();
         }
     }

@@ -63,7 +63,7 @@ pub(crate) enum Tables {
 pub(crate) struct ModelScratch {
     pub(crate) merge: MergeScratch,
     unigram: unigram::Scratch,
-    sentencepiece: sentencepiece::Scratch,
+    sentencepiece: sentencepiece::SentencePieceScratch,
 }
 
 impl ModelScratch {

@@ -18,11 +18,11 @@ use crate::memory::fallible::push;
 pub(crate) struct Precompiled {
     trie: Vec<u32>,
     replacements: String,
-    /// The ASCII characters that stay unchanged in a text of ASCII characters.
-    left_alone: [bool; 128],
+    /// By ASCII code: whether the character never changes in a text that is only ASCII.
+    unchanged: [bool; 128],
 }
 
-/// Grapheme clusters of at least this length in bytes are not looked up as a whole.
+/// Grapheme clusters of at least this many bytes are looked up character by character only.
 pub(crate) const LONG_CLUSTER: usize = 6;
 
 impl Precompiled {
@@ -32,23 +32,23 @@ impl Precompiled {
         let size = u32::from_le_bytes(*size) as usize;
         let words = size / 4;
         let trie = rest.get(..words * 4).ok_or_else(|| {
-            format!("it is cut short: the trie is to have {size} bytes and only {} follow", rest.len())
+            format!("it is truncated: its trie should have {size} bytes, but only {} follow", rest.len())
         })?;
         if words == 0 {
             return Err("its trie is empty".into());
         }
         let replacements = std::str::from_utf8(&rest[words * 4..])
-            .map_err(|error| format!("its replacements are no UTF-8 from byte {} on", error.valid_up_to()))?;
+            .map_err(|error| format!("its replacements are not valid UTF-8 from byte {} on", error.valid_up_to()))?;
         if !(replacements.is_empty() || replacements.ends_with('\0')) {
-            return Err("it is cut short: its last replacement does not end".into());
+            return Err("it is truncated: its last replacement has no end".into());
         }
         let (words, _) = trie.as_chunks::<4>();
         let mut made = Self {
             trie: words.iter().map(|word| u32::from_le_bytes(*word)).collect(),
             replacements: replacements.to_owned(),
-            left_alone: [false; 128],
+            unchanged: [false; 128],
         };
-        made.left_alone = std::array::from_fn(|code| {
+        made.unchanged = std::array::from_fn(|code| {
             let character = [code as u8];
             // A carriage return and a following line feed are one cluster.
             code != 0x0D && made.replacement_at(&character).is_none()
@@ -56,10 +56,13 @@ impl Precompiled {
         Ok(made)
     }
 
+    /// Whether `text` is known to stay unchanged: it is ASCII, and none of its characters is a key.
     pub(crate) fn leaves(&self, text: &str) -> bool {
-        text.bytes().all(|byte| self.left_alone.get(usize::from(byte)).is_some_and(|&alone| alone))
+        text.bytes().all(|byte| self.unchanged.get(usize::from(byte)).is_some_and(|&stays| stays))
     }
 
+    /// Replaces each grapheme cluster that starts with a key, and in other clusters each character
+    /// that is one. The output is charged to `budget` before it is written.
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &Budget) -> Result<(), OutputLimit> {
         if self.leaves(text.as_str()) {
             return Ok(());
@@ -124,14 +127,14 @@ impl Precompiled {
         Some((text.split('\0').next().unwrap_or(text), length))
     }
 
-    /// Whether no rule is for this ASCII character, alone or before another ASCII character.
+    /// Whether this ASCII character stays unchanged where another ASCII character or the end of the
+    /// text follows it.
     pub(crate) fn leaves_before_ascii(&self, byte: u8) -> bool {
-        let pairs = || (0..128).all(|second| self.is_free(&[byte, second]));
-        self.is_free(&[byte]) && pairs()
+        self.has_no_key(&[byte]) && (0..128).all(|next| self.has_no_key(&[byte, next]))
     }
 
-    /// Whether no key is `bytes`; of two bytes, whether no key starts with them.
-    fn is_free(&self, bytes: &[u8]) -> bool {
+    /// For one byte: whether it is not a key. For two bytes: whether no key starts with both.
+    fn has_no_key(&self, bytes: &[u8]) -> bool {
         let mut place = self.trie.first().map_or(0, |&root| offset(root));
         for (at, &byte) in bytes.iter().enumerate() {
             place ^= usize::from(byte);
@@ -148,6 +151,7 @@ impl Precompiled {
         true
     }
 
+    /// The offset in `replacements` for the shortest key that is a prefix of `key`.
     fn replacement_at(&self, key: &[u8]) -> Option<usize> {
         let mut place = offset(*self.trie.first()?);
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
@@ -308,8 +312,8 @@ pub(crate) mod tests {
                 }
             }
         }
-        // With arbitrary words the search ends in no node or outside of the array, which means that
-        // there is no replacement.
+        // In a trie of arbitrary words, a search ends at a unit of another byte or outside of the
+        // array. In both cases there is no replacement.
         let mut wild = 64u32.to_le_bytes().to_vec();
         (0..16u32).for_each(|word| wild.extend(word.wrapping_mul(0x9E37_79B9).to_le_bytes()));
         wild.extend(b"ab\0");

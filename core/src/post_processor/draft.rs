@@ -5,7 +5,7 @@
 
 use crate::encoding::Ranges;
 use crate::error::EncodeError;
-use crate::memory::fallible::{checkpoint, gather, with_room};
+use crate::memory::fallible::{checkpoint, gather, with_capacity};
 
 /// Maximum number of parts into which truncation may split a text or pair.
 const MAX_RUNS: usize = 1 << 22;
@@ -119,7 +119,7 @@ impl Draft {
         };
         let mut drafts = windows.iter().map(draft);
         let mut made = drafts.next().unwrap_or_default();
-        made.overflowing = with_room(drafts.len())?;
+        made.overflowing = with_capacity(drafts.len())?;
         made.overflowing.extend(drafts);
         Ok(made)
     }
@@ -161,7 +161,7 @@ impl Draft {
             if own.saturating_mul(other + 1).saturating_add(other) > MAX_RUNS {
                 return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
             }
-            let mut overflowing = with_room(own * (other + 1) + other)?;
+            let mut overflowing = with_capacity(own * (other + 1) + other)?;
             // The index, in the new list, of part `place` of the current list joined with `next`
             // (`with` is 0) or with part `with - 1` of its overflow.
             let joined_at = |place: usize, with: usize| (place * (other + 1) + with) as u32;

@@ -42,13 +42,13 @@ const PATTERNS: [(&str, u8); 7] = [
 /// There are fewer than 256 different pages, so a page number fits into a byte. Both levels have an
 /// entry for any index that can occur, so that lookups need no bounds check.
 pub(crate) struct Classes {
-    pages: Box<[u8; PAGES]>,
-    bits: Box<[[u8; PAGE]; 256]>,
+    pages: Box<[u8; PAGE_COUNT]>,
+    bits: Box<[[u8; CODES_PER_PAGE]; 256]>,
 }
 
-const PAGE: usize = 256;
+const CODES_PER_PAGE: usize = 256;
 /// Number of entries of the first level: the next power of two above the number of pages.
-const PAGES: usize = 0x2000;
+const PAGE_COUNT: usize = 0x2000;
 
 /// Built when the first tokenizer is loaded, which takes about a millisecond.
 pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::new);
@@ -68,10 +68,10 @@ impl Classes {
         // There are no such characters above this range; a test verifies it. Checking all
         // characters here would take ten milliseconds.
         ('\0'..='\u{1FFFF}').filter(|c| c.is_numeric()).for_each(|c| all[c as usize] |= NUMERIC);
-        let mut made = Self { pages: Box::new([0; PAGES]), bits: Box::new([[0; PAGE]; 256]) };
+        let mut made = Self { pages: Box::new([0; PAGE_COUNT]), bits: Box::new([[0; CODES_PER_PAGE]; 256]) };
         // The first page is that of unassigned code points.
-        let mut seen = HashMap::from([([0; PAGE].as_slice(), 0)]);
-        for (page, place) in all.chunks_exact(PAGE).zip(made.pages.iter_mut()) {
+        let mut seen = HashMap::from([([0; CODES_PER_PAGE].as_slice(), 0)]);
+        for (page, place) in all.chunks_exact(CODES_PER_PAGE).zip(made.pages.iter_mut()) {
             let next = seen.len();
             *place = *seen.entry(page).or_insert_with(|| {
                 made.bits[next].copy_from_slice(page);
@@ -91,7 +91,7 @@ impl Classes {
     #[inline(always)]
     pub(crate) fn of_code(&self, code: u32) -> u8 {
         let code = code as usize;
-        self.bits[usize::from(self.pages[code / PAGE % PAGES])][code % PAGE]
+        self.bits[usize::from(self.pages[code / CODES_PER_PAGE % PAGE_COUNT])][code % CODES_PER_PAGE]
     }
 }
 

@@ -16,7 +16,7 @@ use crate::bpe::Merges;
 use crate::definition::{BpeSettings, Components, ModelSettings, Source};
 use crate::error::SaveError;
 use crate::memory::Grow;
-use crate::memory::fallible::{append, checkpoint, push, with_room};
+use crate::memory::fallible::{append, checkpoint, push, with_capacity};
 use crate::model::Tables;
 use crate::padding::{PadTo, Padding};
 use crate::pipeline::Pipeline;
@@ -32,7 +32,7 @@ pub(crate) fn tokenizer_json(pipeline: &Pipeline) -> Result<Vec<u8>, SaveError> 
                 let token = pipeline.vocab.token(id).expect("the table knows only tokens of the vocabulary");
                 String::from_utf8_lossy(token)
             };
-            let mut vocab: Vec<(u32, Cow<'_, str>)> = with_room(pipeline.vocab.len())?;
+            let mut vocab: Vec<(u32, Cow<'_, str>)> = with_capacity(pipeline.vocab.len())?;
             vocab.extend(pipeline.vocab.iter().map(|(_, id)| (id, spell(id))));
             vocab.sort_unstable_by_key(|&(id, _)| id);
             let merges = pipeline.model.bpe().map(|bpe| by_rank(&bpe.merges)).unwrap_or_default();

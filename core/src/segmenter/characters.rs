@@ -4,8 +4,8 @@
 use std::sync::OnceLock;
 
 /// Characters per page of the table.
-const PAGE: usize = 64;
-const PAGES: usize = 0x11_0000 / PAGE;
+const CODES_PER_PAGE: usize = 64;
+const PAGE_COUNT: usize = 0x11_0000 / CODES_PER_PAGE;
 
 /// The role of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,25 +143,25 @@ pub(super) fn kind(entry: &CharacterEntry) -> Role {
 /// first time; computing all pages would take milliseconds.
 #[derive(Debug)]
 pub(super) struct CharacterTable {
-    pages: Box<[OnceLock<Box<[CharacterEntry; PAGE]>>]>,
+    pages: Box<[OnceLock<Box<[CharacterEntry; CODES_PER_PAGE]>>]>,
 }
 
 impl CharacterTable {
     pub(super) fn new() -> Self {
-        Self { pages: (0..PAGES).map(|_| OnceLock::new()).collect() }
+        Self { pages: (0..PAGE_COUNT).map(|_| OnceLock::new()).collect() }
     }
 
     /// The entry of a code point; `make` computes missing entries.
     #[inline(always)]
     pub(super) fn get(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> &CharacterEntry {
-        let page = self.pages[code as usize / PAGE % PAGES].get_or_init(|| Self::page(code, make));
-        &page[code as usize % PAGE]
+        let page = self.pages[code as usize / CODES_PER_PAGE % PAGE_COUNT].get_or_init(|| Self::page(code, make));
+        &page[code as usize % CODES_PER_PAGE]
     }
 
     #[cold]
-    fn page(code: u32, make: impl Fn(char) -> CharacterEntry) -> Box<[CharacterEntry; PAGE]> {
-        let first = code & !(PAGE as u32 - 1);
-        let entries: Box<[CharacterEntry]> = (first..first + PAGE as u32)
+    fn page(code: u32, make: impl Fn(char) -> CharacterEntry) -> Box<[CharacterEntry; CODES_PER_PAGE]> {
+        let first = code & !(CODES_PER_PAGE as u32 - 1);
+        let entries: Box<[CharacterEntry]> = (first..first + CODES_PER_PAGE as u32)
             .map(|code| char::from_u32(code).map_or(entry(Role::General, ""), &make))
             .collect();
         entries.try_into().expect("a page of entries")

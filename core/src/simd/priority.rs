@@ -14,7 +14,7 @@ impl MergePriority {
     /// Ranks from here on do not fit. The rank that marks a pair without a merge is one of them.
     pub(crate) const RANK_LIMIT: u32 = u32::MAX >> Self::POSITION_BITS;
     /// Priorities from here on belong to pairs without a merge.
-    pub(crate) const NONE: u32 = Self::RANK_LIMIT << Self::POSITION_BITS;
+    pub(crate) const NO_MERGE: u32 = Self::RANK_LIMIT << Self::POSITION_BITS;
 
     /// The priority of a merge.
     #[inline(always)]

@@ -26,7 +26,8 @@ enum BreakClass {
     Close,
 }
 
-const NAMES: [(&str, BreakClass); 14] = [
+/// The values of the Unicode property Sentence_Break, with their classes.
+const BREAK_CLASS_NAMES: [(&str, BreakClass); 14] = [
     ("CR", BreakClass::CarriageReturn),
     ("LF", BreakClass::LineFeed),
     ("Sep", BreakClass::Separator),
@@ -66,7 +67,7 @@ struct Blocks {
 
 static BLOCKS: LazyLock<Blocks> = LazyLock::new(|| {
     let mut all = vec![BreakClass::Other; CODES];
-    for (name, class) in NAMES {
+    for (name, class) in BREAK_CLASS_NAMES {
         let parsed = regex_syntax::parse(&format!(r"\p{{Sentence_Break={name}}}"));
         let parsed = parsed.expect("the library knows the property and its values");
         let ranges = match parsed.kind() {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Boundary, Limits, MAX_TRIED_PREFIXES, Piece, Pieces, Progress, Stopped};
-use crate::bounded::subjects::{MODELS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
+use crate::bounded::subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
 use crate::{Columns, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
 
 fn options() -> EncodeOptions {
@@ -91,7 +91,7 @@ fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Ve
 
 fn form() -> impl Strategy<Value = Subject> {
     let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
-    (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..MODELS.len(), merges, any::<bool>()).prop_map(
+    (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..CHARACTER_TOKENS.len(), merges, any::<bool>()).prop_map(
         |(normalizer, pretokenizer, model, merges, added)| Subject { normalizer, pretokenizer, model, merges, added },
     )
 }
@@ -198,7 +198,7 @@ fn characters_that_unigram_does_not_know_fill_pieces() {
     }
 }
 
-/// In the whole text `Ab` is no word by itself; at the end of a prefix it is.
+/// In the whole text `Ab` is not a word of its own; at the end of a prefix it is.
 #[test]
 fn a_prefix_can_end_with_an_added_token_that_is_a_word_only_there() {
     for (normalizer, pretokenizer, model) in [(10, 0, 0), (9, 4, 6), (0, 1, 0), (0, 4, 3)] {

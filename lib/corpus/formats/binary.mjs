@@ -1,11 +1,13 @@
-// `npy` and `bin`: the tokens of a shard end to end; where rows start and the last one ends (rows +
-// 1 numbers, u64); and of each document, as Dolma has it, a line `start,end,id,src,loc` of a
-// .csv.gz. With `pack`, rows have a file of their own and documents another one.
+// The formats `npy` and `bin`. One file has the tokens of a shard, one document after the other. A
+// second file has the starts of the rows and the end of the last one (u64). A .csv.gz has a line
+// `start,end,id,src,loc` for each document, as in Dolma. With `pack`, a further file has the starts
+// of the documents and the end of the last one.
 
 import { NumberFile } from './npy-file.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 import { StoredGzip } from './stored-gzip.mjs'
 
+/** The types of tokens, as NumPy writes them. */
 const DESCR = { u16: '<u2', u32: '<u4' }
 
 export class BinaryWriter {

@@ -1,9 +1,9 @@
-// The formats of shards. A writer takes blocks of documents, in order, and makes the files of a
-// shard of them.
+// The formats of shards. A writer takes blocks of documents, in order, and writes the files of a
+// shard.
 //
-// With `pack` the tokens of all documents follow each other as without it. Only where rows end is
-// different: every `pack` tokens, the last row of a shard may be shorter. So no token is lost, and
-// the starts of documents are kept beside the rows.
+// `pack` changes only where rows end: after every `pack` tokens instead of at the end of each
+// document. The last row of a shard may be shorter, so no token is lost. The starts of the
+// documents are stored too.
 
 import { BinaryWriter } from './binary.mjs'
 import { JsonLinesWriter } from './json-lines.mjs'
@@ -11,12 +11,12 @@ import { MegatronWriter } from './megatron.mjs'
 import { ParquetWriter } from './parquet.mjs'
 
 /**
- * Documents as tokens.
+ * The tokens of several documents.
  *
  * @typedef {object} Block
  * @property {Uint16Array | Uint32Array} tokens of all documents, end to end
  * @property {Uint32Array} lengths of the documents; none is empty
- * @property {boolean} [isLarge] whether the next block is only made when this one is on the disk
+ * @property {boolean} [isLarge] whether this block has to be on disk before the next one is made
  * @property {{ id?: string, path: string, at: number }[]} documents
  */
 
@@ -35,6 +35,8 @@ const WRITERS = {
 }
 
 /**
+ * Creates the writer for a shard.
+ *
  * @param {import('../options.mjs').Content} content
  * @param {(suffix: string) => Promise<import('../store/part-file.mjs').PartFile>} create makes a
  *   file of the shard

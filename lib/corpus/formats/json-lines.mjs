@@ -1,18 +1,18 @@
-// `jsonl`: an object per document, `{"id":…,"ids":[…]}`. With `pack` an object per row,
-// `{"ids":[…],"starts":[…]}`, where `starts` are the positions in the row at which documents start;
-// with ids of documents also `"documents":[…]`, the ids of those.
+// The format `jsonl`: one object per document, `{"id":…,"ids":[…]}`. With `pack`, one object per
+// row, `{"ids":[…],"starts":[…]}`; `starts` has the positions in the row at which documents start.
+// If documents have ids, `"documents":[…]` has the ids of those documents.
 
-/** Ids that become text at once: the text of a long row would be longer than a string can be. */
-const SLICE = 1 << 16
-/** Characters that are written at once. */
-const BUFFER = 1 << 20
+/** Number of ids that are formatted at once. The text of a long row may exceed a string's limit. */
+const IDS_PER_SLICE = 1 << 16
+/** Text is collected and written once it has this many characters. */
+const FLUSH_LENGTH = 1 << 20
 
 export class JsonLinesWriter {
   #file
   #pack
   #hasIds
   #text = ''
-  /** Of the row that is not full: its length, and the documents that start in it. */
+  /** The length of the current row, and the documents that start in it. */
   #length = 0
   #starts = []
   #ids = []
@@ -47,6 +47,7 @@ export class JsonLinesWriter {
     this.#text += ']}\n'
   }
 
+  /** Adds a document to the current row and further ones. */
   async #packed(ids, { id }) {
     for (let from = 0; from < ids.length; ) {
       const count = Math.min(ids.length - from, this.#pack - this.#length)
@@ -70,9 +71,9 @@ export class JsonLinesWriter {
   }
 
   async #numbers(ids, isFirst) {
-    for (let from = 0; from < ids.length; from += SLICE) {
-      this.#text += `${isFirst && from === 0 ? '' : ','}${ids.subarray(from, from + SLICE).join(',')}`
-      if (this.#text.length >= BUFFER) await this.#flush()
+    for (let from = 0; from < ids.length; from += IDS_PER_SLICE) {
+      this.#text += `${isFirst && from === 0 ? '' : ','}${ids.subarray(from, from + IDS_PER_SLICE).join(',')}`
+      if (this.#text.length >= FLUSH_LENGTH) await this.#flush()
     }
   }
 

@@ -1,5 +1,5 @@
-// The format of Megatron-LM, which megatron-core's IndexedDataset reads: tokens in .bin, and in
-// .idx
+// The format of Megatron-LM, which IndexedDataset of megatron-core reads. The .bin file has the
+// tokens. The .idx file has:
 //
 //   9 bytes   MMIDIDX and two zeros
 //   u64       version, 1
@@ -10,20 +10,21 @@
 //   i64 each  positions of the sequences in .bin, in bytes
 //   i64 each  the first sequence of each document, and the number of sequences
 //
-// A document is a sequence. With `pack` a row is, and .docs.npy has where documents start among the
-// tokens.
+// Each document is a sequence. With `pack`, each row is a sequence, and a .docs.npy has the
+// positions in the tokens at which documents start.
 
 import { NumberFile } from './npy-file.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 
 const MAGIC = Buffer.from('MMIDIDX\0\0', 'latin1')
-const HEADER = 34
+/** Size of the fields before the lengths, in bytes. */
+const HEADER_BYTES = 34
 const TYPES = { u16: { code: 8, width: 2 }, u32: { code: 4, width: 4 } }
-/** Lengths that are read at once to make the positions of them. */
-const SLICE = 1 << 16
+/** Number of entries that are read or written at once. */
+const ENTRIES_PER_SLICE = 1 << 16
 
 function headerOf(code, sequences, documents) {
-  const header = Buffer.alloc(HEADER)
+  const header = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(header)
   header.writeBigUInt64LE(1n, 9)
   header[17] = code
@@ -74,20 +75,20 @@ export class MegatronWriter {
   async finish() {
     await this.#add(lastRow(this.#packer))
     await this.#positions()
-    for (let from = 0; from <= this.#sequences; from += SLICE) {
-      const count = Math.min(SLICE, this.#sequences + 1 - from)
+    for (let from = 0; from <= this.#sequences; from += ENTRIES_PER_SLICE) {
+      const count = Math.min(ENTRIES_PER_SLICE, this.#sequences + 1 - from)
       await this.#index.writeNumbers(BigInt64Array.from({ length: count }, (_, index) => BigInt(from + index)))
     }
     await this.#index.rewriteStart(headerOf(this.#type.code, this.#sequences, this.#sequences + 1))
     await this.#documents?.finish()
   }
 
-  /** The lengths stand in the file already, so that they need not be in memory. */
+  /** Writes the positions. The lengths are read back from the file, to keep memory small. */
   async #positions() {
     let position = 0
-    for (let from = 0; from < this.#sequences; from += SLICE) {
-      const count = Math.min(SLICE, this.#sequences - from)
-      const lengths = new Int32Array(new Uint8Array(await this.#index.read(HEADER + from * 4, count * 4)).buffer)
+    for (let from = 0; from < this.#sequences; from += ENTRIES_PER_SLICE) {
+      const count = Math.min(ENTRIES_PER_SLICE, this.#sequences - from)
+      const lengths = new Int32Array(new Uint8Array(await this.#index.read(HEADER_BYTES + from * 4, count * 4)).buffer)
       const positions = new BigInt64Array(count)
       for (let row = 0; row < count; row++) {
         positions[row] = BigInt(position)

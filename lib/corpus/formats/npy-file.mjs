@@ -1,4 +1,4 @@
-// A one-dimensional array, with the header of NumPy or without one.
+// Writes a one-dimensional array of numbers, with or without the header of NumPy.
 
 import { headerOf } from '../../files/npy.mjs'
 
@@ -13,8 +13,8 @@ export class NumberFile {
   }
 
   /**
-   * @param {string | undefined} descr as NumPy writes a type, such as `<u2`; nothing for a file
-   *   without a header
+   * @param {string | undefined} descr the type as NumPy writes it, such as `<u2`; `undefined` for a
+   *   file without a header
    */
   static async create(file, descr) {
     if (descr === undefined) file.appendOnly()

@@ -1,15 +1,16 @@
-// `parquet`: a row per document with `ids` as list<int32>, and `id` before it if ids of documents
-// are wanted. With `pack` a row has `ids` and `starts`, the positions at which documents start, and
-// `documents`, the ids of those.
+// The format `parquet`: one row per document with `ids`, a list<int32>, and with `id` if documents
+// have ids. With `pack`, a row has `ids` and `starts`, the positions at which documents start, and,
+// if documents have ids, `documents`, the ids of those documents.
 
 import fs from 'node:fs'
 
 import { checkPackages } from '../../files/parquet.mjs'
 
-/** A row group ends at the first of these. */
-const GROUP_VALUES = 1 << 19
-const GROUP_ROWS = 100_000
+/** A row group ends when it has this many ids or rows. */
+const MAX_GROUP_IDS = 1 << 19
+const MAX_GROUP_ROWS = 100_000
 
+/** The schema elements of a list. */
 const list = (name, element) => [
   { name, repetition_type: 'REQUIRED', num_children: 1, converted_type: 'LIST', logical_type: { type: 'LIST' } },
   { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
@@ -27,8 +28,8 @@ const ELEMENTS = {
 }
 
 /**
- * The package that writes the files, and its version: another version may write other bytes, so a
- * job is done with one.
+ * The package that writes the files, with its version. Another version may write other bytes, so
+ * all machines of a job must have the same one.
  */
 export function parquetWriterVersion() {
   checkPackages('hyparquet-writer', 'hyparquet')
@@ -41,11 +42,11 @@ export class ParquetWriter {
   #writer
   #sink
   #pack
-  /** The columns of the row group that is not written. */
+  /** The columns of the current row group. */
   #columns = /** @type {Record<string, any[]>} */ ({})
   #rows = 0
   #values = 0
-  /** The row that is not full. */
+  /** The current row of packed documents. */
   #row = { ids: [], starts: [], documents: [] }
 
   constructor(file, library, pack, hasIds) {
@@ -87,6 +88,7 @@ export class ParquetWriter {
     await this.#drain()
   }
 
+  /** Adds a document to the current row and further ones. */
   async #packed(ids, { id }) {
     for (let from = 0; from < ids.length; ) {
       const row = this.#row
@@ -111,9 +113,10 @@ export class ParquetWriter {
     for (const [name, values] of Object.entries(this.#columns)) values.push(row[name])
     this.#rows += 1
     this.#values += row.ids.length
-    if (this.#rows >= GROUP_ROWS || this.#values >= GROUP_VALUES) await this.#flush()
+    if (this.#rows >= MAX_GROUP_ROWS || this.#values >= MAX_GROUP_IDS) await this.#flush()
   }
 
+  /** Encodes the current row group. */
   async #flush() {
     if (this.#rows === 0) return
     const columnData = Object.entries(this.#columns).map(([name, data]) => ({ name, data }))
@@ -124,7 +127,7 @@ export class ParquetWriter {
     await this.#drain()
   }
 
-  /** Passes on what was made so far. */
+  /** Appends the encoded bytes to the file. */
   #drain() {
     const bytes = Buffer.from(this.#sink.getBytes())
     this.#sink.index = 0

@@ -1,6 +1,6 @@
-// Where rows and documents start among the tokens of a shard.
+// Computes where rows and documents end in the tokens of a shard.
 
-/** The lengths of rows of a fixed length; the last one is what is left. */
+/** Divides tokens into rows of a fixed length. The last row has the tokens that are left. */
 export class Packer {
   #length
   #total = 0
@@ -10,7 +10,7 @@ export class Packer {
     this.#length = length
   }
 
-  /** Adds tokens; returns the number of rows that became full. */
+  /** Adds tokens. Returns the number of rows that became full. */
   add(tokens) {
     this.#total += tokens
     const full = Math.floor(this.#total / this.#length) - this.#closed
@@ -18,13 +18,13 @@ export class Packer {
     return full
   }
 
-  /** Tokens of the last row, which is not full; 0 if there is none. */
+  /** The number of tokens in the last row, if that is not full; otherwise 0. */
   get rest() {
     return this.#total % this.#length
   }
 }
 
-/** The ends of rows, counted from the start of the shard. */
+/** Turns lengths into end positions, counted from the start of the shard. */
 export class Ends {
   #last = 0
 
@@ -43,6 +43,6 @@ export class Ends {
 export const rowLengths = ({ tokens, lengths }, packer, pack) =>
   packer === undefined ? lengths : new Uint32Array(packer.add(tokens.length)).fill(pack)
 
-/** The last row, if there is one that is not full. */
+/** The length of the last row, if that is not full, as an array of one number or none. */
 export const lastRow = (packer) =>
   packer === undefined || packer.rest === 0 ? new Uint32Array(0) : Uint32Array.of(packer.rest)

@@ -1,17 +1,18 @@
-// gzip without compression. A compressor gives other bytes on other machines and in other versions;
-// stored blocks are the same everywhere, and every reader of gzip takes them.
+// Writes gzip without compression. The output of a compressor depends on its version; stored blocks
+// are the same everywhere, and every reader of gzip accepts them.
 
-/** The most bytes of a stored block. */
-const BLOCK = 65535
+/** Maximum size of a stored block in bytes. */
+const MAX_BLOCK_BYTES = 65535
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
 
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+/** The CRC-32 of each byte. */
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
   return value
 })
 
-/** Text as the bytes of a gzip file, piece by piece. */
+/** Writes text to a gzip file, piece by piece. */
 export class StoredGzip {
   #file
   #pending = Buffer.alloc(0)
@@ -26,15 +27,15 @@ export class StoredGzip {
 
   async write(text) {
     const bytes = Buffer.from(text)
-    for (const byte of bytes) this.#crc = TABLE[(this.#crc ^ byte) & 255] ^ (this.#crc >>> 8)
+    for (const byte of bytes) this.#crc = CRC_TABLE[(this.#crc ^ byte) & 255] ^ (this.#crc >>> 8)
     this.#length += bytes.length
     this.#pending = Buffer.concat([this.#pending, bytes])
     const out = this.#hasHeader ? [] : [HEADER]
     this.#hasHeader = true
-    // The last block is marked as such, so one is held back.
-    while (this.#pending.length > BLOCK) {
-      out.push(blockHeader(BLOCK, false), this.#pending.subarray(0, BLOCK))
-      this.#pending = this.#pending.subarray(BLOCK)
+    // The last block has a mark. The last bytes are held back, because they may be that block.
+    while (this.#pending.length > MAX_BLOCK_BYTES) {
+      out.push(blockHeader(MAX_BLOCK_BYTES, false), this.#pending.subarray(0, MAX_BLOCK_BYTES))
+      this.#pending = this.#pending.subarray(MAX_BLOCK_BYTES)
     }
     if (out.length > 0) await this.#file.write(Buffer.concat(out))
   }

@@ -1,4 +1,4 @@
-// The way to Redis. Errors name the host and the port, never what is in front of an @ in the URL.
+// Connects to Redis. Errors name the host and the port, never the credentials in the URL.
 
 import { createRequire } from 'node:module'
 
@@ -7,16 +7,16 @@ import { error, rangeError } from '../errors.mjs'
 const require = createRequire(import.meta.url)
 const { optional } = require('../../optional.js')
 
-const PORT = 6379
+const DEFAULT_PORT = 6379
 const MIN_VERSION = [6, 2]
-/** Milliseconds for the first connection. */
-const PATIENCE = 10_000
-/** The most milliseconds between attempts to connect again. */
-const MAX_WAIT = 2000
+/** Timeout in milliseconds for the first connection. */
+const CONNECT_TIMEOUT_MS = 10_000
+/** Maximum time in milliseconds between two attempts to reconnect. */
+const MAX_RETRY_DELAY_MS = 2000
 
 /**
- * BullMQ, which is an optional package. Its hundreds of ES modules take twice the processor time of
- * its CommonJS ones to load.
+ * Loads BullMQ, an optional package. It is loaded as CommonJS, because its hundreds of ES modules
+ * take twice the processor time to load.
  *
  * @returns {Promise<typeof import('bullmq')>}
  */
@@ -24,7 +24,7 @@ export const loadBullMq = () => optional(() => require('bullmq'), 'bullmq', 'A c
 const loadRedis = () => optional(() => require('ioredis'), 'ioredis', 'A corpus job on many machines')
 
 /**
- * The connection that a URL and the environment say. User and password may also stand in
+ * The connection options of a URL. User and password may also come from the environment variables
  * TOKENLANE_QUEUE_USERNAME and TOKENLANE_QUEUE_PASSWORD.
  *
  * @param {string} text redis://[user:password@]host[:port][/database], or rediss:// for TLS
@@ -34,7 +34,7 @@ export function connectionOf(text, environment = process.env) {
   try {
     url = new URL(text)
   } catch {
-    // Below: the text may have a password.
+    // Reported below.
   }
   if (
     url === undefined ||
@@ -42,7 +42,7 @@ export function connectionOf(text, environment = process.env) {
     url.hostname === '' ||
     !/^\/?\d*$/.test(url.pathname)
   ) {
-    // Without the text: it may hold a password.
+    // The message does not quote the text, which may contain a password.
     throw rangeError(
       'ERR_TOKENLANE_ARGUMENT_VALUE',
       'queue must be a URL such as redis://host:6379 or rediss://host:6379/0',
@@ -52,14 +52,14 @@ export function connectionOf(text, environment = process.env) {
   const password = decodeURIComponent(url.password) || environment.TOKENLANE_QUEUE_PASSWORD
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || PORT),
+    port: Number(url.port || DEFAULT_PORT),
     db: Number(url.pathname.slice(1) || 0),
     ...(username && { username }),
     ...(password && { password }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
-    // A job goes on when Redis is back, however long that takes.
+    // The job continues when Redis is back, however long that takes.
     maxRetriesPerRequest: null,
-    retryStrategy: (times) => Math.min(times * 100, MAX_WAIT),
+    retryStrategy: (times) => Math.min(times * 100, MAX_RETRY_DELAY_MS),
   }
 }
 
@@ -67,11 +67,18 @@ export function connectionOf(text, environment = process.env) {
 export const nameOf = ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /**
- * Checks that Redis can be reached and is new enough. @returns {Promise<any>} a client of ioredis
+ * Checks that Redis can be reached and is new enough.
+ *
+ * @returns {Promise<any>} a client of ioredis
  */
 export async function connect(connection) {
   const { Redis } = await loadRedis()
-  const client = new Redis({ ...connection, lazyConnect: true, connectTimeout: PATIENCE, retryStrategy: () => null })
+  const client = new Redis({
+    ...connection,
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: () => null,
+  })
   let reason
   client.on('error', (failure) => (reason ??= failure))
   try {
@@ -79,7 +86,7 @@ export async function connect(connection) {
     const version = /redis_version:(\d+)\.(\d+)/.exec(await client.info('server'))
     const [major, minor] = version === null ? [0, 0] : [Number(version[1]), Number(version[2])]
     if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
-      throw new Error(`it is version ${major}.${minor}, and ${MIN_VERSION.join('.')} or newer is needed`)
+      throw new Error(`it is version ${major}.${minor}, but ${MIN_VERSION.join('.')} or newer is needed`)
     }
     return client
   } catch (failure) {
@@ -88,7 +95,7 @@ export async function connect(connection) {
   }
 }
 
-/** An error of Redis, without what it may quote of the connection. */
+/** The error for a failure of Redis. Credentials in its message are hidden. */
 export function queueFailed(connection, { message }) {
   const secrets = [connection.password, connection.username].filter((secret) => secret !== undefined)
   const said = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)

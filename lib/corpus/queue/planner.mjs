@@ -1,10 +1,12 @@
-// Puts the shards of a job into a queue of BullMQ, and watches them.
+// Puts the shards of a corpus job into a queue of BullMQ, and waits until workers have processed
+// them.
 //
-// A flow has a job per shard and one parent, which writes the manifest when they are done. A
-// shard's job has the place of its lines in plan.jsonl, not the lines. Jobs are added in batches
-// while workers already do the first ones; a child that no worker takes, the gate, keeps the parent
-// waiting until all are added. All ids follow from the job's id, so a second planner adds nothing
-// twice, and goes on where one that died has stopped.
+// A BullMQ flow has a child job for each shard, and a parent job that writes the manifest when all
+// children are done. The job of a shard has the byte range of its lines in plan.jsonl, not the
+// lines. Jobs are added in batches while workers already process the first ones. Meanwhile the
+// parent waits for one more child, the gate, which no worker takes. All ids are derived from the id
+// of the corpus job, so a second planner adds nothing twice and continues where a planner that died
+// has stopped.
 
 import { randomUUID } from 'node:crypto'
 
@@ -14,29 +16,26 @@ import { Progress } from '../progress.mjs'
 import { permutation } from '../shuffle.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
 
-/** Jobs that are added at once. */
-const BATCH = 500
-/** How often a shard is tried, and the wait before it is tried again. */
+/** Number of jobs that are added at once. */
+const JOBS_PER_BATCH = 500
+/** How often a shard is tried, and the delay before it is tried again. */
 const ATTEMPTS = 3
 const BACKOFF = { type: 'exponential', delay: 1000 }
-/** Jobs that are kept to look at when they are done. */
-const KEPT = 10_000
-/**
- * Milliseconds that a planner may be silent before another one takes over, and between its signs of
- * life.
- */
-const LOCK = 30_000
-/** Milliseconds between questions how far the job is. */
-const INTERVAL = 500
-/** Failed shards that an error names. */
-const NAMED = 5
+/** Number of finished jobs that stay in the queue for inspection. */
+const MAX_FINISHED_JOBS = 10_000
+/** Time in milliseconds after which the lock of a planner that does not renew it expires. */
+const LOCK_MS = 30_000
+/** Time in milliseconds between two looks at the state of the queue. */
+const POLL_MS = 500
+/** Maximum number of failed shards that an error names. */
+const MAX_NAMED_SHARDS = 5
 
 /**
- * Has a job done by workers; resolves when the manifest is written.
+ * Lets workers process a corpus job. Resolves when the manifest is written.
  *
  * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any, signal?:
  *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is
- *   the plan on this machine
+ *   a copy of the plan on this machine
  */
 export async function runOnQueue({ queue: url, queueName, output, planFile, job, signal, onEvent }) {
   const bullmq = await loadBullMq()
@@ -46,7 +45,7 @@ export async function runOnQueue({ queue: url, queueName, output, planFile, job,
   const gates = new bullmq.Queue(`${queueName}-gates`, { connection })
   const flows = new bullmq.FlowProducer({ connection })
   const events = new bullmq.QueueEvents(queueName, { connection })
-  // They connect again by themselves.
+  // They reconnect by themselves.
   for (const one of [client, queue, gates, flows, events]) one.on('error', () => {})
   try {
     const planner = new Planner({ bullmq, client, queue, gates, flows, events, output, planFile, job, signal, onEvent })
@@ -62,6 +61,7 @@ export async function runOnQueue({ queue: url, queueName, output, planFile, job,
 }
 
 class Planner {
+  /** The queues, the request and the connection. */
   #of
   #keys
   #token = randomUUID()
@@ -73,29 +73,29 @@ class Planner {
 
   async run() {
     await this.#lock()
-    const signs = setInterval(() => this.#stillHere().catch(() => {}), LOCK / 3)
+    const renewal = setInterval(() => this.#renewLock().catch(() => {}), LOCK_MS / 3)
     let parent
     try {
       parent = await this.#start()
     } finally {
-      clearInterval(signs)
+      clearInterval(renewal)
       await this.#unlock()
     }
     return this.#watch(parent)
   }
 
-  /** Waits until no other planner of this job adds jobs. */
+  /** Waits for the lock, so that only one planner adds the jobs of a corpus job. */
   async #lock() {
     const { client, signal } = this.#of
-    while ((await client.set(this.#keys.lock, this.#token, 'PX', LOCK, 'NX')) === null) {
+    while ((await client.set(this.#keys.lock, this.#token, 'PX', LOCK_MS, 'NX')) === null) {
       signal?.throwIfAborted()
-      await pause(INTERVAL)
+      await pause(POLL_MS)
     }
   }
 
-  async #stillHere() {
+  async #renewLock() {
     const { client } = this.#of
-    if ((await client.get(this.#keys.lock)) === this.#token) await client.pexpire(this.#keys.lock, LOCK)
+    if ((await client.get(this.#keys.lock)) === this.#token) await client.pexpire(this.#keys.lock, LOCK_MS)
   }
 
   async #unlock() {
@@ -103,7 +103,7 @@ class Planner {
     if ((await client.get(this.#keys.lock)) === this.#token) await client.del(this.#keys.lock)
   }
 
-  /** Adds what has not been added. A run that has ended is followed by a new one. */
+  /** Adds the jobs that have not been added yet. If the last run has ended, starts a new one. */
   async #start() {
     const { client, queue, gates } = this.#of
     let run = Number((await client.get(this.#keys.run)) ?? 0)
@@ -125,12 +125,13 @@ class Planner {
   #parentId = (run) => `${this.#of.job.id}-${run}`
   #gateId = (run) => `${this.#of.job.id}-${run}-gate`
 
-  /** What all jobs know. */
+  /** The data that all jobs have. */
   get #data() {
     const { output, job } = this.#of
     return { id: job.id, tokenlane: job.tokenlane, output, base: process.cwd() }
   }
 
+  /** Adds the job that writes the manifest, with the gate that keeps it waiting. */
   async #addParent(run) {
     const { flows, queue, gates } = this.#of
     const gate = { name: 'gate', queueName: gates.name, data: {}, opts: { jobId: this.#gateId(run) } }
@@ -145,6 +146,7 @@ class Planner {
     return job
   }
 
+  /** Adds the jobs of all shards. */
   async #addShards(run, parent) {
     const { queue, planFile, job, signal, onEvent } = this.#of
     const { shuffle } = job.options
@@ -165,20 +167,20 @@ class Planner {
         attempts: ATTEMPTS,
         backoff: BACKOFF,
         ignoreDependencyOnFailure: true,
-        removeOnComplete: { count: KEPT },
+        removeOnComplete: { count: MAX_FINISHED_JOBS },
         stackTraceLimit: 1,
       }
       jobs.push({ name: 'shard', data: { ...this.#data, shard: order(shard), from, to }, opts })
-      if (jobs.length >= BATCH) await flush()
+      if (jobs.length >= JOBS_PER_BATCH) await flush()
     }
     if (jobs.length > 0) await flush()
   }
 
-  /** Waits for the parent, and passes on what workers say. */
+  /** Waits until the parent has ended, and reports the progress of the workers. */
   async #watch({ parent, run }) {
     const { queue, events, job, signal, onEvent } = this.#of
     const progress = new Progress(job.plan)
-    /** Ends the pause between two questions when the parent has ended. */
+    /** Aborted when the parent ends, so that the pause between two looks ends too. */
     let ended = new AbortController()
     const wake = ({ jobId }) => jobId === parent.id && ended.abort()
     events.on('completed', wake)
@@ -210,18 +212,21 @@ class Planner {
         unprocessed: true,
       })
       onEvent({ ...progress.event, shards: processed, failed: ignored })
-      await pause(INTERVAL, signal, ended.signal)
-      // An event may come before the state that it tells of; then the next pause is a whole one.
+      await pause(POLL_MS, signal, ended.signal)
+      // The event may arrive before the state has changed. In that case the next pause is complete.
       if (ended.signal.aborted) ended = new AbortController()
     }
   }
 
+  /** The error for shards that failed. */
   async #failure(parent) {
     const failures = Object.entries(await parent.getIgnoredChildrenFailures())
     if (failures.length === 0)
       return error('ERR_TOKENLANE_CORPUS_SHARDS_FAILED', `the manifest could not be written: ${parent.failedReason}`)
-    const named = failures.slice(0, NAMED).map(([key, reason]) => `shard ${key.split('-').at(-1)}: ${reason}`)
-    const rest = failures.length > NAMED ? `; and ${failures.length - NAMED} more` : ''
+    const named = failures
+      .slice(0, MAX_NAMED_SHARDS)
+      .map(([key, reason]) => `shard ${key.split('-').at(-1)}: ${reason}`)
+    const rest = failures.length > MAX_NAMED_SHARDS ? `; and ${failures.length - MAX_NAMED_SHARDS} more` : ''
     return error(
       'ERR_TOKENLANE_CORPUS_SHARDS_FAILED',
       `${failures.length} of ${this.#of.job.plan.shards} shards failed: ${named.join('; ')}${rest}. The others are done; run the command again to try these`,
@@ -229,6 +234,7 @@ class Planner {
   }
 }
 
+/** The result in an event of BullMQ: an object, or its JSON. */
 function valueOf(text) {
   const value = typeof text === 'string' ? JSON.parse(text) : text
   return typeof value === 'object' && value !== null ? value : undefined

@@ -1,8 +1,8 @@
-// A worker takes shards from a queue and does them with the threads of this machine.
+// A worker takes shards from a queue and processes them with the threads of this machine.
 //
-// What a job says is not trusted: the output, the inputs and a tokenizer's file must lie below the
-// folders that are allowed, links resolved; the options are checked as those of a caller; and the
-// tokenizer must have the SHA-256 of the job.
+// The data of a job is not trusted. The output, the inputs and a tokenizer's file must be below the
+// allowed folders after links are resolved. The options are checked like those of a caller. The
+// tokenizer must have the SHA-256 that the job names.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -28,6 +28,7 @@ const require = createRequire(import.meta.url)
 const { checkKnown } = require('../../options.js')
 const VERSION = require('../../../package.json').version
 
+/** The names of the options. */
 const NAMES = [
   'queue',
   'queueName',
@@ -39,17 +40,17 @@ const NAMES = [
   'graceSeconds',
   'onEvent',
 ]
-/** How often the worker of a shard may die before the shard counts as failed. */
+/** Number of times that workers may die with a shard before the shard counts as failed. */
 const MAX_STALLED = 2
-/** Milliseconds between messages of a shard about its progress. */
-const INTERVAL = 1000
+/** Minimum time in milliseconds between two messages about the progress of a shard. */
+const PROGRESS_INTERVAL_MS = 1000
 /**
- * Milliseconds without a shard after which a worker that closes does not wait for Redis, and
- * between looks.
+ * A worker that closes stops waiting for Redis when it has had no shard for this many milliseconds.
  */
-const QUIET = 5000
-const POLL = 100
-/** Jobs whose threads are kept. */
+const QUIET_MS = 5000
+/** Time in milliseconds between two looks whether there are shards. */
+const POLL_MS = 100
+/** Number of jobs whose threads are kept. */
 const MAX_JOBS = 2
 
 /**
@@ -75,7 +76,7 @@ function checkWorkerOptions(options) {
     throw wrongType('allow', 'a folder or an array of folders', allow)
   if (typeof allowHub !== 'boolean') throw wrongType('allowHub', 'a boolean', allowHub)
   if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
-  // The same checks as for a job.
+  // These two options are checked like those of a job.
   const { concurrency, threads } = checkOptions({
     inputs: '.',
     output: '.',
@@ -83,13 +84,19 @@ function checkWorkerOptions(options) {
     threads: options.threads,
   })
   return {
-    ...{ queue, queueName: queueName(options.queueName), allowHub, onEvent, concurrency, threads },
+    queue,
+    queueName: queueName(options.queueName),
+    allowHub,
+    onEvent,
+    concurrency,
+    threads,
     allow: folders.map(realFolder),
     lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
     grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
   }
 }
 
+/** The real path or the address of an allowed folder. */
 function realFolder(folder) {
   if (isAddress(folder)) return folderAddress(folder)
   try {
@@ -113,12 +120,12 @@ class CorpusWorker {
   /** @type {Map<string, Promise<Job>>} */
   #jobs = new Map()
   #isClosing = false
-  #isHandingBack = false
-  /** Jobs under way. */
+  #isReturning = false
+  /** Number of jobs in progress. */
   #active = 0
   #resolve = (_nothing) => {}
   #fail = (_failure) => {}
-  /** Rejects if the worker cannot go on; resolves when it is closed. */
+  /** Resolves when the worker is closed; rejects if it cannot continue. */
   done
 
   constructor(bullmq, connection, options) {
@@ -130,8 +137,8 @@ class CorpusWorker {
       this.#worker = new bullmq.Worker(options.queueName, (job, token) => this.#counted(job, token), {
         connection,
         concurrency: options.concurrency,
-        // A lock that is not renewed expires after half of the time; two checks later the shard is
-        // free.
+        // A lock that is not renewed expires after half of `lock`, and another worker notices
+        // within two checks of a quarter each.
         lockDuration: options.lock / 2,
         stalledInterval: options.lock / 4,
         maxStalledCount: MAX_STALLED,
@@ -140,28 +147,28 @@ class CorpusWorker {
       this.#worker.on('closed', () => resolve(undefined))
     })
     this.done.catch(() => {})
-    // It connects again by itself; what it says may be worth knowing.
+    // It reconnects by itself, so the error is only reported.
     this.#worker.on('error', (failure) =>
       this.#options.onEvent({ event: 'error', message: queueFailed(connection, failure).message }),
     )
   }
 
   /**
-   * Takes no more shards, and waits for those under way; after the time of grace they are handed
-   * back.
+   * Takes no more shards and waits for those in progress. After the grace period they are returned
+   * to the queue.
    */
   async close() {
     if (this.#isClosing) return this.done
     this.#isClosing = true
-    const timer = setTimeout(() => this.#handBack(), this.#options.grace)
+    const timer = setTimeout(() => this.#returnShards(), this.#options.grace)
     const closed = this.#worker.close().then(
       () => true,
       () => true,
     )
     try {
-      // A connection that broke meanwhile can keep BullMQ from closing; then nothing is left to
-      // say.
-      if (!(await Promise.race([closed, this.#quiet()]))) await Promise.race([this.#worker.disconnect(), pause(QUIET)])
+      // A broken connection can keep BullMQ from closing. In that case nothing is left to send.
+      if (!(await Promise.race([closed, this.#quiet()])))
+        await Promise.race([this.#worker.disconnect(), pause(QUIET_MS)])
     } finally {
       clearTimeout(timer)
       await this.#endThreads()
@@ -170,17 +177,17 @@ class CorpusWorker {
     return undefined
   }
 
-  /** Resolves to `false` when there has been no shard for a while. */
+  /** Resolves to `false` when there has been no shard for `QUIET_MS`. */
   async #quiet() {
-    for (let since = performance.now(); performance.now() - since < QUIET; ) {
-      await pause(POLL)
+    for (let since = performance.now(); performance.now() - since < QUIET_MS; ) {
+      await pause(POLL_MS)
       if (this.#active > 0) since = performance.now()
     }
     return false
   }
 
-  #handBack() {
-    this.#isHandingBack = true
+  #returnShards() {
+    this.#isReturning = true
     return this.#endThreads()
   }
 
@@ -206,14 +213,14 @@ class CorpusWorker {
       const { data } = job
       checkData(data)
       if (data.tokenlane !== VERSION) {
-        const message = `the job is one of tokenlane ${data.tokenlane}, and this worker is ${VERSION}: install the same version on all machines`
+        const message = `the job is one of tokenlane ${data.tokenlane}, but this worker is ${VERSION}: install the same version on all machines`
         throw Object.assign(otherJob(message), { isFatal: true })
       }
       if (job.name === 'manifest') return await this.#manifest(job)
       return await this.#shard(job)
     } catch (failure) {
-      if (this.#isHandingBack || failure.isFatal) {
-        // Another worker takes it at once; this attempt does not count.
+      if (this.#isReturning || failure.isFatal) {
+        // Another worker takes the job at once. This attempt does not count.
         await job.moveToWait(token)
         if (failure.isFatal) this.#stop(failure)
         throw new this.#bullmq.WaitingError()
@@ -232,15 +239,16 @@ class CorpusWorker {
     }
   }
 
-  /** Ends the worker with an error. */
+  /** Ends the worker with an error, which `done` rejects with. */
   #stop(failure) {
     if (this.#isClosing) return
     this.#isClosing = true
     this.#fail(failure)
-    // Not awaited: the job that is under way is this one.
+    // Not awaited, because closing waits for the current job, which called this.
     this.#worker.close().catch(() => {})
   }
 
+  /** Processes a shard. */
   async #shard(job) {
     const { id, output, base, shard, from, to } = job.data
     const known = await this.#job(id, output, base)
@@ -251,7 +259,7 @@ class CorpusWorker {
     let last = performance.now()
     const host = os.hostname()
     const onProgress = (progress) => {
-      if (performance.now() - last < INTERVAL) return
+      if (performance.now() - last < PROGRESS_INTERVAL_MS) return
       last = performance.now()
       job.updateProgress({ host, ...progress }).catch(() => {})
     }
@@ -263,6 +271,7 @@ class CorpusWorker {
     return result
   }
 
+  /** Writes the manifest. */
   async #manifest(job) {
     const { id, output, base } = job.data
     const known = await this.#job(id, output, base)
@@ -274,7 +283,10 @@ class CorpusWorker {
     return undefined
   }
 
-  /** What is known of a job; its threads load the tokenizer once. */
+  /**
+   * The corpus job that a BullMQ job belongs to. It is kept, with threads that loaded the
+   * tokenizer.
+   */
   #job(id, output, base) {
     const key = JSON.stringify([id, output, base])
     let known = this.#jobs.get(key)
@@ -295,9 +307,9 @@ class CorpusWorker {
   }
 }
 
-/** A job as a worker knows it. */
+/** A corpus job that a worker has opened, with its threads. */
 class Job {
-  /** Shards under way. */
+  /** The shards in progress. */
   #running = new Set()
 
   constructor({ job, store, allow, threads }) {
@@ -325,18 +337,18 @@ class Job {
     const content = JSON.parse(JSON.stringify(checkContent(job.options)))
     const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
     if (job.options.writer !== writer)
-      throw otherJob(`the job writes Parquet files with ${job.options.writer}, and this worker has ${writer}`)
+      throw otherJob(`the job writes Parquet files with ${job.options.writer}, but this worker has ${writer}`)
     const { name, kind, encoding, sha256, bos, eos } = job.tokenizer
     if (kind === 'hub' && !allowHub)
       throw otherJob(
-        `the job uses ${name} of the Hugging Face Hub, and this worker does not allow that: say allowHub (--allow-hub)`,
+        `the job uses ${name} of the Hugging Face Hub, but this worker does not allow that: set allowHub (--allow-hub)`,
       )
     const found =
       kind === 'file'
         ? await findTokenizer(allowed(path.resolve(base, name), allow), encoding)
         : await findTokenizer(kind === 'hub' ? name : encoding)
     if (found.kind !== kind || found.sha256 !== sha256)
-      throw otherJob(`the tokenizer ${name} has the SHA-256 ${found.sha256} here, and ${sha256} in the job`)
+      throw otherJob(`the tokenizer ${name} has the SHA-256 ${found.sha256} here, but ${sha256} in the job`)
     await store.prepare()
     const data = { source: found, content, ids: { bos, eos }, output: folder, threads, check: 'sha256' }
     return new Job({ job, store, allow, threads: new Threads(data, concurrency) })
@@ -354,7 +366,9 @@ class Job {
   }
 }
 
-/** The real path of a file or folder that may be used. */
+/**
+ * The real path or the address of a file or folder. Throws if it is not below an allowed folder.
+ */
 function allowed(place, allow) {
   if (isAddress(place)) {
     checkKey(place)
@@ -379,11 +393,12 @@ function allowed(place, allow) {
 const notAllowed = (place) =>
   error('ERR_TOKENLANE_CORPUS_NOT_ALLOWED', `${place} is not below a folder that this worker allows (--allow)`)
 
-/** Where an input is that a plan names. */
+/** The path or the address of an input of a plan. */
 const placeIn = (base, name) => (isAddress(name) ? name : path.resolve(base, name))
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds, false))
 
+/** Throws if the data of a BullMQ job is not that of a corpus job. */
 function checkData(data) {
   const isText = [data?.id, data?.tokenlane, data?.output, data?.base].every((value) => typeof value === 'string')
   const isPlace =
@@ -391,6 +406,6 @@ function checkData(data) {
     [data.shard, data.from, data.to].every((value) => Number.isSafeInteger(value) && value >= 0)
   const isOutput = isText && (path.isAbsolute(data.output) || isAddress(data.output))
   if (!isOutput || !isPlace || !path.isAbsolute(data.base)) {
-    throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is no job of tokenlane')
+    throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is not a job of tokenlane')
   }
 }

@@ -1,4 +1,4 @@
-// Addresses of object stores: s3://bucket/key. A key is taken as it is written, without decoding.
+// Addresses in object stores: s3://bucket/key. A key is used as it is written, without decoding.
 
 import { error, unsupported } from '../errors.mjs'
 
@@ -27,8 +27,8 @@ export function partsOf(address) {
 }
 
 /**
- * Throws for a key with `.` or `..` between slashes, also percent-encoded. Stores take them as
- * names, but servers on the way and stores on folders may resolve them.
+ * Throws if the key of an address has a segment `.` or `..`, also percent-encoded. Stores treat
+ * them as names, but proxies, and stores that keep objects in folders, may resolve them.
  */
 export function checkKey(address) {
   const { key } = partsOf(address)
@@ -44,5 +44,5 @@ export function folderAddress(address) {
   return `s3://${bucket}/${key === '' || key.endsWith('/') ? key : `${key}/`}`
 }
 
-/** Whether an address lies below that of a folder, or is it: compared as they are written. */
+/** Whether an address is that of a folder or below it. The two texts are compared as they are. */
 export const isBelow = (address, folder) => address.startsWith(folder)

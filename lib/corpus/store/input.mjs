@@ -1,21 +1,21 @@
-// What inputs of every store have in common. A subclass reads bytes.
+// The base class of inputs. A subclass for each store reads the bytes.
 
 import { createHash } from 'node:crypto'
 
-/** Bytes of a chunk. */
-export const CHUNK = 1 << 20
-/** Bytes at each end of a range that its sample covers. */
-const SAMPLE = 1 << 16
+/** Size of a chunk in bytes. */
+export const CHUNK_BYTES = 1 << 20
+/** Number of bytes at each end of a range that its sample covers. */
+const SAMPLE_BYTES = 1 << 16
 
-/** An input that is open. Errors name its path. */
+/** An open input. Errors name its path. */
 export class Input {
-  /** The sample that was made last. */
+  /** The last sample, with the range that it covers. */
   #sampled = { name: '', sha256: '' }
 
   /**
-   * @param {string} path as it was named
+   * @param {string} path the path as the user named it
    * @param {number} size in bytes, when it was opened
-   * @param {number} mtime when it was changed last, in milliseconds
+   * @param {number} mtime the time of its last change, in milliseconds
    */
   constructor(path, size, mtime) {
     this.path = path
@@ -24,7 +24,7 @@ export class Input {
   }
 
   /**
-   * Up to `length` bytes from a position on; fewer only at the end of the input.
+   * Reads `length` bytes from a position on; fewer at the end of the input.
    *
    * @abstract
    * @param {number} _position
@@ -35,28 +35,28 @@ export class Input {
     throw new Error('a subclass reads')
   }
 
-  /** SHA-256 of the first and the last bytes of a range; of a short range it covers all. */
+  /** The SHA-256 of the first and the last bytes of a range, or of all bytes of a short range. */
   async sample(start, end) {
     const name = `${start} ${end}`
     if (this.#sampled.name === name) return this.#sampled.sha256
     const hash = createHash('sha256')
-    hash.update(await this.read(start, Math.min(SAMPLE, end - start)))
-    const tail = Math.max(start + SAMPLE, end - SAMPLE)
+    hash.update(await this.read(start, Math.min(SAMPLE_BYTES, end - start)))
+    const tail = Math.max(start + SAMPLE_BYTES, end - SAMPLE_BYTES)
     if (tail < end) hash.update(await this.read(tail, end - tail))
     this.#sampled = { name, sha256: hash.digest('hex') }
     return this.#sampled.sha256
   }
 
   /**
-   * The end of the record that has the byte before `position`: behind the next line end, or the end
-   * of the input.
+   * The end of the row that contains the byte before `position`: behind the next line feed, or at
+   * the end of the input.
    */
   async recordEnd(position) {
-    for (let from = position - 1; from < this.size; from += CHUNK) {
-      const chunk = await this.read(from, CHUNK)
+    for (let from = position - 1; from < this.size; from += CHUNK_BYTES) {
+      const chunk = await this.read(from, CHUNK_BYTES)
       const newline = chunk.indexOf(10)
       if (newline !== -1) return from + newline + 1
-      if (chunk.length < CHUNK) break
+      if (chunk.length < CHUNK_BYTES) break
     }
     return this.size
   }

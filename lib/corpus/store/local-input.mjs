@@ -1,15 +1,15 @@
-// Files as inputs.
+// Inputs that are files.
 
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { inputChanged } from '../errors.mjs'
-import { CHUNK, Input } from './input.mjs'
+import { CHUNK_BYTES, Input } from './input.mjs'
 
 const { openRegular } = createRequire(import.meta.url)('../../regular-file.js')
 
-/** An input file that is open. */
+/** An open input file. */
 export class LocalInput extends Input {
   #handle
 
@@ -19,7 +19,7 @@ export class LocalInput extends Input {
   }
 
   /**
-   * @param {string} path as it was named
+   * @param {string} path the path as the user named it
    * @param {string} [base] the folder that it is relative to
    */
   static async open(path, base = '') {
@@ -46,27 +46,27 @@ export class LocalInput extends Input {
   }
 
   /**
-   * A range in chunks. The next chunk is read while one is in use. With `isReused` a chunk is
-   * valid until the next one is requested.
+   * Yields a range in chunks. The next chunk is read while one is in use. With `isReused` a chunk
+   * is valid until the next one is requested.
    *
    * @param {number} start
    * @param {number} end
    * @param {{ onRead?: (chunk: Buffer) => void, isReused?: boolean }} [options]
    */
   async *chunks(start, end, { onRead = (_chunk) => {}, isReused = false } = {}) {
-    const size = Math.min(CHUNK, end - start)
+    const size = Math.min(CHUNK_BYTES, end - start)
     let [buffer, other] = isReused ? [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)] : []
     let next = this.read(start, size, buffer)
     for (let position = start; position < end; ) {
       const chunk = await next
-      const expected = Math.min(CHUNK, end - position)
+      const expected = Math.min(CHUNK_BYTES, end - position)
       if (chunk.length < expected)
         throw inputChanged(this.path, `it ends at byte ${position + chunk.length}, before byte ${end}`)
       position += chunk.length
       if (position < end) {
         ;[buffer, other] = [other, buffer]
-        next = this.read(position, Math.min(CHUNK, end - position), buffer)
-        // Heard when it is awaited, if it ever is.
+        next = this.read(position, Math.min(CHUNK_BYTES, end - position), buffer)
+        // The failure is reported when the promise is awaited.
         next.catch(() => {})
       }
       onRead(chunk)

@@ -1,4 +1,4 @@
-// An output folder on a disk.
+// An output folder on disk.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -20,18 +20,18 @@ export class LocalStore {
     return path.join(this.place, name)
   }
 
-  /** The place that inputs must not lie in. */
+  /** The folder that inputs must not be in. */
   exclude() {
     return fs.promises.realpath(this.place)
   }
 
-  /** Makes the folder, and removes what processes left in it that ended. */
+  /** Creates the folder, and removes unfinished files of processes that ended. */
   async prepare() {
     try {
       await fs.promises.mkdir(this.place, { recursive: true })
     } catch (failure) {
       throw failure.code === 'EEXIST' || failure.code === 'ENOTDIR'
-        ? otherJob(`the output ${this.place} is no folder: name one that is empty or does not exist`)
+        ? otherJob(`the output ${this.place} is not a folder: name one that is empty or does not exist`)
         : fileFailure(this.place, failure)
     }
     removeDeadParts(this.place)
@@ -42,29 +42,29 @@ export class LocalStore {
     return fs.promises.readdir(this.place)
   }
 
-  /** A file that gets its name when it is complete. */
+  /** Creates a file that gets its name when it is complete. */
   create(name) {
     return PartFile.create(this.where(name))
   }
 
-  /** Writes a small file so that it is there as a whole or not at all. */
+  /** Writes a small file completely or not at all. */
   writeWhole(name, text) {
     return writeWhole(this.where(name), text)
   }
 
-  /** A path for a file that is published later. */
+  /** A path for a file that `publish` renames later. */
   part(name) {
     return partOf(this.where(name))
   }
 
-  /** Gives a file of `part` its name; returns where it can be read. */
+  /** Gives a file of `part` its name. Returns a path where it can be read. */
   async publish(part, name) {
     await fs.promises.rename(part, this.where(name))
     await this.sync()
     return this.where(name)
   }
 
-  /** The text of a small file; nothing if there is none. */
+  /** The text of a small file; `undefined` if it does not exist. */
   async readText(name) {
     return this.#ifThere(name, () => fs.promises.readFile(this.where(name), 'utf8'))
   }
@@ -84,7 +84,7 @@ export class LocalStore {
     return found ?? Buffer.alloc(0)
   }
 
-  /** The first and the last bytes of a file; nothing if there is none. */
+  /** The first and the last bytes of a file; `undefined` if it does not exist. */
   async ends(name, length) {
     return this.#ifThere(name, async () => {
       const handle = await fs.promises.open(this.where(name))
@@ -101,6 +101,7 @@ export class LocalStore {
     })
   }
 
+  /** The lines of a file. */
   async *lines(name) {
     try {
       const handle = await fs.promises.open(this.where(name))
@@ -110,31 +111,32 @@ export class LocalStore {
     }
   }
 
-  /** Size and SHA-256 of a file; nothing if there is none. */
+  /** The size and the SHA-256 of a file; `undefined` if it does not exist. */
   hashOf(name) {
     return hashOf(this.where(name))
   }
 
+  /** The size of a file; `undefined` if it does not exist. */
   async sizeOf(name) {
     return this.#ifThere(name, async () => ({ bytes: (await fs.promises.stat(this.where(name))).size }))
   }
 
-  /** Puts the names of the folder on the disk. */
+  /** Makes the names of new files durable. */
   sync() {
     return syncFolder(this.place)
   }
 
-  /** Removes what this process has not finished. */
+  /** Removes the unfinished files of this process. */
   removeOwn() {
     removeOwnParts(this.place)
   }
 
-  /** The same, for shards whose threads were ended. */
+  /** Removes the unfinished files of shards whose threads were ended. */
   async abandon(_stems) {
     this.removeOwn()
   }
 
-  /** All shards are done: what is left is of workers of this machine that were killed. */
+  /** Called when all shards are done. Removes what killed workers of this machine left. */
   async finish() {
     removeDeadParts(this.place)
   }

@@ -1,6 +1,6 @@
-// Files of a shard while they are written. They have other names until the shard is complete and
-// they are on the disk; then they are renamed. The SHA-256 of a file that is only appended to is
-// computed while it is written; other files are read back for it.
+// The files of a shard while they are written. They have temporary names until the shard is
+// complete and they are on disk; then they are renamed. The SHA-256 of a file that is only appended
+// to is computed while it is written. Other files are read back for it.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -10,17 +10,18 @@ import { threadId } from 'node:worker_threads'
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf } from '../../files/parts.mjs'
 
-const CHUNK = 1 << 20
+/** Number of bytes that are read back at once. */
+const READ_BYTES = 1 << 20
 
-/** A file that gets its name when it is committed. */
+/** A file that gets its name when it is complete. */
 export class PartFile {
   #place
   #part
   #handle
   #size = 0
-  /** The write that is under way. */
+  /** The last write. */
   #writing = Promise.resolve()
-  /** The hash of all bytes; nothing if the file is read back. */
+  /** The hash of all bytes so far; `undefined` if the file is read back at the end. */
   #hash = /** @type {import('node:crypto').Hash | undefined} */ (undefined)
 
   /** @param {string} place the final path */
@@ -31,7 +32,7 @@ export class PartFile {
   }
 
   static async create(place) {
-    // Threads of a process count their parts each for itself.
+    // Each thread of a process numbers its own parts, so the name has the number of the thread.
     const part = partOf(`${place}.${threadId}`)
     try {
       return new this(place, part, await fs.promises.open(part, 'wx+'))
@@ -40,7 +41,7 @@ export class PartFile {
     }
   }
 
-  /** Where the bytes are until the file is renamed. */
+  /** The temporary path. */
   get partPath() {
     return this.#part
   }
@@ -49,20 +50,20 @@ export class PartFile {
     return path.basename(this.#place)
   }
 
-  /** Says that the file is only appended to. Called before the first write. */
+  /** Promises that the file is only appended to. Must be called before the first write. */
   appendOnly() {
     this.#hash = createHash('sha256')
     return this
   }
 
-  /** Bytes that were appended. */
+  /** The number of bytes that were appended. */
   get size() {
     return this.#size
   }
 
   /**
-   * Appends bytes, which must not change afterwards. Resolves when the write before this one is
-   * done.
+   * Appends bytes, which must not change until they are written. Resolves when the write before
+   * this one is done.
    */
   async write(bytes) {
     const position = this.#size
@@ -70,32 +71,31 @@ export class PartFile {
     this.#hash?.update(bytes)
     const before = this.#writing
     this.#writing = before.then(() => this.#all(bytes, position))
-    // Heard by the next write, or when the file is completed.
+    // The next write, or `complete`, reports the failure.
     this.#writing.catch(() => {})
     await before
   }
 
-  /** Resolves when all bytes are written that were appended. */
+  /** Resolves when all appended bytes are written. */
   async written() {
     await this.#writing
   }
 
   /**
-   * Appends numbers; all machines that the addon runs on store the lower byte first, as the files
-   * do.
+   * Appends numbers. Like the files, all machines that the addon supports store the low byte first.
    */
   writeNumbers(numbers) {
     return this.write(Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength))
   }
 
-  /** Writes over bytes at the start. */
+  /** Overwrites bytes at the start. */
   async rewriteStart(bytes) {
     await this.#writing
     this.#hash = undefined
     await this.#all(bytes, 0)
   }
 
-  /** Bytes that were written, in a new buffer or the start of one. */
+  /** Reads bytes back, into a new buffer or into the start of a given one. */
   async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
     await this.#writing
     await this.#try(async () => {
@@ -109,7 +109,7 @@ export class PartFile {
   }
 
   /**
-   * Puts the file on the disk.
+   * Closes the file after its bytes are on disk.
    *
    * @returns {Promise<{ name: string, bytes: number, sha256: string }>}
    */
@@ -123,9 +123,9 @@ export class PartFile {
 
   async #hashOfAll() {
     const hash = createHash('sha256')
-    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.#size))
-    for (let from = 0; from < this.#size; from += CHUNK)
-      hash.update(await this.read(from, Math.min(CHUNK, this.#size - from), buffer))
+    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, this.#size))
+    for (let from = 0; from < this.#size; from += READ_BYTES)
+      hash.update(await this.read(from, Math.min(READ_BYTES, this.#size - from), buffer))
     return hash
   }
 
@@ -158,7 +158,7 @@ export class PartFile {
   }
 }
 
-/** Writes a small file so that it is there as a whole or not at all, also after a power cut. */
+/** Writes a small file completely or not at all, even if the power fails. */
 export async function writeWhole(place, text) {
   const file = await PartFile.create(place)
   try {
@@ -172,7 +172,7 @@ export async function writeWhole(place, text) {
   await syncFolder(path.dirname(place))
 }
 
-/** Puts the names of a folder on the disk. Windows cannot, and does so by itself. */
+/** Makes the names in a folder durable. Windows has no such call and needs none. */
 export async function syncFolder(folder) {
   let handle
   try {
@@ -185,12 +185,12 @@ export async function syncFolder(folder) {
   }
 }
 
-/** SHA-256 and size of a file; nothing where there is none. */
+/** The SHA-256 and the size of a file; `undefined` if it does not exist. */
 export async function hashOf(place) {
   const hash = createHash('sha256')
   let bytes = 0
   try {
-    for await (const chunk of fs.createReadStream(place, { highWaterMark: CHUNK })) {
+    for await (const chunk of fs.createReadStream(place, { highWaterMark: READ_BYTES })) {
       hash.update(chunk)
       bytes += chunk.length
     }

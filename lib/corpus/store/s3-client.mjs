@@ -1,5 +1,5 @@
-// The way to an S3 store. Endpoint, region and credentials are found by the SDK: in the environment
-// (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or from the machine's role.
+// Sends requests to an S3 store. The SDK finds endpoint, region and credentials: in the environment
+// (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or by the role of the machine.
 
 import { createRequire } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
@@ -9,20 +9,27 @@ import { Failure } from '../../files/failure.mjs'
 
 const { optional } = createRequire(import.meta.url)('../../optional.js')
 
-/** How often a request is tried, and a range whose body was cut. */
+/** How often a request is tried, and how often a range whose body ended early is continued. */
 const ATTEMPTS = 6
-const CONNECTION_TIMEOUT = 10_000
-/** Seconds without a byte after which a request is tried again. */
-const TIMEOUT = 60
-/** Bytes that count as progress: a range that got so many is tried as often again. */
-const PROGRESS = 1 << 16
+/** Timeout in milliseconds for a connection. */
+const CONNECTION_TIMEOUT_MS = 10_000
+/** Time in seconds without a byte after which a request is tried again. */
+const IDLE_TIMEOUT_SECONDS = 60
+/**
+ * A range that received at least this many bytes since its last failure is tried from the first.
+ */
+const MIN_PROGRESS_BYTES = 1 << 16
 
-/** @returns {Promise<any>} an optional package */
+/**
+ * Loads an optional package.
+ *
+ * @returns {Promise<any>}
+ */
 const load = (name) => optional(() => import(name), name, 'An address that starts with s3://')
 
 let made
 
-/** The client of this thread, and the commands. */
+/** The client of this thread, and the commands of the SDK. */
 export function s3() {
   made ??= create()
   made.catch(() => (made = undefined))
@@ -34,22 +41,22 @@ async function create() {
   const env = process.env
   const isOwnEndpoint = Boolean(env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL)
   const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? (isOwnEndpoint ? 'us-east-1' : undefined)
-  // The SDK warns of old versions of Node.js: once is enough. A thread has its own environment.
+  // The SDK warns about old versions of Node.js. The warning of the main thread is enough.
   if (!isMainThread) env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
-  const seconds = Number(env.TOKENLANE_S3_TIMEOUT ?? TIMEOUT)
+  const seconds = Number(env.TOKENLANE_S3_TIMEOUT ?? IDLE_TIMEOUT_SECONDS)
   const client = new lib.S3Client({
     ...(region && { region }),
-    // Stores of other makers seldom have a name for each bucket.
+    // Stores of other vendors seldom have a host name for each bucket.
     forcePathStyle: isOwnEndpoint && env.TOKENLANE_S3_VIRTUAL_HOSTS !== '1',
     followRegionRedirects: true,
     maxAttempts: Number(env.AWS_MAX_ATTEMPTS ?? ATTEMPTS),
     requestHandler: {
-      connectionTimeout: CONNECTION_TIMEOUT,
-      socketTimeout: (seconds > 0 ? seconds : TIMEOUT) * 1000,
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      socketTimeout: (seconds > 0 ? seconds : IDLE_TIMEOUT_SECONDS) * 1000,
       httpAgent: { keepAlive: true, maxSockets: 64 },
       httpsAgent: { keepAlive: true, maxSockets: 64 },
     },
-    // Checksums in trailers are not known to all stores of other makers.
+    // Not all stores of other vendors support checksums in trailers.
     ...(isOwnEndpoint && {
       requestChecksumCalculation: env.AWS_REQUEST_CHECKSUM_CALCULATION ?? 'WHEN_REQUIRED',
       responseChecksumValidation: env.AWS_RESPONSE_CHECKSUM_VALIDATION ?? 'WHEN_REQUIRED',
@@ -68,7 +75,7 @@ export async function send(address, command, input) {
   }
 }
 
-/** Like `send`; nothing if there is no such object. */
+/** Like `send`; `undefined` if there is no such object. */
 export async function sendIfThere(address, command, input) {
   try {
     return await send(address, command, input)
@@ -78,7 +85,7 @@ export async function sendIfThere(address, command, input) {
   }
 }
 
-/** Uploads a body, in parts if it is large; parts of an upload that fails are removed. */
+/** Uploads a body, in parts if it is large. If the upload fails, its parts are removed. */
 export async function upload(address, input, partSize) {
   const { client } = await s3()
   const { Upload } = await load('@aws-sdk/lib-storage')
@@ -90,7 +97,7 @@ export async function upload(address, input, partSize) {
 }
 
 /**
- * The bytes of an object from `start` up to `end`. A body that is cut is continued.
+ * Reads the bytes of an object from `start` up to `end`. A body that ends early is continued.
  *
  * @param {{ address: string, bucket: string, key: string, etag: string }} object
  */
@@ -112,7 +119,7 @@ export async function range({ address, bucket, key, etag }, start, end) {
         throw new Failure('CORPUS_STORE', `${address}: the store has no ranges`)
       for await (const chunk of Body) {
         if (at + chunk.length > end)
-          throw new Failure('CORPUS_STORE', `${address}: the store sent more than was wanted`)
+          throw new Failure('CORPUS_STORE', `${address}: the store sent more than was requested`)
         chunk.copy(bytes, at - start)
         at += chunk.length
       }
@@ -120,7 +127,7 @@ export async function range({ address, bucket, key, etag }, start, end) {
     } catch (failure) {
       Body.destroy()
       if (failure instanceof Failure) throw failure
-      if (at - mark >= PROGRESS) tries = 0
+      if (at - mark >= MIN_PROGRESS_BYTES) tries = 0
       mark = at
       tries += 1
       if (tries >= ATTEMPTS) throw await s3Failure(address, failure)
@@ -135,8 +142,8 @@ const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']
 
 /**
- * An error of the SDK as one of this package. The SDK's own has the response and parts of the
- * request, so it is not kept.
+ * Turns an error of the SDK into one of this package. The SDK's error has the response and parts of
+ * the request, so it does not become the cause.
  */
 export async function s3Failure(address, failure) {
   if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
@@ -158,7 +165,7 @@ export async function s3Failure(address, failure) {
   return error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`)
 }
 
-/** Replaces credentials in a text of the store. */
+/** Hides credentials in a text from the store. */
 async function withoutSecrets(text) {
   const env = process.env
   const known = [env.AWS_ACCESS_KEY_ID, env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]
@@ -169,7 +176,7 @@ async function withoutSecrets(text) {
   } catch {
     // There are none.
   }
-  // Credentials in an endpoint's address.
+  // An endpoint's address may contain credentials.
   const hidden = text.replace(/\/\/[^/@\s]+@/g, '//***@')
   return known.filter(Boolean).reduce((shown, secret) => shown.replaceAll(secret, '***'), hidden)
 }

@@ -1,19 +1,19 @@
-// Objects of S3 as inputs: ranges of them, and the objects below a prefix.
+// Inputs that are objects in S3, and the keys below a prefix.
 
 import { error, inputChanged } from '../errors.mjs'
 import { checkKey, partsOf } from './address.mjs'
-import { CHUNK, Input } from './input.mjs'
+import { CHUNK_BYTES, Input } from './input.mjs'
 import { range, send, sendIfThere } from './s3-client.mjs'
 
-/** Bytes that come with the first request. */
-const HEAD = 1 << 17
-/** Bytes of a request for a range that is read to its end. */
-const STEP = 8 << 20
+/** Number of bytes that are read when an object is opened. */
+const FIRST_BYTES = 1 << 17
+/** Number of bytes per request when a range is read to its end. */
+const REQUEST_BYTES = 8 << 20
 
-/** An object that is read. All requests are for the version that the first one found. */
+/** An open object. All requests are for the version that the first request found. */
 export class S3Input extends Input {
   #object
-  /** Bytes that are known, and their position. */
+  /** The bytes that were read when the object was opened, and their position. */
   #held
   #heldAt
 
@@ -34,7 +34,7 @@ export class S3Input extends Input {
     const head = await send(address, 'HeadObjectCommand', { Bucket: bucket, Key: key })
     const size = head.ContentLength
     const object = { address, bucket, key, etag: head.ETag, size, mtime: head.LastModified?.getTime() ?? Infinity }
-    const end = Math.min(size, first + HEAD)
+    const end = Math.min(size, first + FIRST_BYTES)
     return new S3Input(object, first < end ? await range(object, first, end) : Buffer.alloc(0), first)
   }
 
@@ -46,12 +46,12 @@ export class S3Input extends Input {
     return range(this.#object, position, end)
   }
 
-  /** A range in chunks, like that of a file. */
+  /** Yields a range in chunks. The next request is sent while a chunk is in use. */
   async *chunks(start, end, { onRead = (_chunk) => {} } = {}) {
     if (end > this.size) throw inputChanged(this.path, `it ends at byte ${this.size}, before byte ${end}`)
     const step = (from) => {
-      const next = range(this.#object, from, Math.min(from + STEP, end))
-      // Heard when it is awaited, if it ever is.
+      const next = range(this.#object, from, Math.min(from + REQUEST_BYTES, end))
+      // The failure is reported when the promise is awaited.
       next.catch(() => {})
       return next
     }
@@ -60,8 +60,8 @@ export class S3Input extends Input {
       const bytes = await next
       position += bytes.length
       if (position < end) next = step(position)
-      for (let from = 0; from < bytes.length; from += CHUNK) {
-        const chunk = bytes.subarray(from, from + CHUNK)
+      for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
+        const chunk = bytes.subarray(from, from + CHUNK_BYTES)
         onRead(chunk)
         yield chunk
       }
@@ -75,9 +75,9 @@ export class S3Input extends Input {
 }
 
 /**
- * The keys below a prefix, page by page, in the order of the store: that of their bytes.
+ * Yields the keys below a prefix, in the order of the store: that of their bytes.
  *
- * @param {string} address of messages
+ * @param {string} address for messages
  * @returns {AsyncGenerator<string>}
  */
 export async function* keysBelow(address, bucket, prefix) {
@@ -99,7 +99,7 @@ export async function isObject(address) {
   return (await sendIfThere(address, 'HeadObjectCommand', { Bucket: bucket, Key: key })) !== undefined
 }
 
-/** Whether a key is that of a file: those of folders end with a slash; hidden ones are left out. */
+/** Whether a key is that of a file that is not hidden. Keys of folders end with a slash. */
 export const isListed = (key, prefix) => {
   if (key.endsWith('/')) return false
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
@@ -109,6 +109,6 @@ export const isListed = (key, prefix) => {
     .some((name) => name.startsWith('.'))
 }
 
-/** The error of an address that names nothing. */
+/** The error for an address without an object. */
 export const noObject = (address) =>
   error('ERR_TOKENLANE_FILE_NOT_FOUND', `${address}: there is no such object, and none below it`)

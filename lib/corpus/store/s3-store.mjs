@@ -1,5 +1,5 @@
-// An output folder in S3. Files are made on this machine's disk and uploaded when they are
-// complete, so an object has its name when all of it is there.
+// An output folder in S3. Files are written to this machine's disk and uploaded when they are
+// complete, so an object appears only as a whole.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -16,17 +16,17 @@ import { PartFile } from './part-file.mjs'
 import { range, send, sendIfThere, upload } from './s3-client.mjs'
 import { S3Input } from './s3-input.mjs'
 
-/** Bytes of a part of an upload; larger if the object would have more than 10,000 parts. */
-const PART = 8 << 20
-const MAX_PARTS = 10_000
-/** How often an upload that another process removed is started again. */
-const TRIES = 3
-/** Milliseconds after which an unfinished upload counts as one of a dead process. */
-const OLD = 24 * 3600 * 1000
-/** The names of files of jobs. */
-const OWN = /^(?:shard-\d{8,}\..+|plan\.jsonl|job\.json|manifest\.json)$/
+/** Minimum size in bytes of a part of an upload, and the maximum number of parts of an object. */
+const MIN_PART_BYTES = 8 << 20
+const MAX_UPLOAD_PARTS = 10_000
+/** How often an upload is tried that another process removed. */
+const MAX_TRIES = 3
+/** Age in milliseconds from which an unfinished upload is taken for one of a dead process. */
+const MIN_DEAD_AGE_MS = 24 * 3600 * 1000
+/** The names of the files of jobs. */
+const JOB_FILE = /^(?:shard-\d{8,}\..+|plan\.jsonl|job\.json|manifest\.json)$/
 
-/** The folder for files that are not uploaded yet: one of this user alone. */
+/** The folder for files that are not uploaded yet. Only this user may have access to it. */
 function scratchFolder() {
   const folder = path.join(os.tmpdir(), `tokenlane-corpus-${process.getuid?.() ?? 'user'}`)
   try {
@@ -37,12 +37,15 @@ function scratchFolder() {
   } catch (failure) {
     throw fileFailure(folder, failure)
   }
-  throw error('ERR_TOKENLANE_FILE', `${folder} is no folder of this user alone: remove it, or set TMPDIR`)
+  throw error(
+    'ERR_TOKENLANE_FILE',
+    `${folder} is not a folder that only this user can access: remove it, or set TMPDIR`,
+  )
 }
 
 const removeIfEmpty = (folder) => fs.promises.rmdir(folder).catch(() => {})
 
-/** A file that is uploaded when it gets its name. */
+/** A file that is uploaded instead of renamed. */
 class UploadedFile extends PartFile {
   /** @type {S3Store | undefined} */
   store
@@ -56,7 +59,9 @@ class UploadedFile extends PartFile {
 export class S3Store {
   #bucket
   #prefix
-  /** Of this output alone: what is removed there is of no other job. */
+  /**
+   * The folder for files of this output. No other job uses it, so everything in it may be removed.
+   */
   #scratch
 
   /** @param {string} address */
@@ -73,7 +78,7 @@ export class S3Store {
     return this.place + name
   }
 
-  /** The place that inputs must not lie in. */
+  /** The folder that inputs must not be in. */
   async exclude() {
     return this.place
   }
@@ -84,10 +89,10 @@ export class S3Store {
       removeDeadParts(path.join(all, name))
       await removeIfEmpty(path.join(all, name))
     }
-    await this.#removeUploads(({ Initiated }) => Date.now() - Initiated.getTime() > OLD)
+    await this.#removeUploads(({ Initiated }) => Date.now() - Initiated.getTime() > MIN_DEAD_AGE_MS)
   }
 
-  /** The names at the top of the folder, some of them. */
+  /** Up to 100 names in the folder. */
   async names() {
     const input = { Bucket: this.#bucket, Prefix: this.#prefix, MaxKeys: 100 }
     const { Contents = [] } = await send(this.place, 'ListObjectsV2Command', input)
@@ -105,13 +110,13 @@ export class S3Store {
     await send(this.where(name), 'PutObjectCommand', { ...this.#of(name), Body: Buffer.from(text) })
   }
 
-  /** A path on this machine's disk for a file that is published later. */
+  /** A path on this machine's disk for a file that `publish` uploads later. */
   part(name) {
     fs.mkdirSync(this.#scratch, { recursive: true, mode: 0o700 })
     return partOf(path.join(this.#scratch, name))
   }
 
-  /** Gives a file of `part` its name; returns where it can be read. */
+  /** Uploads a file of `part`. Returns a path where it can be read. */
   async publish(part, name) {
     await this.uploadFile(part, name, (await fs.promises.stat(part)).size)
     return part
@@ -119,14 +124,14 @@ export class S3Store {
 
   /** Uploads a file of this machine. */
   async uploadFile(file, name, size) {
-    const partSize = Math.max(PART, Math.ceil(size / MAX_PARTS))
+    const partSize = Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_UPLOAD_PARTS))
     for (let tries = 1; ; tries++) {
       const Body = size === 0 ? Buffer.alloc(0) : fs.createReadStream(file, { highWaterMark: 1 << 20 })
       try {
         return await upload(this.where(name), { ...this.#of(name), Body }, partSize)
       } catch (failure) {
-        // Another process that finished the job removed what it took for left over.
-        if (!failure.isLostUpload || tries >= TRIES) throw failure
+        // Another process that finished the job took this upload for one of a dead process.
+        if (!failure.isLostUpload || tries >= MAX_TRIES) throw failure
       } finally {
         if (Body instanceof Readable) Body.destroy()
       }
@@ -173,24 +178,28 @@ export class S3Store {
 
   async sync() {}
 
-  /** Removes what this process has not finished on this machine's disk. */
+  /** Removes the unfinished files of this process from this machine's disk. */
   removeOwn() {
     removeOwnParts(this.#scratch)
   }
 
-  /** Removes the unfinished uploads of shards, whose threads were ended. */
+  /** Removes the unfinished files and uploads of shards whose threads were ended. */
   async abandon(stems) {
     this.removeOwn()
     if (stems.length > 0)
       await this.#removeUploads((_upload, name) => stems.some((stem) => name.startsWith(`${stem}.`)))
   }
 
-  /** All shards are done: whatever upload is unfinished is one of a process that ended. */
+  /**
+   * Called when all shards are done. Removes all unfinished uploads: their processes have ended.
+   */
   async finish() {
     await this.#removeUploads(() => true)
   }
 
-  /** Removes unfinished uploads of jobs; never fails, because a role may lack the permission. */
+  /**
+   * Removes unfinished uploads of jobs. Ignores failures, because a role may lack the permission.
+   */
   async #removeUploads(isDead) {
     try {
       let markers = {}
@@ -199,7 +208,7 @@ export class S3Store {
         const page = await send(this.place, 'ListMultipartUploadsCommand', input)
         for (const one of page.Uploads ?? []) {
           const name = one.Key.slice(this.#prefix.length)
-          if (!OWN.test(name) || !isDead(one, name)) continue
+          if (!JOB_FILE.test(name) || !isDead(one, name)) continue
           await send(this.place, 'AbortMultipartUploadCommand', { ...this.#of(name), UploadId: one.UploadId }).catch(
             () => {},
           )
@@ -207,7 +216,7 @@ export class S3Store {
         markers = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : {}
       } while (markers.KeyMarker !== undefined)
     } catch {
-      // A rule of the bucket can remove them too.
+      // A lifecycle rule of the bucket can remove them too.
     }
   }
 

@@ -1,11 +1,11 @@
-// Outputs and inputs on a disk or in S3, by their names.
+// Opens outputs and inputs on disk or in S3, depending on their names.
 
 import { isAddress } from './address.mjs'
 import { LocalInput } from './local-input.mjs'
 import { LocalStore } from './local-store.mjs'
 
 /**
- * The output folder of a job. What needs the SDK of S3 is loaded for addresses only.
+ * Opens the output folder of a job. The SDK of S3 is loaded only for addresses.
  *
  * @param {string} place a path, or s3://bucket/prefix
  * @returns {Promise<LocalStore>}
@@ -19,7 +19,7 @@ export async function openStore(place) {
 /**
  * Opens an input.
  *
- * @param {string} name as it was named
+ * @param {string} name the name as the user gave it
  * @param {string} [base] the folder that a path is relative to
  * @param {number} [first] the position of the first bytes that will be read
  * @returns {Promise<LocalInput>}

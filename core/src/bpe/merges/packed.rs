@@ -16,20 +16,20 @@ use crate::simd::Simd;
 use crate::simd::lane_merger::{PairHashing, PairTable};
 
 /// The number of slots in a bucket.
-const SLOTS: usize = 8;
+const MERGE_SLOTS: usize = 8;
 /// The average number of pairs in a bucket: half of the slots, so that few buckets are full.
 const PAIRS_PER_BUCKET: f64 = 4.0;
 /// The maximum number of buckets that are probed for a pair.
-const MAX_PROBES: usize = 1 << DISTANCE_BITS;
+const MAX_MERGE_PROBES: usize = 1 << DISTANCE_BITS;
 const DISTANCE_BITS: u32 = 3;
 /// While the table is filled, buckets are prefetched this many pairs ahead.
 const PREFETCH_DISTANCE: usize = 16;
 /// An empty slot. A slot of a merge has at least one bit that is not set.
-const EMPTY: u64 = u64::MAX;
+const EMPTY_SLOT: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct MergeBucket([u64; SLOTS]);
+struct MergeBucket([u64; MERGE_SLOTS]);
 
 const _: () = assert!(size_of::<MergeBucket>() == 64);
 
@@ -62,7 +62,7 @@ impl PackedMerges {
         if pair_bits >= u64::BITS {
             return None;
         }
-        let table = BucketTable::new(pairs.len(), PAIRS_PER_BUCKET, MergeBucket([EMPTY; SLOTS]));
+        let table = BucketTable::new(pairs.len(), PAIRS_PER_BUCKET, MergeBucket([EMPTY_SLOT; MERGE_SLOTS]));
         // The products that select one bucket are consecutive, so their low bits are distinct.
         let products_per_bucket = (1u64 << pair_bits).div_ceil(table.len() as u64);
         let tag_bits = products_per_bucket.next_power_of_two().trailing_zeros();
@@ -85,9 +85,9 @@ impl PackedMerges {
         let hash = self.hash(left, right);
         let (tag, payload_bits) = (self.tag(hash), self.payload_bits());
         let payload = u64::from(merge.rank) << self.id_bits | u64::from(merge.id);
-        self.table.insert(hash, MAX_PROBES, |distance, bucket| {
+        self.table.insert(hash, MAX_MERGE_PROBES, |distance, bucket| {
             let tag = tag | distance as u64;
-            let slot = bucket.0.iter_mut().find(|slot| **slot == EMPTY || **slot >> payload_bits == tag);
+            let slot = bucket.0.iter_mut().find(|slot| **slot == EMPTY_SLOT || **slot >> payload_bits == tag);
             slot.map(|slot| *slot = tag << payload_bits | payload).is_some()
         })
     }
@@ -131,14 +131,14 @@ impl PackedMerges {
         let slots = &self.table.first(hash).0;
         let found = self.match_tag(slots, tag);
         if found == 0 {
-            return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.probe_further(hash, tag) };
+            return if slots[MERGE_SLOTS - 1] == EMPTY_SLOT { Merge::NONE } else { self.probe_further(hash, tag) };
         }
-        self.unpack(slots[found.trailing_zeros() as usize % SLOTS])
+        self.unpack(slots[found.trailing_zeros() as usize % MERGE_SLOTS])
     }
 
     #[cold]
     fn probe_further(&self, hash: u64, tag: u64) -> Merge {
-        for (distance, bucket) in (0..).zip(self.table.probe(hash)).take(MAX_PROBES).skip(1) {
+        for (distance, bucket) in (0..).zip(self.table.probe(hash)).take(MAX_MERGE_PROBES).skip(1) {
             let found = self.match_tag(&bucket.0, tag | distance);
             if found != 0 {
                 return self.unpack(bucket.0[found.trailing_zeros() as usize]);
@@ -158,7 +158,7 @@ impl PackedMerges {
 
     /// A bit for each slot with this tag and distance; there is at most one.
     #[inline(always)]
-    fn match_tag(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
+    fn match_tag(&self, slots: &[u64; MERGE_SLOTS], tag: u64) -> u32 {
         self.simd.match_high_bits(slots, self.payload_bits(), tag)
     }
 
@@ -173,9 +173,9 @@ impl PackedMerges {
         // Multiplying a product by the inverse restores the pair.
         let inverse = inverse(self.multiplier >> self.unused_bits());
         self.table.buckets().iter().enumerate().flat_map(move |(at, bucket)| {
-            bucket.0.into_iter().filter(|&slot| slot != EMPTY).map(move |slot| {
+            bucket.0.into_iter().filter(|&slot| slot != EMPTY_SLOT).map(move |slot| {
                 let tag = slot >> self.payload_bits();
-                let distance = tag as usize % MAX_PROBES;
+                let distance = tag as usize % MAX_MERGE_PROBES;
                 // A table may have fewer buckets than the distance, so that the probe wrapped
                 // around.
                 let first = (at + self.table.len() * distance - distance) % self.table.len();

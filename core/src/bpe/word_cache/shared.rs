@@ -29,7 +29,7 @@ impl SharedWords {
     /// share words.
     pub(crate) fn start(&self) {
         if self.0.get().is_none()
-            && let Ok(mut entries) = fallible::with_room(ENTRIES)
+            && let Ok(mut entries) = fallible::with_capacity(ENTRIES)
         {
             entries.resize_with(ENTRIES, SeqlockEntry::default);
             // Another thread may have been faster; its table is equivalent.

@@ -3,13 +3,13 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::{PieceKind, SentencePiece, Writer};
+use super::{PieceKind, PieceWriter, SentencePiece};
 use crate::memory::Grow;
 use crate::memory::fallible::push;
 
 /// Buffers, reused from text to text.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct PieceMergeScratch {
     parts: Vec<MergedPiece>,
     queue: BinaryHeap<Pair>,
     /// For each unused piece that a pair could form: the length of the left part of the last pair.
@@ -18,10 +18,13 @@ pub(super) struct Scratch {
     pending: Vec<(usize, usize)>,
 }
 
-impl Scratch {
+impl PieceMergeScratch {
     pub(super) fn trim(&mut self) {
-        const KEEP: usize = 1 << 14;
-        if self.parts.capacity() > KEEP || self.queue.capacity() > KEEP || self.left_lengths.capacity() > KEEP {
+        const MAX_KEPT_PARTS: usize = 1 << 14;
+        if self.parts.capacity() > MAX_KEPT_PARTS
+            || self.queue.capacity() > MAX_KEPT_PARTS
+            || self.left_lengths.capacity() > MAX_KEPT_PARTS
+        {
             *self = Self::default();
         }
     }
@@ -38,7 +41,8 @@ struct MergedPiece {
     is_fixed: bool,
 }
 
-const NONE: u32 = u32::MAX;
+/// Stands for the neighbor that the first and the last part lack.
+const NO_PART: u32 = u32::MAX;
 
 /// Two neighbours whose concatenation is a piece. Outdated if they are no longer `len` bytes long
 /// together.
@@ -72,7 +76,7 @@ impl PartialEq for Pair {
 impl Eq for Pair {}
 
 impl SentencePiece {
-    pub(super) fn merge(&self, text: &[u8], scratch: &mut Scratch, writer: &mut Writer<'_>) {
+    pub(super) fn merge(&self, text: &[u8], scratch: &mut PieceMergeScratch, writer: &mut PieceWriter<'_>) {
         scratch.parts.clear();
         scratch.queue.clear();
         scratch.left_lengths.clear();
@@ -80,8 +84,8 @@ impl SentencePiece {
         while start < text.len() {
             let (length, is_fixed) = self.first(&text[start..]);
             let place = scratch.parts.len() as u32;
-            let previous = place.checked_sub(1).unwrap_or(NONE);
-            let next = if start + length == text.len() { NONE } else { place + 1 };
+            let previous = place.checked_sub(1).unwrap_or(NO_PART);
+            let next = if start + length == text.len() { NO_PART } else { place + 1 };
             push(&mut scratch.parts, MergedPiece { start: start as u32, len: length as u32, previous, next, is_fixed });
             start += length;
         }
@@ -102,7 +106,7 @@ impl SentencePiece {
             self.look_up(text, a.previous, left, scratch);
             self.look_up(text, left, b.next, scratch);
         }
-        let mut place = if scratch.parts.is_empty() { NONE } else { 0 };
+        let mut place = if scratch.parts.is_empty() { NO_PART } else { 0 };
         while let Some(&MergedPiece { start, len, next, .. }) = scratch.parts.get(place as usize) {
             self.write(text, start as usize, len as usize, scratch, writer);
             place = next;
@@ -110,7 +114,7 @@ impl SentencePiece {
     }
 
     /// Queues a pair of neighbours if its concatenation is a piece.
-    fn look_up(&self, text: &[u8], left: u32, right: u32, scratch: &mut Scratch) {
+    fn look_up(&self, text: &[u8], left: u32, right: u32, scratch: &mut PieceMergeScratch) {
         let (Some(a), Some(b)) = (scratch.parts.get(left as usize), scratch.parts.get(right as usize)) else { return };
         if a.is_fixed || b.is_fixed {
             return;
@@ -126,8 +130,15 @@ impl SentencePiece {
 
     /// Writes a merged piece. An unused piece is written as the two parts of the last pair in this
     /// text that could form it, as in the library.
-    fn write(&self, text: &[u8], start: usize, len: usize, scratch: &mut Scratch, writer: &mut Writer<'_>) {
-        let Scratch { left_lengths, pending, .. } = scratch;
+    fn write(
+        &self,
+        text: &[u8],
+        start: usize,
+        len: usize,
+        scratch: &mut PieceMergeScratch,
+        writer: &mut PieceWriter<'_>,
+    ) {
+        let PieceMergeScratch { left_lengths, pending, .. } = scratch;
         push(pending, (start, len));
         while let Some((start, len)) = pending.pop() {
             let piece = &text[start..start + len];

@@ -17,8 +17,10 @@ mod unigram;
 
 use std::sync::Arc;
 
+use self::bpe::PieceMergeScratch;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
+use crate::model::best_path::BestPath;
 use crate::normalizer::sentencepiece::MARK;
 use crate::trie::{Start, Trie};
 
@@ -62,7 +64,7 @@ pub(crate) struct ModelParts {
     pub(crate) bytes: Option<Box<[u32; 256]>>,
 }
 
-/// A model. Immutable; a worker's state is in [`Scratch`].
+/// A model. Immutable; a worker's state is in [`SentencePieceScratch`].
 #[derive(Debug)]
 pub(crate) struct SentencePiece {
     parts: ModelParts,
@@ -77,12 +79,12 @@ const UNKNOWN_PENALTY: f32 = 10.0;
 
 /// Buffers, reused from text to text.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    unigram: unigram::Scratch,
-    bpe: bpe::Scratch,
+pub(crate) struct SentencePieceScratch {
+    unigram: BestPath<f32>,
+    bpe: PieceMergeScratch,
 }
 
-impl Scratch {
+impl SentencePieceScratch {
     /// Releases buffers that a long text made grow.
     pub(crate) fn trim(&mut self) {
         self.unigram.trim();
@@ -102,8 +104,8 @@ impl SentencePiece {
     }
 
     /// Appends the tokens of a text.
-    pub(crate) fn tokenize(&self, text: &[u8], scratch: &mut Scratch, out: &mut Vec<Symbol>) {
-        let mut writer = Writer { model: self, after_unknown: false, out };
+    pub(crate) fn tokenize(&self, text: &[u8], scratch: &mut SentencePieceScratch, out: &mut Vec<Symbol>) {
+        let mut writer = PieceWriter { model: self, after_unknown: false, out };
         match self.parts.method {
             Method::Unigram => self.unigram(text, &mut scratch.unigram, &mut writer),
             Method::Bpe => self.merge(text, &mut scratch.bpe, &mut writer),
@@ -158,13 +160,13 @@ impl SentencePiece {
 }
 
 /// Writes pieces as tokens: bytes for unknown pieces, or one token for a run of them.
-struct Writer<'a> {
+struct PieceWriter<'a> {
     model: &'a SentencePiece,
     after_unknown: bool,
     out: &'a mut Vec<Symbol>,
 }
 
-impl Writer<'_> {
+impl PieceWriter<'_> {
     fn write(&mut self, length: usize, piece: &[u8], id: u32) {
         let (len, is_unknown) = (length as u32, self.model.is_unknown(id));
         let after_unknown = std::mem::replace(&mut self.after_unknown, is_unknown);

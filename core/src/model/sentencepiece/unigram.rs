@@ -3,15 +3,12 @@
 
 use std::convert::Infallible;
 
-use super::{PieceKind, SentencePiece, Writer};
+use super::{PieceKind, PieceWriter, SentencePiece};
 use crate::model::best_path::{BestPath, Offers};
 use crate::model::unigram::{LONGEST_CHARACTER, character_len};
 
-/// Buffers, reused from text to text.
-pub(super) type Scratch = BestPath<f32>;
-
 impl SentencePiece {
-    pub(super) fn unigram(&self, text: &[u8], scratch: &mut Scratch, writer: &mut Writer<'_>) {
+    pub(super) fn unigram(&self, text: &[u8], scratch: &mut BestPath<f32>, writer: &mut PieceWriter<'_>) {
         let longest = self.parts.pieces.longest().max(LONGEST_CHARACTER);
         let extend =
             |start: usize, offers: &mut Offers<'_, f32>| Ok::<_, Infallible>(self.extend(&text[start..], offers));

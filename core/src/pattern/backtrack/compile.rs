@@ -17,7 +17,7 @@ type Result<T> = std::result::Result<T, Refused>;
 /// Maximum number of instructions of a program.
 const MAX_INSTRUCTIONS: usize = 1 << 16;
 /// Maximum nesting depth of groups. The parser has a lower limit.
-const MAX_DEPTH: usize = 1000;
+const MAX_COMPILE_DEPTH: usize = 1000;
 
 /// The range of the length of a sub-expression's matches, in characters, and the bytes with which a
 /// match that is not empty can start.
@@ -29,7 +29,7 @@ struct Shape {
 }
 
 impl Shape {
-    const EMPTY: Self = Self { min: 0, max: 0, first: ByteSet::NONE };
+    const EMPTY: Self = Self { min: 0, max: 0, first: ByteSet::EMPTY };
 
     fn then(self, next: Self) -> Self {
         let first = if self.min == 0 { self.first.union(next.first) } else { self.first };
@@ -153,7 +153,7 @@ impl Compiler<'_> {
 
     fn emit(&mut self, expr: &Expr) -> Result<Shape> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > MAX_COMPILE_DEPTH {
             return Err(Refused("its groups are nested too deep".into()));
         }
         let shape = self.piece(expr);

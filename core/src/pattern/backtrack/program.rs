@@ -146,7 +146,7 @@ pub(super) const NO_MAX: u32 = u32::MAX;
 pub(super) struct ByteSet([u64; 4]);
 
 impl ByteSet {
-    pub(super) const NONE: Self = Self([0; 4]);
+    pub(super) const EMPTY: Self = Self([0; 4]);
     pub(super) const ALL: Self = Self([u64::MAX; 4]);
 
     pub(super) fn insert(&mut self, byte: u8) {

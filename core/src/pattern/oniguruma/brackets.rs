@@ -3,7 +3,7 @@
 use regex_syntax::hir::ClassUnicodeRange;
 
 use super::classes::{self, Set};
-use super::{CLASS, Flags, Item, MAX_DEPTH, Parser, Problem, Result, fold};
+use super::{CLASS, Flags, Item, MAX_GROUP_DEPTH, Parser, Problem, Result, fold};
 
 /// Parses a class after its opening bracket.
 pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
@@ -25,7 +25,7 @@ pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
 /// Parses a set of characters up to and including the closing bracket.
 fn set(parser: &mut Parser<'_>) -> Result<Set> {
     parser.depth += 1;
-    if parser.depth > MAX_DEPTH {
+    if parser.depth > MAX_GROUP_DEPTH {
         return Err(parser.problem("brackets nested too deeply"));
     }
     let opened = parser.at;

@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
         self.at += 2 + inner.len() + 1;
         let one = |digits| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
         let characters: Option<Vec<char>> = inner.split_whitespace().map(one).collect();
-        characters.filter(|all| !all.is_empty()).ok_or_else(|| wrong("a code point that is no character"))
+        characters.filter(|all| !all.is_empty()).ok_or_else(|| wrong("a code point that is not a character"))
     }
 
     /// Parses `\xHH` and `\nnn`, which stand for bytes.

@@ -135,7 +135,7 @@ const MAX_RANGES: usize = 1 << 17;
 const CLASS: usize = 64;
 
 /// Maximum nesting depth of groups and brackets.
-const MAX_DEPTH: usize = 200;
+const MAX_GROUP_DEPTH: usize = 200;
 const MAX_REPEATS: usize = 100_000;
 /// Groups that fancy-regex does not repeat.
 const EMPTY_GROUPS: [&str; 3] = ["(?:)", "(?:(?:))", "(?>)"];
@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
     /// Parses alternatives up to a closing parenthesis or the end.
     fn alternatives(&mut self, flags: Flags) -> Result<(String, EmptyMatch)> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > MAX_GROUP_DEPTH {
             return Err(self.problem("groups nested too deeply"));
         }
         let mut out = String::new();

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::{GROUPS, ID_BITS, LaneMatcher, MatchTrie, NO_TOKEN, ROOM, TrieSlot, WORDS};
 use crate::simd::cpu::Avx512;
 use crate::simd::lanes::LANES;
+use crate::simd::lanes::avx512::lane_numbers;
 use crate::simd::prefetch_at;
 
 /// See [`LaneMatcher::match_all`].
@@ -144,13 +145,6 @@ fn go_to(group: &mut Group, node: __m512i, words: &LaneMatcher, trie: MatchTrie<
 #[inline]
 fn low_byte() -> __m512i {
     _mm512_set1_epi32(0xFF)
-}
-
-/// The number of each lane.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn lane_numbers() -> __m512i {
-    _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
 #[target_feature(enable = "avx512f")]

@@ -6,6 +6,7 @@ use super::{ByteTables, LaneMerger, MAX_LANE_LEN, POSITIONS, PairHashing, PairTa
 use crate::simd::bits;
 use crate::simd::cpu::Avx512;
 use crate::simd::lanes::LANES;
+use crate::simd::lanes::avx512::lane_numbers;
 use crate::simd::priority::MergePriority;
 
 /// See [`LaneMerger::merge`].
@@ -29,7 +30,7 @@ fn merge_all(words: &mut LaneMerger, table: &impl PairTable, bytes: ByteTables<'
     }
     loop {
         // The lanes that have a merge. All vectors below are zero, or unused, in the others.
-        let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32(MergePriority::NONE as i32));
+        let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32(MergePriority::NO_MERGE as i32));
         if joins == 0 {
             break;
         }
@@ -153,13 +154,6 @@ fn load_words(words: &mut LaneMerger, tables: ByteTables<'_>) -> usize {
     let alive = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 2), lens);
     store(&mut words.alive, _mm512_sub_epi32(alive, _mm512_set1_epi32(1)));
     longest
-}
-
-/// The number of each lane.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn lane_numbers() -> __m512i {
-    _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
 #[target_feature(enable = "avx512f")]

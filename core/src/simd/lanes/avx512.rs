@@ -31,8 +31,7 @@ impl Lanes for Avx512Lanes {
     fn with_positions(self, block: Self::Block, bits: u32, first: usize) -> Self::Block {
         // SAFETY: `self` proves AVX-512 F.
         unsafe {
-            let positions = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            let positions = _mm512_add_epi32(positions, _mm512_set1_epi32(first as i32));
+            let positions = _mm512_add_epi32(lane_numbers(), _mm512_set1_epi32(first as i32));
             _mm512_or_si512(_mm512_sll_epi32(block, _mm_cvtsi32_si128(bits as i32)), positions)
         }
     }
@@ -56,4 +55,11 @@ impl Lanes for Avx512Lanes {
             reduce_min_of_eight(_mm256_min_epu32(_mm512_castsi512_si256(block), _mm512_extracti64x4_epi64::<1>(block)))
         }
     }
+}
+
+/// The number of each lane, from 0 to 15.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(in crate::simd) fn lane_numbers() -> __m512i {
+    _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }

@@ -1,0 +1,175 @@
+// The HTML page of a report. It has no scripts and loads nothing. All names in it are escaped.
+
+import { placeOf } from './documents.mjs'
+import { STYLE } from './report-style.mjs'
+
+/** The page about a job. `price` is that of a million tokens. */
+export function page(job, sums, price) {
+  const { totals } = sums
+  const isFinished = totals.shards === job.plan.shards
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Corpus report: ${number(totals.tokens)} tokens</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Corpus report</h1>
+${isFinished ? '' : '<p class="note">The job is not finished: the figures are those of the shards that are done.</p>'}
+<dl class="cards">${cardsOf(job, sums, price)
+    .map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`)
+    .join('')}</dl>
+${sourceSection(sums.sources, price)}
+${sums.groups.isEmpty ? '' : groupSection(sums.groups, job.options.groupBy, price)}
+${lengthSection(sums.lengths)}
+${machineSection(sums.hosts)}
+${sums.codes.size === 0 ? '' : skippedSection(sums)}
+<h2>Job</h2>
+<dl class="facts">${factsOf(job, sums, price)
+    .map(([name, value]) => `<dt>${name}</dt><dd>${escape(value)}</dd>`)
+    .join('')}</dl>
+</main>
+</body>
+</html>
+`
+}
+
+/** The figures at the top of the page, with their names. */
+function cardsOf(job, { totals, first, last }, price) {
+  const ofAll = totals.shards === job.plan.shards ? '' : ` of ${number(job.plan.shards)}`
+  return [
+    ['documents', number(totals.documents)],
+    ['tokens', number(totals.tokens)],
+    ['bytes of text', number(totals.textBytes)],
+    ['bytes per token', fixed(totals.textBytes / totals.tokens)],
+    ['tokens per document', number(totals.tokens / Math.max(1, totals.documents))],
+    ['shards', `${number(totals.shards)}${ofAll}`],
+    ['rows skipped', number(totals.skipped)],
+    ...(totals.shards > 0 ? [['time', duration(last - first)]] : []),
+    ...(price === undefined ? [] : [['cost', costOf(totals.tokens, price)]]),
+  ]
+}
+
+/** The facts about the job at the end of the page, with their names. */
+function factsOf(job, { totals, first, last }, price) {
+  const options = Object.entries(job.options).map(([name, value]) => `${name}: ${value}`)
+  const facts = [
+    ['tokenizer', `${job.tokenizer.name} (SHA-256 ${job.tokenizer.sha256})`],
+    ['options', options.join(', ')],
+    ['job', `${job.id}, tokenlane ${job.tokenlane}`],
+  ]
+  if (totals.shards > 0)
+    facts.push(['done', `${moment(first)} to ${moment(last)} (shards that a run kept have their own times)`])
+  facts.push(['input', `${number(job.plan.bytes)} bytes in ${number(job.plan.parts)} parts`])
+  if (totals.empty > 0) facts.push(['documents without tokens', `${number(totals.empty)}, left out`])
+  if (totals.truncated > 0)
+    facts.push(['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`])
+  if (price !== undefined) facts.push(['price', `${price} per million tokens`])
+  return facts
+}
+
+function sourceSection(sources, price) {
+  const heads = ['source', 'tokens', 'documents', 'bytes per token', 'skipped', ...costHead(price)]
+  const rows = rowsOf(sources.largest(), ({ documents, tokens, textBytes, skipped }) => [
+    number(documents),
+    fixed(textBytes / tokens),
+    number(skipped),
+    ...costCell(tokens, price),
+  ])
+  return `<h2>Tokens by source</h2>\n${table(heads, rows)}`
+}
+
+function groupSection(groups, field, price) {
+  const name = escape(field)
+  const heads = [name, 'tokens', 'documents', 'characters per token', 'bytes per token', ...costHead(price)]
+  const rows = rowsOf(groups.largest(), ({ documents, tokens, characters, textBytes }) => [
+    number(documents),
+    fixed(characters / tokens),
+    fixed(textBytes / tokens),
+    ...costCell(tokens, price),
+  ])
+  return `<h2>Tokens by ${name}</h2>\n${table(heads, rows)}`
+}
+
+function lengthSection(lengths) {
+  const rangeOf = (index) => `${number(2 ** index)} to ${number(2 ** (index + 1) - 1)}`
+  const counts = lengths.map((count = 0, index) => [rangeOf(index), count])
+  return `<h2>Tokens per document</h2>\n${table(['tokens', 'documents'], bars(counts))}`
+}
+
+function machineSection(hosts) {
+  const heads = ['machine', 'tokens', 'shards', 'shard seconds', 'tokens per shard second']
+  const rows = rowsOf(hosts.largest(), ({ tokens, shards, seconds }) => [
+    number(shards),
+    number(seconds),
+    number(tokens / Math.max(seconds, 0.001)),
+  ])
+  return `<h2>Machines</h2>\n${table(heads, rows)}`
+}
+
+function skippedSection({ codes, skipped }) {
+  const counts = [...codes].sort((a, b) => b[1] - a[1])
+  const items = skipped.map((row) => `<li><b>${escape(placeOf(row))}</b> ${escape(row.message)}</li>`)
+  return `<h2>Skipped rows</h2>
+${table(['reason', 'rows'], bars(counts))}
+<details><summary>The first ${number(skipped.length)}</summary><ul>${items.join('')}</ul></details>`
+}
+
+const costOf = (tokens, price) => fixed((tokens / 1e6) * price)
+/** The head and the cell of the column that tables have if a price is given. */
+const costHead = (price) => (price === undefined ? [] : ['cost'])
+const costCell = (tokens, price) => (price === undefined ? [] : [costOf(tokens, price)])
+
+/** Table rows of groups: the name, the tokens as a bar, and what `cells` returns for the sums. */
+const rowsOf = (groups, cells) => {
+  const most = Math.max(1, ...groups.map(([, { tokens }]) => tokens))
+  return groups.map(([name, values]) => [escape(name), bar(values.tokens, most), ...cells(values)])
+}
+
+/** Table rows of names with their counts as bars. */
+const bars = (counts) => {
+  const most = Math.max(1, ...counts.map(([, count]) => count))
+  return counts.map(([name, count]) => [escape(name), bar(count, most)])
+}
+
+const bar = (value, most) =>
+  `<span class="bar" style="--part:${((value / most) * 100).toFixed(2)}%">${number(value)}</span>`
+
+/** A table. The first cell of each row is its head. */
+function table(heads, rows) {
+  const head = heads.map((name) => `<th scope="col">${name}</th>`).join('')
+  const body = rows.map(
+    ([name, ...cells]) => `<tr><th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
+  )
+  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
+}
+
+const number = (value) => Math.round(value).toLocaleString('en')
+/** Milliseconds in the largest fitting unit. */
+function duration(milliseconds) {
+  const seconds = Math.round(milliseconds / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${number(Math.floor(minutes / 60))} h ${minutes % 60} min`
+}
+
+/** A time in milliseconds as date and time in UTC. */
+const moment = (time) =>
+  new Date(time)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z/, ' UTC')
+const fixed = (value) => (Number.isFinite(value) ? value.toFixed(2) : '–')
+const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+/**
+ * Escapes a text for the page. Characters that are invisible or change the direction of text are
+ * shown as their numbers.
+ */
+const escape = (text) =>
+  String(text)
+    .replace(/[&<>"']/g, (found) => ENTITIES[found])
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) => `‹${found.codePointAt(0).toString(16)}›`)

@@ -142,10 +142,10 @@ impl SegmentedWords {
         }));
     }
 
-    /// Whether the ends of another block's words fit.
+    /// Whether the ends of another block's words fit, and of a word that starts before the block.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
-        self.ends.len() + BLOCK <= self.ends.capacity()
+        self.ends.len() < self.ends.capacity() - BLOCK
     }
 
     /// Ensures spare room for two blocks.

@@ -224,7 +224,8 @@ impl<'a> Prefixes<'a> {
         let behind = offsets.partition_point(|offset| (offset[0] as usize) < end);
         let starts_word = |&at: &usize| word_ids[at] != word_ids[at - 1] && self.is_between_characters(&self.made, at);
         let token = (1..behind).rev().find(starts_word).unwrap_or(0);
-        let start = if token == 0 { 0 } else { offsets[token][0] as usize };
+        // Text before the first token has none: it can be left out as well.
+        let start = offsets[..behind].get(token).map_or(0, |offset| self.text.floor_char_boundary(offset[0] as usize));
         self.look(end);
         self.encoded += end - start;
         let slice = self.text[start..end].into();
@@ -302,7 +303,9 @@ impl<'a> Prefixes<'a> {
             if self.made.word_ids[at] != self.made.word_ids[at - 1] {
                 return (start as usize, at);
             }
-            if self.places_are_known {
+            // The end of a word that is matched as a whole can be read differently by itself: the
+            // word can be too long, so that it is one unknown token.
+            if self.places_are_known && !self.tokenizer.pipeline.model.matches_whole_words() {
                 found.get_or_insert((start as usize, at));
             }
         }

@@ -5,6 +5,7 @@ use super::prefixes::Prefixes;
 use super::subjects::{CHARACTER_TOKENS, CharacterTokens, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
 use crate::{EncodeError, EncodeOptions, RankDefinition, SpecialTokens, Text, Tokenizer, encoding_file};
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
@@ -105,6 +106,37 @@ fn long_words_of_one_character_and_of_two() {
             let text = piece.repeat(700 / piece.len());
             for limit in [0, 1, 2, 7, 30, 100] {
                 check(&tokenizer, "bundled", &text, limit);
+            }
+        }
+    }
+}
+
+/// A WordPiece tokenizer whose words of more than `longest` characters are unknown.
+fn word_pieces(longest: usize, pre_tokenizer: &Value, normalizer: &Value) -> Tokenizer {
+    let pieces = ["[UNK]", "a", "##a", "b", "##b", "ab", "##ab", "é", "##é", "中", "##éa", "##.", ".", "ท", "##ท"];
+    let vocab: Value = pieces.iter().enumerate().map(|(id, piece)| ((*piece).to_owned(), json!(id))).collect();
+    let model = json!({"type": "WordPiece", "vocab": vocab, "unk_token": "[UNK]", "max_input_chars_per_word": longest,
+        "continuing_subword_prefix": "##"});
+    let file = json!({"model": model, "pre_tokenizer": pre_tokenizer, "normalizer": normalizer});
+    Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn a_long_word_of_word_pieces_is_one_unknown_token(
+        longest in prop_oneof![1usize..12, Just(100)],
+        parts in prop::collection::vec((prop::sample::select(vec!["a", "b", "é", "ท", "ab", "中", "x", " ", ". ", "e\u{301}"]), 1usize..130), 1..5),
+        limits in prop::collection::vec(0usize..40, 4),
+    ) {
+        let bert = json!({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": true});
+        let text: String = parts.iter().map(|(piece, times)| piece.repeat(*times)).collect();
+        for pre_tokenizer in ["BertPreTokenizer", "Whitespace", "WhitespaceSplit"].map(|name| json!({"type": name})) {
+            for normalizer in [&bert, &Value::Null] {
+                let tokenizer = word_pieces(longest, &pre_tokenizer, normalizer);
+                for &limit in &limits {
+                    check(&tokenizer, &format!("{longest}, {pre_tokenizer}, {normalizer}"), &text, limit);
+                }
             }
         }
     }

@@ -200,7 +200,7 @@ fn a_changed_tokenizer_is_another_one() {
 fn changes_that_cannot_be_are_refused_with_their_place() {
     let tokenizer = small();
     let cases = [
-        (Changes { normalizer: Some("{".into()), ..Changes::default() }, "normalizer: it is no JSON"),
+        (Changes { normalizer: Some("{".into()), ..Changes::default() }, "normalizer: it is not JSON"),
         (
             Changes { pre_tokenizer: Some(r#"{"type":"Nosuch"}"#.into()), ..Changes::default() },
             "pre_tokenizer: the pre-tokenizer Nosuch",

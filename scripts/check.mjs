@@ -21,7 +21,7 @@ const { values } = parseArgs({ options: { only: { type: 'string' } } })
 checkNode()
 checkCompilers()
 
-// A build from nothing gains nothing from either, and compiles for longer with them.
+// These two settings make a build from an empty target folder slower, and CI always has one.
 if (process.env.CI) Object.assign(process.env, { CARGO_INCREMENTAL: '0', CARGO_PROFILE_DEV_DEBUG: '0' })
 
 const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
@@ -49,7 +49,7 @@ const CHECKS = [
 let summary = []
 install()
 // The release build of the addon ends with a long step on one core. Lints and tests use the other
-// core meanwhile. The types of native.js exist only after it.
+// core meanwhile. The types of native.js exist only after this build.
 const addonBuilt = buildAddon()
 
 const failed = []
@@ -86,7 +86,7 @@ function collect(command, args, env = process.env) {
   })
 }
 
-/** Runs all spec files, one more at a time than there are cores, because some of them wait. */
+/** Runs all spec files: at a time one more than there are cores, because some of them wait. */
 async function nodeSpecs() {
   if (!(await addonBuilt)) return false
   const files = specFiles(path.join(root, '__test__')).sort()

@@ -322,8 +322,8 @@ export interface CountChatOptions extends ChatOptions {
    */
   model?: string | undefined
   /**
-   * Returns the size of an image in pixels by its URL. Without this function, or if it returns
-   * `undefined`, the size is read from a `data:` URL with a PNG, JPEG, GIF or WebP.
+   * Returns the size of an image in pixels by its URL. Default: the size is read from a `data:` URL
+   * with a PNG, JPEG, GIF or WebP, which also happens if the function returns `undefined`.
    */
   imageSize?: ((url: string) => ImageSize | undefined) | undefined
   /**

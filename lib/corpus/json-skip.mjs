@@ -1,7 +1,10 @@
 // Skips a JSON value in valid UTF-8 without creating it. It accepts exactly what JSON.parse
 // accepts. Memory: one bit for each level of nesting.
 
-import {
+import * as jsonBytes from './json-bytes.mjs'
+
+// V8 reads local constants faster than imported ones, which matters in the loops below.
+const {
   BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -19,7 +22,7 @@ import {
   QUOTE,
   UNICODE,
   ZERO,
-} from './json-bytes.mjs'
+} = jsonBytes
 
 const WORDS = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => Number(byte >= 48 && byte <= 57))

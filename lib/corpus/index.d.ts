@@ -339,7 +339,7 @@ export interface CorpusTokenizer {
   vocabSize: number
   /** The id before each document. */
   bos?: number
-  /** The id behind each document. */
+  /** The id after each document. */
   eos?: number
 }
 

@@ -196,9 +196,9 @@ export class Tokenizer {
    * The longest prefix of a text that has at most `maxTokens` ids when it is encoded alone, special
    * tokens included, and that ends between two characters. A longer prefix can have fewer ids,
    * because its end merges or composes differently; that is taken into account. Where the
-   * vocabulary has tokens of more than 4,096 bytes, or a normalizer changes more than 64 characters
-   * in a row at the limit, the result can be slightly shorter than the longest. For bytes: a view
-   * of their start.
+   * vocabulary has tokens of more than 4,096 bytes, a normalizer changes more than 64 characters in
+   * a row at the limit, or the file is a chain of dozens of components, the result can be slightly
+   * shorter than the longest. For bytes: a view of their start.
    *
    * Throws a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
    */
@@ -213,6 +213,9 @@ export class Tokenizer {
    * const options = { maxTokens: 512, overlap: 64, boundary: 'sentence' }
    * for (const { text, start, end, count } of tokenizer.split(document, options)) …
    * ```
+   *
+   * Pieces are as long as fits, as with {@link truncate}. If a file is a chain of dozens of
+   * components, pieces of few ids can be shorter, so that the call stays linear.
    *
    * Throws the errors of {@link count}, and a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if a
    * single character has more ids. Blocks this thread; {@link splitAsync} does not.

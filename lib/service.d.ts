@@ -40,8 +40,9 @@ export interface Limits {
    * normalizer, the pre-tokenizer, tokens as strings and the decoder, in bytes of UTF-8; of the
    * parts into which truncation splits a text, in tokens. A decoded id counts as 64 bytes of input.
    * Output of 64 KiB (encoding), 1 MiB (decoding) or 4,194,304 tokens (truncation) is always
-   * allowed. More is `ERR_TOKENLANE_OUTPUT_LIMIT`, before the output is created; the error has the
-   * properties `component`, `reached` and `limit`. At least 1. It holds for all threads of the
+   * allowed. The work of long chains of components is limited in proportion. More is
+   * `ERR_TOKENLANE_OUTPUT_LIMIT`, before the output is created; the error has the properties
+   * `component`, `reached` and `limit`. At least 1. It holds for all threads of the
    * process. Default: 32; the largest factor of real files is 26.
    */
   readonly maxExpansion: number

@@ -135,7 +135,7 @@ impl From<DecodeError> for Failure {
             _ => Class::Error,
         };
         let exceeded = match error {
-            DecodeError::OutputLimit { reached, limit } => Some(Exceeded { component: "the decoder", reached, limit }),
+            DecodeError::OutputLimit { component, reached, limit } => Some(Exceeded { component, reached, limit }),
             _ => None,
         };
         Self { exceeded, ..Self::new(class, error.code(), error.to_string()) }

@@ -57,6 +57,16 @@ const pretokenized = (pre_tokenizer, text, code) => ({
   run: encodes((file) => (file.pre_tokenizer = pre_tokenizer), text),
   code,
 })
+/** All pieces of a text, with each boundary. */
+const splits = (change, text, maxTokens) => ({
+  run: (Tokenizer) => {
+    const tokenizer = load(change)(Tokenizer)
+    return ['token', 'sentence'].map((boundary) => tokenizer.split(text, { maxTokens, boundary }).length)
+  },
+  codes: [undefined, OUTPUT, PATTERN],
+})
+const splitNormalized = (normalizer, text, maxTokens) =>
+  splits((file) => (file.normalizer = normalizers(normalizer)), text, maxTokens)
 const decoded = (decoder, ids, code) => ({ run: decodes((file) => (file.decoder = decoder), ids), code })
 const streamed = (decoder, ids, code) => ({ run: streams((file) => (file.decoder = decoder), ids), code })
 const withPattern = (pattern, text, code = PATTERN) => ({
@@ -390,6 +400,49 @@ export const CASES = {
   'a template of 100,000 entries': posted(template([A, ...times(100_000, S)], specialToken(1)), 'a', LARGE),
   'a text in 10,000 places': posted(template(times(10_000, A), {}), a64k, LARGE),
   'a text in 16 places': posted(template(times(16, A), {}), 'ab'.repeat(4 * KIB), undefined),
+
+  // Chains of components.
+  '20 Replace that make texts longer, split': splitNormalized(times(20, replace('a', 'ab')), a64k, 64),
+  '20 Replace by patterns, split': splitNormalized(times(20, regex('a', 'bab')), a64k, 64),
+  '300 NFD, split': splitNormalized(times(300, { type: 'NFD' }), 'é'.repeat(32 * KIB), 4),
+  '20 Replace with look-ahead, split': splitNormalized(times(20, regex('a(?=a)', 'ab')), a64k, 64),
+  '500 Lowercase, split': splitNormalized(times(500, { type: 'Lowercase' }), 'é'.repeat(32 * KIB), 4),
+  '500 Replace that change nothing, split': splitNormalized(times(500, replace('a', 'a')), a64k, 4),
+  '100 Split, split': splits(
+    (file) => (file.pre_tokenizer = pretokenizers(times(100, split('b')))),
+    'ab '.repeat(21 * KIB),
+    4,
+  ),
+  '30 Replace that double, as decoder of many ids': decoded(
+    decoders(times(30, replace('a', 'aa'))),
+    times(64 * KIB, 0),
+    OUTPUT,
+  ),
+  '30 Replace that double behind Fuse, in a stream': streamed(
+    decoders([{ type: 'Fuse' }, ...times(30, replace('a', 'aa'))]),
+    times(64 * KIB, 0),
+    OUTPUT,
+  ),
+  '500 Replace that change nothing, as decoder': decoded(
+    decoders(times(500, replace('a', 'a'))),
+    times(64 * KIB, 0),
+    OUTPUT,
+  ),
+  '500 WordPiece, as decoder': decoded(
+    decoders(times(500, { type: 'WordPiece', prefix: '##', cleanup: true })),
+    times(64 * KIB, 0),
+    OUTPUT,
+  ),
+  '500 Replace of what 30 others have made, as normalizer': normalized(
+    normalizers([...times(30, replace('a', 'ab')), ...times(480, replace('b', 'b'))]),
+    a64k,
+    OUTPUT,
+  ),
+  '250 NFD and NFC in turn': normalized(
+    normalizers(times(250, [{ type: 'NFD' }, { type: 'NFC' }]).flat()),
+    'é'.repeat(32 * KIB),
+    OUTPUT,
+  ),
 
   // Streams.
   'a run of byte tokens in a stream': {

@@ -4,6 +4,10 @@
 //! [`Budget`] limits both for one input as a whole, whatever the number of components, segments and
 //! words: the output is at most a multiple of the input, and so is the number of steps that
 //! patterns take. Output is charged before it is allocated.
+//!
+//! A chain of many components can take long although its output is short. So each component also
+//! charges the work of one pass, in steps of a few nanoseconds, before it runs: the work of all
+//! components together has a limit too.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,6 +35,18 @@ pub(crate) const STEPS_PER_BYTE: u64 = 256;
 
 /// Pattern steps that each id adds when ids are decoded.
 const STEPS_PER_ID: u64 = 1024;
+
+/// Steps of work for each byte of output that a text or a list of ids may have. The chains of real
+/// files take less than 100 steps per byte of a text, and less than 200 per id; 512 and 4096 are
+/// allowed.
+const WORK_PER_OUTPUT: u64 = 16;
+const WORK_PER_DECODED: u64 = 2;
+
+/// The components of errors about work, which counts in steps. Chains start with these words.
+pub(crate) const ALL_NORMALIZERS: &str = "the chain of normalizers";
+pub(crate) const ALL_PRETOKENIZERS: &str = "the chain of pre-tokenizers";
+pub(crate) const SPLIT: &str = "split";
+pub(crate) const ALL_DECODERS: &str = "the chain of decoders";
 
 static MAX_EXPANSION: AtomicUsize = AtomicUsize::new(DEFAULT_MAX_EXPANSION);
 
@@ -68,7 +84,7 @@ impl StageError {
             }
             Self::Output(OutputLimit { component, reached, limit }) => LoadError::TooLarge {
                 what: match component {
-                    "the normalizer" => "the normalized text of the added tokens",
+                    "the normalizer" | ALL_NORMALIZERS => "the normalized text of the added tokens",
                     _ => component,
                 },
                 size: reached as u64,
@@ -97,8 +113,8 @@ impl From<OutputLimit> for EncodeError {
 }
 
 impl From<OutputLimit> for DecodeError {
-    fn from(OutputLimit { reached, limit, .. }: OutputLimit) -> Self {
-        Self::OutputLimit { reached, limit }
+    fn from(OutputLimit { component, reached, limit }: OutputLimit) -> Self {
+        Self::OutputLimit { component, reached, limit }
     }
 }
 
@@ -130,11 +146,22 @@ pub(crate) struct Budget {
     input: usize,
     /// Bytes of output that were charged.
     used: usize,
+    /// Steps of work that were charged.
+    worked: u64,
+    work_per_output: u64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: MIN_STEPS, least: MIN_OUTPUT, factor: max_expansion(), input: 0, used: 0 }
+        Self {
+            steps: MIN_STEPS,
+            least: MIN_OUTPUT,
+            factor: max_expansion(),
+            input: 0,
+            used: 0,
+            worked: 0,
+            work_per_output: WORK_PER_OUTPUT,
+        }
     }
 }
 
@@ -148,7 +175,7 @@ impl Budget {
 
     /// The budget of ids that are decoded.
     pub(crate) fn of_ids(ids: usize) -> Self {
-        let mut made = Self { least: MIN_DECODED, ..Self::default() };
+        let mut made = Self { least: MIN_DECODED, work_per_output: WORK_PER_DECODED, ..Self::default() };
         made.add_ids(ids);
         made
     }
@@ -181,6 +208,23 @@ impl Budget {
         Err(OutputLimit { component, reached: self.used.saturating_add(bytes), limit: self.limit() })
     }
 
+    /// Charges steps of work. Fails if all components together take more than is allowed.
+    pub(crate) fn work(&mut self, steps: usize, component: &'static str) -> Result<(), OutputLimit> {
+        self.worked = self.worked.saturating_add(steps as u64);
+        let limit = self.work_per_output.saturating_mul(self.limit() as u64);
+        if self.worked <= limit {
+            return Ok(());
+        }
+        let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);
+        Err(OutputLimit { component, reached: size(self.worked), limit: size(limit) })
+    }
+
+    /// Steps of work, of patterns and of components, that were charged.
+    pub(crate) fn worked(&self) -> u64 {
+        let steps = MIN_STEPS.saturating_add(STEPS_PER_BYTE.saturating_mul(self.input as u64));
+        self.worked + steps.saturating_sub(self.steps)
+    }
+
     /// Charges `bytes` of output.
     pub(crate) fn charge(&mut self, bytes: usize, component: &'static str) -> Result<(), OutputLimit> {
         self.check(bytes, component)?;
@@ -205,6 +249,23 @@ mod tests {
         assert_eq!(budget.charge(6, "x"), Err(OutputLimit { component: "x", reached: limit + 1, limit }));
         assert_eq!(budget.room(), 5);
         assert_eq!(budget.steps, MIN_STEPS + STEPS_PER_BYTE * (1 + MIN_OUTPUT as u64));
+    }
+
+    #[test]
+    fn the_work_of_all_components_is_limited_together() {
+        let limit = WORK_PER_OUTPUT as usize * MIN_OUTPUT;
+        let mut budget = Budget::of_text(1);
+        assert_eq!(budget.work(limit - 5, ALL_NORMALIZERS), Ok(()));
+        assert_eq!(budget.work(5, ALL_PRETOKENIZERS), Ok(()));
+        let error = OutputLimit { component: ALL_PRETOKENIZERS, reached: limit + 7, limit };
+        assert_eq!(budget.work(7, ALL_PRETOKENIZERS), Err(error.clone()));
+        assert_eq!(
+            EncodeError::from(error).to_string(),
+            "the chain of pre-tokenizers takes 1048583 steps for this text, and 1048576 are allowed: raise \
+             limits.maxExpansion if that is meant"
+        );
+        let mut budget = Budget { factor: usize::MAX, ..Budget::of_text(1) };
+        assert_eq!(budget.work(usize::MAX, ALL_NORMALIZERS), Ok(()));
     }
 
     #[test]

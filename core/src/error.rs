@@ -283,14 +283,14 @@ pub enum EncodeError {
     },
     /// A component makes more text from the input than the output limit allows.
     #[error(
-        "{component} makes {reached} {} of this text, and {limit} are allowed: raise limits.maxExpansion if that is meant",
-        if *component == "truncation" { "tokens" } else { "bytes" }
+        "{component} {} {reached} {} this text, and {limit} are allowed: raise limits.maxExpansion if that is meant",
+        verb_and_unit(component).0, verb_and_unit(component).1
     )]
     OutputLimit {
         /// The name of the component.
         component: &'static str,
-        /// The size that the output would have reached, in bytes (for truncation in tokens). The
-        /// component stopped there.
+        /// The size that the output would have reached, in bytes (for truncation in tokens, for the
+        /// work of a chain of components in steps). The component stopped there.
         reached: usize,
         /// The limit, in the same unit: see [`crate::max_expansion`].
         limit: usize,
@@ -414,12 +414,16 @@ pub enum DecodeError {
     },
     /// The decoder makes more text from the ids than the output limit allows.
     #[error(
-        "the decoder makes {reached} bytes of these ids, and {limit} are allowed: raise limits.maxExpansion if that is meant"
+        "{component} {} {reached} {} these ids, and {limit} are allowed: raise limits.maxExpansion if that is meant",
+        verb_and_unit(component).0, verb_and_unit(component).1
     )]
     OutputLimit {
-        /// The size in bytes that the output would have reached. The decoder stopped there.
+        /// The name of the component.
+        component: &'static str,
+        /// The size in bytes that the output would have reached, or the steps that a chain of
+        /// decoders would have taken. The decoder stopped there.
         reached: usize,
-        /// The limit in bytes: see [`crate::max_expansion`].
+        /// The limit in the same unit: see [`crate::max_expansion`].
         limit: usize,
     },
     /// The search for a pattern of the decoder exceeded its step limit.
@@ -444,6 +448,16 @@ impl DecodeError {
             Self::OutOfMemory(_) => OUT_OF_MEMORY,
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
         }
+    }
+}
+
+/// What a component does with its input, and the unit of the sizes in [`EncodeError::OutputLimit`].
+fn verb_and_unit(component: &str) -> (&'static str, &'static str) {
+    match component {
+        "split" => ("takes", "steps for"),
+        chain if chain.starts_with("the chain of") => ("takes", "steps for"),
+        "truncation" => ("makes", "tokens of"),
+        _ => ("makes", "bytes of"),
     }
 }
 

@@ -341,13 +341,13 @@ struct Encoders {
     idle: ObjectPool<Box<Encoder>>,
     /// Short words that their caches share.
     shared: Arc<SharedWords>,
-    /// The memory that the short words of all caches share.
+    /// The memory by which all caches may grow.
     budget: Arc<CacheBudget>,
 }
 
 impl Default for Encoders {
     fn default() -> Self {
-        let fixed = SharedWords::BYTES + Self::max_idle() * WordCache::bytes_beside_short(Self::cache_bytes());
+        let fixed = SharedWords::BYTES + Self::max_idle() * WordCache::initial_bytes(Self::cache_bytes());
         Self {
             idle: ObjectPool::new(Self::max_idle()),
             shared: Arc::default(),
@@ -359,9 +359,9 @@ impl Default for Encoders {
 impl Encoders {
     /// Maximum size of all encoders' word caches together, in bytes: 32 MiB. With many processors
     /// it is more, because each cache has a minimum size. Caches start small, and those that meet
-    /// many different short words grow while this lasts, to 16 MiB of short words.
+    /// many different words grow while this lasts, to 16 MiB of short words.
     const ALL_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 0 } else { 32 << 20 };
-    /// Maximum size of one encoder's word cache before its short words grow, in bytes.
+    /// Maximum size of one encoder's word cache before it grows, in bytes.
     const MAX_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::MIN_CACHE_BYTES } else { 12 << 20 };
     /// Minimum size of one encoder's word cache, in bytes. A smaller cache evicts words before they
     /// occur again. (Fuzz targets need evictions, and caches that are created quickly.)

@@ -51,6 +51,9 @@ const NEAR: usize = 64;
 /// to the limit. Beyond it, prefixes get shorter token by token, so the prefix found may be
 /// slightly shorter than the longest one.
 const MAX_ENCODED_AT_ONCE: usize = 16 << 10;
+/// Maximum work to count prefixes, in addition to half of the work to encode the text up to the
+/// limit. Reached only with long chains of components; the prefix found may then be shorter.
+const MAX_WORK_AT_ONCE: u64 = 1 << 19;
 /// The ends of this many tokens before the limit are considered as positions where the tokens of a
 /// longer prefix begin to differ.
 const TOKENS_BEFORE: usize = 16;
@@ -79,6 +82,10 @@ impl Prefixes<'_> {
         encoder: &mut Encoder,
         room: usize,
     ) -> Result<FoundPrefix, EncodeError> {
+        if self.is_hasty {
+            return self.longest_at_little_cost(encoder, room);
+        }
+        let before = encoder.work;
         let beyond = if self.tokenizer.pipeline.model.matches_whole_words() { CHARACTERS_BACK } else { TOKENS_BEYOND };
         self.grow(encoder, room.saturating_add(beyond + 1))?;
         let is_whole = self.covered == self.text.len();
@@ -86,7 +93,32 @@ impl Prefixes<'_> {
             return Ok(FoundPrefix { length: self.text.len(), tokens: self.made.len() });
         }
         let most = self.encoded + MAX_ENCODED_AT_ONCE + self.covered / 2;
+        self.most_work = encoder.work + (encoder.work - before) / 2 + MAX_WORK_AT_ONCE;
         self.search(encoder, room, most)
+    }
+
+    /// A prefix within the limit that ends with one of the last tokens of the text, found by
+    /// encoding about as much text as it has twice. Usually it is the longest one, or a few
+    /// characters shorter. If it is not empty, it has been counted as a whole.
+    fn longest_at_little_cost(&mut self, encoder: &mut Encoder, room: usize) -> Result<FoundPrefix, EncodeError> {
+        self.grow_at_once(encoder, room.saturating_add(1))?;
+        if self.covered == self.text.len() && self.made.len() <= room {
+            return Ok(FoundPrefix { length: self.text.len(), tokens: self.made.len() });
+        }
+        let offsets = &self.made.offsets;
+        let is_between = |&at: &usize| {
+            at == 0 || offsets[at][0] >= offsets[at - 1][1] && self.text.is_char_boundary(offsets[at - 1][1] as usize)
+        };
+        let tokens = (0..=room).rev().find(is_between).unwrap_or(0);
+        let end = tokens.checked_sub(1).map_or(0, |last| offsets[last][1] as usize);
+        let first = self.text.chars().next().map_or(0, char::len_utf8);
+        let count = |prefixes: &mut Self, length| prefixes.count_whole(encoder, length, room);
+        let found = self.shorter_by_tokens(end, count, room)?;
+        if found.length > 0 {
+            return Ok(found);
+        }
+        let tokens = self.count_whole(encoder, first, room)?;
+        Ok(if tokens <= room { FoundPrefix { length: first, tokens } } else { found })
     }
 
     /// Counts a prefix as a whole if [`Self::count`] is not known to be exact. Returns a shorter
@@ -98,7 +130,7 @@ impl Prefixes<'_> {
         room: usize,
     ) -> Result<FoundPrefix, EncodeError> {
         let is_counted_whole = self.is_of_one_piece && found.length == self.text.len();
-        if is_counted_whole || self.counts_ends_exactly {
+        if is_counted_whole || self.counts_ends_exactly || self.is_hasty {
             return Ok(found);
         }
         let tokens = self.count_whole(encoder, found.length, room)?;
@@ -213,7 +245,7 @@ impl Prefixes<'_> {
     ) -> Result<FoundPrefix, EncodeError> {
         let mut length = self.text.floor_char_boundary(end);
         let mut tried = 0;
-        while length > 0 && tried < CHARACTERS_BACK && self.encoded < most {
+        while length > 0 && tried < CHARACTERS_BACK && self.encoded < most && encoder.work < self.most_work {
             let tokens = self.count(encoder, length)?;
             if tokens <= room {
                 return Ok(FoundPrefix { length, tokens });
@@ -257,7 +289,7 @@ impl Prefixes<'_> {
         most: usize,
     ) -> Result<FoundPrefix, EncodeError> {
         let mut ends = vec![];
-        while found.length < self.text.len() && self.encoded < most {
+        while found.length < self.text.len() && self.encoded < most && encoder.work < self.most_work {
             let last_ends = self.last_ends(found);
             let slack = room - found.tokens;
             let pipeline = &self.tokenizer.pipeline;
@@ -314,7 +346,7 @@ impl Prefixes<'_> {
         let next = |text: &str, length: usize| text[length..].chars().next().map(|c| length + c.len_utf8());
         let mut tried = 0;
         while let Some(length) = next(self.text, found.length) {
-            if tried == CHARACTERS_BEYOND || self.encoded >= most {
+            if tried == CHARACTERS_BEYOND || self.encoded >= most || encoder.work >= self.most_work {
                 break;
             }
             tried += 1;
@@ -439,6 +471,9 @@ impl Prefixes<'_> {
             if middle == found.length {
                 break;
             }
+            if encoder.work >= self.most_work {
+                return Ok(found);
+            }
             match self.count(encoder, middle)? {
                 tokens if tokens <= room => found = FoundPrefix { length: middle, tokens },
                 _ => beyond = middle,
@@ -452,6 +487,9 @@ impl Prefixes<'_> {
         // Where text vanishes, a prefix can have fewer tokens than one that is much shorter.
         let after = if self.tokenizer.text_can_vanish() { CHARACTERS_BEYOND } else { CHARACTERS_AFTER };
         for length in ends.take(after).collect::<Vec<_>>().into_iter().rev() {
+            if encoder.work >= self.most_work {
+                break;
+            }
             match self.count(encoder, length)? {
                 tokens if tokens <= room => return Ok(FoundPrefix { length, tokens }),
                 _ => {}

@@ -37,6 +37,8 @@ const MAX_EXAMINED_TOKENS: usize = 1 << 14;
 /// Bytes of added tokens that are searched at the end of each prefix, because they have to be words
 /// by themselves. With more, a prefix can be shorter than the longest one.
 const MAX_SINGLE_WORDS: usize = 4096;
+/// The maximum length of a character in bytes.
+const MAX_CHARACTER: usize = 4;
 /// The size of a chunk in bytes.
 pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 
@@ -70,9 +72,12 @@ pub(crate) struct Prefixes<'a> {
     pub(super) is_of_one_piece: bool,
     /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORDS`] bytes.
     pub(super) single_words: Vec<&'a str>,
-    /// The number of bytes per hundred tokens in the previous text; 0 if results must not depend on
-    /// it.
+    /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
+    /// Whether the next search is to be cheap: see [`Self::longest_at_little_cost`].
+    pub(crate) is_hasty: bool,
+    /// The work of the encoder up to which a search tries further prefixes.
+    pub(super) most_work: u64,
 }
 
 /// The tokens of a prefix: the first `made` known tokens, and those of the slice that was encoded
@@ -112,6 +117,8 @@ impl<'a> Prefixes<'a> {
             is_of_one_piece: false,
             single_words,
             bytes_per_hundred: 0,
+            is_hasty: false,
+            most_work: u64::MAX,
         }
     }
 
@@ -122,8 +129,7 @@ impl<'a> Prefixes<'a> {
     }
 
     pub(crate) fn restart(&mut self, text: &'a str) {
-        // The size of chunks affects results only if counting ends is not exact.
-        if !self.made.is_empty() && self.counts_ends_exactly {
+        if !self.made.is_empty() {
             self.bytes_per_hundred = 100 * self.covered / self.made.len();
         }
         self.text = text;
@@ -145,7 +151,10 @@ impl<'a> Prefixes<'a> {
         while self.made.len() < tokens && self.covered < self.text.len() {
             let missing = tokens - self.made.len();
             let expected = match self.made.len() {
-                0 if self.bytes_per_hundred > 0 => missing.saturating_mul(self.bytes_per_hundred) / 100 + BACK,
+                // The size of chunks affects results if counting ends is not exact.
+                0 if self.bytes_per_hundred > 0 && self.counts_ends_exactly => {
+                    missing.saturating_mul(self.bytes_per_hundred) / 100 + BACK
+                }
                 0 => missing.saturating_mul(2),
                 made => (missing.saturating_mul(self.covered) / made).saturating_add(BACK),
             };
@@ -168,6 +177,23 @@ impl<'a> Prefixes<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Encodes the start of the text at once, as little of it as has `tokens` tokens. Estimates how
+    /// much that is by the previous text.
+    pub(super) fn grow_at_once(&mut self, encoder: &mut Encoder, tokens: usize) -> Result<(), EncodeError> {
+        let per_hundred = if self.bytes_per_hundred > 0 { self.bytes_per_hundred } else { 200 };
+        let mut length = (tokens.saturating_mul(per_hundred) / 90).max(MAX_CHARACTER);
+        loop {
+            let end = self.text.ceil_char_boundary(length.min(self.text.len()));
+            self.encode(encoder, 0, end)?;
+            self.append(0, 0);
+            (self.covered, self.is_of_one_piece) = (end, true);
+            if self.made.len() >= tokens || end == self.text.len() {
+                return Ok(());
+            }
+            length = length.saturating_mul(2);
+        }
     }
 
     /// The number of tokens of `text[..end]` when it is encoded separately.
@@ -206,13 +232,19 @@ impl<'a> Prefixes<'a> {
         Ok(token + counted.map_err(|error| error.moved_by(start))?)
     }
 
-    /// The start of each of the last `tokens` tokens of a prefix, if [`Self::count`] is exact.
+    /// The start of each of the last `tokens` tokens of a prefix, if [`Self::count`] is exact or a
+    /// good guess suffices.
     pub(crate) fn last_starts(
         &mut self,
         encoder: &mut Encoder,
         end: usize,
         tokens: usize,
     ) -> Result<Option<Vec<usize>>, EncodeError> {
+        if self.is_hasty {
+            let offsets = &self.made.offsets;
+            let within = offsets.partition_point(|offset| offset[1] as usize <= end);
+            return Ok(Some(offsets[..within].iter().rev().take(tokens).map(|offset| offset[0] as usize).collect()));
+        }
         if !self.counts_ends_exactly || self.words_are_separate {
             return Ok(None);
         }

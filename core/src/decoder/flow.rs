@@ -10,9 +10,9 @@ use std::borrow::Cow;
 
 use super::lossy::{REPLACEMENT, from_utf8_lossy};
 use super::step_budget::StepBudget;
-use super::steps::{Step, StripEnds, fallback_byte, push_byte_level};
+use super::steps::{Step, StripEnds, WORK_PER_PASSED_TOKEN, fallback_byte, push_byte_level};
 use super::{Decoder, sentencepiece};
-use crate::budget::Budget;
+use crate::budget::{ALL_DECODERS, Budget};
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, push};
 
@@ -82,6 +82,9 @@ impl<'a> Flow<'a> {
 
     /// Handles a part of a token in step `at`.
     fn part(&mut self, at: usize, part: &[u8]) -> Result<(), DecodeError> {
+        if at < self.steps.len() {
+            self.budget.work(4 * WORK_PER_PASSED_TOKEN + part.len() / 2, ALL_DECODERS)?;
+        }
         match self.steps.get(at) {
             None => append(self.out, part),
             Some(Step::Fuse) => self.part(at + 1, part)?,

@@ -72,7 +72,7 @@ impl Decoder {
         let limit = budget.limit();
         let exceeds = |reached: usize| match reached <= limit {
             true => Ok(()),
-            false => Err(DecodeError::OutputLimit { reached, limit }),
+            false => Err(DecodeError::OutputLimit { component: "the decoder", reached, limit }),
         };
         // The limit is checked before memory grows, which is rare, and once more at the end.
         let make_room = |bytes: &mut Vec<u8>, more: usize| {

@@ -1,6 +1,6 @@
-//! The limit on the output of one decoder step.
+//! The limits on the output of one decoder step, and on the work of all of them.
 
-use crate::budget::{Budget, OutputLimit};
+use crate::budget::{ALL_DECODERS, Budget, OutputLimit};
 
 /// The remaining budget of one step. It counts all tokens of the step, and the finished part of the
 /// current token.
@@ -18,6 +18,11 @@ impl<'b> StepBudget<'b> {
     /// Fails if the current token may not become `bytes` long.
     pub(super) fn check(&self, bytes: usize) -> Result<(), OutputLimit> {
         self.budget.check(self.written.saturating_add(bytes), "the decoder")
+    }
+
+    /// Charges steps of work.
+    pub(super) fn work(&mut self, steps: usize) -> Result<(), OutputLimit> {
+        self.budget.work(steps, ALL_DECODERS)
     }
 
     /// Charges a finished token.

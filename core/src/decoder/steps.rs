@@ -15,6 +15,12 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, check, concat, push, push_str, with_capacity};
 use crate::pattern::Pattern;
 
+/// The work of a step on one token, for [`StepBudget::work`]: of one that maps tokens, of one that
+/// only passes them on, and of one match of a search. Bytes add to it.
+const WORK_PER_TOKEN: usize = 16;
+pub(super) const WORK_PER_PASSED_TOKEN: usize = 4;
+const WORK_PER_MATCH: usize = 8;
+
 /// A component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that all
 /// steps can keep invalid UTF-8 unchanged.
 #[derive(Debug)]
@@ -71,6 +77,10 @@ impl Step {
         raw: bool,
         budget: &mut StepBudget<'_>,
     ) -> Result<Vec<Cow<'a, [u8]>>, DecodeError> {
+        if self.joins() {
+            let bytes: usize = tokens.iter().map(|token| token.len()).sum();
+            budget.work(bytes + 2 * tokens.len())?;
+        }
         match self {
             Self::Bytes | Self::Fuse => {
                 let mut whole = Vec::new();
@@ -82,7 +92,10 @@ impl Step {
                 tokens.iter().for_each(|token| push_byte_level(token, &mut whole));
                 Ok(vec![Cow::Owned(if raw { whole } else { from_utf8_lossy(whole).into_bytes() })])
             }
-            Self::ByteFallback => Ok(byte_fallback(tokens, raw)),
+            Self::ByteFallback => {
+                budget.work(WORK_PER_PASSED_TOKEN * tokens.len())?;
+                Ok(byte_fallback(tokens, raw))
+            }
             Self::SentencePiece(decoder) => {
                 let (mut state, mut whole) = (sentencepiece::StreamState::default(), Vec::new());
                 for token in &tokens {
@@ -93,6 +106,7 @@ impl Step {
                 Ok(vec![Cow::Owned(whole)])
             }
             Self::Ctc { .. } => {
+                budget.work(WORK_PER_PASSED_TOKEN * tokens.len())?;
                 tokens.dedup();
                 let mut kept = with_capacity(tokens.len())?;
                 for token in tokens {
@@ -114,6 +128,11 @@ impl Step {
         }
     }
 
+    /// Whether the step makes one token of all.
+    fn joins(&self) -> bool {
+        matches!(self, Self::Bytes | Self::Fuse | Self::ByteLevel | Self::SentencePiece(_))
+    }
+
     /// Maps one token, for steps that map each token separately.
     pub(super) fn token<'a>(
         &self,
@@ -122,6 +141,7 @@ impl Step {
         is_last: bool,
         budget: &mut StepBudget<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
+        budget.work(WORK_PER_TOKEN + token.len() / 4)?;
         let token = self.made_of(token, place, is_last, budget)?;
         budget.charge(token.len())?;
         Ok(token)
@@ -234,12 +254,15 @@ fn replace<'a>(
     token: Cow<'a, [u8]>,
     sought: &str,
     put: &str,
-    budget: &StepBudget<'_>,
+    budget: &mut StepBudget<'_>,
 ) -> Result<Cow<'a, [u8]>, OutputLimit> {
     if sought.is_empty() {
         // Inserts the text between all characters and at both ends.
         let text = lossy(&token);
-        budget.check(text.len().saturating_add(put.len().saturating_mul(text.chars().count() + 1)))?;
+        let characters = text.chars().count();
+        let written = text.len().saturating_add(put.len().saturating_mul(characters + 1));
+        budget.check(written)?;
+        budget.work(WORK_PER_MATCH * characters + written / 4)?;
         let mut out = put.as_bytes().to_vec();
         for character in text.chars() {
             append(&mut out, character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -255,6 +278,7 @@ fn replace<'a>(
     let mut done = 0;
     for start in memmem::find_iter(&token, sought) {
         budget.check(out.len() + (start - done) + put.len())?;
+        budget.work(WORK_PER_MATCH + put.len() / 4)?;
         append(&mut out, &token[done..start]);
         append(&mut out, put.as_bytes());
         done = start + sought.len();
@@ -277,9 +301,13 @@ fn replace_pattern<'a>(
     }
     let text = lossy(&token);
     let mut matches = vec![];
+    // A search by a regular expression takes longer than by a text.
+    budget.work(WORK_PER_TOKEN)?;
     pattern.for_each_match(&text, budget.budget, |found| push(&mut matches, found))?;
     let taken: usize = matches.iter().map(|found| found.range().len()).sum();
-    budget.check(content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken))?;
+    let written = content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken);
+    budget.check(written)?;
+    budget.work(2 * WORK_PER_MATCH * matches.len() + written / 4)?;
     let (mut out, mut done) = (String::new(), 0);
     for found in matches {
         push_str(&mut out, &text[done..found.start as usize]);
@@ -306,13 +334,16 @@ const CLEANED: [(&str, &str); 11] = [
 ];
 
 /// Removes the spaces that a word tokenizer inserted before punctuation and English contractions.
-fn clean<'a>(mut token: Cow<'a, [u8]>, budget: &StepBudget<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
+fn clean<'a>(mut token: Cow<'a, [u8]>, budget: &mut StepBudget<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
+    // Each space is compared with all patterns.
+    budget.work(12 * token.len())?;
     // Few tokens contain one of the patterns.
     let begins = |at: usize| CLEANED.iter().any(|(sought, _)| token[at..].starts_with(sought.as_bytes()));
     if !memchr_iter(b' ', &token).any(begins) {
         return Ok(token);
     }
     for (sought, put) in CLEANED {
+        budget.work(WORK_PER_TOKEN + token.len() / 4)?;
         token = replace(token, sought, put, budget)?;
     }
     Ok(token)
@@ -333,8 +364,8 @@ mod tests {
         String::from_utf8(token.expect("the budget suffices").into_owned()).expect("a text")
     }
 
-    fn with_budget<T>(bytes: usize, work: impl FnOnce(&StepBudget<'_>) -> T) -> T {
-        work(&StepBudget::new(&mut Budget::of_text(bytes), 0))
+    fn with_budget<T>(bytes: usize, work: impl FnOnce(&mut StepBudget<'_>) -> T) -> T {
+        work(&mut StepBudget::new(&mut Budget::of_text(bytes), 0))
     }
 
     proptest! {

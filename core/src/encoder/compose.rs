@@ -40,6 +40,10 @@ pub(super) struct Trimming {
     units: Vec<u32>,
 }
 
+/// Steps of work to encode a text, and to make each token, for [`Encoder::work`].
+const WORK_PER_TEXT: u64 = 32;
+const WORK_PER_TOKEN: u64 = 4;
+
 const SAME_UNIT: u32 = u32::MAX;
 
 impl Trimming {
@@ -383,7 +387,11 @@ impl Encoder {
             let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
             budget.add_input(text.len());
             let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget };
-            stages(self, &mut row)?;
+            let before = row.quota.counted + row.out.ids.len();
+            let result = stages(self, &mut row);
+            let tokens = (row.quota.counted + row.out.ids.len()).saturating_sub(before);
+            self.work += row.budget.worked() + WORK_PER_TEXT + WORK_PER_TOKEN * tokens as u64 + text.len() as u64 / 4;
+            result?;
             (self.quota, self.budget) = (row.quota, row.budget);
             if let Some(trimming) = trimming {
                 trimming.finish_text(text, plan.offset_unit);

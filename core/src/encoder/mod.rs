@@ -62,6 +62,8 @@ pub(crate) struct Encoder {
     texts: [TextTokens; 2],
     /// The number of text bytes encoded so far.
     pub(crate) encoded_bytes: u64,
+    /// The steps of work done so far, see [`Budget::work`]: those of components, and of the model.
+    pub(crate) work: u64,
 }
 
 /// A call's options, resolved against the tokenizer.
@@ -95,6 +97,7 @@ impl Encoder {
             trimming: Trimming::default(),
             texts: Default::default(),
             encoded_bytes: 0,
+            work: 0,
         }
     }
 

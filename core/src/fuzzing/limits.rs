@@ -126,11 +126,9 @@ pub(super) fn limits(bytes: &[u8]) {
             made.into_ids()
         }
         Err(EncodeError::OutputLimit { component, reached, limit: reported }) => {
-            assert!(
-                ["the normalizer", "the pre-tokenizer", "the column of tokens"].contains(&component),
-                "{component}"
-            );
-            assert_eq!(reported, limit);
+            let outputs = ["the normalizer", "the pre-tokenizer", "the column of tokens"];
+            assert!(component.starts_with("the chain of ") || outputs.contains(&component), "{component}");
+            assert!(reported >= limit);
             assert!(reached > limit);
             vec![0, 1, 0, 1, 2, 15]
         }
@@ -143,7 +141,9 @@ pub(super) fn limits(bytes: &[u8]) {
     match &whole {
         // Invalid UTF-8 becomes U+FFFD, which has three bytes.
         Ok(text) => assert!(text.len() <= 3 * limit, "{} bytes of {} ids", text.len(), ids.len()),
-        Err(DecodeError::OutputLimit { reached, limit: reported }) => assert!(*reported == limit && *reached > limit),
+        Err(DecodeError::OutputLimit { reached, limit: reported, .. }) => {
+            assert!(*reported >= limit && reached > reported);
+        }
         Err(error) => assert!(matches!(error, DecodeError::Pattern { .. }), "{error}"),
     }
     let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());

@@ -10,8 +10,8 @@
 //! # Bounds
 //!
 //! The pool maps at most the cap, and at most six fifths of the peak of outstanding memory: cached
-//! memory is unmapped before new memory is mapped. After every [`PeakWindow::ROUNDS`] drains, it is
-//! reduced to six fifths of the peak since the last time.
+//! memory is unmapped before new memory is mapped. Whenever a multiple of the peak was released,
+//! cached memory is unmapped until six fifths of the [recent peak](RecentPeak) are mapped.
 //!
 //! # Allocating
 //!
@@ -81,38 +81,38 @@ struct PoolState {
     /// capacity.
     drained: Vec<Block>,
     peak_out: usize,
-    /// Recent peak of outstanding bytes. It rises to the current value at once and decays by
-    /// 1/[`RECENT_DECAY`] with each drain.
-    recent_out: usize,
-    window: PeakWindow,
+    recent: RecentPeak,
 }
 
-/// Determines the peak of outstanding bytes during a number of drains.
+/// The peak of outstanding bytes in the current window and in the one before. A window ends when
+/// [`RecentPeak::TURNOVER`] times its peak was released, so that its length follows the size of the
+/// batches: 4 to 20 batches.
 #[derive(Debug, Default)]
-struct PeakWindow {
-    rounds: u32,
-    peak_out: usize,
+struct RecentPeak {
+    released: usize,
+    current: usize,
+    previous: usize,
 }
 
-impl PeakWindow {
-    /// The number of drains in a window, which is some tens of batches.
-    const ROUNDS: u32 = 1024;
+impl RecentPeak {
+    const TURNOVER: usize = 4;
 
-    /// Records the outstanding bytes before a drain. Returns the maximum number of bytes that may
-    /// stay mapped: at the end of a window, the bound for the window's peak; otherwise
-    /// `usize::MAX`.
-    fn next(&mut self, out: usize) -> usize {
-        self.peak_out = self.peak_out.max(out);
-        self.rounds += 1;
-        if self.rounds < Self::ROUNDS {
-            return usize::MAX;
+    /// Records that `released` bytes of `out` outstanding ones were released. Returns whether a
+    /// window ended.
+    fn record(&mut self, out: usize, released: usize) -> bool {
+        self.current = self.current.max(out);
+        self.released += released;
+        let has_ended = self.released / Self::TURNOVER >= self.current;
+        if has_ended {
+            *self = Self { released: 0, current: out - released, previous: self.current };
         }
-        with_spare(std::mem::take(self).peak_out).max(MIN_MAPPED_BOUND)
+        has_ended
+    }
+
+    fn bytes(&self) -> usize {
+        self.current.max(self.previous)
     }
 }
-
-/// [`PoolState::recent_out`] decays by this fraction with each drain: 1/256.
-const RECENT_DECAY: usize = 256;
 
 /// This fraction of the peak of outstanding bytes may be mapped in addition: 1/5.
 const SPARE_SHARE: usize = 5;
@@ -154,8 +154,8 @@ pub(super) struct SharedUsage {
 
 impl<L: Locks> SharedPool<L> {
     pub(super) fn new(pool: Box<dyn Pool>, bounds: Bounds) -> Self {
-        let (steps, drained, window) = (AllocSteps::default(), vec![], PeakWindow::default());
-        let state = PoolState { pool, bounds, steps, drained, peak_out: 0, recent_out: 0, window };
+        let (steps, drained, recent) = (AllocSteps::default(), vec![], RecentPeak::default());
+        let state = PoolState { pool, bounds, steps, drained, peak_out: 0, recent };
         Self { state: L::Of::new(state), returned: L::Of::new(ReturnedBlocks::default()) }
     }
 
@@ -226,26 +226,26 @@ impl<L: Locks> SharedPool<L> {
 
     /// Drains released blocks into the pool. Returns when it started; `None` if there were none.
     fn drain_returned(&self, state: &mut PoolState) -> Option<Instant> {
-        let PoolState { pool, bounds, drained, recent_out, window, .. } = state;
+        let PoolState { pool, bounds, drained, recent, .. } = state;
         debug_assert!(drained.is_empty());
-        self.returned.with(|returned| {
+        let released = self.returned.with(|returned| {
             std::mem::swap(&mut returned.blocks, drained);
-            returned.bytes = 0;
+            std::mem::take(&mut returned.bytes)
         });
         if drained.is_empty() {
             return None;
         }
         let since = Instant::now();
-        *recent_out = pool.usage().outstanding.max(*recent_out - *recent_out / RECENT_DECAY);
-        let kept = window.next(pool.usage().outstanding);
+        let window_ended = recent.record(pool.usage().outstanding, released);
         drained.drain(..).for_each(|block| pool.release(block));
         drained.shrink_to(KEPT_CAPACITY);
         // A lowered cap is reached as blocks are released, and a single peak is not kept forever.
-        let excess = pool.usage().mapped.saturating_sub(bounds.cap.min(kept));
+        let bound = if window_ended { with_spare(recent.bytes()).max(MIN_MAPPED_BOUND) } else { usize::MAX };
+        let excess = pool.usage().mapped.saturating_sub(bounds.cap.min(bound));
         if excess > 0 {
             pool.reclaim(excess);
         }
-        pool.decommit_cold(bounds.warm.max(*recent_out / WARM_SHARE), bounds.advice);
+        pool.decommit_cold(bounds.warm.max(recent.bytes() / WARM_SHARE), bounds.advice);
         Some(since)
     }
 
@@ -522,6 +522,21 @@ mod tests {
     }
 
     /// Threads allocate, write, check and release blocks. Every byte stays as its owner wrote it.
+    #[test]
+    fn a_peak_is_forgotten_after_a_multiple_of_it_was_released() {
+        let shared = shared(PoolKind::Split, 1 << 30);
+        let batch = |count: usize| {
+            let blocks: Vec<Block> =
+                (0..count).map(|_| shared.allocate(8 * MIB, None).expect("there is room")).collect();
+            blocks.into_iter().for_each(|block| shared.release(block));
+        };
+        batch(16);
+        batch(1);
+        assert_eq!(shared.usage().mapped, 128 * MIB, "the next batches may be as large");
+        (0..100).for_each(|_| batch(1));
+        assert!(shared.usage().mapped <= MIN_MAPPED_BOUND, "{:?}", shared.usage());
+    }
+
     #[test]
     fn threads_share_a_pool() {
         let rounds = if cfg!(miri) { 3 } else { 400 };

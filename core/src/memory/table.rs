@@ -53,6 +53,11 @@ impl<T: Zeroed> Table<T> {
         Self::with_reserved(len, len)
     }
 
+    /// A table of `len` zeros, or the failure.
+    pub fn try_zeroed(len: usize) -> Result<Self, OutOfMemory> {
+        Self::try_with_reserved(len, len)
+    }
+
     /// A table of `len` zeros with addresses reserved for `most` values, if the system supports
     /// that. It grows in place up to that length. A failure unwinds, as in
     /// [`Grow::grow`](super::Grow::grow).

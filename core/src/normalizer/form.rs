@@ -105,8 +105,9 @@ impl Form {
         Some(4)
     }
 
-    pub(crate) fn normalize(self, text: &mut AlignedText) {
-        let Some(first) = self.next_change(text.as_str()) else { return };
+    /// Returns whether anything was rewritten.
+    pub(crate) fn normalize(self, text: &mut AlignedText) -> bool {
+        let Some(first) = self.next_change(text.as_str()) else { return false };
         text.transform(|rewriter| {
             let mut next = Some(first.clone());
             while let Some(change) = next {
@@ -116,6 +117,7 @@ impl Form {
             }
             rewriter.keep_bytes(rewriter.rest().len());
         });
+        true
     }
 
     /// Normalizes the next `count` bytes.

@@ -19,7 +19,7 @@ pub(crate) mod sentencepiece;
 use std::sync::Arc;
 
 use crate::aligned::AlignedText;
-use crate::budget::{Budget, StageError};
+use crate::budget::{ALL_NORMALIZERS, Budget, StageError};
 pub(crate) use edges::Strip;
 pub(crate) use form::Form;
 pub(crate) use letters::Letters;
@@ -28,6 +28,9 @@ pub(crate) use replace::Replace;
 
 /// The name of this component in errors about the size of its output.
 const COMPONENT: &str = "the normalizer";
+
+/// The work of a Unicode form that changes a text, for [`Budget::work`].
+const WORK_PER_COMPOSED_BYTE: usize = 4;
 
 /// The first stage of a tokenizer.
 #[derive(Debug)]
@@ -52,9 +55,12 @@ pub(crate) enum Normalizer {
 
 impl Normalizer {
     /// Whether `text` certainly stays unchanged. This quick check suffices for most texts. It may
-    /// return false for a text that stays unchanged. The steps of patterns are charged to the
-    /// budget.
+    /// return false for a text that stays unchanged. The steps of patterns and the work are charged
+    /// to the budget; if it does not suffice, `normalize` reports it.
     pub(crate) fn leaves(&self, text: &str, budget: &mut Budget) -> bool {
+        if budget.work(self.work(text), ALL_NORMALIZERS).is_err() {
+            return false;
+        }
         match self {
             Self::Form(form) => form.leaves(text),
             Self::Letters(letters) => letters.leaves(text),
@@ -66,11 +72,30 @@ impl Normalizer {
         }
     }
 
-    /// Normalizes `text`. Errors: a pattern that exceeds its step limit, or a component that makes
-    /// more text than the budget allows.
+    /// The steps of work to read a text once, for [`Budget::work`].
+    fn work(&self, text: &str) -> usize {
+        const CALL: usize = 2;
+        let bytes = text.len();
+        CALL + match self {
+            Self::Form(_) if text.is_ascii() => bytes / 16,
+            Self::Letters(_) if text.is_ascii() => bytes / 4,
+            Self::Form(_) | Self::Letters(_) => bytes,
+            Self::Strip(_) | Self::Prepend(_) | Self::Replace(_) => bytes / 8,
+            Self::Precompiled(_) | Self::SentencePiece(_) => 4 * bytes,
+            Self::Sequence(_) => 0,
+        }
+    }
+
+    /// Normalizes `text`. Errors: a pattern that exceeds its step limit, a component that makes
+    /// more text than the budget allows, or a chain of components that takes more work.
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), StageError> {
+        budget.work(self.work(text.as_str()), ALL_NORMALIZERS)?;
         match self {
-            Self::Form(form) => form.normalize(text),
+            Self::Form(form) => {
+                if form.normalize(text) {
+                    budget.work(WORK_PER_COMPOSED_BYTE * text.as_str().len(), ALL_NORMALIZERS)?;
+                }
+            }
             Self::Letters(letters) => letters.normalize(text),
             Self::Strip(strip) => strip.normalize(text),
             Self::Prepend(put) => {

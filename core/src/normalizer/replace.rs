@@ -1,7 +1,7 @@
 //! Replace: replaces every match of a pattern by a fixed text.
 
 use crate::aligned::AlignedText;
-use crate::budget::{Budget, StageError};
+use crate::budget::{ALL_NORMALIZERS, Budget, StageError};
 use crate::memory::fallible::push;
 use crate::pattern::Pattern;
 use crate::span::Span;
@@ -47,6 +47,9 @@ impl Replace {
         }
         let put = self.content.len().saturating_mul(matches.len());
         budget.check(put.saturating_add(text.as_str().len() - taken), super::COMPONENT)?;
+        // The work of a match, which a regular expression takes longer to find.
+        let per_match = if self.pattern.as_string().is_some() { 4 } else { 8 };
+        budget.work(put + per_match * matches.len() + text.as_str().len() / 8, ALL_NORMALIZERS)?;
         text.rewrite(|rewriter| {
             let mut at = 0;
             for found in matches {

@@ -167,6 +167,11 @@ impl Cut {
         }
     }
 
+    /// The steps of work to read so many bytes once, for [`Budget::work`].
+    pub(super) fn work(&self, bytes: usize) -> usize {
+        if matches!(self.matcher, CutAt::Scripts) { bytes } else { bytes / 4 }
+    }
+
     pub(super) fn apply(
         &self,
         text: &AlignedText,

@@ -18,7 +18,7 @@ pub(crate) mod splits;
 pub(crate) mod unicode;
 
 use crate::aligned::{AlignedText, Rewriter};
-use crate::budget::{Budget, StageError};
+use crate::budget::{ALL_PRETOKENIZERS, Budget, StageError};
 use crate::byte_level;
 pub(crate) use cut::{Behavior, Cut};
 pub(crate) use letters::Letter;
@@ -98,8 +98,8 @@ impl PreTokenizer {
 
     /// Applies all stages to the splits of `text`.
     ///
-    /// Errors: a pattern that exceeds its step limit, or a stage that makes more text than the
-    /// budget allows.
+    /// Errors: a pattern that exceeds its step limit, a stage that makes more text than the budget
+    /// allows, or stages that take more work together.
     pub(crate) fn apply(
         &self,
         text: &mut AlignedText,
@@ -107,6 +107,12 @@ impl PreTokenizer {
         budget: &mut Budget,
     ) -> Result<(), StageError> {
         for stage in &self.stages {
+            let (bytes, parts) = (text.as_str().len(), splits.spans().len());
+            let work = match stage {
+                Stage::Cut(cut) => cut.work(bytes) + 4 * parts,
+                Stage::PrefixSpace | Stage::Bytes | Stage::Spaces { .. } => bytes + 4 * parts,
+            };
+            budget.work(work, ALL_PRETOKENIZERS)?;
             match stage {
                 Stage::Cut(cut) => cut.apply(text, splits, budget)?,
                 Stage::PrefixSpace => splits.rewrite(text, |rewriter| {

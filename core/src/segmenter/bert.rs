@@ -5,7 +5,8 @@ use unicode_normalization_alignments::char::{canonical_combining_class, decompos
 
 use super::FillEnd;
 use super::bits::{below, decode_any};
-use super::characters::{self, CharacterEntry, CharacterTable, Expansion, Role};
+use super::characters::{self, CharacterEntry, CharacterTable, Expansion, LongMarks, Role};
+use super::wide::{MAX_COVERED, WideBlock, Window, after_letters};
 use super::words::SegmentedWords;
 use crate::memory::fallible::append_copies;
 use crate::normalizer::{Form, Letters, Normalizer};
@@ -37,7 +38,7 @@ impl Bert {
         let mut made = Self {
             steps: vec![],
             decomposes: false,
-            characters: CharacterTable::new(),
+            characters: CharacterTable::new(LongMarks::Stop),
             lowercases: false,
             keeps_tabs: false,
         };
@@ -136,6 +137,18 @@ impl Bert {
         rest.is_empty() || !characters::reorders(self.entry(decode_any(rest).0))
     }
 
+    /// Whether NFD cannot move a mark across the last character of a text.
+    fn separates_last(&self, text: &str) -> bool {
+        text.chars().next_back().is_none_or(|last| !characters::reorders(self.entry(last as u32)))
+    }
+
+    /// The start of the run of removed characters that ends at byte `end`, or `from` if the run
+    /// starts before it.
+    fn start_of_removed(&self, text: &str, from: usize, end: usize) -> usize {
+        let is_removed = |character: char| characters::kind(self.entry(character as u32)) == Role::Nothing;
+        from + text[from..end].trim_end_matches(is_removed).len()
+    }
+
     #[inline]
     pub(super) fn fill(&self, text: &str, at: usize, tracked: bool, words: &mut SegmentedWords) -> FillEnd {
         simd::dispatch(
@@ -158,59 +171,77 @@ impl Bert {
         // Whether the last word may continue, and where it starts in the text.
         let (mut is_open, mut word_at) = (false, at);
         let mut general = None;
-        // Start of a run of removed characters directly before this position.
-        let mut nothing: Option<usize> = None;
-        // Whether NFD cannot move a mark across the previous character.
-        let before = text[..at].char_indices().next_back().map_or(at, |(start, _)| start);
-        let mut separates = self.separates(&bytes[before..at]);
+        let from = at;
+        let mut wide = WideBlock::new();
         while at < bytes.len() && words.has_room() {
             words.reserve();
             let rest = &bytes[at..];
-            let mut padded = [b' '; BLOCK];
-            let block: &[u8; BLOCK] = match rest.first_chunk() {
-                Some(block) => block,
+            let mut padded = [b' '; size_of::<Window>()];
+            let window: &Window = match rest.first_chunk() {
+                Some(window) => window,
                 None => {
                     padded[..rest.len()].copy_from_slice(rest);
                     &padded
                 }
             };
+            let block: &[u8; BLOCK] = window.first_chunk().expect("a window starts with a block");
             let masks = simd.masks(block);
-            let mut odd = !(masks.visible | masks.spaces);
+            let mut odd = !(masks.visible | masks.spaces | masks.high);
             if !self.keeps_tabs {
                 odd |= masks.spaces & !masks.blanks & !masks.line_breaks;
             }
-            let sure = below(odd);
+            let mut sure = below(odd);
+            let mut is_stopped = odd != 0;
+            let wide_bytes = masks.high & sure;
+            if wide_bytes != 0 {
+                let (covered, is_other) =
+                    wide.read(simd, window, &masks, sure, |code| self.characters.wide(code, |c| self.entry_of(c)));
+                is_stopped = is_other || is_stopped && covered == sure;
+                sure = covered;
+            }
             if sure != 0 {
-                let letters = (masks.letters | masks.digits) & sure;
-                let kept = masks.visible & sure;
-                let starts = kept & !(letters & (letters << 1 | u64::from(is_open)));
+                let mut letters = (masks.letters | masks.digits) & sure;
+                let mut kept = masks.visible & sure;
                 let mut written = *block;
                 if self.lowercases {
                     written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
+                let len = (sure.count_ones() as usize).min(rest.len());
+                let (mut inner, mut changed) = (0, 0);
+                if wide_bytes & sure != 0 {
+                    wide.put_texts(&mut written);
+                    let of_wide = wide.masks(simd, wide_bytes & sure);
+                    letters |= of_wide.letters;
+                    letters |= after_letters(of_wide.removed, letters << 1 | u64::from(is_open));
+                    kept |= of_wide.kept;
+                    inner = of_wide.inner;
+                    changed = of_wide.changed & (kept | letters);
+                }
+                let starts = kept & !inner & !(letters & (letters << 1 | u64::from(is_open)));
                 words.push_block(simd, &written, at, kept, starts, starts);
+                words.note_changes(starts, changed);
                 if starts != 0 {
                     word_at = at + 63 - starts.leading_zeros() as usize;
                 }
-                let len = (sure.count_ones() as usize).min(rest.len());
                 is_open = letters >> (len - 1) & 1 != 0;
-                (nothing, separates) = (None, true);
                 at += len;
-                if odd == 0 {
-                    continue;
-                }
             }
-            // Characters that the masks do not cover, up to the next that they do.
-            while words.has_room() {
+            if !is_stopped {
+                continue;
+            }
+            // Characters that neither the masks nor `wide` cover, up to several that they do.
+            let mut covered = 0;
+            while covered < MAX_COVERED && words.has_room() {
                 words.reserve();
                 let Some(&first) = bytes.get(at) else { break };
                 let (code, len) = decode_any(&bytes[at..]);
                 let entry = self.entry(code);
                 let written = characters::len(entry);
                 let mut kind = characters::kind(entry);
+                covered = if kind == Role::Mark || written > len { 0 } else { covered + 1 };
                 if kind == Role::Mark {
                     // NFD leaves a mark where it is if no mark is next to it.
-                    let is_alone = separates && self.separates(&bytes[at + len..]);
+                    let is_alone = self.separates_last(&text[..at]) && self.separates(&bytes[at + len..]);
                     kind = if is_alone { Role::Word } else { Role::General };
                 }
                 match kind {
@@ -234,7 +265,6 @@ impl Bert {
                     }
                     Role::Space => is_open = false,
                     Role::Nothing => {
-                        nothing.get_or_insert(at);
                         if is_open {
                             words.note_change();
                         }
@@ -244,10 +274,6 @@ impl Bert {
                         break;
                     }
                 }
-                if kind != Role::Nothing {
-                    nothing = None;
-                }
-                separates = !characters::reorders(entry);
                 at += len;
                 if first < 0x80 && bytes.get(at).is_some_and(u8::is_ascii) {
                     break;
@@ -263,7 +289,7 @@ impl Bert {
         let stop = match general {
             Some(found) => {
                 // NFD can give the span of a removed mark to one that remains.
-                let start = if is_open { word_at } else { nothing.unwrap_or(found) };
+                let start = if is_open { word_at } else { self.start_of_removed(text, from, found) };
                 // These separate words whatever the settings of the normalizer are.
                 let ends_word = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
                 let end = bytes[found..].iter().position(ends_word).map_or(bytes.len(), |len| found + len);

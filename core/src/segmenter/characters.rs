@@ -3,6 +3,8 @@
 
 use std::sync::OnceLock;
 
+use super::wide::WideEntry;
+
 /// Characters per page of the table.
 const CODES_PER_PAGE: usize = 64;
 const PAGE_COUNT: usize = 0x11_0000 / CODES_PER_PAGE;
@@ -143,27 +145,59 @@ pub(super) fn kind(entry: &CharacterEntry) -> Role {
 /// first time; computing all pages would take milliseconds.
 #[derive(Debug)]
 pub(super) struct CharacterTable {
-    pages: Box<[OnceLock<Box<[CharacterEntry; CODES_PER_PAGE]>>]>,
+    long_marks: LongMarks,
+    pages: Box<[OnceLock<Box<Page>>]>,
+}
+
+/// What a block does with a [`Role::Mark`] of at least three bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LongMarks {
+    /// It ends.
+    Stop,
+    /// The mark is part of a word, if the character before it has at least three bytes too.
+    Join,
+}
+
+/// The entries of adjacent characters, twice: with all that an entry has, and in the form that
+/// [`super::wide`] reads.
+#[derive(Debug)]
+struct Page {
+    entries: [CharacterEntry; CODES_PER_PAGE],
+    wide: [WideEntry; CODES_PER_PAGE],
 }
 
 impl CharacterTable {
-    pub(super) fn new() -> Self {
-        Self { pages: (0..PAGE_COUNT).map(|_| OnceLock::new()).collect() }
+    pub(super) fn new(long_marks: LongMarks) -> Self {
+        Self { long_marks, pages: (0..PAGE_COUNT).map(|_| OnceLock::new()).collect() }
     }
 
     /// The entry of a code point; `make` computes missing entries.
     #[inline(always)]
     pub(super) fn get(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> &CharacterEntry {
-        let page = self.pages[code as usize / CODES_PER_PAGE % PAGE_COUNT].get_or_init(|| Self::page(code, make));
-        &page[code as usize % CODES_PER_PAGE]
+        let page = self.pages[code as usize / CODES_PER_PAGE % PAGE_COUNT].get_or_init(|| self.page(code, make));
+        &page.entries[code as usize % CODES_PER_PAGE]
+    }
+
+    /// The entry of a code point as [`super::wide`] reads it.
+    #[inline(always)]
+    pub(super) fn wide(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> WideEntry {
+        let Some(page) = self.pages.get(code as usize / CODES_PER_PAGE) else { return WideEntry::OTHER };
+        page.get_or_init(|| self.page(code, make)).wide[code as usize % CODES_PER_PAGE]
     }
 
     #[cold]
-    fn page(code: u32, make: impl Fn(char) -> CharacterEntry) -> Box<[CharacterEntry; CODES_PER_PAGE]> {
+    fn page(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> Box<Page> {
+        let mut page = Box::new(Page {
+            entries: [entry(Role::General, ""); CODES_PER_PAGE],
+            wide: [WideEntry::OTHER; CODES_PER_PAGE],
+        });
         let first = code & !(CODES_PER_PAGE as u32 - 1);
-        let entries: Box<[CharacterEntry]> = (first..first + CODES_PER_PAGE as u32)
-            .map(|code| char::from_u32(code).map_or(entry(Role::General, ""), &make))
-            .collect();
-        entries.try_into().expect("a page of entries")
+        for ((code, entry), wide) in (first..).zip(&mut page.entries).zip(&mut page.wide) {
+            if let Some(character) = char::from_u32(code) {
+                *entry = make(character);
+                *wide = WideEntry::of(character.len_utf8(), entry, self.long_marks);
+            }
+        }
+        page
     }
 }

@@ -6,7 +6,8 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use super::FillEnd;
 use super::bits::{below, decode_any};
-use super::characters::{self, CharacterEntry, CharacterTable, Role};
+use super::characters::{self, CharacterEntry, CharacterTable, LongMarks, Role};
+use super::wide::{MAX_COVERED, WideBlock, WideMasks, Window, after_long};
 use super::words::SegmentedWords;
 use crate::memory::fallible::{append_copies, push};
 use crate::normalizer::{LONG_CLUSTER, Normalizer, Precompiled};
@@ -74,7 +75,7 @@ impl Metaspace {
             drops_spaces,
             prepend: *prepend,
             joins_spaces,
-            characters: CharacterTable::new(),
+            characters: CharacterTable::new(LongMarks::Join),
             lowercases: false,
             breaks_are_spaces: false,
         };
@@ -159,6 +160,7 @@ impl Metaspace {
         // Whether the last word may continue, and whether it is only a mark.
         let (mut is_open, mut is_space) = (false, false);
         let mut general = None;
+        let mut wide = WideBlock::new();
         while at < bytes.len() && words.has_room() {
             words.reserve();
             if !is_open && characters::kind(self.entry(decode_any(&bytes[at..]).0)) == Role::Word {
@@ -167,24 +169,37 @@ impl Metaspace {
                 (is_open, is_space, word_at) = (true, false, at);
             }
             let rest = &bytes[at..];
-            let mut padded = [0; BLOCK];
-            let block: &[u8; BLOCK] = match rest.first_chunk() {
-                Some(block) => block,
+            let mut padded = [0; size_of::<Window>()];
+            let window: &Window = match rest.first_chunk() {
+                Some(window) => window,
                 None => {
                     padded[..rest.len()].copy_from_slice(rest);
                     &padded
                 }
             };
+            let block: &[u8; BLOCK] = window.first_chunk().expect("a window starts with a block");
             let masks = simd.masks(block);
             let mut spaces = masks.blanks;
             if self.breaks_are_spaces {
                 // Bit 2 is set in the carriage return and not in the line feed.
                 spaces |= masks.line_breaks & !simd.any_bit(block, 4);
             }
-            let odd = !(masks.visible | spaces);
+            let odd = !(masks.visible | masks.high | spaces);
             let before = spaces << 1 | u64::from(is_space);
             let repeated = if self.joins_spaces && !self.drops_spaces { spaces & before } else { 0 };
             let mut sure = below(odd);
+            let mut is_stopped = odd != 0;
+            let mut of_wide = WideMasks::default();
+            if masks.high & sure != 0 {
+                let entry = |code| self.characters.wide(code, |character| self.entry_of(character));
+                let (covered, is_other) = wide.read(simd, window, &masks, sure, entry);
+                is_stopped = is_other || is_stopped && covered == sure;
+                of_wide = wide.masks(simd, masks.high & covered);
+                let can_join = is_open && !is_space;
+                let stray = of_wide.marks & !after_long(of_wide.inner, &bytes[..at], can_join);
+                sure = covered & below(stray);
+                is_stopped |= stray != 0;
+            }
             // A space before a character that the masks do not cover may form a grapheme cluster
             // with it.
             let last = (sure >> 1) + 1;
@@ -194,7 +209,7 @@ impl Metaspace {
             }
             if sure != 0 {
                 let spaces = spaces & sure;
-                let visible = masks.visible & sure;
+                let visible = (masks.visible | of_wide.kept) & sure;
                 let len = sure.count_ones();
                 let (kept, starts, origins) = if self.drops_spaces {
                     // The space directly before a word becomes its mark.
@@ -220,24 +235,30 @@ impl Metaspace {
                 if self.lowercases {
                     written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
+                if masks.high & sure != 0 {
+                    wide.put_texts(&mut written);
+                }
                 words.push_block(simd, &written, at, kept, starts, origins);
+                words.note_changes(starts, of_wide.changed & sure);
                 if starts != 0 {
                     word_at = at + 63 - origins.leading_zeros() as usize + usize::from(self.drops_spaces);
                 }
                 is_space = spaces >> (len - 1) & 1 != 0;
                 is_open = !(is_space && self.drops_spaces);
                 at += len as usize;
-                if odd == 0 || len == BLOCK as u32 {
-                    continue;
-                }
             }
-            // Characters that the masks do not cover, up to the next that they do.
-            while words.has_room() {
+            if !is_stopped {
+                continue;
+            }
+            // Characters that neither the masks nor `wide` cover, up to several that they do.
+            let mut covered = 0;
+            while covered < MAX_COVERED && words.has_room() {
                 words.reserve();
                 let Some(&byte) = bytes.get(at) else { break };
                 let (code, len) = decode_any(&bytes[at..]);
                 let entry = self.entry(code);
                 let mut kind = characters::kind(entry);
+                covered = if kind == Role::Mark || characters::len(entry) > len { 0 } else { covered + 1 };
                 if kind == Role::Mark {
                     let joins_word = is_open && !is_space;
                     kind = match self.mark_at(text, at, len, joins_word.then_some(word_at), tracked) {

@@ -2,13 +2,14 @@
 //!
 //! A segmenter reads a text once and writes its normalized words into a buffer, one directly after
 //! the other; white space between words is left out. The word cache and the model then process the
-//! buffer. ASCII is read 64 bytes at a time with the masks of [`crate::simd`], other characters
-//! with a table ([`characters`]). Characters that the table cannot describe because they depend on
-//! their neighbours go through the normalizer and the pre-tokenizer, from the start of their word
-//! to the next white space.
+//! buffer. Text is read 64 bytes at a time, with the masks of [`crate::simd`] for ASCII and with a
+//! table ([`characters`]) for other characters. Characters that the table cannot describe because
+//! they depend on their neighbours go through the normalizer and the pre-tokenizer, from the start
+//! of their word to the next white space.
 //!
 //! - [`bert`]: BertNormalizer, or some of its steps, and BertPreTokenizer.
 //! - [`metaspace`]: a charsmap and Metaspace, with or without WhitespaceSplit.
+//! - [`wide`]: the characters of a block that are not ASCII.
 //! - [`words`]: the buffer, and the positions of its words in the original.
 //!
 //! The slow twin of a segmenter is the pair of components that it replaces; tests compare them.
@@ -19,6 +20,7 @@ mod characters;
 mod metaspace;
 #[cfg(test)]
 mod tests;
+mod wide;
 mod words;
 
 use std::ops::Range;

@@ -274,6 +274,17 @@ fn most_words_are_not_left_to_the_normalizer() {
 }
 
 #[test]
+fn a_word_that_starts_before_a_block_fits_beside_the_words_of_the_block() {
+    // The first block has one word, the others 32. A block starts when 64 words fit exactly.
+    let text = format!("{} {}", "a".repeat(63), "a ".repeat(32 * 70));
+    for twin in berts().into_iter().chain(metaspaces()) {
+        for prefix in 0..4 {
+            twin.check(&format!("{}{text}", "b ".repeat(32 * prefix)));
+        }
+    }
+}
+
+#[test]
 fn other_components_have_no_segmenter() {
     let pre_tokenizer = json!({"type": "BertPreTokenizer"});
     let sequence = |parts: Value| json!({"type": "Sequence", "normalizers": parts});

@@ -3,6 +3,7 @@
 use crate::memory::Grow;
 use crate::memory::fallible::{append_copies, push};
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
+use crate::simd::bits::positions;
 use crate::simd::{BLOCK, Simd};
 use crate::span::Span;
 
@@ -142,10 +143,10 @@ impl SegmentedWords {
         }));
     }
 
-    /// Whether the ends of another block's words fit.
+    /// Whether the ends of another block's words fit, and of a word that starts before the block.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
-        self.ends.len() + BLOCK <= self.ends.capacity()
+        self.ends.len() < self.ends.capacity() - BLOCK
     }
 
     /// Ensures spare room for two blocks.
@@ -227,6 +228,26 @@ impl SegmentedWords {
     pub(super) fn note_change(&mut self) {
         if self.tracked {
             let word = self.starts.len() as u32 - 1;
+            if self.changed.last().is_none_or(|&(last, _)| last != word) {
+                push(&mut self.changed, (word, 0));
+            }
+        }
+    }
+
+    /// [`Self::note_change`] for the words of a block that have bytes in `changed`. The block was
+    /// pushed last, with these `starts`.
+    #[inline(always)]
+    pub(super) fn note_changes(&mut self, starts: u64, changed: u64) {
+        if self.tracked && changed != 0 {
+            self.note_words(starts, changed);
+        }
+    }
+
+    #[inline(never)]
+    fn note_words(&mut self, starts: u64, changed: u64) {
+        let before = self.starts.len() as u32 - starts.count_ones();
+        for at in positions(changed) {
+            let word = before + (starts & (2u64 << at).wrapping_sub(1)).count_ones() - 1;
             if self.changed.last().is_none_or(|&(last, _)| last != word) {
                 push(&mut self.changed, (word, 0));
             }

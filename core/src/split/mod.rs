@@ -5,6 +5,12 @@
 //! A piece depends only on the text from its start to a position shortly after its end, never on
 //! how the text arrives: a stream that receives the text in parts yields the pieces of the whole
 //! text.
+//!
+//! To find where the longest piece ends, many prefixes may have to be counted. With a long chain of
+//! components, or with components that make much text, that costs many times more than to encode
+//! the text. So the work of a call is limited relative to its text. Beyond the limit, pieces are
+//! found in haste: each is encoded about twice, and it can be slightly shorter than the longest.
+//! Then pieces also depend on the pieces before them.
 
 pub(crate) mod lines;
 pub(crate) mod sentences;
@@ -15,6 +21,7 @@ use crate::added_tokens::{Policy, SearchStage};
 use crate::batch::Cancel;
 use crate::bounded::prefixes::Prefixes;
 use crate::bounded::{TokenBudget, utf16_len};
+use crate::budget::{OutputLimit, SPLIT};
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
@@ -93,6 +100,15 @@ pub struct Pieces {
 
 /// Maximum number of boundaries that are tried, from the last one within the limit.
 const MAX_TRIED_PREFIXES: usize = 16;
+/// The work that a split may take before it gets hasty, in the steps of
+/// [`Encoder::work`](crate::encoder::Encoder): for each byte of its pieces, and for any text. With
+/// the files of real models, pieces of 16 tokens take up to a tenth of it, and longer ones less.
+const WORK_PER_BYTE: u64 = 512;
+const MIN_WORK: u64 = 1 << 21;
+/// The work at which a split fails, as a multiple of that.
+const MOST_WORK: u64 = 3;
+/// Maximum number of boundaries that are tried in haste.
+const HASTY_BOUNDARIES: usize = 2;
 /// Minimum number of bytes after the text that a piece depends on, so that no character and no
 /// special token is cut.
 const MARGIN: usize = 16;
@@ -129,7 +145,21 @@ impl Tokenizer {
         let progress = Progress { start: bytes(progress.start), covered: bytes(progress.covered) };
         let mut made = self.with_encoder(|encoder| {
             let prefixes = Prefixes::new(self, &plan);
-            let splitter = Splitter { tokenizer: self, text: utf8, limits, plan: &plan, room, is_end, encoder };
+            let added = self.pipeline.added_tokens.tokens().iter().map(|token| token.content.len()).max();
+            let margin = added.unwrap_or(0).max(MARGIN);
+            let (work_before, split_bytes) = (encoder.work, 0);
+            let splitter = Splitter {
+                tokenizer: self,
+                text: utf8,
+                limits,
+                plan: &plan,
+                room,
+                is_end,
+                encoder,
+                margin,
+                work_before,
+                split_bytes,
+            };
             splitter.pieces(prefixes, progress, cancel)
         })?;
         if let Text::Utf16(_) = text {
@@ -148,6 +178,12 @@ struct Splitter<'a> {
     room: TokenBudget,
     is_end: bool,
     encoder: &'a mut Encoder,
+    /// The number of bytes behind the text that a piece depends on which must have arrived.
+    margin: usize,
+    /// The work of the encoder before the call.
+    work_before: u64,
+    /// The size of all pieces so far.
+    split_bytes: usize,
 }
 
 /// The next piece.
@@ -180,6 +216,7 @@ impl<'a> Splitter<'a> {
                     break;
                 }
             };
+            self.split_bytes += length;
             let end = start + length;
             if end <= covered && start < covered {
                 // The overlap leaves no space for new text.
@@ -199,6 +236,7 @@ impl<'a> Splitter<'a> {
     fn next(&mut self, prefixes: &mut Prefixes<'a>, start: usize) -> Result<Next, EncodeError> {
         let text = &self.text[start..];
         prefixes.restart(text);
+        prefixes.is_hasty = self.is_hasty()?;
         let found = prefixes.longest_unverified(self.encoder, self.room.tokens)?;
         let wants_boundary = found.length < text.len() && self.limits.boundary != Boundary::Token;
         let boundary = if wants_boundary && found.length > 0 {
@@ -214,20 +252,30 @@ impl<'a> Splitter<'a> {
                 (found.length, found.tokens)
             }
         };
-        if !self.is_end {
-            let added = self.tokenizer.pipeline.added_tokens.tokens().iter().map(|token| token.content.len()).max();
-            if prefixes.seen + added.unwrap_or(0).max(MARGIN) > text.len() {
-                return Ok(Next::DependsOnMore);
-            }
+        if !self.is_end && prefixes.seen + self.margin > text.len() {
+            return Ok(Next::DependsOnMore);
         }
         Ok(if length == 0 { Next::TooLong } else { Next::Piece(length, self.room.total(tokens)) })
     }
 
+    /// Whether so much work was done that the next pieces have to be cheap. Fails if too much work
+    /// was done for that.
+    fn is_hasty(&self) -> Result<bool, EncodeError> {
+        let done = self.encoder.work - self.work_before;
+        let allowed = |bytes: usize| MIN_WORK.saturating_add(WORK_PER_BYTE.saturating_mul(bytes as u64));
+        let most = MOST_WORK.saturating_mul(allowed(self.text.len()));
+        if done > most {
+            let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);
+            return Err(OutputLimit { component: SPLIT, reached: size(done), limit: size(most) }.into());
+        }
+        Ok(done > allowed(self.split_bytes))
+    }
+
     /// The ends of the last sentences or lines of a text at or before `most`.
     fn last_boundaries(&self, prefixes: &mut Prefixes<'_>, most: usize) -> Vec<usize> {
-        let mut last = vec![];
+        let (mut last, is_hasty) = (vec![], prefixes.is_hasty);
         let mut add = |end: usize| {
-            if last.len() == MAX_TRIED_PREFIXES {
+            if last.len() == if is_hasty { HASTY_BOUNDARIES } else { MAX_TRIED_PREFIXES } {
                 last.remove(0);
             }
             last.push(end);
@@ -244,8 +292,8 @@ impl<'a> Splitter<'a> {
         ends: &[usize],
     ) -> Result<Option<(usize, usize)>, EncodeError> {
         for &length in ends.iter().rev() {
-            let mut tokens = prefixes.count(self.encoder, length)?;
-            if tokens <= self.room.tokens && !prefixes.counts_ends_exactly {
+            let mut tokens = if prefixes.is_hasty { 0 } else { prefixes.count(self.encoder, length)? };
+            if prefixes.is_hasty || tokens <= self.room.tokens && !prefixes.counts_ends_exactly {
                 tokens = prefixes.count_whole(self.encoder, length, self.room.tokens)?;
             }
             if tokens <= self.room.tokens {
@@ -298,7 +346,7 @@ impl<'a> Splitter<'a> {
             // Usually the first or the second start succeeds. After many failures, starts are
             // skipped.
             place += step;
-            step = if place < MAX_TRIED_PREFIXES { 1 } else { 2 * step };
+            step = if place < MAX_TRIED_PREFIXES && !prefixes.is_hasty { 1 } else { 2 * step };
         }
         Ok(piece.len())
     }

@@ -283,7 +283,7 @@ mod tests {
                 // Some words have ids of three bytes.
                 let ids = (0..count as u32).map(|at| at << if vary % 2 == 0 { 20 } else { 12 } | u32::from(word[0]));
                 if key == NOT_SHORT {
-                    medium::MediumSlot::new(word, ids, vary == 0, &mut ring).map(|slot| medium.insert(slot));
+                    medium::MediumSlot::new(word, ids, vary == 0, &mut ring).map(|slot| medium.insert(slot, 0));
                     continue;
                 }
                 let slot = Slot::packed(key, ids.clone());

@@ -1,7 +1,14 @@
 //! The table of *medium* words, of 16 to 31 bytes. Each word has a cache line of its own, which
 //! contains its bytes and its ids, and which a lookup can prefetch.
+//!
+//! The table doubles when it has evicted too many words, up to a limit, and while the memory that
+//! it shares with other tables lasts.
+
+use std::sync::Arc;
 
 use super::Hit;
+use super::budget::CacheBudget;
+use super::growth::Growth;
 use super::spill_ring::SpillRing;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
@@ -15,6 +22,10 @@ const MIN_LEN: usize = 16;
 pub(super) const MAX_LEN: usize = 31;
 /// The maximum number of ids of a medium word.
 pub(super) const MAX_IDS: usize = MAX_LEN;
+/// The initial size of a table, in slots: 512 KiB.
+pub(super) const INITIAL_SLOTS: usize = 8 << 10;
+/// The maximum size of a table that shares a budget, in slots: 4 MiB.
+const MAX_SHARED_SLOTS: usize = 64 << 10;
 /// Flag in the control byte of a slot's first ids; see [`Hit::lengths_vary`].
 const LENGTHS_VARY_FLAG: u8 = 0x80;
 
@@ -192,12 +203,22 @@ impl MediumProbe {
 #[derive(Debug)]
 pub(super) struct MediumWords {
     slots: Table<MediumSlot>,
+    /// The maximum number of slots.
+    limit: usize,
+    growth: Growth,
 }
 
 impl MediumWords {
-    /// A table of `slots` slots, a power of two or zero.
-    pub(super) fn new(slots: usize) -> Self {
-        Self { slots: Table::zeroed(if slots < 2 { 0 } else { slots }) }
+    /// A table of up to `limit` slots, a power of two or zero.
+    pub(super) fn new(limit: usize) -> Self {
+        let limit = if limit < 2 { 0 } else { limit };
+        Self { slots: Table::zeroed(limit.min(INITIAL_SLOTS)), limit, growth: Growth::default() }
+    }
+
+    /// Lets the table grow while the budget lasts.
+    pub(super) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
+        self.limit = self.limit.max(MAX_SHARED_SLOTS);
+        self.growth = Growth::sharing(budget, self.slots.memory_bytes());
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -247,8 +268,16 @@ impl MediumWords {
     }
 
     /// Inserts a word that was not found. Returns the word that this evicts, or the word itself if
-    /// the table has no slots.
-    pub(super) fn insert(&mut self, slot: MediumSlot) -> Option<MediumSlot> {
+    /// the table has no slots. `lookups` is the number of lookups in the cache so far.
+    pub(super) fn insert(&mut self, slot: MediumSlot, lookups: u64) -> Option<MediumSlot> {
+        let evicted = self.put(slot)?;
+        if self.growth.is_due_after_eviction(self.slots.len() / 2, lookups) {
+            self.grow();
+        }
+        Some(evicted)
+    }
+
+    fn put(&mut self, slot: MediumSlot) -> Option<MediumSlot> {
         if self.slots.is_empty() {
             return Some(slot);
         }
@@ -268,6 +297,23 @@ impl MediumWords {
         }
         let newer = std::mem::replace(&mut self.slots[primary], slot);
         Some(std::mem::replace(&mut self.slots[primary + 1], newer))
+    }
+
+    /// Doubles the table, if the limit, the budget and the system allow it. The words are inserted
+    /// again, so that those in secondary buckets return to primary ones that have room now.
+    #[cold]
+    fn grow(&mut self) {
+        let slots = 2 * self.slots.len();
+        if slots > self.limit || !self.growth.try_take(slots * size_of::<MediumSlot>()) {
+            return;
+        }
+        // If memory is short, the table continues to evict words.
+        let Ok(larger) = Table::try_zeroed(slots) else { return };
+        let words = std::mem::replace(&mut self.slots, larger);
+        // In reverse order, because the first slot of a bucket has the newer word.
+        for slot in words.iter().rev().filter(|slot| !slot.is_empty()) {
+            self.put(*slot);
+        }
     }
 
     /// Removes all words.
@@ -345,7 +391,7 @@ mod tests {
             let word = vec![b'w'; 16 + count % 16];
             let ids: Vec<u32> = (0..count as u32).map(|at| largest - at).collect();
             let slot = slot_with(&mut ring, &word, &ids).expect("they fit");
-            words.insert(slot);
+            words.insert(slot, 0);
             if count > 0 {
                 assert_eq!(find_with(&words, &ring, &word), Some((ids.clone(), count == 3)));
             }
@@ -366,10 +412,10 @@ mod tests {
         let (mut words, mut ring) = (MediumWords::new(2), SpillRing::new(256));
         let (word, other) = ([b'w'; 20], [b'v'; 20]);
         let put = |words: &mut MediumWords, ring: &mut SpillRing, ids: &[u32]| {
-            words.insert(slot_with(ring, &word, ids).expect("they fit"))
+            words.insert(slot_with(ring, &word, ids).expect("they fit"), 0)
         };
         put(&mut words, &mut ring, &[5; 20]);
-        words.insert(slot(&other, &[1]).expect("it fits"));
+        words.insert(slot(&other, &[1]).expect("it fits"), 0);
         assert!(!words.is_miss(&words.probe(&word), &ring));
         (0..12).for_each(|_| _ = ring.write([0; 30].into_iter()));
         assert_eq!(find_with(&words, &ring, &word), None);
@@ -387,7 +433,7 @@ mod tests {
     fn the_two_newest_words_of_a_bucket_stay_and_the_evicted_one_is_returned() {
         let mut words = MediumWords::new(2);
         let texts = [[b'a'; 16], [b'b'; 16], [b'c'; 16]];
-        let evicted: Vec<_> = texts.iter().map(|text| words.insert(slot(text, &[1]).expect("it fits"))).collect();
+        let evicted: Vec<_> = texts.iter().map(|text| words.insert(slot(text, &[1]).expect("it fits"), 0)).collect();
         assert_eq!(evicted, [None, None, slot(&texts[0], &[1])]);
         assert_eq!(texts.map(|text| find(&words, &text).is_some()), [false, true, true]);
     }
@@ -402,7 +448,8 @@ mod tests {
         let both = |number| (primary(&words, number), secondary(&words, number));
         let (at, other) = (0..).map(both).find(|(at, other)| at != other).expect("no end");
         let same: Vec<u32> = (0..9999).filter(|&number| both(number) == (at, other)).collect();
-        let put = |words: &mut MediumWords, number: u32| words.insert(slot(&word(number), &[number]).expect("it fits"));
+        let put =
+            |words: &mut MediumWords, number: u32| words.insert(slot(&word(number), &[number]).expect("it fits"), 0);
         for (before, &number) in same[..4].iter().enumerate() {
             let probe = MediumProbe { key: MediumKey::of(&word(number)).expect("its length fits"), bucket: at as u32 };
             assert_eq!((words.is_miss(&probe, &SpillRing::new(0)), words.may_have_been_evicted(&probe)), (true, false));
@@ -426,7 +473,7 @@ mod tests {
         let mut words = MediumWords::new(2);
         for len in MIN_LEN..=MAX_LEN {
             let word = vec![b'w'; len];
-            words.insert(slot(&word, &[1]).expect("it fits"));
+            words.insert(slot(&word, &[1]).expect("it fits"), 0);
             assert_eq!(find(&words, &word), Some((vec![1], false)));
             for at in 0..len {
                 let mut other = word.clone();
@@ -434,17 +481,49 @@ mod tests {
                 assert_eq!(find(&words, &other), None, "{at} of {len}");
             }
             let (shorter, longer) = (&word[1..], [&word[..], b"w"].concat());
-            words.insert(slot(&[b'x'; 16], &[2]).expect("it fits"));
+            words.insert(slot(&[b'x'; 16], &[2]).expect("it fits"), 0);
             assert_eq!(find(&words, &longer), None, "{len}");
             assert!(len == MIN_LEN || find(&words, shorter).is_none(), "{len}");
         }
     }
 
     #[test]
+    fn a_table_grows_while_its_budget_lasts_and_keeps_most_words() {
+        const SLOTS: u32 = 1 << 10;
+        let word = |number: u32| format!("word number {number:08}").into_bytes();
+        let slot = |number: u32| slot(&word(number), &[number]).expect("it fits");
+        let known = |words: &MediumWords| -> Vec<u32> {
+            (0..SLOTS).filter(|&number| find(words, &word(number)) == Some((vec![number], false))).collect()
+        };
+        let bytes = |slots: u32| slots as usize * size_of::<MediumSlot>();
+        let budget = Arc::new(CacheBudget::new(bytes(5 * SLOTS)));
+        let mut words = MediumWords::new(SLOTS as usize);
+        words.share_budget(Arc::clone(&budget));
+        (0..SLOTS * 3 / 4).for_each(|number| _ = words.put(slot(number)));
+        let before = known(&words);
+        assert!(before.len() > SLOTS as usize * 2 / 3, "{} of {SLOTS}", before.len());
+        words.grow();
+        assert_eq!(words.slots.len(), 2 * SLOTS as usize);
+        assert!(known(&words).len() * 100 > before.len() * 99, "{} of {}", known(&words).len(), before.len());
+        let in_use = |slots: &[MediumSlot]| slots.iter().filter(|slot| !slot.is_empty()).count();
+        assert_eq!(in_use(&words.slots), known(&words).len(), "each word is in the table once");
+        // The next size is within the budget, the one after it is not.
+        (0..40 * SLOTS).for_each(|number| _ = words.insert(slot(number), 0));
+        assert_eq!(words.slots.len(), 4 * SLOTS as usize);
+        drop(words);
+        assert!(budget.try_take(bytes(5 * SLOTS)), "it is released");
+        // Rare evictions do not justify growth.
+        let mut words = MediumWords::new(SLOTS as usize);
+        words.share_budget(Arc::default());
+        (0..40 * SLOTS).for_each(|number| _ = words.insert(slot(number), 4096 * u64::from(number)));
+        assert_eq!(words.slots.len(), SLOTS as usize);
+    }
+
+    #[test]
     fn a_table_without_slots_keeps_nothing() {
         let mut words = MediumWords::new(1);
         let only = slot(&[b'a'; 20], &[1]).expect("it fits");
-        assert_eq!(words.insert(only), Some(only));
+        assert_eq!(words.insert(only, 0), Some(only));
         assert_eq!((find(&words, &[b'a'; 20]), words.memory_bytes()), (None, 0));
     }
 }

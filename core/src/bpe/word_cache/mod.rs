@@ -9,7 +9,7 @@
 //! - [`spill_ring`]: ids that do not fit into a slot, and the bytes of long words. The newest
 //!   entries overwrite the oldest, and a slot can tell that its entry was overwritten.
 //! - [`shared`]: short words that all workers of a tokenizer share.
-//! - [`budget`]: the memory that the tables of short words of all these workers share.
+//! - [`growth`]: when a table grows, and [`budget`]: the memory for that, which all workers share.
 //! - [`lookup`]: many adjacent words of a text looked up at once.
 //!
 //! The cache is never cleared as a whole; a new word evicts at most one old word. (The exception is
@@ -23,6 +23,7 @@
 //! are internal to the cache.
 
 mod budget;
+mod growth;
 mod long;
 mod lookup;
 mod medium;
@@ -156,20 +157,24 @@ impl WordCache {
         }
     }
 
-    /// Shares short words with all caches that have the same `words`, and memory for the table of
-    /// short words with all that have the same `budget`: the table grows, beyond the size of this
-    /// cache too, while the budget lasts.
+    /// Shares short words with all caches that have the same `words`, and memory with all that have
+    /// the same `budget`: the tables grow, beyond the size of this cache too, while the budget
+    /// lasts. Only for a cache that has not grown yet.
     pub(crate) fn share(&mut self, words: Arc<SharedWords>, budget: Arc<CacheBudget>) {
         self.shared = words;
         if self.is_on() {
-            self.short.share_budget(budget);
+            self.short.share_budget(Arc::clone(&budget));
+            self.medium.share_budget(Arc::clone(&budget));
+            self.ring.share_budget(budget);
         }
     }
 
-    /// The bytes of a cache of at most `bytes` without its short words.
-    pub(crate) fn bytes_beside_short(bytes: usize) -> usize {
-        let [_, medium, long, ring] = Self::table_sizes(bytes);
-        64 * medium + 16 * long + 4 * ring
+    /// The initial size of a cache of at most `bytes`, in bytes. Growth beyond it takes memory from
+    /// the budget.
+    pub(crate) fn initial_bytes(bytes: usize) -> usize {
+        let [short, medium, long, ring] = Self::table_sizes(bytes);
+        let [short, medium] = [short.min(short::INITIAL_BUCKETS), medium.min(medium::INITIAL_SLOTS)];
+        64 * (short + medium) + 16 * long + 4 * ring.min(spill_ring::INITIAL_LEN)
     }
 
     /// Replaces all short words by the first of `words`, each of which has one id. `count` is the
@@ -377,10 +382,19 @@ impl WordCache {
             self.ring.clear();
         }
         let ids = symbols.iter().map(|symbol| symbol.id);
+        let head = self.ring.head;
         if key == NOT_SHORT {
-            return self.insert_long(word, ids, hit);
+            self.insert_long(word, ids, hit);
+        } else {
+            self.insert_short(key, ids, hit);
         }
-        if symbols.len() > MAX_SHORT_LEN {
+        if self.ring.head != head {
+            self.ring.record_entry(self.lookups);
+        }
+    }
+
+    fn insert_short(&mut self, key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone, hit: Hit) {
+        if ids.len() > MAX_SHORT_LEN {
             // With byte fallback a prefix or a suffix becomes tokens too, so a word can have more
             // tokens than bytes.
             return;
@@ -396,11 +410,11 @@ impl WordCache {
 
     /// Inserts a word that is not short. A medium word that this evicts moves to the long words.
     fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, hit: Hit) {
-        let Self { medium, long, ring, .. } = self;
+        let Self { medium, long, ring, lookups, .. } = self;
         let Some(slot) = MediumSlot::new(word, ids.clone(), hit.lengths_vary, ring) else {
             return long.insert(word, ids, hit.lengths_vary, ring);
         };
-        let evicted = medium.insert(slot);
+        let evicted = medium.insert(slot, *lookups);
         if let Some(evicted) = evicted.and_then(|evicted| evicted.unpack(ring)) {
             long.insert(evicted.word(), evicted.ids().iter().copied(), evicted.lengths_vary, ring);
         }

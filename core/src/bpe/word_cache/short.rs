@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use super::budget::CacheBudget;
+use super::growth::Growth;
 use super::lookup::secondary_bucket;
 use super::slot::{Bucket, Slot};
 use crate::memory::Table;
@@ -20,61 +21,32 @@ use crate::simd::probe::primary_bucket;
 use crate::word_key::Key;
 
 /// The initial size of a table, in buckets: 2 MiB.
-const INITIAL_BUCKETS: usize = 32 << 10;
+pub(super) const INITIAL_BUCKETS: usize = 32 << 10;
 /// The maximum initial size of a table that is seeded with words: 8 MiB.
 const MAX_SEEDED_BUCKETS: usize = 128 << 10;
 /// The maximum size of a table that shares a budget, in buckets: 16 MiB.
 const MAX_SHARED_BUCKETS: usize = 256 << 10;
-/// The table grows after one eviction for this many buckets, if that took fewer than
-/// [`LOOKUPS_PER_EVICTION`] lookups for each eviction.
-const GROW_RATIO: usize = 32;
-/// See [`GROW_RATIO`]. A few words that evict each other do not justify growth.
-const LOOKUPS_PER_EVICTION: u64 = 2048;
-
 /// The table. See the module documentation.
 #[derive(Debug)]
 pub(super) struct ShortWords {
     buckets: Table<Bucket>,
     /// The maximum number of buckets.
     limit: usize,
-    /// The number of evictions since the cache's lookup counter was `counted_from`.
-    evictions: usize,
-    counted_from: u64,
-    /// The memory that it shares with other tables, and the bytes that it has taken of it.
-    budget: Arc<CacheBudget>,
-    taken: usize,
-}
-
-impl Drop for ShortWords {
-    fn drop(&mut self) {
-        self.budget.release(self.taken);
-    }
+    growth: Growth,
 }
 
 impl ShortWords {
     /// A table of up to `limit` buckets, a power of two or zero.
     pub(super) fn new(limit: usize) -> Self {
         let buckets = Table::with_reserved(limit.min(INITIAL_BUCKETS), limit);
-        Self { buckets, limit, evictions: 0, counted_from: 0, budget: Arc::default(), taken: 0 }
+        Self { buckets, limit, growth: Growth::default() }
     }
 
     /// Replaces the empty table by one that grows while the budget lasts.
     pub(super) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
         self.limit = self.limit.max(MAX_SHARED_BUCKETS);
-        let buckets = self.buckets.len();
-        self.buckets = Table::with_reserved(buckets, self.limit);
-        self.budget.release(std::mem::take(&mut self.taken));
-        self.budget = budget;
-        self.taken = buckets * size_of::<Bucket>();
-        self.budget.take(self.taken);
-    }
-
-    /// Takes the memory of a table with this number of buckets from the budget, if it lasts.
-    fn try_take(&mut self, buckets: usize) -> bool {
-        let bytes = buckets * size_of::<Bucket>();
-        let is_taken = bytes <= self.taken || self.budget.try_take(bytes - self.taken);
-        self.taken = if is_taken { self.taken.max(bytes) } else { self.taken };
-        is_taken
+        self.buckets = Table::with_reserved(self.buckets.len(), self.limit);
+        self.growth = Growth::sharing(budget, self.buckets.memory_bytes());
     }
 
     /// Replaces the content by `words`, each of which has one id. `count` is the maximum number of
@@ -85,7 +57,7 @@ impl ShortWords {
         let least = self.buckets.len();
         let most = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
         let mut buckets = most.max(least);
-        while buckets > least && !self.try_take(buckets) {
+        while buckets > least && !self.growth.try_take(buckets * size_of::<Bucket>()) {
             buckets /= 2;
         }
         self.buckets = Table::with_reserved(buckets, self.limit);
@@ -147,16 +119,11 @@ impl ShortWords {
     /// number of lookups in the cache so far.
     pub(super) fn insert(&mut self, slot: Slot, lookups: u64) {
         let at = primary_bucket(slot.key, self.buckets.len());
-        if self.insert_front(at, slot) {
+        if self.insert_front(at, slot) || !self.growth.is_due_after_eviction(self.buckets.len(), lookups) {
             return;
         }
-        self.evictions += 1;
-        if self.evictions * GROW_RATIO > self.buckets.len() {
-            let is_frequent = lookups - self.counted_from < self.evictions as u64 * LOOKUPS_PER_EVICTION;
-            (self.evictions, self.counted_from) = (0, lookups);
-            if is_frequent && self.buckets.len() < self.limit && self.try_take(2 * self.buckets.len()) {
-                self.grow();
-            }
+        if self.buckets.len() < self.limit && self.growth.try_take(2 * size_of_val(self.buckets())) {
+            self.grow();
         }
     }
 
@@ -231,6 +198,7 @@ impl ShortWords {
 
 #[cfg(test)]
 mod tests {
+    use super::super::growth::{GROW_RATIO, LOOKUPS_PER_EVICTION};
     use super::super::long::LongWords;
     use super::super::lookup::Lookup;
     use super::super::medium::MediumWords;
@@ -269,14 +237,14 @@ mod tests {
         const START: usize = 1 << 10;
         let fill = |words: &mut ShortWords| (0..4_000_000).for_each(|number| words.insert(slot(number), 0));
         let bytes = |buckets: usize| buckets * size_of::<Bucket>();
-        let budget = Arc::new(CacheBudget::new(bytes(10 * START)));
+        let budget = Arc::new(CacheBudget::new(bytes(8 * START)));
         let mut tables = [0, 1, 2].map(|_| {
             let mut words = ShortWords::new(START);
             words.share_budget(Arc::clone(&budget));
             words
         });
         tables.iter_mut().for_each(fill);
-        assert_eq!(tables.each_ref().map(|words| words.buckets.len()), [8 * START, START, START]);
+        assert_eq!(tables.each_ref().map(|words| words.buckets.len()), [8 * START, 2 * START, START]);
         let [large, _, mut small] = tables;
         drop(large);
         fill(&mut small);
@@ -297,9 +265,9 @@ mod tests {
         for _ in 0..3 {
             let found = (0..1 << 10).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
             assert!(
-                found >= (1 << 10) - words.evictions && words.evictions * 30 < 1 << 10,
+                found >= (1 << 10) - words.growth.evictions() && words.growth.evictions() * 30 < 1 << 10,
                 "{found} found, {} evicted",
-                words.evictions
+                words.growth.evictions()
             );
         }
     }
@@ -333,7 +301,7 @@ mod tests {
         assert_eq!(words.buckets.len(), 4 * INITIAL_BUCKETS);
         let found =
             (0..4 * INITIAL_BUCKETS as u32).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
-        assert!(found + lost + words.evictions + 100 > 4 * INITIAL_BUCKETS, "{found} found, {lost} lost");
+        assert!(found + lost + words.growth.evictions() + 100 > 4 * INITIAL_BUCKETS, "{found} found, {lost} lost");
         (0..16 * INITIAL_BUCKETS as u32).for_each(|number| words.insert(slot(number), 4 * INITIAL_BUCKETS as u64));
         assert_eq!(words.buckets.len(), 4 * INITIAL_BUCKETS, "it is at its limit");
         assert_eq!(
@@ -409,6 +377,6 @@ mod tests {
         for &number in &same_primary {
             assert_eq!(find(&mut words, number), Some(vec![number, 7]));
         }
-        assert_eq!(words.evictions, 0);
+        assert_eq!(words.growth.evictions(), 0);
     }
 }

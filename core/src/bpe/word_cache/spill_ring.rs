@@ -3,29 +3,79 @@
 //! The ring is a list of numbers that is written from front to back repeatedly, so that the newest
 //! entries overwrite the oldest. The *place* of an entry is the count of all numbers written before
 //! it. So a slot knows from a place alone whether its entry still exists.
+//!
+//! The ring doubles when it overwrites too many entries, up to a limit, and while the memory that
+//! it shares with other tables lasts.
 
+use std::sync::Arc;
+
+use super::budget::CacheBudget;
+use super::growth::Growth;
 use crate::memory::Table;
 use crate::simd::packed::PackedIds;
 
 /// The count of packed ids that marks a place in the ring.
 const SPILLED: u8 = PackedIds::COUNT_MASK;
 
+/// The initial length of a ring: 512 KiB.
+pub(super) const INITIAL_LEN: usize = 128 << 10;
+/// The maximum length of a ring that shares a budget: 4 MiB.
+const MAX_SHARED_LEN: usize = 1 << 20;
+/// Entries have this many numbers on average, to convert a length to a number of entries.
+const NUMBERS_PER_ENTRY: usize = 16;
+
 /// The ring. See the module documentation.
 ///
-/// Invariant: an entry at `place` exists if `head - place <= numbers.len()`. An entry is
-/// contiguous.
+/// Invariant: `tail <= head`, `head - tail <= numbers.len()`, and all numbers of these places
+/// exist. An entry is contiguous.
 #[derive(Debug)]
 pub(super) struct SpillRing {
     /// The ring. Its length is a power of two or 0.
     pub(super) numbers: Table<u32>,
     /// The place of the next entry.
     pub(super) head: u32,
+    /// The first place that exists.
+    tail: u32,
+    /// The maximum length.
+    limit: usize,
+    growth: Growth,
 }
 
 impl SpillRing {
-    /// A ring of `len` numbers, a power of two or zero.
-    pub(super) fn new(len: usize) -> Self {
-        Self { numbers: Table::zeroed(len), head: 0 }
+    /// A ring of up to `limit` numbers, a power of two or zero.
+    pub(super) fn new(limit: usize) -> Self {
+        Self { numbers: Table::zeroed(limit.min(INITIAL_LEN)), head: 0, tail: 0, limit, growth: Growth::default() }
+    }
+
+    /// Lets the ring grow while the budget lasts.
+    pub(super) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
+        self.limit = self.limit.max(MAX_SHARED_LEN);
+        self.growth = Growth::sharing(budget, self.numbers.memory_bytes());
+    }
+
+    /// Records that an entry was written, and lets the ring grow if it overwrites entries too
+    /// often. `lookups` is the number of lookups in the cache so far.
+    pub(super) fn record_entry(&mut self, lookups: u64) {
+        let overwrites = self.tail > 0;
+        if overwrites && self.growth.is_due_after_eviction(self.numbers.len() / NUMBERS_PER_ENTRY, lookups) {
+            self.grow();
+        }
+    }
+
+    /// Doubles the ring, if the limit, the budget and the system allow it. Each number keeps its
+    /// place.
+    #[cold]
+    fn grow(&mut self) {
+        let (len, larger_len) = (self.numbers.len(), 2 * self.numbers.len());
+        if larger_len > self.limit || !self.growth.try_take(larger_len * size_of::<u32>()) {
+            return;
+        }
+        // If memory is short, the ring continues to overwrite entries.
+        let Ok(mut larger) = Table::try_zeroed(larger_len) else { return };
+        for place in self.tail..self.head {
+            larger[place as usize & (larger_len - 1)] = self.numbers[place as usize & (len - 1)];
+        }
+        self.numbers = larger;
     }
 
     /// Whether places are about to exceed 32 bits. The owner then clears every table that has
@@ -36,7 +86,7 @@ impl SpillRing {
 
     /// Starts again at place 0.
     pub(super) fn clear(&mut self) {
-        self.head = 0;
+        (self.head, self.tail) = (0, 0);
     }
 
     /// Writes an entry and returns its place; `None` if the entry is longer than an eighth of the
@@ -58,6 +108,7 @@ impl SpillRing {
             *to = number;
         }
         self.head += count as u32;
+        self.tail = self.tail.max(self.head.saturating_sub(len as u32));
         Some(place)
     }
 
@@ -80,10 +131,42 @@ impl SpillRing {
     /// The entry of `count` numbers at `place`, unless it was overwritten.
     #[inline]
     pub(super) fn read(&self, place: u32, count: usize) -> Option<&[u32]> {
-        let len = self.numbers.len();
-        if (self.head - place) as usize > len {
+        if place < self.tail {
             return None;
         }
-        self.numbers.get(place as usize & (len - 1)..)?.get(..count)
+        self.numbers.get(place as usize & (self.numbers.len() - 1)..)?.get(..count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_read_until_they_are_overwritten_whether_the_ring_grows_or_not() {
+        const LEN: usize = 1 << 8;
+        for budget in [0, usize::MAX] {
+            let mut ring = SpillRing::new(LEN);
+            ring.share_budget(Arc::new(CacheBudget::new(budget)));
+            let mut places = vec![];
+            for number in 0..2000u32 {
+                let count = 1 + number as usize % 20;
+                let place = ring.write((0..count as u32).map(|at| number + at)).expect("it is short");
+                ring.record_entry(0);
+                places.push((number, place, count));
+                let mut exist = true;
+                for &(number, place, count) in places.iter().rev() {
+                    let entry = ring.read(place, count);
+                    assert!(exist || entry.is_none(), "older entries are overwritten first");
+                    exist = entry.is_some();
+                    if let Some(entry) = entry {
+                        assert_eq!(entry, (0..count as u32).map(|at| number + at).collect::<Vec<_>>());
+                    }
+                }
+                let kept = places.iter().rev().take(6).all(|&(_, place, count)| ring.read(place, count).is_some());
+                assert!(kept, "the newest entries exist");
+            }
+            assert_eq!(ring.numbers.len() > LEN, budget > 0);
+        }
     }
 }

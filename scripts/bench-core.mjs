@@ -8,11 +8,12 @@
 //
 // FOLDER has NAME/tokenizer.json for each encoding (default gpt2). PROGRAM is another build of
 // target/release/examples/throughput, for comparison. A timed part takes at least half a second.
-// Programs run alternately; the table has the median of the repetitions and their range, the ratio
-// of the medians, and the page faults of the timed part, which are the first touch of memory.
+// The programs run alternately. The output has the median of the repetitions and their range, the
+// ratio of the medians, and the page faults of the timed part, which occur at the first access to
+// new memory.
 //
-// --misses counts instructions and cache misses of 4 MiB with cachegrind instead, which a busy
-// machine does not change: misses of the first-level and of the second-level cache of this machine.
+// With --misses, cachegrind counts instructions and the misses of the first-level and second-level
+// caches for 4 MiB of text instead. A busy machine does not change these counts.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

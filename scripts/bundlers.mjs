@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // npm run bundlers: bundles a program with each bundler, without any setting for tokenlane, and
-// runs it: where it was made, and moved to a folder without node_modules. There it must fail with
-// the line that each bundler needs. docs/guide/deployment.md has the results.
+// runs the bundle twice: in its own folder, and in a folder without node_modules. In the second
+// folder it must fail with an error that has the line which the bundler's configuration needs.
+// docs/guide/deployment.md has the results.
 //
 //   usage: npm run bundlers [-- --only NAME] [--folder FOLDER]     NAME: see BUNDLERS
 //
@@ -32,14 +33,16 @@ const folder = path.resolve(values.folder ?? path.join(root, '.cache', 'bundlers
 const bin = (name) => path.join(folder, 'node_modules', '.bin', name)
 const bun = path.join(folder, 'node_modules', 'bun', 'bin', 'bun.exe')
 
-/** What a bundle prints: the number of tokens, or the error with the line to add. */
-const WORKS = /^4\s*$/m
-const SAYS = /ERR_TOKENLANE_BUNDLED|Leave the package out of the bundle/
+/** A bundle that works prints the number of tokens. */
+const COUNT = /^4\s*$/m
+/** A bundle that fails prints an error with the line to add to the bundler's configuration. */
+const ADVICE = /ERR_TOKENLANE_BUNDLED|Leave the package out of the bundle/
 
-const IN = [WORKS, SAYS]
+const WORKS_IN_PLACE = [COUNT, ADVICE]
 
 /**
- * Commands that make a bundle, the command that runs it, and what is expected in place and moved.
+ * For each bundler: the command that makes a bundle, the command that runs it, and its expected
+ * output in its own folder and in a folder without node_modules.
  *
  * @type {Record<string, { make: string[], run: string[], expected: RegExp[] }>}
  */
@@ -47,17 +50,17 @@ const BUNDLERS = {
   'esbuild CJS': {
     make: [bin('esbuild'), 'in.cjs', '--bundle', '--platform=node', '--outfile=out/main.cjs'],
     run: [process.execPath, 'main.cjs'],
-    expected: IN,
+    expected: WORKS_IN_PLACE,
   },
   'esbuild ESM': {
     make: [bin('esbuild'), 'in.mjs', '--bundle', '--platform=node', '--format=esm', '--outfile=out/main.mjs'],
     run: [process.execPath, 'main.mjs'],
-    expected: [SAYS, SAYS],
+    expected: [ADVICE, ADVICE],
   },
   'esbuild --loader:.node=copy': {
     make: [bin('esbuild'), 'in.cjs', '--bundle', '--platform=node', '--loader:.node=copy', '--outfile=out/main.cjs'],
     run: [process.execPath, 'main.cjs'],
-    expected: IN,
+    expected: WORKS_IN_PLACE,
   },
   'esbuild --external:tokenlane': {
     make: [
@@ -70,7 +73,7 @@ const BUNDLERS = {
       '--outfile=out/main.mjs',
     ],
     run: [process.execPath, 'main.mjs'],
-    expected: [WORKS, /ERR_MODULE_NOT_FOUND/],
+    expected: [COUNT, /ERR_MODULE_NOT_FOUND/],
   },
   webpack: {
     make: [
@@ -87,21 +90,21 @@ const BUNDLERS = {
       'main.cjs',
     ],
     run: [process.execPath, 'main.cjs'],
-    expected: IN,
+    expected: WORKS_IN_PLACE,
   },
-  vite: { make: [bin('vite'), 'build'], run: [process.execPath, 'in.mjs'], expected: IN },
+  vite: { make: [bin('vite'), 'build'], run: [process.execPath, 'in.mjs'], expected: WORKS_IN_PLACE },
   'bun build': {
     make: [bun, 'build', 'in.mjs', '--target=node', '--outfile=out/main.mjs'],
     run: [process.execPath, 'main.mjs'],
-    expected: [WORKS, /./],
+    expected: [COUNT, /./],
   },
   'bun build --compile': {
     make: [bun, 'build', 'in.mjs', '--compile', '--outfile=out/main'],
     run: ['./main'],
-    expected: [WORKS, /./],
+    expected: [COUNT, /./],
   },
-  'next (Turbopack)': { make: [bin('next'), 'build'], run: [], expected: [WORKS] },
-  'next --webpack': { make: [bin('next'), 'build', '--webpack'], run: [], expected: [WORKS] },
+  'next (Turbopack)': { make: [bin('next'), 'build'], run: [], expected: [COUNT] },
+  'next --webpack': { make: [bin('next'), 'build', '--webpack'], run: [], expected: [COUNT] },
 }
 
 const FILES = {
@@ -112,7 +115,7 @@ const FILES = {
     "export default { build: { ssr: 'in.mjs', outDir: 'out', emptyOutDir: true }, ssr: { noExternal: true } }\n",
   'next.config.mjs': 'export default { turbopack: { root: import.meta.dirname } }\n',
   'app/layout.js': 'export default ({ children }) => <html><body>{children}</body></html>\n',
-  // Counts while the page is built, on the server.
+  // Runs on the server while the page is built.
   'app/page.js': `import { Tokenizer } from 'tokenlane'
 console.log(String(Tokenizer.forModelSync('gpt-4o').count('Hello, world!')).padStart(2, '\\n'))
 export default () => <p>page</p>
@@ -140,7 +143,7 @@ function install() {
   const wanted = Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`)
   if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packed, ...wanted], { cwd: folder }))
     stop('npm could not install the bundlers')
-  // npm does not run it where scripts are switched off.
+  // npm does not run this script if install scripts are switched off.
   if (!run(process.execPath, ['install.js'], { cwd: path.join(folder, 'node_modules', 'bun') }))
     stop('bun could not be installed')
   fs.rmSync(staged, { recursive: true })

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Reports comments and prose that are wider than 100 columns. Tables and code blocks of Markdown
-// are excluded, because they cannot be wrapped.
+// Reports comments, docstrings and prose that are wider than 100 columns. Tables and code blocks of
+// Markdown are excluded, because they cannot be wrapped.
 //
 //   usage: node scripts/check-widths.mjs [FOLDER]     FOLDER: default: the whole project
 
@@ -43,13 +43,35 @@ for (const name of sourceFiles(folder).filter((one) => !EXCLUDED.test(one))) {
   const extension = path.extname(name).slice(1) || (name === '.ci/run' ? 'sh' : '')
   if (KIND[extension] === undefined && extension !== 'md') continue
   const lines = fs.readFileSync(path.join(folder, name), 'utf8').split('\n')
-  const isWide = extension === 'md' ? prose(lines) : (line) => COMMENT[KIND[extension]].test(withoutStrings(line))
+  const isChecked = checkOf(extension, lines)
   lines.forEach((line, at) => {
-    if (isWide(line) && [...line].length > WIDTH) wide.push(`${name}:${at + 1}: ${[...line].length} columns`)
+    if (isChecked(line) && [...line].length > WIDTH) wide.push(`${name}:${at + 1}: ${[...line].length} columns`)
   })
 }
 console.log(wide.length === 0 ? `no comment is wider than ${WIDTH} columns` : wide.join('\n'))
 process.exit(wide.length === 0 ? 0 : 1)
+
+/** A function that tells whether a line of the file has a comment or prose. */
+function checkOf(extension, lines) {
+  if (extension === 'md') return prose(lines)
+  const docstrings = extension === 'py' ? docstringLines(lines) : new Set()
+  return (line) => docstrings.has(line) || COMMENT[KIND[extension]].test(withoutStrings(line))
+}
+
+/** The lines of docstrings: strings in triple quotes that start a line. */
+function docstringLines(lines) {
+  const found = new Set()
+  let isString = false
+  let isDocstring = false
+  for (const line of lines) {
+    if (!isString) isDocstring = /^\s*"""/.test(line)
+    if (isDocstring) found.add(line)
+    const quotes = line.split('"""').length - 1
+    if (quotes % 2 === 1) isString = !isString
+    if (!isString) isDocstring = false
+  }
+  return found
+}
 
 /** Lines of Markdown that are prose: neither code, nor a row of a table, nor a picture. */
 function prose(lines) {

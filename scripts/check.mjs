@@ -21,7 +21,7 @@ const { values } = parseArgs({ options: { only: { type: 'string' } } })
 checkNode()
 checkCompilers()
 
-// A build from nothing gains nothing from either, and compiles for longer with them.
+// These two settings make a build from an empty target folder slower, and CI always has one.
 if (process.env.CI) Object.assign(process.env, { CARGO_INCREMENTAL: '0', CARGO_PROFILE_DEV_DEBUG: '0' })
 
 const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
@@ -49,7 +49,7 @@ const CHECKS = [
 let summary = []
 install()
 // The release build of the addon ends with a long step on one core. Lints and tests use the other
-// core meanwhile. The types of native.js exist only after it.
+// core meanwhile. The types of native.js exist only after this build.
 const addonBuilt = buildAddon()
 
 const failed = []
@@ -86,46 +86,43 @@ function collect(command, args, env = process.env) {
   })
 }
 
-/** Runs all spec files, one more at a time than there are cores, because some of them wait. */
+/** Runs all spec files: at a time one more than there are cores, because some of them wait. */
 async function nodeSpecs() {
   if (!(await addonBuilt)) return false
   const files = specFiles(path.join(root, '__test__')).sort()
   if (files.length === 0) stop('there are no spec files in __test__')
-  const totals = { pass: 0, fail: 0, skipped: 0 }
-  const skippedFiles = []
-  let allPassed = true
+  const results = []
   const waiting = [...files]
   const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const { status, output } = await collect(process.execPath, [
-        '--test',
-        '--test-reporter=tap',
-        '--test-timeout=600000',
-        file,
-      ])
-      const name = path.relative(root, file)
-      const counts = Object.fromEntries(
-        Object.keys(totals).map((word) => [word, Number(output.match(`\n# ${word} (\\d+)`)?.[1] ?? 0)]),
-      )
-      for (const [word, count] of Object.entries(counts)) totals[word] += count
-      const reason = output.match(/# SKIP ([^\n]+)/)?.[1]
-      if (counts.pass + counts.fail === 0) skippedFiles.push(`left out: ${name}: ${reason ?? 'it has no tests'}`)
-      const remarks = [
-        `${counts.pass} passed`,
-        counts.fail > 0 && `${counts.fail} failed`,
-        counts.skipped > 0 && `${counts.skipped} skipped (${reason})`,
-      ]
-      console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')}`)
-      if (status !== 0) {
-        allPassed = false
-        console.log(output)
-      }
-    }
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) results.push(await nodeSpec(file))
   }
   await Promise.all(Array.from({ length: Math.min(3, os.availableParallelism() + 1) }, worker))
-  const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''
-  summary = [...skippedFiles, `${totals.pass} passed, ${totals.fail} failed${skipped}`]
-  return allPassed
+  const sum = (word) => results.reduce((total, { counts }) => total + counts[word], 0)
+  const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : ''
+  const leftOut = results.filter(({ counts }) => counts.pass + counts.fail === 0)
+  summary = [
+    ...leftOut.map(({ name, reason }) => `left out: ${name}: ${reason ?? 'it has no tests'}`),
+    `${sum('pass')} passed, ${sum('fail')} failed${skipped}`,
+  ]
+  return results.every(({ passed }) => passed)
+}
+
+/** Runs a spec file. Prints its result, and its output if it failed. */
+async function nodeSpec(file) {
+  const args = ['--test', '--test-reporter=tap', '--test-timeout=600000', file]
+  const { status, output } = await collect(process.execPath, args)
+  const count = (word) => Number(output.match(`\n# ${word} (\\d+)`)?.[1] ?? 0)
+  const counts = { pass: count('pass'), fail: count('fail'), skipped: count('skipped') }
+  const name = path.relative(root, file)
+  const reason = output.match(/# SKIP ([^\n]+)/)?.[1]
+  const remarks = [
+    `${counts.pass} passed`,
+    counts.fail > 0 && `${counts.fail} failed`,
+    counts.skipped > 0 && `${counts.skipped} skipped (${reason})`,
+  ]
+  console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')}`)
+  if (status !== 0) console.log(output)
+  return { name, passed: status === 0, counts, reason }
 }
 
 function specFiles(folder) {

@@ -18,7 +18,10 @@ const HEADING = '## Options\n'
 /** @type {Record<string, { options: Record<string, any> }>} */
 const COMMANDS = { encode, decode, count, split, inspect, bench }
 
-/** The page with the table that the commands define. Options with the same help share a row. */
+/**
+ * Replaces the table at the end of the page by the options of the commands. Options with the same
+ * help share a row.
+ */
 export function withOptions(page) {
   const rows = new Map()
   for (const [name, { options }] of Object.entries(COMMANDS)) {

@@ -40,8 +40,8 @@ let compared = 0
 const differing = new Map()
 
 /**
- * Compares the results of a call. Error messages are compared if they are messages of the original
- * that its users know.
+ * Compares the results of a call. Error messages are compared only if they are among the original's
+ * documented messages (see `outcome`).
  */
 function same(what, call) {
   const [wanted, found] = [original, ours].map((_, index) => outcome(() => call(index)))

@@ -2,11 +2,13 @@
 """Adds cases to the golden data that the conformance kit does not have. For maintainers.
 
     node scripts/make-testdata.mjs KIT && node scripts/fetch-vocabularies.mjs
-    python3 -m venv .cache/golden && .cache/golden/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0
+    python3 -m venv .cache/golden
+    .cache/golden/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0
     .cache/golden/bin/python scripts/extend_testdata.py
 
-The cases are the encodings p50k_base, p50k_edit and o200k_harmony, recorded with tiktoken and the ranks in
-encodings/, and one `long` record for each tokenizer: all texts of the golden data, joined.
+The cases are records of the encodings p50k_base, p50k_edit and o200k_harmony, made with tiktoken
+and the ranks in encodings/, and one `long` record for each tokenizer: all texts of the golden data,
+joined.
 """
 
 import gzip
@@ -24,11 +26,11 @@ from tiktoken.load import load_tiktoken_bpe
 ROOT = pathlib.Path(__file__).parent.parent
 TESTDATA = ROOT / "core/testdata/conformance"
 VERSIONS = {tokenizers: "0.23.3", tiktoken: "0.14.0"}
-KEEP_RANDOM = 3  # every third random case, as make-testdata.mjs does
+RANDOM_CASES_PER_KEPT = 3  # one of so many random cases is kept, as in make-testdata.mjs
 
 
 def bundled_ranks(url, expected_hash):
-    """Replaces tiktoken's download of a rank file."""
+    """Reads a rank file of this repository, where tiktoken would download it."""
     return load_tiktoken_bpe(str(ROOT / "encodings" / url.rpartition("/")[2]), expected_hash=expected_hash)
 
 
@@ -41,7 +43,7 @@ def encoding_records(name, cases):
     encoding = bundled_encoding(name)
     yield {"k": "meta", "tokenizer": name, "source": "encoding", "oracle": f"tiktoken {tiktoken.__version__}"}
     for case in cases:
-        if case["id"][0] == "r" and int(case["id"][1:]) % KEEP_RANDOM != 0:
+        if case["id"][0] == "r" and int(case["id"][1:]) % RANDOM_CASES_PER_KEPT != 0:
             continue
         text = case["text"]
         every = encoding.encode(text, allowed_special="all")
@@ -79,7 +81,7 @@ def checksum(numbers):
 
 
 def read(file):
-    # str.splitlines would also split at line separators inside of the texts.
+    # str.splitlines would also split at line separators in the texts.
     return [json.loads(line) for line in gzip.decompress(file.read_bytes()).decode().rstrip("\n").split("\n")]
 
 
@@ -92,7 +94,7 @@ def write(file, records):
 def main():
     for library, version in VERSIONS.items():
         if library.__version__ != version:
-            raise SystemExit(f"the golden data is that of {library.__name__} {version}; installed is {library.__version__}")
+            raise SystemExit(f"the golden data needs {library.__name__} {version}, but {library.__version__} is installed")
     published.load_tiktoken_bpe = bundled_ranks
 
     cases = read(TESTDATA / "cases.jsonl.gz")

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run faults: plants faults, each of which removes a limit on what a tokenizer file can cost,
-// and runs the spec of these limits on each. Fails if the spec passes with a fault.
+// npm run faults: tests the spec of the limits on what a tokenizer file can cost. It removes one
+// limit at a time, and fails if the spec still passes.
 //
 //   usage: node scripts/faults.mjs [--only TEXT]...     TEXT: part of the name of a fault
 //

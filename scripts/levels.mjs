@@ -4,13 +4,14 @@
 //
 //   usage: npm run levels [-- --level NAME] [--spec NAME…] [--continue] [--only TEXT…]
 //
-//   --level      runs with this level only, and not on the CPUs of qemu
+//   --level      runs with this level only, and without qemu
 //   --spec       runs this spec instead of all below
 //   --continue   leaves out the steps that passed before with the same addon and spec
 //   --only       runs the steps with this text in their names
 //
-// The addon must be built. The CPUs are those of qemu (Debian: apt-get install qemu-user): the
-// choice of the level is the program's own there, and an instruction that the CPU lacks ends it.
+// The addon must be built. qemu (Debian: apt-get install qemu-user) emulates the CPUs that lack
+// instructions. On these the addon chooses its level itself, and an instruction that the CPU lacks
+// ends the process.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -37,9 +38,9 @@ const SPECS = [
   'conformance/golden',
   'conformance/stream',
 ]
-/** With an emulator a spec takes ten times as long. */
+/** The specs that run in the emulator, where a spec takes ten times as long. */
 const EMULATED = ['02', '03', ...goldenSpecs()]
-/** CPUs of qemu by the level that must be chosen there. qemu has no AVX-512. */
+/** For each level, a CPU of qemu on which the addon must choose it. qemu has no AVX-512. */
 const CPUS = { scalar: 'Westmere', avx2: 'Haswell' }
 
 const { values } = parseArgs({
@@ -74,7 +75,7 @@ function levelsOfThisMachine() {
 
 function emulated() {
   if (spawnSync('qemu-x86_64', ['--version']).status !== 0) {
-    console.log('CPUs of qemu: left out, there is no qemu-x86_64 (Debian: apt-get install qemu-user)')
+    console.log('CPUs of qemu: left out, because there is no qemu-x86_64 (Debian: apt-get install qemu-user)')
     return
   }
   const { TOKENLANE_CPU_LEVEL: _, ...own } = process.env
@@ -91,7 +92,7 @@ function emulated() {
     })
     for (const name of values.spec ?? EMULATED) {
       const { file, env } = specOf(name)
-      // Without --test, which would start a process outside of the emulator.
+      // `--test` would start a process outside of the emulator.
       const args = [...node, '--test-reporter=dot', file]
       steps.run(`qemu ${cpu}: ${name}`, tested + hashOfFiles([file]), () =>
         run('qemu-x86_64', args, { env: { ...own, ...env } }),

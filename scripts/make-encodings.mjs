@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Writes encodings/*.tiktoken from the npm package tiktoken, and core/encodings/*.splits from
-// those.
+// Writes encodings/*.tiktoken from the npm package tiktoken, and core/encodings/*.splits from these
+// files.
 //
 //   usage: node scripts/make-encodings.mjs
 //

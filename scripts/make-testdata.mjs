@@ -12,7 +12,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 
-const KEEP_RANDOM = 3 // every third one
+/** One of so many random cases is kept. */
+const RANDOM_CASES_PER_KEPT = 3
 
 const kit = process.argv[2]
 if (!kit) {
@@ -30,11 +31,14 @@ const write = (file, rows) => {
   console.log(`${file.padEnd(36)} ${String(rows.length).padStart(6)} records ${String(bytes.length).padStart(8)} bytes`)
 }
 
-/** Case ids are h0000 (handwritten) or r0000 (random). Records without a case are always kept. */
+/**
+ * Case ids are h0000 (handwritten) or r0000 (random). Records that belong to no case are always
+ * kept.
+ */
 function isKept(record) {
   if (record.k === 'doc') return false
   const random = (record.k === 'e' || record.k === 'd') && /^r(\d+)$/.exec(record.c)
-  return !random || Number(random[1]) % KEEP_RANDOM === 0
+  return !random || Number(random[1]) % RANDOM_CASES_PER_KEPT === 0
 }
 
 /**

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Records the added tokens of tokenizers 0.23.3, for __test__/15-change.test.mjs.
 
-The tokenizers are random: vocabularies with gaps, and added tokens in the file and added later, in
-one or more steps, with a save and a load in between. Run it with a Python that has tokenizers 0.23.3:
+The tokenizers are random. Their vocabularies have gaps; some added tokens are in the file, and
+others are added later in one or more steps, with a save and a load between some steps. Run the
+script with a Python that has tokenizers 0.23.3:
 
     python scripts/make_added_token_cases.py [--seed 1] [--cases 400] |
         gzip -9n > __test__/testdata/added-tokens.json.gz

@@ -1,7 +1,8 @@
-"""Writes __test__/testdata/chat: the results of transformers for conversations, and of jinja2 for expressions.
+"""Writes __test__/testdata/chat.
 
-For maintainers; not part of `npm test`. transformers loads each style from a folder and applies its
-template, so that the cases cover its handling of tokenizer_config.json as well as of templates.
+The files have the results of transformers for conversations, and of jinja2 for expressions. For
+maintainers; not part of `npm test`. transformers loads each style from a folder and applies its
+template, so that the cases cover tokenizer_config.json as well as templates.
 
     python3 -m venv .cache/chat
     .cache/chat/bin/pip install transformers==5.23.0 jinja2==3.1.6 tokenizers==0.23.3
@@ -25,7 +26,10 @@ FOLDER = Path(__file__).parent.parent / "__test__" / "testdata" / "chat"
 
 
 def make_tokenizer():
-    """A byte-level tokenizer with few merges. Chats must not get its begin and end tokens twice."""
+    """A byte-level tokenizer with few merges.
+
+    It adds tokens at the beginning and the end of a text, which a chat must not have twice.
+    """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

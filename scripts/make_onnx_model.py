@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the models in __test__/testdata, whose outputs a test can recompute.
+"""Writes the models in __test__/testdata. A test can compute their outputs itself.
 
     pip install onnx==1.23.2 && python scripts/make_onnx_model.py
 

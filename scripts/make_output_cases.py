@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes core/testdata/outputs.jsonl.gz: results of tokenizers 0.23.3 for mixes of output options.
+"""Writes core/testdata/outputs.jsonl.gz: results of tokenizers 0.23.3 with many output options.
 
 The options are post-processors, truncation and padding.
 
     pip install tokenizers==0.23.3 numpy && python scripts/make_output_cases.py
 
-The first line has a small tokenizer and a list of post-processors; each other line is one call with its
-result. The calls are a fixed sample of all combinations of the lists below.
+The first line has a small tokenizer and a list of post-processors; each other line is one call with
+its result. The calls are a fixed sample of all combinations of the lists below.
 """
 
 import gzip
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, __version__
 
-assert __version__ == "0.23.3", "older ones truncate differently"
+assert __version__ == "0.23.3", "older versions truncate differently"
 
 VOCAB = {token: i for i, token in enumerate([*"abcdefghij", "Ġ", "ab", "cd", "Ġc", "Ġcd"])}
 MODEL = {
@@ -110,7 +110,10 @@ def overflow(encoding):
 
 
 def questions(encoding):
-    """Results of lookups for tokens (also after the last one), words and offsets, with three sequence ids."""
+    """Results of lookups for tokens, words and offsets, with three sequence ids.
+
+    Some tokens are after the last one.
+    """
     tokens, ids, words, places = range(len(encoding.ids) + 1), range(3), range(4), range(6)
     return {
         "n": encoding.n_sequences,
@@ -142,7 +145,7 @@ def call(tokenizer, number, truncation, padding, a, b):
     if number % 3 != 0:
         return case
     answers = questions(encoding)
-    # For a token of two texts the reference returns one of them at random.
+    # For a token that is in two texts, the reference returns one of these texts at random.
     if any(questions(encode()) != answers for _ in range(12)):
         del answers["token_to_sequence"]
     return case | {"questions": answers}

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Trains the small models of core/testdata/sentencepiece, and records what `sentencepiece` 0.2 does with them.
+"""Trains the models of core/testdata/sentencepiece, and records results of `sentencepiece` 0.2.
 
     python scripts/make_sentencepiece_cases.py
 
-writes NAME.model, cases.json.gz and SHA256SUMS. The training is deterministic, so the checksums stay the same with the same
-version of the package. Needs the packages `sentencepiece` 0.2 and `protobuf`.
+The script writes NAME.model, cases.json.gz and SHA256SUMS. The training is deterministic, so the
+same version of the package makes the same checksums. Needs the packages `sentencepiece` 0.2 and
+`protobuf`.
 """
 
 import gzip

@@ -4,9 +4,9 @@
 //
 //   usage: node scripts/memory-pressure.mjs     as root, on Linux with cgroup v1
 //
-// A process in a group with a memory limit releases results, so that the kernel may reclaim their
-// pages, and then fills memory up to the limit. The kernel must have reclaimed the free pages, and
-// encoding must still return the same ids.
+// A process in a control group with a memory limit releases results, so that the kernel may reclaim
+// their pages, and then fills memory up to the limit. The kernel must have reclaimed the free
+// pages, and encoding must still return the same ids.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -15,7 +15,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const CONTROLLER = '/sys/fs/cgroup/memory'
-const LIMIT = 400 << 20
+const LIMIT_BYTES = 400 << 20
 
 if (process.argv[2] === 'inside') await inside()
 else outside()
@@ -28,7 +28,7 @@ function outside() {
   const group = path.join(CONTROLLER, `tokenlane-${process.pid}`)
   fs.mkdirSync(group)
   try {
-    fs.writeFileSync(path.join(group, 'memory.limit_in_bytes'), String(LIMIT))
+    fs.writeFileSync(path.join(group, 'memory.limit_in_bytes'), String(LIMIT_BYTES))
     const file = fileURLToPath(import.meta.url)
     // The shell enters the group, and then becomes the measured process.
     const command = 'echo $$ > "$1/cgroup.procs" && exec "$2" "$3" inside'
@@ -67,6 +67,7 @@ async function inside() {
   process.exit(before > 8 << 20 && after <= before / 2 && same ? 0 : 1)
 }
 
+/** The bytes that the kernel may reclaim from this process. */
 function lazyBytes() {
   const found = fs.readFileSync('/proc/self/smaps', 'utf8').matchAll(/^LazyFree: *(\d+) kB/gm)
   return [...found].reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0)

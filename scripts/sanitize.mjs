@@ -6,7 +6,7 @@
 //
 // TEST is a part of a test's path, such as batch::; SPEC is a part of a spec's file name.
 //
-// Needs Linux, `rustup toolchain install nightly --component rust-src`, and gcc. Tests that model
+// Needs Linux, `rustup toolchain install nightly --component rust-src`, and gcc. Tests that try
 // every interleaving are skipped: they switch stacks, which sanitizers do not support.
 //
 // For the specs the addon is built with the system allocator, and the sanitizer's runtime is
@@ -74,7 +74,8 @@ if (wants('specs')) failed.push(...failedSpecs(wanted))
 if (failed.length > 0) stop(`failed with a sanitizer: ${failed.join(', ')}`)
 
 /**
- * Runs tests of the core in their own target folder. Returns whether all passed without a report.
+ * Runs tests of the core with a target folder for the sanitizer. Returns whether all passed without
+ * a report.
  */
 function runTests(sanitizer, options, names) {
   const env = {
@@ -103,7 +104,7 @@ function runTests(sanitizer, options, names) {
   return run('cargo', args, { env })
 }
 
-/** Builds the addon in its own target folder and runs specs. Returns the names of failed specs. */
+/** Builds the addon with AddressSanitizer, and runs specs. Returns the names of failed specs. */
 function failedSpecs(wanted) {
   const folder = path.join(root, 'target', 'sanitize', 'address')
   const build = { env: { ...process.env, RUSTFLAGS: '-Zsanitizer=address', CARGO_TARGET_DIR: folder } }

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-const NODE = 20
-const windows = process.platform === 'win32'
+const OLDEST_NODE = 20
+const isWindows = process.platform === 'win32'
 
 /**
  * Prints an error message and ends the process.
@@ -24,17 +24,17 @@ export function stop(message) {
 /** Runs a command with its output shown; returns whether it succeeded. */
 export function run(command, args, options = {}) {
   // npm is a .cmd file on Windows, which only a shell starts.
-  const shell = windows && command === 'npm'
+  const shell = isWindows && command === 'npm'
   return spawnSync(command, args, { cwd: root, stdio: 'inherit', shell, ...options }).status === 0
 }
 
-const found = (command, ...args) => spawnSync(command, args, { stdio: 'ignore', shell: windows }).status === 0
+const found = (command, ...args) => spawnSync(command, args, { stdio: 'ignore', shell: isWindows }).status === 0
 
 /** Stops if Node is too old. */
 export function checkNode() {
   const major = Number(process.versions.node.split('.')[0])
-  if (major < NODE)
-    stop(`tokenlane needs Node ${NODE} or newer, and this is ${process.version}: see https://nodejs.org`)
+  if (major < OLDEST_NODE)
+    stop(`tokenlane needs Node ${OLDEST_NODE} or newer, and this is ${process.version}: see https://nodejs.org`)
 }
 
 /** Stops if the machine cannot build the addon. */
@@ -42,7 +42,7 @@ export function checkCompilers() {
   if (!found('cargo', '--version')) {
     stop('building tokenlane needs a Rust toolchain, and there is no cargo: see https://rustup.rs')
   }
-  if (!windows && !found(process.env.CC ?? 'cc', '--version')) {
+  if (!isWindows && !found(process.env.CC ?? 'cc', '--version')) {
     stop(
       'building tokenlane needs a C compiler, and there is no cc: install gcc or clang (Debian: apt install build-essential)',
     )
@@ -55,7 +55,7 @@ export function install() {
   if (modified(done) >= modified(path.join(root, 'package-lock.json'))) return
   console.log('Installing what package-lock.json lists …')
   if (!run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])) {
-    stop('npm could not install the dependencies; its own words are above')
+    stop('npm could not install the dependencies; its output is above')
   }
 }
 

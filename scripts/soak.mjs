@@ -5,10 +5,10 @@
 //
 // Compares every answer with the known result. Prints each minute and at the end: requests, errors,
 // and for each process the 99th percentile of the event loop's delay, the RSS now and at rest, and
-// its growth. For an RSS at rest, requests pause sixty times in a run, each service collects all
-// garbage and then reports its RSS. Under load, garbage that V8 has not collected yet makes the RSS
-// vary by 14 MiB, which hides any trend. The size of the word caches is subtracted: it depends on
-// chance which caches a tokenizer keeps, and each reports its size and never exceeds 24 MiB.
+// its growth. To measure the RSS at rest, the requests pause sixty times in a run; each service
+// then collects all garbage and reports its RSS. Under load, garbage that V8 has not collected yet
+// makes the RSS vary by 14 MiB, which hides any trend. The size of the word caches is subtracted,
+// because chance decides which caches a tokenizer keeps; each cache has at most 24 MiB.
 //
 // Runs of ten minutes or more fail if the delay is 5 ms or more, or if the memory at rest grows by
 // 1 MiB or more in ten minutes. In shorter runs memory has not settled, and only errors count.
@@ -27,12 +27,12 @@ const PROCESSES = 2
 const MAX_DELAY_MS = 5
 const MAX_GROWTH_MIB = 1
 /**
- * The first part of a run, in which memory settles, is ignored. In runs of thirty minutes memory
- * settled after at most eighteen minutes.
+ * The measurements in this part of a run, from its start, do not count, because memory has not
+ * settled yet. In runs of thirty minutes it settled after at most eighteen minutes.
  */
-const SETTLING = 1 / 2
-/** Number of pauses in a run; at most one per second. */
-const RESTS = 60
+const SETTLING_SHARE = 1 / 2
+/** Number of pauses in a run, if it is long enough for one second between two pauses. */
+const REST_COUNT = 60
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '30' }, clients: { type: 'string', default: '8' } },
@@ -104,7 +104,7 @@ function knownRequests() {
 /** Pauses the requests periodically, so that the services rest. */
 async function rests() {
   for (;;) {
-    await wait(Math.max(1000, (minutes * 60_000) / RESTS), undefined, { ref: false })
+    await wait(Math.max(1000, (minutes * 60_000) / REST_COUNT), undefined, { ref: false })
     if (performance.now() >= end) return
     let go = () => {}
     pause = new Promise((done) => (go = () => done(undefined)))
@@ -135,7 +135,7 @@ async function client(number) {
     counts.requests += 1
     counts.underWay += 1
     try {
-      // The process alternates from round to round, so that each process gets every request.
+      // In each round of requests the other process gets them, so that both get every request.
       const to = services[(turn + Math.floor(turn / requests.length)) % PROCESSES]
       const found = await post(to.port, url, JSON.stringify(body))
       if (found !== JSON.stringify(answer)) throw new Error(`${url}: wrong answer: ${found.slice(0, 200)}`)
@@ -173,7 +173,7 @@ function report() {
     if (ended !== undefined) wrong.push(`process ${i + 1} ended with ${ended}`)
     if (measured.length === 0 || rested.length === 0) return
     const { delay, rss } = measured.at(-1)
-    const { growth, error } = slope(rested.slice(Math.floor(rested.length * SETTLING)))
+    const { growth, error } = slope(rested.slice(Math.floor(rested.length * SETTLING_SHARE)))
     const [now, resting, caches] = [rss, rested.at(-1).rss, rested.at(-1).caches].map((bytes) =>
       (bytes / 2 ** 20).toFixed(0),
     )

@@ -1,4 +1,4 @@
-// Specs by name, for the commands that run some of them with another addon, CPU level or Node.
+// Finds specs by name, for the commands that run some specs with another addon, CPU level or Node.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { root, stop } from './setup.mjs'
 const GOLDEN = 'conformance/golden'
 const GOLDEN_DATA = path.join(root, 'core', 'testdata', 'conformance', 'golden')
 
-/** The golden data as a spec for each tokenizer: in an emulator one takes minutes. */
+/** A spec name for the golden data of each tokenizer. In an emulator one of them takes minutes. */
 export const goldenSpecs = () =>
   fs
     .readdirSync(GOLDEN_DATA)

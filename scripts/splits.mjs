@@ -1,8 +1,10 @@
 // Computes for each token of a rank file the two tokens from which BPE merges it.
 // core/src/load/splits.rs reads the result and documents the format.
 
-const NONE = 0
-const MANY = 15
+/** No merge makes the token. */
+const NOT_MERGED = 0
+/** The right part has this many bytes or more, which do not fit into four bits. */
+const LONG_RIGHT_PART = 15
 
 /**
  * @param {Buffer} ranks a rank file, in the order of the ranks
@@ -31,10 +33,10 @@ function rightLength(token, ranks) {
       const rank = ranks.get(parts[at] + parts[at + 1]) ?? Infinity
       if (rank < lowest) [first, lowest] = [at, rank]
     }
-    if (first < 0) return NONE
+    if (first < 0) return NOT_MERGED
     parts.splice(first, 2, parts[first] + parts[first + 1])
   }
-  return parts.length < 2 ? NONE : Math.min(parts[1].length, MANY)
+  return parts.length < 2 ? NOT_MERGED : Math.min(parts[1].length, LONG_RIGHT_PART)
 }
 
 function checksum(bytes) {

@@ -1,10 +1,10 @@
-// The packages as npm installs them, but with an addon for another target, for tests.
+// Copies the packages as npm installs them, with an addon for another target, and tests them.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
-// The package has files that it makes.
+// This import writes files that belong to the package.
 import './model-entries.mjs'
 import { root, run } from './setup.mjs'
 import { failureOf, SCENARIOS } from './runtimes.mjs'
@@ -87,15 +87,15 @@ export class Staged {
   }
 
   /**
-   * Runs the golden data of ../shared, without its large documents, if it is there. The environment
-   * variable CONFORM_VOCAB names the folder of vocabularies.
+   * Runs the golden data of ../shared, if this folder exists, without its large documents. The
+   * environment variable CONFORM_VOCAB names the folder of vocabularies.
    *
    * @param {Steps} steps
    */
   golden(steps, label = '') {
     const kit = path.join(root, '..', 'shared', 'conformance', 'check.mjs')
     if (!fs.existsSync(kit)) {
-      console.log(`left out: golden data, there is no ${kit}`)
+      console.log(`left out: golden data, because there is no ${kit}`)
       return
     }
     const adapter = path.join(this.folder, '__test__', 'conformance', 'adapter.mjs')

@@ -11,10 +11,10 @@ import util from 'node:util'
 import { Bar, canDraw } from '../cli/bar.mjs'
 import { build, checkNode, install, root, stop } from './setup.mjs'
 
-const DOCUMENT = 6500 // characters of one text
-const BATCH = 100 // texts of one batch
-const SAMPLE = 1 << 20 // bytes of the sample
-const SHOWN = 24 // tokens shown at the end
+const DOCUMENT_CHARACTERS = 6500 // of one text
+const BATCH_TEXTS = 100
+const SAMPLE_BYTES = 1 << 20
+const SHOWN_TOKENS = 24 // at the end
 
 const { files, options } = commandLine()
 checkNode()
@@ -80,7 +80,7 @@ function sample() {
     .sort((a, b) => b.endsWith('eng.txt') - a.endsWith('eng.txt')) // English first
     .flatMap((name) => cut(fs.readFileSync(name, 'utf8')))
   const texts = []
-  for (let bytes = 0; bytes < SAMPLE; ) {
+  for (let bytes = 0; bytes < SAMPLE_BYTES; ) {
     const text = once[texts.length % once.length]
     texts.push(text)
     bytes += Buffer.byteLength(text)
@@ -99,13 +99,13 @@ function filesIn(folder) {
     .sort()
 }
 
-/** Splits a text after lines into pieces of about DOCUMENT characters. */
+/** Splits a text after lines into pieces of about DOCUMENT_CHARACTERS characters. */
 function cut(content) {
   const texts = []
   let text = ''
   for (const line of content.split(/(?<=\n)/)) {
     text += line
-    if (text.length >= DOCUMENT) {
+    if (text.length >= DOCUMENT_CHARACTERS) {
       texts.push(text)
       text = ''
     }
@@ -125,12 +125,12 @@ async function encode(tokenizer, texts) {
   let tokens = 0
   let first
   try {
-    for (let at = 0; at < texts.length; at += BATCH) {
-      const batch = await tokenizer.encodeBatch(texts.slice(at, at + BATCH), { specialTokens: 'text' })
-      first ??= batch.row(0).slice(0, SHOWN)
+    for (let at = 0; at < texts.length; at += BATCH_TEXTS) {
+      const batch = await tokenizer.encodeBatch(texts.slice(at, at + BATCH_TEXTS), { specialTokens: 'text' })
+      first ??= batch.row(0).slice(0, SHOWN_TOKENS)
       tokens += batch.ids.length
       batch.dispose()
-      bar.update(Math.min(at + BATCH, texts.length))
+      bar.update(Math.min(at + BATCH_TEXTS, texts.length))
     }
   } catch (error) {
     bar.stop()

@@ -1,5 +1,5 @@
-// The steps of a command that runs for a long time. What passed is recorded, so that a run that was
-// stopped can go on, and any part of it can be repeated.
+// The steps of a command that runs for a long time. A record on the disk lists the steps that
+// passed, so that a run that was stopped can continue, and any step can be repeated.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -29,10 +29,10 @@ export class Steps {
   #counts = { passed: 0, before: 0 }
 
   /**
-   * @param {string} command its name; the record is `folder`/`command`.json
+   * @param {string} command the command's name; the record is `folder`/`command`.json
    * @param {{ continue?: boolean, only?: string[] }} [options] `continue` leaves out the steps that
-   *   passed with the same subject, and `only` all steps but those with one of these texts in their
-   *   names
+   *   passed with the same subject; `only` leaves out the steps whose names have none of these
+   *   texts
    * @param {string} [folder]
    */
   constructor(command, options = {}, folder = path.join(root, 'target', 'steps')) {
@@ -42,7 +42,7 @@ export class Steps {
     try {
       this.#passed = JSON.parse(fs.readFileSync(this.#file, 'utf8'))
     } catch {
-      // There is no record yet, or it was not written to its end: nothing is known to have passed.
+      // There is no readable record, so no step is known to have passed.
     }
   }
 
@@ -90,7 +90,7 @@ export class Steps {
 
   #write() {
     fs.mkdirSync(path.dirname(this.#file), { recursive: true })
-    // A run that is stopped while it writes leaves the last record.
+    // If the run is stopped while it writes, the previous record stays intact.
     const part = `${this.#file}.part`
     fs.writeFileSync(part, `${JSON.stringify(this.#passed, undefined, 2)}\n`)
     fs.renameSync(part, this.#file)

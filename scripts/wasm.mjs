@@ -7,8 +7,9 @@
 //   --continue   leaves out the steps that passed before with the same build and spec
 //   --only       runs the steps with this text in their names
 //
-// Needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page. The build is that of
-// `npm run platforms -- --only wasm32`, and replaces it; --no-build uses it as it is.
+// Needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page. This command builds
+// the same addon as `npm run platforms -- --only wasm32`, to the same place; --no-build uses the
+// addon that is there.
 //
 // Runs the specs of encoding and decoding, the golden data of the reference libraries, the
 // scenarios that end processes, and a page in Chromium.
@@ -25,7 +26,8 @@ import { STEP_OPTIONS, Steps, hashOfFiles } from './steps.mjs'
 const platform = PLATFORMS.find(({ name }) => name === 'wasm32-wasi')
 
 /**
- * Excluded are specs about memory that JavaScript and the addon share, and specs that measure time.
+ * The list lacks specs about memory that JavaScript and the addon share, and specs that measure
+ * time.
  */
 const SPECS = [
   '02',

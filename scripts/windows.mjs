@@ -10,7 +10,7 @@
 //
 // Needs wine and gcc for Windows (Debian: apt-get install wine wine64 gcc-mingw-w64-x86-64) and the
 // build of `npm run platforms -- --only win32-x64`. Node for Windows comes from npm; a library that
-// wine 8 lacks is compiled. The build is by GNU tools; releases are built with MSVC.
+// wine 8 lacks is compiled. GNU tools build this addon; releases are built with MSVC.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -27,10 +27,10 @@ const NODE = '20.20.2'
 
 const NETWORK = 'fetch fails in wine 8: it cannot connect with the options that Node sets'
 const BUILDS = 'builds, packs or starts programs of this machine'
-const MANY = 'starts hundreds of programs, which takes too long with wine'
-const ADDONS = 'needs a package with an addon or a program of its own'
+const MANY_PROGRAMS = 'starts hundreds of programs, which takes too long with wine'
+const OTHER_PROGRAMS = 'needs a package with an addon or a program of its own'
 
-/** Specs that cannot run there, with the reason. All others run. */
+/** Specs that cannot run in wine, with the reason. All others run. */
 const LEFT_OUT = {
   10: 'checks typings, which are the same everywhere',
   11: BUILDS,
@@ -38,27 +38,27 @@ const LEFT_OUT = {
   19: NETWORK,
   20: NETWORK,
   23: NETWORK,
-  24: ADDONS,
+  24: OTHER_PROGRAMS,
   25: 'checks documents',
   26: 'checks documents',
-  27: MANY,
-  28: MANY,
+  27: MANY_PROGRAMS,
+  28: MANY_PROGRAMS,
   29: NETWORK,
-  30: MANY,
+  30: MANY_PROGRAMS,
   32: 'measures processor time, which has steps of 10 ms there',
   33: 'limits memory with ulimit',
   35: BUILDS,
-  37: ADDONS,
+  37: OTHER_PROGRAMS,
   38: BUILDS,
   39: NETWORK,
   40: NETWORK,
   41: BUILDS,
   42: 'needs the addon in the root of the repository',
-  44: ADDONS,
+  44: OTHER_PROGRAMS,
   46: NETWORK,
   50: BUILDS,
   53: BUILDS,
-  56: ADDONS,
+  56: OTHER_PROGRAMS,
   60: BUILDS,
 }
 const CONFORMANCE = ['golden', 'limits', 'stream'].map((name) => `conformance/${name}`)

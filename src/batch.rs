@@ -145,7 +145,7 @@ pub fn encode_work(
 
 /// Copies texts for a batch that may start, until a slice of time is over. `array` has texts of the
 /// argument `texts` or, if `second` is set, `pairs`, from the index `first` of that argument on.
-/// Its elements `from..to` are copied. Returns the index behind the last one copied.
+/// Its elements `from..to` are copied. Returns the index after the last one copied.
 #[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
 #[napi]
 pub fn copy_texts(

@@ -320,7 +320,7 @@ pub fn array_length(value: &Unknown<'_>) -> Option<u32> {
 }
 
 /// Calls `visit` with the elements of an array in a range, until it returns false or an error.
-/// Returns the index behind the last element that was visited. A handle scope is closed after every
+/// Returns the index after the last element that was visited. A handle scope is closed after every
 /// [`ELEMENTS_PER_SCOPE`] elements, so that a long array does not keep a handle for each element.
 pub fn each_element(
     array: &Unknown<'_>,

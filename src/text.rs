@@ -254,7 +254,7 @@ impl<'a> Part<'a> {
     }
 
     /// Calls `visit` with each element and its index in the argument, until it returns false or an
-    /// error. Returns the index in the array behind the last element that was visited.
+    /// error. Returns the index in the array after the last element that was visited.
     fn each(
         &self,
         expected: &str,
@@ -306,7 +306,7 @@ impl Texts {
     }
 
     /// Copies texts, or arrays of words, until the slice ends. Returns the index in the array
-    /// behind the last one copied.
+    /// after the last one copied.
     pub fn append(&mut self, part: &Part<'_>, slice: &mut Slice) -> Result<u32, Failure> {
         let Self { arena, ends } = self;
         let Some(ends) = ends else { return arena.append(part, slice) };

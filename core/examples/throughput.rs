@@ -4,7 +4,7 @@
 //!
 //! MODE is `cold` (the first pass, after one short text), `fresh` (warmed on the first half of the
 //! corpus, timed on the second) or `warm` (the median of five passes over the same text); with
-//! `+offsets` behind it, the offsets are computed too, in code points. With SECONDS, `cold` and
+//! `+offsets` after it, the offsets are computed too, in code points. With SECONDS, `cold` and
 //! `fresh` are repeated, each time with a new tokenizer, until the timed passes took that long
 //! together, and the result is the median of them. `fnv` is FNV-1a over the ids of the first timed
 //! pass; equal values show that two programs did the same work. `faults_per_mib` is the number of

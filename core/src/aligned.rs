@@ -133,7 +133,7 @@ impl AlignedText {
 
     /// Like [`Self::rewrite`], for rules that Hugging Face tokenizers applies to the original as a
     /// whole. A prefix without an origin stays, followed by the result of `write` for all of the
-    /// text, prefix included. The spans of the result are those of the characters behind the
+    /// text, prefix included. The spans of the result are those of the characters after the
     /// prefix. If these are too few, Hugging Face tokenizers fails; this function then behaves like
     /// [`Self::rewrite`].
     pub(crate) fn transform(&mut self, write: impl Fn(&mut Rewriter<'_>)) {
@@ -170,7 +170,7 @@ impl AlignedText {
     }
 
     /// Like [`Self::rewrite_part`], for rules that Hugging Face tokenizers applies to the original
-    /// as a whole. A part without an origin is appended again, behind the result of `write`.
+    /// as a whole. A part without an origin is appended again, after the result of `write`.
     pub(crate) fn transform_part(&mut self, start: usize, end: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
         let written = self.rewrite_part(start, end, write);
         let origins = self.old_origins.get(start..end).unwrap_or_default();
@@ -223,7 +223,7 @@ pub(crate) struct Rewriter<'a> {
     old_origins: &'a [Span],
     at: usize,
     /// The position of the span of the next character: `at`, or the same number of characters
-    /// behind an inserted prefix, see [`AlignedText::transform`].
+    /// after an inserted prefix, see [`AlignedText::transform`].
     origin_at: usize,
     /// Whether a character was replaced for which no span is left.
     ran_out: bool,
@@ -299,7 +299,7 @@ impl<'a> Rewriter<'a> {
 
     /// A step of a normalization form. With `change` 1, the character is inserted; with 0, it
     /// replaces the next character; with -n, it replaces the next character, and the n characters
-    /// behind that are removed.
+    /// after that are removed.
     pub(crate) fn step(&mut self, character: char, change: isize) {
         if change > 0 {
             self.insert(character);

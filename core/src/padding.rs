@@ -19,7 +19,7 @@ pub struct Padding {
     pub to: PadTo,
     /// The length is rounded up to a multiple of this; 0 and 1 change nothing. Default 0.
     pub multiple_of: usize,
-    /// The side of the padding. Default [`Direction::Right`], behind the text.
+    /// The side of the padding. Default [`Direction::Right`], after the text.
     pub direction: Direction,
     /// The id of padding tokens. Default 0.
     pub id: u32,

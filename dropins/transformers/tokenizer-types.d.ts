@@ -26,8 +26,8 @@ export type TensorArray =
  * A tensor: the members that this class and `Tensor` of @huggingface/transformers have in common.
  * onnxruntime-node accepts it as an input.
  *
- * Results are of the class of @huggingface/transformers if that package is installed, so that its
- * models accept them, and else of this class. {@link Env.Tensor} chooses another one.
+ * If @huggingface/transformers is installed, results have its class `Tensor`, so that its models
+ * accept them. Otherwise they have this class. {@link Env.Tensor} sets another class.
  */
 export class Tensor {
   /**
@@ -41,7 +41,7 @@ export class Tensor {
   readonly type: TensorType
   /** The elements, row by row; for `'int64'` a `BigInt64Array`. */
   readonly data: any
-  /** The size of each dimension: for the results of tokenizers `[rows, ids per row]`. */
+  /** The size of each dimension. For the results of tokenizers it is `[rows, ids per row]`. */
   dims: number[]
   /** The number of elements. */
   readonly size: number
@@ -56,56 +56,59 @@ export class Tensor {
   [Symbol.iterator](): Iterator<any>
   /** The only element; throws if there are more (`ERR_TOKENLANE_TENSOR_SHAPE`). */
   item(): number | bigint
-  /** The elements as nested arrays; of `'int64'` they are bigints. */
+  /** The elements as nested arrays. Those of `'int64'` are bigints. */
   tolist(): any[]
   /** A copy. */
   clone(): Tensor
-  /** Releases the memory of a tensor on another device; there is nothing to do for this class. */
+  /** Does nothing. In the package it releases the memory of a tensor on another device. */
   dispose(): void
 }
 
-/** The settings of @huggingface/transformers that concern tokenizers. Others are a `TypeError`. */
+/**
+ * The settings of @huggingface/transformers that concern tokenizers. Assigning another setting
+ * throws a `TypeError`.
+ */
 export interface Env {
-  /** Whether `from_pretrained` looks for a folder first. At first `true`. */
+  /** Whether `from_pretrained` looks for a folder first. Initially `true`. */
   allowLocalModels: boolean
   /**
-   * A folder of models: `from_pretrained('org/name')` looks for `localModelPath/org/name` first. At
-   * first none.
+   * A folder of models: `from_pretrained('org/name')` looks for `localModelPath/org/name` first.
+   * Initially `undefined`.
    */
   localModelPath: string | undefined
-  /** Whether anything is downloaded; without, the cache is used. At first `true`. */
+  /** Whether files may be downloaded. If `false`, only the cache is used. Initially `true`. */
   allowRemoteModels: boolean
-  /** The folder of cached repositories. At first that of Python's `huggingface_hub`. */
+  /** The folder of cached repositories. Initially that of Python's `huggingface_hub`. */
   cacheDir: string | undefined
-  /** The class of the results, `undefined` for the one that {@link Tensor} describes. */
+  /** The class of the results. If `undefined`, the class is as described at {@link Tensor}. */
   Tensor: (new (type: any, data: any, dims: number[]) => any) | undefined
 }
 
 /** The progress of a file. */
 export interface ProgressInfo {
-  /** What happened. A file has `initiate`, `download`, any number of `progress`, and `done`. */
+  /** The event. Each file has `initiate`, `download`, any number of `progress`, and `done`. */
   status: 'initiate' | 'download' | 'progress' | 'done'
   /** The name that was passed to `from_pretrained`. */
   name: string
-  /** The file. */
+  /** The name of the file. */
   file: string
-  /** Per cent, for `progress`. */
+  /** The percentage of the file, for `progress`. */
   progress?: number
-  /** Bytes so far, for `progress`. */
+  /** The number of bytes so far, for `progress`. */
   loaded?: number
-  /** Bytes of the file, for `progress`. */
+  /** The number of bytes of the file, for `progress`. */
   total?: number
 }
 
 /** Options of `from_pretrained`. */
 export interface PretrainedTokenizerOptions {
-  /** Is called with the progress of each file. Default none. */
+  /** A function that is called with the progress of each file. Default: none. */
   progress_callback?: ((info: ProgressInfo) => void) | null | undefined
-  /** The folder of cached repositories. Default {@link Env.cacheDir}. */
+  /** The folder of cached repositories. Default: {@link Env.cacheDir}. */
   cache_dir?: string | null | undefined
-  /** Download nothing; the cache is used. Default `false`. */
+  /** Use only the cache and download nothing. Default: `false`. */
   local_files_only?: boolean | undefined
-  /** A branch, a tag or a commit. Default `'main'`. */
+  /** A branch, a tag or a commit. Default: `'main'`. */
   revision?: string | undefined
 }
 
@@ -121,59 +124,68 @@ export interface BatchEncoding<TItem> {
   input_ids: TItem
   /** 1 for ids, 0 for padding. */
   attention_mask: TItem
-  /** The number of the text in a pair; for models that have this input, or if it is requested. */
+  /**
+   * The number of the text in a pair. Only for models that have this input, or if it is requested.
+   */
   token_type_ids?: TItem
 }
 
 /** Options of the call `tokenizer(text, options)`. */
 export interface TokenizerCallOptions<TText extends string | string[], TReturnTensor extends boolean = true> {
   /**
-   * For each text a second one, encoded together with it; in a batch `null` for none. Default none.
+   * A second text for each text, encoded together with it. In a batch `null` stands for no second
+   * text. Default: none.
    */
   text_pair?: (TText extends string ? string | null : (string | null)[] | null) | undefined
   /**
-   * Fill short rows with the id of the tokenizer's `pad_token`: `true` up to the longest row,
-   * `'max_length'` up to `max_length`. Default `false`.
+   * Fill short rows with the id of the tokenizer's `pad_token`. `true` fills them up to the longest
+   * row, `'max_length'` up to `max_length`. Default: `false`.
    */
   padding?: boolean | 'longest' | 'max_length' | undefined
-  /** Add the special tokens of the tokenizer. Default `true`. */
+  /** Add the special tokens of the tokenizer. Default: `true`. */
   add_special_tokens?: boolean | undefined
   /**
-   * Shorten long rows to `max_length`; special tokens stay. `true` is `'longest_first'`. Default:
-   * `true` if there is a `max_length` and no `padding`, else `false`.
+   * Shorten long rows to `max_length`, but keep their special tokens. `true` means
+   * `'longest_first'`. Default: `true` if there is a `max_length` and no `padding`, otherwise
+   * `false`.
    */
   truncation?: boolean | 'longest_first' | 'only_first' | 'only_second' | null | undefined
-  /** A length in ids; at most `model_max_length` counts. Default `model_max_length`. */
+  /**
+   * A length in ids. Values above `model_max_length` have no effect. Default: `model_max_length`.
+   */
   max_length?: number | null | undefined
-  /** Return tensors, for which all rows need the same length; else arrays. Default `true`. */
+  /**
+   * Return tensors, for which all rows must have the same length. If `false`, return arrays.
+   * Default: `true`.
+   */
   return_tensor?: TReturnTensor | undefined
-  /** Return `token_type_ids`. Default `true` for the classes of models that have this input. */
+  /** Return `token_type_ids`. Default: `true` for the classes of models that have this input. */
   return_token_type_ids?: boolean | null | undefined
 }
 
 /** Options of `encode`. */
 export interface EncodeOptions {
-  /** A second text, encoded together with the first. Default none. */
+  /** A second text, encoded together with the first. Default: none. */
   text_pair?: string | null | undefined
-  /** Add the special tokens of the tokenizer. Default `true`. */
+  /** Add the special tokens of the tokenizer. Default: `true`. */
   add_special_tokens?: boolean | undefined
 }
 
 /** Options of `tokenize`. */
 export interface TokenizeOptions {
-  /** A second text, encoded together with the first. Default none. */
+  /** A second text, encoded together with the first. Default: none. */
   pair?: string | null | undefined
-  /** Add the special tokens of the tokenizer. Default `false`. */
+  /** Add the special tokens of the tokenizer. Default: `false`. */
   add_special_tokens?: boolean | undefined
 }
 
 /** Options of `decode` and `batch_decode`. */
 export interface DecodeOptions {
-  /** Leave special tokens out. Default `false`. */
+  /** Leave special tokens out. Default: `false`. */
   skip_special_tokens?: boolean | undefined
   /**
-   * Remove spaces before punctuation and contractions. Default: as in the tokenizer_config.json, or
-   * `true`.
+   * Remove spaces before punctuation and contractions. Default: the setting of the
+   * tokenizer_config.json, or `true` without one.
    */
   clean_up_tokenization_spaces?: boolean | null | undefined
 }
@@ -182,57 +194,57 @@ export interface DecodeOptions {
 export interface MessageContent {
   /** The kind of content: `'text'`, `'image'`, … */
   type: string
-  /** Whatever else the template reads, such as `text`. */
+  /** Other fields that the template reads, such as `text`. */
   [key: string]: any
 }
 
 /** A message of a conversation. */
 export interface Message {
-  /** Who speaks: `'user'`, `'assistant'`, `'system'`, … */
+  /** The author: `'user'`, `'assistant'`, `'system'`, … */
   role: string
-  /** What is said, or parts of it. */
+  /** The text of the message, or its parts. */
   content?: string | null | MessageContent[]
-  /** Whatever else the template reads. */
+  /** Other fields that the template reads. */
   [key: string]: any
 }
 
-/** Options of `apply_chat_template`. Others are variables of the template. */
+/** Options of `apply_chat_template`. Other fields are variables of the template. */
 export interface ApplyChatTemplateOptions<
   TTokenize extends boolean = true,
   TReturnTensor extends boolean = true,
   TReturnDict extends boolean = true,
 > {
   /**
-   * A template, or the name of one of the tokenizer's templates. Default the tokenizer's template.
+   * A template, or the name of one of the tokenizer's templates. Default: the tokenizer's template.
    */
   chat_template?: string | null | undefined
-  /** The tools that the model may call, as JSON Schema. Default none. */
+  /** The tools that the model may call, as JSON Schema. Default: none. */
   tools?: object[] | null | undefined
-  /** Documents for templates that support them. Default none. */
+  /** Documents for templates that support them. Default: none. */
   documents?: object[] | null | undefined
-  /** End with the start of an answer. Default `false`. */
+  /** End with the start of an answer. Default: `false`. */
   add_generation_prompt?: boolean | undefined
-  /** Leave the last message open, so that the model continues it. Default `false`. */
+  /** Leave the last message open, so that the model continues it. Default: `false`. */
   continue_final_message?: boolean | string | undefined
-  /** Return ids; else the text. Default `true`. */
+  /** Return ids. If `false`, return the text. Default: `true`. */
   tokenize?: TTokenize | undefined
-  /** As for the call. Default `false`. */
+  /** The same as in {@link TokenizerCallOptions}. Default: `false`. */
   padding?: boolean | 'longest' | 'max_length' | undefined
-  /** As for the call. Default `false`. */
+  /** The same as in {@link TokenizerCallOptions}. Default: `false`. */
   truncation?: boolean | undefined
-  /** As for the call. Default `model_max_length`. */
+  /** The same as in {@link TokenizerCallOptions}. Default: `model_max_length`. */
   max_length?: number | null | undefined
-  /** Return tensors; else arrays. Default `true`. */
+  /** Return tensors. If `false`, return arrays. Default: `true`. */
   return_tensor?: TReturnTensor | undefined
-  /** Return an object like the call; else only `input_ids`. Default `true`. */
+  /** Return a {@link BatchEncoding}. If `false`, return only its `input_ids`. Default: `true`. */
   return_dict?: TReturnDict | undefined
-  /** More options of the call. Default none. */
+  /** More options of the tokenizer's call. Default: none. */
   tokenizer_kwargs?: Partial<TokenizerCallOptions<string, boolean>> | undefined
-  /** A variable of the template. Default none. */
+  /** A variable of the template. Default: none. */
   [variable: string]: any
 }
 
-/** What `apply_chat_template` returns. */
+/** The result of `apply_chat_template`. */
 export type ApplyChatTemplateReturn<
   TTokenize extends boolean = true,
   TReturnTensor extends boolean = true,
@@ -255,7 +267,9 @@ export interface BackendEncoding {
   token_type_ids?: number[]
 }
 
-/** The tokenizer inside a {@link PreTrainedTokenizer}: the calls of @huggingface/tokenizers. */
+/**
+ * The tokenizer inside a {@link PreTrainedTokenizer}, with the calls of @huggingface/tokenizers.
+ */
 export interface TokenizerBackend {
   /** The ids, tokens and masks of a text. */
   encode(
@@ -292,13 +306,14 @@ export interface PreTrainedTokenizer {
   ): BatchEncoding<BatchEncodingItem<TText, TReturnTensor>>
 }
 /**
- * A tokenizer; made by `AutoTokenizer.from_pretrained`, or from the contents of two files.
+ * A tokenizer. `AutoTokenizer.from_pretrained` makes it, or the constructor from the contents of
+ * two files.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only adds the call.
 export class PreTrainedTokenizer {
-  /** Loads the tokenizer on this thread; throws the errors of loading a tokenizer.json. */
+  /** Loads the tokenizer on this thread. Throws the errors of loading a tokenizer.json. */
   constructor(tokenizerJSON: object, tokenizerConfig: object)
-  /** As `AutoTokenizer.from_pretrained`, with the class on which it is called. */
+  /** Like `AutoTokenizer.from_pretrained`, with the class on which it is called. */
   static from_pretrained(
     pretrained_model_name_or_path: string,
     options?: PretrainedTokenizerOptions,
@@ -307,15 +322,15 @@ export class PreTrainedTokenizer {
   readonly _tokenizer: TokenizerBackend
   /** Whether calls return `token_type_ids` by default. */
   return_token_type_ids: boolean
-  /** The side of padding. At first that of the config, else `'right'`. */
+  /** The side of padding. Initially that of the config, or `'right'` without one. */
   padding_side: string
   /** The content of the tokenizer_config.json. */
   config: any
-  /** The token that stands for a word to guess. A token that the config lacks is `null`. */
+  /** The token for a word that a model has to guess. A token that the config lacks is `null`. */
   mask_token: string
   /** Its id. The id of a token that the vocabulary lacks is `undefined`. */
   mask_token_id: number
-  /** The token of padding. Without one in the config, `eos_token`. */
+  /** The token of padding. If the config has none, it is `eos_token`. */
   pad_token: string
   /** Its id. */
   pad_token_id: number
@@ -347,9 +362,12 @@ export class PreTrainedTokenizer {
   get add_eos_token(): boolean | undefined
   /** `add_bos_token` of the config. */
   get add_bos_token(): boolean | undefined
-  /** All tokens with their ids, in order of the ids. It takes about as long as loading the file. */
+  /**
+   * All tokens with their ids, in the order of the ids. The call takes about as long as loading the
+   * file.
+   */
   get_vocab(): Map<string, number>
-  /** The ids of tokens as the vocabulary writes them, `undefined` for unknown ones. */
+  /** The ids of tokens as the vocabulary writes them. The id of an unknown token is `undefined`. */
   convert_tokens_to_ids<T extends string | string[]>(tokens: T): T extends string ? number : number[]
   /** The same as calling the tokenizer, for subclasses. */
   _call<TText extends string | string[], TReturnTensor extends boolean = true>(
@@ -362,9 +380,9 @@ export class PreTrainedTokenizer {
   encode(text: string, options?: EncodeOptions): number[]
   /** The texts of several rows of ids. */
   batch_decode(batch: (number[] | bigint[])[] | Tensor, decode_args?: DecodeOptions): string[]
-  /** The text of ids, of which there must be at least one. Unknown ids are skipped. */
+  /** The text of one or more ids. Unknown ids are skipped. */
   decode(token_ids: number[] | bigint[] | Tensor, decode_args?: DecodeOptions): string
-  /** As {@link decode}, without tensors. */
+  /** Like {@link decode}, but does not accept tensors. */
   decode_single(token_ids: number[] | bigint[], decode_args?: DecodeOptions): string
   /** The template that `apply_chat_template` uses with these options. */
   get_chat_template(options?: { chat_template?: string | null; tools?: object[] | null }): string

@@ -34,7 +34,7 @@ export interface CorpusOptions {
   /**
    * A file (tokenizer.json, tekken.json, a rank file), a folder with one of the first two, a
    * bundled encoding, a model of OpenAI, or `owner/name[@revision]` on the Hugging Face Hub.
-   * Default `'o200k_base'`.
+   * Default: `'o200k_base'`.
    */
   tokenizer?: string | undefined
   /**
@@ -44,7 +44,7 @@ export interface CorpusOptions {
   /**
    * `'megatron'`: .bin and .idx for IndexedDataset of megatron-core. `'npy'` and `'bin'`: tokens,
    * row offsets, and a table of the documents. `'jsonl'`: ids as text. `'parquet'`: ids as a list
-   * of int32, by the optional package `hyparquet-writer`. Default `'megatron'`.
+   * of int32, by the optional package `hyparquet-writer`. Default: `'megatron'`.
    */
   format?: 'megatron' | 'npy' | 'bin' | 'jsonl' | 'parquet' | undefined
   /**
@@ -58,7 +58,7 @@ export interface CorpusOptions {
    * `'lines'`. In a Parquet file, a document is always a field of a row.
    */
   rows?: 'json' | 'lines' | 'files' | undefined
-  /** The field with the text. Dots separate the names of nested fields. Default `'text'`. */
+  /** The field with the text. Dots separate the names of nested fields. Default: `'text'`. */
   field?: string | undefined
   /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
   idField?: string | undefined
@@ -71,10 +71,10 @@ export interface CorpusOptions {
   groupBy?: string | undefined
   /**
    * Puts a token before each document: `true` for the one that tokenizer_config.json or the
-   * vocabulary suggests, or the token itself. Default `false`.
+   * vocabulary suggests, or the token itself. Default: `false`.
    */
   bos?: boolean | string | undefined
-  /** Puts a token after each document, in the same way. Default `false`. */
+  /** Puts a token after each document, in the same way. Default: `false`. */
   eos?: boolean | string | undefined
   /**
    * The length of rows in tokens. Rows then go across documents. No token is lost: the last row of
@@ -88,7 +88,7 @@ export interface CorpusOptions {
   shuffle?: number | undefined
   /**
    * `'skip'` leaves out rows that cannot be read or encoded, and counts them. The record of a shard
-   * lists the first 20. Default `'fail'`.
+   * lists the first 20. Default: `'fail'`.
    */
   onError?: 'fail' | 'skip' | undefined
   /**
@@ -106,13 +106,13 @@ export interface CorpusOptions {
    * row of Parquet, 16 MiB for a line of JSON.
    */
   maxRow?: number | undefined
-  /** The maximum number of bytes per compressed byte, beyond the first 64 MiB. Default 100. */
+  /** The maximum number of bytes per compressed byte, beyond the first 64 MiB. Default: 100. */
   maxRatio?: number | undefined
-  /** The approximate size of a shard in bytes of text. Default 268435456. */
+  /** The approximate size of a shard in bytes of text. Default: 268435456. */
   shardSize?: number | undefined
-  /** Counts documents and tokens without writing anything. Default `false`. */
+  /** Counts documents and tokens without writing anything. Default: `false`. */
   dryRun?: boolean | undefined
-  /** How the files of an earlier run are compared with their records. Default `'sha256'`. */
+  /** How the files of an earlier run are compared with their records. Default: `'sha256'`. */
   resumeCheck?: 'sha256' | 'size' | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
@@ -125,7 +125,7 @@ export interface CorpusOptions {
    * inputs and the output under the same paths. Default: this machine processes the shards.
    */
   queue?: string | undefined
-  /** The name of the queue. Default `'tokenlane-corpus'`. */
+  /** The name of the queue. Default: `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /**
    * Ends the job; the promise rejects with `signal.reason`. With a queue, workers continue.
@@ -339,7 +339,7 @@ export interface CorpusTokenizer {
   vocabSize: number
   /** The id before each document. */
   bos?: number
-  /** The id behind each document. */
+  /** The id after each document. */
   eos?: number
 }
 
@@ -424,19 +424,19 @@ export interface WorkerOptions {
    * resolved before paths are compared. Required; there is no default.
    */
   allow: string | readonly string[]
-  /** Lets jobs use tokenizers of the Hugging Face Hub. Default `false`. */
+  /** Lets jobs use tokenizers of the Hugging Face Hub. Default: `false`. */
   allowHub?: boolean | undefined
-  /** The name of the queue. Default `'tokenlane-corpus'`. */
+  /** The name of the queue. Default: `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
   /** Maximum number of threads that encode, 1 to 256. Default: the number of processors. */
   threads?: number | undefined
   /**
-   * Seconds after which another worker takes the shard of a dead worker; at least 4. Default 30.
+   * Seconds after which another worker takes the shard of a dead worker; at least 4. Default: 30.
    */
   lockSeconds?: number | undefined
-  /** Seconds that `close` waits for shards before it returns them to the queue. Default 20. */
+  /** Seconds that `close` waits for shards before it returns them to the queue. Default: 20. */
   graceSeconds?: number | undefined
   /** Called with an event for each shard that is done or failed. Default: none. */
   onEvent?: ((event: Record<string, unknown> & { event: string }) => void) | undefined

@@ -24,7 +24,7 @@ export const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 export const HEX = new Int8Array(256).fill(-1)
 for (const digit of '0123456789abcdefABCDEF') HEX[digit.charCodeAt(0)] = Number.parseInt(digit, 16)
 
-/** The byte that an escape stands for, by the letter behind the backslash; 0 if there is none. */
+/** The byte that an escape stands for, by the letter after the backslash; 0 if there is none. */
 export const ESCAPES = new Uint8Array(256)
 for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
   ESCAPES[letter.charCodeAt(0)] = meaning.charCodeAt(0)

@@ -12,7 +12,11 @@
 // the same values with JSON.parse.
 
 import { valueAt } from '../files/rows.mjs'
-import {
+import * as jsonBytes from './json-bytes.mjs'
+import { skipValue } from './json-skip.mjs'
+
+// V8 reads local constants faster than imported ones, which matters in the loops below.
+const {
   BACKSLASH,
   CLOSE_BRACE,
   COLON,
@@ -25,8 +29,7 @@ import {
   OPEN_BRACKET,
   QUOTE,
   UNICODE,
-} from './json-bytes.mjs'
-import { skipValue } from './json-skip.mjs'
+} = jsonBytes
 
 const UNICODE_ESCAPE = Buffer.from('\\u')
 /**
@@ -181,23 +184,23 @@ export class FieldReader {
       // The line ends, or a control character is in the string.
       if (byte !== BACKSLASH) return -1
       const letter = bytes[at++]
-      if (letter === UNICODE) {
-        const point = escapedPoint(bytes, at)
-        if (point === -1) return -1
-        // A character beyond U+FFFF takes two escapes.
-        at += point > 0xffff ? 10 : 4
-        to = putUtf8(out, to, point)
-      } else {
+      if (letter !== UNICODE) {
         if (at > end || ESCAPES[letter] === 0) return -1
         out[to++] = ESCAPES[letter]
+        continue
       }
+      const point = escapedPoint(bytes, at)
+      if (point === -1) return -1
+      // A character beyond U+FFFF takes two escapes.
+      at += point > 0xffff ? 10 : 4
+      to = putUtf8(out, to, point)
     }
   }
 }
 
 /**
  * The code point of an escape `\uXXXX` whose digits are at `at`, together with the escape of a low
- * surrogate behind it; -1 if it has other digits.
+ * surrogate after it; -1 if it has other digits.
  */
 function escapedPoint(bytes, at) {
   const unit = hexUnit(bytes, at)
@@ -215,7 +218,7 @@ function hexUnit(bytes, at) {
   return (a | b | c | d) < 0 ? -1 : (a << 12) | (b << 8) | (c << 4) | d
 }
 
-/** Writes a code point as UTF-8. Returns the position behind it. */
+/** Writes a code point as UTF-8. Returns the position after it. */
 function putUtf8(out, to, point) {
   if (point < 0x80) {
     out[to++] = point

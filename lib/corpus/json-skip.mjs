@@ -1,7 +1,10 @@
 // Skips a JSON value in valid UTF-8 without creating it. It accepts exactly what JSON.parse
 // accepts. Memory: one bit for each level of nesting.
 
-import {
+import * as jsonBytes from './json-bytes.mjs'
+
+// V8 reads local constants faster than imported ones, which matters in the loops below.
+const {
   BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -19,21 +22,21 @@ import {
   QUOTE,
   UNICODE,
   ZERO,
-} from './json-bytes.mjs'
+} = jsonBytes
 
 const WORDS = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => Number(byte >= 48 && byte <= 57))
 /** `e` and `E`, which start an exponent. */
 const EXPONENT = [101, 69]
 
-/** The position behind white space. */
+/** The position after white space. */
 export function skipSpace(bytes, start) {
   let at = start
   while (at < bytes.length && IS_SPACE[bytes[at]] === 1) at += 1
   return at
 }
 
-/** The position behind a string that starts here, or -1. */
+/** The position after a string that starts here, or -1. */
 export function skipString(bytes, start) {
   let at = start + 1
   for (;;) {
@@ -53,7 +56,7 @@ function skipDigits(bytes, start) {
   return at
 }
 
-/** The position behind a number, `true`, `false` or `null`, or -1. */
+/** The position after a number, `true`, `false` or `null`, or -1. */
 function skipScalar(bytes, start) {
   const word = WORDS.find((one) => one[0] === bytes[start])
   if (word !== undefined)
@@ -103,7 +106,7 @@ class Nesting {
   }
 }
 
-/** The position behind a key and its colon, where a value starts, or -1. */
+/** The position after a key and its colon, where a value starts, or -1. */
 function skipKey(bytes, start) {
   if (bytes[start] !== QUOTE) return -1
   const end = skipString(bytes, start)
@@ -112,7 +115,7 @@ function skipKey(bytes, start) {
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1
 }
 
-/** The position behind the value that starts here, or -1 if there is none. */
+/** The position after the value that starts here, or -1 if there is none. */
 export function skipValue(bytes, start) {
   const nesting = new Nesting()
   let at = start

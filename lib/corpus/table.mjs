@@ -323,7 +323,7 @@ class Table {
     }
     await window.fill(header.length + packed)
     const { bytes } = window
-    if (bytes.length < header.length + packed) throw damaged('a page ends behind its column')
+    if (bytes.length < header.length + packed) throw damaged('a page ends after its column')
     // Decoded values are views of the page, so it is copied out of the window, which is reused.
     const copy = Uint8Array.prototype.slice.call(bytes, 0, header.length + packed)
     return { header: header.value, reader: { view: new DataView(copy.buffer), offset: header.length } }

@@ -204,7 +204,7 @@ function compile(pattern) {
   return parts.map((part) => (part === '**' ? part : matcher(part)))
 }
 
-/** The positions that a position in a pattern stands for: at `**`, also the one behind it. */
+/** The positions that a position in a pattern stands for: at `**`, also the one after it. */
 const closure = (parts, at) => (parts[at] === '**' ? [{ parts, at }, ...closure(parts, at + 1)] : [{ parts, at }])
 
 /** The positions after a name was matched. */

@@ -31,7 +31,8 @@ const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 /**
  * Reads a header.
  *
- * @param {{ read(length: number): Promise<Buffer> }} reader afterwards behind the header
+ * @param {{ read(length: number): Promise<Buffer> }} reader at the start of the file. This function
+ *   reads the header from it, and nothing else.
  * @returns {Promise<{ descr: string, shape: number[] }>}
  */
 export async function readHeader(reader, name) {

@@ -20,7 +20,7 @@ import { root } from '../setup.mjs'
  * }} Source
  */
 
-/** The body of an e-mail of the package: what follows its header. */
+/** The body of an e-mail, without its header. */
 const body = (file) => {
   const { text } = JSON.parse(file)
   return text.slice(text.indexOf('\n\n') + 2)
@@ -35,7 +35,7 @@ const strings = (file) => {
   })
   return found.join('\n')
 }
-/** The explanations of a WordNet file: a line each, behind a bar. */
+/** The explanations of a WordNet file. A line has one after its bar. */
 const glosses = (file) =>
   file
     .split('\n')
@@ -119,15 +119,15 @@ const SOURCES = {
   web: [{ ...MAIL, files: /^data\/(spam|hard-ham).*\.json$/, text: (file) => JSON.parse(file).text }],
 }
 
-/** The parts of other corpora in the mixed one, in MiB. */
-const MIXED = { english: 18, code: 16, scripts: 12 }
+/** The corpus `web` also has this many MiB of other corpora. */
+const MIXED_MIB = { english: 18, code: 16, scripts: 12 }
 
 /** The names of the corpora. */
 export const largeCorpora = Object.keys(SOURCES)
 
 const MIB = 1 << 20
 /** Texts are cut into pieces of about this many characters, and the pieces of all sources mixed. */
-const PIECE = 64 << 10
+const PIECE_CHARACTERS = 64 << 10
 
 /**
  * Returns the path of a corpus, which is created first if it is missing.
@@ -145,7 +145,7 @@ export async function largeCorpus(name) {
     texts.push([...files].map(([name, bytes]) => text(bytes.toString(), name)).join('\n'))
   }
   if (name === 'web') {
-    for (const [other, mib] of Object.entries(MIXED)) {
+    for (const [other, mib] of Object.entries(MIXED_MIB)) {
       texts.push((await fs.readFile(await largeCorpus(other), 'utf8')).slice(0, mib * MIB))
     }
   }
@@ -165,11 +165,11 @@ function mixed(texts) {
   return pieces.map(({ piece }) => piece).join('\n')
 }
 
-/** Cuts a text after lines. */
+/** Cuts a text at line ends. */
 function piecesOf(text) {
   const pieces = []
   for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf('\n', start + PIECE)
+    const newline = text.indexOf('\n', start + PIECE_CHARACTERS)
     const end = newline === -1 ? text.length : newline
     pieces.push(text.slice(start, end).toWellFormed?.() ?? text.slice(start, end))
     start = end + 1

@@ -18,7 +18,7 @@ import { checkCompilers, checkNode, install, root, stop } from '../setup.mjs'
 import { barChart } from './chart.mjs'
 import { pair } from './pair.mjs'
 
-const SAMPLE = 6 << 20
+const SAMPLE_BYTES = 6 << 20
 const ALLOCATORS = { mimalloc: [], system: ['--no-default-features'] }
 const POOLS = ['split', 'binned', 'off']
 // Other processes may use the machine, and its clock frequency drifts. Variants that are compared
@@ -424,7 +424,7 @@ function sample() {
     .map((name) => fs.readFileSync(path.join(texts, name), 'utf8'))
     .join('\n')
   const place = path.join(folder, 'sample.txt')
-  fs.writeFileSync(place, once.repeat(Math.ceil(SAMPLE / Buffer.byteLength(once))))
+  fs.writeFileSync(place, once.repeat(Math.ceil(SAMPLE_BYTES / Buffer.byteLength(once))))
   return place
 }
 

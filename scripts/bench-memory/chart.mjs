@@ -1,8 +1,9 @@
 // A bar chart as SVG: groups of bars, each with its value at the end.
 
+// Sizes are in pixels.
 const WIDTH = 760
-const LABEL = 250
-const BAR = 18
+const LABEL_WIDTH = 250
+const BAR_HEIGHT = 18
 const COLOURS = ['#3b6ea8', '#c46a2f', '#5b8c5a', '#8a6fb0']
 
 const escape = (text) => text.replace(/[&<>]/g, (letter) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[letter])
@@ -10,20 +11,20 @@ const escape = (text) => text.replace(/[&<>]/g, (letter) => ({ '&': '&amp;', '<'
 /** `bars` are `{ label, value }`, or `null` for a gap. All bars have the same scale. */
 export function barChart(title, unit, bars) {
   const most = Math.max(...bars.map((bar) => bar?.value ?? 0), 1)
-  const height = 44 + bars.length * (BAR + 6)
+  const height = 44 + bars.length * (BAR_HEIGHT + 6)
   let colour = 0
   const drawn = bars.map((bar, i) => {
     if (bar === null) {
       colour = 0
       return ''
     }
-    const y = 36 + i * (BAR + 6)
-    const width = Math.max(1, Math.round((bar.value / most) * (WIDTH - LABEL - 90)))
+    const y = 36 + i * (BAR_HEIGHT + 6)
+    const width = Math.max(1, Math.round((bar.value / most) * (WIDTH - LABEL_WIDTH - 90)))
     const fill = COLOURS[colour++ % COLOURS.length]
     return (
-      `<text x="${LABEL - 8}" y="${y + 13}" text-anchor="end">${escape(bar.label)}</text>` +
-      `<rect x="${LABEL}" y="${y}" width="${width}" height="${BAR}" fill="${fill}"/>` +
-      `<text x="${LABEL + width + 6}" y="${y + 13}">${bar.value.toFixed(0)} ${escape(unit)}</text>`
+      `<text x="${LABEL_WIDTH - 8}" y="${y + 13}" text-anchor="end">${escape(bar.label)}</text>` +
+      `<rect x="${LABEL_WIDTH}" y="${y}" width="${width}" height="${BAR_HEIGHT}" fill="${fill}"/>` +
+      `<text x="${LABEL_WIDTH + width + 6}" y="${y + 13}">${bar.value.toFixed(0)} ${escape(unit)}</text>`
     )
   })
   return (

@@ -6,9 +6,9 @@
 //
 // `mode` is `async` (each result is dropped, and the event loop turns), `sync` (a loop that never
 // yields), `workers` (eight worker threads, which then end) or `idle workers` (the same threads
-// read the texts but encode nothing, to measure what Node itself keeps of them). With `alternate`
-// each batch waits for a line on standard input, and writes an empty line when it is done: see
-// pair.mjs.
+// read the texts but encode nothing, to measure how much memory Node itself keeps). With
+// `alternate` each batch waits for a line on standard input, and writes an empty line when it is
+// done: see pair.mjs.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -18,9 +18,9 @@ const { Worker, isMainThread, workerData } = require('node:worker_threads')
 
 const { Tokenizer, memory } = require(path.join(__dirname, '../../index.js'))
 
-const DOCUMENT = 6500
-const PIECE = 1 << 18
-const WORKERS = 8
+const MIN_DOCUMENT_BYTES = 6500
+const BUFFER_BYTES = 1 << 18
+const WORKER_COUNT = 8
 const task = isMainThread ? JSON.parse(process.argv[2]) : workerData
 
 const mib = (bytes) => bytes / 2 ** 20
@@ -29,21 +29,22 @@ const faults = () => process.resourceUsage().minorPageFault
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
 
 /**
- * Reads the corpus as documents of at least DOCUMENT bytes that end with a line. The file is read
- * in pieces, so that only the texts stay in memory.
+ * Reads the corpus as documents of at least MIN_DOCUMENT_BYTES bytes that end with a line. The file
+ * is read in pieces, so that only the texts stay in memory.
  */
 function documents() {
   const file = fs.openSync(task.corpus, 'r')
-  const buffer = Buffer.alloc(PIECE)
+  const buffer = Buffer.alloc(BUFFER_BYTES)
   const texts = []
   let held = 0
-  for (let read; (read = fs.readSync(file, buffer, held, PIECE - held, null)) > 0; ) {
+  for (let read; (read = fs.readSync(file, buffer, held, BUFFER_BYTES - held, null)) > 0; ) {
     held += read
     let at = 0
-    for (let line; (line = buffer.indexOf(10, at + DOCUMENT)) >= 0 && line < held; at = line + 1) {
+    for (let line; (line = buffer.indexOf(10, at + MIN_DOCUMENT_BYTES)) >= 0 && line < held; at = line + 1) {
       texts.push(buffer.toString('utf8', at, line + 1))
     }
-    if (at === 0 && held === PIECE) throw new Error(`${task.corpus} has a line of more than ${PIECE - DOCUMENT} bytes`)
+    if (at === 0 && held === BUFFER_BYTES)
+      throw new Error(`${task.corpus} has a line of more than ${BUFFER_BYTES - MIN_DOCUMENT_BYTES} bytes`)
     buffer.copyWithin(0, at, held)
     held -= at
   }
@@ -101,7 +102,7 @@ async function main() {
   if (task.mode.endsWith('workers')) {
     result = await batches(tokenizer, read)
     const before = rss()
-    const all = Array.from({ length: WORKERS }, () => new Worker(__filename, { workerData: task }))
+    const all = Array.from({ length: WORKER_COUNT }, () => new Worker(__filename, { workerData: task }))
     await Promise.all(
       all.map((worker) => new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject))),
     )

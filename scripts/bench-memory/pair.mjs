@@ -18,7 +18,7 @@ export async function pair(args, envs, batches) {
     return run
   })
   for (let batch = 0; batch < batches; batch++) {
-    // Reversed every batch, to cancel drift.
+    // The order is reversed after every batch, to cancel drift.
     for (const { child, ended } of batch % 2 === 0 ? runs : runs.toReversed()) {
       child.stdin.write('\n')
       await Promise.race([once(child.stdout, 'data'), ended])

@@ -2,11 +2,12 @@
 
 import { reader, row } from './figures.mjs'
 
+// Sizes are in pixels.
 const WIDTH = 760
-const LABEL = 170 // for the names at the left
-const VALUE = 60 // for the numbers at the right
-const BAR = 11
-const GROUP = 14 // between two groups of bars
+const LABEL_WIDTH = 170 // for the names at the left
+const VALUE_WIDTH = 60 // for the numbers at the right
+const BAR_HEIGHT = 11
+const GROUP_GAP = 14 // between two groups of bars
 const TOP = 56
 
 const SERIES = [
@@ -25,12 +26,15 @@ export function chart({ tokenizers, corpora, samples }) {
     })),
   )
   const most = Math.max(...groups.flatMap(({ values }) => values))
-  const length = (value) => ((value / most) * (WIDTH - LABEL - VALUE)).toFixed(1)
-  const step = BAR * SERIES.length + GROUP
+  const length = (value) => ((value / most) * (WIDTH - LABEL_WIDTH - VALUE_WIDTH)).toFixed(1)
+  const step = BAR_HEIGHT * SERIES.length + GROUP_GAP
   const bars = groups.flatMap(({ label, values }, at) => {
     const top = TOP + at * step
-    const name = text(LABEL - 8, top + (BAR * SERIES.length) / 2 + 4, label, 'end')
-    return [name, ...values.map((value, i) => bar(LABEL, top + i * BAR, length(value), i, Math.round(value)))]
+    const name = text(LABEL_WIDTH - 8, top + (BAR_HEIGHT * SERIES.length) / 2 + 4, label, 'end')
+    return [
+      name,
+      ...values.map((value, i) => bar(LABEL_WIDTH, top + i * BAR_HEIGHT, length(value), i, Math.round(value))),
+    ]
   })
   const height = TOP + groups.length * step
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="11">
@@ -42,7 +46,7 @@ ${style('dark')}
 }
 </style>
 ${text(8, 18, 'MiB per second of processor time, one thread, fresh text', 'start')}
-${SERIES.map(({ name }, i) => bar(8 + i * 160, 28, BAR, i) + text(24 + i * 160, 37, name, 'start')).join('\n')}
+${SERIES.map(({ name }, i) => bar(8 + i * 160, 28, BAR_HEIGHT, i) + text(24 + i * 160, 37, name, 'start')).join('\n')}
 ${bars.join('\n')}
 </svg>
 `
@@ -54,8 +58,8 @@ function style(scheme) {
 }
 
 function bar(x, y, width, series, value) {
-  const label = value === undefined ? '' : text(x + Number(width) + 4, y + BAR - 2, value, 'start')
-  return `<rect class="s${series}" x="${x}" y="${y}" width="${width}" height="${BAR - 1}" rx="1"/>${label}`
+  const label = value === undefined ? '' : text(x + Number(width) + 4, y + BAR_HEIGHT - 2, value, 'start')
+  return `<rect class="s${series}" x="${x}" y="${y}" width="${width}" height="${BAR_HEIGHT - 1}" rx="1"/>${label}`
 }
 
 function text(x, y, content, anchor) {

@@ -1,8 +1,8 @@
 // The list of measurements, and the statistics of their samples.
 
 const OFFSETS = ['utf16', 'codepoint', 'byte']
-const SHORT = 20 // characters
-const LONG = 2048
+const SHORT_CHARACTERS = 20
+const LONG_CHARACTERS = 2048
 
 /** The jobs of `worker.mjs` for these tokenizers and corpora. */
 export function figures(tokenizers, corpora) {
@@ -18,7 +18,10 @@ export function figures(tokenizers, corpora) {
         job('decode', { corpus: file }),
         job('loop', { corpus: file }),
       ]),
-      ...[SHORT, LONG].flatMap((characters) => [single(characters, false), single(characters, true)]),
+      ...[SHORT_CHARACTERS, LONG_CHARACTERS].flatMap((characters) => [
+        single(characters, false),
+        single(characters, true),
+      ]),
     ]
   })
 }
@@ -57,9 +60,9 @@ export function row(read, { name }, { file }) {
 /** Reads the calls per second of one tokenizer, one text per call. */
 export function singles(read, { name }, { file }) {
   const job = (characters, count) => ({ name, kind: 'single', corpus: file, characters, count })
-  return [SHORT, LONG].flatMap((characters) =>
+  return [SHORT_CHARACTERS, LONG_CHARACTERS].flatMap((characters) =>
     [false, true].map((count) => ({
-      what: `${count ? 'count' : 'encode'}, ${characters === LONG ? '2 KB' : `${characters} characters`}`,
+      what: `${count ? 'count' : 'encode'}, ${characters === LONG_CHARACTERS ? '2 KB' : `${characters} characters`}`,
       fresh: read(job(characters, count), 'fresh'),
       again: read(job(characters, count), 'again'),
     })),

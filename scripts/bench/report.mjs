@@ -9,15 +9,26 @@ import { reader, row, singles, spread } from './figures.mjs'
 const { version } = createRequire(import.meta.url)('../../package.json')
 
 /** Returns the Markdown file. */
-export function markdown(results) {
-  const { tokenizers, corpora, samples, scheduler, reps } = results
+export function markdown({ tokenizers, corpora, samples, scheduler, reps, command }) {
   const read = reader(samples)
   const rows = tokenizers.flatMap((tokenizer) =>
     corpora.map((corpus) => ({ name: [tokenizer.name, corpus.name], ...row(read, tokenizer, corpus) })),
   )
+  const sections = [
+    introduction(command, corpora, reps),
+    batches(rows),
+    threads(rows),
+    singleTexts(read, tokenizers, corpora[0]),
+    loading(read, tokenizers),
+    schedulers(scheduler),
+  ]
+  return `${sections.join('\n\n')}\n`
+}
+
+function introduction(command, corpora, reps) {
   return `# Benchmarks
 
-Made by \`${results.command}\`; do not edit.
+Made by \`${command}\`; do not edit.
 
 ${table(['', ''], facts())}
 
@@ -33,9 +44,11 @@ the time in which the kernel clears new pages. Ids only and offsets are measured
 ${table(
   ['corpus', 'text'],
   corpora.map(({ name, about }) => [name, about]),
-)}
+)}`
+}
 
-## Batches on one thread: MiB per second of processor time
+function batches(rows) {
+  return `## Batches on one thread: MiB per second of processor time
 
 The columns of offsets also have the ratio to ids only.
 
@@ -48,9 +61,11 @@ ${table(
     cell(count),
     cell(decode),
   ]),
-)}
+)}`
+}
 
-## Threads and the event loop
+function threads(rows) {
+  return `## Threads and the event loop
 
 MiB per second of wall time, ids only; and the longest time for which the event loop was blocked while a
 batch of 6.5 MB was encoded on as many threads as there are processors and every row was read.
@@ -64,25 +79,29 @@ ${table(
     (twoThreads.median / oneThread.median).toFixed(2),
     cell(stop, 1),
   ]),
-)}
+)}`
+}
 
-## One text at a time: thousands of calls per second
+function singleTexts(read, tokenizers, corpus) {
+  return `## One text at a time: thousands of calls per second
 
-\`encode(text).ids\` and \`count(text)\` of pieces of ${corpora[0].name}: fresh pieces, each once, and one piece repeatedly.
+\`encode(text).ids\` and \`count(text)\` of pieces of ${corpus.name}: fresh pieces, each once, and one piece repeatedly.
 
 ${table(
   ['encoding', 'call', 'fresh', 'repeated'],
   tokenizers.flatMap((tokenizer) =>
-    singles(read, tokenizer, corpora[0]).map(({ what, fresh, again }) => [
+    singles(read, tokenizer, corpus).map(({ what, fresh, again }) => [
       tokenizer.name,
       what,
       cell(thousands(fresh)),
       cell(thousands(again)),
     ]),
   ),
-)}
+)}`
+}
 
-## Loading: milliseconds
+function loading(read, tokenizers) {
+  return `## Loading: milliseconds
 
 The time to read the file and to build the tokenizer; then the time of the first short text.
 
@@ -92,22 +111,23 @@ ${table(
     const job = { name, kind: 'load' }
     return [name, cell(read(job, 'load'), 1), cell(read(job, 'first'), 2)]
   }),
-)}
+)}`
+}
 
-## Schedulers
+function schedulers(runs) {
+  return `## Schedulers
 
-Wall time in milliseconds for one batch of ids (r50k_base, warm) on ${scheduler[0].threads} threads, in one process,
+Wall time in milliseconds for one batch of ids (r50k_base, warm) on ${runs[0].threads} threads, in one process,
 with the same encoders: one rayon task per row; rayon with
 \`with_min_len(ceil(rows / (threads * 4)).clamp(1, 8))\`; and the windows of tokenlane.
 
 ${table(
   ['rows', 'rayon, one task per row', 'rayon, with_min_len', 'windows'],
-  scheduler.map(({ rows, per_row, min_len, windows }) => [
+  runs.map(({ rows, per_row, min_len, windows }) => [
     rows,
     ...[per_row, min_len, windows].map((ms) => cell(spread(ms), 2)),
   ]),
-)}
-`
+)}`
 }
 
 function facts() {

@@ -1,4 +1,4 @@
-// One measurement in its own process, so that no cache knows the texts before.
+// One measurement in its own process, so that no cache has seen the texts before.
 //
 //   usage: node worker.mjs JOB
 //
@@ -11,8 +11,8 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
 import { Tokenizer } from '../../index.mjs'
 
-const DOCUMENT = 6500 // bytes of one text of a batch, at least
-const BATCH = 6_500_000 // bytes of the batch in the measurement of the event loop
+const MIN_DOCUMENT_BYTES = 6500 // of one text of a batch
+const LOOP_BATCH_BYTES = 6_500_000 // of the batch in the measurement of the event loop
 const OPTIONS = /** @type {const} */ ({ addSpecialTokens: false, specialTokens: 'text' })
 
 const job = JSON.parse(process.argv[2])
@@ -77,9 +77,9 @@ function single() {
  */
 async function loop() {
   const texts = []
-  for (let bytes = 0; bytes < BATCH; ) {
+  for (let bytes = 0; bytes < LOOP_BATCH_BYTES; ) {
     for (const document of documents(text())) {
-      if (bytes >= BATCH) break
+      if (bytes >= LOOP_BATCH_BYTES) break
       texts.push(document)
       bytes += Buffer.byteLength(document)
     }
@@ -127,14 +127,14 @@ function text() {
   return fs.readFileSync(job.corpus, 'utf8')
 }
 
-/** Splits a text after lines into pieces of at least `DOCUMENT` bytes. */
+/** Splits a text at line ends into pieces of at least `MIN_DOCUMENT_BYTES` bytes. */
 function documents(content) {
   const all = []
   let [document, bytes] = ['', 0]
   for (const line of content.split(/(?<=\n)/)) {
     document += line
     bytes += Buffer.byteLength(line)
-    if (bytes >= DOCUMENT) {
+    if (bytes >= MIN_DOCUMENT_BYTES) {
       all.push(document)
       ;[document, bytes] = ['', 0]
     }
@@ -156,7 +156,8 @@ function cut(content, characters) {
 }
 
 function halves(texts) {
-  if (texts.length < 2) throw new Error(`${job.corpus} is too short: it must have at least ${2 * DOCUMENT} bytes`)
+  if (texts.length < 2)
+    throw new Error(`${job.corpus} is too short: it must have at least ${2 * MIN_DOCUMENT_BYTES} bytes`)
   const middle = texts.length >> 1
   return { before: texts.slice(0, middle), timed: texts.slice(middle) }
 }

@@ -2,7 +2,7 @@
 
 Chats in the form of chat completions are compared with the chat template of gpt-oss, a file that
 the caller names (chat_template.jinja of openai/gpt-oss-20b). Chats in the form of openai-harmony
-are compared with that package, by text and ids. `--record FILE` writes some cases for the spec.
+are compared with that package, by text and ids. `--record FILE` writes cases for the spec.
 
     pip install openai-harmony jinja2
     TIKTOKEN_ENCODINGS_BASE=encodings python scripts/chat/compare_harmony.py TEMPLATE [--count 2000]

@@ -1,15 +1,16 @@
 """Renders random conversations with transformers, for every chat template of a folder.
 
-The result is the input of compare_templates.mjs, which renders the same with tokenlane. For
-maintainers; needs the virtual environment of scripts/make_chat_cases.py. Templates are other
-people's files: keep the folder outside the repository.
+The result is the input of compare_templates.mjs, which renders the same conversations with
+tokenlane. For maintainers; needs the virtual environment of scripts/make_chat_cases.py. The
+templates are other people's files, so keep the folder outside the repository.
 
-    .cache/chat/bin/python scripts/chat/compare_templates.py FOLDER CASES.json [--each 40] [--seed 1]
+    .cache/chat/bin/python scripts/chat/compare_templates.py FOLDER CASES.json
+        [--each 40] [--seed 1]
     node scripts/chat/compare_templates.mjs CASES.json
 
-FOLDER holds `*.jinja` files. The variables, fields and constants that a template mentions are
-collected from its syntax tree and used in its conversations, so that they reach its branches. Both
-programs use the same fixed clock.
+FOLDER has `*.jinja` files. The script finds the variables, fields and constants of a template in
+its syntax tree and uses them in the conversations, so that these reach the template's branches.
+Both programs use the same fixed clock.
 """
 
 import argparse
@@ -147,7 +148,7 @@ def message_of(rng, role, style):
 
 
 class Mentions:
-    """Free variables, field names and compared strings of a template."""
+    """The undefined variables, the field names, and the compared strings of a template."""
 
     def __init__(self, source):
         # transformers' own statement `generation` becomes one that jinja2 knows.
@@ -202,7 +203,7 @@ def case_of(rng, mentions):
 
 
 def render(source, case):
-    """The text of apply_chat_template, which drops message fields that are None."""
+    """The text that apply_chat_template returns. It drops message fields that are None."""
     chat = [{name: value for name, value in message.items() if value is not None} for message in case["messages"]]
     given = {"tools": case.get("tools"), "documents": case.get("documents"), "add_generation_prompt": case["add_generation_prompt"]}
     return chat_template_utils.render_jinja_template([chat], chat_template=source, **given, **case["variables"])[0][0]

@@ -58,7 +58,7 @@ CHATS = {
 
 DOCUMENTS = [{"title": "One", "text": "first\ntext"}, {"title": "Two", "text": "ß"}]
 
-# By the names of the options of applyChatTemplate.
+# The keys are the names of applyChatTemplate's options.
 OPTIONS = [
     {},
     {"addGenerationPrompt": True},

@@ -1,4 +1,4 @@
-"""Templates with one expression each, and templates with blocks in all kinds of white space."""
+"""Templates with one expression each, and templates with blocks and all kinds of white space."""
 
 from itertools import product
 
@@ -91,7 +91,7 @@ TEMPLATES = [
 
 
 def layouts(random, count):
-    """Blocks, comments and text in all kinds of white space."""
+    """Templates of blocks, comments and text with all kinds of white space."""
     text = [" ", "  ", "\n", "\t", "a", "b.", "\n\n", "-", "}", "{ ", "#"]
     written = ["{{ i }}", "{{- i }}", "{{ i -}}", "{{- 'x\n' -}}", "{# c #}", "{#- c #}", "{# c -#}", "{% set z = 1 %}", "{%- set z = 1 -%}", "{% set z = 2 -%}"]
     opened = ["{% if t %}", "{%- if t %}", "{% if t -%}", "{%- if n -%}", "{% for x in l %}", "{%- for x in l -%}", "{%+ if t +%}"]

@@ -1,8 +1,7 @@
 """Chat templates in the styles of published models, written for the tests.
 
-Each uses the features that are common in templates of its kind.
-
-A style has the fields of a tokenizer_config.json: one or several templates, and the special tokens.
+Each template uses the features that are common in its style. A style has the fields of a
+tokenizer_config.json: one or several templates, and the special tokens.
 """
 
 LLAMA3 = r"""

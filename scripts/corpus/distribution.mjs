@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// What a queue costs: a corpus job on this machine, and the same shards by a worker through Redis.
+// Measures the cost of a queue: runs a corpus job on this machine, and then the same shards with a
+// worker through Redis.
 //
 //   node scripts/corpus/distribution.mjs --corpus FOLDER [--mib 1024] [--shard-size 64MiB]
 //                                        [--rounds 3] [--tokenizer NAME]
 //
-// FOLDER has *.txt files; documents of 200 to 8,000 characters are cut out of them in turn. Needs
-// redis-server. Runs alternate. The worker waits for jobs before the clock starts, as on a machine
-// of its own; its start is counted apart. Of each process user and system time are counted, and of
-// each run its wall time, which means something on a quiet machine only.
+// FOLDER has *.txt files, from which documents of 200 to 8,000 characters are cut in turn. Needs
+// redis-server. The two kinds of run alternate. The worker starts before the clock does; its start
+// is printed separately. The command measures the user and system time of each process, and the
+// wall time of each run, which is only meaningful on a quiet machine.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -49,7 +50,10 @@ if (require('worker_threads').isMainThread) process.on('exit', write).on('SIGUSR
 `,
 )
 
-/** Starts tokenlane with these arguments. `used` returns the CPU seconds so far. */
+/**
+ * Starts tokenlane with these arguments. `used` returns the CPU seconds so far; `end` waits for the
+ * end of the process.
+ */
 function start(name, args) {
   const file = at(`${name}.usage`)
   fs.rmSync(file, { force: true })

@@ -1,11 +1,11 @@
-// The corpus of the measurements of this folder.
+// Makes the corpus of the measurements in this folder.
 
 import fs from 'node:fs'
 import path from 'node:path'
 
 /**
- * Writes documents of 200 to 8,000 characters as JSON Lines, cut out of the *.txt files of a folder
- * in turn. Returns their number.
+ * Cuts documents of 200 to 8,000 characters out of the *.txt files of a folder in turn, and writes
+ * them as JSON Lines. Returns their number.
  *
  * @param {string} folder
  * @param {string} file

@@ -1,12 +1,12 @@
-"""Reads the output of `tokenlane corpus` with the readers of its formats and compares it.
+"""Compares the output of `tokenlane corpus` with the ids of Hugging Face's tokenizers.
 
     pip install numpy tokenizers pyarrow megatron-core torch
     python scripts/corpus/read_outputs.py --corpus data/ --tokenizer tokenizer.json --eos ID TOKENS
 
 TOKENS is an output of `tokenlane corpus data/ -t tokenizer.json --eos -o TOKENS`, without
---shuffle and --on-error skip. Each document of the JSON Lines in data/ is encoded with Hugging
-Face's tokenizers, and the ids must be those that megatron-core's IndexedDataset, NumPy or pyarrow
-reads.
+--shuffle and --on-error skip. The script encodes each document of the JSON Lines in data/ with
+tokenizers. It reads the output with megatron-core's IndexedDataset, NumPy or pyarrow, and both ids
+must be equal.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy
 
 
 def expected(arguments):
-    """The ids of the documents that have any, in order."""
+    """Yields the expected ids of each document that has any, in order."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(arguments.tokenizer)
@@ -37,7 +37,7 @@ def megatron(prefix, pack):
 
     dataset = IndexedDataset(str(prefix))
     assert list(dataset.document_indices) == list(range(len(dataset) + 1))
-    # Copies: the rows are views of a file that the data set closes.
+    # The rows are copied, because they are views of a file that the data set closes.
     rows = [numpy.array(dataset[row]) for row in range(len(dataset))]
     return rows if pack is None else documents(rows, numpy.load(f"{prefix}.docs.npy"), pack)
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Corpus jobs against s3s-fs, an S3 server on a folder, written in Rust.
+// Runs corpus jobs on s3s-fs, an S3 server written in Rust that stores objects in a folder.
 //
 //   cargo install s3s-fs --features binary
 //   node scripts/corpus/s3-check.mjs [--server s3s-fs] [--mib 40]
 //
-// The input is made here, uploaded in parts, and tokenised from S3 to S3, with a file larger than a
-// part of an upload, many objects (several pages of a listing), Parquet, runs that are killed -9,
-// and unfinished uploads of those. The output must be that of the same job on a disk.
+// This script makes the input, uploads it in parts, and tokenizes it from S3 to S3. The input has a
+// file that is larger than a part of an upload, so many objects that a listing has several pages,
+// and a Parquet file. Some runs are killed with SIGKILL, which leaves unfinished uploads. The
+// output must equal that of the same job on a disk.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -53,8 +54,8 @@ process.on('exit', () => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
-/** Text that no two places have in common. */
 let state = 1
+/** Text in which nothing occurs twice. */
 function words(count) {
   const made = []
   for (let index = 0; index < count; index++) {
@@ -105,7 +106,7 @@ for (const name of fs.readdirSync(at('raw'), { recursive: true }).map(String)) {
 }
 console.log(`uploaded ${rows.toLocaleString('en')} rows as JSON Lines, 1,200 small objects and a Parquet file`)
 
-/** SHA-256 of the numbers of all shards; the tables name the inputs. */
+/** The SHA-256 of the arrays of all shards. The tables differ, because they name the inputs. */
 function hashes(output) {
   const names = fs.readdirSync(output).filter((name) => /^shard-.*\.npy$/.test(name))
   const of = (name) =>
@@ -114,7 +115,7 @@ function hashes(output) {
       .digest('hex')
   return Object.fromEntries(names.sort().map((name) => [name, of(name)]))
 }
-// Objects are in the order of their keys, so files are named in that order.
+// Objects are read in the order of their keys, so `local` lists the files in this order.
 const JOB = {
   tokenizer: 'o200k_base',
   format: /** @type {const} */ ('npy'),

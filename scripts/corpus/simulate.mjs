@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// A corpus job with very many shards and workers on a real Redis: the planner of tokenlane fills
-// the queue, and workers of BullMQ take the shards and do nothing with them. It shows how fast jobs
-// are added and handed out, their memory in Redis and in the planner, and what is busy first.
+// Simulates a corpus job with very many shards and workers on a real Redis. tokenlane's planner
+// fills the queue; workers of BullMQ take the shards and do nothing with them. The script shows how
+// fast jobs are added and taken, and how much memory and CPU time Redis, planner and workers use.
 //
 //   node scripts/corpus/simulate.mjs [--shards 1000000] [--workers 1000] [--processes 2]
 
@@ -34,7 +34,7 @@ const mib = (bytes) => `${number(bytes / 2 ** 20)} MiB`
 if (values.child !== undefined) startWorkers(Number(values.child))
 else await main()
 
-/** Workers of one process, with the settings of tokenlane's own. */
+/** Starts the workers of one process, with the settings of tokenlane's own workers. */
 function startWorkers(port) {
   const connection = { host: '127.0.0.1', port, maxRetriesPerRequest: null }
   let done = 0
@@ -52,7 +52,7 @@ function startWorkers(port) {
   process.on('disconnect', () => process.exit())
 }
 
-/** A plan with a small part in each shard. */
+/** Writes a plan in which each shard has one part of a file. */
 async function writePlan(file, shards) {
   const out = fs.createWriteStream(file)
   const sample = 'a'.repeat(64)
@@ -155,7 +155,10 @@ async function showJob({ port, client }) {
   )
 }
 
-/** Starts processes of workers, and waits for the end of the job: its time, and what they used. */
+/**
+ * Starts the processes of the workers, and waits for the end of the job. Returns the seconds it
+ * took, and the CPU seconds, RSS and errors of the workers.
+ */
 async function doShards({ port, planner, shards, workers, processes }) {
   const states = Array.from({ length: processes }, () => ({ done: 0, cpu: { user: 0, system: 0 }, rss: 0 }))
   const errors = new Map()
@@ -163,10 +166,10 @@ async function doShards({ port, planner, shards, workers, processes }) {
     const each = Math.ceil(workers / processes)
     const child = fork(fileURLToPath(import.meta.url), ['--child', String(port), '--workers', String(each)])
     process.on('exit', () => child.kill())
-    child.on('message', (/** @type {any} */ said) => {
-      Object.assign(state, said)
-      // Jobs have numbers; what happened to them is counted together.
-      const kind = said.error?.replace(/[0-9a-f]{32}-[\d-]+/, '…')
+    child.on('message', (/** @type {any} */ message) => {
+      Object.assign(state, message)
+      // Errors of different jobs are counted together, so their numbers are removed.
+      const kind = message.error?.replace(/[0-9a-f]{32}-[\d-]+/, '…')
       if (kind) errors.set(kind, (errors.get(kind) ?? 0) + 1)
     })
   }

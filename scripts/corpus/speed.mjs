@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// CPU time of a corpus job from JSON Lines to Megatron, and of encodeBatch alone on the same texts.
+// Measures the CPU time of a corpus job from JSON Lines to Megatron, and that of encodeBatch alone
+// on the same texts.
 //
 //   node scripts/corpus/speed.mjs --corpus FOLDER [--mib 200] [--rounds 3] [--tokenizer NAME]
 //
-// FOLDER has *.txt files; documents of 200 to 8,000 characters are cut out of them in turn. Runs
-// alternate, each in a process of its own, and user and system time of the process are counted, so
-// that other work on the machine changes the result little. `encodeBatch` gets the texts as they
-// lie in memory: what the job adds is its start, reading, JSON, hashing, and writing. The start is
-// the job of one document.
+// FOLDER has *.txt files, from which documents of 200 to 8,000 characters are cut in turn. The
+// kinds of run alternate, each in its own process. The script measures user and system time, which
+// other work on the machine changes little. `encodeBatch` gets texts that are already in memory, so
+// the difference is the job's start, reading, JSON, hashing, and writing. A job with one document
+// measures the start.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -29,9 +30,9 @@ const { values } = parseArgs({
     input: { type: 'string' },
   },
 })
-const BATCH = 2 << 20
+const BATCH_BYTES = 2 << 20
 
-/** Encodes all texts, and counts the CPU time of nothing else. */
+/** Encodes all texts, and measures only the CPU time of the encoding. */
 async function encodeAll() {
   const tokenizer = await Tokenizer.fromEncoding(values.tokenizer)
   let [batch, bytes] = [[], 0]
@@ -54,7 +55,7 @@ async function encodeAll() {
       const text = Buffer.from(JSON.parse(all.toString('utf8', from, to)).text)
       batch.push(text)
       bytes += text.length
-      if (bytes >= BATCH) await flush()
+      if (bytes >= BATCH_BYTES) await flush()
     }
     rest = Buffer.from(all.subarray(from))
   }
@@ -88,10 +89,10 @@ function compare() {
       const args = [fileURLToPath(import.meta.url), '--run', kind, '--input', file, '--tokenizer', values.tokenizer]
       const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' })
       if (status !== 0) throw new Error(stderr)
-      const said = JSON.parse(stdout)
-      found[run].push(said.seconds)
-      rss = Math.max(rss, said.rss ?? 0)
-      console.log(`${run}: ${said.seconds.toFixed(2)} CPU seconds, ${said.tokens.toLocaleString('en')} tokens`)
+      const result = JSON.parse(stdout)
+      found[run].push(result.seconds)
+      rss = Math.max(rss, result.rss ?? 0)
+      console.log(`${run}: ${result.seconds.toFixed(2)} CPU seconds, ${result.tokens.toLocaleString('en')} tokens`)
     }
   }
   const [encode, whole, start] = [median(found.encode), median(found.job), median(found.start)]

@@ -129,7 +129,7 @@ function withoutTests(code) {
   return characters.join('')
 }
 
-/** The end of the item at `start`: behind the first `;` or behind the end of its first block. */
+/** The end of the item at `start`: after the first `;` or after the end of its first block. */
 function endOfItem(code, start) {
   let depth = 0
   for (let at = start; at < code.length; at += 1) {

@@ -1,27 +1,30 @@
 #!/usr/bin/env python3
-"""Compares the package with PyPI tokenizers 0.23.3 and tiktoken 0.14.0 on random tokenizers and texts.
+"""Compares the package with PyPI tokenizers 0.23.3 and tiktoken 0.14.0.
+
+The tokenizers and texts are random.
 
 For maintainers; not part of `npm test`. Needs a release build of the addon (`npm run build`).
 
     python3 -m venv .cache/differential
-    .cache/differential/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0 sentencepiece==0.2.3 protobuf numpy
+    .cache/differential/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0 sentencepiece==0.2.3
+        protobuf numpy
     .cache/differential/bin/python scripts/differential [--seed 1] [--tokenizers 50] [--texts 60]
         [--components byte-level|families|models|all|ranks] [--save .cache/differences]
         [--reread here|there]
 
 `byte-level` creates files like those of GPT-2, Llama 3 and Qwen 2; `families` creates files like
 those of about thirty published models; `models` uses WordPiece, WordLevel and Unigram models; `all`
-combines all components; `ranks` creates rank files for tiktoken. Tokenizer number n of a run depends
-only on SEED + n, so `--seed <the printed seed> --tokenizers 1` repeats it.
+combines all components; `ranks` creates rank files for tiktoken. Tokenizer number n of a run
+depends only on SEED + n, so `--seed <the printed seed> --tokenizers 1` repeats it.
 
-With `--reread here` the package writes every tokenizer as a tokenizer.json, loads it again and
-answers with that tokenizer; with `there` the library answers with the written tokenizer (not for
-ranks).
+With `--reread`, the package writes every tokenizer as a tokenizer.json. With `here` the package
+loads this file and answers with it; with `there` the library does (not for ranks).
 
-A difference is reduced (its text and its tokenizer), printed, and saved with the tokenizer.json.
-Tokenizers that the package refuses are counted by reason; those that the library cannot load are
-excluded as unreadable. A tokenizer for which the library needs too much time or memory is skipped
-and counted. The exit status is 1 if there is a difference or the package's process ends.
+A difference is reduced to a small text and tokenizer, printed, and saved with the tokenizer.json.
+Tokenizers that the package refuses are counted by reason. Tokenizers that the library cannot load
+are counted as unreadable and not compared. A tokenizer for which the library needs too much time or
+memory is skipped and counted. The exit status is 1 if there is a difference or the package's
+process ends.
 """
 
 import argparse
@@ -40,7 +43,7 @@ import sides
 from shrink import Shrinker
 from texts import random_text
 
-TEXTS_A_BATCH = 8
+TEXTS_PER_BATCH = 8
 
 
 class Run:
@@ -90,11 +93,11 @@ class Run:
             else:
                 yield list(questions.encodings(rng, text, texts))
             decoding = questions.decoding(rng, self.answers[0].get("ids", []), vocab_size)
-            if self.form == "tiktoken-npm":  # which has no such option
+            if self.form == "tiktoken-npm":  # tiktoken has no such option
                 decoding["options"]["skipSpecialTokens"] = False
             yield [decoding]
-            if self.form == "hf" and number % TEXTS_A_BATCH == 0:
-                yield [questions.batch(rng, texts[number : number + TEXTS_A_BATCH])]
+            if self.form == "hf" and number % TEXTS_PER_BATCH == 0:
+                yield [questions.batch(rng, texts[number : number + TEXTS_PER_BATCH])]
             self.counts["texts"] += 1
 
     def first_difference(self, requests):
@@ -146,17 +149,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tokenizers", type=int, default=50)
-    parser.add_argument("--texts", type=int, default=60, help="texts a tokenizer")
+    parser.add_argument("--texts", type=int, default=60, help="number of texts for each tokenizer")
     parser.add_argument("--components", choices=["byte-level", "families", "models", "all", "ranks"], default="all")
-    parser.add_argument("--seconds", type=int, default=20, help="the most that the library may take to answer")
-    parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="save differences as they were found")
-    parser.add_argument("--reread", choices=["here", "there"], help="tokenizers are written by the package first")
+    parser.add_argument("--seconds", type=int, default=20, help="maximum time of one answer of the library")
+    parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="save differences without reducing them")
+    parser.add_argument("--reread", choices=["here", "there"], help="which side loads the tokenizers that the package wrote")
     parser.add_argument("--save", type=pathlib.Path, default=pathlib.Path(".cache/differences"))
     arguments = parser.parse_args()
     if arguments.reread == "there" and arguments.components == "ranks":
-        parser.error("a tokenizer of ranks is not written as a file of ranks: use --reread with the other components")
+        parser.error("--reread there needs other components than ranks: the package writes a tokenizer.json, not ranks")
 
-    run, last_told = Run(arguments), time.monotonic()
+    run, last_print = Run(arguments), time.monotonic()
     for seed in range(arguments.seed, arguments.seed + arguments.tokenizers):
         try:
             run.tokenizer(seed)
@@ -165,8 +168,8 @@ def main():
             run.counts["package ended" if side == "the package" else "skipped"] += 1
             run.skips[f"{side}: {error}"] += 1
             print(f"seed {seed}: {side}: {error}", flush=True)
-        if time.monotonic() - last_told > 20:
-            last_told = time.monotonic()
+        if time.monotonic() - last_print > 20:
+            last_print = time.monotonic()
             print(f"up to seed {seed}: {run.summary()}", flush=True)
     for reason, number in run.refusals.most_common():
         print(f"refused {number} times: {reason}")

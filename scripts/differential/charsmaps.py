@@ -1,4 +1,4 @@
-"""Charsmaps for Precompiled: those of SentencePiece, and small random ones."""
+"""Character maps for the normalizer Precompiled: SentencePiece's own, and small random ones."""
 
 import functools
 import io
@@ -12,7 +12,7 @@ UNITS = 1 << 14
 
 @functools.cache
 def published():
-    """The charsmaps of models that SentencePiece trains, one for each of its rule sets."""
+    """The maps in models that SentencePiece trains, one for each of its rule sets."""
     import sentencepiece
     from sentencepiece import sentencepiece_model_pb2
 
@@ -40,7 +40,7 @@ def random_charsmap(random):
 
 
 def charsmap(rules):
-    """A double array in the layout of the Darts library, by first fit, followed by the replacements."""
+    """Builds a map: a double array in the layout of the Darts library, and the replacements."""
     text, keys = b"", []
     for key, replacement in rules:
         keys.append((key, len(text)))
@@ -52,7 +52,7 @@ def charsmap(rules):
 
 
 def place(keys, depth, node, units, taken):
-    """Places the children of `node`: the next bytes of `keys`, and 0 where one of them ends."""
+    """Places the children of `node`: the next bytes of `keys`, or 0 where a key ends."""
 
     def label_of(key):
         return key[depth] if depth < len(key) else 0

@@ -1,4 +1,4 @@
-"""Random normalizers, pre-tokenizers and decoders. All randomness comes from the argument."""
+"""Random normalizers, pre-tokenizers and decoders. `random` is the only source of randomness."""
 
 import base64
 
@@ -101,7 +101,7 @@ def random_pattern(random):
 
 def random_split(random):
     behavior = random.choice(BEHAVIORS)
-    # Some files keep only the matches of a pattern: inverted and removed.
+    # Some published files keep only the matches of a pattern, with `invert` and `Removed`.
     invert = coin(random, 0.7 if behavior == "Removed" else 0.15)
     made = split(random_pattern(random), behavior, invert)
     made["pattern"] = {"Regex": random_pattern(random)} if coin(random, 0.85) else {"String": random.choice(STRINGS)}
@@ -226,15 +226,15 @@ def any_parts(random):
     }
 
 
-# Fields that old files leave out, by type.
+# Fields that old files lack, by type.
 OMITTED = {"ByteLevel": ["use_regex"], "Punctuation": ["behavior"], "FixedLength": ["length"], "Metaspace": ["split", "prepend_scheme"]}
 
 
 def as_old_files(random, part, has_types):
-    """The component without some of its fields, as in files of earlier versions.
+    """Removes some fields of a component, as in files of earlier versions.
 
-    Pre-tokenizers always have types (`has_types`); other components are also identified by their
-    fields.
+    With `has_types` the component keeps its type. Only pre-tokenizers need it; the library
+    recognizes other components by their fields.
     """
     if isinstance(part, list):
         return [as_old_files(random, one, has_types) for one in part]

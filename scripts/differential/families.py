@@ -1,7 +1,7 @@
 """Tokenizers like those of published models.
 
-They combine normalizers, pre-tokenizers, post-processors and decoders as published files do, around
-small models of their own.
+They combine normalizers, pre-tokenizers, post-processors and decoders in the same way as published
+files, but have small models.
 """
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -93,7 +93,7 @@ def bert(lowercase, clean=True, chinese=True, accents=None):
 
 
 def families(charsmap):
-    """Tokenizers by the name of a similar model. `charsmap` is SentencePiece's, in base64."""
+    """Tokenizers by the name of a similar model. `charsmap` is SentencePiece's map, in base64."""
     precompiled = {"type": "Precompiled", "precompiled_charsmap": charsmap}
     nfc = {"type": "NFC"}
     digits = {"type": "Digits", "individual_digits": True}
@@ -185,7 +185,7 @@ def families(charsmap):
 
 
 def word_families(charsmap):
-    """Those of WordPiece, WordLevel and Unigram, as `families`."""
+    """Like `families`, with WordPiece, WordLevel and Unigram models."""
     precompiled = {"type": "Precompiled", "precompiled_charsmap": charsmap}
     one_space = replace(" {2,}", " ", "Regex")
     words = sequence("pretokenizers", {"type": "WhitespaceSplit"}, metaspace("always"))

@@ -1,4 +1,7 @@
-"""Random models, added tokens, post-processors and tokenizers. All randomness comes from the argument."""
+"""Random models, added tokens, post-processors and tokenizers.
+
+`random` is the only source of randomness.
+"""
 
 import base64
 import json
@@ -59,7 +62,7 @@ def byte_alphabet():
 
 
 def any_model(random):
-    """The options of a model, as `random_model` takes them."""
+    """Random options for `random_model`."""
     return {
         "bytes": coin(random, 0.4),
         "continuing_subword_prefix": random.choice([None, "", None, "##"]),
@@ -105,7 +108,7 @@ def random_model(random, words, options):
         add(merged)
         pieces = [apply_merge(piece, left, right, merged) for piece in pieces]
     for word in random.sample(words, min(len(words), random.choice([0, 20]))):
-        add(word)  # tokens that no merge leads to: only ignore_merges finds them
+        add(word)  # no merge makes such a token: only ignore_merges finds it
     if unk := options.get("unk_token"):
         add(unk)
     has_all = coin(random)
@@ -134,7 +137,7 @@ def random_model(random, words, options):
 
 
 def numbered(random, vocab):
-    """The vocabulary with ids in another order than the merges, sometimes with gaps."""
+    """The vocabulary with ids that need not follow the order of the merges, sometimes with gaps."""
     ids = list(range(len(vocab)))
     if coin(random, 0.15):
         ids = sorted(random.sample(range(len(vocab) + 40), len(vocab)))
@@ -156,7 +159,7 @@ def apply_merge(piece, left, right, merged):
 def random_added_tokens(random, vocab):
     """Added tokens with every flag, some of them in the vocabulary.
 
-    Their ids are mostly those that the library assigns; it ignores others.
+    Most ids are those that the library assigns. It ignores other ids.
     """
     chosen = random.sample(ADDED_TEXTS, random.choice([0, 1, 2, 4, 8, 16]))
     chosen += random.sample(sorted(vocab), min(len(vocab), random.choice([0, 0, 0, 1, 2])))
@@ -179,7 +182,7 @@ def random_added_tokens(random, vocab):
 
 
 def random_post_processor(random, vocab, added, kinds=None):
-    """A component of `kinds`, or of any kind, or a sequence of components."""
+    """One component or a sequence of components, of the given kinds or of random ones."""
     names = [token["content"] for token in added] or [random.choice(sorted(vocab))]
     ids = vocab | {token["content"]: token["id"] for token in added}
 
@@ -229,7 +232,7 @@ def random_template(random, names, ids):
     used = {part["SpecialToken"]["id"] for part in single + pair if "SpecialToken" in part}
     table = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in sorted(used)}
     for entry in table.values():
-        if coin(random, 0.1):  # several ids for one, also such as the vocabulary does not have
+        if coin(random, 0.1):  # several ids for one token, some of them not in the vocabulary
             count = random.randint(2, 3)
             entry["ids"] = [random.choice([*ids.values(), 99999]) for _ in range(count)]
             entry["tokens"] = [random.choice(names) for _ in range(count)]
@@ -262,10 +265,11 @@ def stored_padding(random):
 
 
 def random_tokenizer(random, components):
-    """The object of a random tokenizer.json; `components` is 'byte-level', 'families', 'models' or 'all'.
+    """The object of a random tokenizer.json.
 
-    With 'models' it has a WordPiece, WordLevel or Unigram model, with the components of a published
-    model of that type or any components.
+    `components` is 'byte-level', 'families', 'models' or 'all'. With 'models' the tokenizer has a
+    WordPiece, WordLevel or Unigram model, and the components of a published model or any
+    components.
     """
     post = None
     if components == "byte-level":
@@ -305,7 +309,7 @@ def random_tokenizer(random, components):
 def keep_findable(added, parts):
     """Clears `normalized` of added tokens that the normalizer removes completely.
 
-    With such tokens the library does not return for some texts, and exhausts the memory.
+    With such a token the library uses all memory and does not return for some texts.
     """
     normalizer = with_parts(parts).normalizer
     for token in added:
@@ -341,7 +345,8 @@ def random_ranks(random):
         line = random.choice(data)
         start, length = random.randrange(len(line)), random.choice([2, 2, 2, 3, 3, 4, 5, 8, 12])
         tokens.append(line[start : start + length])
-    # The ranks have no order of length, so that pairs compete and some tokens are unreachable.
+    # The ranks do not follow the length of tokens, so that pairs compete and some tokens are never
+    # reached.
     if coin(random):
         random.shuffle(tokens)
     rank, ranks = 0, []

@@ -18,7 +18,8 @@ def encodings(rng, text, texts):
 def one_encoding(rng, text, texts):
     """A text with random options, sometimes with a second text, sometimes split into words."""
     options = random_options(rng)
-    if options.get("stored"):  # what the file says of truncation may be little
+    # The file may truncate to few tokens, and the library is slow with thousands of parts.
+    if options.get("stored"):
         texts = [one[:20] for one in texts]
     request = {"encode": text, "options": options, "places": random_places(rng, text)}
     if options.get("pretokenized"):
@@ -65,7 +66,7 @@ def random_truncation(rng):
 
 
 def limit_parts(options, text, pair):
-    """Limits the parts of a truncated pair: the library is very slow with thousands of them."""
+    """Removes a truncation that makes so many parts that the library is slow."""
     truncation = options.get("truncation")
     if truncation is None:
         return
@@ -94,7 +95,7 @@ def random_places(rng, text):
 
 
 def decoding(rng, ids, vocab_size):
-    """Decoding of a text's ids, with some changes, or of random ids; in one call and as a stream."""
+    """A request to decode changed ids of a text, or random ids, at once and as a stream."""
     if rng.random() < 0.5:
         ids = [rng.randrange(vocab_size + 2) for _ in range(rng.randint(0, 14))]
     else:
@@ -112,7 +113,10 @@ def lookups(rng, definition, vocab_size):
 
 
 def difference(want, got):
-    """The differing columns, {column: [want, got]}, or None. If only the library fails, nothing differs."""
+    """The differing columns, {column: [want, got]}, or None.
+
+    Nothing differs if only the library fails.
+    """
     if "failed" in want:
         return None
     if "failed" in got:

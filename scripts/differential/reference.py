@@ -1,7 +1,8 @@
-"""The library's side of the differential run: reads one JSON request and writes one JSON answer per line.
+"""The library's side of the differential run.
 
-sides.py documents the requests. This is a process of its own, because the library may exhaust the
-memory or never return; sides.py then ends it.
+Reads one JSON request per line, and writes one JSON answer per line. sides.py documents the
+requests. This is a separate process, because the library may use all memory or never return;
+sides.py then ends the process.
 """
 
 import base64
@@ -20,7 +21,7 @@ from tokenizers import Tokenizer
 from models import random_ranks, random_tokenizer
 
 EXPECTED_VERSIONS = {tokenizers: "0.23.3", tiktoken: "0.14.0"}
-MOST_MEMORY = 3 << 30
+MAX_MEMORY_BYTES = 3 << 30
 
 
 class HuggingFace:
@@ -29,10 +30,10 @@ class HuggingFace:
     def __init__(self, definition):
         self.text = json.dumps(definition)
         model = definition["model"]
-        # These tokenizers write more bytes than the text has. Positions after its end have no
-        # counterpart in another unit.
+        # With both, offsets can lie after the end of the text. Such positions have no counterpart
+        # in another unit.
         marks = model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")
-        self.has_places_behind = bool(model.get("byte_fallback") and marks)
+        self.has_offsets_after_end = bool(model.get("byte_fallback") and marks)
         self.tokenizer = Tokenizer.from_str(self.text)
         self.stored = Tokenizer.from_str(self.text)
         self.vocab_size = self.tokenizer.get_vocab_size()
@@ -66,7 +67,7 @@ class HuggingFace:
         if "also" in request:
             counted = None if options.get("pretokenized") else 0
             found |= {"ofBytes": encoding.ids, "counted": counted}
-            found |= {} if self.has_places_behind else {"utf16": True, "bytes": True}
+            found |= {} if self.has_offsets_after_end else {"utf16": True, "bytes": True}
         return found
 
     def with_lengths(self, options):
@@ -127,7 +128,7 @@ def columns_of(encoding):
 
 
 def nested_columns_of(encoding):
-    """The columns, and those of overflowing parts. A part of a pair has an overflow of its own."""
+    """The columns, and those of the overflowing parts, which have overflowing parts too."""
     return columns_of(encoding) | {"overflowing": [nested_columns_of(part) for part in encoding.overflowing]}
 
 
@@ -144,7 +145,7 @@ def places(encoding, number, sequence):
 
 
 def safely(call):
-    """The library's answer. Its panics are not subclasses of Exception."""
+    """The library's answer, also if it fails. Its panics are not subclasses of Exception."""
     try:
         return call()
     except (KeyboardInterrupt, SystemExit):
@@ -164,7 +165,7 @@ class Worker:
         return {"vocabSize": self.library.vocab_size}
 
     def wavers(self, request):
-        """Whether the library's answers vary: its added tokens are in a hash map with random order."""
+        """Whether the library's answers vary: its hash map of added tokens has a random order."""
         asked = request["wavers"]
         want = safely(lambda: self.library.answer(asked))
         return {"wavers": any(safely(lambda: self.library.fresh().answer(asked)) != want for _ in range(40))}
@@ -179,9 +180,9 @@ class Worker:
 def main():
     for library, version in EXPECTED_VERSIONS.items():
         if library.__version__ != version:
-            raise SystemExit(f"the package promises to equal {library.__name__} {version}; installed is {library.__version__}")
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the libraries write each panic there
+            raise SystemExit(f"the reference is {library.__name__} {version}, but {library.__version__} is installed")
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hides the messages of panics
     worker = Worker()
     for line in sys.stdin:
         print(json.dumps(worker.answer(json.loads(line))), flush=True)

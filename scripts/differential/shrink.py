@@ -3,7 +3,7 @@
 import questions
 import sides
 
-SHRINK_CALLS = 1500  # requests spent on making one difference small
+MAX_SHRINK_REQUESTS = 1500  # for one difference
 SHRINKABLE = [
     ("request", "encode"),
     ("request", "batch"),
@@ -24,7 +24,7 @@ class Shrinker:
         self.package, self.library, self.form, self.reread, self.calls = package, library, form, reread, 0
 
     def fresh_difference(self, case):
-        """The difference after both sides load the tokenizer again; None if one of them fails to."""
+        """The difference after both sides load the tokenizer again. None if one of them cannot."""
         if any("failed" in side for side in sides.load_both(self.package, self.library, case["tokenizer"], self.form, self.reread)):
             return None
         (want,) = self.library.ask({"all": [case["request"]]})
@@ -32,7 +32,7 @@ class Shrinker:
         return questions.difference(want, got)
 
     def shrunk(self, case):
-        """A smaller case, {"tokenizer", "request"}, in which one of the same columns still differs."""
+        """A smaller case, {"tokenizer", "request"}, in which one of the columns still differs."""
         self.calls = 0
         self.wanted = set(self.fresh_difference(case) or ())
         if not self.wanted:
@@ -46,7 +46,8 @@ class Shrinker:
             path = ("tokenizer", part, name)
             if isinstance(value_at(case, path[:2]), dict) and value_at(case, path):
                 case = self.shorten(case, path)
-        # Twice, because the text can often be shortened further with fewer merges and added tokens.
+        # Twice, because a text can often be shortened further when there are fewer merges and added
+        # tokens.
         for path in SHRINKABLE * 2:
             case = self.shorten(case, path)
         return case
@@ -56,7 +57,7 @@ class Shrinker:
 
     def still_differs(self, candidate):
         self.calls += 1
-        if self.calls > SHRINK_CALLS:
+        if self.calls > MAX_SHRINK_REQUESTS:
             return False
         try:
             found = self.fresh_difference(candidate)
@@ -72,7 +73,7 @@ class Shrinker:
 
 
 def shortened(sequence, still_differs):
-    """A shorter sequence that still differs, by leaving out ever smaller parts."""
+    """A shorter sequence that still differs. It leaves out smaller and smaller parts."""
     size = max(1, len(sequence) // 2)
     while True:
         start, removed = 0, False

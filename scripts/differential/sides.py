@@ -1,15 +1,19 @@
 """The two sides of the differential run, each a process that answers JSON lines.
 
     {"make": seed, "components": …}    -> {"made": definition}; the library's side only
-    {"load": …, "format": …}           -> {…}; with "reread" the package answers with the tokenizer
-                                          that it writes, {"written": definition}; with "here" it
-                                          then uses that tokenizer
+    {"load": …, "format": …}           -> {…}; with "reread" the package writes the tokenizer and
+                                          answers {"written": definition}; with "here" it loads
+                                          that tokenizer
     {"all": [request, …]}              -> [answer, …], for these requests:
-        {"encode": text or words, "options", "places", "also"}  -> the columns; offsets in code points
-        {"batch": texts, "options"}                             -> {"rows": [columns, …]}
-        {"decode": ids, "pieces", "options"}                    -> {"text", "streamed"}
-        {"ids": ids, "tokens": tokens, "options"}               -> {"tokens", "ids", "sizes"}
-    {"wavers": request}                -> {"wavers": bool}; the library's side only
+        {"encode": text or words, "options", "places", "also"}
+                                       -> the columns; offsets in code points
+        {"batch": texts, "options"}    -> {"rows": [columns, …]}
+        {"decode": ids, "pieces", "options"}
+                                       -> {"text", "streamed"}
+        {"ids": ids, "tokens": tokens, "options"}
+                                       -> {"tokens", "ids", "sizes"}
+    {"wavers": request}                -> {"wavers": bool}: whether the library's answers to this
+                                          request vary; the library's side only
 
 The answer to a request that fails is {"failed": message}.
 """
@@ -25,7 +29,7 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 class Ended(Exception):
-    """A side took too long, or its process ended, for example without memory. It is restarted."""
+    """A side took too long, or its process ended. The next request starts it again."""
 
 
 class Side:
@@ -71,7 +75,7 @@ def library(seconds):
 
 
 def load_package(side, definition, form, reread=None):
-    """Loads a definition with the package, which reads files. Returns its answer."""
+    """Writes a definition to a file and loads it with the package. Returns the package's answer."""
     if form == "tiktoken-npm":  # the adapter reads the notation of the npm package tiktoken
         lines = [f"! {rank} {token}" for token, rank in definition["ranks"]]
         definition = definition | {"bpe_ranks": "\n".join(lines)}
@@ -87,8 +91,8 @@ def load_package(side, definition, form, reread=None):
 def load_both(package, library, definition, form, reread=None):
     """Loads a definition on both sides, and returns their answers.
 
-    With `reread` "here" the package uses the tokenizer that it wrote and loaded again; with "there"
-    the library uses the tokenizer that the package wrote.
+    With `reread` "here" the package uses the tokenizer that it wrote; with "there" the library uses
+    it.
     """
     there = library.ask({"load": definition, "format": form})
     here = {} if "failed" in there else load_package(package, definition, form, reread)

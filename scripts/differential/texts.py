@@ -1,4 +1,4 @@
-"""Random texts. All randomness comes from the argument."""
+"""Random texts. `random` is the only source of randomness."""
 
 import unicodedata
 
@@ -48,7 +48,7 @@ RUNS = " \na0'é\u0301\tA.-=中\u200d\u00a0😀▁\r"
 
 
 def random_text(random, added):
-    """A text of up to about 60 pieces: excerpts, odd characters, code points, repetitions, added tokens."""
+    """A text of up to 60 random pieces."""
     pieces = [random_piece(random, added) for _ in range(random.choice([0, 1, 2, 5, 15, 15, 60]))]
     text = "".join(pieces)
     return unicodedata.normalize(random.choice(["NFC", "NFD", "NFKC"]), text) if random.random() < 0.15 else text

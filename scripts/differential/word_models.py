@@ -1,4 +1,4 @@
-"""Random WordPiece, WordLevel and Unigram models. All randomness comes from the argument."""
+"""Random WordPiece, WordLevel and Unigram models. `random` is the only source of randomness."""
 
 KINDS = ["WordPiece", "WordPiece", "Unigram", "Unigram", "Unigram", "WordLevel"]
 BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -9,7 +9,7 @@ def coin(random, probability=0.5):
 
 
 def random_word_model(random, words, options=None):
-    """A model of a kind that `options` names, or of any; its tokens occur in `words`."""
+    """A model of the kind that `options` names, or of a random one. Its tokens occur in `words`."""
     options = options or {}
     words = [word for word in words if word] or ["a"]
     kind = options.get("kind") or random.choice(KINDS)
@@ -20,13 +20,13 @@ def random_word_model(random, words, options=None):
 
 
 def vocabulary(model):
-    """Tokens with their ids, whatever the form of the vocabulary."""
+    """Tokens with their ids, from either form of a vocabulary."""
     vocab = model["vocab"]
     return vocab if isinstance(vocab, dict) else {piece: number for number, (piece, _) in enumerate(vocab)}
 
 
 def parts_of(random, words, most=8):
-    """Some strings that occur within words, single characters among them."""
+    """Some strings that occur in words, including single characters."""
     characters = sorted({character for word in words for character in word})
     parts = [character for character in characters if coin(random, random.choice([0.97, 0.97, 0.6]))]
     for _ in range(random.choice([0, 30, 150, 500])):

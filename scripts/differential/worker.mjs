@@ -24,7 +24,9 @@ async function loaded({ load: path, format, reread: where }) {
   }
 }
 
-/** The library has no limit on outputs. So an answer beyond the limit is compared without it. */
+/**
+ * An answer that exceeds the output limit is made again without it: the library has no such limit.
+ */
 function answer(request) {
   const { maxExpansion } = limits
   try {
@@ -54,7 +56,7 @@ function answerWithinLimits(request) {
 }
 
 /**
- * Converts the options of a request. With `stored`, the truncation and padding of the file apply.
+ * Converts the options of a request. With `stored`, the file's truncation and padding apply.
  */
 function optionsOf(request) {
   const { stored, truncation, padding, pretokenized } = request.options
@@ -74,8 +76,7 @@ function encoded(request) {
 }
 
 /**
- * The results of other calls for the same text. The library's answer repeats them from the first
- * call.
+ * The results of other calls for the same text, which must equal those of the first call.
  */
 function sameOtherwise(request, options, result) {
   const bytes = (text) => (typeof text === 'string' ? Buffer.from(text) : text.map(bytes))
@@ -94,8 +95,8 @@ function sameOtherwise(request, options, result) {
 }
 
 /**
- * Whether offsets in another unit equal converted offsets in code points. Only checks single texts,
- * and positions within them.
+ * Whether offsets in another unit equal the offsets in code points, converted to that unit. Pairs,
+ * words, and positions after the text's end are not checked.
  */
 function inCodePoints(request, options, unit, expected) {
   if (options.pair !== undefined || request.options.pretokenized) return true

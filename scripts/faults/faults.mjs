@@ -1,5 +1,4 @@
-// The faults that `npm run faults` plants: each one removes a limit on what a tokenizer file can
-// cost.
+// The faults for `npm run faults`. Each one removes a limit on what a tokenizer file can cost.
 
 /**
  * @typedef {object} Fault

@@ -5,7 +5,7 @@ import { random } from './random.mjs'
 
 const repeated = (piece) => () => (bytes) => piece.repeat(Math.ceil(bytes / Buffer.byteLength(piece)))
 
-/** Random characters from a string or from ranges of code points; another text for each call. */
+/** Random characters of strings and of ranges of code points. Each call makes another text. */
 const randomOf = (...sources) => {
   const all = sources.flatMap((source) => (typeof source === 'string' ? [...source] : range(...source)))
   return (draw) => (bytes) => {

@@ -7,8 +7,9 @@ import path from 'node:path'
 
 /**
  * Runs `script --child SEED COUNT`. Returns whether it failed, and the totals that it printed last.
- * The script records its current case in the file TOKENLANE_LAST, which is printed after a failure.
- * It runs in the folder `cwd`, else in a temporary one.
+ * The script writes its current case to the file that the variable TOKENLANE_LAST names; after a
+ * failure, this function prints the case. The script runs in the folder `cwd`, or by default in a
+ * temporary one.
  */
 export function runChild(script, seed, count, cwd) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-hostile-'))

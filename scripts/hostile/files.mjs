@@ -4,8 +4,9 @@
 //
 //   usage: npm run hostile -- files [--count 10000] [--seed 1]
 //
-// The files are loaded in a child process, within 1 GiB of memory and 2 s of CPU each. A file that
-// exceeds these or ends the process is reported with the seed and the number that reproduce it.
+// A child process loads the files. It may use 1 GiB of memory, and 2 s of CPU time for each file. A
+// file that exceeds these limits or ends the process is reported with the seed and the number that
+// reproduce it.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -18,9 +19,9 @@ import { runChild } from './child.mjs'
 import { mutated } from './mutations.mjs'
 import { random } from './random.mjs'
 
-const CHUNK = 1000
-const MOST_MS = 2000
-const MOST_MIB = 1024
+const FILES_PER_CHILD = 1000
+const MAX_CPU_MS = 2000
+const MAX_RSS_MIB = 1024
 
 if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Number))
 else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
@@ -33,8 +34,8 @@ function main() {
   const [count, seed] = [Number(values.count), Number(values.seed)]
   const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
   let failed = false
-  for (let done = 0; done < count; done += CHUNK) {
-    const report = inChild(seed + done / CHUNK, Math.min(CHUNK, count - done))
+  for (let done = 0; done < count; done += FILES_PER_CHILD) {
+    const report = inChild(seed + done / FILES_PER_CHILD, Math.min(FILES_PER_CHILD, count - done))
     failed ||= report.failed
     const { files = 0, loaded = 0, refused = 0, codes = {}, slowestMs = 0, mostMiB = 0 } = report.totals ?? {}
     Object.assign(totals, {
@@ -85,12 +86,12 @@ async function child(seed, count) {
       globalThis.gc()
       await new Promise((turn) => setImmediate(turn))
     }
-    if (took > MOST_MS) wrong.push(`file ${at} ${name}: ${Math.round(took)} ms`)
+    if (took > MAX_CPU_MS) wrong.push(`file ${at} ${name}: ${Math.round(took)} ms`)
   }
   // The peak of the process is more than the memory of a single file, because about ten tokenizers
   // exist at a time.
   totals.mostMiB = Math.round(process.resourceUsage().maxRSS / 1024)
-  if (totals.mostMiB > MOST_MIB) wrong.push(`${totals.mostMiB} MiB of memory`)
+  if (totals.mostMiB > MAX_RSS_MIB) wrong.push(`${totals.mostMiB} MiB of memory`)
   if (wrong.length > 0) {
     console.log([...new Set(wrong)].slice(0, 30).join('\n'))
     process.exitCode = 1
@@ -115,7 +116,7 @@ function works(tokenizer) {
   }
 }
 
-/** Intact files: small ones of every component, and the start of a real rank file. */
+/** Undamaged files: small ones with every component, and the start of a real rank file. */
 function originals() {
   const folder = path.join(root, 'core', 'testdata')
   const read = (...names) => fs.readFileSync(path.join(folder, ...names))

@@ -25,7 +25,7 @@ async function streamed(tokenizer, text, size, options) {
   return pieces
 }
 
-/** A column that the call did not compute. */
+/** Reads a column, which the encoding computes only then. */
 const column = (name) => ({ run: (tokenizer, text) => tokenizer.encode(text, PARSE)[name].length })
 
 /** A call that gets the ids of the text, prepared before the measurement. */
@@ -35,8 +35,9 @@ const withIds = (run) => ({
 })
 
 /**
- * A call that gets about half of the text's number of tokens. It is estimated from the start of the
- * text: to encode all of it would fill caches with its words before the measurement.
+ * A call that gets about half of the text's number of tokens. The number is estimated from the
+ * start of the text, because encoding all of it would fill caches with its words before the
+ * measurement.
  */
 const withHalf = (run) => ({
   prepare: (tokenizer, text) => {
@@ -194,11 +195,14 @@ export function callsOf(subject, wanted = CALL_NAMES) {
   return wanted.filter(has)
 }
 
-/** The texts of the last kind, if that depends on no seed. */
+/** The texts of the last kind by size, if they do not depend on a seed. */
 const texts = { kind: '', isRandom: true, made: new Map() }
 let seeds = 0
 
-/** A new text, because caches know the earlier ones; the same one if the kind has only one. */
+/**
+ * A new text for each call, because caches have the earlier ones; the same text if the kind has
+ * only one.
+ */
 function textOf(kind, bytes) {
   if (texts.kind !== kind) {
     const isRandom = adversarial(kind, 1000, 1) !== adversarial(kind, 1000, 2)
@@ -211,13 +215,13 @@ function textOf(kind, bytes) {
 
 /**
  * CPU milliseconds of one run of a call on a text. With `collect`, garbage of earlier runs is
- * collected before, if node runs with --expose-gc.
+ * collected first, if node runs with --expose-gc.
  */
 async function timed(subject, call, text, collect) {
   const { prepare, run } = CALLS[call] ?? DROPINS[call]
   const target = call in CALLS ? subject.tokenizer : subject
   const given = await prepare?.(target, text)
-  // Prevents that a long word resumes from the cached merges of the previous one.
+  // Without this call, a long word could resume from the cached merges of the previous run.
   subject.tokenizer.count('z'.repeat(1000))
   if (collect) globalThis.gc?.()
   const start = process.cpuUsage()
@@ -226,7 +230,7 @@ async function timed(subject, call, text, collect) {
   return (user + system) / 1000
 }
 
-/** The minimum of several runs. Stops at a time of at most `enough`. */
+/** The minimum of several runs. Stops early when a run takes at most `enough` milliseconds. */
 async function least(subject, call, kind, bytes, { runs = RUNS, enough = 0.5, collect = false } = {}) {
   let best = Infinity
   for (let run = 0; run < runs && best > enough; run++) {
@@ -237,35 +241,37 @@ async function least(subject, call, kind, bytes, { runs = RUNS, enough = 0.5, co
 }
 
 const RUNS = 3
-/** Minimum CPU milliseconds of a meaningful measurement. */
-const TELLING = 8
+/** A measurement of fewer CPU milliseconds says nothing about growth. */
+const MIN_CPU_MS = 8
 
 /**
- * Measures the growth of a call: `{ bytes, single, double }`, in CPU milliseconds. Texts get longer
- * until the time is meaningful (`telling`) or they have `most` bytes. The longer text is measured
- * until its growth is at most `wanted`, at most three times; then both texts are measured again, up
- * to `tries` times, after a collection of garbage: garbage and other processes make times longer,
+ * Measures the growth of a call: `{ bytes, single, double }`, where `single` and `double` are CPU
+ * milliseconds for a text of `bytes` bytes and for one `factor` times as long. Texts get longer
+ * until the call takes `minCpuMs` or they have `most` bytes. The longer text is measured until its
+ * growth is at most `wanted`, but at most three times. Then both texts are measured again, up to
+ * `tries` times, after a collection of garbage. Garbage and other processes make times longer,
  * never shorter.
  */
 export async function growthOf(subject, call, kind, sizes) {
-  const { least: from, most, wanted, factor = 2, tries = 6, telling = TELLING } = sizes
+  const { least: from, most, wanted, factor = 2, tries = 6, minCpuMs = MIN_CPU_MS } = sizes
   let bytes = from
   let single = await least(subject, call, kind, bytes, { runs: 1 })
   for (;;) {
     // One run tells whether the text is long enough; the first runs of a call can be slower.
-    if (single >= telling) single = Math.min(single, await least(subject, call, kind, bytes, { runs: RUNS - 1 }))
-    if (single >= telling || bytes >= most) break
-    const doublings = Math.ceil(Math.log2(telling / single))
+    if (single >= minCpuMs) single = Math.min(single, await least(subject, call, kind, bytes, { runs: RUNS - 1 }))
+    if (single >= minCpuMs || bytes >= most) break
+    const doublings = Math.ceil(Math.log2(minCpuMs / single))
     bytes = Math.min(most, bytes * 2 ** Math.min(6, Math.max(1, doublings)))
     single = await least(subject, call, kind, bytes, { runs: 1 })
   }
   let double = await least(subject, call, kind, factor * bytes, { enough: wanted * single })
-  for (let again = 1; again <= tries && double / single > wanted && double >= telling; again++) {
+  for (let again = 1; again <= tries && double / single > wanted && double >= minCpuMs; again++) {
     double = Math.min(double, await least(subject, call, kind, factor * bytes, { collect: true }))
     single = Math.min(single, await least(subject, call, kind, bytes, { collect: true }))
   }
   return { bytes, single, double }
 }
 
-/** Whether a growth exceeds `wanted`, and its times are meaningful. */
-export const isSteep = ({ single, double }, wanted, telling = TELLING) => double >= telling && double / single > wanted
+/** Whether a growth exceeds `wanted`, and its times are long enough to say so. */
+export const isSteep = ({ single, double }, wanted, minCpuMs = MIN_CPU_MS) =>
+  double >= minCpuMs && double / single > wanted

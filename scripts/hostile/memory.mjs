@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Every call with texts, results and files that do not fit into the memory of its process.
+// Makes every call with texts, results and files that do not fit into the memory of its process.
 //
 //   usage: npm run hostile -- memory
 //
-// npm test runs some of these cases. Close to the limit, V8 itself may end a process because its
+// npm test runs some of these cases. Close to the limit, V8 may end a process itself, because its
 // own heap does not fit any more.
 
 import path from 'node:path'

@@ -245,7 +245,9 @@ const TREES = [
   }),
 ]
 
-/** Changes random values of the file's JSON. Returns files unchanged that are no longer JSON. */
+/**
+ * Makes a mutation that changes random values of the file's JSON. It leaves other files unchanged.
+ */
 function tree(change) {
   const made = {
     [change.name](draw, bytes) {
@@ -263,7 +265,7 @@ function tree(change) {
   return made[change.name]
 }
 
-/** All values of a JSON document; of large lists and objects only the first ones. */
+/** All values of a JSON document, but only the first 30 of each list and object. */
 function places(file) {
   const all = []
   const walk = (holder) => {

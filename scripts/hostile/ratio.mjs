@@ -4,16 +4,16 @@
 import { adversarial } from './adversarial.mjs'
 import { subjectOf } from './growth.mjs'
 
-/** `split` should cost at most this many times `encode`. */
-const WANTED = 3
-const BYTES = 200_000
+/** `split` may take this many times as long as `encode`. */
+const MAX_RATIO = 3
+const TEXT_BYTES = 200_000
 const RUNS = 5
-const AGAIN = 15
+const RETRY_RUNS = 15
 const PARSE = { specialTokens: 'parse' }
 
-const MOST_TOKENS = [64, 256, 2048]
+const MAX_TOKENS = [64, 256, 2048]
 const BOUNDARIES = ['token', 'sentence', 'line']
-const SPLITS = MOST_TOKENS.flatMap((maxTokens) =>
+const SPLITS = MAX_TOKENS.flatMap((maxTokens) =>
   BOUNDARIES.flatMap((boundary) => [0, maxTokens / 8].map((overlap) => ({ ...PARSE, maxTokens, boundary, overlap }))),
 )
 
@@ -21,7 +21,7 @@ const SPLITS = MOST_TOKENS.flatMap((maxTokens) =>
 function least(tokenizer, run, runs) {
   let best = Infinity
   for (let at = 0; at < runs; at++) {
-    // Prevents that a long word resumes from the cached merges of the previous one.
+    // Without this call, a long word could resume from the cached merges of the previous run.
     tokenizer.count('z'.repeat(1000))
     const start = process.cpuUsage()
     run()
@@ -32,15 +32,15 @@ function least(tokenizer, run, runs) {
 }
 
 /**
- * Measures each kind of split of each kind of text. Prints the ratio of each that costs more, and
- * returns the numbers of measurements and of those, and the lines of those that still do when tried
- * again.
+ * Measures each kind of split of each kind of text. Returns the number of measurements
+ * (`measured`), the number of splits that took too long (`suspects`), and a line for each that
+ * still does when it is measured again (`steep`).
  */
 export async function ratiosOf(name, kinds) {
   const result = { measured: 0, suspects: 0, steep: [] }
   const { tokenizer } = await subjectOf(name)
   for (const kind of kinds) {
-    const text = adversarial(kind, BYTES)
+    const text = adversarial(kind, TEXT_BYTES)
     const encode = () => tokenizer.encode(text, { ...PARSE, truncation: false, padding: false }).ids
     for (const options of SPLITS) {
       const ratio = (runs) => {
@@ -50,10 +50,10 @@ export async function ratiosOf(name, kinds) {
       try {
         let found = ratio(RUNS)
         result.measured++
-        if (found <= WANTED) continue
+        if (found <= MAX_RATIO) continue
         result.suspects++
-        found = Math.min(found, ratio(AGAIN))
-        if (found <= WANTED) continue
+        found = Math.min(found, ratio(RETRY_RUNS))
+        if (found <= MAX_RATIO) continue
         const { maxTokens, boundary, overlap } = options
         result.steep.push(
           `${name}, ${kind}, ${maxTokens} tokens, ${boundary}, overlap ${overlap}: x${found.toFixed(1)}`,

@@ -7,7 +7,7 @@ import { root } from '../setup.mjs'
 
 const require = createRequire(import.meta.url)
 
-const FACES = {
+const ENTRY_POINTS = {
   tokenlane: '.',
   tiktoken: 'dropins/tiktoken/index.js',
   'tiktoken/lite': 'dropins/tiktoken/lite.js',
@@ -18,8 +18,8 @@ const FACES = {
   'gpt-tokenizer/GptEncoding': 'dropins/gpt-tokenizer/GptEncoding.js',
 }
 
-/** Excluded calls, which use the network. */
-const LEFT_OUT = /fromPretrained|from_pretrained/
+/** Calls that use the network are excluded. */
+const EXCLUDED = /fromPretrained|from_pretrained/
 
 const isClass = (value) => typeof value === 'function' && Object.getOwnPropertyNames(value.prototype ?? {}).length > 1
 
@@ -30,10 +30,10 @@ const isClass = (value) => typeof value === 'function' && Object.getOwnPropertyN
 export function subjects() {
   const found = []
   const seen = new Set()
-  for (const [face, file] of Object.entries(FACES)) {
-    walk(face, require(path.join(root, file)), undefined, 0)
+  for (const [name, file] of Object.entries(ENTRY_POINTS)) {
+    walk(name, require(path.join(root, file)), undefined, 0)
   }
-  return found.filter(({ name }) => !LEFT_OUT.test(name))
+  return found.filter(({ name }) => !EXCLUDED.test(name))
 
   function walk(name, value, owner, depth) {
     if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value) || depth > 3) return

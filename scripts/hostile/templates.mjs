@@ -5,8 +5,8 @@
 //
 //   usage: npm run hostile -- templates [--seed 1] [--count 5000] [--chunk 250]
 //
-// Each chunk runs in a child process. The tests run a short form
-// (__test__/27-chat-limits.test.mjs).
+// A child process renders each chunk of --chunk templates. __test__/27-chat-limits.test.mjs runs a
+// short form.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'

@@ -7,14 +7,14 @@
 //
 // By default the tokenizers are the bundled encodings, those of the public test set beside the
 // repository, and each tokenizer.json in a folder of --vocab. Texts start at --least (16) KiB and
-// double until the time is meaningful, up to --most (1024) KiB. --jobs processes measure one
-// tokenizer each at a time.
+// double until a call takes long enough to be measured, up to --most (1024) KiB. --jobs processes
+// run at a time, each for one tokenizer.
 //
-// The CPU time is measured, as the minimum of several runs, for a text and for one twice as long. A
-// growth of more than 2.3 is measured again, and if it persists, with a text four times as long: a
-// step where the text exceeds a cache of the processor disappears, a growth does not. If it does
-// not, the command lists it and fails. Prints one line for each tokenizer and text, with the
-// slowest call and the one that grows most.
+// The command measures the CPU time, as the minimum of several runs, for a text and for one twice
+// as long. If the time grows by a factor of more than 2.3, both are measured again. If it still
+// does, a text four times as long is measured: where only a cache of the processor was too small,
+// the growth disappears. If it does not, the command lists the call and fails. Prints one line for
+// each tokenizer and text, with the slowest call and the call whose time grows most.
 //
 // With --ratio: compares the time of `split` with that of `encode` instead (ratio.mjs).
 
@@ -30,9 +30,9 @@ import { TEXTS } from './adversarial.mjs'
 import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
 import { ratiosOf } from './ratio.mjs'
 
-const WANTED = 2.3
+const MAX_GROWTH = 2.3
 /** Minimum CPU milliseconds of a measurement. The clock counts microseconds, except on Windows. */
-const TELLING = 2
+const MIN_CPU_MS = 2
 
 const { values, positionals } = parseArgs({
   options: {
@@ -54,7 +54,12 @@ function chosen(name, wanted, known) {
 
 const calls = chosen('call', values.call, CALL_NAMES)
 const kinds = chosen('text', values.text, Object.keys(TEXTS))
-const sizes = { least: Number(values.least) * 1024, most: Number(values.most) * 1024, wanted: WANTED, telling: TELLING }
+const sizes = {
+  least: Number(values.least) * 1024,
+  most: Number(values.most) * 1024,
+  wanted: MAX_GROWTH,
+  minCpuMs: MIN_CPU_MS,
+}
 
 /** Each tokenizer.json in a folder or directly below it. */
 function filesIn(folder) {
@@ -70,11 +75,11 @@ const names = positionals.length > 0 ? positionals : [...encodings(), ...files]
 
 const round = (ms) => ms.toFixed(ms < 10 ? 1 : 0)
 
-/** Whether a growth that persists is found in a longer text, too. */
+/** Whether a growth that exceeds the limit also does so in a longer text. */
 async function isLasting(subject, kind, call, found) {
-  if (!isSteep(found, WANTED, TELLING)) return false
+  if (!isSteep(found, MAX_GROWTH, MIN_CPU_MS)) return false
   const longer = { ...sizes, least: 4 * found.bytes, most: 4 * found.bytes, tries: 12 }
-  return isSteep(await growthOf(subject, call, kind, longer), WANTED)
+  return isSteep(await growthOf(subject, call, kind, longer), MAX_GROWTH)
 }
 
 /** Measures one tokenizer: `{ measured, suspects, steep }`. */
@@ -96,7 +101,7 @@ async function measure(name) {
       let lasts = false
       try {
         found = await growthOf(subject, call, kind, sizes)
-        if (isSteep(found, WANTED, TELLING)) {
+        if (isSteep(found, MAX_GROWTH, MIN_CPU_MS)) {
           result.suspects++
           lasts = await isLasting(subject, kind, call, found)
         }
@@ -109,7 +114,7 @@ async function measure(name) {
       const { bytes, single, double } = found
       const perMib = single / (bytes / 2 ** 20)
       if (perMib > slowest.perMib) slowest = { call, perMib }
-      if (double >= TELLING && double / single > steepest.factor) steepest = { call, factor: double / single }
+      if (double >= MIN_CPU_MS && double / single > steepest.factor) steepest = { call, factor: double / single }
       if (lasts)
         result.steep.push(
           `${name}, ${kind}, ${call}: ${bytes >> 10} KiB ${round(single)} ms, twice as many ${round(double)} ms`,
@@ -156,7 +161,7 @@ if (process.send) {
   const steep = results.flatMap((result) => result.steep)
   const sum = (key) => results.reduce((total, result) => total + result[key], 0)
   for (const line of steep) console.log(line)
-  const what = values.ratio ? 'cost more than 3 times encode' : `grew by more than ${WANTED} at first`
+  const what = values.ratio ? 'cost more than 3 times encode' : `grew by more than ${MAX_GROWTH} at first`
   console.log(`${sum('measured')} measured, ${sum('suspects')} ${what} and ${steep.length} when tried again`)
   if (steep.length > 0) process.exit(1)
 }

@@ -1,5 +1,5 @@
-// Arguments that no program should pass, and valid ones, so that calls reach the checks of the next
-// argument.
+// Arguments that no program should pass. Valid ones are among them, so that calls reach the checks
+// of the next argument.
 
 /** The error that arguments throw. A call may pass it on unchanged. */
 export class Thrown extends Error {}
@@ -228,8 +228,8 @@ const OPTIONS = [
   'noSuchOption',
 ]
 
-/** Valid values of options, so that an invalid one among them is reached. */
-const FITTING = {
+/** Valid values of options, so that calls reach the checks of an invalid one. */
+const VALID_VALUES = {
   addSpecialTokens: [true, false],
   specialTokens: ['parse', 'text', 'throw', ['<s>'], { '<x>': 7 }],
   offsets: ['utf16', 'codepoint', 'byte', false],
@@ -261,8 +261,8 @@ export function values(draw, live) {
     const made = draw.chance(0.05) ? Object.create({ inherited: 1 }) : {}
     for (let left = draw.below(4); left > 0; left--) {
       const name = draw.of(OPTIONS)
-      const fitting = FITTING[name]
-      const value = fitting && draw.chance(0.6) ? draw.of(fitting) : draw.chance(0.2) ? options() : any()
+      const valid = VALID_VALUES[name]
+      const value = valid && draw.chance(0.6) ? draw.of(valid) : draw.chance(0.2) ? options() : any()
       const property = draw.chance(0.06) ? { get: thrower } : { value }
       Object.defineProperty(made, name, { enumerable: true, configurable: true, ...property })
     }

@@ -1,10 +1,11 @@
-"""Compares folders with vocab.txt, or with vocab.json and merges.txt, with what transformers makes of them.
+"""Compares how transformers 5 and tokenlane load model folders without a tokenizer.json.
 
     python scripts/model-folders/compare.py --data FOLDER
 
-FOLDER has bert_base_uncased/tokenizer.json and gpt2/tokenizer.json; the other vocabularies are in core/testdata. Each folder is
-loaded by the class of transformers 5 and by tokenlane; both have to make the same tokenizer.json, but for what the
-exceptions below name. The exit status is 1 if one differs.
+FOLDER has bert_base_uncased/tokenizer.json and gpt2/tokenizer.json; the other vocabularies are in
+core/testdata. The script writes folders with vocab.txt, or with vocab.json and merges.txt. A class
+of transformers and tokenlane load each folder, and must make the same tokenizer.json, apart from
+the differences that comments below name. The exit status is 1 if one differs.
 """
 
 import argparse
@@ -66,7 +67,7 @@ def folder_of(path, tokenizer, extra, config, special_map, added, name):
 
 
 def different(a, b, at=""):
-    """Where two values differ."""
+    """Yields the places at which two values differ."""
     if isinstance(a, dict) and isinstance(b, dict):
         for key in a.keys() | b.keys():
             yield from different(a.get(key), b.get(key), f"{at}.{key}")
@@ -102,18 +103,18 @@ def main():
                     "const rows = JSON.parse(process.argv[2]);" \
                     "process.stdout.write(JSON.stringify([t.toJSON(), rows.map((ids) => t.decode(ids))]))"
                 rows = [[draw.randrange(500) for _ in range(draw.randrange(9))] for _ in range(200)]
-                told = subprocess.run(["node", "--input-type=module", "-e", script, folder, json.dumps(rows)], cwd=ROOT, capture_output=True, text=True)
-                if told.returncode:
-                    sys.exit(f"{name} {case}: {told.stderr}")
-                made, decoded = json.loads(told.stdout)
+                run = subprocess.run(["node", "--input-type=module", "-e", script, folder, json.dumps(rows)], cwd=ROOT, capture_output=True, text=True)
+                if run.returncode:
+                    sys.exit(f"{name} {case}: {run.stderr}")
+                made, decoded = json.loads(run.stdout)
             if name == "CLIP":
-                # transformers changes the decoded text; here the decoder does that.
+                # transformers changes the decoded text itself; in tokenlane the decoder does that.
                 made["decoder"] = made["decoder"]["decoders"][0]
             for json_of in (expected, made):
                 merges = json_of["model"].get("merges")
                 if merges:
                     json_of["model"]["merges"] = [" ".join(merge) for merge in merges]
-                # tokenlane writes null for no prefix and no suffix.
+                # tokenlane writes null where there is no prefix or suffix, and transformers "".
                 if name != "Bert":
                     for field in ["continuing_subword_prefix", "end_of_word_suffix"]:
                         json_of["model"][field] = json_of["model"][field] or None

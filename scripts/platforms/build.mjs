@@ -9,14 +9,16 @@ import { root, run, stop } from '../setup.mjs'
 import { hasTarget } from '../staged.mjs'
 import { ENTRY, addonOf, builtFolder, folder } from './table.mjs'
 
-/** Compilers and linkers for all targets but one, from PyPI. */
+/** Packages of PyPI with the compiler and linker for most targets. */
 const ZIG = ['ziglang==0.17.1', 'cargo-zigbuild==0.24.0']
 const MINGW = 'x86_64-w64-mingw32-gcc'
 
-/** The oldest macOS that Node 20 runs on is 10.15; Rust supports arm64 from 11.0 on. */
-const MACOS = { 'x86_64-apple-darwin': '10.15', 'aarch64-apple-darwin': '11.0' }
+/** The oldest supported macOS. Node 20 needs 10.15, and Rust needs 11.0 for arm64. */
+const OLDEST_MACOS = { 'x86_64-apple-darwin': '10.15', 'aarch64-apple-darwin': '11.0' }
 
-/** Stops if a tool or a Rust target that these platforms need is missing; says how to get it. */
+/**
+ * Stops if a tool or a Rust target for these platforms is missing. The error says how to get it.
+ */
 export function checkTools(platforms) {
   const missing = platforms.map(({ target }) => rustTarget(target)).filter((target) => !hasTarget(target))
   if (missing.length > 0) stop(`Rust targets are missing: run "rustup target add ${missing.join(' ')}"`)
@@ -27,14 +29,14 @@ export function checkTools(platforms) {
 /** Builds the addon of a platform in release mode. Stops if that fails. */
 export function build(platform) {
   const { target, tool } = platform
-  // The last build stays until this one has succeeded.
+  // The previous build stays until this one has succeeded.
   const place = `${builtFolder(platform)}.new`
   fs.rmSync(place, { recursive: true, force: true })
   fs.mkdirSync(place, { recursive: true })
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, RUSTFLAGS: `${process.env.RUSTFLAGS ?? ''} ${withoutPaths()}`.trim() }
   if (tool === 'zig') env.PATH = `${zigFolder()}${path.delimiter}${env.PATH}`
-  if (target in MACOS) env.MACOSX_DEPLOYMENT_TARGET = MACOS[target]
+  if (target in OLDEST_MACOS) env.MACOSX_DEPLOYMENT_TARGET = OLDEST_MACOS[target]
   if (target.includes('windows')) env.LIBNODE_PATH = emptyLibnode()
   // napi-cli does not know this target.
   if (target.endsWith('gnullvm')) {
@@ -69,8 +71,8 @@ function rustTarget(target) {
 }
 
 /**
- * Flags that keep the folders of this machine out of the addon: messages of panics have the paths
- * of sources.
+ * Flags that keep the names of this machine's folders out of the addon. Messages of panics have the
+ * paths of source files.
  */
 function withoutPaths() {
   const cargo = process.env.CARGO_HOME ?? path.join(os.homedir(), '.cargo')
@@ -103,9 +105,9 @@ function zigFolder() {
 }
 
 /**
- * The list of what a library for Windows exports. Rust passes one as list.def, which
- * cargo-zigbuild drops because zig refuses it in the form that Rust uses; without a list lld
- * exports every symbol.
+ * A file that lists the exports of a library for Windows. Rust passes such a file, list.def, but
+ * cargo-zigbuild drops it, because zig does not accept Rust's form. Without a list, lld exports
+ * every symbol.
  */
 function exportsFile() {
   fs.mkdirSync(folder, { recursive: true })
@@ -115,8 +117,8 @@ function exportsFile() {
 }
 
 /**
- * napi-build asks for libnode.dll if the tool chain is a GNU one. Functions of Node are looked up
- * when the addon is loaded, so an empty library satisfies the linker.
+ * An empty libnode.dll, which napi-build needs for a GNU tool chain. The addon looks up Node's
+ * functions when it is loaded, so an empty library satisfies the linker.
  */
 function emptyLibnode() {
   const place = path.join(folder, 'libnode')

@@ -11,7 +11,7 @@ const GNU_STACK = 0x6474e551
  * @property {string[]} needed names of libraries
  * @property {string[]} versions needed symbol versions, such as GLIBC_2.17
  * @property {string[]} exported names of defined global symbols
- * @property {string[]} undefined names of symbols of other libraries; those that are not weak
+ * @property {string[]} undefined names of symbols that other libraries must have, without weak ones
  * @property {boolean} executableStack
  * @property {boolean} textRelocations whether code is written to when it is loaded
  * @property {string[]} runPaths folders in which the loader looks for libraries
@@ -22,7 +22,7 @@ const GNU_STACK = 0x6474e551
  *
  * @param {Buffer} bytes
  * @returns {Elf}
- * @throws {Error} if they are something else
+ * @throws {Error} if they are not an ELF file
  */
 export function readElf(bytes) {
   if (bytes.length < 64 || bytes.readUInt32BE(0) !== 0x7f454c46 || bytes[4] !== 2 || bytes[5] !== 1)

@@ -11,16 +11,18 @@ import { readMachO } from './macho.mjs'
 import { readPe } from './pe.mjs'
 import { ENTRY, addonOf } from './table.mjs'
 
-/** Debian 8 and RHEL 7 have it. Node 20 itself needs 2.28. */
-const GLIBC = [2, 17]
+/** The newest allowed version of glibc. Debian 8 and RHEL 7 have it; Node 20 needs 2.28. */
+const NEWEST_GLIBC = [2, 17]
 /** The libraries of glibc. */
 const GNU_LIBRARIES = /^(lib(c|m|dl|rt|pthread|util)\.so\.\d|ld-linux(-x86-64|-aarch64)\.so\.\d|libgcc_s\.so\.1)$/
 const MUSL_LIBRARIES = /^(libc\.so|libc\.musl-\w+\.so\.1|libgcc_s\.so\.1)$/
 /** The oldest macOS that Node 20 runs on, and the first one for arm64. */
-const MACOS = { x64: '10.15', arm64: '11.0' }
-/** Libraries of every macOS. The second one is named by Rust's libc crate. */
+const OLDEST_MACOS = { x64: '10.15', arm64: '11.0' }
+/** Libraries that every macOS has. Rust's libc crate links the second one. */
 const MACOS_LIBRARIES = ['/usr/lib/libSystem.B.dylib', '/usr/lib/libiconv.2.dylib', '/usr/lib/libcharset.1.dylib']
-/** Libraries of Windows 10. It lacks those of a GNU tool chain, such as libwinpthread-1.dll. */
+/**
+ * Libraries that Windows 10 has. It lacks those of a GNU tool chain, such as libwinpthread-1.dll.
+ */
 const WINDOWS_LIBRARIES =
   /^(kernel32|ntdll|advapi32|userenv|ws2_32|bcrypt|bcryptprimitives|msvcrt|ucrtbase|api-ms-win-(core|crt)-[\w-]+)\.dll$/
 const WASM_IMPORTS = ['env', 'napi', 'emnapi', 'wasi', 'wasi_snapshot_preview1']
@@ -49,14 +51,14 @@ function inspectorOf(name) {
   return name.startsWith('win32') ? windows : wasm
 }
 
-/** Folders of this machine that no user has. */
+/** Folders of this machine, whose names must not be in the addon. */
 function foreignPaths() {
   return [root, os.homedir(), execFileSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).trim()]
 }
 
 /**
- * The addon looks up Node's functions by their names when it is loaded. The Node that runs this,
- * best the oldest that is supported, must have all of them.
+ * Names of functions that the addon looks up when it is loaded and that the running Node lacks. The
+ * running Node should be the oldest supported one.
  */
 function unknownNodeFunctions(bytes) {
   const known = nodeFunctions()
@@ -76,7 +78,7 @@ function nodeFunctions() {
   }
 }
 
-/** The functions that napi-rs looks up. It has a message with the name of each. */
+/** The functions that napi-rs looks up. The addon has an error message with the name of each. */
 function asked(bytes) {
   const names = bytes.toString('latin1').matchAll(/Node-API symbol (\w+) has not been loaded/g)
   return [...new Set([...names].map(([, name]) => name))]
@@ -96,7 +98,7 @@ function linux(bytes, name) {
     !musl &&
       newest !== undefined &&
       isNewer(newest) &&
-      `it needs glibc ${newest.join('.')}, newer than ${GLIBC.join('.')}`,
+      `it needs glibc ${newest.join('.')}, newer than ${NEWEST_GLIBC.join('.')}`,
     elf.executableStack && 'its stack is executable',
     elf.textRelocations && 'it writes to its code when it is loaded',
     elf.runPaths.length > 0 && `it looks for libraries in ${elf.runPaths}`,
@@ -110,13 +112,13 @@ function linux(bytes, name) {
 
 /** Whether a version of glibc is newer than the one that is allowed. */
 function isNewer([major, minor]) {
-  return major > GLIBC[0] || (major === GLIBC[0] && minor > GLIBC[1])
+  return major > NEWEST_GLIBC[0] || (major === NEWEST_GLIBC[0] && minor > NEWEST_GLIBC[1])
 }
 
 function macos(bytes, name) {
   const file = readMachO(bytes)
   const { signature } = file
-  const limit = MACOS[file.arch]
+  const limit = OLDEST_MACOS[file.arch]
   const facts = [
     `Mach-O for ${file.arch}; macOS ${file.minimum}; needs ${file.libraries.join(', ')}`,
     `${file.undefined.length} symbols of other libraries; signature ${signature?.adHoc ? 'ad hoc' : 'missing'}`,

@@ -13,8 +13,8 @@ const COMMANDS = {
   BUILD_VERSION: 0x32,
   RPATH: 0x8000001c,
 }
-/** Of the type of a symbol: debug entries, the kind, and whether it is external. */
-const N = { STAB: 0xe0, TYPE: 0x0e, EXT: 0x01 }
+/** Bits of a symbol's type: whether it is a debug entry, its kind, and whether it is external. */
+const SYMBOL_BITS = { STAB: 0xe0, TYPE: 0x0e, EXT: 0x01 }
 const DYNAMIC_LOOKUP = 0xfe
 const SIGNATURE = { SUPER_BLOB: 0xfade0cc0, CODE_DIRECTORY: 0xfade0c02, AD_HOC: 0x2, SHA256: 2 }
 
@@ -37,7 +37,7 @@ const SIGNATURE = { SUPER_BLOB: 0xfade0cc0, CODE_DIRECTORY: 0xfade0c02, AD_HOC: 
  *
  * @param {Buffer} bytes
  * @returns {MachO}
- * @throws {Error} if they are something else
+ * @throws {Error} if they are not a Mach-O file
  */
 export function readMachO(bytes) {
   if (bytes.length < 32 || bytes.readUInt32LE(0) !== MAGIC) throw new Error('this is not a 64-bit Mach-O file')
@@ -55,16 +55,16 @@ export function readMachO(bytes) {
   ]
   const libraries = all(COMMANDS.LOAD_DYLIB).map(name)
   const symbols = all(COMMANDS.SYMTAB).flatMap((at) => symbolsOf(bytes, at))
-  const external = symbols.filter(({ type }) => (type & N.STAB) === 0 && (type & N.EXT) !== 0)
+  const external = symbols.filter(({ type }) => (type & SYMBOL_BITS.STAB) === 0 && (type & SYMBOL_BITS.EXT) !== 0)
   return {
     arch: CPUS[bytes.readUInt32LE(4)] ?? `CPU ${bytes.readUInt32LE(4)}`,
     minimum,
     id: all(COMMANDS.ID_DYLIB).map(name)[0],
     libraries,
     runPaths: all(COMMANDS.RPATH).map(name),
-    exported: external.filter(({ type }) => (type & N.TYPE) !== 0).map((symbol) => symbol.name),
+    exported: external.filter(({ type }) => (type & SYMBOL_BITS.TYPE) !== 0).map((symbol) => symbol.name),
     undefined: external
-      .filter(({ type }) => (type & N.TYPE) === 0)
+      .filter(({ type }) => (type & SYMBOL_BITS.TYPE) === 0)
       .map((symbol) => ({
         name: symbol.name,
         library: symbol.ordinal === DYNAMIC_LOOKUP ? 'lookup' : (libraries[symbol.ordinal - 1] ?? 'itself'),
@@ -80,7 +80,7 @@ function symbolsOf(bytes, command) {
     return {
       name: stringAt(bytes, strings + bytes.readUInt32LE(at)),
       type: bytes[at + 4],
-      // The upper byte of the description is the library's place in the list, from 1.
+      // The upper byte of the description is the library's number, counted from 1.
       ordinal: bytes.readUInt16LE(at + 6) >> 8,
     }
   })

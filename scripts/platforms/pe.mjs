@@ -6,7 +6,8 @@ const PE32_PLUS = 0x20b
 /**
  * @typedef {object} Pe
  * @property {string} arch as Node names it
- * @property {string[]} libraries names in lower case, also of those that are loaded on first use
+ * @property {string[]} libraries names in lower case, including libraries that are loaded on first
+ *   use
  * @property {string[]} exported names
  * @property {boolean} randomized whether it can be loaded at any address
  * @property {boolean} noExecute whether data cannot be executed
@@ -17,7 +18,7 @@ const PE32_PLUS = 0x20b
  *
  * @param {Buffer} bytes
  * @returns {Pe}
- * @throws {Error} if they are something else
+ * @throws {Error} if they are not a PE file
  */
 export function readPe(bytes) {
   const header = bytes.length > 64 && bytes.toString('latin1', 0, 2) === 'MZ' ? bytes.readUInt32LE(60) : 0
@@ -29,7 +30,7 @@ export function readPe(bytes) {
     const [address, size, offset] = [12, 16, 20].map((field) => bytes.readUInt32LE(at + field))
     return { address, size, offset }
   })
-  /** The place in the file of an address in memory. */
+  /** Converts an address in memory to a position in the file. */
   const place = (address) => {
     const section = sections.find((is) => address >= is.address && address < is.address + is.size)
     if (section === undefined) throw new Error(`no section has the address ${address}`)

@@ -11,9 +11,9 @@ export const folder = path.join(root, 'target', 'platforms')
 export const ENTRY = 'napi_register_module_v1'
 
 /**
- * A platform: `name` is the folder of npm/, `target` is Rust's name. `built` is the name of what
- * this machine builds; it differs on Windows, where the release workflow uses MSVC and this machine
- * a GNU tool chain, so that neither is taken for the other.
+ * A platform: `name` is its folder in npm/, and `target` is Rust's name for it. `built` is the name
+ * of this machine's build. It differs for Windows, because the release workflow uses MSVC and this
+ * machine uses a GNU tool chain.
  *
  * @typedef {object} Platform
  * @property {string} name
@@ -39,7 +39,7 @@ export const PLATFORMS = [
 /** The folder with the addon of a platform. */
 export const builtFolder = ({ built }) => path.join(folder, 'built', built)
 
-/** The path of the addon of a platform; of WebAssembly, the module. */
+/** The path of the addon of a platform, which for WebAssembly is the module. */
 export const addonOf = (platform) =>
   path.join(
     builtFolder(platform),

@@ -9,8 +9,8 @@ import { root, run, stop } from '../setup.mjs'
 const MINGW = 'x86_64-w64-mingw32-gcc'
 
 /**
- * Wine 8 lacks bcryptprimitives.dll, of which Rust's standard library uses one function. Windows
- * has it since version 7. This one calls the function that older programs use.
+ * The source of bcryptprimitives.dll, which Wine 8 lacks. Windows has it since version 7. Rust's
+ * standard library uses one of its functions; this one calls the function that older programs use.
  */
 const PROCESS_PRNG = `#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
@@ -26,8 +26,8 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length) {
 `
 
 /**
- * Prepares wine as Windows 10, and Node for Windows of this version, below .cache/wine. Returns how
- * to run it.
+ * Sets up wine as Windows 10, and installs this version of Node for Windows, below .cache/wine.
+ * Returns the command that runs it.
  *
  * @param {string} version
  * @returns {import('../runtimes.mjs').Runtime & { command: string, args: string[] }}
@@ -46,14 +46,14 @@ export function windowsNode(version) {
   }
   const program = fetchedNode(folder, version)
   writeProcessPrng(path.join(env.WINEPREFIX, 'drive_c', 'windows', 'system32'))
-  // The folders of Linux are the drive Z of wine.
+  // The drive Z of wine has the folders of Linux.
   const place = (file) => `Z:${path.resolve(file).replaceAll('/', '\\')}`
   return { command: wrapper(folder), args: [program], place, env }
 }
 
 /**
  * Node for Windows cannot write to a pipe or a socket of Linux. The wrapper lets it write to files,
- * which are shown when it has ended.
+ * and prints these when it has ended.
  */
 function wrapper(folder) {
   const file = path.join(folder, 'wine.sh')

@@ -1,4 +1,4 @@
-// An empty folder in which npm run rehearse installs the package and uses it.
+// A project in a new folder, in which npm run rehearse installs the package and uses it.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -72,7 +72,7 @@ export class Project {
       'enableGlobalCache: false',
       'enableTelemetry: false',
       'enableImmutableInstalls: false',
-      // Releases of the last days are allowed, such as those of this registry.
+      // yarn must not refuse new releases, because all packages of this registry are new.
       'npmMinimalAgeGate: 0',
     ]
     this.write('.yarnrc.yml', `${settings.join('\n')}\n`)

@@ -1,5 +1,5 @@
-// A registry on this machine, for npm run rehearse: verdaccio, which has the packages of tokenlane
-// and passes on everything else.
+// A registry on this machine, for npm run rehearse. It is verdaccio, which stores the packages of
+// tokenlane and gets all others from npm's registry.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,7 +31,7 @@ export async function startRegistry(folder) {
   const upstream = spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).stdout.trim()
   const port = await freePort()
   const config = path.join(storage, 'config.yaml')
-  // A registry only takes packages from users; the web page and the file of users are not needed.
+  // verdaccio accepts packages only from users, so it needs a file of users, which stays empty.
   fs.writeFileSync(
     config,
     `storage: ./packages

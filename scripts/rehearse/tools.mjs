@@ -1,4 +1,4 @@
-// What npm run rehearse downloads from npm: package managers, and several versions of Node.
+// Downloads the package managers and the versions of Node for npm run rehearse.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -36,11 +36,10 @@ export function nodeOf(folder, major) {
 }
 
 /**
- * The package managers below `folder`, which are downloaded if they are missing: for each the
- * program and its first arguments, without Node.
+ * The paths of the package managers below `folder`, which are downloaded if they are missing.
  *
- * @returns {Record<'npm10' | 'npm11' | 'pnpm' | 'yarn' | 'bun', string>} bun is a program of its
- *   own, the others are scripts
+ * @returns {Record<'npm10' | 'npm11' | 'pnpm' | 'yarn' | 'bun', string>} bun is a program, the
+ *   others are scripts for Node
  */
 export function managers(folder) {
   const place = path.join(folder, 'managers')

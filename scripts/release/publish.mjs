@@ -5,8 +5,8 @@
 //          --addons: has a folder for each platform of npm/, with its addon
 //          --staged: is replaced, and has the packages as they are published
 //
-// A package that the registry has in this version is left out, so that a release that failed
-// halfway can be repeated. The release workflow and `npm run rehearse` both use this.
+// A package that the registry already has in this version is left out, so that a release that
+// failed halfway can be repeated. The release workflow and `npm run rehearse` use this command.
 
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
@@ -39,7 +39,10 @@ async function isPublished(name, version) {
   return ok
 }
 
-/** Repeats a request twice if the connection fails, such as one that the registry has closed. */
+/**
+ * Repeats a request up to twice if the connection fails, for example because the registry closed
+ * it.
+ */
 async function patiently(request) {
   for (let left = 2; ; left -= 1) {
     try {

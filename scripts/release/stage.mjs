@@ -1,11 +1,11 @@
-// Copies the packages to folders as they are published: the platform packages with their addons,
-// and `tokenlane` with the platform packages as optional dependencies.
+// Copies the packages to folders in the form in which they are published: the platform packages
+// with their addons, and `tokenlane` with the platform packages as optional dependencies.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
-// The package has files that it makes.
+// This import writes files that belong to the package.
 import '../model-entries.mjs'
 import { root, stop } from '../setup.mjs'
 
@@ -46,7 +46,7 @@ function stageMain(folder) {
   if (status !== 0) stop(`npm could not list the files of the package:\n${stderr}`)
   for (const { path: file } of JSON.parse(stdout)[0].files) fs.cpSync(path.join(root, file), path.join(folder, file))
   const manifest = manifestOf(folder)
-  // Neither is of use to those who install the package, and a script would run at each install.
+  // Users of the package do not need these fields, and npm would run some scripts at each install.
   delete manifest.devDependencies
   delete manifest.scripts
   delete manifest.overrides

@@ -2,9 +2,9 @@
 
     python scripts/sentencepiece/compare.py --corpus FOLDER [--texts 2000] [--seed 1] [--only NAME]
 
-FOLDER has *.txt files. Every model is asked for the ids, pieces and decoded text of random texts, and for the
-decoded text of random ids, whole and as a stream. The exit status is 1 if an answer differs. Needs a built
-addon and the packages `sentencepiece` 0.2 and `protobuf`.
+FOLDER has *.txt files. For every model the script compares the ids, pieces and decoded texts of
+random texts, and the decoded texts of random ids, at once and as a stream. The exit status is 1 if
+an answer differs. Needs a built addon and the packages `sentencepiece` 0.2 and `protobuf`.
 """
 
 import argparse
@@ -168,17 +168,17 @@ def main():
             marks = [id for id, piece in enumerate(pieces) if piece.startswith(" ") or piece.startswith("<")]
             rows += [[draw.choice(marks) for _ in range(draw.randrange(6))] for _ in range(arguments.texts // 4)]
             asked = json.dumps({"file": str(file), "texts": texts, "rows": rows})
-            told = subprocess.run(["node", HERE / "worker.mjs"], input=asked, capture_output=True, text=True)
-            if told.returncode != 0:
-                sys.exit(f"{name}: {told.stderr}")
-            told = json.loads(told.stdout)
+            run = subprocess.run(["node", HERE / "worker.mjs"], input=asked, capture_output=True, text=True)
+            if run.returncode != 0:
+                sys.exit(f"{name}: {run.stderr}")
+            found = json.loads(run.stdout)
             wrong = []
-            for asked, (ids, pieces_told, decoded, streamed) in zip(texts, told["texts"]):
+            for asked, (ids, tokens, decoded, streamed) in zip(texts, found["texts"]):
                 expected = reference.encode(asked)
                 expected = [expected, reference.encode(asked, out_type=str), reference.decode(expected)]
-                if expected != [ids, pieces_told, decoded] or streamed != decoded:
-                    wrong.append((asked, expected, [ids, pieces_told, decoded, streamed]))
-            for row, (decoded, streamed) in zip(rows, told["rows"]):
+                if expected != [ids, tokens, decoded] or streamed != decoded:
+                    wrong.append((asked, expected, [ids, tokens, decoded, streamed]))
+            for row, (decoded, streamed) in zip(rows, found["rows"]):
                 expected = reference.decode(row)
                 if not decoded == streamed == expected:
                     wrong.append((row, expected, [decoded, streamed]))

@@ -1,5 +1,5 @@
-// Answers compare.py: reads { file, texts, rows } from the standard input and writes what tokenlane
-// makes of them.
+// Answers compare.py: reads { file, texts, rows } from the standard input, and writes tokenlane's
+// ids, tokens and decoded texts.
 
 import fs from 'node:fs'
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // Compares tokenlane/transformers with @huggingface/transformers, call by call, with random texts
 // and options, on the tokenizers of some folders. The package is installed to .cache/transformers.
-// Where ids, tokens or decoded texts differ, or a row is cut, PyPI tokenizers 0.23.3 decides.
+// Where ids, tokens or decoded texts differ, or a row is truncated, PyPI tokenizers 0.23.3 decides
+// which result is right.
 //
 //   usage: node scripts/transformers/compare.mjs --python PYTHON [--calls N] [--seed N]
 //            [--corpus FOLDER] [--show] FOLDER …
 //
-// Each FOLDER has folders with a tokenizer.json, and a tokenizer_config.json unless one is made
-// below. docs/transformers.md has the result of the last run.
+// Each FOLDER has folders with a tokenizer.json and a tokenizer_config.json. Tokenizers without a
+// config get one from CONFIGS or `configOf`. docs/transformers.md has the result of the last run.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -137,7 +138,7 @@ async function loadPeer() {
   return import(pathToFileURL(path.join(place, 'dist', 'transformers.node.mjs')).href)
 }
 
-/** A folder of the tokenizer with a config, which the package needs. */
+/** Copies the tokenizer to a folder with a config, which the package needs. */
 function folderOf(name, file) {
   const folder = path.join(cache, 'tokenizers', name)
   fs.mkdirSync(folder, { recursive: true })
@@ -223,8 +224,9 @@ function compareFaces(subject) {
 }
 
 /**
- * A question that the reference answers at the end, when `isRight(answer)` says whether tokenlane
- * is right. `why`: what the package does differently, or `cut`, where it always does.
+ * Adds a question that the reference answers at the end. `isRight(answer)` says whether tokenlane
+ * is right. `why` is the kind of result that differs from the package, or `cut` for a truncated
+ * row, which always differs.
  */
 function ask(subject, why, question, isRight) {
   subject.row[why] += 1
@@ -236,7 +238,10 @@ function isEqual(one, other) {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Compares `tokenizer(text, options)`. The reference decides about other ids, and cut rows. */
+/**
+ * Compares `tokenizer(text, options)`. The reference decides where ids differ or rows are
+ * truncated.
+ */
 function compareCall(subject, { text, options }) {
   const { ours, theirs } = subject
   const texts = [text].flat()
@@ -257,7 +262,7 @@ function compareCall(subject, { text, options }) {
     return
   }
   if (actual.error !== undefined || expected.error !== undefined) {
-    // Their message is part of ours, or both have none.
+    // `outcome` keeps the only message that both libraries have.
     same(subject, `error of ${shown([text, options])}`, expected.error, actual.error)
     return
   }
@@ -331,7 +336,7 @@ function outcome(call) {
   }
 }
 
-/** The rows of a tensor; `tolist` of the package loses empty ones. */
+/** The rows of a tensor. The package's own `tolist` loses empty rows. */
 function rowsOf({ data, dims: [count, width] }) {
   return Array.from({ length: count }, (_, row) => Array.from(data.subarray(row * width, (row + 1) * width), Number))
 }
@@ -504,7 +509,7 @@ function chatOutcome(call) {
   }
 }
 
-/** Lets the reference answer what differs. */
+/** Lets the reference answer all questions. */
 function decide() {
   const input = questions.map(({ question }) => `${JSON.stringify(question)}\n`).join('')
   const script = path.join(root, 'scripts', 'transformers', 'reference.py')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers compare.mjs with PyPI tokenizers 0.23.3: which ids, tokens or text are right.
+"""Answers compare.mjs: the ids, tokens or text of PyPI tokenizers 0.23.3, which are right.
 
     python reference.py < questions.jsonl > answers.jsonl
 

@@ -32,7 +32,7 @@ pub struct AddedToken {
     pub single_word: bool,
     /// Whether it includes the white space before it.
     pub lstrip: bool,
-    /// Whether it includes the white space behind it.
+    /// Whether it includes the white space after it.
     pub rstrip: bool,
     /// Whether it is searched in the normalized text, in its normalized form.
     pub normalized: bool,
@@ -119,8 +119,8 @@ pub(crate) struct AddedTokens {
     by_id: HashMap<u32, usize>,
     raw: Option<TokenSearch>,
     normalized: Option<TokenSearch>,
-    /// After a special token that is treated as text, the search continues behind its first
-    /// character instead of behind its end. tiktoken does so, Hugging Face tokenizers does not.
+    /// After a special token that is treated as text, the search continues after its first
+    /// character instead of after its end. tiktoken does so, Hugging Face tokenizers does not.
     looks_within: bool,
 }
 

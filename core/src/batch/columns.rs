@@ -100,7 +100,7 @@ pub(super) struct ChunkedColumn<T: Plain> {
     chunks: Vec<Slab<T>>,
     /// Whether the only chunk is the final column of the whole batch.
     is_presized: bool,
-    /// The values behind the chunks.
+    /// The values after the chunks.
     rest: Vec<T>,
 }
 
@@ -111,7 +111,7 @@ impl<T: Plain> Default for ChunkedColumn<T> {
 }
 
 impl<T: Plain + Default> ChunkedColumn<T> {
-    /// The column of a whole batch: `head` zeros, with capacity for `values` values behind them.
+    /// The column of a whole batch: `head` zeros, with capacity for `values` values after them.
     pub(super) fn presized(head: usize, values: usize) -> Self {
         let mut slab = Slab::with_capacity(head + values);
         slab.resize(head, T::default());

@@ -11,7 +11,7 @@
 //! and joining them orders the reads of their results.
 //!
 //! If several rows fail, the error of the first is returned. A worker whose window fails stores its
-//! index in `failed`, and workers skip windows behind it. Windows before it were distributed
+//! index in `failed`, and workers skip windows after it. Windows before it were distributed
 //! earlier, because the counter only increases, and are finished.
 
 use crossbeam_utils::CachePadded;
@@ -137,7 +137,7 @@ impl<T: Send, A: AtomicIndex, L: Locks> Schedule<T, A, L> {
         if cancelled() {
             return Err(BatchError::Cancelled);
         }
-        // Windows behind a failed one may be missing; the iteration ends at the failed one before
+        // Windows after a failed one may be missing; the iteration ends at the failed one before
         // it reaches them.
         let in_order = self.results.iter().map(|slot| slot.with(Option::take));
         in_order.map(|result| result.expect("every window before a failed one was finished")).collect()

@@ -10,23 +10,23 @@
 //! which ends at `p`, be within it too. The last token of that prefix starts at some `q`, and the
 //! prefix that ends at `q` has one token less. So either `q` is at most `e`, and the text from `q`
 //! to `p` is a token of the vocabulary that crosses `e`; or the same holds for the prefix that ends
-//! at `q`, and so on. Therefore only those prefixes behind `e` have to be counted at whose end a
+//! at `q`, and so on. Therefore only those prefixes after `e` have to be counted at whose end a
 //! token that crosses `e` can end ([`Reach`]). If none of them is within the limit, no longer
 //! prefix is.
 //!
 //! Two more facts exclude prefixes:
 //!
 //! - The tokens of a longer prefix are the same as those of the prefix that ends at `e` up to some
-//!   position. Behind it, the two have no token boundary in common, because the tokens of a prefix
+//!   position. After it, the two have no token boundary in common, because the tokens of a prefix
 //!   are unique. So from the end of one of the last tokens (the last [`TOKENS_BEFORE`] are
 //!   considered), the longer prefix has to reach beyond `e` within the limit.
 //! - If `e` is the end of a token of the whole text, the limit is reached there, and a word ends
-//!   there behind a letter or a digit, or no merge joins text across `e`, then a token ends at `e`
+//!   there after a letter or a digit, or no merge joins text across `e`, then a token ends at `e`
 //!   in every longer prefix too. Such a prefix has at least one token more.
 //!
 //! All of this is about the text that the model reads. If a normalizer changes the text near the
 //! limit, all prefixes are counted that end up to a few tokens beyond it; and the white space
-//! behind them, if text can vanish. If offsets do not show the positions of tokens, because the
+//! after them, if text can vanish. If offsets do not show the positions of tokens, because the
 //! model drops characters, the limit is found by bisection.
 
 use super::prefixes::{CHUNK, Counted, Prefixes};
@@ -57,7 +57,7 @@ const MAX_WORK_AT_ONCE: u64 = 1 << 19;
 /// The ends of this many tokens before the limit are considered as positions where the tokens of a
 /// longer prefix begin to differ.
 const TOKENS_BEFORE: usize = 16;
-/// This many bytes of white space behind a prefix are tried first.
+/// This many bytes of white space after a prefix are tried first.
 const WHITE_SPACE: usize = 64;
 
 /// A prefix.
@@ -358,7 +358,7 @@ impl Prefixes<'_> {
         Ok(found)
     }
 
-    /// Extends a prefix by the text behind it that has no token, if it is then still within the
+    /// Extends a prefix by the text after it that has no token, if it is then still within the
     /// limit.
     fn with_dropped_text(
         &mut self,
@@ -376,7 +376,7 @@ impl Prefixes<'_> {
         Ok(if tokens <= room { FoundPrefix { length, tokens } } else { found })
     }
 
-    /// Extends a prefix by the white space behind it, as far as it is still within the limit: the
+    /// Extends a prefix by the white space after it, as far as it is still within the limit: the
     /// normalizer may strip white space.
     fn with_white_space(
         &mut self,

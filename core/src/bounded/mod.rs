@@ -77,7 +77,7 @@ impl Tokenizer {
     }
 
     /// Replaces `ids` by the first ids of a text, at most `room`, that cover whole characters only.
-    /// `read` is the length of the text if and only if all ids fit, including special tokens behind
+    /// `read` is the length of the text if and only if all ids fit, including special tokens after
     /// the text; then no offsets are computed. Ignores truncation and padding.
     pub fn encode_first(
         &self,
@@ -115,7 +115,7 @@ impl Tokenizer {
         let before = layout.pieces.iter().map(|piece| &piece.run).take_while(|run| is_special(&run.tokens));
         let before = before.map(Run::len).sum::<usize>();
         let bare = self.bare_tokens(encoder, text, plan, room.saturating_sub(before))?.offsets;
-        // The special tokens behind the text belong to its last token.
+        // The special tokens after the text belong to its last token.
         let most = room.saturating_sub(before).min(bare.len().saturating_sub(1));
         let starts_behind = |at: usize| bare[at][0] >= bare[at - 1][1];
         // Tokens that cover no text, such as those of a suffix, belong to the last token before

@@ -8,7 +8,7 @@
 //! The documentation of `bpe::incremental` proves this for merges: adjacent tokens of a word are
 //! the tokens of their own text; and if `x` has the tokens X, `y` has the tokens Y, and the last
 //! token of X and the first of Y are adjacent in some encoding, then `xy` has the tokens XY. For
-//! words, the method is exact if the words behind the start of a word do not depend on the text
+//! words, the method is exact if the words after the start of a word do not depend on the text
 //! before it. For other tokenizers, the end is encoded from a few words before, and the prefix that
 //! is found is counted again as a whole ([`Tokenizer::counts_ends_exactly`]).
 
@@ -366,7 +366,7 @@ impl<'a> Prefixes<'a> {
 
 impl Tokenizer {
     /// Whether offsets show the positions of tokens within a word. If the model drops characters,
-    /// offsets move, as in Hugging Face tokenizers; and an unknown token can come behind bytes that
+    /// offsets move, as in Hugging Face tokenizers; and an unknown token can come after bytes that
     /// follow it in the text.
     pub(crate) fn places_are_known(&self) -> bool {
         let Some(bpe) = self.pipeline.model.bpe() else { return true };

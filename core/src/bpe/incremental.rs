@@ -63,7 +63,7 @@ struct Target<'a> {
     known: usize,
 }
 
-/// The position at which merging starts again: at byte `start`, behind the first `kept` symbols.
+/// The position at which merging starts again: at byte `start`, after the first `kept` symbols.
 #[derive(Clone, Copy)]
 struct Restart {
     kept: usize,
@@ -248,7 +248,7 @@ pub(super) fn is_splittable(alphabet: &Alphabet) -> bool {
         Alphabet::Characters(characters) => {
             characters.continuing_subword_prefix.is_empty()
                 && characters.end_of_word_suffix.is_empty()
-                // Otherwise an unknown token can move behind tokens of byte fallback.
+                // Otherwise an unknown token can move after tokens of byte fallback.
                 && (characters.byte_fallback.is_none() || characters.knows_all_bytes())
         }
     }

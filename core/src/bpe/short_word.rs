@@ -63,7 +63,7 @@ impl MergeSymbols<'_> {
         let mut count = 0;
         for (range, id) in word.tokens() {
             // In place: a token comes no later than its first symbol, so the symbols of this range
-            // and behind it are not overwritten yet.
+            // and after it are not overwritten yet.
             symbols[count] = Symbol { id, len: symbols[range].iter().map(|symbol| symbol.len).sum() };
             count += 1;
         }
@@ -125,7 +125,7 @@ impl MergeBytes<'_> {
 /// The symbols of a word at fixed positions, from position 1 on. A bit per position tells whether
 /// its symbol is alive, so that a merge moves nothing and a neighbor is found by counting zeros.
 ///
-/// Position 0 and the one behind the last symbol hold [`NO_SYMBOL`], which merges with nothing. So
+/// Position 0 and the one after the last symbol hold [`NO_SYMBOL`], which merges with nothing. So
 /// every symbol has two neighbors, and the loop has no branch for the edges of a word.
 struct ShortWord<L: Lanes, const BLOCKS: usize> {
     lanes: L,
@@ -143,7 +143,7 @@ struct Neighbors {
     before: usize,
     /// The bit of the pair's right symbol.
     right: u64,
-    /// The position of the symbol behind the pair.
+    /// The position of the symbol after the pair.
     after: usize,
 }
 
@@ -171,7 +171,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
     }
 
     /// A word of `len` bytes. `block` returns the bytes at the positions of a block, and those at
-    /// the positions behind each.
+    /// the positions after each.
     #[inline(always)]
     fn from_bytes(lanes: L, len: usize, pairs: &BytePairs, block: impl Fn(usize) -> (u128, u128)) -> Self {
         let alive = alive_bits(len);
@@ -247,7 +247,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
     /// The neighbors of the pair whose left symbol is at `at`, which is not position 0.
     #[inline(always)]
     fn neighbors(&self, at: usize) -> Neighbors {
-        // The symbols behind `at`, of which the first is the pair's right one.
+        // The symbols after `at`, of which the first is the pair's right one.
         let behind = self.alive & (!1 << at);
         let further = behind & behind.wrapping_sub(1);
         let (before, after) = (previous_bit(self.alive, at), further.trailing_zeros() as usize);
@@ -270,7 +270,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         std::iter::from_fn(move || {
             let at = rest.trailing_zeros() as usize;
             rest &= rest.wrapping_sub(1);
-            // The last bit is the edge behind the word.
+            // The last bit is the edge after the word.
             let end = rest.trailing_zeros() as usize;
             (rest != 0).then(|| (at - 1..end - 1, self.ids.as_flattened()[at]))
         })

@@ -2,7 +2,7 @@
 //!
 //! A merge joins the last character of its left token with the first character of its right token.
 //! If no merge of the vocabulary has `a` at the end of its left token and `b` at the start of its
-//! right one, then no token ever covers both an `a` and the `b` behind it, and the text can be
+//! right one, then no token ever covers both an `a` and the `b` after it, and the text can be
 //! split between them. Without a pre-tokenizer, where a whole text is one word, this yields pieces
 //! that are short enough for the word cache.
 //!
@@ -88,7 +88,7 @@ impl SplitPoints {
             return None;
         }
         if characters.unknown.is_none() && !characters.knows_all_bytes() {
-            // A dropped character changes the offsets of all tokens behind it in the word.
+            // A dropped character changes the offsets of all tokens after it in the word.
             return None;
         }
         let mark = spaces.map(|spaces| spaces.mark);
@@ -246,7 +246,7 @@ impl SplitPoints {
         (splits, doubtful)
     }
 
-    /// Whether no merge ever joins the text before byte `at` with the text behind it.
+    /// Whether no merge ever joins the text before byte `at` with the text after it.
     pub(crate) fn splits_at(&self, alphabet: &Alphabet, text: &str, at: usize) -> bool {
         0 < at && at < text.len() && self.is_split(self.unknown_check(alphabet), text, at)
     }

@@ -235,7 +235,7 @@ impl Encoder {
     }
 
     /// Appends the ids of a chunk of a text. The first chunk includes the special tokens before the
-    /// text, the last chunk those behind it. The layout has the text once, and no columns are
+    /// text, the last chunk those after it. The layout has the text once, and no columns are
     /// requested.
     pub(crate) fn encode_chunk(
         &mut self,

@@ -65,7 +65,7 @@ impl<'a> OffsetConverter<'a> {
     ///
     /// Positions beyond the text come from prefixes and suffixes that were encoded as bytes (see
     /// `ModelInput::original_span`). Hugging Face tokenizers leaves them unchanged, except for a
-    /// span that starts within the text, which ends two characters behind its start.
+    /// span that starts within the text, which ends two characters after its start.
     pub(super) fn convert(&mut self, [start, end]: [u32; 2]) -> [u32; 2] {
         if self.unit == OffsetUnit::Byte {
             return [start, end];

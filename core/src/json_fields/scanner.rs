@@ -218,7 +218,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// Reads a string up to its closing quote. The position is behind the opening one.
+    /// Reads a string up to its closing quote. The position is after the opening one.
     fn string(&mut self, sink: &mut impl Sink) -> Option<()> {
         loop {
             self.plain(sink);
@@ -232,7 +232,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// Reads an escape. The position is behind the backslash.
+    /// Reads an escape. The position is after the backslash.
     fn escape(&mut self, sink: &mut impl Sink) -> Option<()> {
         let letter = self.peek()?;
         self.at += 1;
@@ -313,7 +313,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// Goes to the next value of an object, behind its name, or of an array.
+    /// Goes to the next value of an object, after its name, or of an array.
     fn member(&mut self, is_object: bool) -> Option<()> {
         if is_object {
             self.skip_name()?;

@@ -174,7 +174,7 @@ pub(super) fn leave_headroom(bytes: usize) -> Result<(), OutOfMemory> {
 
 /// Lists that grow fallibly.
 pub trait Grow {
-    /// Reserves space for `more` values behind the last one. Growth is amortized: appending step by
+    /// Reserves space for `more` values after the last one. Growth is amortized: appending step by
     /// step copies each value a constant number of times on average.
     fn try_grow(&mut self, more: usize) -> Result<(), OutOfMemory>;
 

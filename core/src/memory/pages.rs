@@ -24,7 +24,7 @@ pub enum Advice {
 }
 
 /// Pages that belong to one owner and are unmapped on drop. Further addresses may be reserved
-/// behind them, so that the mapping can grow in place.
+/// after them, so that the mapping can grow in place.
 ///
 /// Invariant: this mapping alone owns the `reserved` bytes that begin at `start`. The first `bytes`
 /// of them are readable and writable.
@@ -94,7 +94,7 @@ impl Mapping {
     pub unsafe fn grow(&mut self, bytes: usize) -> bool {
         let Some(bytes) = bytes.checked_next_multiple_of(page_size()) else { return false };
         if bytes <= self.reserved {
-            // SAFETY: these pages are reserved and lie behind those in use.
+            // SAFETY: these pages are reserved and lie after those in use.
             let commit = |more| unsafe { system::commit(self.start.add(self.bytes), more) };
             let is_done = bytes <= self.bytes || commit(bytes - self.bytes);
             self.bytes = if is_done { bytes.max(self.bytes) } else { self.bytes };
@@ -109,11 +109,11 @@ impl Mapping {
         true
     }
 
-    /// Returns the pages behind the first `bytes` bytes to the system. Returns false if the mapping
+    /// Returns the pages after the first `bytes` bytes to the system. Returns false if the mapping
     /// is unchanged.
     ///
     /// # Safety
-    /// Nobody uses the memory behind the first `bytes` bytes.
+    /// Nobody uses the memory after the first `bytes` bytes.
     pub unsafe fn shrink(&mut self, bytes: usize) -> bool {
         let Some(bytes) = bytes.checked_next_multiple_of(page_size()).filter(|&bytes| 0 < bytes && bytes < self.bytes)
         else {
@@ -163,7 +163,7 @@ impl Mapping {
     pub fn reuse(&self, range: Range<usize>) {
         let page = page_size();
         let (start, end) = (range.start / page * page, range.end.next_multiple_of(page).min(self.bytes));
-        // SAFETY: the address lies in this mapping or directly behind it.
+        // SAFETY: the address lies in this mapping or directly after it.
         system::reuse(unsafe { self.start.add(start.min(end)) }, end.saturating_sub(start));
     }
 }

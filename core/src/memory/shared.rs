@@ -334,7 +334,7 @@ impl BlockGuard {
         unsafe { std::slice::from_raw_parts_mut(block.start.as_ptr().cast(), block.bytes) }
     }
 
-    /// Releases what lies behind the first `bytes` bytes.
+    /// Releases what lies after the first `bytes` bytes.
     pub(super) fn shrink(&mut self, bytes: usize) {
         if let Some(block) = &mut self.block {
             self.pool.shrink(block, bytes);

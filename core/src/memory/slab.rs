@@ -81,7 +81,7 @@ impl<T: Plain> Slab<T> {
         self.capacity
     }
 
-    /// The memory behind the last value.
+    /// The memory after the last value.
     pub fn spare_capacity_mut(&mut self) -> &mut [MaybeUninit<T>] {
         // SAFETY: by the invariant, `capacity - len` uninitialized values follow the first `len`,
         // and the result borrows the list exclusively.
@@ -100,7 +100,7 @@ impl<T: Plain> Slab<T> {
     /// Appends values. A failure unwinds, as in [`Grow::grow`].
     pub fn extend_from_slice(&mut self, values: &[T]) {
         self.grow(values.len());
-        // SAFETY: `grow` has made space for these values behind the last. They are not in this
+        // SAFETY: `grow` has made space for these values after the last. They are not in this
         // list, which is borrowed exclusively, so source and target do not overlap.
         unsafe { values.as_ptr().copy_to_nonoverlapping(self.start.add(self.len).as_ptr(), values.len()) };
         self.len += values.len();

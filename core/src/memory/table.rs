@@ -35,7 +35,7 @@ enum Owner<T> {
 /// A table that starts as zeros. See the module documentation.
 ///
 /// Invariant: `start` is the start of the owner's memory, which nobody else uses. It has `len`
-/// initialized values; all memory behind them is zero.
+/// initialized values; all memory after them is zero.
 pub struct Table<T: Zeroed> {
     start: NonNull<T>,
     len: usize,

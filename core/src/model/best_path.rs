@@ -99,7 +99,7 @@ impl<S: Score> BestPath<S> {
     ) -> Result<(), E> {
         self.paths.clear();
         push(&mut self.paths, Path::origin());
-        // `paths` starts at `base`. No piece crosses `base`, and none ends behind `reach`.
+        // `paths` starts at `base`. No piece crosses `base`, and none ends after `reach`.
         let (mut base, mut start, mut reach) = (0, 0, 0);
         while start < len {
             if start == reach && start - base >= FLUSH {

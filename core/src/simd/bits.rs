@@ -65,7 +65,7 @@ pub(crate) fn positions(mask: u64) -> impl Iterator<Item = usize> {
 }
 
 /// Writes `base` plus the position of each bit of `mask` to the start of `to`, and unspecified
-/// values behind them. It writes groups of eight, because the end of a loop over single bits cannot
+/// values after them. It writes groups of eight, because the end of a loop over single bits cannot
 /// be predicted.
 #[inline(always)]
 pub(super) fn write_positions(mut mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {

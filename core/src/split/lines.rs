@@ -1,6 +1,6 @@
 //! The ends of lines.
 
-/// The position behind each line break of a text, in bytes. Line breaks are `\r\n`, `\n`, `\r`,
+/// The position after each line break of a text, in bytes. Line breaks are `\r\n`, `\n`, `\r`,
 /// U+2028 and U+2029.
 pub(super) fn ends(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();

@@ -2,7 +2,7 @@
 //!
 //! - [`sentences`], [`lines`]: the boundaries at which pieces may end.
 //!
-//! A piece depends only on the text from its start to a position shortly behind its end, never on
+//! A piece depends only on the text from its start to a position shortly after its end, never on
 //! how the text arrives: a stream that receives the text in parts yields the pieces of the whole
 //! text.
 //!
@@ -70,7 +70,7 @@ pub struct Piece {
 pub struct Progress {
     /// The start of the next piece.
     pub start: usize,
-    /// The end of the last piece. It is equal to `start`, or behind it if pieces overlap.
+    /// The end of the last piece. It is equal to `start`, or after it if pieces overlap.
     pub covered: usize,
 }
 
@@ -109,7 +109,7 @@ const MIN_WORK: u64 = 1 << 21;
 const MOST_WORK: u64 = 3;
 /// Maximum number of boundaries that are tried in haste.
 const HASTY_BOUNDARIES: usize = 2;
-/// Minimum number of bytes behind the text that a piece depends on, so that no character and no
+/// Minimum number of bytes after the text that a piece depends on, so that no character and no
 /// special token is cut.
 const MARGIN: usize = 16;
 

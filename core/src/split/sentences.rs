@@ -1,5 +1,5 @@
 //! The ends of sentences by the rules of Unicode (UAX #29), in one pass, with one exception: a full
-//! stop behind a single capital letter, as in `J. R. R. Tolkien` or `U.S. Army`, ends no sentence.
+//! stop after a single capital letter, as in `J. R. R. Tolkien` or `U.S. Army`, ends no sentence.
 
 use regex_syntax::hir::{Class as Parsed, HirKind};
 use std::sync::LazyLock;
@@ -246,7 +246,7 @@ impl<'a> Ends<'a> {
         is_lower
     }
 
-    /// Advances behind the current character.
+    /// Advances past the current character.
     fn go_on(&mut self, class: BreakClass, is_end: bool) {
         let before = if is_end { Before::Nothing } else { self.before };
         let end = |is_stop| {
@@ -292,7 +292,7 @@ mod tests {
         std::iter::from_fn(|| ends.next_up_to(usize::MAX)).collect()
     }
 
-    /// Another implementation of the rules, to compare with; without the ends behind initials.
+    /// The sentence ends of another implementation, to compare with, except those after initials.
     fn ends_by_library(text: &str) -> Vec<usize> {
         let ends = text.split_sentence_bound_indices().map(|(at, _)| at).skip(1);
         ends.filter(|&end| !is_behind_initial(&text[..end])).collect()

@@ -48,7 +48,7 @@ export class Input {
   }
 
   /**
-   * The end of the row that contains the byte before `position`: behind the next line feed, or at
+   * The end of the row that contains the byte before `position`: after the next line feed, or at
    * the end of the input.
    */
   async recordEnd(position) {

@@ -68,11 +68,11 @@ impl<P: Pages> Mappings<P> {
         pages.bytes() - before
     }
 
-    /// Unmaps the memory behind the first `bytes` bytes of a mapping. Returns the number of bytes
+    /// Unmaps the memory after the first `bytes` bytes of a mapping. Returns the number of bytes
     /// unmapped.
     ///
     /// # Safety
-    /// Nobody uses the memory behind the first `bytes` bytes.
+    /// Nobody uses the memory after the first `bytes` bytes.
     pub unsafe fn shrink(&mut self, number: u32, bytes: usize) -> usize {
         let Some(pages) = &mut self.slots[number as usize] else { return 0 };
         let before = pages.bytes();

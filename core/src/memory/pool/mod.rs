@@ -137,11 +137,11 @@ pub trait Pages: Sized + Send {
     /// # Safety
     /// If `bytes` is larger than the reserved size, nobody uses the memory.
     unsafe fn grow(&mut self, bytes: usize) -> bool;
-    /// Returns the pages behind the first `bytes` bytes to the system. Returns false if nothing
+    /// Returns the pages after the first `bytes` bytes to the system. Returns false if nothing
     /// changed.
     ///
     /// # Safety
-    /// Nobody uses the memory behind the first `bytes` bytes.
+    /// Nobody uses the memory after the first `bytes` bytes.
     unsafe fn shrink(&mut self, bytes: usize) -> bool;
     /// Declares that the content of a range is no longer needed.
     ///

@@ -1,7 +1,7 @@
 //! The split pool: blocks in three size classes, best fit, split and merged.
 //!
 //! A requested size is rounded up to units of its size class. Each mapping belongs to one class and
-//! is cut into blocks that tile it; each block links to the block before it and the block behind
+//! is cut into blocks that tile it; each block links to the block before it and the block after
 //! it. A class has one list of free blocks for each size. The best fit is the first block of the
 //! first list that is not empty, from the requested size on; a bitmap finds that list. A larger
 //! block is split, and the remainder stays in the class. A released block is merged with free
@@ -41,7 +41,7 @@ const CHECK_INTERVAL: u64 = 8;
 #[derive(Debug, Clone, Copy, Default)]
 struct MappingInfo {
     class: SizeClass,
-    /// The edge node: the neighbour before the first block and behind the last.
+    /// The edge node: the neighbour before the first block and after the last.
     edge: u32,
     /// Whether the mapping is in the class's queue of mappings that are one free block.
     is_queued: bool,
@@ -236,7 +236,7 @@ impl<P: Pages> Split<P> {
             return 0;
         }
         self.remove_free(last);
-        // SAFETY: the pages behind `kept` belong to the last block, which is free.
+        // SAFETY: the pages after `kept` belong to the last block, which is free.
         let gone = unsafe { self.mappings.shrink(mapping, kept) };
         self.cached -= gone;
         self.nodes[last].size -= class.units(gone);

@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
             let Some(item) = items.pop() else { return Ok(()) };
             let (text, is_one, shape) = match item {
                 Item::Anchor(_) => {
-                    return Err(Problem { what: "a quantifier behind an assertion".into(), at: start });
+                    return Err(Problem { what: "a quantifier after an assertion".into(), at: start });
                 }
                 Item::Folded(character) => {
                     let mut text = String::new();

@@ -124,7 +124,7 @@ fn errors_name_the_syntax_and_its_position() {
         ("(a", "an opening parenthesis without a closing one (at byte 0)"),
         ("a)", "a closing parenthesis without an opening one (at byte 1)"),
         ("a|*", "a quantifier without anything to repeat (at byte 2)"),
-        ("^*a", "a quantifier behind an assertion (at byte 1)"),
+        ("^*a", "a quantifier after an assertion (at byte 1)"),
         ("a[b", "a class without an end (at byte 2)"),
         ("[]", "an empty class (at byte 1)"),
         ("[z-a]", "an empty range (at byte 2)"),

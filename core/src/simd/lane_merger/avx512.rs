@@ -120,7 +120,7 @@ fn load_words(words: &mut LaneMerger, tables: ByteTables<'_>) -> usize {
             let from = _mm512_add_epi32(starts, _mm512_set1_epi32(at as i32));
             // SAFETY: each lane reads four bytes from byte `at` of its word's row on. `at` is below
             // MAX_LANE_LEN = POSITIONS - 2, so the last lane reads at most one byte of the row
-            // behind its own, which `LaneMerger::bytes` has.
+            // after its own, which `LaneMerger::bytes` has.
             unsafe { _mm512_i32gather_epi32::<1>(from, words.bytes.as_ptr().cast()) }
         } else {
             _mm512_srli_epi32::<8>(four)

@@ -27,7 +27,7 @@ pub struct Tunables {
 }
 
 /// Small and large blocks are cut from mappings that grow with their class. A huge block has a
-/// mapping of its own; its remainder stays behind it for the next huge block until that memory is
+/// mapping of its own; its remainder stays after it for the next huge block until that memory is
 /// needed elsewhere.
 static TUNABLES: [Tunables; 3] = [
     Tunables { max_bytes: 1 << 20, rounding: 9, min_remainder: 1, growth: 1 << 20, reserved: 64 << 20 },

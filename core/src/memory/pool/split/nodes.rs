@@ -40,7 +40,7 @@ pub struct BlockNode {
     pub offset: u32,
     pub mapping: u32,
     /// The neighbours in the mapping. The mapping's edge, a node of size 0, is before the first
-    /// block and behind the last.
+    /// block and after the last.
     pub before: u32,
     pub behind: u32,
     /// The neighbours in the list of free blocks of this size, or [`NO_BLOCK`].

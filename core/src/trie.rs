@@ -18,8 +18,10 @@ use std::collections::HashMap;
 const WIDE_ID: u32 = NO_TOKEN - 1;
 /// Slots per block: one per byte value.
 const SLOTS_PER_BLOCK: usize = 256;
-/// Only this many of the newest blocks are searched for free slots.
+/// At most this many blocks are searched for free slots.
 const OPEN_BLOCKS: usize = 16;
+/// A block is no longer searched after this many nodes did not fit into it.
+const MAX_MISFITS: u32 = 8;
 
 /// A trie; see the module documentation.
 #[derive(Debug)]
@@ -290,6 +292,25 @@ impl<'t> SortKey<'t> {
         first[..len].copy_from_slice(&bytes[..len]);
         Self { first: u64::from_be_bytes(first), bytes, id }
     }
+
+    /// The byte at a position within the token. Most are in `first`, without a pointer to follow.
+    #[inline(always)]
+    fn byte(&self, at: usize) -> u8 {
+        if at < 8 { (self.first >> (56 - 8 * at)) as u8 } else { self.bytes[at] }
+    }
+}
+
+/// The end of the keys from `start` on that have the same byte at a position as the one there. The
+/// distance is doubled until it is too far, because most nodes have few keys.
+fn end_of_label(keys: &[SortKey<'_>], start: usize, end: usize, depth: usize) -> usize {
+    let label = keys[start].byte(depth);
+    let (mut known, mut step) = (start, 1);
+    while known + step < end && keys[known + step].byte(depth) == label {
+        known += step;
+        step *= 2;
+    }
+    let rest = &keys[known + 1..end.min(known + step)];
+    known + 1 + rest.partition_point(|key| key.byte(depth) == label)
 }
 
 #[derive(Default)]
@@ -297,6 +318,9 @@ struct Builder {
     slots: Vec<TrieSlot>,
     /// Per block: the slots in use, and the bases in use.
     blocks: Vec<BlockUse>,
+    /// The blocks that are searched for free slots, the oldest first, and the number of nodes that
+    /// did not fit into each.
+    open: Vec<(usize, u32)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -364,9 +388,8 @@ impl Builder {
             }
             children.clear();
             while at < range.end {
-                let label = keys[at].bytes[depth];
-                let end = at + keys[at..range.end].partition_point(|key| key.bytes[depth] == label);
-                children.push((label, at..end));
+                let end = end_of_label(keys, at, range.end, depth);
+                children.push((keys[at].byte(depth), at..end));
                 at = end;
             }
             labels.clear();
@@ -401,6 +424,10 @@ impl Builder {
     }
 
     fn add_block(&mut self) {
+        if self.open.len() == OPEN_BLOCKS {
+            self.open.remove(0);
+        }
+        self.open.push((self.blocks.len(), 0));
         self.blocks.push(BlockUse::default());
         self.slots.resize(self.blocks.len() * SLOTS_PER_BLOCK, TrieSlot::new(0));
     }
@@ -411,8 +438,15 @@ impl Builder {
             return Ok(LEAF);
         }
         let newest = self.blocks.len();
-        let found = (newest.saturating_sub(OPEN_BLOCKS)..newest)
-            .find_map(|block| Some((block, self.blocks[block].base_for(labels)?)));
+        let Self { blocks, open, .. } = self;
+        let mut found = None;
+        open.retain_mut(|(block, misfits)| {
+            if found.is_none() {
+                found = blocks[*block].base_for(labels).map(|base| (*block, base));
+                *misfits += u32::from(found.is_none());
+            }
+            *misfits < MAX_MISFITS
+        });
         let (block, base) = match found {
             Some(found) => found,
             None => {

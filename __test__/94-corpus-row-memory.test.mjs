@@ -27,20 +27,20 @@ test('a budget grants bytes in order, and never more than it has', async () => {
   await later()
   // Otherwise large requests would wait for as long as there are small ones.
   assert.deepEqual([granted, budget.used], [['a'], 6])
-  budget.giveBack(a)
+  budget.release(a)
   await later()
   assert.deepEqual([granted, budget.used], [['a', 'b', 'c'], 8])
   // More than there is: granted when nobody else has any.
   take(d, 100)
-  budget.giveBack(b)
+  budget.release(b)
   await later()
   assert.equal(granted.length, 3)
-  budget.giveBack(c)
+  budget.release(c)
   await later()
   assert.deepEqual([granted.at(-1), budget.used], ['d', 10])
 })
 
-test('what an owner has and waits for is given back when it ends', async () => {
+test('what an owner has and waits for is released when it ends', async () => {
   const budget = new ByteBudget(10)
   const granted = []
   const take = (owner, bytes) => budget.take(owner, bytes).then(() => granted.push(owner.name))
@@ -48,9 +48,9 @@ test('what an owner has and waits for is given back when it ends', async () => {
   take(a, 10)
   take(b, 10)
   take(c, 10)
-  budget.giveBack(b)
-  budget.giveBack(b)
-  budget.giveBack(a)
+  budget.release(b)
+  budget.release(b)
+  budget.release(a)
   await later()
   assert.deepEqual([granted, budget.used], [['a', 'c'], 10])
 })
@@ -81,7 +81,7 @@ class Memory {
   release() {
     this.isHeld = false
     this.isGranted = false
-    this.#budget.giveBack(this)
+    this.#budget.release(this)
   }
 }
 

@@ -71,9 +71,19 @@ impl AlignedText {
         self.origins.clear();
         if tracked {
             self.origins.grow(source.len());
-            for (at, character) in source.char_indices() {
-                let span = Span::new(base + at, base + at + character.len_utf8());
-                self.origins.extend(std::iter::repeat_n(span, character.len_utf8()));
+            // Runs of ASCII are written by vector instructions.
+            let mut at = base;
+            for run in source.as_bytes().chunk_by(|left, right| left.is_ascii() == right.is_ascii()) {
+                let end = at + run.len();
+                if run[0].is_ascii() {
+                    self.origins.extend((at..end).map(|at| Span::new(at, at + 1)));
+                } else {
+                    for character in source[at - base..end - base].chars().map(char::len_utf8) {
+                        self.origins.extend(std::iter::repeat_n(Span::new(at, at + character), character));
+                        at += character;
+                    }
+                }
+                at = end;
             }
         }
     }

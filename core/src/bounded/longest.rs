@@ -86,8 +86,13 @@ impl Prefixes<'_> {
             return self.longest_at_little_cost(encoder, room);
         }
         let before = encoder.work;
-        let beyond = if self.tokenizer.pipeline.model.matches_whole_words() { CHARACTERS_BACK } else { TOKENS_BEYOND };
-        self.grow(encoder, room.saturating_add(beyond + 1))?;
+        self.grow(encoder, room.saturating_add(TOKENS_BEYOND + 1))?;
+        let words = &self.made.word_ids;
+        let needs_word = self.tokenizer.pipeline.model.matches_whole_words();
+        if needs_word && words.len() > room && words.last() == words.get(room) {
+            // The end of the word that contains the limit may not be known yet.
+            self.grow(encoder, room.saturating_add(CHARACTERS_BACK + 1))?;
+        }
         let is_whole = self.covered == self.text.len();
         if is_whole && self.made.len() <= room {
             return Ok(FoundPrefix { length: self.text.len(), tokens: self.made.len() });

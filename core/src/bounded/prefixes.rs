@@ -272,10 +272,13 @@ impl<'a> Prefixes<'a> {
         self.look(end);
         self.encoded += end - start;
         self.local.clear();
-        let slice = &self.text[start..end];
-        encoder
-            .encode_first_bare(&self.tokenizer.pipeline, slice.into(), &self.plan, usize::MAX, &mut self.local)
-            .map_err(|error| error.moved_by(start))?;
+        let (pipeline, slice) = (&self.tokenizer.pipeline, &self.text[start..end]);
+        match start {
+            0 => encoder.encode_first_bare(pipeline, slice.into(), &self.plan, usize::MAX, &mut self.local)?,
+            _ => encoder
+                .encode_inner(pipeline, slice, &self.plan, &mut self.local)
+                .map_err(|error| error.moved_by(start))?,
+        }
         // Offsets beyond the text belong to a suffix that the model reads and the text does not
         // contain.
         let moved = |place: u32| start as u32 + place.min((end - start) as u32);

@@ -50,6 +50,31 @@ proptest! {
     }
 
     #[test]
+    fn pieces_found_in_haste_are_within_the_limit(form in form(), text in text(), room in 1usize..40) {
+        let tokenizer = tokenizer(&form);
+        let plan = tokenizer.count_plan(&options()).expect("sound options");
+        tokenizer.with_encoder(|encoder| {
+            let mut prefixes = Prefixes::new(&tokenizer, &plan);
+            let mut start = 0;
+            while start < text.len() {
+                prefixes.restart(&text[start..]);
+                prefixes.is_hasty = true;
+                let found = prefixes.longest(encoder, room)?;
+                if found.length == 0 {
+                    let first = text[start..].chars().next().map_or(0, char::len_utf8);
+                    assert!(prefixes.count_whole(encoder, first, usize::MAX)? > room, "{form}: {text:?} from {start}");
+                    break;
+                }
+                let counted = prefixes.count_whole(encoder, found.length, usize::MAX)?;
+                assert!(counted == found.tokens && counted <= room, "{form}: {text:?} from {start}: {counted}");
+                start += found.length;
+            }
+            Ok::<_, EncodeError>(())
+        })
+        .expect("a text");
+    }
+
+    #[test]
     fn counting_the_end_of_a_prefix_gives_what_counting_all_of_it_gives(form in form(), text in text()) {
         let tokenizer = tokenizer(&form);
         let plan = tokenizer.count_plan(&options()).expect("sound options");

@@ -171,6 +171,22 @@ impl Encoder {
         result
     }
 
+    /// Encodes a slice of a text that starts within it, without the post-processor. If the model
+    /// reads the text as it stands, the slice is encoded as the continuation of a word, without the
+    /// mark that is put before a text.
+    pub(crate) fn encode_inner(
+        &mut self,
+        pipeline: &Pipeline,
+        slice: &str,
+        plan: &Plan,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        self.continues_text = true;
+        let result = self.encode_first_bare(pipeline, slice.into(), plan, usize::MAX, out);
+        self.continues_text = false;
+        result
+    }
+
     /// Like [`Self::encode_first`], without the post-processor: no special tokens and no trimmed
     /// offsets.
     pub(crate) fn encode_first_bare(

@@ -58,6 +58,8 @@ pub(crate) struct Encoder {
     /// The remaining budget for the words of a pre-split text.
     budget: Budget,
     trimming: Trimming,
+    /// Whether the text continues another one within a word, so that nothing is put before it.
+    continues_text: bool,
     /// The tokens of texts that are truncated after encoding.
     texts: [TextTokens; 2],
     /// The number of text bytes encoded so far.
@@ -95,6 +97,7 @@ impl Encoder {
             quota: Quota::default(),
             budget: Budget::default(),
             trimming: Trimming::default(),
+            continues_text: false,
             texts: Default::default(),
             encoded_bytes: 0,
             work: 0,
@@ -177,8 +180,11 @@ impl Encoder {
         if let (Some(spaces), Some(bpe)) = (pipeline.spaces, pipeline.model.bpe())
             && let Some(split_points) = &bpe.split_points
         {
-            let first = split_points.first_end(&bpe.alphabet, text);
-            self.run_pipeline(pipeline, policy, &text[..first], base, row)?;
+            let mut first = 0;
+            if !self.continues_text || base > 0 {
+                first = split_points.first_end(&bpe.alphabet, text);
+                self.run_pipeline(pipeline, policy, &text[..first], base, row)?;
+            }
             let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
             let pieces = PieceSplitter { bpe, start: first, spaces: Some(spaces) };
             return self.word_encoder.encode(&input, first, &pieces, row);

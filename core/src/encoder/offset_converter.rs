@@ -16,9 +16,9 @@ pub(super) struct OffsetConverter<'a> {
     text: &'a str,
     unit: OffsetUnit,
     is_ascii: bool,
-    /// The previous position, a character boundary, in bytes.
+    /// The previous position in bytes.
     byte: usize,
-    /// The previous position in the unit.
+    /// The previous position in the unit: that of all characters that begin before it.
     units: u32,
     /// The end of the last long token, in bytes and in the unit.
     long_end: (u32, u32),
@@ -29,35 +29,42 @@ impl<'a> OffsetConverter<'a> {
         Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0, long_end: (0, 0) }
     }
 
-    /// Converts the offsets of tokens from bytes to the unit. They are within the text.
+    /// Converts the offsets of tokens, which are within the text, from bytes to the unit. They
+    /// start in the first and end in or after the last character of each token.
     pub(super) fn convert_all(&mut self, offsets: &mut [[u32; 2]]) {
         if self.is_ascii {
             return;
         }
         match self.unit {
-            OffsetUnit::Byte => {}
+            OffsetUnit::Byte => offsets.iter_mut().for_each(|offset| *offset = self.whole_characters(*offset)),
             OffsetUnit::CodePoint => self.convert_all_to::<CodePoints>(offsets),
             OffsetUnit::Utf16 => self.convert_all_to::<Utf16>(offsets),
         }
     }
 
     fn convert_all_to<U: Unit>(&mut self, offsets: &mut [[u32; 2]]) {
+        let text = self.text.as_bytes();
         for offset in offsets {
             let [start, end] = offset.map(|at| at as usize);
-            let is_boundary = |at| self.text.is_char_boundary(at);
-            if self.byte <= start && start <= end && is_boundary(start) && is_boundary(end) {
-                let text = self.text.as_bytes();
-                // The single byte of a space is the usual distance.
+            if self.byte <= start && start < end && end <= text.len() && self.text.is_char_boundary(start) {
+                // `byte` may be within a character, which `units` includes.
                 let first = match start - self.byte {
-                    distance @ (0 | 1) => self.units + distance as u32,
+                    0 => self.units,
+                    // The single byte of a space is the usual distance.
+                    1 => self.units + u32::from(!is_continuation(text[self.byte])),
                     _ => U::units_before(text, self.byte, start, self.units),
                 };
                 (self.byte, self.units) = (end, U::units_before(text, start, end, first));
                 *offset = [first, self.units];
             } else {
-                *offset = self.convert(*offset);
+                *offset = self.convert(self.whole_characters(*offset));
             }
         }
+    }
+
+    /// Extends a range of bytes to whole characters.
+    fn whole_characters(&self, [start, end]: [u32; 2]) -> [u32; 2] {
+        [self.text.floor_char_boundary(start as usize) as u32, self.text.ceil_char_boundary(end as usize) as u32]
     }
 
     /// Converts a token's offsets from bytes to the unit. If a character is split over several

@@ -101,8 +101,6 @@ pub(super) struct WordRun<'a> {
     pub(super) start: u32,
     /// End of each word.
     pub(super) ends: &'a [u32],
-    /// The likely number of the first word among those of a segmenter; affects speed only.
-    pub(super) number: usize,
 }
 
 /// The text that the model reads, and its origin in the original text.
@@ -166,13 +164,11 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// Appends the columns of a word whose ids were just appended. `number` is the likely number of
-    /// the word among those of a segmenter; affects speed only.
+    /// Appends the columns of a word whose ids were just appended.
     pub(super) fn push_columns(
         &mut self,
         input: &ModelInput<'_>,
         word: Span,
-        number: usize,
         symbols: &[Symbol],
     ) -> Result<(), EncodeError> {
         let pipeline = input.pipeline;
@@ -197,7 +193,7 @@ impl Row<'_> {
         }
         if let Some(converter) = &mut self.converter {
             for (_, (start, end)) in places() {
-                self.out.offsets.push(converter.convert(input.original_span(word, number, start, end, self.original)));
+                self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
             }
         }
         if let Some(margins) = &mut self.margins {
@@ -216,7 +212,7 @@ impl Row<'_> {
         first: usize,
         splitter: &impl WordSplitter,
     ) -> Result<(), EncodeError> {
-        let WordRun { start, ends, number } = words;
+        let WordRun { start, ends } = words;
         let Some(&end) = ends.last() else { return Ok(()) };
         if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
             let made = std::mem::take(&mut self.out.ids);
@@ -247,12 +243,12 @@ impl Row<'_> {
             }
             (Some(converter), Origins::Spans(_)) => {
                 let all = Span { start, end };
-                let origin = |(start, end)| converter.convert(input.original_span(all, 0, start, end, self.original));
+                let origin = |(start, end)| converter.convert(input.original_span(all, start, end, self.original));
                 offsets.extend(ranges().map(origin));
             }
             (Some(converter), Origins::Words(words, base)) => {
                 let from = offsets.len();
-                words.push_origins((start, number, ends.len()), base as u32, lens(), offsets);
+                words.push_origins(start, base as u32, lens(), offsets);
                 converter.convert_all(&mut offsets[from..]);
             }
             (None, _) => {}
@@ -302,8 +298,8 @@ impl Row<'_> {
 
 impl ModelInput<'_> {
     /// The span of the original text, in whole characters, from which `start..end` of the model's
-    /// text comes. The range is a token of `word`, which has the likely number `number`.
-    fn original_span(&self, word: Span, number: usize, start: usize, end: usize, original: &str) -> [u32; 2] {
+    /// text comes. The range is a token of `word`.
+    fn original_span(&self, word: Span, start: usize, end: usize, original: &str) -> [u32; 2] {
         if end > word.end as usize || start >= end {
             // Byte fallback of a character with its `end_of_word_suffix` yields tokens without
             // text. As in Hugging Face tokenizers, they have the offsets that they would have in a
@@ -316,9 +312,7 @@ impl ModelInput<'_> {
                 let floor = original.floor_char_boundary(base + start);
                 [floor as u32, original.ceil_char_boundary(base + end) as u32]
             }
-            Origins::Words(words, base) => {
-                words.origins_from(word.start, number).origin(start, end).map(|at| at + base as u32)
-            }
+            Origins::Words(words, base) => words.origin(start, end, &original[base..]).map(|at| at + base as u32),
         }
     }
 }

@@ -235,7 +235,7 @@ impl WordEncoder {
             if !splitter.starts_word(input.text, span.start as usize) {
                 row.words.continue_word();
             }
-            row.push_columns(input, span, at, &self.symbols)?;
+            row.push_columns(input, span, &self.symbols)?;
             (from, first) = (at + 1, row.out.ids.len());
         }
         if from == words.end {
@@ -314,11 +314,11 @@ impl WordEncoder {
                 self.symbols.extend(row.out.ids[first..].iter().map(symbol));
             }
         }
-        row.push_columns(input, span, 0, &self.symbols)
+        row.push_columns(input, span, &self.symbols)
     }
 }
 
 /// Words of a window.
 fn run_of<'a>(window: &WordWindow<'a>, words: std::ops::Range<usize>) -> WordRun<'a> {
-    WordRun { start: window.span(words.start).start, ends: &window.ends()[words.clone()], number: words.start }
+    WordRun { start: window.span(words.start).start, ends: &window.ends()[words.clone()] }
 }

@@ -8,11 +8,9 @@ use super::bits::{below, decode_any};
 use super::characters::{self, CharacterEntry, CharacterTable, Expansion, LongMarks, Role};
 use super::wide::{MAX_COVERED, WideBlock, Window, after_letters};
 use super::words::SegmentedWords;
-use crate::memory::fallible::append_copies;
 use crate::normalizer::{Form, Letters, Normalizer};
 use crate::pretokenizer::{Cut, Letter, PreTokenizer, Stage};
 use crate::simd::{self, BLOCK, Simd};
-use crate::span::Span;
 
 /// Replaces BertNormalizer and BertPreTokenizer.
 #[derive(Debug)]
@@ -207,7 +205,7 @@ impl Bert {
                     written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
                 let len = (sure.count_ones() as usize).min(rest.len());
-                let (mut inner, mut changed) = (0, 0);
+                let mut inner = 0;
                 if wide_bytes & sure != 0 {
                     wide.put_texts(&mut written);
                     let of_wide = wide.masks(simd, wide_bytes & sure);
@@ -215,11 +213,9 @@ impl Bert {
                     letters |= after_letters(of_wide.removed, letters << 1 | u64::from(is_open));
                     kept |= of_wide.kept;
                     inner = of_wide.inner;
-                    changed = of_wide.changed & (kept | letters);
                 }
                 let starts = kept & !inner & !(letters & (letters << 1 | u64::from(is_open)));
                 words.push_block(simd, &written, at, kept, starts, starts);
-                words.note_changes(starts, changed);
                 if starts != 0 {
                     word_at = at + 63 - starts.leading_zeros() as usize;
                 }
@@ -247,28 +243,18 @@ impl Bert {
                 match kind {
                     Role::Word => {
                         if !is_open {
-                            words.start_word(at);
+                            words.start_word();
                             (is_open, word_at) = (true, at);
                         }
-                        words.push(entry, written);
-                        if !characters::is_aligned(entry, len) {
-                            words.note_change();
-                        }
+                        words.push(entry, written, at);
                     }
                     Role::Alone => {
-                        words.start_word(at);
-                        words.push(entry, written);
-                        if !characters::is_aligned(entry, len) {
-                            words.note_change();
-                        }
+                        words.start_word();
+                        words.push(entry, written, at);
                         is_open = false;
                     }
                     Role::Space => is_open = false,
-                    Role::Nothing => {
-                        if is_open {
-                            words.note_change();
-                        }
-                    }
+                    Role::Nothing => {}
                     Role::General | Role::Mark => {
                         general = Some(at);
                         break;
@@ -303,18 +289,6 @@ impl Bert {
         } else {
             words.end();
         }
-        words.set_spans(|start, len, spans| self.spans(bytes, start, len, spans));
         stop
-    }
-
-    /// Appends the span in the text of each of the `len` bytes of the word that starts at `at`.
-    fn spans(&self, text: &[u8], mut at: usize, len: usize, spans: &mut Vec<Span>) {
-        let end = spans.len() + len;
-        while spans.len() < end {
-            let (code, bytes) = decode_any(&text[at..]);
-            let written = characters::len(self.entry(code));
-            append_copies(spans, Span::new(at, at + bytes), written);
-            at += bytes;
-        }
     }
 }

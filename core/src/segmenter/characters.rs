@@ -36,8 +36,6 @@ pub(super) const LONGEST: usize = 14;
 
 /// The byte of an entry that holds length and kind.
 const CONTROL: usize = 15;
-/// In that byte: the text has several characters.
-const SEVERAL: u8 = 0x80;
 
 /// The byte of an entry that is set if NFD can move a mark across or out of the character.
 const REORDERS: usize = 14;
@@ -112,8 +110,7 @@ pub(super) fn entry(kind: Role, written: &str) -> CharacterEntry {
     let (kind, written) = if written.len() > LONGEST { (Role::General, "") } else { (kind, written) };
     let mut entry = [0; 16];
     entry[..written.len()].copy_from_slice(written.as_bytes());
-    let is_one = written.chars().nth(1).is_none();
-    entry[CONTROL] = if is_one { 0 } else { SEVERAL } | (kind as u8) << 4 | written.len() as u8;
+    entry[CONTROL] = (kind as u8) << 4 | written.len() as u8;
     entry
 }
 
@@ -121,12 +118,6 @@ pub(super) fn entry(kind: Role, written: &str) -> CharacterEntry {
 #[inline(always)]
 pub(super) fn len(entry: &CharacterEntry) -> usize {
     usize::from(entry[CONTROL] & 15)
-}
-
-/// Whether the text in an entry maps byte by byte to a character of `len` bytes.
-#[inline(always)]
-pub(super) fn is_aligned(entry: &CharacterEntry, len: usize) -> bool {
-    entry[CONTROL] & (SEVERAL | 15) == len as u8
 }
 
 #[inline(always)]

@@ -9,11 +9,9 @@ use super::bits::{below, decode_any};
 use super::characters::{self, CharacterEntry, CharacterTable, LongMarks, Role};
 use super::wide::{MAX_COVERED, WideBlock, WideMasks, Window, after_long};
 use super::words::SegmentedWords;
-use crate::memory::fallible::{append_copies, push};
 use crate::normalizer::{LONG_CLUSTER, Normalizer, Precompiled};
 use crate::pretokenizer::{Letter, PreTokenizer, Prepend, Stage};
 use crate::simd::{self, BLOCK, Simd};
-use crate::span::Span;
 use std::sync::Arc;
 
 /// Replaces a charsmap, a replacement that joins spaces, WhitespaceSplit and Metaspace.
@@ -239,7 +237,6 @@ impl Metaspace {
                     wide.put_texts(&mut written);
                 }
                 words.push_block(simd, &written, at, kept, starts, origins);
-                words.note_changes(starts, of_wide.changed & sure);
                 if starts != 0 {
                     word_at = at + 63 - origins.leading_zeros() as usize + usize::from(self.drops_spaces);
                 }
@@ -267,17 +264,14 @@ impl Metaspace {
                                 let (code, len) = decode_any(&bytes[at..]);
                                 let entry = self.entry(code);
                                 words.reserve();
-                                words.push(entry, characters::len(entry));
-                                if !characters::is_aligned(entry, len) {
-                                    words.note_change();
-                                }
+                                words.push(entry, characters::len(entry), at);
                                 at += len;
                             }
                             continue;
                         }
                         Cluster::Short(end, Some((taken, written))) => {
                             words.take_back(taken);
-                            words.push(&written, characters::len(&written));
+                            words.push(&written, characters::len(&written), at);
                             at = end;
                             continue;
                         }
@@ -291,10 +285,7 @@ impl Metaspace {
                             self.start_word(base, at, words);
                             (is_open, word_at) = (true, at);
                         }
-                        words.push(entry, characters::len(entry));
-                        if !characters::is_aligned(entry, len) {
-                            words.note_change();
-                        }
+                        words.push(entry, characters::len(entry), at);
                         is_space = false;
                     }
                     Role::Space if self.joins_next(&bytes[at + len..]) => {
@@ -306,17 +297,11 @@ impl Metaspace {
                         if tracked {
                             words.move_start(at);
                             word_at = at;
-                            if len != 1 {
-                                words.note_change();
-                            }
                         }
                     }
                     Role::Space => {
-                        words.start_word(at);
-                        words.push(entry, 1);
-                        if len != 1 {
-                            words.note_change();
-                        }
+                        words.start_word();
+                        words.push(entry, 1, at);
                         (is_open, is_space, word_at) = (true, true, at);
                     }
                     _ => {
@@ -348,19 +333,15 @@ impl Metaspace {
         } else {
             words.end();
         }
-        words.set_spans(|start, len, spans| self.spans(bytes, base, start, len, spans));
         stop
     }
 
     /// Starts a word that no space precedes.
     #[inline]
     fn start_word(&self, base: usize, at: usize, words: &mut SegmentedWords) {
-        words.start_word(at);
+        words.start_word();
         if self.is_marked(base, at) {
-            words.push(&[BUFFERED_MARK; 16], 1);
-            if !self.drops_spaces {
-                words.note_change();
-            }
+            words.push(&[BUFFERED_MARK; 16], 1, at);
         }
     }
 
@@ -477,21 +458,6 @@ impl Metaspace {
         let first = text.chars().next().map(|first| &*first.encode_utf8(&mut buffer));
         let cluster = text.graphemes(true).next();
         [first, cluster].into_iter().flatten().any(|part| charsmap.replacement(part) == Some(""))
-    }
-
-    /// Appends the span in the text of each of the `len` bytes of the word that starts at `at`.
-    fn spans(&self, text: &[u8], base: usize, mut at: usize, len: usize, spans: &mut Vec<Span>) {
-        let end = spans.len() + len;
-        let first = decode_any(&text[at..]);
-        if characters::kind(self.entry(first.0)) == Role::Word && self.is_marked(base, at) {
-            push(spans, Span::new(at, at + first.1));
-        }
-        while spans.len() < end {
-            let (code, bytes) = decode_any(&text[at..]);
-            let written = characters::len(self.entry(code));
-            append_copies(spans, Span::new(at, at + bytes), written);
-            at += bytes;
-        }
     }
 
     /// Whether a word that no space precedes starts with a mark.

@@ -59,18 +59,19 @@ impl Twin {
         let (mut all, mut at, mut quick) = (vec![], 0, 0);
         while at < text.len() {
             let stop = self.segmenter.fill_with(simd, text, at, true, words);
-            let (mut start, mut origins) = (0, words.origins_from(0, 0));
-            for (number, &end) in words.ends().iter().enumerate() {
+            let mut start = 0;
+            for &end in words.ends() {
                 let bytes = &words.bytes()[start..end as usize];
                 let word = std::str::from_utf8(bytes).expect("words are text");
                 let spans = word.char_indices().flat_map(|(at, character)| {
-                    let first = start + at;
-                    let [from, to] = origins.origin(first, first + character.len_utf8());
-                    assert_eq!(
-                        words.origins_from(first as u32, number).origin(first, first + character.len_utf8()),
-                        [from, to]
-                    );
-                    std::iter::repeat_n(Span { start: from, end: to }, character.len_utf8())
+                    let (first, len) = (start + at, character.len_utf8());
+                    let [from, to] = words.origin(first, first + len, text);
+                    let mut raw = vec![];
+                    words.push_origins(first as u32, 0, std::iter::once(len as u32), &mut raw);
+                    let [first, last] = [raw[0][0], raw[0][1] - 1].map(|at| text.floor_char_boundary(at as usize));
+                    assert_eq!(first as u32, from);
+                    assert!(text[last..to as usize].chars().count() == 1);
+                    std::iter::repeat_n(Span { start: from, end: to }, len)
                 });
                 all.push((bytes.to_vec(), spans.collect()));
                 (start, quick) = (end as usize, quick + 1);

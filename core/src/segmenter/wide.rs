@@ -26,12 +26,10 @@ const LETTER: u8 = 2;
 const REMOVED: u8 = 4;
 /// The byte is not the first of a text.
 const INNER: u8 = 8;
-/// The first byte of a character whose text does not map to it byte by byte.
-const CHANGED: u8 = 16;
 /// The first byte of a mark that is part of a word only after a character of at least three bytes.
-const MARK: u8 = 32;
+const MARK: u8 = 16;
 /// The character ends the block.
-const OTHER: u8 = 64;
+const OTHER: u8 = 32;
 
 /// The text that is written for a character, padded with zeros, and flags of its bytes.
 #[derive(Debug, Clone, Copy)]
@@ -59,9 +57,6 @@ impl WideEntry {
             Role::Nothing => REMOVED,
             _ => return Self::OTHER,
         };
-        if !characters::is_aligned(entry, len) && all | written as u8 != 0 {
-            first |= CHANGED;
-        }
         let mut made = Self { text: [0; MAX_LEN], flags: [all; MAX_LEN] };
         for (at, (text, flags)) in made.text.iter_mut().zip(&mut made.flags).enumerate() {
             if at < written {
@@ -98,8 +93,6 @@ pub(super) struct WideMasks {
     pub(super) removed: u64,
     /// They are not the first byte of a text.
     pub(super) inner: u64,
-    /// The first bytes of characters whose text does not map to them byte by byte.
-    pub(super) changed: u64,
     /// The first bytes of marks that are part of a word only after a character of at least three
     /// bytes.
     pub(super) marks: u64,
@@ -151,7 +144,6 @@ impl WideBlock {
             letters: mask(LETTER),
             removed: mask(REMOVED),
             inner: mask(INNER),
-            changed: mask(CHANGED),
             marks: mask(MARK),
         }
     }

@@ -152,7 +152,7 @@ impl Prefixes<'_> {
         let edge = room.checked_sub(1).map_or(0, |last| self.made.offsets[last][1] as usize);
         let tokenizer = self.tokenizer;
         let found = match tokenizer.reach() {
-            _ if !self.places_are_known => {
+            _ if !self.places_are_known || self.is_shifted => {
                 let found = self.shorter(encoder, self.start_of_word(room), room, most)?;
                 self.by_halves(encoder, found, room)?
             }

@@ -53,6 +53,8 @@ pub(crate) struct Prefixes<'a> {
     words_are_separate: bool,
     /// See [`Tokenizer::places_are_known`]. Kept here, because it reads the model's whole alphabet.
     pub(super) places_are_known: bool,
+    /// See [`Normalizer::shifts_origins`]: nothing is known from the places of this text's tokens.
+    pub(super) is_shifted: bool,
     /// See [`Tokenizer::counts_ends_exactly`].
     pub(crate) counts_ends_exactly: bool,
     pub(super) text: &'a str,
@@ -105,6 +107,7 @@ impl<'a> Prefixes<'a> {
             count_plan: Plan { columns: Columns::NONE, ..plan.clone() },
             words_are_separate: tokenizer.words_are_separate(),
             places_are_known: tokenizer.places_are_known(),
+            is_shifted: false,
             counts_ends_exactly: tokenizer.counts_ends_exactly(),
             text: "",
             made: Encoding::default(),
@@ -133,6 +136,7 @@ impl<'a> Prefixes<'a> {
             self.bytes_per_hundred = 100 * self.covered / self.made.len();
         }
         self.text = text;
+        self.is_shifted = self.tokenizer.pipeline.normalizer.as_ref().is_some_and(|one| one.shifts_origins(text));
         self.made.clear();
         (self.covered, self.seen, self.encoded) = (0, 0, 0);
     }
@@ -290,6 +294,9 @@ impl<'a> Prefixes<'a> {
     /// its index. It is the start of a word if there is one shortly before, and the start of the
     /// text if there is no token.
     fn anchor(&self, most: usize) -> (usize, usize) {
+        if self.is_shifted {
+            return (0, 0);
+        }
         let offsets = &self.made.offsets;
         let behind = offsets.partition_point(|offset| offset[0] as usize <= most);
         let mut found = None;

@@ -3,7 +3,9 @@
 
 use super::prefixes::Prefixes;
 use super::subjects::{CHARACTER_TOKENS, CharacterTokens, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
+use crate::normalizer::precompiled::tests::charsmap;
 use crate::{EncodeError, EncodeOptions, RankDefinition, SpecialTokens, Text, Tokenizer, encoding_file};
+use base64::Engine;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -136,6 +138,23 @@ fn long_words_of_one_character_and_of_two() {
     }
 }
 
+#[test]
+fn a_charsmap_that_removes_the_start_shifts_offsets_and_not_the_limit() {
+    let charsmap = charsmap(&[("\u{7f}", ""), ("\u{200b}", "")]);
+    let charsmap = base64::engine::general_purpose::STANDARD.encode(charsmap);
+    let normalizer = json!({"type": "Precompiled", "precompiled_charsmap": charsmap});
+    let vocab = json!([["<unk>", 0.0], ["\u{2581}", -1.0], ["a", -2.0], ["b", -2.0], ["\u{2581}a", -1.5]]);
+    let file = json!({"model": {"type": "Unigram", "vocab": vocab, "unk_id": 0}, "normalizer": normalizer,
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "\u{2581}", "prepend_scheme": "always", "split": true}});
+    let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
+    for removed in ["\u{7f}", "\u{200b}"] {
+        for (count, rest) in [(1, "ab".repeat(60)), (42, "a".repeat(62)), (200, "ab a".repeat(40))] {
+            let text = format!("{}{rest}{removed}{rest}", removed.repeat(count));
+            [0, 1, 17, 40, 90].into_iter().for_each(|limit| check(&tokenizer, "shifted", &text, limit));
+        }
+    }
+}
+
 /// A WordPiece tokenizer whose words of more than `longest` characters are unknown.
 fn word_pieces(longest: usize, pre_tokenizer: &Value, normalizer: &Value) -> Tokenizer {
     let pieces = ["[UNK]", "a", "##a", "b", "##b", "ab", "##ab", "é", "##é", "中", "##éa", "##.", ".", "ท", "##ท"];
@@ -220,6 +239,5 @@ fn text_without_tokens_is_passed_over_in_chunks_that_grow() {
 }
 
 fn encoded(byte: u8) -> String {
-    use base64::Engine;
     base64::engine::general_purpose::STANDARD.encode([byte])
 }

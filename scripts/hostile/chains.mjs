@@ -24,17 +24,16 @@ const BYTES = 64 << 10
 /** A file may have so many components of one kind. */
 const MOST_COMPONENTS = 512
 
-const { values } = parseArgs({
-  options: {
-    count: { type: 'string', default: '200' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string' },
-  },
-  allowPositionals: true,
-  strict: false,
-})
-
 function main() {
+  const { values } = parseArgs({
+    options: {
+      count: { type: 'string', default: '200' },
+      seed: { type: 'string', default: '1' },
+      only: { type: 'string' },
+    },
+    allowPositionals: true,
+  })
+  if (values.only !== undefined) process.env.TOKENLANE_ONLY = values.only
   const [count, seed] = [Number(values.count), Number(values.seed)]
   const totals = { chains: 0, refused: 0, calls: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
   let failed = false
@@ -52,13 +51,27 @@ function main() {
 
 /** Runs chains in a child process. Returns whether it failed, and its totals. */
 export function inChild(seed, count) {
-  if (values.only !== undefined) process.env.TOKENLANE_ONLY = values.only
   return runChild(fileURLToPath(import.meta.url), seed, count, root)
 }
 
 const LETTERS = ['a', 'b', 'c', ' ', 'é', 'ab', 'A', '1', '.', '\u0301', '中', '']
 const PATTERNS = ['a', '.', 'a(?=b)', '(?<=a)b', 'a(?!a)', '\\s+', '\\w', 'a|b', '^', '[^a]', '(a)\\1', '\\p{L}+', 'b*']
-const UNITS = ['a', 'é', 'ab ', 'a b1.', 'e\u0301', '\u1103\u1170\u11b7', '中', 'A', ' ', '.', '\n', 'aé中1 ', '▁', '😀']
+const UNITS = [
+  'a',
+  'é',
+  'ab ',
+  'a b1.',
+  'e\u0301',
+  '\u1103\u1170\u11b7',
+  '中',
+  'A',
+  ' ',
+  '.',
+  '\n',
+  'aé中1 ',
+  '▁',
+  '😀',
+]
 const BEHAVIORS = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous']
 
 const pattern = (draw) => (draw.chance(0.5) ? { String: draw.of(LETTERS) } : { Regex: draw.of(PATTERNS) })
@@ -187,8 +200,13 @@ const CALLS = {
       text.slice(1000 * at, 1000 * at + 1000),
     )
     let pieces = 0
-    const stream = ReadableStream.from(parts).pipeThrough(tokenizer.splitStream(limits))
-    for await (const _ of stream) pieces++
+    const source = new ReadableStream({
+      start(controller) {
+        for (const part of parts) controller.enqueue(part)
+        controller.close()
+      },
+    })
+    for await (const _ of source.pipeThrough(tokenizer.splitStream(limits))) pieces++
     return pieces
   },
   decode: (tokenizer, _, __, ___, ids) => tokenizer.decode(ids).length,
@@ -246,8 +264,7 @@ async function child(seed, count) {
       continue
     }
     const most = 1 + draw.below(BYTES)
-    for (const [call, run] of Object.entries(CALLS))
-      await timed(call, () => run(tokenizer, text, most, limits, ids))
+    for (const [call, run] of Object.entries(CALLS)) await timed(call, () => run(tokenizer, text, most, limits, ids))
     const before = totals.mostMiB
     totals.mostMiB = Math.max(before, Math.round(process.resourceUsage().maxRSS / 1024))
     if (totals.mostMiB > MOST_MIB && before <= MOST_MIB) wrong.push(`chain ${at}: ${totals.mostMiB} MiB`)
@@ -260,12 +277,7 @@ async function child(seed, count) {
 /** The components of a file, with their number. */
 function describe({ normalizer, pre_tokenizer, post_processor, decoder, model }) {
   const few = (list) => list && `${list.length} of ${[...new Set(list.map((one) => JSON.stringify(one)))].join(' ')}`
-  const parts = [
-    normalizer?.normalizers,
-    pre_tokenizer?.pretokenizers,
-    post_processor?.processors,
-    decoder?.decoders,
-  ]
+  const parts = [normalizer?.normalizers, pre_tokenizer?.pretokenizers, post_processor?.processors, decoder?.decoders]
   return `${parts.map(few).join('\n')}\n${model.type}`
 }
 

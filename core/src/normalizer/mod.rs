@@ -84,7 +84,7 @@ impl Normalizer {
 
     /// The steps of work to read a text once, for [`Budget::work`].
     fn work(&self, text: &str) -> usize {
-        const CALL: usize = 2;
+        const CALL: usize = 4;
         let bytes = text.len();
         CALL + match self {
             Self::Form(_) if text.is_ascii() => bytes / 16,

@@ -25,6 +25,9 @@ pub(crate) use letters::Letter;
 use scanner::Scanner;
 use splits::Splits;
 
+/// The work of a stage for each split that it reads, for [`Budget::work`].
+const WORK_PER_PART: usize = 6;
+
 /// The stages between normalizer and model.
 #[derive(Debug, Default)]
 pub(crate) struct PreTokenizer {
@@ -109,10 +112,10 @@ impl PreTokenizer {
         for stage in &self.stages {
             let (bytes, parts) = (text.as_str().len(), splits.spans().len());
             let work = match stage {
-                Stage::Cut(cut) => cut.work(bytes) + 4 * parts,
-                Stage::PrefixSpace | Stage::Bytes | Stage::Spaces { .. } => bytes + 4 * parts,
+                Stage::Cut(cut) => cut.work(bytes),
+                Stage::PrefixSpace | Stage::Bytes | Stage::Spaces { .. } => bytes,
             };
-            budget.work(work, ALL_PRETOKENIZERS)?;
+            budget.work(work + WORK_PER_PART * (parts + 1), ALL_PRETOKENIZERS)?;
             match stage {
                 Stage::Cut(cut) => cut.apply(text, splits, budget)?,
                 Stage::PrefixSpace => splits.rewrite(text, |rewriter| {

@@ -262,7 +262,9 @@ impl<'a> Splitter<'a> {
     /// was done for that.
     fn is_hasty(&self) -> Result<bool, EncodeError> {
         let done = self.encoder.work - self.work_before;
-        let allowed = |bytes: usize| MIN_WORK.saturating_add(WORK_PER_BYTE.saturating_mul(bytes as u64));
+        // A stream makes many calls.
+        let least = if self.is_end { MIN_WORK } else { MIN_WORK / 8 };
+        let allowed = |bytes: usize| least.saturating_add(WORK_PER_BYTE.saturating_mul(bytes as u64));
         let most = MOST_WORK.saturating_mul(allowed(self.text.len()));
         if done > most {
             let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);

@@ -341,7 +341,7 @@ async function walk(base, names, options = {}) {
     options.filesFrom,
     options,
   ))
-    found.push(path.relative(base, file))
+    found.push(file.slice(base.length + 1))
   return found
 }
 

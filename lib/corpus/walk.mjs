@@ -40,6 +40,13 @@ async function* linesOf(file) {
   }
 }
 
+/**
+ * A path with slashes, which Windows reads too: so files below folders have the same names and
+ * order on every machine. Verbatim paths stay unchanged, because Windows reads slashes in them
+ * literally.
+ */
+const withSlashes = (place) => (path.sep === '\\' && !place.startsWith('\\\\?\\') ? place.replaceAll('\\', '/') : place)
+
 /** Lists files, except those below an excluded folder. */
 class Walk {
   #exclude
@@ -57,11 +64,11 @@ class Walk {
       return
     }
     const stat = await statIfThere(name)
-    if (stat?.isDirectory()) yield* this.#below(name)
+    if (stat?.isDirectory()) yield* this.#below(withSlashes(name))
     else if (stat?.isFile()) yield* this.#file(name)
     else if (stat !== undefined)
       throw error('ERR_TOKENLANE_NOT_A_FILE', `${name}: a corpus is read from files, but this is a pipe or a device`)
-    else yield* this.#matching(name)
+    else yield* this.#matching(withSlashes(name))
   }
 
   /** The objects that an address names: one, those below it, or those that match it. */
@@ -101,7 +108,7 @@ class Walk {
     if (this.#isExcluded(folder)) return
     for await (const { name, kind } of this.#entries(folder)) {
       if (name.startsWith('.')) continue
-      const place = path.join(folder, name)
+      const place = withSlashes(path.join(folder, name))
       if (kind === 'd') yield* this.#below(place)
       else if (kind === 'f' || (await statIfThere(place))?.isFile()) yield place
     }
@@ -110,7 +117,7 @@ class Walk {
   /** The files that match a pattern. */
   async *#matching(pattern) {
     if (!isGlob(pattern)) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: there is no such file`)
-    const parts = (path.sep === '\\' ? pattern.replaceAll('\\', '/') : pattern).split('/')
+    const parts = pattern.split('/')
     const first = parts.findIndex(isGlob)
     const base = parts.slice(0, first).join('/')
     const patterns = alternatives(parts.slice(first).join('/')).map(compile)

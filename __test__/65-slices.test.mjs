@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
 
 import { queue, Tokenizer } from '../index.mjs'
 import { failure, text, texts } from './support/texts.mjs'
@@ -197,7 +198,7 @@ test('a worker that ends while it copies leaves its places to others', async () 
       return copyTexts(turn, second, words, array, first, from, from)
     }
     for (let i = 0; i < 2; i++) gpt.encodeBatch(['text'])`
-  const path = (file) => new URL(file, import.meta.url).pathname
+  const path = (file) => fileURLToPath(new URL(file, import.meta.url))
   const workerData = { native: path('../lib/native.js'), index: path('../index.js') }
   const worker = new Worker(code, { eval: true, workerData })
   await new Promise((done, failed) => worker.on('message', done).on('error', failed))

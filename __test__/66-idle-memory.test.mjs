@@ -27,7 +27,7 @@ test('an idle process collects results, lets the kernel take pages, and then ret
 })
 
 test('the timer does not keep the process alive', () => {
-  const index = new URL('../index.js', import.meta.url).pathname
+  const index = fileURLToPath(new URL('../index.js', import.meta.url))
   const code = `
     const { Tokenizer } = require(${JSON.stringify(index)})
     const gpt = Tokenizer.fromEncodingSync('r50k_base')
@@ -37,10 +37,10 @@ test('the timer does not keep the process alive', () => {
 })
 
 test('with madvise off, cached pages stay', { skip: linux }, () => {
-  const index = new URL('../index.js', import.meta.url).pathname
+  const index = fileURLToPath(new URL('../index.js', import.meta.url))
   const code = `
     const { Tokenizer, memory } = require(${JSON.stringify(index)})
-    const native = require(${JSON.stringify(new URL('../lib/native.js', import.meta.url).pathname)})
+    const native = require(${JSON.stringify(fileURLToPath(new URL('../lib/native.js', import.meta.url)))})
     const gpt = Tokenizer.fromEncodingSync('r50k_base')
     gpt.encodeBatchSync(['a b c'.repeat(100_000)]).dispose()
     setImmediate(() => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
 
 import { Tokenizer } from '../index.mjs'
 import { failure, text } from './support/texts.mjs'
@@ -115,8 +116,8 @@ test('nothing is written to shared memory whose array was detached', {
     {
       eval: true,
       workerData: {
-        native: new URL('../lib/native.js', import.meta.url).pathname,
-        index: new URL('../index.js', import.meta.url).pathname,
+        native: fileURLToPath(new URL('../lib/native.js', import.meta.url)),
+        index: fileURLToPath(new URL('../index.js', import.meta.url)),
       },
     },
   )

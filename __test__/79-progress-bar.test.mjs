@@ -7,6 +7,7 @@ import { EventEmitter } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 import { Bar, canDraw, columnsOf, lineOf, stopBars } from '../cli/bar.mjs'
 import { folderWithTokenizer, runIn } from './support/cli.mjs'
@@ -166,7 +167,7 @@ test('an error is written on a line of its own', { skip: noTerminal }, () => {
   const folder = folderWithTokenizer()
   const good = `${'hello '.repeat(2000)}\n`.repeat(2000)
   fs.writeFileSync(path.join(folder, 'bad.txt'), Buffer.concat([Buffer.from(good), Buffer.from([0x68, 0xff, 10])]))
-  const main = new URL('../cli/main.mjs', import.meta.url).pathname
+  const main = fileURLToPath(new URL('../cli/main.mjs', import.meta.url))
   const command = `stty cols 60; ${process.execPath} ${main} encode -t r50k_base --tokens bad.txt -o ids.jsonl`
   const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { cwd: folder, encoding: 'utf8' })
   const line = stdout.split(/\r?\n/).find((one) => one.includes('tokenlane: '))

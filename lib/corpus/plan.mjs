@@ -198,7 +198,7 @@ async function tableGroups(input, path, rows) {
  * @typedef {object} PlanSummary
  * @property {number} shards
  * @property {number} parts
- * @property {number} bytes of inputs, as they are stored
+ * @property {number} bytes the size of the inputs in storage
  * @property {string} sha256 of plan.jsonl
  */
 

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../setup.mjs'
-import { runChild } from './child.mjs'
+import { runChild, runChildren } from './child.mjs'
 import { random } from './random.mjs'
 
 const CHUNK = 25
@@ -35,18 +35,11 @@ function main() {
   })
   if (values.only !== undefined) process.env.TOKENLANE_ONLY = values.only
   const [count, seed] = [Number(values.count), Number(values.seed)]
-  const totals = { chains: 0, refused: 0, calls: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
-  let failed = false
-  for (let done = 0; done < count; done += CHUNK) {
-    const report = inChild(seed + done / CHUNK, Math.min(CHUNK, count - done))
-    failed ||= report.failed
-    const made = report.totals ?? {}
-    for (const key of ['chains', 'refused', 'calls']) totals[key] += made[key] ?? 0
-    for (const key of ['slowestMs', 'mostMiB']) totals[key] = Math.max(totals[key], made[key] ?? 0)
-    for (const [code, times] of Object.entries(made.codes ?? {})) totals.codes[code] = (totals.codes[code] ?? 0) + times
-  }
-  console.log(JSON.stringify(totals, null, 1))
-  if (failed) process.exit(1)
+  runChildren({ count, seed, perChild: CHUNK, inChild }, noTotals())
+}
+
+function noTotals() {
+  return { chains: 0, refused: 0, calls: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
 }
 
 /** Runs chains in a child process. Returns whether it failed, and its totals. */
@@ -222,7 +215,7 @@ for (const boundary of ['token', 'sentence', 'line', 'paragraph', 'markdown'])
 
 async function child(seed, count) {
   const { Tokenizer } = createRequire(import.meta.url)(root)
-  const totals = { chains: 0, refused: 0, calls: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
+  const totals = noTotals()
   const wrong = []
   const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   const only = process.env.TOKENLANE_ONLY

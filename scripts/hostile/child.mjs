@@ -1,4 +1,4 @@
-// Runs one round of hostile calls or files in a child process, which may crash.
+// Runs rounds of hostile calls, files or chains in child processes, which may crash.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -33,4 +33,35 @@ export function runChild(script, seed, count, cwd) {
       `seed ${seed}: status ${made.status}, signal ${made.signal}, last: ${last}\n${made.stdout.slice(-6000)}${made.stderr.slice(-3000)}`,
     )
   return { failed, totals }
+}
+
+/**
+ * @callback RunCases
+ * @param {number} seed
+ * @param {number} count
+ * @returns {{ failed: boolean, totals?: Record<string, any> }}
+ */
+
+/** Of these totals the greatest of all children counts; others are added. */
+const MAXIMA = ['slowestMs', 'mostMiB']
+
+/**
+ * Runs `count` cases, up to `perChild` in each child process, with consecutive seeds. Prints the
+ * totals of all children, and ends this process with status 1 if a child failed.
+ *
+ * @param {{ count: number, seed: number, perChild: number, inChild: RunCases }} options
+ * @param {Record<string, any>} totals of no child
+ */
+export function runChildren({ count, seed, perChild, inChild }, totals) {
+  let failed = false
+  for (let done = 0; done < count; done += perChild) {
+    const report = inChild(seed + done / perChild, Math.min(perChild, count - done))
+    failed ||= report.failed
+    const { codes, ...numbers } = report.totals ?? {}
+    for (const [name, number] of Object.entries(numbers))
+      totals[name] = MAXIMA.includes(name) ? Math.max(totals[name], number) : totals[name] + number
+    for (const [code, times] of Object.entries(codes ?? {})) totals.codes[code] = (totals.codes[code] ?? 0) + times
+  }
+  console.log(JSON.stringify(totals, null, 1))
+  if (failed) process.exit(1)
 }

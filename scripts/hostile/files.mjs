@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../setup.mjs'
-import { runChild } from './child.mjs'
+import { runChild, runChildren } from './child.mjs'
 import { mutated } from './mutations.mjs'
 import { random } from './random.mjs'
 
@@ -32,23 +32,11 @@ function main() {
     allowPositionals: true,
   })
   const [count, seed] = [Number(values.count), Number(values.seed)]
-  const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
-  let failed = false
-  for (let done = 0; done < count; done += FILES_PER_CHILD) {
-    const report = inChild(seed + done / FILES_PER_CHILD, Math.min(FILES_PER_CHILD, count - done))
-    failed ||= report.failed
-    const { files = 0, loaded = 0, refused = 0, codes = {}, slowestMs = 0, mostMiB = 0 } = report.totals ?? {}
-    Object.assign(totals, {
-      files: totals.files + files,
-      loaded: totals.loaded + loaded,
-      refused: totals.refused + refused,
-    })
-    totals.slowestMs = Math.max(totals.slowestMs, slowestMs)
-    totals.mostMiB = Math.max(totals.mostMiB, mostMiB)
-    for (const [code, times] of Object.entries(codes)) totals.codes[code] = (totals.codes[code] ?? 0) + times
-  }
-  console.log(JSON.stringify(totals, null, 1))
-  if (failed) process.exit(1)
+  runChildren({ count, seed, perChild: FILES_PER_CHILD, inChild }, noTotals())
+}
+
+function noTotals() {
+  return { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
 }
 
 /** Loads files in a child process. Returns whether it failed, and its totals. */
@@ -60,7 +48,7 @@ async function child(seed, count) {
   const { Tokenizer } = createRequire(import.meta.url)(root)
   const draw = random(seed)
   const sources = originals()
-  const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
+  const totals = noTotals()
   const wrong = []
   const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   for (let at = 0; at < count; at++) {

@@ -167,7 +167,7 @@ impl Cut {
         }
     }
 
-    /// The steps of work to read so many bytes once, for [`Budget::work`].
+    /// The steps of work to read a text of `bytes` bytes once, for [`Budget::work`].
     pub(super) fn work(&self, bytes: usize) -> usize {
         if matches!(self.matcher, CutAt::Scripts) { bytes } else { bytes / 4 }
     }

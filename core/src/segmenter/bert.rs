@@ -6,7 +6,7 @@ use unicode_normalization_alignments::char::{canonical_combining_class, decompos
 use super::FillEnd;
 use super::bits::{below, decode_any};
 use super::characters::{self, CharacterEntry, CharacterTable, Expansion, LongMarks, Role};
-use super::wide::{MAX_COVERED, WideBlock, Window, after_letters};
+use super::wide::{self, MAX_COVERED, WideBlock, Window, after_letters};
 use super::words::SegmentedWords;
 use crate::normalizer::{Form, Letters, Normalizer};
 use crate::pretokenizer::{Cut, Letter, PreTokenizer, Stage};
@@ -170,18 +170,12 @@ impl Bert {
         let (mut is_open, mut word_at) = (false, at);
         let mut general = None;
         let from = at;
-        let mut wide = WideBlock::new();
+        let mut wide_block = WideBlock::new();
         while at < bytes.len() && words.has_room() {
             words.reserve();
             let rest = &bytes[at..];
-            let mut padded = [b' '; size_of::<Window>()];
-            let window: &Window = match rest.first_chunk() {
-                Some(window) => window,
-                None => {
-                    padded[..rest.len()].copy_from_slice(rest);
-                    &padded
-                }
-            };
+            let mut padding = [b' '; size_of::<Window>()];
+            let window = wide::window(rest, &mut padding);
             let block: &[u8; BLOCK] = window.first_chunk().expect("a window starts with a block");
             let masks = simd.masks(block);
             let mut odd = !(masks.visible | masks.spaces | masks.high);
@@ -192,8 +186,8 @@ impl Bert {
             let mut is_stopped = odd != 0;
             let wide_bytes = masks.high & sure;
             if wide_bytes != 0 {
-                let (covered, is_other) =
-                    wide.read(simd, window, &masks, sure, |code| self.characters.wide(code, |c| self.entry_of(c)));
+                let (covered, is_other) = wide_block
+                    .read(simd, window, &masks, sure, |code| self.characters.wide(code, |c| self.entry_of(c)));
                 is_stopped = is_other || is_stopped && covered == sure;
                 sure = covered;
             }
@@ -207,8 +201,8 @@ impl Bert {
                 let len = (sure.count_ones() as usize).min(rest.len());
                 let mut inner = 0;
                 if wide_bytes & sure != 0 {
-                    wide.put_texts(&mut written);
-                    let of_wide = wide.masks(simd, wide_bytes & sure);
+                    wide_block.put_texts(&mut written);
+                    let of_wide = wide_block.masks(simd, wide_bytes & sure);
                     letters |= of_wide.letters;
                     letters |= after_letters(of_wide.removed, letters << 1 | u64::from(is_open));
                     kept |= of_wide.kept;

@@ -7,7 +7,7 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use super::FillEnd;
 use super::bits::{below, decode_any};
 use super::characters::{self, CharacterEntry, CharacterTable, LongMarks, Role};
-use super::wide::{MAX_COVERED, WideBlock, WideMasks, Window, after_long};
+use super::wide::{self, MAX_COVERED, WideBlock, WideMasks, Window, after_long};
 use super::words::SegmentedWords;
 use crate::normalizer::{LONG_CLUSTER, Normalizer, Precompiled};
 use crate::pretokenizer::{Letter, PreTokenizer, Prepend, Stage};
@@ -158,7 +158,7 @@ impl Metaspace {
         // Whether the last word may continue, and whether it is only a mark.
         let (mut is_open, mut is_space) = (false, false);
         let mut general = None;
-        let mut wide = WideBlock::new();
+        let mut wide_block = WideBlock::new();
         while at < bytes.len() && words.has_room() {
             words.reserve();
             if !is_open && characters::kind(self.entry(decode_any(&bytes[at..]).0)) == Role::Word {
@@ -167,14 +167,8 @@ impl Metaspace {
                 (is_open, is_space, word_at) = (true, false, at);
             }
             let rest = &bytes[at..];
-            let mut padded = [0; size_of::<Window>()];
-            let window: &Window = match rest.first_chunk() {
-                Some(window) => window,
-                None => {
-                    padded[..rest.len()].copy_from_slice(rest);
-                    &padded
-                }
-            };
+            let mut padding = [0; size_of::<Window>()];
+            let window = wide::window(rest, &mut padding);
             let block: &[u8; BLOCK] = window.first_chunk().expect("a window starts with a block");
             let masks = simd.masks(block);
             let mut spaces = masks.blanks;
@@ -190,9 +184,9 @@ impl Metaspace {
             let mut of_wide = WideMasks::default();
             if masks.high & sure != 0 {
                 let entry = |code| self.characters.wide(code, |character| self.entry_of(character));
-                let (covered, is_other) = wide.read(simd, window, &masks, sure, entry);
+                let (covered, is_other) = wide_block.read(simd, window, &masks, sure, entry);
                 is_stopped = is_other || is_stopped && covered == sure;
-                of_wide = wide.masks(simd, masks.high & covered);
+                of_wide = wide_block.masks(simd, masks.high & covered);
                 let can_join = is_open && !is_space;
                 let stray = of_wide.marks & !after_long(of_wide.inner, &bytes[..at], can_join);
                 sure = covered & below(stray);
@@ -234,7 +228,7 @@ impl Metaspace {
                     written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
                 if masks.high & sure != 0 {
-                    wide.put_texts(&mut written);
+                    wide_block.put_texts(&mut written);
                 }
                 words.push_block(simd, &written, at, kept, starts, origins);
                 if starts != 0 {

@@ -18,6 +18,28 @@ const MAX_LEN: usize = 4;
 /// A block and the bytes after it, so that four bytes can be read from each of its positions.
 pub(super) type Window = [u8; BLOCK + MAX_LEN];
 
+/// The block at the start of `rest`, and the bytes after it. If `rest` ends before, its bytes are
+/// copied to the start of `padding`, which follows them.
+#[inline(always)]
+pub(super) fn window<'a>(rest: &'a [u8], padding: &'a mut Window) -> &'a Window {
+    rest.first_chunk().unwrap_or_else(|| {
+        padding[..rest.len()].copy_from_slice(rest);
+        padding
+    })
+}
+
+/// The bytes of a character that starts at a position of the block.
+#[inline(always)]
+fn at(window: &Window, start: usize) -> &[u8; MAX_LEN] {
+    window[start..].first_chunk().expect("a window has bytes after the block")
+}
+
+/// As [`at`].
+#[inline(always)]
+fn at_mut(window: &mut Window, start: usize) -> &mut [u8; MAX_LEN] {
+    window[start..].first_chunk_mut().expect("a window has bytes after the block")
+}
+
 /// The byte of the text is written.
 const KEPT: u8 = 1;
 /// The character is part of a word.
@@ -121,13 +143,13 @@ impl WideBlock {
         let (mut start, mut end) = (0, 0);
         while rest != 0 {
             start = rest.trailing_zeros() as usize % BLOCK;
-            let (code, len) = decode(*window[start..].first_chunk().expect("a window has bytes after the block"));
+            let (code, len) = decode(*at(window, start));
             let entry = entry(code);
             if entry.is_other() {
                 return (covered & !(u64::MAX << start), true);
             }
-            *self.texts[start..].first_chunk_mut().expect("a window has bytes after the block") = entry.text;
-            *self.flags[start..].first_chunk_mut().expect("a window has bytes after the block") = entry.flags;
+            *at_mut(&mut self.texts, start) = entry.text;
+            *at_mut(&mut self.flags, start) = entry.flags;
             end = start + len;
             rest &= rest - 1;
         }

@@ -3,7 +3,7 @@
 use crate::memory::fallible::append_copies;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::simd::bits::positions;
-use crate::simd::{BLOCK, Simd};
+use crate::simd::{BLOCK, BYTE_POSITIONS, Simd};
 
 /// The words that a segmenter wrote last. The buffers are reused from text to text.
 #[derive(Debug)]
@@ -204,13 +204,3 @@ impl SegmentedWords {
         self.bytes.capacity() + self.origins.capacity() * size_of::<u32>()
     }
 }
-
-const BYTE_POSITIONS: [u8; BLOCK] = {
-    let mut all = [0; BLOCK];
-    let mut at = 0;
-    while at < BLOCK {
-        all[at] = at as u8;
-        at += 1;
-    }
-    all
-};

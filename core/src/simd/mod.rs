@@ -52,6 +52,17 @@ use packed::PackedIds;
 /// Number of bytes that are classified at once.
 pub(crate) const BLOCK: usize = 64;
 
+/// The positions in a block.
+pub(crate) const BYTE_POSITIONS: [u8; BLOCK] = {
+    let mut all = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        all[at] = at as u8;
+        at += 1;
+    }
+    all
+};
+
 /// The classes of the bytes of a block, one bit per byte. `letters`, `digits`, `spaces` and `high`
 /// are disjoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

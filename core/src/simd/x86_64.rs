@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use super::append::APPEND_WIDTH;
 use super::cpu::{Avx2, Avx512};
 use super::packed::{PackedIds, UNPACK_SHUFFLES};
-use super::{BLOCK, Masks};
+use super::{BLOCK, BYTE_POSITIONS, Masks};
 
 /// Runs `work` compiled for AVX2.
 #[inline(always)]
@@ -233,15 +233,6 @@ pub(super) fn any_bit_avx512(_: Avx512, block: &[u8; BLOCK], wanted: u8) -> u64 
 /// values after them.
 #[inline(always)]
 pub(super) fn write_positions(_: Avx512, mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {
-    const BYTE_POSITIONS: [u8; BLOCK] = {
-        let mut all = [0; BLOCK];
-        let mut at = 0;
-        while at < BLOCK {
-            all[at] = at as u8;
-            at += 1;
-        }
-        all
-    };
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
     #[inline]
     fn write(mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {

@@ -1,6 +1,6 @@
 // The format `jsonl`: one object per document, `{"id":…,"ids":[…]}`. With `pack`, one object per
-// row, `{"ids":[…],"starts":[…]}`; `starts` has the positions in the row at which documents start.
-// If documents have ids, `"documents":[…]` has the ids of those documents.
+// row, `{"ids":[…],"starts":[…]}`: documents start at the positions `starts` of the row. If
+// documents have ids, `"documents":[…]` has the ids of those documents.
 
 /** Number of ids that are formatted at once. The text of a long row may exceed a string's limit. */
 const IDS_PER_SLICE = 1 << 16

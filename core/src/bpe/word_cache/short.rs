@@ -26,6 +26,7 @@ pub(super) const INITIAL_BUCKETS: usize = 32 << 10;
 const MAX_SEEDED_BUCKETS: usize = 128 << 10;
 /// The maximum size of a table that shares a budget, in buckets: 16 MiB.
 const MAX_SHARED_BUCKETS: usize = 256 << 10;
+
 /// The table. See the module documentation.
 #[derive(Debug)]
 pub(super) struct ShortWords {

@@ -58,7 +58,7 @@ pub(crate) fn of_word(word: &[u8]) -> Key {
 
 /// The key of a short word from its bytes, little-endian.
 #[inline(always)]
-pub(crate) fn with_len(bytes: u128, len: usize) -> Key {
+pub(crate) const fn with_len(bytes: u128, len: usize) -> Key {
     bytes | (len as u128) << 120
 }
 
@@ -84,10 +84,13 @@ fn read_short(word: &[u8]) -> u128 {
     }
 }
 
+/// The rotation of [`fold`].
+pub(crate) const FOLD_ROTATION: u32 = 29;
+
 /// Folds both halves of a key into one number, for multiplicative hashing.
 #[inline(always)]
 pub(crate) fn fold(key: Key) -> u64 {
-    key as u64 ^ ((key >> 64) as u64).rotate_left(29)
+    key as u64 ^ ((key >> 64) as u64).rotate_left(FOLD_ROTATION)
 }
 
 /// The shift of [`mix`].

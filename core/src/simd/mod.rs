@@ -148,6 +148,17 @@ impl Simd {
         }
     }
 
+    /// Proof of AVX2, if the level in use includes it.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn avx2(self) -> Option<cpu::Avx2> {
+        match self.0 {
+            Level::Scalar => None,
+            Level::Avx2 { cpu, .. } => Some(cpu),
+            Level::Avx512(cpu) => Some(cpu.avx2()),
+        }
+    }
+
     /// Proof of AVX-512, if that is the level in use.
     #[inline(always)]
     pub(crate) fn avx512(self) -> Option<Avx512> {

@@ -10,7 +10,7 @@
 //! waits for the cache line of the word before it.
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+mod avx2;
 
 use super::append::Appender;
 use super::packed::PackedIds;
@@ -110,7 +110,6 @@ impl Simd {
         buckets: &mut [u32],
     ) -> (usize, u64) {
         let (mut done, mut not_short) = (0, 0);
-        let Some(cpu) = self.avx512() else { return (done, not_short) };
         while done < ends.len() {
             // The last group overlaps the one before it, so that no words are left over.
             let first = done.min(ends.len().saturating_sub(KEYS_AT_ONCE));
@@ -119,12 +118,34 @@ impl Simd {
             let keys = keys[first..].first_chunk_mut().expect("as many keys as ends");
             let buckets = buckets[first..].first_chunk_mut().expect("as many buckets as ends");
             let last_bucket = table.len().wrapping_sub(1) as u32;
-            let Some(these) = keys_avx512(cpu, text, from, ends, last_bucket, keys, buckets) else { break };
+            let Some(these) = self.keys(text, from, ends, last_bucket, keys, buckets) else { break };
             buckets.iter().for_each(|&bucket| prefetch_at(table, bucket as usize));
             not_short |= u64::from(these) << first;
             done = first + KEYS_AT_ONCE;
         }
         (done, not_short)
+    }
+
+    /// Computes the keys and primary buckets of adjacent words; the first starts at byte `start` of
+    /// the text. Returns a bit for each word that is not short, or `None` if the level has no
+    /// kernel for that, or a word is too close to the end of the text.
+    #[inline(always)]
+    fn keys(
+        self,
+        text: &[u8],
+        start: u32,
+        ends: &[u32; KEYS_AT_ONCE],
+        last_bucket: u32,
+        keys: &mut [Key; KEYS_AT_ONCE],
+        buckets: &mut [u32; KEYS_AT_ONCE],
+    ) -> Option<u8> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = self.avx2() {
+            return avx2::keys(cpu, text, start, ends, last_bucket, keys, buckets);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (text, start, ends, last_bucket, keys, buckets);
+        None
     }
 
     /// Appends the ids of words, up to the first word that is not in its primary bucket or whose
@@ -142,8 +163,9 @@ impl Simd {
         buckets: &[u32],
         ids: &mut Appender<'_>,
     ) -> PrimaryHits {
-        if let Some(cpu) = self.avx512() {
-            return append_hits_avx512(cpu, table, spilled, keys, buckets, ids);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = self.avx2() {
+            return avx2::append_hits(cpu, table, spilled, keys, buckets, ids);
         }
         let mut hits = PrimaryHits::default();
         for (&key, &bucket) in keys.iter().zip(buckets) {
@@ -161,9 +183,6 @@ impl Simd {
     /// A bit for each short word, of up to [`BLOCK`], that is not in its primary bucket.
     #[inline(always)]
     pub(crate) fn primary_misses(self, table: &[Bucket], keys: &[Key], buckets: &[u32]) -> u64 {
-        if let Some(cpu) = self.avx512() {
-            return primary_misses_avx512(cpu, table, keys, buckets);
-        }
         let is_hit =
             |key: Key, bucket: u32| table.get(bucket as usize).is_some_and(|bucket| bucket.find(key).is_some());
         let bits = keys.iter().zip(buckets).enumerate();
@@ -173,42 +192,3 @@ impl Simd {
 
 /// The number of words whose keys are computed at once.
 const KEYS_AT_ONCE: usize = 8;
-
-#[cfg(target_arch = "x86_64")]
-use avx512::{append_hits as append_hits_avx512, keys as keys_avx512, primary_misses as primary_misses_avx512};
-#[cfg(not(target_arch = "x86_64"))]
-use no_avx512::{append_hits as append_hits_avx512, keys as keys_avx512, primary_misses as primary_misses_avx512};
-
-/// Stubs of `avx512` for other architectures, where no [`super::cpu::Avx512`] exists.
-#[cfg(not(target_arch = "x86_64"))]
-mod no_avx512 {
-    use super::super::cpu::Avx512;
-    use super::*;
-
-    pub(super) fn keys(
-        cpu: Avx512,
-        _text: &[u8],
-        _start: u32,
-        _ends: &[u32; KEYS_AT_ONCE],
-        _last_bucket: u32,
-        _keys: &mut [Key; KEYS_AT_ONCE],
-        _buckets: &mut [u32; KEYS_AT_ONCE],
-    ) -> Option<u8> {
-        cpu.unreachable()
-    }
-
-    pub(super) fn append_hits<'t>(
-        cpu: Avx512,
-        _table: &[Bucket],
-        _spilled: impl Fn(&PackedIds) -> Option<&'t [u32]>,
-        _keys: &[Key],
-        _buckets: &[u32],
-        _ids: &mut Appender<'_>,
-    ) -> PrimaryHits {
-        cpu.unreachable()
-    }
-
-    pub(super) fn primary_misses(cpu: Avx512, _table: &[Bucket], _keys: &[Key], _buckets: &[u32]) -> u64 {
-        cpu.unreachable()
-    }
-}

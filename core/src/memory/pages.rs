@@ -42,10 +42,10 @@ unsafe impl Send for Mapping {}
 /// mappings from the start.
 const MIN_HUGE_BYTES: usize = 32 << 20;
 
-/// The same threshold for mappings that are accessed at random during their whole life: 8 MiB. A
+/// The same threshold for mappings that are accessed at random during their whole life: 2 MiB. A
 /// text may touch only a small part of a smaller mapping, and each touched huge page makes 2 MiB
 /// resident.
-const MIN_HUGE_RANDOM_BYTES: usize = 8 << 20;
+const MIN_HUGE_RANDOM_BYTES: usize = 2 << 20;
 
 impl Mapping {
     /// Whether a mapping can grow beyond its reserved bytes.

@@ -1,5 +1,6 @@
 //! Character classes at which pre-tokenizers split, and the words of the pre-tokenizer Whitespace.
 
+use super::unicode::{CLASSES, NUMERIC};
 use crate::categories::is_punctuation;
 use crate::span::Span;
 
@@ -10,8 +11,7 @@ pub(crate) enum Letter {
     Is(char),
     /// The property White_Space.
     Space,
-    /// The general category N in the Unicode version of Rust's standard library, as in the
-    /// reference.
+    /// The general category N in Unicode 17, as in the reference.
     Number,
     /// ASCII punctuation and symbols, and outside of ASCII the general category P in the old
     /// Unicode version of [`crate::categories`], as in the reference.
@@ -24,7 +24,7 @@ impl Letter {
         match self {
             Self::Is(wanted) => character == wanted,
             Self::Space => character.is_whitespace(),
-            Self::Number => character.is_numeric(),
+            Self::Number => CLASSES.of(character) & NUMERIC != 0,
             Self::Punctuation if character.is_ascii() => character.is_ascii_punctuation(),
             Self::Punctuation => is_punctuation(character),
         }

@@ -154,11 +154,9 @@ export class Encoder {
         kept[row] = Math.min(all, most)
         isWhole &&= all === kept[row]
         const tokens = all === 0 ? 0 : kept[row] + around
-        this.#stats.document(path, batch.textBytes(index), tokens, all - kept[row])
-        if (batch.hasGroups && tokens > 0) {
-          const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
-          this.#stats.inGroup(batch.group(index), { documents: 1, tokens, textBytes, characters })
-        }
+        const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
+        const values = { tokens, cutTokens: all - kept[row], textBytes, characters }
+        this.#stats.document(path, values, batch.hasGroups ? batch.group(index) : undefined)
       }
     })
     return { kept, isWhole }

@@ -297,6 +297,8 @@ export interface CorpusTotals {
   tokens: number
   /** Bytes of the texts in UTF-8. */
   textBytes: number
+  /** Characters, Unicode code points, of the texts. */
+  characters: number
   /** Documents without tokens, which are left out. */
   empty: number
   /** Documents that were cut at `maxTokens`. */

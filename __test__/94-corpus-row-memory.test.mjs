@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
+import { parquetWriteBuffer } from 'hyparquet-writer'
+
 import { ByteBudget, LARGE_ROWS_BYTES } from '../lib/corpus/byte-budget.mjs'
 import { checkOptions } from '../lib/corpus/options.mjs'
 import { planParts } from '../lib/corpus/plan.mjs'
@@ -167,6 +169,24 @@ test('memory is reserved in two steps: for a medium row, and for the longest row
     asked,
     [4, 4, 4, 8, 4].map((size) => size << 20),
   )
+})
+
+test('large rows of Parquet wait for memory one by one', async () => {
+  const folder = at('tables')
+  fs.mkdirSync(folder)
+  const texts = ['a', 'word and '.repeat(200_000), 'b', 'c', 'word and '.repeat(600_000), 'too long '.repeat(1e6), 'd']
+  const columnData = /** @type {any} */ ([{ name: 'text', data: texts, type: 'STRING' }])
+  fs.writeFileSync(`${folder}/t.parquet`, Buffer.from(parquetWriteBuffer({ columnData, codec: 'UNCOMPRESSED' })))
+  const given = { inputs: [folder], maxRow: 8 << 20, maxRatio: 1e6 }
+  const asked = []
+  const memory = { reserve: async (bytes) => void asked.push(bytes), release: () => asked.push('released') }
+  const limited = await doShards('tables limited', () => memory, given)
+  assert.deepEqual(asked.slice(0, 3), [4 << 20, 'released', 8 << 20])
+  assert.equal(asked.at(-1), 'released')
+  assert.deepEqual(sums(limited), sums(await doShards('tables free', () => undefined, given)))
+  assert.deepEqual(hashes(at('tables limited')), hashes(at('tables free')))
+  assert.equal(limited[0].documents, texts.length - 1)
+  assert.deepEqual(limited[0].skipped.codes, { ERR_TOKENLANE_TEXT_TOO_LONG: 1 })
 })
 
 test('JavaScript keeps no copy of a large row or of its tokens', async () => {

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 
 import { Failure } from '../files/failure.mjs'
-import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../files/rows.mjs'
+import { MAX_JSON, MAX_WHOLE, valueAt } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
 import { FieldReader } from './json-field.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
@@ -30,8 +30,7 @@ const MAX_SCRATCH_BYTES = 4 << 20
  * @param {import('./options.mjs').Content} content
  * @returns {number}
  */
-export const maxRowBytes = ({ rows }, { maxRow }) =>
-  maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE, parquet: MAX_LINE }[rows]
+export const maxRowBytes = ({ rows }, { maxRow }) => maxRow ?? (rows === 'files' ? MAX_WHOLE : MAX_JSON)
 
 /** The group of documents whose field is missing, or is not a string, number or boolean. */
 const NO_GROUP = '(none)'

@@ -82,14 +82,15 @@ async function* rowsOfPart(part, base, content, hooks, gatherer) {
   const input = await openPart(part, base)
   try {
     if (part.rows === 'parquet') {
-      yield* tableRows(part, input, content, hooks.onRead)
+      const limits = limitsOf(maxRowBytes(part, content), Infinity, hooks.memory)
+      for await (const rows of tableRows(part, input, content, hooks.onRead)) yield* separated(rows, limits)
       await input.checkUnchanged()
       return
     }
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
     const chunks = part.codec === undefined ? raw : decompressed(raw, content.maxRatio)
     const maxRow = maxRowBytes(part, content)
-    const longest = part.codec === undefined ? Math.min(maxRow, part.end - part.start) : maxRow
+    const longest = part.codec === undefined ? part.end - part.start : Infinity
     const limits = limitsOf(maxRow, longest, hooks.memory)
     yield* part.rows === 'files' ? wholeFile(chunks, part, limits) : lineBlocks(chunks, part.start, gatherer, limits)
     await input.checkUnchanged()
@@ -125,17 +126,36 @@ async function openPart(part, base) {
 }
 
 /**
- * The limits of rows of at most `most` bytes, or of `longest` if no row of the part can be longer.
+ * The limits of rows of at most `most` bytes. A row of the part has at most `longest` bytes.
  *
  * @returns {import('./part.mjs').RowLimits}
  */
 function limitsOf(most, longest, memory) {
   const reserve = async (length) => {
-    const bytes = Math.min(longest, length > MEDIUM_ROW_BYTES ? longest : MEDIUM_ROW_BYTES)
+    const largest = Math.min(longest, most)
+    const bytes = length > MEDIUM_ROW_BYTES ? largest : Math.min(largest, MEDIUM_ROW_BYTES)
     await memory?.reserve(bytes)
     return bytes
   }
   return { most, unreserved: SMALL_ROW_BYTES, reserve }
+}
+
+/**
+ * Yields the rows of a page of a Parquet file: large rows one by one, each when there is memory for
+ * it, and the rows between them together.
+ */
+async function* separated(rows, { most, unreserved, reserve }) {
+  let first = 0
+  for (let index = 0; index < rows.length; index++) {
+    const size = rows[index].value?.length
+    // A longer row is an error, which needs no memory.
+    if (!(size > unreserved && size <= most)) continue
+    if (first < index) yield rows.slice(first, index)
+    await reserve(size)
+    yield Object.assign([rows[index]], { isLarge: true })
+    first = index + 1
+  }
+  if (first < rows.length) yield first === 0 ? rows : rows.slice(first)
 }
 
 /** Yields a file as one row. */

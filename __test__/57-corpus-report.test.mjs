@@ -46,7 +46,7 @@ test('sums, sources, lengths, machines, skipped rows and cost are those of the r
   assert.match(page, /<dt>time<\/dt><dd>\d+ s<\/dd>/)
   assert.match(page, /<dd>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC to \d{4}-/)
   const sources = rows(page, 'Tokens by source')
-  const costs = sources.map(([, tokens, , , , cost]) => [
+  const costs = sources.map(([, tokens, , , , , cost]) => [
     cost,
     ((Number(tokens.replaceAll(',', '')) / 1e6) * 2).toFixed(2),
   ])
@@ -116,7 +116,7 @@ test('tokens and characters per token by a field', async () => {
   const all = [...documents, { lang: undefined, text: 'a line' }].filter(({ text }) => text !== '')
   for (const { lang, text } of all) {
     const name = lang === undefined || typeof lang === 'object' ? '(none)' : String(lang)
-    const sum = expected.get(name) ?? { documents: 0, tokens: 0, textBytes: 0, characters: 0 }
+    const sum = expected.get(name) ?? { documents: 0, tokens: 0, cutTokens: 0, textBytes: 0, characters: 0 }
     sum.documents += 1
     sum.tokens += tokenizer.encode(text).ids.length
     sum.textBytes += Buffer.byteLength(text)
@@ -140,7 +140,8 @@ test('tokens and characters per token by a field', async () => {
   await tokenizeCorpus({ ...given, idField: 'id', inputs: at('languages', 'a.jsonl'), output: at('with-ids') })
   const { groups } = record(at('with-ids'), 'shard-00000000')
   const none = { ...expected.get('(none)') }
-  const line = { documents: 1, tokens: tokenizer.encode('a line').ids.length, textBytes: 6, characters: 6 }
+  const tokensOfLine = tokenizer.encode('a line').ids.length
+  const line = { documents: 1, tokens: tokensOfLine, cutTokens: 0, textBytes: 6, characters: 6 }
   for (const column of Object.keys(none)) none[column] -= line[column]
   assert.deepEqual(groups, { ...Object.fromEntries(expected), '(none)': none })
   const ids = fs.readFileSync(at('with-ids', 'shard-00000000.jsonl'), 'utf8').trimEnd().split('\n')
@@ -150,15 +151,39 @@ test('tokens and characters per token by a field', async () => {
   )
 })
 
+test('characters and bytes per token of each source count the tokens that were cut off', async () => {
+  fs.mkdirSync(at('cut'))
+  const texts = { 'el.txt': 'καλημέρα κόσμε', 'emoji.txt': '😀 😀 😀 ok', 'en.txt': 'good morning to the whole world' }
+  for (const [name, text] of Object.entries(texts)) fs.writeFileSync(at('cut', name), `${text}\n`)
+  const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
+  for (const maxTokens of [undefined, 2]) {
+    const output = at(`cut at ${maxTokens}`)
+    const { characters } = await tokenizeCorpus({ inputs: at('cut'), output, tokenizer: 'r50k_base', maxTokens })
+    assert.equal(
+      characters,
+      Object.values(texts).reduce((sum, text) => sum + [...text].length, 0),
+    )
+    await writeReport(output, at('cut.html'))
+    const shown = rows(fs.readFileSync(at('cut.html'), 'utf8'), 'Tokens by source')
+    for (const [name, text] of Object.entries(texts)) {
+      const all = tokenizer.encode(text).ids.length
+      const ratio = (size) => (size / all).toFixed(2)
+      const cells = [Math.min(all, maxTokens ?? all), 1, ratio([...text].length), ratio(Buffer.byteLength(text)), 0]
+      assert.deepEqual(shown.find(([source]) => source.endsWith(name))?.slice(1), cells.map(String))
+    }
+  }
+})
+
 test('groups beyond a thousand are one group', () => {
   const stats = new Stats()
-  const one = { documents: 1, tokens: 2, textBytes: 3, characters: 3 }
-  for (let name = 0; name < 1500; name++) stats.inGroup(String(name), one)
-  stats.inGroup('7', one)
+  const one = { tokens: 2, cutTokens: 1, textBytes: 3, characters: 3 }
+  for (let name = 0; name < 1500; name++) stats.document('a', one, String(name))
+  stats.document('a', one, '7')
   const groups = new Map(Object.entries(/** @type {any} */ (stats.toJSON()).groups))
   assert.equal(groups.size, 1001)
   assert.equal(groups.get('7').documents, 2)
-  assert.deepEqual(groups.get('(others)'), { documents: 500, tokens: 1000, textBytes: 1500, characters: 1500 })
+  const sums = { documents: 500, tokens: 1000, cutTokens: 500, textBytes: 1500, characters: 1500 }
+  assert.deepEqual(groups.get('(others)'), sums)
   assert.equal('groups' in new Stats().toJSON(), false)
 })
 

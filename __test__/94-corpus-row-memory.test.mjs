@@ -4,12 +4,15 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
+import { parquetWriteBuffer } from 'hyparquet-writer'
+
 import { ByteBudget, LARGE_ROWS_BYTES } from '../lib/corpus/byte-budget.mjs'
 import { checkOptions } from '../lib/corpus/options.mjs'
 import { planParts } from '../lib/corpus/plan.mjs'
 import { doShard } from '../lib/corpus/shard.mjs'
 import { openStore } from '../lib/corpus/store/store.mjs'
 import { MAX_JSON } from '../lib/files/rows.mjs'
+import { CopiedTokens, PieceBuffers } from '../lib/corpus/tokens.mjs'
 import { completeContent, findTokenizer, openTokenizer } from '../lib/corpus/tokenizer.mjs'
 import { hashes, jsonl, scratch } from './support/corpus.mjs'
 
@@ -71,8 +74,13 @@ class Memory {
     this.#all = all
   }
   async reserve(bytes) {
-    assert.ok(!this.isHeld, 'one row at a time')
+    if (this.isHeld) {
+      // A row that is longer than the memory that it has.
+      assert.ok(bytes > this.bytes, 'one row at a time')
+      this.release()
+    }
     this.isHeld = true
+    this.bytes = bytes
     this.reserved += 1
     await this.#budget.take(this, bytes)
     this.isGranted = true
@@ -97,17 +105,17 @@ const FILES = {
   // Each of them fills a batch, which is not a large one by its texts.
   'documents of 3 MiB.jsonl': jsonl(Array(3).fill({ text: 'b '.repeat(3 << 19), more: 'c'.repeat(2 << 20) })),
   'skipped.jsonl': `${jsonl([{ other: LARGE }])}{"text":"${LARGE}\n`,
-  'lines.txt': `$LARGE\n`,
+  'lines.txt': `${LARGE}\n`,
 }
 fs.mkdirSync(at('in'))
 for (const [name, text] of Object.entries(FILES)) fs.writeFileSync(at('in', name), text)
 
 /** Does shards at the same time, each with the memory that `memoryOf` makes. */
 async function doShards(output, memoryOf, given) {
-  const inputs = [at('in')]
+  const inputs = given.inputs ?? [at('in')]
   const source = await findTokenizer('gpt2')
   const tokenizer = await openTokenizer(source)
-  const options = checkOptions({ inputs, output: at('out'), tokenizer: 'gpt2', onError: 'skip', ...given })
+  const options = checkOptions({ output: at('out'), tokenizer: 'gpt2', onError: 'skip', ...given, inputs })
   const { content, ids } = await completeContent(tokenizer, source, options.content)
   const store = output === undefined ? undefined : await openStore(at(output))
   await store?.prepare()
@@ -148,3 +156,81 @@ for (const [name, given] of Object.entries({
     assert.equal(budget.used, 0)
   })
 }
+
+test('memory is reserved in two steps: for a medium row, and for the longest row', async () => {
+  const folder = at('steps')
+  fs.mkdirSync(folder)
+  const sizes = [900_000, 1_500_000, 3 << 20, 6 << 20, 2_000_000]
+  fs.writeFileSync(`${folder}/rows.jsonl`, jsonl(sizes.map((size) => ({ text: 'word and '.repeat(size / 9) }))))
+  const asked = []
+  const memory = { reserve: async (bytes) => void asked.push(bytes), release: () => {} }
+  await doShards('steps of rows', () => memory, { inputs: [folder], maxRow: 8 << 20 })
+  assert.deepEqual(
+    asked,
+    [4, 4, 4, 8, 4].map((size) => size << 20),
+  )
+})
+
+test('large rows of Parquet wait for memory one by one', async () => {
+  const folder = at('tables')
+  fs.mkdirSync(folder)
+  const texts = ['a', 'word and '.repeat(200_000), 'b', 'c', 'word and '.repeat(600_000), 'too long '.repeat(1e6), 'd']
+  const columnData = /** @type {any} */ ([{ name: 'text', data: texts, type: 'STRING' }])
+  fs.writeFileSync(`${folder}/t.parquet`, Buffer.from(parquetWriteBuffer({ columnData, codec: 'UNCOMPRESSED' })))
+  const given = { inputs: [folder], maxRow: 8 << 20, maxRatio: 1e6 }
+  const asked = []
+  const memory = { reserve: async (bytes) => void asked.push(bytes), release: () => asked.push('released') }
+  const limited = await doShards('tables limited', () => memory, given)
+  assert.deepEqual(asked.slice(0, 3), [4 << 20, 'released', 8 << 20])
+  assert.equal(asked.at(-1), 'released')
+  assert.deepEqual(sums(limited), sums(await doShards('tables free', () => undefined, given)))
+  assert.deepEqual(hashes(at('tables limited')), hashes(at('tables free')))
+  assert.equal(limited[0].documents, texts.length - 1)
+  assert.deepEqual(limited[0].skipped.codes, { ERR_TOKENLANE_TEXT_TOO_LONG: 1 })
+})
+
+test('JavaScript keeps no copy of a large row or of its tokens', async () => {
+  const folder = at('one row')
+  fs.mkdirSync(folder)
+  // Each of these letters is three tokens of gpt2.
+  fs.writeFileSync(`${folder}/row.jsonl`, jsonl([{ text: '\u{1d00}\u{1d01} '.repeat(1 << 20) }]))
+  for (const given of [{ eos: true }, { eos: true, format: 'npy', pack: 100_000 }, { format: 'jsonl' }]) {
+    let most = 0
+    const look = () => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers)
+    }
+    const before = process.memoryUsage().arrayBuffers
+    const [record] = await doShards(`one row ${given.format}`, () => ({ reserve: look, release: look }), {
+      ...given,
+      inputs: [folder],
+    })
+    assert.ok(record.tokens > 6 << 20)
+    assert.ok(most - before < 16 << 20, `${most - before} bytes of ${record.tokens} tokens`)
+  }
+})
+
+test('copied tokens are those of the rows, whatever their lengths', () => {
+  const lengths = [3, 0, (1 << 18) - 3, 1, 0, (1 << 18) + 5, 2, 0]
+  const rowOffsets = Uint32Array.from([
+    0,
+    ...lengths.map((_, row) => lengths.slice(0, row + 1).reduce((a, b) => a + b)),
+  ])
+  const ids = Uint32Array.from({ length: rowOffsets[lengths.length] }, (_, index) => index % 60_000)
+  for (const [View, bos, eos, most] of /** @type {any} */ ([
+    [Uint16Array, [], [], Infinity],
+    [Uint32Array, [70_000], [70_001], Infinity],
+    [Uint16Array, [], [9], 2],
+  ])) {
+    const joined = (arrays) => Buffer.concat(Array.from(arrays, (array) => Buffer.copyBytesFrom(View.from(array))))
+    const kept = Uint32Array.from(lengths, (length) => Math.min(length, most))
+    const rows = lengths
+      .map((length, row) => [bos, ids.subarray(rowOffsets[row], rowOffsets[row] + Math.min(length, most)), eos])
+      .filter((_, row) => lengths[row] > 0)
+    const length = rows.flat().reduce((sum, part) => sum + part.length, 0)
+    const ends = { bos: Uint32Array.from(bos), eos: Uint32Array.from(eos), length }
+    const tokens = new CopiedTokens({ ids, rowOffsets }, kept, ends, new PieceBuffers(View))
+    assert.ok(joined(tokens.pieces()).equals(joined(rows.flat())))
+    assert.deepEqual(Array.from(tokens.documents(), joined), rows.map(joined))
+    assert.equal(tokens.length, length)
+  }
+})

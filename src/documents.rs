@@ -13,7 +13,7 @@ use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::json_fields::{self, Fields};
-use tokenlane_core::memory::{Grow, OutOfMemory};
+use tokenlane_core::memory::{Grow, OutOfMemory, Slab};
 
 use crate::batch::{self, EncodeWork};
 use crate::error::{Class, Failure};
@@ -25,8 +25,8 @@ use crate::queue::QueueEntry;
 use crate::task::Job;
 use crate::text::{self, Arena, Inputs};
 
-/// Lines and scratch memory are freed after use if they are larger: 4 MiB.
-const MAX_KEPT_BYTES: usize = 4 << 20;
+/// Lines and scratch memory are freed after use if they are larger: 2 MiB.
+const MAX_KEPT_BYTES: usize = 2 << 20;
 
 /// Where [`take_documents`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +53,11 @@ struct LineReader {
     fields: Option<Fields>,
     /// Maximum length of a line in bytes, without its line end.
     max_line: usize,
-    bytes: Vec<u8>,
+    bytes: Slab<u8>,
     /// The bytes before this position are UTF-8, as far as they were checked.
     checked: usize,
     /// Room for a text. All of it is initialized, because it is used again.
-    scratch: Vec<u8>,
+    scratch: Slab<u8>,
 }
 
 /// Documents that are encoded together.
@@ -138,11 +138,18 @@ impl LineReader {
         end <= self.checked
     }
 
+    /// Removes all lines, and frees their memory if they were large.
+    fn clear(&mut self) {
+        self.free_large();
+        self.bytes.resize(0, 0);
+        self.checked = 0;
+    }
+
     /// Frees the memory of large lines.
     fn free_large(&mut self) {
         for memory in [&mut self.bytes, &mut self.scratch] {
             if memory.capacity() > MAX_KEPT_BYTES {
-                *memory = vec![];
+                *memory = Slab::default();
             }
         }
     }
@@ -212,7 +219,13 @@ impl LineReader {
 #[napi]
 pub fn line_reader(field: Option<String>, id_field: Option<String>, max_line: f64) -> External<Lines> {
     let fields = field.map(|field| Fields { text: (*field).into(), id: id_field.map(|id| (*id).into()) });
-    let reader = LineReader { fields, max_line: max_line as usize, bytes: vec![], checked: 0, scratch: vec![] };
+    let reader = LineReader {
+        fields,
+        max_line: max_line as usize,
+        bytes: Slab::default(),
+        checked: 0,
+        scratch: Slab::default(),
+    };
     External::new(Lines(RefCell::new(reader)))
 }
 
@@ -227,11 +240,55 @@ pub fn documents() -> External<Documents> {
 pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi::Result<()> {
     node_api::guarded(env, || {
         let mut reader = lines.reader()?;
-        let reader = &mut *reader;
-        reader.free_large();
-        reader.bytes.clear();
-        reader.checked = 0;
+        reader.clear();
         text::append_bytes("bytes", &bytes, &mut reader.bytes)
+    })
+}
+
+/// Removes all lines.
+#[napi]
+pub fn clear_lines(lines: &External<Lines>) {
+    if let Ok(mut reader) = lines.reader() {
+        reader.clear();
+    }
+}
+
+/// Copies the next part of a line, after [`clear_lines`] or other parts. `room` is the number of
+/// bytes to reserve for the whole line.
+#[napi]
+pub fn append_to_line(env: Env, lines: &External<Lines>, bytes: Unknown<'_>, room: f64) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        let mut reader = lines.reader()?;
+        let more = (room as usize).saturating_sub(reader.bytes.len());
+        reader.bytes.try_grow(more)?;
+        text::append_bytes("bytes", &bytes, &mut reader.bytes)
+    })
+}
+
+/// Removes a byte order mark from the start of the first line. Returns whether there was one.
+#[napi]
+pub fn drop_byte_order_mark(lines: &External<Lines>) -> bool {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    lines.reader().is_ok_and(|mut reader| {
+        let is_there = reader.bytes.starts_with(MARK);
+        if is_there {
+            let length = reader.bytes.len() - MARK.len();
+            reader.bytes.copy_within(MARK.len().., 0);
+            reader.bytes.resize(length, 0);
+        }
+        is_there
+    })
+}
+
+/// A copy of the loaded lines.
+#[napi]
+pub fn line_bytes(env: Env, lines: &External<Lines>) -> napi::Result<Bytes> {
+    node_api::guarded(env, || {
+        let reader = lines.reader()?;
+        let mut copy = vec![];
+        copy.try_grow(reader.bytes.len())?;
+        copy.extend_from_slice(&reader.bytes);
+        Ok(Bytes::try_from(copy)?)
     })
 }
 

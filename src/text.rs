@@ -521,6 +521,6 @@ pub fn copy_bytes(name: &str, value: &Unknown<'_>) -> Result<Vec<u8>, Failure> {
 }
 
 /// Appends the bytes of a Uint8Array to `bytes`.
-pub fn append_bytes(name: &str, value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+pub fn append_bytes(name: &str, value: &Unknown<'_>, bytes: &mut impl node_api::ByteList) -> Result<(), Failure> {
     node_api::append_bytes(value, bytes).map(drop).map_err(|refused| refusal(name, BYTES, value, refused))
 }

@@ -284,7 +284,7 @@ function priceOf(value) {
 
 function summary({ output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, skipped }, cost) {
   const lines = [
-    `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens)).toFixed(2)} bytes per token`,
+    `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
     ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
     ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),

@@ -118,7 +118,7 @@ export class DocumentBatch {
     this.#table = new Float64Array(native.takeDocumentTable(this.handle))
     this.length = this.#table.length / TABLE_COLUMNS
     for (let index = 0; index < this.length; index++) this.#bytes += this.textBytes(index)
-    if (this.#hasGroups) this.#characters = new Uint32Array(native.documentCharacters(this.handle))
+    this.#characters = new Uint32Array(native.documentCharacters(this.handle))
     if (this.#hasIds || this.#hasGroups) {
       const json = Buffer.from(native.takeDocumentIds(this.handle)).toString()
       this.#ids = JSON.parse(`[${json.slice(1)}]`)
@@ -131,7 +131,7 @@ export class DocumentBatch {
     return this.#table[index * TABLE_COLUMNS + 2]
   }
 
-  /** The length of a text in characters, if documents have groups. */
+  /** The length of a text in characters, Unicode code points. */
   characters(index) {
     return this.#characters[index]
   }

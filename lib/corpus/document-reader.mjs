@@ -8,15 +8,16 @@ import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 
 import { Failure } from '../files/failure.mjs'
-import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../files/rows.mjs'
+import { MAX_JSON, MAX_WHOLE, valueAt } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
 import { FieldReader } from './json-field.mjs'
-import { tooLong } from './lines.mjs'
+import { LineGatherer, tooLong } from './lines.mjs'
 
 const native = createRequire(import.meta.url)('../native.js')
 
 const NEWLINE = 10
 const RETURN = 13
+const EMPTY = Buffer.alloc(0)
 /** The value of `#next` when all rows are added. */
 const DONE = Infinity
 /** Maximum size in bytes of the scratch buffer that is kept for the next line. */
@@ -29,8 +30,7 @@ const MAX_SCRATCH_BYTES = 4 << 20
  * @param {import('./options.mjs').Content} content
  * @returns {number}
  */
-export const maxRowBytes = ({ rows }, { maxRow }) =>
-  maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE, parquet: MAX_LINE }[rows]
+export const maxRowBytes = ({ rows }, { maxRow }) => maxRow ?? (rows === 'files' ? MAX_WHOLE : MAX_JSON)
 
 /** The group of documents whose field is missing, or is not a string, number or boolean. */
 const NO_GROUP = '(none)'
@@ -47,8 +47,12 @@ export class DocumentReader {
   #batch
   #scratch = Buffer.alloc(0)
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
-  /** The addon's reader of the lines of the part; `undefined` if JavaScript reads all of them. */
-  #lines = /** @type {object | undefined} */ (undefined)
+  /** The addon's reader of the lines of the part. */
+  #lines = /** @type {any} */ (undefined)
+  /** Whether JavaScript reads the documents of all lines. */
+  #isOwn = false
+  /** Readers of the addon by the unit of their rows. */
+  #readers = /** @type {Record<string, object>} */ ({})
   #maxRow = 0
   /** The number of rows of the part before the next one. */
   #row = 0
@@ -76,25 +80,42 @@ export class DocumentReader {
 
   /** Sets the part that the rows loaded from now on are from. */
   startPart(part) {
-    const { field, idField, groupBy } = this.#content
-    // The addon can read one field besides the text.
-    const other = idField ?? groupBy
-    const isRead = idField === undefined || groupBy === undefined
+    const { rows } = part
     this.#part = part
     this.#maxRow = maxRowBytes(part, this.#content)
     this.#row = 0
     this.#batch.startPart(part)
-    if (part.rows === 'lines')
-      this.#lines = groupBy === undefined ? native.lineReader(undefined, undefined, this.#maxRow) : undefined
-    else if (part.rows !== 'json' || !isRead || !isWellFormed(field) || !isWellFormed(other)) this.#lines = undefined
-    else this.#lines = native.lineReader(field, other, this.#maxRow)
+    this.#isOwn = !this.#isForAddon(rows)
+    if (rows !== 'json' && rows !== 'lines') return
+    this.#readers[rows] ??= this.#lineReader(rows)
+    this.#lines = this.#readers[rows]
+  }
+
+  /** Gathers a line of the part. */
+  get gatherer() {
+    return new LineGatherer(this.#lines)
+  }
+
+  /** Whether the addon reads the documents of lines. It can read one field besides the text. */
+  #isForAddon(rows) {
+    const { field, idField, groupBy } = this.#content
+    if (rows === 'lines') return groupBy === undefined
+    const isRead = idField === undefined || groupBy === undefined
+    return rows === 'json' && isRead && isWellFormed(field) && isWellFormed(idField ?? groupBy)
+  }
+
+  /** Creates a reader of the addon. If JavaScript reads the lines, it only keeps them. */
+  #lineReader(rows) {
+    const { field, idField, groupBy } = this.#content
+    if (rows === 'lines' || this.#isOwn) return native.lineReader(undefined, undefined, this.#maxRow)
+    return native.lineReader(field, idField ?? groupBy, this.#maxRow)
   }
 
   /** Loads rows, or a block of lines. They must not change until all of them are added. */
   load(rows) {
     this.#rows = rows
     this.#next = 0
-    if (this.#lines !== undefined && rows.lines !== undefined) native.loadLines(this.#lines, rows.lines)
+    if (!this.#isOwn && rows.lines !== undefined) native.loadLines(this.#lines, rows.lines)
   }
 
   /** Adds rows until a batch is full, and returns it; `undefined` when all rows are added. */
@@ -128,18 +149,29 @@ export class DocumentReader {
    * whether there were any.
    */
   #addLines() {
-    const { lines, at } = this.#rows
+    const { lines, gathered, at } = this.#rows
     const start = this.#next
     if (start === DONE) return false
-    if (lines === undefined || lines.length === 0) {
-      this.#addLine(lines, at)
+    const isMore = this.#addSome(lines, gathered, at)
+    if (!isMore) {
+      gathered?.clear()
       this.#next = DONE
-      return true
     }
+    return true
+  }
+
+  /** Adds lines as `#addLines` does. Returns whether there may be further ones. */
+  #addSome(lines, gathered, at) {
+    const length = (lines ?? gathered)?.length
+    if (length === undefined || length === 0) {
+      this.#addLine(length === undefined ? undefined : EMPTY, at)
+      return false
+    }
+    const start = this.#next
     let end
-    if (this.#lines === undefined) {
-      end = lines.indexOf(NEWLINE, start)
-      if (end === -1) end = lines.length
+    if (this.#isOwn) {
+      end = lines === undefined ? -1 : lines.indexOf(NEWLINE, start)
+      if (end === -1) end = length
     } else {
       const taken = this.#batch.take(this.#lines, start, at, this.#row)
       this.#row += taken.count
@@ -148,11 +180,11 @@ export class DocumentReader {
     }
     if (end !== undefined) {
       const isTooLong = end - this.#next > this.#maxRow
-      this.#addLine(isTooLong ? undefined : lines.subarray(this.#next, end), at + this.#next)
+      const bytes = isTooLong ? undefined : (lines ?? gathered.bytes()).subarray(this.#next, end)
+      this.#addLine(bytes, at + this.#next)
       this.#next = end + 1
     }
-    if (this.#next >= lines.length) this.#next = DONE
-    return true
+    return this.#next < length
   }
 
   #addLine(bytes, at) {

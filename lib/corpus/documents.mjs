@@ -15,7 +15,7 @@ import { tableRows } from './table.mjs'
  *
  * @typedef {object} RowMemory
  * @property {(bytes: number) => Promise<void>} reserve waits until there is memory for a row of
- *   `bytes` bytes
+ *   `bytes` bytes. A second call, for more bytes, replaces the first one
  * @property {() => void} release
  */
 
@@ -28,8 +28,12 @@ import { tableRows } from './table.mjs'
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
 
-/** Memory is reserved for rows of more bytes before they are read. */
-const SMALL_ROW_BYTES = 4 << 20
+/**
+ * Memory is reserved for rows of more bytes before they are read: first for a medium row and, if
+ * the row is still longer, for the longest row. So several medium rows can be read at a time.
+ */
+const SMALL_ROW_BYTES = 1 << 20
+const MEDIUM_ROW_BYTES = 4 << 20
 
 /**
  * Codes of errors after which the rest of an input cannot be read. `onError: 'skip'` leaves the
@@ -54,7 +58,7 @@ export async function* documentsOf(parts, base, content, hooks) {
   const reader = new DocumentReader(content, hooks.onSkip)
   for (const part of parts) {
     reader.startPart(part)
-    for await (const rows of rowsOfPart(part, base, content, hooks)) {
+    for await (const rows of rowsOfPart(part, base, content, hooks, reader.gatherer)) {
       reader.load(rows)
       let isReserved = 'isLarge' in rows && rows.isLarge === true
       for (let batch = reader.nextBatch(); batch !== undefined; batch = reader.nextBatch()) {
@@ -74,22 +78,21 @@ export async function* documentsOf(parts, base, content, hooks) {
  * Yields the rows of a part, as blocks of lines or as arrays. They are valid until the next ones
  * are requested.
  */
-async function* rowsOfPart(part, base, content, hooks) {
+async function* rowsOfPart(part, base, content, hooks, gatherer) {
   const input = await openPart(part, base)
   try {
     if (part.rows === 'parquet') {
-      yield* tableRows(part, input, content, hooks.onRead)
+      const limits = limitsOf(maxRowBytes(part, content), Infinity, hooks.memory)
+      for await (const rows of tableRows(part, input, content, hooks.onRead)) yield* separated(rows, limits)
       await input.checkUnchanged()
       return
     }
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
     const chunks = part.codec === undefined ? raw : decompressed(raw, content.maxRatio)
     const maxRow = maxRowBytes(part, content)
-    const longest = part.codec === undefined ? Math.min(maxRow, part.end - part.start) : maxRow
-    const large = { from: SMALL_ROW_BYTES, reserve: () => hooks.memory?.reserve(longest) }
-    yield* part.rows === 'files'
-      ? wholeFile(chunks, maxRow, part, large)
-      : lineBlocks(chunks, maxRow, part.start, large)
+    const longest = part.codec === undefined ? part.end - part.start : Infinity
+    const limits = limitsOf(maxRow, longest, hooks.memory)
+    yield* part.rows === 'files' ? wholeFile(chunks, part, limits) : lineBlocks(chunks, part.start, gatherer, limits)
     await input.checkUnchanged()
   } catch (failure) {
     if (!INPUT_ERRORS.includes(failure.code) && !(failure.code === 'ERR_TOKENLANE_FIELD' && part.rows === 'parquet'))
@@ -122,22 +125,57 @@ async function openPart(part, base) {
   }
 }
 
+/**
+ * The limits of rows of at most `most` bytes. A row of the part has at most `longest` bytes.
+ *
+ * @returns {import('./part.mjs').RowLimits}
+ */
+function limitsOf(most, longest, memory) {
+  const reserve = async (length) => {
+    const largest = Math.min(longest, most)
+    const bytes = length > MEDIUM_ROW_BYTES ? largest : Math.min(largest, MEDIUM_ROW_BYTES)
+    await memory?.reserve(bytes)
+    return bytes
+  }
+  return { most, unreserved: SMALL_ROW_BYTES, reserve }
+}
+
+/**
+ * Yields the rows of a page of a Parquet file: large rows one by one, each when there is memory for
+ * it, and the rows between them together.
+ */
+async function* separated(rows, { most, unreserved, reserve }) {
+  let first = 0
+  for (let index = 0; index < rows.length; index++) {
+    const size = rows[index].value?.length
+    // A longer row is an error, which needs no memory.
+    if (!(size > unreserved && size <= most)) continue
+    if (first < index) yield rows.slice(first, index)
+    await reserve(size)
+    yield Object.assign([rows[index]], { isLarge: true })
+    first = index + 1
+  }
+  if (first < rows.length) yield first === 0 ? rows : rows.slice(first)
+}
+
 /** Yields a file as one row. */
-async function* wholeFile(chunks, maxRow, { path }, { from, reserve }) {
-  const row = new Gatherer(maxRow, tooLong)
+async function* wholeFile(chunks, { path }, { most, unreserved, reserve }) {
+  const row = new Gatherer(most, tooLong)
   let isTooLong = false
-  let isLarge = false
+  let allowed = unreserved
   for await (const chunk of chunks) {
-    isTooLong ||= row.length + chunk.length > maxRow
+    const length = row.length + chunk.length
+    isTooLong ||= length > most
     if (isTooLong) {
       row.take()
       continue
     }
-    if (!isLarge && row.length + chunk.length > from) {
-      isLarge = true
-      await reserve()
+    if (length > allowed) {
+      allowed = await reserve(length)
+      row.reserve(allowed)
     }
     row.push(chunk)
   }
-  yield Object.assign([{ path, bytes: isTooLong ? undefined : row.take(), at: 0, line: 1 }], { isLarge })
+  const bytes = isTooLong ? undefined : row.take()
+  yield Object.assign([{ path, bytes, at: 0, line: 1 }], { isLarge: allowed > unreserved })
 }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
+import { CopiedTokens, PieceBuffers, WholeTokens } from './tokens.mjs'
 
 const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
 
@@ -14,13 +15,8 @@ const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
 /** The array type for the ids of a job. Those of jsonl and parquet, which set no type, are u32. */
 export const viewOf = (content) => VIEWS[content.type ?? 'u32']
 
-/** Blocks use this many buffers in turn, so a block stays valid while the next two are made. */
-const BUFFERS = 3
-/** Maximum length of a buffer that is kept for reuse. Most batches have fewer ids. */
-const MAX_BUFFER_LENGTH = 1 << 20
-
 export class Encoder {
-  #buffers = new Array(BUFFERS)
+  #pieces
   #tokenizer
   #content
   #options
@@ -40,10 +36,11 @@ export class Encoder {
    */
   constructor(tokenizer, content, ids, stats, { threads, memory } = {}) {
     this.#memory = memory
+    this.#pieces = new PieceBuffers(viewOf(content))
     this.#tokenizer = tokenizer
     this.#content = content
-    this.#bos = ids.bos === undefined ? [] : [ids.bos]
-    this.#eos = ids.eos === undefined ? [] : [ids.eos]
+    this.#bos = Uint32Array.from(ids.bos === undefined ? [] : [ids.bos])
+    this.#eos = Uint32Array.from(ids.eos === undefined ? [] : [ids.eos])
     this.#stats = stats
     this.#isNarrow = maxId(tokenizer) > this.#maxId
     this.#options = {
@@ -57,21 +54,27 @@ export class Encoder {
 
   /**
    * Encodes batches of documents and yields their blocks in order. While a block is used, later
-   * batches are read and encoded. A block is valid until the one after the next is requested; a
-   * large block is valid until the next one is requested.
+   * batches are read and encoded. The arrays of a block's tokens are valid until the second next
+   * array is requested, from this block or a later one; those of a large block until the next block
+   * is requested.
    *
    * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
    * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
    * @returns {AsyncGenerator<import('./formats/formats.mjs').Block>}
    */
   async *blocks(batches, onSkip) {
-    /** The results whose memory belongs to blocks that are still valid. */
-    const held = []
+    /** The result whose ids the last block has; its last array may still be written. */
+    let held
     for await (const { isLarge, results } of this.#encoded(batches, onSkip)) {
       for (const result of results) {
-        yield this.#blockOf(result)
-        held.push(result.encoded)
-        while (held.length > (isLarge ? 0 : BUFFERS - 1)) held.shift().dispose()
+        const block = this.#blockOf(result)
+        yield block
+        held?.dispose()
+        held = result.encoded
+        if (isLarge || block.tokens instanceof CopiedTokens) {
+          held.dispose()
+          held = undefined
+        }
       }
       if (isLarge) this.#memory?.release()
     }
@@ -151,11 +154,9 @@ export class Encoder {
         kept[row] = Math.min(all, most)
         isWhole &&= all === kept[row]
         const tokens = all === 0 ? 0 : kept[row] + around
-        this.#stats.document(path, batch.textBytes(index), tokens, all - kept[row])
-        if (batch.hasGroups && tokens > 0) {
-          const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
-          this.#stats.inGroup(batch.group(index), { documents: 1, tokens, textBytes, characters })
-        }
+        const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
+        const values = { tokens, cutTokens: all - kept[row], textBytes, characters }
+        this.#stats.document(path, values, batch.hasGroups ? batch.group(index) : undefined)
       }
     })
     return { kept, isWhole }
@@ -178,50 +179,18 @@ export class Encoder {
       total += kept[row] + around
     }
     if (this.#isNarrow) this.#checkWidth(ids)
+    const isCopied = !isWhole || viewOf(this.#content) !== Uint32Array
+    const ends = { bos: this.#bos, eos: this.#eos, length: total }
     return {
       isLarge: batch.isLarge,
-      tokens: isWhole ? this.#typed(ids) : this.#joined(encoded, kept, total),
+      tokens: isCopied
+        ? new CopiedTokens(encoded, kept, ends, this.#pieces)
+        : new WholeTokens(ids, lengths.subarray(0, count)),
       lengths: lengths.subarray(0, count),
       get documents() {
         return Array.from(documents.subarray(0, count), (index) => batch.about(index))
       },
     }
-  }
-
-  /** All ids as numbers of the job's type. */
-  #typed(ids) {
-    if (viewOf(this.#content) === Uint32Array) return ids
-    const tokens = this.#buffer(ids.length)
-    tokens.set(ids)
-    return tokens
-  }
-
-  /** The kept ids of all rows that have ids, each row between the ids of bos and eos. */
-  #joined({ ids, rowOffsets }, kept, total) {
-    const tokens = this.#buffer(total)
-    let to = 0
-    const put = (values) => {
-      tokens.set(values, to)
-      to += values.length
-    }
-    for (let row = 0; row < kept.length; row++) {
-      if (rowOffsets[row + 1] === rowOffsets[row]) continue
-      put(this.#bos)
-      put(ids.subarray(rowOffsets[row], rowOffsets[row] + kept[row]))
-      put(this.#eos)
-    }
-    return tokens
-  }
-
-  /** An array for the ids of a block. A later block reuses its memory. */
-  #buffer(length) {
-    const View = viewOf(this.#content)
-    if (length > MAX_BUFFER_LENGTH) return new View(length)
-    let buffer = this.#buffers.shift()
-    if (buffer === undefined || buffer.length < length)
-      buffer = new View(Math.min(MAX_BUFFER_LENGTH, Math.ceil(length * 1.25)))
-    this.#buffers.push(buffer)
-    return buffer.subarray(0, length)
   }
 
   /** The largest id that fits into the type of the job. */

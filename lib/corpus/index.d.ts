@@ -102,8 +102,8 @@ export interface CorpusOptions {
    */
   specialTokens?: 'parse' | 'text' | 'throw' | undefined
   /**
-   * The maximum size of a row in bytes. Default: 256 MiB for a whole file, 64 MiB for a line or a
-   * row of Parquet, 16 MiB for a line of JSON.
+   * The maximum size of a row in bytes. Default: 16 MiB, and 256 MiB for a whole file (`rows:
+   * 'files'`). A row of one token per byte needs twenty times its size in memory.
    */
   maxRow?: number | undefined
   /** The maximum number of bytes per compressed byte, beyond the first 64 MiB. Default: 100. */
@@ -297,6 +297,8 @@ export interface CorpusTotals {
   tokens: number
   /** Bytes of the texts in UTF-8. */
   textBytes: number
+  /** Characters, Unicode code points, of the texts. */
+  characters: number
   /** Documents without tokens, which are left out. */
   empty: number
   /** Documents that were cut at `maxTokens`. */

@@ -1,10 +1,13 @@
 // Cuts the chunks of a file into blocks of whole lines.
 
+import { createRequire } from 'node:module'
+
 import { Failure } from '../files/failure.mjs'
-import { Gatherer } from '../files/gather.mjs'
+
+const native = createRequire(import.meta.url)('../native.js')
 
 const NEWLINE = 10
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
+const BYTE_ORDER_MARK_LENGTH = 3
 const EMPTY = Buffer.alloc(0)
 
 /** The error of a row with more bytes than `most`. */
@@ -12,11 +15,50 @@ export const tooLong = (most) =>
   new Failure('TEXT_TOO_LONG', `this row has more than ${most} bytes, the limit that maxRow (--max-row) sets`)
 
 /**
+ * Joins the parts of a line in a reader of the addon. That memory is freed when the line has been
+ * read, and not when V8 collects garbage.
+ */
+export class LineGatherer {
+  #lines
+
+  /** @param {object} lines a reader of the addon */
+  constructor(lines) {
+    this.#lines = lines
+  }
+
+  /** The number of bytes. */
+  length = 0
+
+  /** Adds a part. `room` is the number of bytes to reserve for the line. */
+  push(part, room) {
+    if (this.length === 0) native.clearLines(this.#lines)
+    native.appendToLine(this.#lines, part, room)
+    this.length += part.length
+  }
+
+  dropByteOrderMark() {
+    if (this.length > 0 && native.dropByteOrderMark(this.#lines)) this.length -= BYTE_ORDER_MARK_LENGTH
+  }
+
+  /** A copy of the line. */
+  bytes() {
+    const { buffer, byteOffset, length } = native.lineBytes(this.#lines)
+    return Buffer.from(buffer, byteOffset, length)
+  }
+
+  clear() {
+    if (this.length > 0) native.clearLines(this.#lines)
+    this.length = 0
+  }
+}
+
+/**
  * A block of whole lines.
  *
  * @typedef {object} LineBlock
- * @property {Buffer | undefined} lines several lines, each with its line feed, or one line without
- *   it; `undefined` for one line that is too long
+ * @property {Buffer} [lines] several lines, each with its line feed
+ * @property {LineGatherer} [gathered] one line without its line feed. Without `lines` and
+ *   `gathered` the block is one line that is too long
  * @property {number} at the position of the first line
  * @property {boolean} [isLarge] whether memory was reserved for it
  */
@@ -26,42 +68,40 @@ export const tooLong = (most) =>
  * A block is valid until the next one is requested.
  *
  * @param {AsyncIterable<Buffer>} chunks
- * @param {number} most the maximum size in bytes of a line that lies in several chunks
  * @param {number} start the position of the first chunk
- * @param {{ from: number, reserve: () => Promise<void> | undefined }} [large] `reserve` is awaited
- *   before a line in several chunks grows to more than `from` bytes
+ * @param {LineGatherer} begun gathers the line that lies in several chunks
+ * @param {import('./part.mjs').RowLimits} limits
  * @returns {AsyncGenerator<LineBlock>}
  */
-export async function* lineBlocks(chunks, most, start, large) {
-  const begun = new Gatherer(most, tooLong, { isReused: true })
+export async function* lineBlocks(chunks, start, begun, { most, unreserved, reserve }) {
   let isTooLong = false
-  let isLarge = false
+  /** The size up to which the line may grow before memory has to be reserved. */
+  let allowed = unreserved
   /** The positions of the current chunk and of the current line. */
   let position = start
   let at = start
   const gather = async (bytes) => {
-    isTooLong ||= begun.length + bytes.length > most
+    const length = begun.length + bytes.length
+    isTooLong ||= length > most
     if (isTooLong) {
-      begun.take()
+      begun.clear()
       return
     }
-    if (large !== undefined && !isLarge && begun.length + bytes.length > large.from) {
-      isLarge = true
-      await large.reserve()
-    }
-    begun.push(bytes)
+    if (length > allowed) allowed = await reserve(length)
+    begun.push(bytes, allowed > unreserved ? allowed : length)
   }
   const end = async (rest) => {
     await gather(rest)
-    const line = begun.take()
-    const block = { at, isLarge }
-    isLarge = false
+    const block = { at, isLarge: allowed > unreserved }
+    allowed = unreserved
     if (isTooLong) {
       isTooLong = false
-      return { ...block, lines: undefined }
+      return block
     }
-    return { ...block, lines: at === 0 && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line }
+    if (at === 0) begun.dropByteOrderMark()
+    return { ...block, gathered: begun }
   }
+  begun.clear()
   for await (const chunk of chunks) {
     let from = 0
     // The first line of a file may start with a byte order mark.
@@ -73,6 +113,7 @@ export async function* lineBlocks(chunks, most, start, large) {
         continue
       }
       yield await end(chunk.subarray(0, to))
+      begun.clear()
       from = to + 1
       at = position + from
     }
@@ -82,5 +123,8 @@ export async function* lineBlocks(chunks, most, start, large) {
     if (to < chunk.length) await gather(chunk.subarray(to))
     position += chunk.length
   }
-  if (at < position) yield await end(EMPTY)
+  if (at < position) {
+    yield await end(EMPTY)
+    begun.clear()
+  }
 }

@@ -8,12 +8,24 @@ import { recordsOf } from './shard.mjs'
 /** Lines are collected and written once they have this many characters. */
 const FLUSH_LENGTH = 1 << 16
 
+const SUMMED = /** @type {const} */ ([
+  'documents',
+  'tokens',
+  'textBytes',
+  'characters',
+  'empty',
+  'truncated',
+  'cutTokens',
+  'seconds',
+])
+
 /** The sums over all shards. */
 export class Totals {
   shards = 0
   documents = 0
   tokens = 0
   textBytes = 0
+  characters = 0
   empty = 0
   truncated = 0
   cutTokens = 0
@@ -23,8 +35,7 @@ export class Totals {
 
   add(record) {
     this.shards += 1
-    for (const name of ['documents', 'tokens', 'textBytes', 'empty', 'truncated', 'cutTokens', 'seconds'])
-      this[name] += record[name]
+    for (const name of SUMMED) this[name] += record[name]
     this.skipped += record.skipped.rows
   }
 
@@ -76,6 +87,7 @@ const lineOf = ({
   documents,
   tokens,
   textBytes,
+  characters,
   empty,
   truncated,
   skipped,
@@ -89,6 +101,7 @@ const lineOf = ({
   documents,
   tokens,
   textBytes,
+  characters,
   empty,
   truncated,
   skipped: skipped.rows,

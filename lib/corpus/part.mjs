@@ -14,4 +14,14 @@
  * @property {string} sample SHA-256 of the first and the last 64 KiB of the range
  */
 
+/**
+ * The limits of the rows of a part.
+ *
+ * @typedef {object} RowLimits
+ * @property {number} most the maximum size in bytes of a row that lies in several chunks
+ * @property {number} unreserved the size up to which no memory is reserved for a row
+ * @property {(length: number) => Promise<number>} reserve waits until there is memory for a row
+ *   that has `length` bytes or more. Returns the size that memory was reserved for
+ */
+
 export {}

@@ -9,7 +9,7 @@ const MAX_NAMES = 10_000
 /** Maximum number of rows of a table. The other rows are added up to one. */
 export const MAX_SHOWN = 40
 
-const COLUMNS = ['documents', 'tokens', 'textBytes', 'characters', 'skipped', 'seconds', 'shards']
+const COLUMNS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters', 'skipped', 'seconds', 'shards']
 
 /** Sums by name. */
 export class Groups {

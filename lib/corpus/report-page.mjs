@@ -45,7 +45,8 @@ function cardsOf(job, { totals, first, last }, price) {
     ['documents', number(totals.documents)],
     ['tokens', number(totals.tokens)],
     ['bytes of text', number(totals.textBytes)],
-    ['bytes per token', fixed(totals.textBytes / totals.tokens)],
+    ['characters per token', perToken('characters', totals)],
+    ['bytes per token', perToken('textBytes', totals)],
     ['tokens per document', number(totals.tokens / Math.max(1, totals.documents))],
     ['shards', `${number(totals.shards)}${ofAll}`],
     ['rows skipped', number(totals.skipped)],
@@ -73,24 +74,23 @@ function factsOf(job, { totals, first, last }, price) {
 }
 
 function sourceSection(sources, price) {
-  const heads = ['source', 'tokens', 'documents', 'bytes per token', 'skipped', ...costHead(price)]
-  const rows = rowsOf(sources.largest(), ({ documents, tokens, textBytes, skipped }) => [
-    number(documents),
-    fixed(textBytes / tokens),
-    number(skipped),
-    ...costCell(tokens, price),
+  const heads = ['source', 'tokens', 'documents', ...RATIO_HEADS, 'skipped', ...costHead(price)]
+  const rows = rowsOf(sources.largest(), (sums) => [
+    number(sums.documents),
+    ...ratiosOf(sums),
+    number(sums.skipped),
+    ...costCell(sums.tokens, price),
   ])
   return `<h2>Tokens by source</h2>\n${table(heads, rows)}`
 }
 
 function groupSection(groups, field, price) {
   const name = escape(field)
-  const heads = [name, 'tokens', 'documents', 'characters per token', 'bytes per token', ...costHead(price)]
-  const rows = rowsOf(groups.largest(), ({ documents, tokens, characters, textBytes }) => [
-    number(documents),
-    fixed(characters / tokens),
-    fixed(textBytes / tokens),
-    ...costCell(tokens, price),
+  const heads = [name, 'tokens', 'documents', ...RATIO_HEADS, ...costHead(price)]
+  const rows = rowsOf(groups.largest(), (sums) => [
+    number(sums.documents),
+    ...ratiosOf(sums),
+    ...costCell(sums.tokens, price),
   ])
   return `<h2>Tokens by ${name}</h2>\n${table(heads, rows)}`
 }
@@ -118,6 +118,11 @@ function skippedSection({ codes, skipped }) {
 ${table(['reason', 'rows'], bars(counts))}
 <details><summary>The first ${number(skipped.length)}</summary><ul>${items.join('')}</ul></details>`
 }
+
+/** The size of texts per token, counting the tokens that --max-tokens cut off. */
+const perToken = (size, sums) => fixed(sums[size] / (sums.tokens + sums.cutTokens))
+const RATIO_HEADS = ['characters per token', 'bytes per token']
+const ratiosOf = (sums) => [perToken('characters', sums), perToken('textBytes', sums)]
 
 const costOf = (tokens, price) => fixed((tokens / 1e6) * price)
 /** The head and the cell of the column that tables have if a price is given. */

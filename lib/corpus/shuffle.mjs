@@ -5,6 +5,8 @@
 
 import { createHash } from 'node:crypto'
 
+import { WholeTokens } from './tokens.mjs'
+
 /** Bytes of input per bucket, and the maximum number of buckets. */
 const BUCKET_BYTES = 8 << 20
 const MAX_BUCKETS = 64
@@ -87,24 +89,23 @@ export class ShuffleWriter {
   }
 
   async write({ tokens, lengths, documents }) {
-    const bytes = Buffer.from(tokens.buffer, tokens.byteOffset, tokens.byteLength)
     const width = this.#View.BYTES_PER_ELEMENT
-    let from = 0
-    for (let index = 0; index < lengths.length; index++) {
-      const to = from + lengths[index] * width
-      const about = Buffer.from(JSON.stringify(documents[index]))
+    let index = 0
+    for (const pieces of tokens.documents()) {
+      const size = lengths[index] * width
+      const about = Buffer.from(JSON.stringify(documents[index++]))
       const header = Buffer.alloc(8)
-      header.writeUInt32LE(to - from, 0)
+      header.writeUInt32LE(size, 0)
       header.writeUInt32LE(about.length, 4)
       const bucket = this.#buckets[Math.floor(this.#random() * this.#buckets.length)]
-      bucket.pending.push(header, about, bytes.subarray(from, to))
-      bucket.size += 8 + about.length + to - from
-      from = to
-      if (bucket.size >= FLUSH_BYTES) await flush(bucket)
-    }
-    // The caller may now reuse the memory of the tokens, so they are copied.
-    for (const bucket of this.#buckets) {
-      if (bucket.pending.length > 0) bucket.pending = [Buffer.concat(bucket.pending)]
+      bucket.pending.push(header, about)
+      bucket.size += 8 + about.length
+      for (const piece of pieces) {
+        // The memory of the tokens is reused, so they are copied.
+        bucket.pending.push(Buffer.copyBytesFrom(piece))
+        bucket.size += piece.byteLength
+        if (bucket.size >= FLUSH_BYTES) await flush(bucket)
+      }
     }
   }
 
@@ -144,7 +145,7 @@ export class ShuffleWriter {
         to += tokens
       }
       await this.#writer.write({
-        tokens: new this.#View(block.buffer, block.byteOffset, size / width),
+        tokens: new WholeTokens(new this.#View(block.buffer, block.byteOffset, size / width), lengths),
         lengths,
         documents,
       })

@@ -9,13 +9,30 @@ const MAX_NAME_LENGTH = 100
 /** The group of the documents of all further groups. */
 const OTHER_GROUPS = '(others)'
 
-/** @typedef {{ documents: number, tokens: number, textBytes: number, characters: number }} Group */
+/**
+ * Sums over documents. The texts have `tokens` and `cutTokens`.
+ *
+ * @typedef {{ documents: number, tokens: number, cutTokens: number, textBytes: number, characters:
+ *   number }} Counts
+ */
+
+/** @returns {Counts} */
+const noCounts = () => ({ documents: 0, tokens: 0, cutTokens: 0, textBytes: 0, characters: 0 })
+
+/** @type {(keyof Counts)[]} */
+const COUNTS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters']
+
+function addTo(sums, values) {
+  for (const name of COUNTS) sums[name] += values[name]
+}
 
 export class Stats {
   documents = 0
   tokens = 0
   /** Bytes of UTF-8 of the texts. */
   textBytes = 0
+  /** Characters, Unicode code points, of the texts. */
+  characters = 0
   /** Documents without tokens, which are left out. */
   empty = 0
   /** Documents that had more than maxTokens, and the tokens that were cut off. */
@@ -28,48 +45,41 @@ export class Stats {
   lengths = []
   skipped = { rows: 0, codes: /** @type {Record<string, number>} */ ({}), listed: /** @type {object[]} */ ([]) }
   /** The same counts per input. */
-  sources = /** @type {Record<string, { documents: number, tokens: number, textBytes: number, skipped: number }>} */ ({
-    __proto__: null,
-  })
+  sources = /** @type {Record<string, Counts & { skipped: number }>} */ ({ __proto__: null })
   /** With the option groupBy, the counts per group. */
-  #groups = /** @type {Map<string, Group>} */ (new Map())
+  #groups = /** @type {Map<string, Counts>} */ (new Map())
 
   /**
-   * Counts a document with its bytes and tokens. `cut` tokens were left out because of `maxTokens`.
+   * Counts a document of an input.
+   *
+   * @param {string} path
+   * @param {{ tokens: number, cutTokens: number, textBytes: number, characters: number }} values
+   * @param {string} [group] with the option groupBy
    */
-  document(path, bytes, tokens, cut) {
-    if (tokens === 0) {
+  document(path, values, group) {
+    if (values.tokens === 0) {
       this.empty += 1
       return
     }
-    const source = this.#source(path)
-    this.documents += 1
-    this.tokens += tokens
-    this.textBytes += bytes
-    source.documents += 1
-    source.tokens += tokens
-    source.textBytes += bytes
-    if (cut > 0) {
-      this.truncated += 1
-      this.cutTokens += cut
-    }
-    const magnitude = 31 - Math.clz32(tokens)
+    const counts = { documents: 1, ...values }
+    addTo(this, counts)
+    addTo(this.#source(path), counts)
+    if (group !== undefined) addTo(this.#group(group), counts)
+    if (values.cutTokens > 0) this.truncated += 1
+    const magnitude = 31 - Math.clz32(values.tokens)
     while (this.lengths.length <= magnitude) this.lengths.push(0)
     this.lengths[magnitude] += 1
   }
 
-  /**
-   * Counts a document for its group.
-   *
-   * @param {string} name
-   * @param {Group} values
-   */
-  inGroup(name, values) {
+  #group(name) {
     const short = name.slice(0, MAX_NAME_LENGTH)
     const key = this.#groups.has(short) || this.#groups.size < MAX_GROUPS ? short : OTHER_GROUPS
-    const group = this.#groups.get(key) ?? { documents: 0, tokens: 0, textBytes: 0, characters: 0 }
-    for (const column of Object.keys(group)) group[column] += values[column]
-    this.#groups.set(key, group)
+    let group = this.#groups.get(key)
+    if (group === undefined) {
+      group = noCounts()
+      this.#groups.set(key, group)
+    }
+    return group
   }
 
   /** Counts a row that was skipped. */
@@ -82,7 +92,7 @@ export class Stats {
   }
 
   #source(path) {
-    this.sources[path] ??= { documents: 0, tokens: 0, textBytes: 0, skipped: 0 }
+    this.sources[path] ??= { ...noCounts(), skipped: 0 }
     return this.sources[path]
   }
 

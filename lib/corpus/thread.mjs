@@ -13,13 +13,17 @@ const PROGRESS_INTERVAL_MS = 100
 
 /** The memory for a large row of the shard. The main thread grants it. */
 class RowMemory {
-  #isHeld = false
+  #reserved = 0
   #granted = () => {}
 
-  /** Waits until the main thread grants memory for a row of `bytes` bytes. */
+  /**
+   * Waits until the main thread grants memory for a row of `bytes` bytes. The memory of an earlier
+   * call is released first: otherwise two shards could wait for each other.
+   */
   async reserve(bytes) {
-    if (this.#isHeld) return
-    this.#isHeld = true
+    if (this.#reserved >= bytes) return
+    this.release()
+    this.#reserved = bytes
     await new Promise((resolve) => {
       this.#granted = () => resolve(undefined)
       parentPort.postMessage({ reserve: bytes })
@@ -32,8 +36,8 @@ class RowMemory {
   }
 
   release() {
-    if (this.#isHeld) parentPort.postMessage({ isReleased: true })
-    this.#isHeld = false
+    if (this.#reserved > 0) parentPort.postMessage({ isReleased: true })
+    this.#reserved = 0
   }
 }
 

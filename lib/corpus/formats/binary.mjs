@@ -45,7 +45,7 @@ export class BinaryWriter {
   }
 
   async write(block) {
-    await this.#tokens.write(block.tokens)
+    for (const piece of block.tokens.pieces()) await this.#tokens.write(piece)
     await this.#rows.write(this.#rowEnds.of(rowLengths(block, this.#packer, this.#pack)))
     await this.#documents?.write(this.#documentEnds.of(block.lengths))
     let text = ''

@@ -14,7 +14,7 @@ import { ParquetWriter } from './parquet.mjs'
  * The tokens of several documents.
  *
  * @typedef {object} Block
- * @property {Uint16Array | Uint32Array} tokens of all documents, end to end
+ * @property {import('../tokens.mjs').Tokens} tokens of all documents, end to end
  * @property {Uint32Array} lengths of the documents; none is empty
  * @property {boolean} [isLarge] whether this block has to be on disk before the next one is made
  * @property {{ id?: string, path: string, at: number }[]} documents

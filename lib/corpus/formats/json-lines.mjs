@@ -27,12 +27,12 @@ export class JsonLinesWriter {
     return new JsonLinesWriter((await create('.jsonl')).appendOnly(), pack, idField !== undefined)
   }
 
-  async write({ tokens, lengths, documents }) {
-    let from = 0
-    for (let index = 0; index < lengths.length; index++) {
-      const ids = tokens.subarray(from, (from += lengths[index]))
-      if (this.#pack === undefined) await this.#document(ids, documents[index])
-      else await this.#packed(ids, documents[index])
+  async write({ tokens, documents }) {
+    let index = 0
+    for (const pieces of tokens.documents()) {
+      if (this.#pack === undefined) await this.#document(pieces, documents[index])
+      else await this.#packed(pieces, documents[index])
+      index += 1
     }
   }
 
@@ -41,25 +41,33 @@ export class JsonLinesWriter {
     await this.#flush()
   }
 
-  async #document(ids, { id }) {
+  async #document(pieces, { id }) {
     this.#text += this.#hasIds ? `{"id":${JSON.stringify(id)},"ids":[` : '{"ids":['
-    await this.#numbers(ids, true)
+    let isFirst = true
+    for (const ids of pieces) {
+      await this.#numbers(ids, isFirst)
+      isFirst = false
+    }
     this.#text += ']}\n'
   }
 
   /** Adds a document to the current row and further ones. */
-  async #packed(ids, { id }) {
-    for (let from = 0; from < ids.length; ) {
-      const count = Math.min(ids.length - from, this.#pack - this.#length)
-      if (this.#length === 0) this.#text += '{"ids":['
-      if (from === 0) {
-        this.#starts.push(this.#length)
-        this.#ids.push(id)
+  async #packed(pieces, { id }) {
+    let isStart = true
+    for (const ids of pieces) {
+      for (let from = 0; from < ids.length; ) {
+        const count = Math.min(ids.length - from, this.#pack - this.#length)
+        if (this.#length === 0) this.#text += '{"ids":['
+        if (isStart) {
+          this.#starts.push(this.#length)
+          this.#ids.push(id)
+          isStart = false
+        }
+        await this.#numbers(ids.subarray(from, from + count), this.#length === 0)
+        this.#length += count
+        from += count
+        if (this.#length === this.#pack) this.#endRow()
       }
-      await this.#numbers(ids.subarray(from, from + count), this.#length === 0)
-      this.#length += count
-      from += count
-      if (this.#length === this.#pack) this.#endRow()
     }
   }
 

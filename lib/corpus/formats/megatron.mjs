@@ -62,7 +62,7 @@ export class MegatronWriter {
   }
 
   async write(block) {
-    await this.#tokens.writeNumbers(block.tokens)
+    for (const piece of block.tokens.pieces()) await this.#tokens.writeNumbers(piece)
     await this.#add(rowLengths(block, this.#packer, this.#pack))
     await this.#documents?.write(this.#ends.of(block.lengths))
   }

@@ -72,12 +72,16 @@ export class ParquetWriter {
     )
   }
 
-  async write({ tokens, lengths, documents }) {
-    let from = 0
-    for (let index = 0; index < lengths.length; index++) {
-      const ids = tokens.subarray(from, (from += lengths[index]))
-      if (this.#pack === undefined) await this.#add({ id: documents[index].id, ids: Array.from(ids) })
-      else await this.#packed(ids, documents[index])
+  async write({ tokens, documents }) {
+    let index = 0
+    for (const pieces of tokens.documents()) {
+      if (this.#pack === undefined) {
+        /** @type {number[]} */
+        const ids = []
+        for (const piece of pieces) for (const id of piece) ids.push(id)
+        await this.#add({ id: documents[index].id, ids })
+      } else await this.#packed(pieces, documents[index])
+      index += 1
     }
   }
 
@@ -89,17 +93,21 @@ export class ParquetWriter {
   }
 
   /** Adds a document to the current row and further ones. */
-  async #packed(ids, { id }) {
-    for (let from = 0; from < ids.length; ) {
-      const row = this.#row
-      const count = Math.min(ids.length - from, this.#pack - row.ids.length)
-      if (from === 0) {
-        row.starts.push(row.ids.length)
-        row.documents.push(id)
+  async #packed(pieces, { id }) {
+    let isStart = true
+    for (const ids of pieces) {
+      for (let from = 0; from < ids.length; ) {
+        const row = this.#row
+        const count = Math.min(ids.length - from, this.#pack - row.ids.length)
+        if (isStart) {
+          row.starts.push(row.ids.length)
+          row.documents.push(id)
+          isStart = false
+        }
+        for (let at = from; at < from + count; at++) row.ids.push(ids[at])
+        from += count
+        if (row.ids.length === this.#pack) await this.#endRow()
       }
-      for (let at = from; at < from + count; at++) row.ids.push(ids[at])
-      from += count
-      if (row.ids.length === this.#pack) await this.#endRow()
     }
   }
 

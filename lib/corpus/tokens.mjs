@@ -1,0 +1,142 @@
+// The tokens of a block of documents. Writers get them as arrays, one after the other, so that the
+// tokens of a long document are not copied as a whole.
+
+/** Maximum length of an array of copied tokens. */
+const PIECE_LENGTH = 1 << 18
+
+/** @typedef {Iterable<Uint16Array | Uint32Array>} Pieces */
+
+/**
+ * The tokens of documents, end to end.
+ *
+ * @typedef {object} Tokens
+ * @property {number} length the number of tokens
+ * @property {() => Pieces} pieces the tokens of all documents. An array is valid until the second
+ *   next one is requested, from this block or a later one
+ * @property {() => Iterable<Pieces>} documents for each document its tokens. An array is valid
+ *   until the next one is requested
+ */
+
+/**
+ * Tokens that are in one array already.
+ *
+ * @implements {Tokens}
+ */
+export class WholeTokens {
+  #tokens
+  #lengths
+
+  /**
+   * @param {Uint16Array | Uint32Array} tokens
+   * @param {Uint32Array} lengths of the documents
+   */
+  constructor(tokens, lengths) {
+    this.#tokens = tokens
+    this.#lengths = lengths
+  }
+
+  get length() {
+    return this.#tokens.length
+  }
+
+  pieces() {
+    return [this.#tokens]
+  }
+
+  *documents() {
+    let from = 0
+    for (const length of this.#lengths) yield [this.#tokens.subarray(from, (from += length))]
+  }
+}
+
+/** Two buffers, which are used in turn: one is filled while the other one is written. */
+export class PieceBuffers {
+  #buffers
+
+  /** @param {Uint16ArrayConstructor | Uint32ArrayConstructor} View */
+  constructor(View) {
+    this.#buffers = [new View(PIECE_LENGTH), new View(PIECE_LENGTH)]
+  }
+
+  next() {
+    this.#buffers.reverse()
+    return this.#buffers[0]
+  }
+}
+
+/**
+ * Tokens that are copied out of a batch, because a document has further tokens, or fewer, or the
+ * numbers have another type.
+ *
+ * @implements {Tokens}
+ */
+export class CopiedTokens {
+  #batch
+  #kept
+  #ends
+  #buffers
+
+  /**
+   * @param {{ ids: Uint32Array, rowOffsets: Uint32Array }} batch rows without ids have no tokens
+   * @param {Uint32Array} kept the number of ids of each row that are used
+   * @param {{ bos: Uint32Array, eos: Uint32Array, length: number }} ends the tokens before and
+   *   after each row, and the number of all tokens
+   * @param {PieceBuffers} buffers
+   */
+  constructor({ ids, rowOffsets }, kept, ends, buffers) {
+    this.#batch = { ids, rowOffsets }
+    this.#kept = kept
+    this.#ends = ends
+    this.#buffers = buffers
+  }
+
+  get length() {
+    return this.#ends.length
+  }
+
+  pieces() {
+    return this.#joined(0, this.#kept.length)
+  }
+
+  *documents() {
+    for (let row = 0; row < this.#kept.length; row++) {
+      if (this.#hasIds(row)) yield this.#joined(row, row + 1)
+    }
+  }
+
+  #hasIds(row) {
+    const { rowOffsets } = this.#batch
+    return rowOffsets[row + 1] > rowOffsets[row]
+  }
+
+  /** The arrays whose copies are the tokens of some rows. */
+  *#sources(first, end) {
+    const { ids, rowOffsets } = this.#batch
+    const { bos, eos } = this.#ends
+    for (let row = first; row < end; row++) {
+      if (!this.#hasIds(row)) continue
+      yield bos
+      yield ids.subarray(rowOffsets[row], rowOffsets[row] + this.#kept[row])
+      yield eos
+    }
+  }
+
+  *#joined(first, end) {
+    let buffer = this.#buffers.next()
+    let to = 0
+    for (const source of this.#sources(first, end)) {
+      for (let from = 0; from < source.length; ) {
+        if (to === buffer.length) {
+          yield buffer
+          buffer = this.#buffers.next()
+          to = 0
+        }
+        const count = Math.min(source.length - from, buffer.length - to)
+        buffer.set(source.subarray(from, from + count), to)
+        from += count
+        to += count
+      }
+    }
+    if (to > 0) yield buffer.subarray(0, to)
+  }
+}

@@ -77,6 +77,20 @@ proptest! {
     }
 
     #[test]
+    fn ids_for_an_array_end_between_characters(form in form(), text in text(), room in 0usize..60) {
+        let tokenizer = tokenizer(&form);
+        let all = tokenizer.encode(text.as_str().into(), &options()).expect("a text").ids().to_vec();
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let mut ids = vec![];
+        for input in [Text::Utf8(&text), Text::Utf16(&units)] {
+            let made = tokenizer.encode_first(input, room, &options(), &mut ids).expect("a text");
+            assert_eq!(input.floor(made.read), made.read, "{form}: {text:?}, {room}");
+            assert_eq!(ids, all[..made.written], "{form}: {text:?}, {room}");
+            assert_eq!(made.read == input.weight(), made.written == all.len() || text.is_empty(), "{form}: {text:?}, {room}");
+        }
+    }
+
+    #[test]
     fn counting_the_end_of_a_prefix_gives_what_counting_all_of_it_gives(form in form(), text in text()) {
         let tokenizer = tokenizer(&form);
         let plan = tokenizer.count_plan(&options()).expect("sound options");

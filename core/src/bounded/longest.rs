@@ -30,6 +30,7 @@
 //! model drops characters, the limit is found by bisection.
 
 use super::prefixes::{CHUNK, Counted, Prefixes};
+use crate::added_tokens::AddedToken;
 use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
@@ -213,6 +214,11 @@ impl Prefixes<'_> {
         let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
         let Some(bpe) = self.tokenizer.pipeline.model.bpe() else { return false };
         if room == 0 || offsets[room][0] as usize != edge || !self.counts_ends_exactly {
+            return false;
+        }
+        // A prefix that ends with a token that has to be a word by itself can have other tokens.
+        let ends_with = |word: &&AddedToken| self.text[..edge].ends_with(&word.content);
+        if self.omits_single_words || self.text.is_char_boundary(edge) && self.single_words.iter().any(ends_with) {
             return false;
         }
         if self.tokenizer.pipeline.spaces.is_some() {

@@ -77,6 +77,8 @@ pub(crate) struct Prefixes<'a> {
     pub(super) is_of_one_piece: bool,
     /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORDS`] bytes.
     pub(super) single_words: Vec<&'a AddedToken>,
+    /// Whether there are more of them.
+    pub(super) omits_single_words: bool,
     /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
     /// Whether the next search is to be cheap: see [`Self::longest_at_little_cost`].
@@ -102,7 +104,8 @@ impl<'a> Prefixes<'a> {
             bytes += word.content.len();
             bytes <= MAX_SINGLE_WORDS
         });
-        let single_words = single_words.collect();
+        let single_words: Vec<_> = single_words.collect();
+        let omits_single_words = bytes > MAX_SINGLE_WORDS;
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
@@ -122,6 +125,7 @@ impl<'a> Prefixes<'a> {
             encoded: 0,
             is_of_one_piece: false,
             single_words,
+            omits_single_words,
             bytes_per_hundred: 0,
             is_hasty: false,
             most_work: u64::MAX,

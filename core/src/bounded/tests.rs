@@ -139,6 +139,27 @@ fn a_model_that_drops_characters_reads_text_that_vanishes() {
     (0..40).for_each(|limit| check(&tokenizer(&form), "dropped", text, limit));
 }
 
+/// A prefix that ends with such a token has fewer tokens than the same part of the whole text.
+#[test]
+fn a_token_that_has_to_be_a_word_by_itself_ends_a_prefix() {
+    for lstrip in [false, true] {
+        let token = json!({"id": 300, "content": "the", "special": true, "normalized": false, "single_word": true,
+            "lstrip": lstrip, "rstrip": false});
+        let vocab: Value = byte_level_vocabulary();
+        let file = json!({"added_tokens": [token], "model": {"type": "BPE", "vocab": vocab, "merges": []},
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}});
+        let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
+        for text in ["one the_two the three", "the_ the_ the_", "뵍 the_", "a  thea   the_", " the the_"] {
+            (0..20).for_each(|limit| check(&tokenizer, "single words", text, limit));
+        }
+    }
+}
+
+fn byte_level_vocabulary() -> Value {
+    let characters = crate::byte_level::CHARACTERS.iter().enumerate();
+    characters.map(|(byte, character)| (character.to_string(), json!(byte))).collect()
+}
+
 #[test]
 fn long_words_of_one_character_and_of_two() {
     let names = ["o200k_base", "r50k_base"];

@@ -57,7 +57,10 @@ function failed(error) {
 function answerWithinLimits(request) {
   if (request.decode !== undefined) return decoded(request)
   if (request.calls !== undefined) {
-    return { calls: inconsistencies(subject.tokenizer, request.calls, subject.options(request.options), isExact) }
+    // Special tokens that are ordinary text can hide other added tokens: see `truncate`.
+    const mustBeLongest = isExact && !request.options.encodeSpecialTokens
+    const options = subject.options(request.options)
+    return { calls: inconsistencies(subject.tokenizer, request.calls, options, mustBeLongest) }
   }
   if (request.ids !== undefined) return lookedUp(request)
   if (request.batch !== undefined) return batch(request)

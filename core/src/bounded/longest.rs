@@ -216,9 +216,9 @@ impl Prefixes<'_> {
         if room == 0 || offsets[room][0] as usize != edge || !self.counts_ends_exactly {
             return false;
         }
-        // A prefix that ends with a token that has to be a word by itself can have other tokens.
-        let ends_with = |word: &&AddedToken| self.text[..edge].ends_with(&word.content);
-        if self.omits_single_words || self.text.is_char_boundary(edge) && self.single_words.iter().any(ends_with) {
+        // At the end of a prefix an added token can be found that the whole text does not have: one
+        // that has to be a word by itself, or that is part of a longer one.
+        if self.ends_like_added_token(edge) {
             return false;
         }
         if self.tokenizer.pipeline.spaces.is_some() {
@@ -227,6 +227,14 @@ impl Prefixes<'_> {
         words[room] != words[room - 1]
             && self.text.is_char_boundary(edge)
             && self.text[..edge].ends_with(char::is_alphanumeric)
+    }
+
+    /// Whether the text up to `end` ends with the content of an added token.
+    fn ends_like_added_token(&self, end: usize) -> bool {
+        let text = &self.text.as_bytes()[..end];
+        let is_end = |token: &AddedToken| text.ends_with(token.content.as_bytes());
+        text.last().is_some_and(|&last| self.last_bytes[usize::from(last)])
+            && self.tokenizer.pipeline.added_tokens.tokens().iter().any(is_end)
     }
 
     /// Whether the model reads the text near a position unchanged.

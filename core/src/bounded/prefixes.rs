@@ -77,8 +77,8 @@ pub(crate) struct Prefixes<'a> {
     pub(super) is_of_one_piece: bool,
     /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORDS`] bytes.
     pub(super) single_words: Vec<&'a AddedToken>,
-    /// Whether there are more of them.
-    pub(super) omits_single_words: bool,
+    /// The bytes with which the content of an added token ends.
+    pub(super) last_bytes: [bool; 256],
     /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
     /// Whether the next search is to be cheap: see [`Self::longest_at_little_cost`].
@@ -105,7 +105,9 @@ impl<'a> Prefixes<'a> {
             bytes <= MAX_SINGLE_WORDS
         });
         let single_words: Vec<_> = single_words.collect();
-        let omits_single_words = bytes > MAX_SINGLE_WORDS;
+        let mut last_bytes = [false; 256];
+        let ends = tokens.iter().filter_map(|token| token.content.as_bytes().last());
+        ends.for_each(|&last| last_bytes[usize::from(last)] = true);
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
@@ -125,7 +127,7 @@ impl<'a> Prefixes<'a> {
             encoded: 0,
             is_of_one_piece: false,
             single_words,
-            omits_single_words,
+            last_bytes,
             bytes_per_hundred: 0,
             is_hasty: false,
             most_work: u64::MAX,

@@ -155,6 +155,27 @@ fn a_token_that_has_to_be_a_word_by_itself_ends_a_prefix() {
     }
 }
 
+/// A special token that is ordinary text hides the tokens within it, but not those at the end of a
+/// prefix that ends within it.
+#[test]
+fn a_token_within_a_longer_one_is_counted_at_the_end_of_a_prefix() {
+    let token = |id: u32, content: &str, special: bool| {
+        json!({"id": id, "content": content, "special": special, "normalized": false, "single_word": false,
+            "lstrip": false, "rstrip": false})
+    };
+    let vocab: Value = "▁<|a>b".chars().enumerate().map(|(id, c)| (c.to_string(), json!(id))).collect();
+    let file = json!({"added_tokens": [token(10, "<|a|>", false), token(11, "<|a|>b", true)],
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false}});
+    let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
+    let options = EncodeOptions { special_tokens: SpecialTokens::Text, ..EncodeOptions::default() };
+    for limit in 0..9 {
+        let found = tokenizer.longest_prefix("<|a|>b".into(), limit, &options).expect("a text").expect("there is one");
+        let counted = tokenizer.count("<|a|>b"[..found.length].into(), &options).expect("a text");
+        assert_eq!(found.tokens, counted, "{limit}");
+    }
+}
+
 fn byte_level_vocabulary() -> Value {
     let characters = crate::byte_level::CHARACTERS.iter().enumerate();
     characters.map(|(byte, character)| (character.to_string(), json!(byte))).collect()

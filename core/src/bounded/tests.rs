@@ -145,7 +145,7 @@ fn a_token_that_has_to_be_a_word_by_itself_ends_a_prefix() {
     for lstrip in [false, true] {
         let token = json!({"id": 300, "content": "the", "special": true, "normalized": false, "single_word": true,
             "lstrip": lstrip, "rstrip": false});
-        let vocab: Value = byte_level_vocabulary();
+        let vocab = byte_level_vocabulary();
         let file = json!({"added_tokens": [token], "model": {"type": "BPE", "vocab": vocab, "merges": []},
             "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}});
         let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");

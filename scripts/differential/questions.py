@@ -11,6 +11,7 @@ def encodings(rng, text, texts):
     yield {"encode": text, "options": plain, "places": random_places(rng, text), "also": True}
     special = {"encodeSpecialTokens": True} if rng.random() < 0.4 else {}
     yield {"encode": text, "options": {"addSpecialTokens": False, **special}}
+    yield {"calls": text, "options": {"addSpecialTokens": rng.random() < 0.5, **special}}
     for _ in range(2):
         yield one_encoding(rng, text, texts)
 

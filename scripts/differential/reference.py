@@ -43,6 +43,8 @@ class HuggingFace:
 
     def answer(self, request):
         options = request["options"]
+        if "calls" in request:
+            return {"calls": []}
         if "decode" in request:
             text = self.tokenizer.decode(request["decode"], skip_special_tokens=options["skipSpecialTokens"])
             return {"text": text, "streamed": text}

@@ -8,6 +8,7 @@ SHRINKABLE = [
     ("request", "encode"),
     ("request", "batch"),
     ("request", "decode"),
+    ("request", "calls"),
     ("request", "places"),
     ("request", "options", "pair"),
     ("tokenizer", "added_tokens"),

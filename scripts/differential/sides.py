@@ -10,6 +10,8 @@
         {"batch": texts, "options"}    -> {"rows": [columns, …]}
         {"decode": ids, "pieces", "options"}
                                        -> {"text", "streamed"}
+        {"calls": text, "options"}     -> {"calls": messages}: the calls of the package that
+                                          contradict others; the library answers []
         {"ids": ids, "tokens": tokens, "options"}
                                        -> {"tokens", "ids", "sizes"}
     {"wavers": request}                -> {"wavers": bool}: whether the library's answers to this

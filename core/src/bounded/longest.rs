@@ -30,6 +30,7 @@
 //! model drops characters, the limit is found by bisection.
 
 use super::prefixes::{CHUNK, Counted, Prefixes};
+use crate::added_tokens::AddedToken;
 use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
@@ -59,6 +60,15 @@ const MAX_WORK_AT_ONCE: u64 = 1 << 19;
 const TOKENS_BEFORE: usize = 16;
 /// This many bytes of white space after a prefix are tried first.
 const WHITE_SPACE: usize = 64;
+
+/// This many characters of white space after a prefix are searched for an added token that includes
+/// the white space before it.
+const SPACES_BEFORE_TOKEN: usize = 1024;
+
+/// The length in bytes of the white space that a text starts with, up to `most` characters of it.
+fn white_space(text: &str, most: usize) -> usize {
+    text.chars().take(most).take_while(|c| c.is_whitespace()).map(char::len_utf8).sum()
+}
 
 /// A prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +144,8 @@ impl Prefixes<'_> {
         found: FoundPrefix,
         room: usize,
     ) -> Result<FoundPrefix, EncodeError> {
-        let is_counted_whole = self.is_of_one_piece && found.length == self.text.len();
+        let is_of_whole_text = self.is_of_one_piece && self.covered == self.text.len();
+        let is_counted_whole = is_of_whole_text && found.length == self.covered && found.tokens == self.made.len();
         if is_counted_whole || self.counts_ends_exactly || self.is_hasty {
             return Ok(found);
         }
@@ -205,12 +216,25 @@ impl Prefixes<'_> {
         if room == 0 || offsets[room][0] as usize != edge || !self.counts_ends_exactly {
             return false;
         }
+        // At the end of a prefix an added token can be found that the whole text does not have: one
+        // that has to be a word by itself, or that is part of a longer one.
+        if self.ends_like_added_token(edge) {
+            return false;
+        }
         if self.tokenizer.pipeline.spaces.is_some() {
             return bpe.split_points.as_ref().is_some_and(|points| points.splits_at(&bpe.alphabet, self.text, edge));
         }
         words[room] != words[room - 1]
             && self.text.is_char_boundary(edge)
             && self.text[..edge].ends_with(char::is_alphanumeric)
+    }
+
+    /// Whether the text up to `end` ends with the content of an added token.
+    fn ends_like_added_token(&self, end: usize) -> bool {
+        let text = &self.text.as_bytes()[..end];
+        let is_end = |token: &AddedToken| text.ends_with(token.content.as_bytes());
+        text.last().is_some_and(|&last| self.last_bytes[usize::from(last)])
+            && self.tokenizer.pipeline.added_tokens.tokens().iter().any(is_end)
     }
 
     /// Whether the model reads the text near a position unchanged.
@@ -417,11 +441,22 @@ impl Prefixes<'_> {
     ) -> Result<Option<FoundPrefix>, EncodeError> {
         let bytes = self.text.as_bytes();
         let mut ends = vec![];
+        let mut spaces = None;
         for word in &self.single_words {
-            self.seen = self.seen.max((found.length + word.len()).min(bytes.len()));
-            let starts = (found.length + 1).saturating_sub(word.len())..=found.length;
-            let is_there = |&start: &usize| bytes[start..].starts_with(word.as_bytes());
-            ends.extend(starts.filter(is_there).map(|start| start + word.len()));
+            let content = word.content.as_str();
+            // White space that the token includes can be before it. With more than this, the prefix
+            // can be shorter than the longest one.
+            let spaces = match word.lstrip {
+                true => *spaces.get_or_insert_with(|| white_space(&self.text[found.length..], SPACES_BEFORE_TOKEN)),
+                false => 0,
+            };
+            let last = found.length + spaces;
+            self.seen = self.seen.max((last + content.len()).min(bytes.len()));
+            let is_there = |&start: &usize| bytes[start..].starts_with(content.as_bytes());
+            let starts = (found.length + 1).saturating_sub(content.len())..=found.length;
+            let behind_spaces = last.saturating_sub(white_space(content, content.len()));
+            let starts = starts.chain((behind_spaces > found.length).then_some(behind_spaces));
+            ends.extend(starts.filter(is_there).map(|start| start + content.len()));
         }
         ends.sort_unstable();
         ends.dedup();
@@ -484,22 +519,33 @@ impl Prefixes<'_> {
                 _ => beyond = middle,
             }
         }
-        let rest = self.text[found.length..].char_indices().map(|(_, c)| c.len_utf8());
-        let ends = rest.scan(found.length, |end, len| {
-            *end += len;
-            Some(*end)
-        });
         // Where text vanishes, a prefix can have fewer tokens than one that is much shorter.
         let after = if self.tokenizer.text_can_vanish() { CHARACTERS_BEYOND } else { CHARACTERS_AFTER };
-        for length in ends.take(after).collect::<Vec<_>>().into_iter().rev() {
+        while let Some(longer) = self.slightly_longer(encoder, found, room, after)? {
+            found = longer;
+        }
+        Ok(found)
+    }
+
+    /// The longest prefix within the limit that is longer than `found` by up to `after` characters.
+    fn slightly_longer(
+        &mut self,
+        encoder: &mut Encoder,
+        found: FoundPrefix,
+        room: usize,
+        after: usize,
+    ) -> Result<Option<FoundPrefix>, EncodeError> {
+        let rest = self.text[found.length..].char_indices();
+        let ends: Vec<usize> = rest.map(|(at, c)| found.length + at + c.len_utf8()).take(after).collect();
+        for length in ends.into_iter().rev() {
             if encoder.work >= self.most_work {
                 break;
             }
-            match self.count(encoder, length)? {
-                tokens if tokens <= room => return Ok(FoundPrefix { length, tokens }),
-                _ => {}
+            let tokens = self.count(encoder, length)?;
+            if tokens <= room {
+                return Ok(Some(FoundPrefix { length, tokens }));
             }
         }
-        Ok(found)
+        Ok(None)
     }
 }

@@ -13,6 +13,7 @@
 //! is found is counted again as a whole ([`Tokenizer::counts_ends_exactly`]).
 
 use super::with_places;
+use crate::added_tokens::AddedToken;
 use crate::bpe::Alphabet;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding};
@@ -55,6 +56,8 @@ pub(crate) struct Prefixes<'a> {
     pub(super) places_are_known: bool,
     /// See [`Normalizer::shifts_origins`]: nothing is known from the places of this text's tokens.
     pub(super) is_shifted: bool,
+    /// See [`Tokenizer::encodes_from_start`].
+    encodes_from_start: bool,
     /// See [`Tokenizer::counts_ends_exactly`].
     pub(crate) counts_ends_exactly: bool,
     pub(super) text: &'a str,
@@ -73,7 +76,9 @@ pub(crate) struct Prefixes<'a> {
     /// Whether all of the tokens were encoded at once.
     pub(super) is_of_one_piece: bool,
     /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORDS`] bytes.
-    pub(super) single_words: Vec<&'a str>,
+    pub(super) single_words: Vec<&'a AddedToken>,
+    /// The bytes with which the content of an added token ends.
+    pub(super) last_bytes: [bool; 256],
     /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
     /// Whether the next search is to be cheap: see [`Self::longest_at_little_cost`].
@@ -95,12 +100,14 @@ impl<'a> Prefixes<'a> {
         let tokens = tokenizer.pipeline.added_tokens.tokens();
         let added = tokens.iter().map(|token| token.content.len() + 4).max();
         let mut bytes = 0;
-        let single_words = tokens.iter().filter(|token| token.single_word).map(|token| &*token.content);
-        let single_words = single_words.take_while(|word| {
-            bytes += word.len();
+        let single_words = tokens.iter().filter(|token| token.single_word).take_while(|word| {
+            bytes += word.content.len();
             bytes <= MAX_SINGLE_WORDS
         });
-        let single_words = single_words.collect();
+        let single_words: Vec<_> = single_words.collect();
+        let mut last_bytes = [false; 256];
+        let ends = tokens.iter().filter_map(|token| token.content.as_bytes().last());
+        ends.for_each(|&last| last_bytes[usize::from(last)] = true);
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
@@ -108,6 +115,7 @@ impl<'a> Prefixes<'a> {
             words_are_separate: tokenizer.words_are_separate(),
             places_are_known: tokenizer.places_are_known(),
             is_shifted: false,
+            encodes_from_start: tokenizer.encodes_from_start(),
             counts_ends_exactly: tokenizer.counts_ends_exactly(),
             text: "",
             made: Encoding::default(),
@@ -119,6 +127,7 @@ impl<'a> Prefixes<'a> {
             encoded: 0,
             is_of_one_piece: false,
             single_words,
+            last_bytes,
             bytes_per_hundred: 0,
             is_hasty: false,
             most_work: u64::MAX,
@@ -294,7 +303,7 @@ impl<'a> Prefixes<'a> {
     /// its index. It is the start of a word if there is one shortly before, and the start of the
     /// text if there is no token.
     fn anchor(&self, most: usize) -> (usize, usize) {
-        if self.is_shifted {
+        if self.is_shifted || self.encodes_from_start {
             return (0, 0);
         }
         let offsets = &self.made.offsets;
@@ -375,17 +384,35 @@ impl<'a> Prefixes<'a> {
 }
 
 impl Tokenizer {
-    /// Whether offsets show the positions of tokens within a word. If the model drops characters,
-    /// offsets move, as in Hugging Face tokenizers; and an unknown token can come after bytes that
-    /// follow it in the text.
+    /// Whether offsets show the positions of tokens within a word. If the model drops characters or
+    /// writes the bytes of a prefix or suffix as tokens, offsets move, as in Hugging Face
+    /// tokenizers; and an unknown token can come after bytes that follow it in the text.
     pub(crate) fn places_are_known(&self) -> bool {
         let Some(bpe) = self.pipeline.model.bpe() else { return true };
         match &bpe.alphabet {
             Alphabet::Bytes { .. } => bpe.alphabet.drops_nothing(),
-            Alphabet::Characters(characters) => {
-                characters.knows_all_bytes() || characters.unknown.is_some() && characters.byte_fallback.is_none()
-            }
+            Alphabet::Characters(characters) => match characters.byte_fallback {
+                Some(_) => characters.knows_all_bytes() && !self.writes_affixes_as_bytes(),
+                None => characters.unknown.is_some(),
+            },
         }
+    }
+
+    /// Whether the bytes of an unknown character can include those of a prefix or a suffix. As in
+    /// Hugging Face tokenizers, offsets then go beyond the end of a word and do not increase from
+    /// token to token.
+    fn writes_affixes_as_bytes(&self) -> bool {
+        let Some(Alphabet::Characters(characters)) = self.pipeline.model.bpe().map(|bpe| &bpe.alphabet) else {
+            return false;
+        };
+        let affixes = [&characters.continuing_subword_prefix, &characters.end_of_word_suffix];
+        characters.byte_fallback.is_some() && affixes.iter().any(|affix| !affix.is_empty())
+    }
+
+    /// Whether prefixes must be encoded from the start of the text, because the tokens from the
+    /// start of a word on can differ, or because offsets do not show where a word starts.
+    fn encodes_from_start(&self) -> bool {
+        self.writes_affixes_as_bytes() || self.pipeline.pretokenizer.depends_on_start()
     }
 
     /// Whether [`Prefixes::count`] is known to be exact, so that no prefix has to be counted as a

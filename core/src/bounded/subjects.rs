@@ -60,6 +60,7 @@ pub(crate) static PRETOKENIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let metaspace = |scheme: &str, split: bool| json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split});
     let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
     let sequence = |all: Value| json!({"type": "Sequence", "pretokenizers": all});
+    let fixed = |length: usize| json!({"type": "FixedLength", "length": length});
     let cl100k = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
     vec![
         Value::Null,
@@ -78,6 +79,10 @@ pub(crate) static PRETOKENIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
         sequence(json!([split(cl100k), byte_level(false, false)])),
         sequence(json!([split(r"\d{1,3}"), split(r" ?[a-z]+"), byte_level(false, false)])),
         json!({"type": "Punctuation", "behavior": "Isolated"}),
+        sequence(json!([fixed(3), {"type": "Digits", "individual_digits": true}])),
+        sequence(json!([fixed(7), {"type": "Whitespace"}, byte_level(true, false)])),
+        json!({"type": "CharDelimiterSplit", "delimiter": "a"}),
+        sequence(json!([{"type": "UnicodeScripts"}, {"type": "WhitespaceSplit"}])),
     ]
 });
 
@@ -98,9 +103,28 @@ pub(crate) enum CharacterTokens {
     Suffix,
     /// Some characters are tokens; tokens that do not start a word have a prefix.
     Prefix,
+    /// The same; others become the tokens of their bytes. Their offsets lie within characters, and
+    /// beyond the text, as in Hugging Face tokenizers.
+    PrefixAndBytes,
+    /// Like `Suffix`; others become the tokens of their bytes.
+    SuffixAndBytes,
 }
 
-pub(crate) const CHARACTER_TOKENS: [CharacterTokens; 7] = [
+impl CharacterTokens {
+    fn has_prefix(self) -> bool {
+        matches!(self, Self::Prefix | Self::PrefixAndBytes)
+    }
+
+    fn has_suffix(self) -> bool {
+        matches!(self, Self::Suffix | Self::SuffixAndBytes)
+    }
+
+    fn has_byte_tokens(self) -> bool {
+        matches!(self, Self::ByteFallback | Self::PrefixAndBytes | Self::SuffixAndBytes)
+    }
+}
+
+pub(crate) const CHARACTER_TOKENS: [CharacterTokens; 9] = [
     CharacterTokens::Bytes,
     CharacterTokens::Unknown,
     CharacterTokens::ByteFallback,
@@ -108,6 +132,8 @@ pub(crate) const CHARACTER_TOKENS: [CharacterTokens; 7] = [
     CharacterTokens::Dropped,
     CharacterTokens::Suffix,
     CharacterTokens::Prefix,
+    CharacterTokens::PrefixAndBytes,
+    CharacterTokens::SuffixAndBytes,
 ];
 
 /// Parts of texts.
@@ -174,11 +200,14 @@ pub(crate) fn tokenizer(form: &Subject) -> Tokenizer {
         CharacterTokens::Bytes => byte_level::CHARACTERS.iter().map(char::to_string).collect(),
         _ => "▁abcd Ab1é뒈\u{1103}中.\u{301}".chars().map(String::from).collect(),
     };
-    match kind {
-        CharacterTokens::ByteFallback => tokens.extend((0..256).map(|byte| format!("<0x{byte:02X}>"))),
-        CharacterTokens::Suffix => tokens.extend("abcd1.▁".chars().map(|c| format!("{c}</w>"))),
-        CharacterTokens::Prefix => tokens.extend("abcd1.▁".chars().map(|c| format!("##{c}"))),
-        _ => {}
+    if kind.has_byte_tokens() {
+        tokens.extend((0..256).map(|byte| format!("<0x{byte:02X}>")));
+    }
+    if kind.has_suffix() {
+        tokens.extend("abcd1.▁".chars().map(|c| format!("{c}</w>")));
+    }
+    if kind.has_prefix() {
+        tokens.extend("abcd1.▁".chars().map(|c| format!("##{c}")));
     }
     let mut joined: Vec<String> = match kind {
         CharacterTokens::Bytes => "abcd \u{301}1é"
@@ -186,14 +215,14 @@ pub(crate) fn tokenizer(form: &Subject) -> Tokenizer {
             .flat_map(|c| printable(&c.to_string()).chars().collect::<Vec<_>>())
             .map(String::from)
             .collect(),
-        CharacterTokens::Suffix => "a b c d a</w> b</w> d</w>".split(' ').map(String::from).collect(),
-        CharacterTokens::Prefix => "a b d ##a ##b ##c ##d".split(' ').map(String::from).collect(),
+        _ if kind.has_suffix() => "a b c d a</w> b</w> d</w>".split(' ').map(String::from).collect(),
+        _ if kind.has_prefix() => "a b d ##a ##b ##c ##d".split(' ').map(String::from).collect(),
         _ => "▁▁abcd 1é".chars().map(String::from).collect(),
     };
     let mut merges: Vec<[String; 2]> = vec![];
     let merge = |left: String, right: String, tokens: &mut Vec<String>, merges: &mut Vec<[String; 2]>| {
         // The right part of a merge does not start a word.
-        if kind == CharacterTokens::Prefix && !right.starts_with("##") {
+        if kind.has_prefix() && !right.starts_with("##") {
             return None;
         }
         let token = format!("{left}{}", right.strip_prefix("##").unwrap_or(&right));
@@ -224,11 +253,11 @@ pub(crate) fn tokenizer(form: &Subject) -> Tokenizer {
     let vocab: Map<String, Value> = tokens.into_iter().zip((0..).map(Value::from)).collect();
     let model = json!({
         "type": "BPE", "vocab": vocab, "merges": merges,
-        "byte_fallback": kind == CharacterTokens::ByteFallback,
+        "byte_fallback": kind.has_byte_tokens(),
         "unk_token": if matches!(kind, CharacterTokens::Unknown | CharacterTokens::Fused | CharacterTokens::Suffix | CharacterTokens::Prefix) { json!("<unk>") } else { Value::Null },
         "fuse_unk": kind == CharacterTokens::Fused,
-        "continuing_subword_prefix": if kind == CharacterTokens::Prefix { json!("##") } else { Value::Null },
-        "end_of_word_suffix": if kind == CharacterTokens::Suffix { json!("</w>") } else { Value::Null },
+        "continuing_subword_prefix": if kind.has_prefix() { json!("##") } else { Value::Null },
+        "end_of_word_suffix": if kind.has_suffix() { json!("</w>") } else { Value::Null },
     });
     let added = |id: u32, content: &str, flag: &str| {
         let mut token = json!({"id": id, "content": content, "special": true, "normalized": false, "single_word": false,
@@ -238,13 +267,16 @@ pub(crate) fn tokenizer(form: &Subject) -> Tokenizer {
         }
         token
     };
+    let mut word_after_spaces = added(1005, "cd", "single_word");
+    word_after_spaces["lstrip"] = json!(true);
     let added = match form.added {
         true => json!([
             added(1000, "<x>", ""),
             added(1001, "<y>", "lstrip"),
             added(1002, "<z>", "rstrip"),
             added(1003, "Ab", "single_word"),
-            added(1004, "<x><x>", "")
+            added(1004, "<x><x>", ""),
+            word_after_spaces,
         ]),
         false => json!([]),
     };

@@ -77,6 +77,20 @@ proptest! {
     }
 
     #[test]
+    fn ids_for_an_array_end_between_characters(form in form(), text in text(), room in 0usize..60) {
+        let tokenizer = tokenizer(&form);
+        let all = tokenizer.encode(text.as_str().into(), &options()).expect("a text").ids().to_vec();
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let mut ids = vec![];
+        for input in [Text::Utf8(&text), Text::Utf16(&units)] {
+            let made = tokenizer.encode_first(input, room, &options(), &mut ids).expect("a text");
+            assert_eq!(input.floor(made.read), made.read, "{form}: {text:?}, {room}");
+            assert_eq!(ids, all[..made.written], "{form}: {text:?}, {room}");
+            assert_eq!(made.read == input.weight(), made.written == all.len() || text.is_empty(), "{form}: {text:?}, {room}");
+        }
+    }
+
+    #[test]
     fn counting_the_end_of_a_prefix_gives_what_counting_all_of_it_gives(form in form(), text in text()) {
         let tokenizer = tokenizer(&form);
         let plan = tokenizer.count_plan(&options()).expect("sound options");
@@ -123,6 +137,48 @@ fn a_model_that_drops_characters_reads_text_that_vanishes() {
     let form = Subject { normalizer, pretokenizer, model, merges: vec![(0, 0), (0, 0)], added: true };
     let text = "aaaaaaacd\u{323}\u{301}AbABab뒘aABab뒘a👩\u{200d}🚀ABabaaaaaaa뒘        <y>aaa";
     (0..40).for_each(|limit| check(&tokenizer(&form), "dropped", text, limit));
+}
+
+/// A prefix that ends with such a token has fewer tokens than the same part of the whole text.
+#[test]
+fn a_token_that_has_to_be_a_word_by_itself_ends_a_prefix() {
+    for lstrip in [false, true] {
+        let token = json!({"id": 300, "content": "the", "special": true, "normalized": false, "single_word": true,
+            "lstrip": lstrip, "rstrip": false});
+        let vocab = byte_level_vocabulary();
+        let file = json!({"added_tokens": [token], "model": {"type": "BPE", "vocab": vocab, "merges": []},
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}});
+        let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
+        for text in ["one the_two the three", "the_ the_ the_", "뵍 the_", "a  thea   the_", " the the_"] {
+            (0..20).for_each(|limit| check(&tokenizer, "single words", text, limit));
+        }
+    }
+}
+
+/// A special token that is ordinary text hides the tokens within it, but not those at the end of a
+/// prefix that ends within it.
+#[test]
+fn a_token_within_a_longer_one_is_counted_at_the_end_of_a_prefix() {
+    let token = |id: u32, content: &str, special: bool| {
+        json!({"id": id, "content": content, "special": special, "normalized": false, "single_word": false,
+            "lstrip": false, "rstrip": false})
+    };
+    let vocab: Value = "▁<|a>b".chars().enumerate().map(|(id, c)| (c.to_string(), json!(id))).collect();
+    let file = json!({"added_tokens": [token(10, "<|a|>", false), token(11, "<|a|>b", true)],
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false}});
+    let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
+    let options = EncodeOptions { special_tokens: SpecialTokens::Text, ..EncodeOptions::default() };
+    for limit in 0..9 {
+        let found = tokenizer.longest_prefix("<|a|>b".into(), limit, &options).expect("a text").expect("there is one");
+        let counted = tokenizer.count("<|a|>b"[..found.length].into(), &options).expect("a text");
+        assert_eq!(found.tokens, counted, "{limit}");
+    }
+}
+
+fn byte_level_vocabulary() -> Value {
+    let characters = crate::byte_level::CHARACTERS.iter().enumerate();
+    characters.map(|(byte, character)| (character.to_string(), json!(byte))).collect()
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn push(part: &Part<'_>, steps: &mut Vec<Step>) -> Result<(), LoadError> {
             for name in ["add_prefix_space", "trim_offsets"] {
                 flag(name)?;
             }
+            part.flag_or("use_regex", true)?;
             Step::ByteLevel
         }
         "WordPiece" => Step::WordPiece { prefix: text("prefix")?, cleanup: flag("cleanup")? },

@@ -119,11 +119,20 @@ impl<'a> Part<'a> {
 
     /// `{"Regex": …}` or `{"String": …}`.
     pub(crate) fn pattern(&self) -> Result<Pattern, LoadError> {
+        self.only_field()?;
         let (regex, string) = (self.field("Regex"), self.field("String"));
         match (regex.is_null(), string.is_null()) {
             (false, true) => Pattern::new(regex.text()?, Dialect::Oniguruma, &regex.path),
             (true, false) => Pattern::literal(string.text()?, &string.path),
             _ => Err(LoadError::shape(&self.path, "either \"Regex\" or \"String\" is expected here")),
+        }
+    }
+
+    /// Fails if this is an object with more than one field.
+    pub(crate) fn only_field(&self) -> Result<(), LoadError> {
+        match self.value.as_object().map_or(0, serde_json::Map::len) {
+            0 | 1 => Ok(()),
+            fields => Err(LoadError::shape(&self.path, format!("one field is expected here, not {fields}"))),
         }
     }
 

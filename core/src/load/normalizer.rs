@@ -9,8 +9,9 @@ use crate::error::LoadError;
 use crate::normalizer::{Form, Letters, Normalizer, Precompiled, Replace, Strip};
 
 /// The types that the reference knows by name. A component with another type, or without one, is
-/// taken for the first kind whose fields are all present. This way files from before types were
-/// introduced load, and so does BertNormalizer, which the list of names contains as "Bert".
+/// taken for the first kind whose fields are all present, but never for Precompiled. This way files
+/// from before types were introduced load, and so does BertNormalizer, which the list of names
+/// contains as "Bert".
 const NAMED: [&str; 14] = [
     "Bert",
     "Strip",
@@ -71,11 +72,10 @@ fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
 
 fn guess(part: &Part<'_>) -> Option<&'static str> {
     let has = |name: &str| part.value.get(name).is_some();
-    let fields: [(&[&str], &str); 6] = [
+    let fields: [(&[&str], &str); 5] = [
         (&["clean_text", "handle_chinese_chars", "lowercase"], "Bert"),
         (&["strip_left", "strip_right"], "Strip"),
         (&["normalizers"], "Sequence"),
-        (&["precompiled_charsmap"], "Precompiled"),
         (&["pattern", "content"], "Replace"),
         (&["prepend"], "Prepend"),
     ];
@@ -140,6 +140,14 @@ mod tests {
                 "normalizer.normalizers[0]: an object is expected here, not nothing",
             ),
             (json!({"type": "Strip", "strip_left": true}), "normalizer: \"strip_right\" is missing"),
+            (
+                json!({"precompiled_charsmap": ""}),
+                "normalizer: \"type\" is missing, and the fields are not those of a normalizer",
+            ),
+            (
+                json!({"type": "Replace", "pattern": {"String": "a", "Other": "b"}, "content": ""}),
+                "normalizer.pattern: one field is expected here, not 2",
+            ),
             (
                 json!({"type": "Precompiled", "precompiled_charsmap": "gAAAAA=="}),
                 "normalizer.precompiled_charsmap: the charsmap does not load: it is truncated: its trie should have 128 bytes, but only 0 follow",

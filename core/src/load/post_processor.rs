@@ -36,6 +36,7 @@ fn add(part: &Part<'_>, steps: &mut Vec<Processor>, specials: &mut Vec<SpecialTo
         return Ok(());
     }
     if has(&["single", "pair", "special_tokens"]) {
+        check_special_tokens(&part.required("special_tokens")?)?;
         let single = template(part, "single", specials)?;
         steps.push(Processor::Template { single, pair: template(part, "pair", specials)? });
         return Ok(());
@@ -43,6 +44,10 @@ fn add(part: &Part<'_>, steps: &mut Vec<Processor>, specials: &mut Vec<SpecialTo
     match part.kind()? {
         "Sequence" => part.required("processors")?.items()?.iter().try_for_each(|item| add(item, steps, specials)),
         "ByteLevel" => {
+            for name in ["add_prefix_space", "trim_offsets"] {
+                part.required(name)?;
+            }
+            part.flag_or("use_regex", true)?;
             steps.push(Processor::ByteLevel { trim: trim_offsets(part)? });
             Ok(())
         }
@@ -104,11 +109,23 @@ fn check_template(whole: &Part<'_>, name: &str) -> Result<(), LoadError> {
     check("the number of places for a text in a template", texts, MAX_TEXTS)
 }
 
+/// Fails if a special token lacks a field, also one that no template names.
+fn check_special_tokens(table: &Part<'_>) -> Result<(), LoadError> {
+    for name in table.value.as_object().into_iter().flat_map(serde_json::Map::keys) {
+        let token = table.field(name);
+        token.required("id")?.text()?;
+        token.required("ids")?.items()?.iter().try_for_each(|id| id.id().map(|_| ()))?;
+        token.required("tokens")?.items()?.iter().try_for_each(|text| text.text().map(|_| ()))?;
+    }
+    Ok(())
+}
+
 fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> Result<Vec<TemplateItem>, LoadError> {
     check_template(whole, name)?;
     let known = whole.required("special_tokens")?;
     let items = whole.required(name)?.items()?;
     let pieces = items.iter().map(|item| {
+        item.only_field()?;
         let (sequence, special) = (item.field("Sequence"), item.field("SpecialToken"));
         if special.is_null() {
             let sequence = if sequence.is_null() { item.required("Sequence")? } else { sequence };
@@ -132,4 +149,50 @@ fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> R
         Ok(TemplateItem::Special { token: specials.len() - 1, type_id })
     });
     pieces.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn errors_name_the_cause_and_the_path() {
+        let template = |piece: &Value, token: &Value| json!({"type": "TemplateProcessing", "single": [piece], "pair": [], "special_tokens": {"<s>": token}});
+        let (piece, token) =
+            (json!({"Sequence": {"id": "A", "type_id": 0}}), json!({"id": "<s>", "ids": [1], "tokens": ["<s>"]}));
+        let without = |name: &str| {
+            let mut token = token.clone();
+            token.as_object_mut().expect("an object").remove(name);
+            template(&piece, &token)
+        };
+        let byte_level = |name: &str, value: Value| {
+            let mut flags = json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true});
+            match value {
+                Value::Null => drop(flags.as_object_mut().expect("an object").remove(name)),
+                value => flags[name] = value,
+            }
+            flags
+        };
+        let cases = [
+            (byte_level("trim_offsets", Value::Null), "post_processor: \"trim_offsets\" is missing"),
+            (byte_level("add_prefix_space", Value::Null), "post_processor: \"add_prefix_space\" is missing"),
+            (
+                byte_level("use_regex", json!(1)),
+                "post_processor.use_regex: true or false is expected here, not the number 1",
+            ),
+            (without("id"), "post_processor.special_tokens.<s>: \"id\" is missing"),
+            (without("ids"), "post_processor.special_tokens.<s>: \"ids\" is missing"),
+            (without("tokens"), "post_processor.special_tokens.<s>: \"tokens\" is missing"),
+            (
+                template(&json!({"Sequence": {"id": "A", "type_id": 0}, "SpecialToken": null}), &token),
+                "post_processor.single[0]: one field is expected here, not 2",
+            ),
+        ];
+        for (component, message) in cases {
+            let error = load(&Part::new(&component, "post_processor")).expect_err("it is refused");
+            assert_eq!(error.to_string(), message);
+        }
+        load(&Part::new(&template(&piece, &token), "post_processor")).expect("it loads");
+    }
 }

@@ -93,7 +93,7 @@ fn tokenizer<M>(
         }
     };
     let version = value(file.version)?;
-    if version.as_str().is_some_and(|known| known != "1.0") {
+    if !version.is_null() && version != "1.0" {
         return Err(LoadError::unsupported("version", format!("version {version}")));
     }
     let model = model(found)?;

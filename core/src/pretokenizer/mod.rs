@@ -90,6 +90,20 @@ impl PreTokenizer {
         self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if cut.drops()))
     }
 
+    /// Whether the words of a text that is encoded from the start of a word on can differ, at any
+    /// distance, from those of the whole text: FixedLength counts from the start of the text, and
+    /// UnicodeScripts drops its start. A later stage makes words that start elsewhere, and a
+    /// character that an earlier one prepends is counted.
+    pub(crate) fn depends_on_start(&self) -> bool {
+        let is_cut = |stage: &Stage| matches!(stage, Stage::Cut(_));
+        self.stages.iter().enumerate().any(|(at, stage)| {
+            let Stage::Cut(cut) = stage else { return false };
+            let is_last = !self.stages[at + 1..].iter().any(is_cut);
+            let is_first = self.stages[..at].iter().all(is_cut);
+            cut.counts_characters() && !(is_last && is_first) || cut.drops_start() && !is_last
+        })
+    }
+
     /// Whether a stage needs the position of a split in the original text and cannot take the
     /// position of the split itself, because the text may have been rewritten before.
     pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {

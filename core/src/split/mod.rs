@@ -337,7 +337,9 @@ impl<'a> Splitter<'a> {
             starts.clear();
             each_boundary(piece, boundary, piece.len(), &mut |end| starts.push(end));
         }
-        starts.retain(|&start| start > 0 && start >= first && start < piece.len());
+        // Tokens of bytes can start within a character.
+        let is_usable = |start: usize| start > 0 && start < piece.len() && piece.is_char_boundary(start);
+        starts.retain(|&start| start >= first && is_usable(start));
         let plan = Plan { columns: Columns::NONE, ..plan };
         let (mut place, mut step) = (0, 1);
         while let Some(&start) = starts.get(place) {

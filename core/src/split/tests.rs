@@ -56,7 +56,7 @@ fn split_by_definition(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Op
             }
             starts.sort_unstable();
             starts.dedup();
-            starts.retain(|&start| start > 0 && start >= first);
+            starts.retain(|&start| start > 0 && start >= first && piece.is_char_boundary(start));
             let fits = |start: &usize| tokenizer.count(piece[*start..].into(), &bare).expect("a text") <= overlap;
             start = end - length + starts.into_iter().find(fits).unwrap_or(length);
         }

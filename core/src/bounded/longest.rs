@@ -30,7 +30,6 @@
 //! model drops characters, the limit is found by bisection.
 
 use super::prefixes::{CHUNK, Counted, Prefixes};
-use crate::added_tokens::AddedToken;
 use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
@@ -218,7 +217,7 @@ impl Prefixes<'_> {
         }
         // At the end of a prefix an added token can be found that the whole text does not have: one
         // that has to be a word by itself, or that is part of a longer one.
-        if self.ends_like_added_token(edge) {
+        if self.tokenizer.pipeline.added_tokens.may_end(&self.text[..edge]) {
             return false;
         }
         if self.tokenizer.pipeline.spaces.is_some() {
@@ -227,14 +226,6 @@ impl Prefixes<'_> {
         words[room] != words[room - 1]
             && self.text.is_char_boundary(edge)
             && self.text[..edge].ends_with(char::is_alphanumeric)
-    }
-
-    /// Whether the text up to `end` ends with the content of an added token.
-    fn ends_like_added_token(&self, end: usize) -> bool {
-        let text = &self.text.as_bytes()[..end];
-        let is_end = |token: &AddedToken| text.ends_with(token.content.as_bytes());
-        text.last().is_some_and(|&last| self.last_bytes[usize::from(last)])
-            && self.tokenizer.pipeline.added_tokens.tokens().iter().any(is_end)
     }
 
     /// Whether the model reads the text near a position unchanged.

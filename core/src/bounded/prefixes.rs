@@ -77,8 +77,6 @@ pub(crate) struct Prefixes<'a> {
     pub(super) is_of_one_piece: bool,
     /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORDS`] bytes.
     pub(super) single_words: Vec<&'a AddedToken>,
-    /// The bytes with which the content of an added token ends.
-    pub(super) last_bytes: [bool; 256],
     /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
     /// Whether the next search is to be cheap: see [`Self::longest_at_little_cost`].
@@ -104,10 +102,7 @@ impl<'a> Prefixes<'a> {
             bytes += word.content.len();
             bytes <= MAX_SINGLE_WORDS
         });
-        let single_words: Vec<_> = single_words.collect();
-        let mut last_bytes = [false; 256];
-        let ends = tokens.iter().filter_map(|token| token.content.as_bytes().last());
-        ends.for_each(|&last| last_bytes[usize::from(last)] = true);
+        let single_words = single_words.collect();
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
@@ -127,7 +122,6 @@ impl<'a> Prefixes<'a> {
             encoded: 0,
             is_of_one_piece: false,
             single_words,
-            last_bytes,
             bytes_per_hundred: 0,
             is_hasty: false,
             most_work: u64::MAX,

@@ -146,7 +146,19 @@ function inProcess(name) {
   )
 }
 
-const one = values.ratio ? (name) => ratiosOf(name, kinds) : measure
+/** Prints the calls that are too slow, and how many were measured. */
+function report({ measured, suspects, steep }) {
+  for (const line of steep) console.log(line)
+  const what = values.ratio ? 'cost more than 3 times encode' : `grew by more than ${MAX_GROWTH} at first`
+  console.log(`${measured} measured, ${suspects} ${what} and ${steep.length} when tried again`)
+}
+
+async function one(name) {
+  const result = values.ratio ? await ratiosOf(name, kinds) : await measure(name)
+  report(result)
+  return result
+}
+
 const run = process.send ? one : inProcess
 const results = []
 const waiting = [...names]
@@ -160,8 +172,7 @@ if (process.send) {
 } else {
   const steep = results.flatMap((result) => result.steep)
   const sum = (key) => results.reduce((total, result) => total + result[key], 0)
-  for (const line of steep) console.log(line)
-  const what = values.ratio ? 'cost more than 3 times encode' : `grew by more than ${MAX_GROWTH} at first`
-  console.log(`${sum('measured')} measured, ${sum('suspects')} ${what} and ${steep.length} when tried again`)
+  console.log('All together:')
+  report({ measured: sum('measured'), suspects: sum('suspects'), steep })
   if (steep.length > 0) process.exit(1)
 }

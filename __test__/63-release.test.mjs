@@ -8,7 +8,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { manifestOf, stage } from '../scripts/release/stage.mjs'
+import { manifestOf, missingFiles, stage } from '../scripts/release/stage.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-release-'))
@@ -87,6 +87,30 @@ test('a release without one of the addons stops before anything is published', {
   const { status, stderr, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   assert.equal(status, 1)
   assert.match(stderr, /tokenlane\.darwin-x64\.node is missing: tokenlane-darwin-x64 cannot be published without it/)
+  assert.equal(stdout, '')
+})
+
+test('a release stops if npm would pack the package without a file of its list', () => {
+  assert.deepEqual(missingFiles(own, root), [])
+  const bare = path.join(folder, 'bare')
+  fs.mkdirSync(path.join(bare, 'lib'), { recursive: true })
+  fs.writeFileSync(path.join(bare, 'index.js'), '')
+  const missing = missingFiles(own, bare)
+  assert.ok(missing.includes('native.js') && missing.includes('encodings'), missing.join())
+  for (const present of ['lib', 'index.js', 'docs/**/*.md']) assert.ok(!missing.includes(present), present)
+})
+
+test('a copy of the repository without native.js is not published', { skip: windows }, () => {
+  const copy = path.join(folder, 'copy')
+  for (const name of ['package.json', 'npm', 'scripts', 'dropins', 'lib'])
+    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
+  const args = ['scripts/release/publish.mjs', '--addons', addons(), '--staged', path.join(folder, 'unbuilt')]
+  const { status, stderr, stdout } = spawnSync(process.execPath, [...args, '--registry', 'http://127.0.0.1:9/'], {
+    cwd: copy,
+    encoding: 'utf8',
+  })
+  assert.equal(status, 1)
+  assert.match(stderr, /\bnative\.js, .* is missing: tokenlane cannot be published without it; run "npm run build"\n$/)
   assert.equal(stdout, '')
 })
 

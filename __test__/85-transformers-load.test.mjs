@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 
 import { AutoTokenizer, BertTokenizer, LlamaTokenizer, PreTrainedTokenizer, env } from 'tokenlane/transformers'
 
@@ -210,7 +211,8 @@ test('results are of the class of @huggingface/transformers if it is installed',
     'peer.mjs': 'export class Tensor { constructor(...args) { this.args = args } }',
     'peer.cjs': 'exports.Tensor = class { constructor(...args) { this.args = args } }',
   })
-  const entry = (name) => JSON.stringify(require.resolve('tokenlane/transformers').replace(/index\.js$/, name))
+  const entry = require.resolve('tokenlane/transformers')
+  const moduleEntry = pathToFileURL(entry.replace(/index\.js$/, 'index.mjs')).href
   const check = `
     const tokenizer = await AutoTokenizer.from_pretrained(${JSON.stringify(folder)})
     const { input_ids } = tokenizer('a dog')
@@ -226,11 +228,11 @@ test('results are of the class of @huggingface/transformers if it is installed',
   fs.writeFileSync(path.join(folder, 'find.cjs'), find)
   fs.writeFileSync(
     path.join(folder, 'cjs.cjs'),
-    `const { AutoTokenizer } = require(${entry('index.js')}); const { Tensor } = require('@huggingface/transformers'); (async () => {${check}})()`,
+    `const { AutoTokenizer } = require(${JSON.stringify(entry)}); const { Tensor } = require('@huggingface/transformers'); (async () => {${check}})()`,
   )
   fs.writeFileSync(
     path.join(folder, 'esm.mjs'),
-    `import { AutoTokenizer } from ${entry('index.mjs')}; import { Tensor } from '@huggingface/transformers'; ${check}`,
+    `import { AutoTokenizer } from ${JSON.stringify(moduleEntry)}; import { Tensor } from '@huggingface/transformers'; ${check}`,
   )
   for (const name of ['cjs.cjs', 'esm.mjs']) {
     const { stdout, stderr } = spawnSync(

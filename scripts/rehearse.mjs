@@ -17,7 +17,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
-import { Project, RESULT } from './rehearse/project.mjs'
+import { Project, RESULT, WASM_RESULT } from './rehearse/project.mjs'
 import { startRegistry } from './rehearse/registry.mjs'
 import { managers, nodeVersions } from './rehearse/tools.mjs'
 import { root, run, stop } from './setup.mjs'
@@ -64,6 +64,9 @@ function publish() {
     if (platform.built !== platform.name)
       fs.renameSync(path.join(to, `tokenlane.${platform.built}.node`), path.join(to, `tokenlane.${platform.name}.node`))
   }
+  // The release workflow takes native.js from the same build.
+  const here = PLATFORMS.find(({ name }) => name === HERE)
+  fs.copyFileSync(path.join(builtFolder(here), 'native.js'), path.join(root, 'native.js'))
   const env = { ...process.env, npm_config_userconfig: registry.userconfig }
   const packages = path.join(root, 'target', 'rehearse', 'packages')
   const args = [
@@ -139,43 +142,49 @@ function mishaps() {
     project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
     project.npm('npm11', 'install', '--omit=optional', `tokenlane-${HERE}@${OTHER_VERSION}`)
   })
-  repaired('a system without a package', /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-wasm32-wasi/, (project) => {
-    project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
-    project.node.push(
-      '-r',
-      project.write('freebsd.cjs', "Object.defineProperty(process, 'platform', { value: 'freebsd' })"),
-    )
-  })
-  check('WebAssembly instead of the addon', 22, (project) => {
+  repaired(
+    'a system without a package',
+    /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-wasm32-wasi/,
+    (project) => {
+      project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
+      project.node.push(
+        '-r',
+        project.write('freebsd.cjs', "Object.defineProperty(process, 'platform', { value: 'freebsd' })"),
+      )
+    },
+    WASM_RESULT,
+  )
+  scenario('WebAssembly instead of the addon', 22, (project) => {
     project.npm('npm11', 'install', '--force', 'tokenlane', 'tokenlane-wasm32-wasi')
     project.env.NAPI_RS_FORCE_WASI = 'true'
-    return [`tokenlane-${HERE}`, 'tokenlane-wasm32-wasi']
+    const expected = [`tokenlane-${HERE}`, 'tokenlane-wasm32-wasi']
+    return same(project.check(), WASM_RESULT) ?? same(project.platformPackages(), expected)
   })
 }
 
 /** A case in which the package must work, with the platform package of this machine only. */
 function check(name, major, install) {
   scenario(name, major, (project) => {
-    const expected = install(project) ?? [`tokenlane-${HERE}`]
-    return same(project.check(), RESULT) ?? same(project.platformPackages(), expected)
+    install(project)
+    return same(project.check(), RESULT) ?? same(project.platformPackages(), [`tokenlane-${HERE}`])
   })
 }
 
 /**
  * A case in which the error must match `pattern`, and the command in the error must repair the
- * install.
+ * install, so that the check prints `result`.
  */
-function repaired(name, pattern, install) {
+function repaired(name, pattern, install, result = RESULT) {
   scenario(name, 22, (project) => {
     install(project)
     const message = project.check()
     // Newer versions of npm repair a lock file of another platform themselves.
-    if (message === RESULT && pattern.test('')) return undefined
+    if (message === result && pattern.test('')) return undefined
     const command = /Run "npm ([^"]+)"/.exec(message)?.[1]
     if (!pattern.test(message) || command === undefined) return `the error is not as expected: ${message}`
     console.log(`       ${message.split('\n')[0]}`)
     project.npm('npm11', ...command.split(' '))
-    return same(project.check(), RESULT)
+    return same(project.check(), result)
   })
 }
 

@@ -7,16 +7,21 @@ import path from 'node:path'
 import { PLATFORMS } from '../platforms/table.mjs'
 import { managers, nodeOf } from './tools.mjs'
 
+/** Prints whether all entries work, ids, and whether the process has loaded an addon. */
 const CHECK = `
   const { Tokenizer } = require('tokenlane')
   require('tokenlane/tiktoken')
   import('tokenlane').then(async (tokenlane) => {
     const { ids } = await Tokenizer.fromEncodingSync('o200k_base').encodeBatch(['Hello, world!'])
-    console.log(tokenlane.Tokenizer === Tokenizer, ids.join())
+    const files = process.report.getReport().sharedObjects
+    const kind = files.some((file) => /tokenlane\\.[\\w-]+\\.node$/.test(file)) ? 'addon' : 'WebAssembly'
+    console.log(tokenlane.Tokenizer === Tokenizer, ids.join(), kind)
   })
 `
-/** What {@link Project.check} returns if the package works. */
-export const RESULT = 'true 13225,11,2375,0'
+/** What {@link Project.check} returns if the package works with its addon. */
+export const RESULT = 'true 13225,11,2375,0 addon'
+/** The same with WebAssembly. */
+export const WASM_RESULT = 'true 13225,11,2375,0 WebAssembly'
 
 /** @typedef {Awaited<ReturnType<typeof import('./registry.mjs').startRegistry>>} Registry */
 

@@ -41,6 +41,9 @@ export function stage(to, addonFolder) {
 }
 
 function stageMain(folder) {
+  const missing = missingFiles(manifestOf(root), root)
+  if (missing.length > 0)
+    stop(`${missing.join(', ')} is missing: tokenlane cannot be published without it; run "npm run build"`)
   const args = ['pack', '--json', '--dry-run', '--ignore-scripts', '--loglevel=error']
   const { stdout, stderr, status } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
   if (status !== 0) stop(`npm could not list the files of the package:\n${stderr}`)
@@ -53,6 +56,17 @@ function stageMain(folder) {
   for (const name of names) manifest.optionalDependencies[`tokenlane-${name}`] = manifest.version
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
   return folder
+}
+
+/**
+ * The entries of `files` in a package.json that a folder lacks. npm packs without them and reports
+ * nothing. Entries that are patterns are left out.
+ *
+ * @param {{ files: string[] }} manifest
+ * @param {string} folder
+ */
+export function missingFiles({ files }, folder) {
+  return files.filter((file) => !file.includes('*') && !fs.existsSync(path.join(folder, file)))
 }
 
 /** The package.json of a folder. */

@@ -25,7 +25,12 @@ test('dispose frees memory at once', () => {
   assert.ok(grown < 40, `grown by ${grown} MiB`)
 })
 
-test('the columns of a large text are reused for the next one', { skip: process.platform !== 'linux' }, () => {
+/** The addon uses musl's allocator there, which returns large blocks to the system at once. */
+const isMusl = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime === undefined
+
+test('the columns of a large text are reused for the next one', {
+  skip: process.platform !== 'linux' || isMusl,
+}, () => {
   const cleared = measure('again')
   assert.ok(cleared < 16, `${cleared} MiB are written for the first time`)
 })

@@ -216,8 +216,9 @@ export class Tokenizer {
    * for (const { text, start, end, count } of tokenizer.split(document, options)) …
    * ```
    *
-   * Pieces are as long as fits, as with {@link truncate}. If a file is a chain of dozens of
-   * components, pieces of few ids can be shorter, so that the call stays linear.
+   * Pieces are as long as fits, as with {@link truncate}. If a file makes each count expensive, for
+   * example with a chain of dozens of components or with odd added tokens and a normalizer, pieces
+   * of few ids can be shorter, so that the call stays linear.
    *
    * Throws the errors of {@link count}, and a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if a
    * single character has more ids. Blocks this thread; {@link splitAsync} does not.
@@ -234,7 +235,8 @@ export class Tokenizer {
   splitAsync(text: string, options: SplitAsyncOptions | BlockSplitAsyncOptions): Promise<Piece[]>
   /**
    * {@link split} for text that arrives in parts of any size:
-   * `texts.pipeThrough(tokenizer.splitStream(options))`.
+   * `texts.pipeThrough(tokenizer.splitStream(options))`. The pieces are those of `split`, except
+   * where it makes shorter ones to stay linear: from there on, pieces can end elsewhere.
    */
   splitStream(options: SplitOptions | BlockSplitOptions): TransformStream<string, Piece>
   /** The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}. */

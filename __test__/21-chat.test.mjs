@@ -72,6 +72,17 @@ test('expressions and statements equal those of jinja2', () => {
 const CHAT = [{ role: 'user', content: 'Hello!' }]
 const text = (tokenizer, options) => tokenizer.applyChatTemplate(CHAT, { tokenize: false, ...options })
 
+test('sort keeps the order of equal keys that have no order of their own', () => {
+  const rows = [{ n: 'a' }, { n: 'b', k: 1 }, { n: 'c' }]
+  const tokenizer = Tokenizer.fromFileSync(file)
+  const sorted = (chatTemplate) => text(tokenizer, { chatTemplate, variables: { rows } })
+  assert.equal(sorted("{{ rows|sort(attribute='q')|map(attribute='n')|join }}"), 'abc')
+  assert.equal(sorted("{{ rows|sort(attribute='q', reverse=true)|map(attribute='n')|join }}"), 'abc')
+  assert.equal(sorted('{{ [none, none]|sort }} {{ [missing, missing]|sort|length }}'), '[None, None] 2')
+  assert.throws(() => sorted("{{ rows|sort(attribute='k') }}"), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' })
+  assert.throws(() => sorted("{{ rows|groupby('q')|list }}"), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' })
+})
+
 test('templates come from the config, from files besides the tokenizer, or from options', async () => {
   const config = JSON.stringify({ chat_template: 'config {{ bos_token }}', bos_token: '<s>' })
   const files = { 'tokenizer_config.json': config }

@@ -27,11 +27,17 @@ function keyOf(path, caseSensitive) {
   return (value) => fold(follow(value, names))
 }
 
-/** Like keyOf, for several attributes separated by commas. */
+/**
+ * Like keyOf, for several attributes separated by commas. The key is a list for one attribute too,
+ * as in jinja2: lists of equal values are equal even if the values have no order, such as none.
+ */
 function keysOf(path, caseSensitive) {
-  if (path === null || !isText(path)) return keyOf(path, caseSensitive)
-  const keys = text.split(plain(path), ',', -1).map((one) => keyOf(one, caseSensitive))
-  return keys.length === 1 ? keys[0] : (value) => keys.map((key) => key(value))
+  const paths = isText(path) ? text.split(plain(path), ',', -1) : [path]
+  const keys = paths.map((one) => keyOf(one, caseSensitive))
+  return (value) => {
+    allocate(24 + 8 * keys.length)
+    return keys.map((key) => key(value))
+  }
 }
 
 /** Like sorted(): the sort is stable, in reverse too. */

@@ -54,9 +54,10 @@ struct LineReader {
     /// Maximum length of a line in bytes, without its line end.
     max_line: usize,
     bytes: Slab<u8>,
-    /// The bytes before this position are UTF-8, as far as they were checked.
+    /// All bytes before this position were checked or skipped; the checked ones are UTF-8.
     checked: usize,
-    /// Room for a text. All of it is initialized, because it is used again.
+    /// Scratch memory for the text of a line. All of it stays initialized, so that the next line
+    /// need not clear it.
     scratch: Slab<u8>,
 }
 
@@ -253,7 +254,7 @@ pub fn clear_lines(lines: &External<Lines>) {
     }
 }
 
-/// Copies the next part of a line, after [`clear_lines`] or other parts. `room` is the number of
+/// Appends a part of a line; [`clear_lines`] comes before the first part. `room` is the number of
 /// bytes to reserve for the whole line.
 #[napi]
 pub fn append_to_line(env: Env, lines: &External<Lines>, bytes: Unknown<'_>, room: f64) -> napi::Result<()> {
@@ -275,6 +276,7 @@ pub fn drop_byte_order_mark(lines: &External<Lines>) -> bool {
             let length = reader.bytes.len() - MARK.len();
             reader.bytes.copy_within(MARK.len().., 0);
             reader.bytes.resize(length, 0);
+            reader.checked = 0;
         }
         is_there
     })

@@ -104,8 +104,8 @@ pub(crate) fn hash(key: Key, multiplier: u64) -> u64 {
 }
 
 /// Lets the highest bits of a product change the bits around bit 32 too. Without it, words that
-/// differ in their seventh and eighth byte only, as many in scripts of four bytes a character, get
-/// the same buckets.
+/// differ only in their seventh and eighth bytes get the same buckets. Scripts with four bytes per
+/// character have many such words.
 #[inline(always)]
 pub(crate) fn mix(product: u64) -> u64 {
     product ^ product >> MIX_SHIFT

@@ -250,11 +250,13 @@ struct BatchLayout {
 struct WindowLayout {
     /// The end of each row, counted in tokens from the window's first, without padding.
     ends: Vec<usize>,
-    /// The number of tokens, without padding and with padding.
+    /// The number of tokens without padding.
     tokens: usize,
+    /// The number of tokens with padding.
     padded: usize,
-    /// The number of rows and of padded tokens in all windows before.
+    /// The number of rows in all windows before.
     first_row: usize,
+    /// The number of tokens, with padding, in all windows before.
     start: usize,
 }
 

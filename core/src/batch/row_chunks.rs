@@ -6,10 +6,10 @@
 //! on other words. The same is true of segmenters. So the ids of the chunks, concatenated, are the
 //! ids of the text, unless another component looks across the boundary. Two can:
 //!
-//! - A normalizer. NFC is safe, because it keeps spaces and composes nothing with them. Texts with
-//!   other normalizers are not split.
-//! - An added token whose content contains a space, or that consumes a space on its right
-//!   (`rstrip`). Texts of tokenizers with such tokens are not split.
+//! - A normalizer. NFC is safe, because it keeps spaces and composes nothing with them. So are the
+//!   normalizers that a segmenter replaces. With any other normalizer, texts are not split.
+//! - An added token whose content contains a space, or that ends with a letter and consumes the
+//!   space after it (`rstrip`). With such a token, texts are not split.
 
 use crate::encoder::Plan;
 use crate::encoding::Columns;

@@ -23,8 +23,8 @@ use super::cancel::Cancel;
 use super::{BatchError, parallelism};
 use crate::lock::{Lock, Locks, Std};
 
-/// Approximate number of windows per worker.
-const WINDOWS_PER_WORKER: usize = 4;
+/// A window takes the remaining bytes divided by this and by the number of workers.
+const WINDOW_SHARE: usize = 2;
 /// Minimum size of a window in bytes, so that the cost of the counter is negligible: 16 KiB.
 const MIN_WINDOW_BYTES: usize = 16 << 10;
 /// A worker yields its processor after this many bytes: 16 KiB. If every processor runs a worker, a
@@ -37,12 +37,12 @@ const MIN_PARALLEL_BYTES: usize = 64 << 10;
 /// The windows are contiguous, not empty, and cover all rows.
 pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
     let mut rest: usize = weights.iter().sum();
-    let mut windows = Vec::with_capacity(workers * WINDOWS_PER_WORKER * 2);
+    let mut windows = Vec::with_capacity(workers * 8);
     let (mut start, mut size) = (0, 0);
     for (row, &weight) in weights.iter().enumerate() {
         size += weight;
-        // A window takes a share of the remaining bytes, so windows become smaller towards the end.
-        if size >= (rest / (workers * WINDOWS_PER_WORKER / 2).max(1)).max(MIN_WINDOW_BYTES) {
+        // So windows become smaller towards the end.
+        if size >= (rest / (workers * WINDOW_SHARE).max(1)).max(MIN_WINDOW_BYTES) {
             windows.push(start..row + 1);
             start = row + 1;
             rest -= size;
@@ -202,8 +202,8 @@ pub(super) fn run<T: Send>(
         return if cancelled() { Err(BatchError::Cancelled) } else { result.map(|all| vec![all]) };
     };
 
-    let work = Schedule::<T, AtomicUsize, Std>::new(windows.len());
-    let worker = || work.run_worker(cancelled, |at, should_continue| one(windows[at].clone(), should_continue));
+    let schedule = Schedule::<T, AtomicUsize, Std>::new(windows.len());
+    let worker = || schedule.run_worker(cancelled, |at, should_continue| one(windows[at].clone(), should_continue));
     // The calling thread is one of the workers.
     pool.in_place_scope(|scope| {
         for _ in 1..workers.min(windows.len()) {
@@ -211,7 +211,7 @@ pub(super) fn run<T: Send>(
         }
         worker();
     });
-    work.collect_results(cancelled)
+    schedule.collect_results(cancelled)
 }
 
 #[cfg(test)]
@@ -318,7 +318,7 @@ mod tests {
                 prop_assert!(size >= MIN_WINDOW_BYTES);
                 let without_last: usize = weights[window.start..window.end - 1].iter().sum();
                 let rest: usize = weights[window.start..].iter().sum();
-                prop_assert!(without_last < (rest / (workers * WINDOWS_PER_WORKER / 2).max(1)).max(MIN_WINDOW_BYTES));
+                prop_assert!(without_last < (rest / (workers * WINDOW_SHARE).max(1)).max(MIN_WINDOW_BYTES));
             }
         }
     }

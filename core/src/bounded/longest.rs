@@ -164,11 +164,11 @@ impl Prefixes<'_> {
         let found = match tokenizer.reach() {
             _ if !self.places_are_known || self.is_shifted => {
                 let found = self.shorter(encoder, self.start_of_word(room), room, most)?;
-                self.by_halves(encoder, found, room)?
+                self.bisect(encoder, found, room)?
             }
             _ if self.shares_place(room) => {
                 let found = self.shorter(encoder, self.made.offsets[room][0] as usize, room, most)?;
-                self.by_halves(encoder, found, room)?
+                self.bisect(encoder, found, room)?
             }
             Some(reach) if self.is_read_as_it_stands(edge) => {
                 if self.is_settled(edge, room) {
@@ -435,8 +435,9 @@ impl Prefixes<'_> {
         let mut spaces = None;
         for word in &self.single_words {
             let content = word.content.as_str();
-            // White space that the token includes can be before it. With more than this, the prefix
-            // can be shorter than the longest one.
+            // With `lstrip`, the token includes the white space before it, so it can start after
+            // white space that follows the prefix. If that is longer than SPACES_BEFORE_TOKEN, the
+            // prefix can be shorter than the longest one.
             let spaces = match word.lstrip {
                 true => *spaces.get_or_insert_with(|| white_space(&self.text[found.length..], SPACES_BEFORE_TOKEN)),
                 false => 0,
@@ -445,8 +446,9 @@ impl Prefixes<'_> {
             self.seen = self.seen.max((last + content.len()).min(bytes.len()));
             let is_there = |&start: &usize| bytes[start..].starts_with(content.as_bytes());
             let starts = (found.length + 1).saturating_sub(content.len())..=found.length;
-            let behind_spaces = last.saturating_sub(white_space(content, content.len()));
-            let starts = starts.chain((behind_spaces > found.length).then_some(behind_spaces));
+            // White space at the start of the content can be a part of that white space.
+            let start_after_spaces = last.saturating_sub(white_space(content, content.len()));
+            let starts = starts.chain((start_after_spaces > found.length).then_some(start_after_spaces));
             ends.extend(starts.filter(is_there).map(|start| start + content.len()));
         }
         ends.sort_unstable();
@@ -478,7 +480,7 @@ impl Prefixes<'_> {
     /// The longest prefix within the limit that is at least as long as `found`, by bisection. This
     /// assumes that longer prefixes have more tokens; a few prefixes that are slightly longer are
     /// tried in case they do not.
-    fn by_halves(
+    fn bisect(
         &mut self,
         encoder: &mut Encoder,
         mut found: FoundPrefix,

@@ -37,7 +37,7 @@ const WORD_WITHIN_TOKENS: usize = 32;
 const MAX_EXAMINED_TOKENS: usize = 1 << 14;
 /// Bytes of added tokens that are searched at the end of each prefix, because they have to be words
 /// by themselves. With more, a prefix can be shorter than the longest one.
-const MAX_SINGLE_WORDS: usize = 4096;
+const MAX_SINGLE_WORD_BYTES: usize = 4096;
 /// The maximum length of a character in bytes.
 const MAX_CHARACTER: usize = 4;
 /// The size of a chunk in bytes.
@@ -75,7 +75,8 @@ pub(crate) struct Prefixes<'a> {
     pub(super) encoded: usize,
     /// Whether all of the tokens were encoded at once.
     pub(super) is_of_one_piece: bool,
-    /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORDS`] bytes.
+    /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORD_BYTES`]
+    /// bytes.
     pub(super) single_words: Vec<&'a AddedToken>,
     /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
@@ -100,7 +101,7 @@ impl<'a> Prefixes<'a> {
         let mut bytes = 0;
         let single_words = tokens.iter().filter(|token| token.single_word).take_while(|word| {
             bytes += word.content.len();
-            bytes <= MAX_SINGLE_WORDS
+            bytes <= MAX_SINGLE_WORD_BYTES
         });
         let single_words = single_words.collect();
         Self {

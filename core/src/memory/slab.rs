@@ -17,9 +17,9 @@ pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 // SAFETY: an unsigned integer has all of these properties.
 unsafe impl Plain for u8 {}
-// SAFETY: as above.
+// SAFETY: an unsigned integer, as above.
 unsafe impl Plain for u16 {}
-// SAFETY: as above.
+// SAFETY: an unsigned integer, as above.
 unsafe impl Plain for u32 {}
 
 /// Smaller lists, in bytes, come from the allocator, which is as fast for them: 16 KiB.

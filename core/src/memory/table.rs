@@ -19,7 +19,7 @@ pub unsafe trait Zeroed: Copy + Send + Sync + 'static {}
 
 // SAFETY: zero is a valid integer.
 unsafe impl Zeroed for u32 {}
-// SAFETY: as above.
+// SAFETY: zero is a valid integer.
 unsafe impl Zeroed for u64 {}
 
 /// Smaller tables, in bytes, come from the allocator: 256 KiB.

@@ -90,10 +90,11 @@ impl PreTokenizer {
         self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if cut.drops()))
     }
 
-    /// Whether the words of a text that is encoded from the start of a word on can differ, at any
-    /// distance, from those of the whole text: FixedLength counts from the start of the text, and
-    /// UnicodeScripts drops its start. A later stage makes words that start elsewhere, and a
-    /// character that an earlier one prepends is counted.
+    /// Whether encoding a text from the start of one of its words on can give other words than
+    /// those of the whole text, however far from that start. FixedLength counts characters from the
+    /// start of its input: its words shift if a later stage cuts them again, or if an earlier one
+    /// prepends a character, which is counted. UnicodeScripts drops the characters without a script
+    /// at its start: after a later cut, a word can start with such characters.
     pub(crate) fn depends_on_start(&self) -> bool {
         let is_cut = |stage: &Stage| matches!(stage, Stage::Cut(_));
         self.stages.iter().enumerate().any(|(at, stage)| {

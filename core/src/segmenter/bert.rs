@@ -219,7 +219,7 @@ impl Bert {
             if !is_stopped {
                 continue;
             }
-            // Characters that neither the masks nor `wide` cover, up to several that they do.
+            // Reads single characters until several in a row could have been read in a block.
             let mut covered = 0;
             while covered < MAX_COVERED && words.has_room() {
                 words.reserve();

@@ -9,7 +9,8 @@ use super::characters::{self, CharacterEntry, LongMarks, Role};
 use crate::pretokenizer::unicode::decode;
 use crate::simd::{BLOCK, Masks, Simd};
 
-/// After this many characters that blocks cover, characters are read in blocks again.
+/// Outside of blocks, characters are read one by one. After this many in a row that a block could
+/// have read, the next block starts.
 pub(super) const MAX_COVERED: usize = 8;
 
 /// The maximum length of a character in bytes.
@@ -18,8 +19,8 @@ const MAX_LEN: usize = 4;
 /// A block and the bytes after it, so that four bytes can be read from each of its positions.
 pub(super) type Window = [u8; BLOCK + MAX_LEN];
 
-/// The block at the start of `rest`, and the bytes after it. If `rest` ends before, its bytes are
-/// copied to the start of `padding`, which follows them.
+/// The block at the start of `rest`, and the bytes after it. If `rest` is shorter, its bytes are
+/// copied to the start of `padding`, and that is the result.
 #[inline(always)]
 pub(super) fn window<'a>(rest: &'a [u8], padding: &'a mut Window) -> &'a Window {
     rest.first_chunk().unwrap_or_else(|| {
@@ -28,15 +29,15 @@ pub(super) fn window<'a>(rest: &'a [u8], padding: &'a mut Window) -> &'a Window 
     })
 }
 
-/// The bytes of a character that starts at a position of the block.
+/// The four bytes from a position of the block on.
 #[inline(always)]
-fn at(window: &Window, start: usize) -> &[u8; MAX_LEN] {
+fn four_bytes(window: &Window, start: usize) -> &[u8; MAX_LEN] {
     window[start..].first_chunk().expect("a window has bytes after the block")
 }
 
-/// As [`at`].
+/// As [`four_bytes`].
 #[inline(always)]
-fn at_mut(window: &mut Window, start: usize) -> &mut [u8; MAX_LEN] {
+fn four_bytes_mut(window: &mut Window, start: usize) -> &mut [u8; MAX_LEN] {
     window[start..].first_chunk_mut().expect("a window has bytes after the block")
 }
 
@@ -143,13 +144,13 @@ impl WideBlock {
         let (mut start, mut end) = (0, 0);
         while rest != 0 {
             start = rest.trailing_zeros() as usize % BLOCK;
-            let (code, len) = decode(*at(window, start));
+            let (code, len) = decode(*four_bytes(window, start));
             let entry = entry(code);
             if entry.is_other() {
                 return (covered & !(u64::MAX << start), true);
             }
-            *at_mut(&mut self.texts, start) = entry.text;
-            *at_mut(&mut self.flags, start) = entry.flags;
+            *four_bytes_mut(&mut self.texts, start) = entry.text;
+            *four_bytes_mut(&mut self.flags, start) = entry.flags;
             end = start + len;
             rest &= rest - 1;
         }

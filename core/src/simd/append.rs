@@ -70,7 +70,7 @@ impl<'a> Appender<'a> {
     ///
     /// # Safety
     /// `write` initializes as many ids as it says, from the start of its argument on.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel calls it"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX2 kernel calls it"))]
     #[inline(always)]
     pub(super) unsafe fn append_with<R>(
         &mut self,

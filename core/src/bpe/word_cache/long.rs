@@ -131,3 +131,24 @@ fn has_bytes(numbers: &[u32], word: &[u8]) -> bool {
         && further.iter().zip(last).all(|(&four, &number)| u32::from_le_bytes(four) == number)
         && pack_bytes(rest).eq(last[further.len()..].iter().copied())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_word_that_differs_in_one_bit_is_distinguished(
+            word in prop::collection::vec(any::<u8>(), 1..=256),
+            at in any::<prop::sample::Index>(),
+            bit in 0u8..8,
+        ) {
+            let numbers: Vec<u32> = pack_bytes(&word).collect();
+            prop_assert!(has_bytes(&numbers, &word));
+            let mut other = word.clone();
+            other[at.index(word.len())] ^= 1 << bit;
+            prop_assert!(!has_bytes(&numbers, &other));
+        }
+    }
+}

@@ -333,8 +333,8 @@ impl WordCache {
         }
     }
 
-    /// Calls `miss` for each word of a window that is not in the cache and that
-    /// [`Self::insert_merged`] accepts: short words first, then medium words.
+    /// Calls `miss` for each short or medium word of a window that is not in the cache, short words
+    /// first. Longer words are left out.
     #[inline(always)]
     pub(crate) fn for_each_miss(&mut self, window: &WordWindow<'_>, mut miss: impl FnMut(usize)) {
         let probes = window.probes;
@@ -363,13 +363,8 @@ impl WordCache {
             && !(self.medium.may_have_been_evicted(probe) && self.long.find(word, &self.ring).is_some())
     }
 
-    /// Inserts a word that [`Self::for_each_miss`] has listed and that was merged since.
-    pub(crate) fn insert_merged(&mut self, word: &[u8], key: Key, symbols: &[Symbol], hit: Hit) {
-        self.insert(word, key, symbols, hit);
-    }
-
-    /// Inserts a word that was not found.
-    fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], hit: Hit) {
+    /// Inserts a word that was not found, after it was merged.
+    pub(crate) fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], hit: Hit) {
         self.misses += 1;
         if !self.is_on() || word.len() > MAX_WORD_LEN {
             return;

@@ -45,7 +45,7 @@ pub(super) fn keys(
     unsafe { keys_of_group(text, start, ends, last_bucket, keys, buckets) }
 }
 
-/// [`keys`]. A function of its own, because its variables fit into registers.
+/// [`keys`]. Not inlined: in a larger function, its variables would not fit into registers.
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 fn keys_of_group(
@@ -135,8 +135,8 @@ pub(super) fn append_hits<'t>(
     unsafe { ids.append_with(words * MAX_SHORT_LEN, |to| write_hits(cpu, table, spilled, keys, buckets, to)) }
 }
 
-/// [`append_hits`] to the start of `to`. Also returns how many ids it has written. A function of
-/// its own, because its variables fit into registers.
+/// [`append_hits`] to the start of `to`. Also returns how many ids it has written. Not inlined: in
+/// a larger function, its variables would not fit into registers.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
 fn write_hits<'t>(

@@ -54,6 +54,10 @@ const corpus = {
       help: 'folder of the output, or s3://bucket/prefix/; it must be new, empty, or that of the same job',
     },
     ...TOKENIZER_OPTIONS,
+    tokenizer: {
+      ...TOKENIZER_OPTIONS.tokenizer,
+      help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, a folder with a tokenizer.json or tekken.json, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+    },
     format: {
       type: 'string',
       short: 'f',

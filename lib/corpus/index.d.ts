@@ -32,9 +32,10 @@ export interface CorpusOptions {
    */
   output?: string | undefined
   /**
-   * A file (tokenizer.json, tekken.json, a rank file), a folder with one of the first two, a
-   * bundled encoding, a model of OpenAI, or `owner/name[@revision]` on the Hugging Face Hub.
-   * Default: `'o200k_base'`.
+   * A file (tokenizer.json, tekken.json, a SentencePiece model or a rank file), a folder with a
+   * tokenizer.json or tekken.json, a bundled encoding, a model of OpenAI, or
+   * `owner/name[@revision]` on the Hugging Face Hub. A tokenizer of several files, such as
+   * vocab.json with merges.txt, is refused (`ERR_TOKENLANE_UNSUPPORTED`). Default: `'o200k_base'`.
    */
   tokenizer?: string | undefined
   /**

@@ -42,7 +42,7 @@ const corpus = {
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
     format: ['FORMAT', 'megatron, npy, bin, jsonl or parquet (default: megatron)'],
     field: 'the field with the text (default: text)',
-    eos: 'insert a token that ends it (eos) after each document',
+    eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
     queue: 'let workers process the shards (redis://host:6379)',
   },

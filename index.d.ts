@@ -216,9 +216,10 @@ export class Tokenizer {
    * for (const { text, start, end, count } of tokenizer.split(document, options)) …
    * ```
    *
-   * Pieces are as long as fits, as with {@link truncate}. If a file makes each count expensive, for
-   * example with a chain of dozens of components or with odd added tokens and a normalizer, pieces
-   * of few ids can be shorter, so that the call stays linear.
+   * Pieces are as long as fits, as with {@link truncate}. If counting a piece is expensive, because
+   * the file has a chain of dozens of components or because its normalizer or added tokens force
+   * most prefixes to be encoded again, pieces of few ids can be shorter than the longest that fit.
+   * This keeps the call linear.
    *
    * Throws the errors of {@link count}, and a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if a
    * single character has more ids. Blocks this thread; {@link splitAsync} does not.

@@ -249,6 +249,26 @@ test('the tokens around documents: tokenizer_config.json, the vocabulary, or an 
   assert.equal((await failure(() => run({ eos: '<nothing>' }))).code, 'ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN')
 })
 
+test('a tokenizer of several files is refused, because a job has the SHA-256 of one file', async () => {
+  const folder = at('parts')
+  fs.mkdirSync(folder)
+  fs.writeFileSync(path.join(folder, 'vocab.json'), JSON.stringify({ a: 0, b: 1, ab: 2 }))
+  fs.writeFileSync(path.join(folder, 'merges.txt'), '#version: 0.2\na b\n')
+  fs.writeFileSync(path.join(folder, 'tokenizer_config.json'), '{"tokenizer_class":"GPT2Tokenizer"}')
+  fs.writeFileSync(path.join(folder, 'vocab.txt'), '[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\na\n')
+  fs.writeFileSync(at('ab.txt'), 'ab\n')
+  for (const name of ['', 'vocab.json', 'merges.txt', 'vocab.txt']) {
+    const place = path.join(folder, name)
+    const error = await failure(() => run({ inputs: at('ab.txt'), tokenizer: place }))
+    assert.equal(error.code, 'ERR_TOKENLANE_UNSUPPORTED', name)
+    assert.ok(error.message.startsWith(`${place}: a corpus job needs a tokenizer in one file`), error.message)
+  }
+  const whole = await Tokenizer.fromFile(path.join(folder, 'vocab.json'))
+  fs.writeFileSync(path.join(folder, 'tokenizer.json'), whole.toBuffer())
+  const { names } = await run({ inputs: at('ab.txt'), tokenizer: folder })
+  assert.deepEqual(readMegatron(names[0]).rows, [[2]])
+})
+
 test('shards are the same bytes with any number of threads, and for compressed inputs the same tokens', async () => {
   const reference = hashes((await run({ eos: true })).output)
   for (const how of [{ concurrency: 1, threads: 1 }, { concurrency: 5 }, { threads: 2 }]) {

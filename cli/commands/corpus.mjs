@@ -40,9 +40,9 @@ const corpus = {
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron, npy, bin or jsonl (default: megatron)'],
+    format: ['FORMAT', 'megatron, npy, bin, jsonl or parquet (default: megatron)'],
     field: 'the field with the text (default: text)',
-    eos: "insert the tokenizer's last token after each document",
+    eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
     queue: 'let workers process the shards (redis://host:6379)',
   },
@@ -54,6 +54,10 @@ const corpus = {
       help: 'folder of the output, or s3://bucket/prefix/; it must be new, empty, or that of the same job',
     },
     ...TOKENIZER_OPTIONS,
+    tokenizer: {
+      ...TOKENIZER_OPTIONS.tokenizer,
+      help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, a folder with a tokenizer.json or tekken.json, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+    },
     format: {
       type: 'string',
       short: 'f',
@@ -84,12 +88,12 @@ const corpus = {
     'group-by': {
       type: 'string',
       value: 'PATH',
-      help: 'a field such as the language; corpus report shows tokens and characters per token for each of its values',
+      help: 'a field such as the language; corpus report shows tokens, and characters and bytes per token, for each of its values',
     },
     'files-from': { type: 'string', value: 'FILE', help: 'also read names of inputs from this file, one per line' },
-    bos: { type: 'boolean', help: "insert the tokenizer's first token before each document" },
+    bos: { type: 'boolean', help: 'insert the token that starts a document (bos) before each document' },
     'bos-token': { type: 'string', value: 'TOKEN', help: 'the same, with this token' },
-    eos: { type: 'boolean', help: "insert the tokenizer's last token after each document" },
+    eos: { type: 'boolean', help: 'insert the token that ends a document (eos) after each document' },
     'eos-token': { type: 'string', value: 'TOKEN', help: 'the same, with this token' },
     'max-tokens': {
       type: 'string',
@@ -126,7 +130,7 @@ const corpus = {
       type: 'string',
       value: 'SIZE',
       size: [1, 2 ** 32 - 1],
-      help: 'maximum size of a row in bytes (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
+      help: 'maximum size of a row in bytes (default: 16M; 256M for a whole file)',
     },
     ...RATIO_OPTION,
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
@@ -192,7 +196,7 @@ const verify = {
   about: [
     'Checks the plan, every file of every shard, and the totals of the manifest. The exit code is 1 if anything is missing or differs; running the job again repairs it.',
   ],
-  options: { json: JSON_OPTION, quiet: QUIET },
+  options: { json: JSON_OPTION },
   examples: [['tokenlane corpus verify tokens/', 'check that all files are as they were written']],
 
   async run({ values, positionals }) {
@@ -216,7 +220,7 @@ const report = {
   summary: 'Write a page about a corpus job.',
   usage: ['report [options] FOLDER -o FILE'],
   about: [
-    'The page has tokens by source, lengths of documents, bytes per token, machines and skipped rows, in one HTML file without scripts. For an unfinished job it covers the shards that are done.',
+    'The page has tokens, and characters and bytes per token, by source and by the field of --group-by; lengths of documents; machines; skipped rows. It is one HTML file without scripts. For an unfinished job it covers the shards that are done.',
   ],
   options: {
     output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },

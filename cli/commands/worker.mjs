@@ -62,7 +62,7 @@ export const worker = {
       help: 'time for which SIGTERM waits for shards before they return to the queue',
     },
     json: { type: 'boolean', help: 'write events as JSON Lines to standard output' },
-    quiet: QUIET,
+    quiet: { ...QUIET, help: 'print no lines about events' },
   },
   examples: [
     ['tokenlane worker --queue redis://host:6379 --allow /shared', 'start a worker for jobs below /shared'],

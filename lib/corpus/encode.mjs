@@ -63,7 +63,10 @@ export class Encoder {
    * @returns {AsyncGenerator<import('./formats/formats.mjs').Block>}
    */
   async *blocks(batches, onSkip) {
-    /** The result whose ids the last block has; its last array may still be written. */
+    /**
+     * The result whose memory the previous block uses. Its last array may still be on the way to
+     * the disk.
+     */
     let held
     for await (const { isLarge, results } of this.#encoded(batches, onSkip)) {
       for (const result of results) {

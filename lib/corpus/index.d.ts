@@ -32,9 +32,10 @@ export interface CorpusOptions {
    */
   output?: string | undefined
   /**
-   * A file (tokenizer.json, tekken.json, a rank file), a folder with one of the first two, a
-   * bundled encoding, a model of OpenAI, or `owner/name[@revision]` on the Hugging Face Hub.
-   * Default: `'o200k_base'`.
+   * A file (tokenizer.json, tekken.json, a SentencePiece model or a rank file), a folder with a
+   * tokenizer.json or tekken.json, a bundled encoding, a model of OpenAI, or
+   * `owner/name[@revision]` on the Hugging Face Hub. A tokenizer of several files, such as
+   * vocab.json with merges.txt, is refused (`ERR_TOKENLANE_UNSUPPORTED`). Default: `'o200k_base'`.
    */
   tokenizer?: string | undefined
   /**
@@ -63,10 +64,10 @@ export interface CorpusOptions {
   /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
   idField?: string | undefined
   /**
-   * A field such as the language. `writeReport` shows tokens and characters per token for each of
-   * its values. A record has at most 1,000 values; documents with further values are one group, and
-   * documents without the field are another one. The files of tokens do not depend on it. Default:
-   * none.
+   * A field such as the language. `writeReport` shows tokens, and characters and bytes per token,
+   * for each of its values. A record has at most 1,000 values; documents with further values are
+   * one group, and documents without the field are another one. The files of tokens do not depend
+   * on it. Default: none.
    */
   groupBy?: string | undefined
   /**
@@ -116,7 +117,10 @@ export interface CorpusOptions {
   resumeCheck?: 'sha256' | 'size' | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
-  /** Maximum number of threads that encode, 1 to 256. Default: the number of processors. */
+  /**
+   * Maximum number of threads that encode a batch of one shard, 1 to 256; shards run at the same
+   * time (`concurrency`). Default: the number of processors.
+   */
   threads?: number | undefined
   /**
    * The queue whose workers process the shards: `'redis://host:6379'`, or `'rediss://…'` for TLS.
@@ -432,7 +436,10 @@ export interface WorkerOptions {
   queueName?: string | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
-  /** Maximum number of threads that encode, 1 to 256. Default: the number of processors. */
+  /**
+   * Maximum number of threads that encode a batch of one shard, 1 to 256; shards run at the same
+   * time (`concurrency`). Default: the number of processors.
+   */
   threads?: number | undefined
   /**
    * Seconds after which another worker takes the shard of a dead worker; at least 4. Default: 30.
@@ -440,7 +447,11 @@ export interface WorkerOptions {
   lockSeconds?: number | undefined
   /** Seconds that `close` waits for shards before it returns them to the queue. Default: 20. */
   graceSeconds?: number | undefined
-  /** Called with an event for each shard that is done or failed. Default: none. */
+  /**
+   * Called with an event when a shard is done (`shard`), when a shard or the manifest failed
+   * (`failed`), when the manifest is written (`manifest`), and when Redis fails (`error`). Default:
+   * none.
+   */
   onEvent?: ((event: Record<string, unknown> & { event: string }) => void) | undefined
 }
 
@@ -473,9 +484,9 @@ export interface ReportOptions {
 }
 
 /**
- * Writes an HTML page about a job: tokens by source, lengths of documents, bytes per token,
- * machines, skipped rows. The page is one file without scripts and loads nothing. Returns the
- * totals.
+ * Writes an HTML page about a job: tokens, and characters and bytes per token, by source and by the
+ * field of `groupBy`; lengths of documents; machines; skipped rows. The page is one file without
+ * scripts and loads nothing. Returns the totals.
  *
  * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
  *

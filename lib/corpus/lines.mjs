@@ -69,11 +69,11 @@ export class LineGatherer {
  *
  * @param {AsyncIterable<Buffer>} chunks
  * @param {number} start the position of the first chunk
- * @param {LineGatherer} begun gathers the line that lies in several chunks
+ * @param {LineGatherer} gatherer gathers the line that lies in several chunks
  * @param {import('./part.mjs').RowLimits} limits
  * @returns {AsyncGenerator<LineBlock>}
  */
-export async function* lineBlocks(chunks, start, begun, { most, unreserved, reserve }) {
+export async function* lineBlocks(chunks, start, gatherer, { most, unreserved, reserve }) {
   let isTooLong = false
   /** The size up to which the line may grow before memory has to be reserved. */
   let allowed = unreserved
@@ -81,14 +81,14 @@ export async function* lineBlocks(chunks, start, begun, { most, unreserved, rese
   let position = start
   let at = start
   const gather = async (bytes) => {
-    const length = begun.length + bytes.length
+    const length = gatherer.length + bytes.length
     isTooLong ||= length > most
     if (isTooLong) {
-      begun.clear()
+      gatherer.clear()
       return
     }
     if (length > allowed) allowed = await reserve(length)
-    begun.push(bytes, allowed > unreserved ? allowed : length)
+    gatherer.push(bytes, allowed > unreserved ? allowed : length)
   }
   const end = async (rest) => {
     await gather(rest)
@@ -98,10 +98,10 @@ export async function* lineBlocks(chunks, start, begun, { most, unreserved, rese
       isTooLong = false
       return block
     }
-    if (at === 0) begun.dropByteOrderMark()
-    return { ...block, gathered: begun }
+    if (at === 0) gatherer.dropByteOrderMark()
+    return { ...block, gathered: gatherer }
   }
-  begun.clear()
+  gatherer.clear()
   for await (const chunk of chunks) {
     let from = 0
     // The first line of a file may start with a byte order mark.
@@ -113,7 +113,7 @@ export async function* lineBlocks(chunks, start, begun, { most, unreserved, rese
         continue
       }
       yield await end(chunk.subarray(0, to))
-      begun.clear()
+      gatherer.clear()
       from = to + 1
       at = position + from
     }
@@ -125,6 +125,6 @@ export async function* lineBlocks(chunks, start, begun, { most, unreserved, rese
   }
   if (at < position) {
     yield await end(EMPTY)
-    begun.clear()
+    gatherer.clear()
   }
 }

@@ -175,7 +175,7 @@ function conflictOf(content, given, inputs, dryRun) {
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
   if (given.queue === undefined && given.queueName !== undefined) return 'queueName needs the option queue'
   if (content.idField !== undefined && content.format === 'megatron')
-    return 'the format megatron cannot store idField: use npy, bin or jsonl'
+    return 'the format megatron cannot store idField: use npy, bin, jsonl or parquet'
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'idField is for rows of JSON and Parquet'
   if (content.groupBy !== undefined && content.rows !== undefined && content.rows !== 'json')

@@ -18,7 +18,7 @@
  * The limits of the rows of a part.
  *
  * @typedef {object} RowLimits
- * @property {number} most the maximum size in bytes of a row that lies in several chunks
+ * @property {number} most the maximum size in bytes of a row
  * @property {number} unreserved the size up to which no memory is reserved for a row
  * @property {(length: number) => Promise<number>} reserve waits until there is memory for a row
  *   that has `length` bytes or more. Returns the size that memory was reserved for

@@ -10,7 +10,8 @@ const MAX_NAME_LENGTH = 100
 const OTHER_GROUPS = '(others)'
 
 /**
- * Sums over documents. The texts have `tokens` and `cutTokens`.
+ * Sums over documents. `tokens` are the tokens that were kept, bos and eos included; `cutTokens`
+ * are those that `maxTokens` cut off.
  *
  * @typedef {{ documents: number, tokens: number, cutTokens: number, textBytes: number, characters:
  *   number }} Counts

@@ -8,9 +8,10 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { fileFailure } from '../files/failure.mjs'
+import { statIfThere } from '../files/stat.mjs'
 import { loadFile, sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { Tokenizer } from '../../index.mjs'
-import { error, typeError } from './errors.mjs'
+import { error, typeError, unsupported } from './errors.mjs'
 import { parquetWriterVersion } from './formats/parquet.mjs'
 
 const require = createRequire(import.meta.url)
@@ -20,6 +21,8 @@ const { readRegular } = require('../regular-file.js')
 const ENCODINGS = fileURLToPath(new URL('../../encodings/', import.meta.url))
 /** Maximum size in bytes of a tokenizer_config.json. */
 const MAX_CONFIG_BYTES = 32 << 20
+/** Files that are loaded together with other files of their folder. */
+const PART = /^(?:vocab\.(?:json|txt)|merges\.txt)$/
 
 /**
  * Tokens that start or end a document in well-known vocabularies, for tokenizers without a
@@ -53,6 +56,7 @@ export async function findTokenizer(name, encoding) {
     const { pretrainedOptions } = require('../hub/options.js')
     const { request } = pretrainedOptions(source.repository, { revision: source.revision })
     const file = await pretrainedFile(request)
+    checkWhole(name, file)
     return { name, kind: 'hub', file, sha256: await sha256Of(file) }
   }
   if (source.file === undefined) {
@@ -60,7 +64,16 @@ export async function findTokenizer(name, encoding) {
     return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of(file) }
   }
   const { file } = source
+  checkWhole(name, file)
   return { name, kind: 'file', file: path.resolve(file), encoding: source.encoding, sha256: await sha256Of(file) }
+}
+
+/** Throws if a tokenizer consists of several files, because a job has the SHA-256 of one. */
+function checkWhole(name, file) {
+  if (!PART.test(path.basename(file)) && !statIfThere(file)?.isDirectory()) return
+  throw unsupported(
+    `${name}: a corpus job needs a tokenizer in one file, whose SHA-256 identifies the job: write it with tokenizer.toBuffer() and name that tokenizer.json`,
+  )
 }
 
 async function sha256Of(file) {

@@ -11,16 +11,12 @@ export class Gatherer {
   #length = 0
   #most
   #tooLong
-  #isReused
 
   /**
    * @param {number} most maximum number of bytes
    * @param {(most: number) => Error} tooLong the error of a text that has more
-   * @param {{ isReused?: boolean }} [options] with `isReused` all texts use the same memory: a
-   *   text is valid until the next one starts
    */
-  constructor(most, tooLong, { isReused = false } = {}) {
-    this.#isReused = isReused
+  constructor(most, tooLong) {
     this.#most = most
     this.#tooLong = tooLong
   }
@@ -46,7 +42,7 @@ export class Gatherer {
   /** Returns the text and starts the next one. */
   take() {
     const text = this.#buffer.subarray(0, this.#length)
-    if (!this.#isReused) this.#buffer = Buffer.alloc(0)
+    this.#buffer = Buffer.alloc(0)
     this.#length = 0
     return text
   }

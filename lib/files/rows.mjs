@@ -1,10 +1,13 @@
 // Limits of rows, and values in them.
 
-/** The default limit of a row in bytes. A row and its ids are in memory as a whole. */
+/** Default limit of a row in bytes. A row and its ids are in memory as a whole. */
 export const MAX_LINE = 64 << 20
-/** Lower for JSON, because the values of a line take thirty times its size. */
+/**
+ * Default limit of a line of JSON, whose values take thirty times its size in memory, and of every
+ * row of a corpus job that is not a whole file.
+ */
 export const MAX_JSON = 16 << 20
-/** The default limit of a file that is one row. */
+/** Default limit of a file that is one row. */
 export const MAX_WHOLE = 256 << 20
 
 /** Returns the value at a dotted path. A field whose name has dots takes precedence. */

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../setup.mjs'
-import { runChild } from './child.mjs'
+import { runChild, runChildren } from './child.mjs'
 import { Run, liveObjects } from './run.mjs'
 
 const CALLS_PER_CHILD = 10_000
@@ -34,17 +34,9 @@ function main() {
     allowPositionals: true,
   })
   const [count, seed] = [Number(options.count), Number(options.seed)]
-  let failed = false
+  if (options.huge && inChild(-1, 0).failed) process.exitCode = 1
   const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: 0 }
-  for (let done = 0; done < count; done += CALLS_PER_CHILD) {
-    const report = inChild(seed + done / CALLS_PER_CHILD, Math.min(CALLS_PER_CHILD, count - done))
-    failed ||= report.failed
-    if (report.totals) for (const name of ['calls', 'results', 'errors', 'thrown']) totals[name] += report.totals[name]
-    totals.functions = report.totals?.functions ?? totals.functions
-  }
-  if (options.huge) failed = inChild(-1, 0).failed || failed
-  console.log(JSON.stringify(totals))
-  if (failed) process.exit(1)
+  runChildren({ count, seed, perChild: CALLS_PER_CHILD, inChild }, totals)
 }
 
 /** Makes calls in a child process. Returns whether it failed, and its totals. */

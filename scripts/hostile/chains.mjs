@@ -21,7 +21,7 @@ const CHUNK = 25
 const MOST_MS = 2000
 const MOST_MIB = 1024
 const BYTES = 64 << 10
-/** A file may have so many components of one kind. */
+/** Maximum number of components of one kind in a file. */
 const MOST_COMPONENTS = 512
 
 function main() {

@@ -42,15 +42,15 @@ export function runChild(script, seed, count, cwd) {
  * @returns {{ failed: boolean, totals?: Record<string, any> }}
  */
 
-/** Of these totals the greatest of all children counts; others are added. */
-const MAXIMA = ['slowestMs', 'mostMiB']
+/** Totals for which the maximum over all children counts; the others are summed. */
+const MAXIMA = ['slowestMs', 'mostMiB', 'functions']
 
 /**
  * Runs `count` cases, up to `perChild` in each child process, with consecutive seeds. Prints the
  * totals of all children, and ends this process with status 1 if a child failed.
  *
  * @param {{ count: number, seed: number, perChild: number, inChild: RunCases }} options
- * @param {Record<string, any>} totals of no child
+ * @param {Record<string, any>} totals the totals before the first child
  */
 export function runChildren({ count, seed, perChild, inChild }, totals) {
   let failed = false

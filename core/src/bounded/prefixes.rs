@@ -406,7 +406,7 @@ impl Tokenizer {
 
     /// Whether prefixes must be encoded from the start of the text, because the tokens from the
     /// start of a word on can differ, or because offsets do not show where a word starts.
-    fn encodes_from_start(&self) -> bool {
+    pub(crate) fn encodes_from_start(&self) -> bool {
         self.writes_affixes_as_bytes() || self.pipeline.pretokenizer.depends_on_start()
     }
 

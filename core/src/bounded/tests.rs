@@ -23,7 +23,11 @@ fn longest_by_trying_all(tokenizer: &Tokenizer, text: &str, limit: usize) -> Opt
 fn check(tokenizer: &Tokenizer, name: &str, text: &str, limit: usize) {
     let found = tokenizer.longest_prefix(text.into(), limit, &options()).expect("a text");
     let expected = longest_by_trying_all(tokenizer, text, limit);
-    assert_eq!(found.map(|found| found.length), expected, "{name}: {text:?}, {limit}");
+    let length = found.map(|found| found.length);
+    // If prefixes are encoded from the start of the text, the search can reach its limit before it
+    // has found the longest one.
+    let can_be_shorter = tokenizer.encodes_from_start() && length.is_some() && length <= expected;
+    assert!(length == expected || can_be_shorter, "{name}: {text:?}, {limit}: {length:?}, {expected:?}");
     if let Some(found) = found {
         let count = tokenizer.count(text[..found.length].into(), &options());
         assert_eq!(Ok(found.tokens), count, "{name}: {text:?}, {limit}");

@@ -57,8 +57,8 @@ export class LineGatherer {
  *
  * @typedef {object} LineBlock
  * @property {Buffer} [lines] several lines, each with its line feed
- * @property {LineGatherer} [gathered] one line without its line feed. Without `lines` and
- *   `gathered` the block is one line that is too long
+ * @property {LineGatherer} [gathered] one line without its line feed; the caller clears it.
+ *   Without `lines` and `gathered` the block is one line that is too long
  * @property {number} at the position of the first line
  * @property {boolean} [isLarge] whether memory was reserved for it
  */
@@ -101,7 +101,6 @@ export async function* lineBlocks(chunks, start, gatherer, { most, unreserved, r
     if (at === 0) gatherer.dropByteOrderMark()
     return { ...block, gathered: gatherer }
   }
-  gatherer.clear()
   for await (const chunk of chunks) {
     let from = 0
     // The first line of a file may start with a byte order mark.
@@ -113,7 +112,6 @@ export async function* lineBlocks(chunks, start, gatherer, { most, unreserved, r
         continue
       }
       yield await end(chunk.subarray(0, to))
-      gatherer.clear()
       from = to + 1
       at = position + from
     }
@@ -123,8 +121,5 @@ export async function* lineBlocks(chunks, start, gatherer, { most, unreserved, r
     if (to < chunk.length) await gather(chunk.subarray(to))
     position += chunk.length
   }
-  if (at < position) {
-    yield await end(EMPTY)
-    gatherer.clear()
-  }
+  if (at < position) yield await end(EMPTY)
 }

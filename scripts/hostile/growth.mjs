@@ -245,7 +245,7 @@ const RUNS = 3
 const MIN_CPU_MS = 8
 
 /**
- * Measures the growth of a call: `{ bytes, single, double }`, where `single` and `double` are CPU
+ * Measures the growth of a call: `{ bytes, single, longer }`, where `single` and `longer` are CPU
  * milliseconds for a text of `bytes` bytes and for one `factor` times as long. Texts get longer
  * until the call takes `minCpuMs` or they have `most` bytes. The longer text is measured until its
  * growth is at most `wanted`, but at most three times. Then both texts are measured again, up to
@@ -264,14 +264,14 @@ export async function growthOf(subject, call, kind, sizes) {
     bytes = Math.min(most, bytes * 2 ** Math.min(6, Math.max(1, doublings)))
     single = await least(subject, call, kind, bytes, { runs: 1 })
   }
-  let double = await least(subject, call, kind, factor * bytes, { enough: wanted * single })
-  for (let again = 1; again <= tries && double / single > wanted && double >= minCpuMs; again++) {
-    double = Math.min(double, await least(subject, call, kind, factor * bytes, { collect: true }))
+  let longer = await least(subject, call, kind, factor * bytes, { enough: wanted * single })
+  for (let again = 1; again <= tries && longer / single > wanted && longer >= minCpuMs; again++) {
+    longer = Math.min(longer, await least(subject, call, kind, factor * bytes, { collect: true }))
     single = Math.min(single, await least(subject, call, kind, bytes, { collect: true }))
   }
-  return { bytes, single, double }
+  return { bytes, single, longer }
 }
 
 /** Whether a growth exceeds `wanted`, and its times are long enough to say so. */
-export const isSteep = ({ single, double }, wanted, minCpuMs = MIN_CPU_MS) =>
-  double >= minCpuMs && double / single > wanted
+export const isSteep = ({ single, longer }, wanted, minCpuMs = MIN_CPU_MS) =>
+  longer >= minCpuMs && longer / single > wanted

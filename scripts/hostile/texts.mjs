@@ -11,9 +11,10 @@
 // run at a time, each for one tokenizer.
 //
 // The command measures the CPU time, as the minimum of several runs, for a text and for one twice
-// as long. If the time grows by a factor of more than 2.3, both are measured again. If it still
-// does, a text four times as long is measured: where only a cache of the processor was too small,
-// the growth disappears. If it does not, the command lists the call and fails. Prints one line for
+// as long. If the time grows by a factor of more than 2.3, a text eight times as long is measured:
+// if the time grows by more than 2.3 for each of the three doublings, the command lists the call
+// and fails. Quadratic calls take 64 times as long, linear ones 8 times, and other processes or a
+// cache of the processor that is too small do not make them 12 times as long. Prints one line for
 // each tokenizer and text, with the slowest call and the call whose time grows most.
 //
 // With --ratio: compares the time of `split` with that of `encode` instead (ratio.mjs).
@@ -31,6 +32,8 @@ import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
 import { ratiosOf } from './ratio.mjs'
 
 const MAX_GROWTH = 2.3
+/** A growth that exceeds the limit is measured again over this many doublings. */
+const DOUBLINGS = 3
 /** Minimum CPU milliseconds of a measurement. The clock counts microseconds, except on Windows. */
 const MIN_CPU_MS = 2
 
@@ -58,6 +61,7 @@ const sizes = {
   least: Number(values.least) * 1024,
   most: Number(values.most) * 1024,
   wanted: MAX_GROWTH,
+  tries: 1,
   minCpuMs: MIN_CPU_MS,
 }
 
@@ -75,11 +79,20 @@ const names = positionals.length > 0 ? positionals : [...encodings(), ...files]
 
 const round = (ms) => ms.toFixed(ms < 10 ? 1 : 0)
 
-/** Whether a growth that exceeds the limit also does so in a longer text. */
-async function isLasting(subject, kind, call, found) {
-  if (!isSteep(found, MAX_GROWTH, MIN_CPU_MS)) return false
-  const longer = { ...sizes, least: 4 * found.bytes, most: 4 * found.bytes, tries: 12 }
-  return isSteep(await growthOf(subject, call, kind, longer), MAX_GROWTH)
+/**
+ * The growth from a text of `bytes` bytes to one eight times as long, if its mean for a doubling
+ * exceeds the limit.
+ */
+async function lastingGrowth(subject, kind, call, bytes) {
+  const wanted = MAX_GROWTH ** DOUBLINGS
+  const found = await growthOf(subject, call, kind, {
+    least: bytes,
+    most: bytes,
+    factor: 2 ** DOUBLINGS,
+    wanted,
+    minCpuMs: MIN_CPU_MS,
+  })
+  return isSteep(found, wanted, MIN_CPU_MS) ? found : undefined
 }
 
 /** Measures one tokenizer: `{ measured, suspects, steep }`. */
@@ -98,12 +111,12 @@ async function measure(name) {
     let steepest = { call: '', factor: 0 }
     for (const call of callsOf(subject, calls)) {
       let found
-      let lasts = false
+      let lasting
       try {
         found = await growthOf(subject, call, kind, sizes)
         if (isSteep(found, MAX_GROWTH, MIN_CPU_MS)) {
           result.suspects++
-          lasts = await isLasting(subject, kind, call, found)
+          lasting = await lastingGrowth(subject, kind, call, found.bytes)
         }
       } catch (error) {
         if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? ''))
@@ -111,13 +124,13 @@ async function measure(name) {
         continue
       }
       result.measured++
-      const { bytes, single, double } = found
+      const { bytes, single, longer } = found
       const perMib = single / (bytes / 2 ** 20)
       if (perMib > slowest.perMib) slowest = { call, perMib }
-      if (double >= MIN_CPU_MS && double / single > steepest.factor) steepest = { call, factor: double / single }
-      if (lasts)
+      if (longer >= MIN_CPU_MS && longer / single > steepest.factor) steepest = { call, factor: longer / single }
+      if (lasting)
         result.steep.push(
-          `${name}, ${kind}, ${call}: ${bytes >> 10} KiB ${round(single)} ms, twice as many ${round(double)} ms`,
+          `${name}, ${kind}, ${call}: ${bytes >> 10} KiB ${round(lasting.single)} ms, ${2 ** DOUBLINGS} times as many ${round(lasting.longer)} ms`,
         )
     }
     const steep = steepest.factor > 0 ? `x${steepest.factor.toFixed(2)} ${steepest.call}` : ''

@@ -41,7 +41,7 @@ pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
     let (mut start, mut size) = (0, 0);
     for (row, &weight) in weights.iter().enumerate() {
         size += weight;
-        // So windows become smaller towards the end.
+        // A window takes a share of the remaining bytes, so windows become smaller towards the end.
         if size >= (rest / (workers * WINDOW_SHARE).max(1)).max(MIN_WINDOW_BYTES) {
             windows.push(start..row + 1);
             start = row + 1;

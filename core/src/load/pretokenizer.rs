@@ -115,11 +115,11 @@ fn split(part: &Part<'_>) -> Result<Cut, LoadError> {
     let behavior = behavior(&part.required("behavior")?)?;
     let invert = part.required("invert")?.flag()?;
     let pattern = part.required("pattern")?;
-    pattern.only_field()?;
     let regex = pattern.field("Regex");
     if regex.is_null() {
         return Ok(Cut::pattern(pattern.pattern()?, behavior, invert));
     }
+    pattern.only_field()?;
     Cut::new(regex.text()?, Dialect::Oniguruma, behavior, invert, &regex.path)
 }
 

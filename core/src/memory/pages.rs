@@ -272,8 +272,9 @@ mod system {
 
     /// Grows a mapping; the pages may move to another address.
     ///
-    /// # Safety The pages came from [`map`] or [`reserve`], all of them are readable and writable,
-    /// and nobody uses them.
+    /// # Safety
+    /// The pages came from [`map`] or [`reserve`], all are readable and writable, and nobody uses
+    /// them.
     #[cfg(target_os = "linux")]
     pub(super) unsafe fn remap(start: NonNull<u8>, bytes: usize, grown: usize) -> Option<NonNull<u8>> {
         use rustix::mm::{MremapFlags, mremap};

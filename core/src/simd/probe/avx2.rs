@@ -4,13 +4,16 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::{Bucket, KEYS_AT_ONCE, PRIMARY_MULTIPLIER, PrimaryHits};
+use super::{Bucket, PRIMARY_MULTIPLIER, PrimaryHits};
 use crate::simd::append::{APPEND_WIDTH, Appender};
 use crate::simd::cpu::Avx2;
 use crate::simd::packed::PackedIds;
+use crate::simd::prefetch_at;
 use crate::simd::x86_64::unpack;
 use crate::word_key::{FOLD_ROTATION, Key, LEN_MASKS, MAX_SHORT_LEN, MIX_SHIFT, NOT_SHORT, with_len};
 
+/// The number of words whose keys are computed at once.
+const KEYS_AT_ONCE: usize = 8;
 /// The number of keys that are hashed at once.
 const LANES: usize = 4;
 
@@ -26,26 +29,44 @@ const KEY_BITS: [[Key; 2]; MAX_SHORT_LEN + 2] = {
     all
 };
 
+/// The vector part of [`crate::simd::Simd::prefetch_words`]. Returns how many words it has done,
+/// and a bit for each of these that is not short. The last words of a text are left over, and lists
+/// of fewer than [`KEYS_AT_ONCE`] words.
+///
+/// CPUs with AVX-512 run this too: lanes of twice the width are no faster.
+#[inline(always)]
+pub(super) fn prefetch_groups(
+    _: Avx2,
+    text: &[u8],
+    start: u32,
+    ends: &[u32],
+    table: &[Bucket],
+    keys: &mut [Key],
+    buckets: &mut [u32],
+) -> (usize, u64) {
+    let (mut done, mut not_short) = (0, 0);
+    while done < ends.len() {
+        // The last group overlaps the one before it, so that no words are left over.
+        let first = done.min(ends.len().saturating_sub(KEYS_AT_ONCE));
+        let from = if first == 0 { start } else { ends[first - 1] };
+        let Some(ends) = ends[first..].first_chunk() else { break };
+        let keys = keys[first..].first_chunk_mut().expect("as many keys as ends");
+        let buckets = buckets[first..].first_chunk_mut().expect("as many buckets as ends");
+        let last_bucket = table.len().wrapping_sub(1) as u32;
+        // SAFETY: `Avx2` proves that the CPU has the instructions.
+        let Some(these) = (unsafe { keys_of_group(text, from, ends, last_bucket, keys, buckets) }) else { break };
+        buckets.iter().for_each(|&bucket| prefetch_at(table, bucket as usize));
+        not_short |= u64::from(these) << first;
+        done = first + KEYS_AT_ONCE;
+    }
+    (done, not_short)
+}
+
 /// Computes the keys and primary buckets of adjacent words; the first starts at byte `start` of the
 /// text. The table's last bucket has the number `last_bucket`. Returns a bit for each word that is
 /// not short, or `None` if a word ends fewer than sixteen bytes before the end of the text.
 ///
-/// CPUs with AVX-512 run this too: lanes of twice the width are no faster.
-#[inline(always)]
-pub(super) fn keys(
-    _: Avx2,
-    text: &[u8],
-    start: u32,
-    ends: &[u32; KEYS_AT_ONCE],
-    last_bucket: u32,
-    keys: &mut [Key; KEYS_AT_ONCE],
-    buckets: &mut [u32; KEYS_AT_ONCE],
-) -> Option<u8> {
-    // SAFETY: `Avx2` proves that the CPU has the instructions.
-    unsafe { keys_of_group(text, start, ends, last_bucket, keys, buckets) }
-}
-
-/// [`keys`]. Not inlined: in a larger function, its variables would not fit into registers.
+/// Not inlined: in a larger function, its variables would not fit into registers.
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 fn keys_of_group(

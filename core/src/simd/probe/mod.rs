@@ -84,7 +84,13 @@ impl Simd {
     ) -> u64 {
         debug_assert!(ends.len() <= BLOCK);
         let (keys, buckets) = (&mut keys[..ends.len()], &mut buckets[..ends.len()]);
-        let (done, mut not_short) = self.prefetch_groups(text, start, ends, table, keys, buckets);
+        #[cfg(target_arch = "x86_64")]
+        let (done, mut not_short) = match self.avx2() {
+            Some(cpu) => avx2::prefetch_groups(cpu, text, start, ends, table, keys, buckets),
+            None => (0, 0),
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let (done, mut not_short) = (0, 0);
         let mut start = if done == 0 { start } else { ends[done - 1] };
         for at in done..ends.len() {
             let key = word_key::of_range(text, start, ends[at]);
@@ -95,57 +101,6 @@ impl Simd {
             start = ends[at];
         }
         not_short
-    }
-
-    /// The vector part of [`Self::prefetch_words`]. Returns how many words it has done, and a bit
-    /// for each of these that is not short.
-    #[inline(always)]
-    fn prefetch_groups(
-        self,
-        text: &[u8],
-        start: u32,
-        ends: &[u32],
-        table: &[Bucket],
-        keys: &mut [Key],
-        buckets: &mut [u32],
-    ) -> (usize, u64) {
-        let (mut done, mut not_short) = (0, 0);
-        while done < ends.len() {
-            // The last group overlaps the one before it, so that no words are left over.
-            let first = done.min(ends.len().saturating_sub(KEYS_AT_ONCE));
-            let from = if first == 0 { start } else { ends[first - 1] };
-            let Some(ends) = ends[first..].first_chunk() else { break };
-            let keys = keys[first..].first_chunk_mut().expect("as many keys as ends");
-            let buckets = buckets[first..].first_chunk_mut().expect("as many buckets as ends");
-            let last_bucket = table.len().wrapping_sub(1) as u32;
-            let Some(these) = self.keys(text, from, ends, last_bucket, keys, buckets) else { break };
-            buckets.iter().for_each(|&bucket| prefetch_at(table, bucket as usize));
-            not_short |= u64::from(these) << first;
-            done = first + KEYS_AT_ONCE;
-        }
-        (done, not_short)
-    }
-
-    /// Computes the keys and primary buckets of adjacent words; the first starts at byte `start` of
-    /// the text. Returns a bit for each word that is not short, or `None` if the level has no
-    /// kernel for that, or a word is too close to the end of the text.
-    #[inline(always)]
-    fn keys(
-        self,
-        text: &[u8],
-        start: u32,
-        ends: &[u32; KEYS_AT_ONCE],
-        last_bucket: u32,
-        keys: &mut [Key; KEYS_AT_ONCE],
-        buckets: &mut [u32; KEYS_AT_ONCE],
-    ) -> Option<u8> {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(cpu) = self.avx2() {
-            return avx2::keys(cpu, text, start, ends, last_bucket, keys, buckets);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (text, start, ends, last_bucket, keys, buckets);
-        None
     }
 
     /// Appends the ids of words, up to the first word that is not in its primary bucket or whose
@@ -189,6 +144,3 @@ impl Simd {
         bits.map(|(at, (&key, &bucket))| u64::from(key != NOT_SHORT && !is_hit(key, bucket)) << at).sum()
     }
 }
-
-/// The number of words whose keys are computed at once.
-const KEYS_AT_ONCE: usize = 8;

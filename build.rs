@@ -21,6 +21,6 @@ fn is_tested_with_mimalloc() -> bool {
     let target = |part: &str| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
     matches!(
         (target("OS").as_str(), target("ENV").as_str(), target("ARCH").as_str()),
-        ("linux", "gnu", "x86_64" | "aarch64") | ("macos", _, "aarch64")
+        ("linux", "gnu" | "musl", "x86_64" | "aarch64") | ("macos", _, "aarch64")
     )
 }

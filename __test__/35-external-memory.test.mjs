@@ -7,11 +7,10 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { usesGlibc } from './support/glibc.mjs'
-
 const support = (name) => fileURLToPath(new URL(`support/${name}`, import.meta.url))
+const glibc = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime !== undefined
 const skip =
-  !usesGlibc || process.versions.bun || process.versions.deno ? 'the refusal is simulated in Node over glibc' : false
+  !glibc || process.versions.bun || process.versions.deno ? 'the refusal is simulated in Node over glibc' : false
 
 /** The output of the script, with these libraries preloaded. */
 function outputWith(...libraries) {

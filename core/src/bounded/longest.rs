@@ -22,7 +22,8 @@
 //!   considered), the longer prefix has to reach beyond `e` within the limit.
 //! - If `e` is the end of a token of the whole text, the limit is reached there, and a word ends
 //!   there after a letter or a digit, or no merge joins text across `e`, then a token ends at `e`
-//!   in every longer prefix too. Such a prefix has at least one token more.
+//!   in every longer prefix too. Such a prefix has at least one token more. The same holds if every
+//!   space ends a word and a space follows `e`, between two characters of ASCII.
 //!
 //! All of this is about the text that the model reads. If a normalizer changes the text near the
 //! limit, all prefixes are counted that end up to a few tokens beyond it; and the white space
@@ -170,6 +171,7 @@ impl Prefixes<'_> {
                 let found = self.shorter(encoder, self.made.offsets[room][0] as usize, room, most)?;
                 self.bisect(encoder, found, room)?
             }
+            _ if self.ends_word(edge, room) => FoundPrefix { length: edge, tokens: room },
             Some(reach) if self.is_read_as_it_stands(edge) => {
                 if self.is_settled(edge, room) {
                     FoundPrefix { length: edge, tokens: room }
@@ -208,6 +210,13 @@ impl Prefixes<'_> {
         self.text.get(start..end).is_some_and(|text| text.chars().nth(1).is_some())
     }
 
+    /// Whether the first `room` tokens end at `edge`, and so does a word in every longer prefix.
+    fn ends_word(&mut self, edge: usize, room: usize) -> bool {
+        let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
+        let ends_word = room > 0 && words[room] != words[room - 1] && offsets[room][0] as usize >= edge;
+        ends_word && self.is_plain_space(edge)
+    }
+
     /// Whether `room` tokens end at `edge` in every prefix of at least that length.
     fn is_settled(&self, edge: usize, room: usize) -> bool {
         let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
@@ -243,10 +252,16 @@ impl Prefixes<'_> {
     }
 
     /// For normalized text: the end of the longest prefix that is counted.
-    fn top(&self, edge: usize, room: usize) -> usize {
+    fn top(&mut self, edge: usize, room: usize) -> usize {
+        let end_of_word = self.end_of_word(room);
+        let is_known = end_of_word < self.covered && self.is_plain_space(end_of_word);
         let start_of = |token: usize| self.made.offsets.get(token).map_or(self.covered, |offset| offset[0] as usize);
         // The text between two tokens vanishes, or was composed with the first of them.
         let first = self.text.floor_char_boundary(edge.max(start_of(room)));
+        if is_known {
+            // All of the word exceeds the limit.
+            return first.max(self.text.floor_char_boundary(end_of_word - 1));
+        }
         if self.tokenizer.pipeline.model.matches_whole_words() {
             return self.text.ceil_char_boundary(first.max(self.end_of_word(room)));
         }

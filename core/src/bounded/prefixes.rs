@@ -60,6 +60,8 @@ pub(crate) struct Prefixes<'a> {
     encodes_from_start: bool,
     /// See [`Tokenizer::counts_ends_exactly`].
     pub(crate) counts_ends_exactly: bool,
+    /// See [`Tokenizer::ends_words_at_spaces`].
+    ends_words_at_spaces: bool,
     pub(super) text: &'a str,
     /// The tokens of `text[..covered]`, with offsets in bytes and word ids.
     pub(super) made: Encoding,
@@ -69,6 +71,9 @@ pub(crate) struct Prefixes<'a> {
     /// The tokens of the prefix that was counted last.
     pub(super) counted: Counted,
     back: usize,
+    /// The number of bytes from which the end of the prefix that was counted last had to be
+    /// encoded. Fewer would not suffice for other prefixes that end near it.
+    back_of_last_count: usize,
     /// The end of the text that a result depends on, in bytes.
     pub(crate) seen: usize,
     /// The number of bytes that were encoded for this text.
@@ -113,12 +118,14 @@ impl<'a> Prefixes<'a> {
             is_shifted: false,
             encodes_from_start: tokenizer.encodes_from_start(),
             counts_ends_exactly: tokenizer.counts_ends_exactly(),
+            ends_words_at_spaces: tokenizer.ends_words_at_spaces(),
             text: "",
             made: Encoding::default(),
             covered: 0,
             local: Encoding::default(),
             counted: Counted::default(),
             back: added.unwrap_or(0).clamp(BACK, MAX_ENCODED_BEFORE),
+            back_of_last_count: 0,
             seen: 0,
             encoded: 0,
             is_of_one_piece: false,
@@ -142,7 +149,7 @@ impl<'a> Prefixes<'a> {
         self.text = text;
         self.is_shifted = self.tokenizer.pipeline.normalizer.as_ref().is_some_and(|one| one.shifts_origins(text));
         self.made.clear();
-        (self.covered, self.seen, self.encoded) = (0, 0, 0);
+        (self.covered, self.seen, self.encoded, self.back_of_last_count) = (0, 0, 0, 0);
     }
 
     pub(crate) fn text(&self) -> &'a str {
@@ -209,7 +216,7 @@ impl<'a> Prefixes<'a> {
         if self.words_are_separate {
             return self.count_from_word(encoder, end);
         }
-        let mut back = self.back;
+        let mut back = self.back.max(self.back_of_last_count);
         loop {
             let (start, token) = self.anchor(end.saturating_sub(back));
             // Offsets are expensive. Only the search by `Reach` needs those of the last tokens.
@@ -220,10 +227,23 @@ impl<'a> Prefixes<'a> {
             self.encode(encoder, start, end)?;
             if let Some((local, made)) = self.common(start, token) {
                 self.counted = Counted { local, made };
+                self.back_of_last_count = back;
                 return Ok(made + self.local.len() - local);
             }
             back = (4 * back).max(4 * (end - start));
         }
+    }
+
+    /// Whether a space certainly ends a word, however much of the text after it is read: it stands
+    /// between two characters of ASCII that no normalizer joins with it.
+    pub(super) fn is_plain_space(&mut self, place: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        let is_plain = self.ends_words_at_spaces
+            && bytes[..place].last().is_some_and(u8::is_ascii_alphanumeric)
+            && bytes[place..].first() == Some(&b' ')
+            && bytes[place..].get(1).is_some_and(u8::is_ascii_graphic);
+        self.look(place + 2);
+        is_plain
     }
 
     /// [`Self::count`] if the words of a text are separate: encodes the last word only.
@@ -429,6 +449,31 @@ impl Tokenizer {
             && self.pipeline.normalizer.as_ref().is_none_or(keeps_words);
         let is_exact = self.pipeline.model.bpe().is_some_and(|bpe| bpe.is_splittable && bpe.dropout.is_none());
         finds_added && is_exact && (words || self.pipeline.spaces.is_some()) || self.words_are_separate()
+    }
+
+    /// Whether a space after a letter or a digit of ASCII, and before a visible character of ASCII,
+    /// ends a word, wherever the text after it ends; words before it have the same tokens in every
+    /// such text.
+    pub(crate) fn ends_words_at_spaces(&self) -> bool {
+        fn keeps_apart(normalizer: &Normalizer) -> bool {
+            match normalizer {
+                Normalizer::Form(_)
+                | Normalizer::Letters(_)
+                | Normalizer::Strip(_)
+                | Normalizer::Prepend(_)
+                | Normalizer::Precompiled(_) => true,
+                Normalizer::Replace(replace) => replace.joined_spaces().is_some(),
+                Normalizer::SentencePiece(_) => false,
+                Normalizer::Sequence(all) => all.iter().all(keeps_apart),
+            }
+        }
+        let added = self.pipeline.added_tokens.tokens();
+        let is_random = self.pipeline.model.bpe().is_some_and(|bpe| bpe.dropout.is_some());
+        !is_random
+            && self.pipeline.pretokenizer.ends_words_at_spaces()
+            && self.pipeline.normalizer.as_ref().is_none_or(keeps_apart)
+            // Others could reach across the space.
+            && added.iter().all(|token| token.content.bytes().all(|byte| byte.is_ascii_graphic()))
     }
 
     /// Whether the text from the start of any word on has the same tokens as in the whole text:

@@ -277,6 +277,27 @@ fn finding_a_prefix_encodes_a_few_times_its_bytes() {
     }
 }
 
+/// A prefix that ends at a space of ASCII is the longest one without further counts.
+#[test]
+fn no_prefix_beyond_the_end_of_a_word_is_counted() {
+    let vocab = json!({"[UNK]": 0, "the": 1, "quick": 2, "brown": 3, "fox": 4});
+    for pretokenizer in [json!({"type": "WhitespaceSplit"}), json!({"type": "Whitespace"})] {
+        let file = json!({
+            "version": "1.0", "normalizer": {"type": "Lowercase"}, "pre_tokenizer": pretokenizer,
+            "model": {"type": "WordLevel", "vocab": vocab, "unk_token": "[UNK]"},
+        });
+        let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file");
+        let text = "The quick brown fox ".repeat(100);
+        let before = tokenizer.encoded_bytes();
+        let found = tokenizer.longest_prefix(text.as_str().into(), 80, &options()).expect("a text");
+        let encoded = tokenizer.encoded_bytes() - before;
+        // The space at the end has no token.
+        assert_eq!(found.map(|found| (found.length, found.tokens)), Some((400, 80)));
+        // The start of the text, and the prefix as a whole to verify it.
+        assert!(encoded < 520 + 400 + 30, "{encoded}");
+    }
+}
+
 /// Text between words that has no tokens can be longer than any chunk.
 #[test]
 fn text_without_tokens_is_passed_over_in_chunks_that_grow() {

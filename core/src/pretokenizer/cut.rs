@@ -108,6 +108,11 @@ impl Cut {
         matches!(self.matcher, CutAt::Letter(Letter::Space)) && self.behavior == Behavior::Removed && !self.invert
     }
 
+    /// Whether this stage is [`Self::words`].
+    pub(crate) fn finds_words(&self) -> bool {
+        matches!(self.matcher, CutAt::Words)
+    }
+
     /// Whether the end of a word depends on its distance from the start of the text that this stage
     /// reads (FixedLength).
     pub(crate) fn counts_characters(&self) -> bool {

@@ -105,6 +105,16 @@ impl PreTokenizer {
         })
     }
 
+    /// Whether every space ends a word: WhitespaceSplit, Whitespace, BertPreTokenizer, and Metaspace
+    /// if it splits.
+    pub(crate) fn ends_words_at_spaces(&self) -> bool {
+        match &self.stages[..] {
+            [Stage::Cut(cut), ..] => cut.removes_white_space() || cut.finds_words(),
+            [Stage::Spaces { replacement, .. }, Stage::Cut(cut), ..] => cut.starts_words_at(*replacement),
+            _ => false,
+        }
+    }
+
     /// Whether a stage needs the position of a split in the original text and cannot take the
     /// position of the split itself, because the text may have been rewritten before.
     pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {

@@ -54,6 +54,8 @@ pub(crate) struct Prefixes<'a> {
     words_are_separate: bool,
     /// See [`Tokenizer::places_are_known`]. Kept here, because it reads the model's whole alphabet.
     pub(super) places_are_known: bool,
+    /// Whether the text can be encoded from a token within a word.
+    starts_within_words: bool,
     /// See [`Normalizer::shifts_origins`]: nothing is known from the places of this text's tokens.
     pub(super) is_shifted: bool,
     /// See [`Tokenizer::encodes_from_start`].
@@ -109,12 +111,14 @@ impl<'a> Prefixes<'a> {
             bytes <= MAX_SINGLE_WORD_BYTES
         });
         let single_words = single_words.collect();
+        let places_are_known = tokenizer.places_are_known();
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
             count_plan: Plan { columns: Columns::NONE, ..plan.clone() },
             words_are_separate: tokenizer.words_are_separate(),
-            places_are_known: tokenizer.places_are_known(),
+            places_are_known,
+            starts_within_words: places_are_known && tokenizer.reads_ends_of_words(),
             is_shifted: false,
             encodes_from_start: tokenizer.encodes_from_start(),
             counts_ends_exactly: tokenizer.counts_ends_exactly(),
@@ -337,9 +341,7 @@ impl<'a> Prefixes<'a> {
             if self.made.word_ids[at] != self.made.word_ids[at - 1] {
                 return (start as usize, at);
             }
-            // The end of a word that is matched as a whole can be read differently by itself: the
-            // word can be too long, so that it is one unknown token.
-            if self.places_are_known && !self.tokenizer.pipeline.model.matches_whole_words() {
+            if self.starts_within_words {
                 found.get_or_insert((start as usize, at));
             }
         }
@@ -422,6 +424,13 @@ impl Tokenizer {
         };
         let affixes = [&characters.continuing_subword_prefix, &characters.end_of_word_suffix];
         characters.byte_fallback.is_some() && affixes.iter().any(|affix| !affix.is_empty())
+    }
+
+    /// Whether the end of a word has the same last tokens by itself. That of a word that is matched
+    /// as a whole can have others: the word can be too long, so that it is one unknown token.
+    /// FixedLength counts characters from the start of a word.
+    fn reads_ends_of_words(&self) -> bool {
+        !self.pipeline.model.matches_whole_words() && !self.pipeline.pretokenizer.counts_characters()
     }
 
     /// Whether prefixes must be encoded from the start of the text, because the tokens from the

@@ -277,6 +277,19 @@ fn finding_a_prefix_encodes_a_few_times_its_bytes() {
     }
 }
 
+#[test]
+fn words_of_fixed_length_are_not_counted_from_within() {
+    let vocab = json!({"<unk>": 0, "a": 1, "b": 2, "é": 3, "ab": 4});
+    let file = json!({
+        "version": "1.0", "pre_tokenizer": {"type": "FixedLength", "length": 5},
+        "model": {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], "unk_token": "<unk>"},
+    });
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file");
+    // `a` and `b` are in two words, and within one of a slice that starts at the second character.
+    let text = format!("{}{}", "é".repeat(14), "ab".repeat(20));
+    (1..40).for_each(|limit| check(&tokenizer, "FixedLength", &text, limit));
+}
+
 /// A prefix that ends at a space of ASCII is the longest one without further counts.
 #[test]
 fn no_prefix_beyond_the_end_of_a_word_is_counted() {

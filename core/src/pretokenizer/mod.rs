@@ -105,8 +105,13 @@ impl PreTokenizer {
         })
     }
 
-    /// Whether every space ends a word: WhitespaceSplit, Whitespace, BertPreTokenizer, and Metaspace
-    /// if it splits.
+    /// Whether a stage is FixedLength.
+    pub(crate) fn counts_characters(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(stage, Stage::Cut(cut) if cut.counts_characters()))
+    }
+
+    /// Whether every space ends a word: WhitespaceSplit, Whitespace, BertPreTokenizer, and a
+    /// Metaspace that splits.
     pub(crate) fn ends_words_at_spaces(&self) -> bool {
         match &self.stages[..] {
             [Stage::Cut(cut), ..] => cut.removes_white_space() || cut.finds_words(),

@@ -74,7 +74,8 @@ impl Pipeline {
     pub(crate) fn new(parts: PipelineParts) -> Self {
         let PipelineParts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
         let PipelineParts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
-        let marks = segmenter.as_ref().and_then(Segmenter::mark).map(|mark| Spaces { mark, start_words: true });
+        let segmenter_meta_symbol = segmenter.as_ref().and_then(Segmenter::meta_symbol);
+        let segmenter_spaces = segmenter_meta_symbol.map(|meta_symbol| Spaces { meta_symbol, start_words: true });
         Self {
             segmenter,
             scanner: pretokenizer.take_scanner(),
@@ -84,7 +85,7 @@ impl Pipeline {
             token_lens: TokenLens::new(
                 &vocab,
                 token_form,
-                spaces.or(marks),
+                spaces.or(segmenter_spaces),
                 parts.definition.continuing_prefix().as_bytes(),
                 model.bpe().map(|bpe| &bpe.alphabet),
             ),

@@ -171,9 +171,9 @@ impl Encoder {
         result
     }
 
-    /// Encodes a slice of a text that starts within it, without the post-processor. If the model
-    /// reads the text as it stands, the slice is encoded as the continuation of a word, without the
-    /// mark that is put before a text.
+    /// Encodes a slice that starts within a text, without the post-processor. If the model reads
+    /// the text as it stands, the slice is encoded as the continuation of a word, without the meta
+    /// symbol that the pipeline inserts before a text.
     pub(crate) fn encode_inner(
         &mut self,
         pipeline: &Pipeline,

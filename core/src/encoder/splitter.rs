@@ -60,7 +60,7 @@ impl WordSplitter for PieceSplitter<'_> {
     #[inline(always)]
     fn starts_word(&self, text: &str, at: usize) -> bool {
         match self.spaces {
-            Some(Spaces { mark, start_words }) => start_words && text[at..].starts_with([' ', mark]),
+            Some(Spaces { meta_symbol, start_words }) => start_words && text[at..].starts_with([' ', meta_symbol]),
             None => at == self.start,
         }
     }

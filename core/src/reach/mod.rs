@@ -19,13 +19,13 @@ pub(crate) struct Reach {
     longest: Box<[u16]>,
     /// The length of the longest token, in bytes of a text.
     most: usize,
-    /// The spellings of tokens in a text that does not contain [`Self::mark`]. `None` if they would
-    /// need too much memory.
+    /// The spellings of tokens in a text that does not contain [`Self::meta_symbol`]. `None` if
+    /// they would need too much memory.
     spellings: Option<Spellings>,
     /// Whether tokens are written with the printable characters of byte-level vocabularies.
     printable: bool,
-    /// The character that tokens have instead of a space.
-    mark: Option<char>,
+    /// The character that stands for a space in tokens.
+    meta_symbol: Option<char>,
     /// The character that may be inserted before a word. A token can then begin with one character
     /// more than the text.
     prefix: Option<char>,
@@ -112,9 +112,9 @@ impl Reach {
             _ => None,
         });
         let puts_space = stages.iter().any(|stage| matches!(stage, Stage::PrefixSpace));
-        let (mark, prefix) = match (pipeline.spaces, spaces) {
-            (Some(spaces), _) => (Some(spaces.mark), Some(spaces.mark)),
-            (None, Some((mark, prepends))) => (Some(mark), prepends.then_some(mark)),
+        let (meta_symbol, prefix) = match (pipeline.spaces, spaces) {
+            (Some(spaces), _) => (Some(spaces.meta_symbol), Some(spaces.meta_symbol)),
+            (None, Some((meta_symbol, prepends))) => (Some(meta_symbol), prepends.then_some(meta_symbol)),
             (None, None) => (None, puts_space.then_some(' ')),
         };
         let mut made = Self {
@@ -122,7 +122,7 @@ impl Reach {
             most: 0,
             spellings: None,
             printable: writes_bytes || pipeline.token_form == TokenForm::Printable,
-            mark,
+            meta_symbol,
             prefix,
             continuing,
         };
@@ -131,11 +131,11 @@ impl Reach {
         for (token, _) in pipeline.vocab.iter() {
             if !made.printable {
                 made.add(token, &mut all);
-                if let Some(mark) = mark
+                if let Some(meta_symbol) = meta_symbol
                     && let Ok(token) = std::str::from_utf8(token)
-                    && token.contains(mark)
+                    && token.contains(meta_symbol)
                 {
-                    made.add(token.replace(mark, " ").as_bytes(), &mut all);
+                    made.add(token.replace(meta_symbol, " ").as_bytes(), &mut all);
                 }
                 continue;
             }
@@ -227,7 +227,7 @@ impl Reach {
         for place in last_ends.ends.iter().flatten() {
             place.checked_sub(from).and_then(|at| is_common.get_mut(at)).into_iter().for_each(|common| *common = true);
         }
-        let spellings = self.spellings.as_ref().filter(|_| !self.has_mark(text, from, end));
+        let spellings = self.spellings.as_ref().filter(|_| !self.has_meta_symbol(text, from, end));
         let mut look = |start: usize, cost: i32, costs: &mut [i32], behind: &mut Vec<(usize, i32)>| {
             let longest = self.longest(&bytes[start..]);
             seen = seen.max(start + longest);
@@ -290,12 +290,12 @@ impl Reach {
         seen.min(text.len())
     }
 
-    /// Whether the text from which tokens cross `end` may contain the mark, so that
+    /// Whether the text from which tokens cross `end` may contain the meta symbol, so that
     /// [`Self::spellings`] does not list all tokens.
-    fn has_mark(&self, text: &str, from: usize, end: usize) -> bool {
-        let Some(mark) = self.mark else { return false };
+    fn has_meta_symbol(&self, text: &str, from: usize, end: usize) -> bool {
+        let Some(meta_symbol) = self.meta_symbol else { return false };
         let near = text.floor_char_boundary(from)..text.ceil_char_boundary((end + 2 * self.most).min(text.len()));
-        near.len() > 2 * SEARCHED_BEFORE || text[near].contains(mark)
+        near.len() > 2 * SEARCHED_BEFORE || text[near].contains(meta_symbol)
     }
 
     /// For each position of `from..=end`: a number of tokens that is not enough to get from there
@@ -330,11 +330,11 @@ impl Reach {
             } else {
                 let Ok(text) = std::str::from_utf8(bytes) else { return false };
                 spelled.extend(prefix);
-                spelled.extend(text.chars().map(|c| if c == ' ' { self.mark.unwrap_or(c) } else { c }));
+                spelled.extend(text.chars().map(|c| if c == ' ' { self.meta_symbol.unwrap_or(c) } else { c }));
             }
             pipeline.vocab.id(spelled.as_bytes()).is_some()
         };
-        (self.printable || self.mark.is_some()) && is_spelled(None, "")
+        (self.printable || self.meta_symbol.is_some()) && is_spelled(None, "")
             || self.prefix.is_some() && is_spelled(self.prefix, "")
             || !self.continuing.is_empty() && is_spelled(None, &self.continuing)
             || std::str::from_utf8(bytes).is_ok_and(|text| pipeline.added_tokens.by_content(text).is_some())

@@ -45,8 +45,8 @@ impl Bert {
             return None;
         }
         // The masks assume these entries.
-        let is = |byte: u8, kind: Role, written: u8| {
-            *made.entry(u32::from(byte)) == characters::entry(kind, char::from(written).encode_utf8(&mut [0; 4]))
+        let is = |byte: u8, role: Role, written: u8| {
+            *made.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
         };
         let lowercases = !is(b'A', Role::Word, b'A');
         let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
@@ -68,7 +68,8 @@ impl Bert {
         match normalizer {
             None => {}
             Some(Normalizer::Sequence(all)) => all.iter().try_for_each(|one| self.take(Some(one)))?,
-            // Removes the marks that NFD may reorder, except those that `entry_of` detects.
+            // Removes the combining marks that NFD may reorder, except those that `entry_of`
+            // detects.
             Some(&Normalizer::Letters(letters @ Letters::NoNonspacingMarks)) => self.steps.push(letters),
             Some(&Normalizer::Letters(_)) if self.decomposes && !self.steps.contains(&Letters::NoNonspacingMarks) => {
                 return None;
@@ -101,7 +102,7 @@ impl Bert {
             if !is_decomposed && *step == Letters::NoNonspacingMarks {
                 is_decomposed = true;
                 written.replace(|character, write| decompose_canonical(character, write));
-                // A character that is removed before NFD does not separate marks.
+                // A character that is removed before NFD does not separate combining marks.
                 reorders = written.as_slice().is_empty() || written.as_slice().iter().any(is_mark);
             }
             written.replace(|character, write| step.replace(character, write));
@@ -111,7 +112,7 @@ impl Bert {
         let end = text.iter().rposition(|character| !is_space(character)).map_or(start, |last| last + 1);
         let (bare, before, behind) = (&text[start..end], start > 0, end < text.len());
         let is_word = |&character: &char| !is_space(&character) && !Letter::Punctuation.contains(character);
-        let kind = match bare {
+        let role = match bare {
             _ if written.has_overflowed() => Role::General,
             [] if text.is_empty() => Role::Nothing,
             [] => Role::Space,
@@ -127,15 +128,15 @@ impl Bert {
             _ if before => Role::Alone,
             _ => Role::Word,
         };
-        characters::with_reorders(characters::entry_of_chars(kind, bare), reorders)
+        characters::with_reorders(characters::entry_of_chars(role, bare), reorders)
     }
 
-    /// Whether NFD cannot move a mark across the first character of a text.
+    /// Whether NFD cannot move a combining mark across the first character of a text.
     fn separates(&self, rest: &[u8]) -> bool {
         rest.is_empty() || !characters::reorders(self.entry(decode_any(rest).0))
     }
 
-    /// Whether NFD cannot move a mark across the last character of a text.
+    /// Whether NFD cannot move a combining mark across the last character of a text.
     fn separates_last(&self, text: &str) -> bool {
         text.chars().next_back().is_none_or(|last| !characters::reorders(self.entry(last as u32)))
     }
@@ -143,7 +144,7 @@ impl Bert {
     /// The start of the run of removed characters that ends at byte `end`, or `from` if the run
     /// starts before it.
     fn start_of_removed(&self, text: &str, from: usize, end: usize) -> usize {
-        let is_removed = |character: char| characters::kind(self.entry(character as u32)) == Role::Nothing;
+        let is_removed = |character: char| characters::role(self.entry(character as u32)) == Role::Nothing;
         from + text[from..end].trim_end_matches(is_removed).len()
     }
 
@@ -227,14 +228,14 @@ impl Bert {
                 let (code, len) = decode_any(&bytes[at..]);
                 let entry = self.entry(code);
                 let written = characters::len(entry);
-                let mut kind = characters::kind(entry);
-                covered = if kind == Role::Mark || written > len { 0 } else { covered + 1 };
-                if kind == Role::Mark {
+                let mut role = characters::role(entry);
+                covered = if role == Role::Mark || written > len { 0 } else { covered + 1 };
+                if role == Role::Mark {
                     // NFD leaves a mark where it is if no mark is next to it.
                     let is_alone = self.separates_last(&text[..at]) && self.separates(&bytes[at + len..]);
-                    kind = if is_alone { Role::Word } else { Role::General };
+                    role = if is_alone { Role::Word } else { Role::General };
                 }
-                match kind {
+                match role {
                     Role::Word => {
                         if !is_open {
                             words.start_word();

@@ -23,7 +23,8 @@ pub(super) enum Role {
     Nothing = 3,
     /// Depends on its neighbours.
     General = 4,
-    /// Part of a word, unless a neighbour changes it. Segmenters look at the neighbours.
+    /// A combining mark, or a character that may change with a neighbour as one does. Part of a
+    /// word, unless a neighbour changes it: segmenters look at the neighbours.
     Mark = 5,
 }
 
@@ -34,10 +35,11 @@ pub(super) type CharacterEntry = [u8; 16];
 /// Maximum length of the text in an entry.
 pub(super) const LONGEST: usize = 14;
 
-/// The byte of an entry that holds length and kind.
+/// The byte of an entry that holds length and role.
 const CONTROL: usize = 15;
 
-/// The byte of an entry that is set if NFD can move a mark across or out of the character.
+/// The byte of an entry that is set if NFD can move a combining mark across or out of the
+/// character.
 const REORDERS: usize = 14;
 
 /// The characters of a text while an entry is made. They are few; more than
@@ -82,7 +84,7 @@ impl Expansion {
 }
 
 /// Makes an entry of characters.
-pub(super) fn entry_of_chars(kind: Role, written: &[char]) -> CharacterEntry {
+pub(super) fn entry_of_chars(role: Role, written: &[char]) -> CharacterEntry {
     let (mut text, mut len) = ([0; LONGEST], 0);
     for character in written {
         match text.get_mut(len..len + character.len_utf8()) {
@@ -90,27 +92,27 @@ pub(super) fn entry_of_chars(kind: Role, written: &[char]) -> CharacterEntry {
             None => return entry(Role::General, ""),
         }
     }
-    entry(kind, std::str::from_utf8(&text[..len]).expect("characters were written"))
+    entry(role, std::str::from_utf8(&text[..len]).expect("characters were written"))
 }
 
-/// Marks an entry: see [`reorders`].
+/// Sets what [`reorders`] returns for an entry.
 pub(super) fn with_reorders(mut entry: CharacterEntry, reorders: bool) -> CharacterEntry {
     entry[REORDERS] = u8::from(reorders);
     entry
 }
 
-/// Whether NFD can move a mark across or out of the character.
+/// Whether NFD can move a combining mark across or out of the character.
 #[inline(always)]
 pub(super) fn reorders(entry: &CharacterEntry) -> bool {
     entry[REORDERS] != 0
 }
 
 /// Makes an entry.
-pub(super) fn entry(kind: Role, written: &str) -> CharacterEntry {
-    let (kind, written) = if written.len() > LONGEST { (Role::General, "") } else { (kind, written) };
+pub(super) fn entry(role: Role, written: &str) -> CharacterEntry {
+    let (role, written) = if written.len() > LONGEST { (Role::General, "") } else { (role, written) };
     let mut entry = [0; 16];
     entry[..written.len()].copy_from_slice(written.as_bytes());
-    entry[CONTROL] = (kind as u8) << 4 | written.len() as u8;
+    entry[CONTROL] = (role as u8) << 4 | written.len() as u8;
     entry
 }
 
@@ -121,7 +123,7 @@ pub(super) fn len(entry: &CharacterEntry) -> usize {
 }
 
 #[inline(always)]
-pub(super) fn kind(entry: &CharacterEntry) -> Role {
+pub(super) fn role(entry: &CharacterEntry) -> Role {
     match entry[CONTROL] >> 4 & 7 {
         0 => Role::Word,
         1 => Role::Alone,

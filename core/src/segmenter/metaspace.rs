@@ -1,6 +1,6 @@
-//! A charsmap and Metaspace, as in models made by SentencePiece: words start with a mark that is
-//! written for a space. In the buffer a space stands for the mark, because it takes one byte; see
-//! [`crate::model::unigram`].
+//! A charsmap and Metaspace, as in models made by SentencePiece: each space becomes the meta symbol
+//! (`▁`), which starts a word. In the buffer of words a space stands for it, because that takes one
+//! byte instead of three; see [`crate::model::unigram`].
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
@@ -18,11 +18,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Metaspace {
     charsmap: Option<Arc<Precompiled>>,
-    mark: char,
-    /// Whether WhitespaceSplit comes before Metaspace: white space is dropped and every word gets a
-    /// mark. Otherwise each space becomes the mark of the word after it.
+    meta_symbol: char,
+    /// Whether WhitespaceSplit comes before Metaspace: white space is dropped, and a meta symbol is
+    /// inserted before each word. Otherwise each space becomes the meta symbol of the next word.
     drops_spaces: bool,
-    /// Which texts get a mark before their first word, unless white space is dropped.
+    /// Which texts get a meta symbol before their first word, unless white space is dropped.
     prepend: Prepend,
     /// Whether consecutive spaces become one.
     joins_spaces: bool,
@@ -33,8 +33,8 @@ pub(crate) struct Metaspace {
     breaks_are_spaces: bool,
 }
 
-/// The mark as it is written into the buffer.
-const BUFFERED_MARK: u8 = b' ';
+/// The byte that stands for the meta symbol in the buffer of words.
+const BUFFERED_META_SYMBOL: u8 = b' ';
 
 impl Metaspace {
     pub(super) fn of(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Self> {
@@ -55,8 +55,9 @@ impl Metaspace {
             stages => (false, stages),
         };
         let [Stage::Spaces { replacement, prepend }, Stage::Cut(cut)] = stages else { return None };
-        // Converters of XLM-R replace several spaces by the mark. Metaspace replaces single spaces
-        // by it, so the result is the same, unless words are split at spaces first.
+        // Files converted from XLM-R replace runs of spaces by the meta symbol instead of by one
+        // space. Metaspace turns that space into the meta symbol, so the result is the same, unless
+        // words are split at spaces first.
         let joins_spaces = match joined {
             None => false,
             Some(" ") => true,
@@ -69,7 +70,7 @@ impl Metaspace {
         }
         let made = Self {
             charsmap: charsmap.map(Arc::clone),
-            mark: *replacement,
+            meta_symbol: *replacement,
             drops_spaces,
             prepend: *prepend,
             joins_spaces,
@@ -77,23 +78,23 @@ impl Metaspace {
             lowercases: false,
             breaks_are_spaces: false,
         };
-        let is = |byte: u8, kind: Role, written: u8| {
-            *made.entry(u32::from(byte)) == characters::entry(kind, char::from(written).encode_utf8(&mut [0; 4]))
+        let is = |byte: u8, role: Role, written: u8| {
+            *made.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
         };
         let lowercases = !is(b'A', Role::Word, b'A');
         let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
         let as_expected = (0..128u8).all(|byte| match byte {
-            b' ' => is(byte, Role::Space, BUFFERED_MARK),
+            b' ' => is(byte, Role::Space, BUFFERED_META_SYMBOL),
             _ if byte.is_ascii_graphic() => is(byte, Role::Word, lower(byte)),
             _ => true,
         });
-        let breaks_are_spaces = is(b'\n', Role::Space, BUFFERED_MARK);
+        let breaks_are_spaces = is(b'\n', Role::Space, BUFFERED_META_SYMBOL);
         as_expected.then_some(Self { lowercases, breaks_are_spaces, ..made })
     }
 
     /// The character that a space in the buffer stands for.
-    pub(super) fn mark(&self) -> char {
-        self.mark
+    pub(super) fn meta_symbol(&self) -> char {
+        self.meta_symbol
     }
 
     #[inline(always)]
@@ -105,7 +106,7 @@ impl Metaspace {
         let general = characters::entry(Role::General, "");
         let mut buffer = [0; 4];
         let own: &str = character.encode_utf8(&mut buffer);
-        let kind = match self.charsmap {
+        let role = match self.charsmap {
             None => Role::Word,
             Some(_) if stands_alone(character) => Role::Word,
             Some(_) if character != '\r' && breaks(character, 'a') => Role::Mark,
@@ -116,12 +117,12 @@ impl Metaspace {
         match written {
             // The span of a removed character goes to a neighbour.
             "" => general,
-            " " if kind == Role::Word => characters::entry(Role::Space, " "),
-            _ if kind == Role::Word && self.drops_spaces && written.chars().all(is_space) => {
+            " " if role == Role::Word => characters::entry(Role::Space, " "),
+            _ if role == Role::Word && self.drops_spaces && written.chars().all(is_space) => {
                 characters::entry(Role::Space, " ")
             }
-            _ if written.contains(self.mark) || written.chars().any(is_space) => general,
-            _ => characters::entry(kind, written),
+            _ if written.contains(self.meta_symbol) || written.chars().any(is_space) => general,
+            _ => characters::entry(role, written),
         }
     }
 
@@ -152,16 +153,16 @@ impl Metaspace {
         words: &mut SegmentedWords,
     ) -> FillEnd {
         words.clear(tracked);
-        words.marks_are_put(self.drops_spaces);
+        words.set_inserts_meta_symbols(self.drops_spaces);
         let bytes = text.as_bytes();
         let mut word_at = at;
-        // Whether the last word may continue, and whether it is only a mark.
+        // Whether the last word may continue, and whether it is only a meta symbol.
         let (mut is_open, mut is_space) = (false, false);
         let mut general = None;
         let mut wide_block = WideBlock::new();
         while at < bytes.len() && words.has_room() {
             words.reserve();
-            if !is_open && characters::kind(self.entry(decode_any(&bytes[at..]).0)) == Role::Word {
+            if !is_open && characters::role(self.entry(decode_any(&bytes[at..]).0)) == Role::Word {
                 // No space precedes this word: it starts the text, or white space is dropped.
                 self.start_word(base, at, words);
                 (is_open, is_space, word_at) = (true, false, at);
@@ -188,7 +189,7 @@ impl Metaspace {
                 is_stopped = is_other || is_stopped && covered == sure;
                 of_wide = wide_block.masks(simd, masks.high & covered);
                 let can_join = is_open && !is_space;
-                let stray = of_wide.marks & !after_long(of_wide.inner, &bytes[..at], can_join);
+                let stray = of_wide.long_marks & !after_long(of_wide.inner, &bytes[..at], can_join);
                 sure = covered & below(stray);
                 is_stopped |= stray != 0;
             }
@@ -204,7 +205,7 @@ impl Metaspace {
                 let visible = (masks.visible | of_wide.kept) & sure;
                 let len = sure.count_ones();
                 let (kept, starts, origins) = if self.drops_spaces {
-                    // The space directly before a word becomes its mark.
+                    // The space directly before a word becomes its meta symbol.
                     let starts = spaces & visible >> 1;
                     (visible | starts, starts, starts)
                 } else {
@@ -222,7 +223,9 @@ impl Metaspace {
                 };
                 let mut written = *block;
                 if self.breaks_are_spaces {
-                    written.iter_mut().for_each(|byte| *byte = if *byte == b'\n' { BUFFERED_MARK } else { *byte });
+                    written
+                        .iter_mut()
+                        .for_each(|byte| *byte = if *byte == b'\n' { BUFFERED_META_SYMBOL } else { *byte });
                 }
                 if self.lowercases {
                     written.iter_mut().for_each(u8::make_ascii_lowercase);
@@ -248,11 +251,11 @@ impl Metaspace {
                 let Some(&byte) = bytes.get(at) else { break };
                 let (code, len) = decode_any(&bytes[at..]);
                 let entry = self.entry(code);
-                let mut kind = characters::kind(entry);
-                covered = if kind == Role::Mark || characters::len(entry) > len { 0 } else { covered + 1 };
-                if kind == Role::Mark {
+                let mut role = characters::role(entry);
+                covered = if role == Role::Mark || characters::len(entry) > len { 0 } else { covered + 1 };
+                if role == Role::Mark {
                     let joins_word = is_open && !is_space;
-                    kind = match self.mark_at(text, at, len, joins_word.then_some(word_at), tracked) {
+                    role = match self.mark_at(text, at, len, joins_word.then_some(word_at), tracked) {
                         Cluster::Short(end, None) => {
                             while at < end {
                                 let (code, len) = decode_any(&bytes[at..]);
@@ -273,7 +276,7 @@ impl Metaspace {
                         Cluster::General => Role::General,
                     };
                 }
-                match kind {
+                match role {
                     Role::Word => {
                         if !is_open {
                             self.start_word(base, at, words);
@@ -334,8 +337,8 @@ impl Metaspace {
     #[inline]
     fn start_word(&self, base: usize, at: usize, words: &mut SegmentedWords) {
         words.start_word();
-        if self.is_marked(base, at) {
-            words.push(&[BUFFERED_MARK; 16], 1, at);
+        if self.inserts_meta_symbol(base, at) {
+            words.push(&[BUFFERED_META_SYMBOL; 16], 1, at);
         }
     }
 
@@ -344,11 +347,11 @@ impl Metaspace {
     fn joins_next(&self, rest: &[u8]) -> bool {
         self.charsmap.is_some()
             && rest.first().is_some_and(|&first| first >= 0x80)
-            && matches!(characters::kind(self.entry(decode_any(rest).0)), Role::General | Role::Mark)
+            && matches!(characters::role(self.entry(decode_any(rest).0)), Role::General | Role::Mark)
     }
 
-    /// The grapheme cluster with the mark of `len` bytes at byte `at`, which belongs to the word
-    /// that starts at `word_at`, if any. Clusters of at least [`LONG_CLUSTER`] bytes are
+    /// The grapheme cluster with the combining mark of `len` bytes at byte `at`, which belongs to
+    /// the word that starts at `word_at`, if any. Clusters of at least [`LONG_CLUSTER`] bytes are
     /// normalized by character, and so are clusters of one character.
     #[inline]
     fn mark_at(&self, text: &str, at: usize, len: usize, word_at: Option<usize>, tracked: bool) -> Cluster {
@@ -369,15 +372,15 @@ impl Metaspace {
         let mut before = text[..at].char_indices().rev();
         let Some((start, base)) = before.next().filter(|&(start, _)| start >= word_at) else { return Cluster::General };
         let base_entry = self.entry(base as u32);
-        let kind_of = |character: char| characters::kind(self.entry(character as u32));
+        let role_of = |character: char| characters::role(self.entry(character as u32));
         // Both characters stand alone, so a cluster starts at `start`.
-        let starts_cluster = before.next().is_none_or(|(_, c)| matches!(kind_of(c), Role::Word | Role::Space));
-        if characters::kind(base_entry) != Role::Word || !starts_cluster {
+        let starts_cluster = before.next().is_none_or(|(_, c)| matches!(role_of(c), Role::Word | Role::Space));
+        if characters::role(base_entry) != Role::Word || !starts_cluster {
             return Cluster::General;
         }
         let mut end = at;
         for character in text[at..].chars() {
-            match kind_of(character) {
+            match role_of(character) {
                 Role::Mark => end += character.len_utf8(),
                 // The character may continue the cluster: a pictograph after a joiner, a consonant
                 // after a virama.
@@ -397,9 +400,9 @@ impl Metaspace {
             Some(_) if tracked => Cluster::General,
             Some(written) => {
                 let is_space = |c: char| c == ' ' || self.drops_spaces && Letter::Space.contains(c);
-                let is_odd = written.is_empty() || written.contains(self.mark) || written.chars().any(is_space);
+                let is_odd = written.is_empty() || written.contains(self.meta_symbol) || written.chars().any(is_space);
                 match characters::entry(Role::Word, written) {
-                    entry if is_odd || characters::kind(&entry) != Role::Word => Cluster::General,
+                    entry if is_odd || characters::role(&entry) != Role::Word => Cluster::General,
                     entry => Cluster::Short(end, Some((characters::len(base_entry), entry))),
                 }
             }
@@ -431,7 +434,7 @@ impl Metaspace {
         let Some(last) = text.chars().next_back() else { return false };
         let mut buffer = [0; 4];
         let own = &*last.encode_utf8(&mut buffer);
-        if characters::kind(self.entry(last as u32)) == Role::Word {
+        if characters::role(self.entry(last as u32)) == Role::Word {
             return true;
         }
         if last == ' ' || [own, " "].concat().graphemes(true).count() == 1 {
@@ -454,9 +457,9 @@ impl Metaspace {
         [first, cluster].into_iter().flatten().any(|part| charsmap.replacement(part) == Some(""))
     }
 
-    /// Whether a word that no space precedes starts with a mark.
+    /// Whether a meta symbol is inserted before a word that no space precedes.
     #[inline]
-    fn is_marked(&self, base: usize, at: usize) -> bool {
+    fn inserts_meta_symbol(&self, base: usize, at: usize) -> bool {
         let prepends = match self.prepend {
             Prepend::Always => true,
             Prepend::First => base == 0,
@@ -466,7 +469,7 @@ impl Metaspace {
     }
 }
 
-/// What a mark after a character does.
+/// What a combining mark after a character does.
 enum Cluster {
     /// Nothing: the character and the mark are normalized by themselves.
     Long,

@@ -49,8 +49,9 @@ const LETTER: u8 = 2;
 const REMOVED: u8 = 4;
 /// The byte is not the first of a text.
 const INNER: u8 = 8;
-/// The first byte of a mark that is part of a word only after a character of at least three bytes.
-const MARK: u8 = 16;
+/// The first byte of a combining mark that is part of a word only after a character of at least
+/// three bytes.
+const LONG_MARK: u8 = 16;
 /// The character ends the block.
 const OTHER: u8 = 32;
 
@@ -69,9 +70,9 @@ impl WideEntry {
     pub(super) fn of(len: usize, entry: &CharacterEntry, long_marks: LongMarks) -> Self {
         let written = characters::len(entry);
         let mut first = 0;
-        let all = match characters::kind(entry) {
+        let all = match characters::role(entry) {
             Role::Mark if len >= 3 && written <= len && long_marks == LongMarks::Join => {
-                first = MARK;
+                first = LONG_MARK;
                 LETTER
             }
             Role::Word if written <= len => LETTER,
@@ -116,9 +117,9 @@ pub(super) struct WideMasks {
     pub(super) removed: u64,
     /// They are not the first byte of a text.
     pub(super) inner: u64,
-    /// The first bytes of marks that are part of a word only after a character of at least three
-    /// bytes.
-    pub(super) marks: u64,
+    /// They are the first bytes of combining marks that are part of a word only after a character
+    /// of at least three bytes.
+    pub(super) long_marks: u64,
 }
 
 impl WideBlock {
@@ -167,7 +168,7 @@ impl WideBlock {
             letters: mask(LETTER),
             removed: mask(REMOVED),
             inner: mask(INNER),
-            marks: mask(MARK),
+            long_marks: mask(LONG_MARK),
         }
     }
 

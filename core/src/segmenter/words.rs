@@ -17,9 +17,9 @@ pub(crate) struct SegmentedWords {
     /// then as much spare room as in `bytes`.
     origins: Vec<u32>,
     tracked: bool,
-    /// Whether each word starts with a mark that is not in the text and comes from the next
-    /// character.
-    marked: bool,
+    /// Whether each word starts with a meta symbol that is not in the text. Its origin is the
+    /// character after it.
+    inserts_meta_symbols: bool,
 }
 
 impl Default for SegmentedWords {
@@ -30,7 +30,7 @@ impl Default for SegmentedWords {
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
             origins: vec![],
             tracked: false,
-            marked: false,
+            inserts_meta_symbols: false,
         }
     }
 }
@@ -40,13 +40,12 @@ impl SegmentedWords {
         self.len = 0;
         self.ends.clear();
         self.tracked = tracked;
-        self.marked = false;
+        self.inserts_meta_symbols = false;
         self.grow_origins();
     }
 
-    /// Sets `marked`.
-    pub(super) fn marks_are_put(&mut self, marked: bool) {
-        self.marked = marked;
+    pub(super) fn set_inserts_meta_symbols(&mut self, inserts_meta_symbols: bool) {
+        self.inserts_meta_symbols = inserts_meta_symbols;
     }
 
     /// The words, one directly after the other.
@@ -141,8 +140,8 @@ impl SegmentedWords {
             let mut places = [0; BLOCK];
             simd.compress(&BYTE_POSITIONS, kept, &mut places);
             room.iter_mut().zip(places).for_each(|(origin, place)| *origin = at as u32 + u32::from(place));
-            if self.marked || starts != origins {
-                let first = at + usize::from(self.marked);
+            if self.inserts_meta_symbols || starts != origins {
+                let first = at + usize::from(self.inserts_meta_symbols);
                 for (word, origin) in positions(ends).zip(positions(origins)) {
                     room[word] = (first + origin) as u32;
                 }

@@ -4,7 +4,7 @@
 use super::miss_batch::MissBatcher;
 use super::row::{ModelInput, Origins, Row, WordRun};
 use super::splitter::{WholeWords, WordSplitter};
-use crate::bpe::word_cache::{Hit, MergeWord, Probes, WordWindow};
+use crate::bpe::word_cache::{MergeWord, Probes, WordFlags, WordWindow};
 use crate::bpe::{Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
@@ -44,12 +44,12 @@ struct Merger<'a> {
 impl MergeWord for Merger<'_> {
     type Error = EncodeError;
 
-    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], Hit), EncodeError> {
+    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], WordFlags), EncodeError> {
         let Self { pipeline, scratch, symbols } = self;
         symbols.clear();
         pipeline.model.tokenize(word, key, scratch, symbols)?;
         let lengths_vary = pipeline.lengths_vary(word, symbols);
-        Ok((symbols, Hit { lengths_vary }))
+        Ok((symbols, WordFlags { lengths_vary }))
     }
 }
 
@@ -172,7 +172,7 @@ impl WordEncoder {
         window: &WordWindow<'_>,
         words: std::ops::Range<usize>,
         ids: &mut Vec<u32>,
-    ) -> Result<Hit, EncodeError> {
+    ) -> Result<WordFlags, EncodeError> {
         let Self { cache, scratch, symbols, .. } = self;
         cache.append_words(window, words, ids, &mut Merger { pipeline, scratch, symbols })
     }
@@ -216,11 +216,11 @@ impl WordEncoder {
             let (word, key, before) = (window.word(at), window.key(at), row.out.ids.len());
             let Self { cache, scratch, symbols, .. } = self;
             let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
-            let hit = match cache.append_word(word, key, &mut row.out.ids, &mut merger)? {
-                Some(hit) => hit,
-                None => Hit { lengths_vary: input.pipeline.lengths_vary(word, &self.symbols) },
+            let flags = match cache.append_word(word, key, &mut row.out.ids, &mut merger)? {
+                Some(flags) => flags,
+                None => WordFlags { lengths_vary: input.pipeline.lengths_vary(word, &self.symbols) },
             };
-            if !hit.lengths_vary {
+            if !flags.lengths_vary {
                 continue;
             }
             self.set_symbols(input.pipeline, word, key, &row.out.ids[before..])?;
@@ -292,7 +292,7 @@ impl WordEncoder {
         let uses_cache = self.uses_cache(input.pipeline);
         let Self { cache, scratch, symbols, .. } = self;
         let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
-        let hit = if uses_cache {
+        let cached = if uses_cache {
             cache.append_word(word, key, &mut row.out.ids, &mut merger)?
         } else {
             let (symbols, _) = merger.merge(word, key)?;
@@ -303,11 +303,11 @@ impl WordEncoder {
         if row.columns == Columns::NONE {
             return Ok(());
         }
-        match hit {
-            // `merger` has stored the word's symbols.
+        match cached {
+            // The word was merged now, so `symbols` has its tokens.
             None => {}
-            Some(Hit { lengths_vary: true }) => _ = merger.merge(word, key)?,
-            Some(Hit { lengths_vary: false }) => {
+            Some(WordFlags { lengths_vary: true }) => _ = merger.merge(word, key)?,
+            Some(WordFlags { lengths_vary: false }) => {
                 let symbol = |&id: &u32| Symbol { id, len: input.pipeline.token_len(id) };
                 self.symbols.clear();
                 self.symbols.grow(row.out.ids.len() - first);

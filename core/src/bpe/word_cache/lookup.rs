@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::Hit;
+use super::WordFlags;
 use super::long::LongWords;
 use super::medium::{self, MediumWords};
 use super::slot::{Bucket, LENGTHS_VARY_FLAG, Slot};
@@ -69,12 +69,12 @@ impl Probes {
     }
 }
 
-/// Adjacent words that were all found.
+/// A run of adjacent words that were all found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct HitRun {
     /// The number of words.
     pub(super) words: usize,
-    /// Whether [`Hit::lengths_vary`] is set for one of them.
+    /// Whether [`WordFlags::lengths_vary`] is set for one of them.
     pub(super) lengths_vary: bool,
     /// The last of them that was found in its secondary bucket.
     pub(super) secondary: Option<usize>,
@@ -140,12 +140,12 @@ impl<'a> Lookup<'a> {
             if at == words.end {
                 break;
             }
-            let Some((hit, is_secondary)) = self.append_other_hit(probes, at, ids) else { break };
+            let Some((flags, is_secondary)) = self.append_other_hit(probes, at, ids) else { break };
             if is_secondary {
                 run.secondary = Some(run.words);
             }
             run.words += 1;
-            run.lengths_vary |= hit.lengths_vary;
+            run.lengths_vary |= flags.lengths_vary;
         }
         run
     }
@@ -153,7 +153,7 @@ impl<'a> Lookup<'a> {
     /// Appends the ids of a word that is not in its primary bucket: a short word in its secondary
     /// bucket (then the second result is true), or a word of medium length.
     #[inline(never)]
-    fn append_other_hit(self, probes: &Probes, at: usize, ids: &mut Appender<'_>) -> Option<(Hit, bool)> {
+    fn append_other_hit(self, probes: &Probes, at: usize, ids: &mut Appender<'_>) -> Option<(WordFlags, bool)> {
         let key = probes.key(at);
         if key == NOT_SHORT {
             return Some((self.medium.append_ids(probes.medium(at), self.ring, ids)?, false));
@@ -170,7 +170,7 @@ impl<'a> Lookup<'a> {
 
     /// Appends the ids of a single short word. `primary` is the number of its primary bucket.
     #[inline(always)]
-    pub(super) fn append_ids(self, key: Key, primary: usize, ids: &mut Appender<'_>) -> Option<Hit> {
+    pub(super) fn append_ids(self, key: Key, primary: usize, ids: &mut Appender<'_>) -> Option<WordFlags> {
         let primary = self.buckets.get(primary)?;
         primary.find(key).or_else(|| self.find_secondary(key, primary))?.append_ids(self.ring, ids)
     }
@@ -301,7 +301,7 @@ mod tests {
             let (mut expected, mut run) = (vec![1, 2], HitRun::default());
             for word in each_word(&text, start, &ends).skip(from) {
                 let mut end = Appender::new(&mut expected, medium::MAX_IDS, Simd::all()[0]);
-                let hit = if word.len() > MAX_SHORT_LEN {
+                let flags = if word.len() > MAX_SHORT_LEN {
                     medium.append_ids(&medium.probe(word), &ring, &mut end)
                 } else {
                     let slot = slot_of(word).or_else(|| {
@@ -311,8 +311,8 @@ mod tests {
                     });
                     slot.map(|slot| slot.append_ids(&ring, &mut end).expect("nothing was overwritten"))
                 };
-                let Some(hit) = hit else { break };
-                run.lengths_vary |= hit.lengths_vary;
+                let Some(flags) = flags else { break };
+                run.lengths_vary |= flags.lengths_vary;
                 run.words += 1;
             }
             let elsewhere = |word: &[u8]| word.len() <= MAX_SHORT_LEN && slot_of(word).is_none();

@@ -3,7 +3,7 @@
 
 use super::miss_batch::MissBatcher;
 use super::row::{ModelInput, Origins, Row, WordRun};
-use super::splitter::{WholeWords, WordSplitter};
+use super::splitter::{WholeWords, WordSplitter, WordStarts};
 use crate::bpe::word_cache::{MergeWord, Probes, WordFlags, WordWindow};
 use crate::bpe::{Symbol, WordCache};
 use crate::encoding::Columns;
@@ -183,7 +183,7 @@ impl WordEncoder {
         &mut self,
         input: &ModelInput<'_>,
         window: &WordWindow<'_>,
-        splitter: &impl WordSplitter,
+        word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         for at in (0..window.len()).step_by(COLUMN_WORDS) {
@@ -193,9 +193,9 @@ impl WordEncoder {
                 // The offsets cannot be computed from the ids alone, so the words are looked up
                 // again, one by one.
                 row.out.ids.truncate(first);
-                self.push_tokens_of_words(input, window, words, splitter, row)?;
+                self.push_tokens_of_words(input, window, words, word_starts, row)?;
             } else {
-                row.push_words(input, run_of(window, words), first, splitter)?;
+                row.push_words(input, run_of(window, words), first, word_starts)?;
             }
         }
         Ok(())
@@ -207,7 +207,7 @@ impl WordEncoder {
         input: &ModelInput<'_>,
         window: &WordWindow<'_>,
         words: std::ops::Range<usize>,
-        splitter: &impl WordSplitter,
+        word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         // The first of the words whose columns are not written yet, and its first id.
@@ -227,12 +227,12 @@ impl WordEncoder {
             // `push_words` takes all ids from `first` on. Those of this word are put back after it.
             row.out.ids.truncate(before);
             if from < at {
-                row.push_words(input, run_of(window, from..at), first, splitter)?;
+                row.push_words(input, run_of(window, from..at), first, word_starts)?;
             }
             row.out.ids.grow(self.symbols.len());
             row.out.ids.extend(self.symbols.iter().map(|symbol| symbol.id));
             let span = window.span(at);
-            if !splitter.starts_word(input.text, span.start as usize) {
+            if !word_starts.starts_word(input.text, span.start as usize) {
                 row.words.continue_word();
             }
             row.push_columns(input, span, &self.symbols)?;
@@ -241,7 +241,7 @@ impl WordEncoder {
         if from == words.end {
             return Ok(());
         }
-        row.push_words(input, run_of(window, from..words.end), first, splitter)
+        row.push_words(input, run_of(window, from..words.end), first, word_starts)
     }
 
     /// Sets `symbols` to the tokens of a word with these ids, of which some have other lengths than
@@ -266,12 +266,12 @@ impl WordEncoder {
         input: &ModelInput<'_>,
         start: u32,
         ends: &[u32],
-        splitter: &impl WordSplitter,
+        word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let starts = std::iter::once(&start).chain(ends);
         starts.zip(ends).try_for_each(|(&start, &end)| {
-            if !splitter.starts_word(input.text, start as usize) {
+            if !word_starts.starts_word(input.text, start as usize) {
                 row.words.continue_word();
             }
             self.encode_word(input, Span { start, end }, row)

@@ -50,7 +50,7 @@ pub(crate) struct Encoder {
     word_encoder: WordEncoder,
     text: AlignedText,
     splits: Splits,
-    segmented: SegmentedWords,
+    segmented_words: SegmentedWords,
     utf8: String,
     /// Scratch buffer for ids that `count` discards.
     count_scratch: Encoding,
@@ -91,7 +91,7 @@ impl Encoder {
             word_encoder: WordEncoder::new(cache_bytes, seed),
             text: AlignedText::default(),
             splits: Splits::default(),
-            segmented: SegmentedWords::default(),
+            segmented_words: SegmentedWords::default(),
             utf8: String::new(),
             count_scratch: Encoding::default(),
             quota: Quota::default(),
@@ -144,8 +144,8 @@ impl Encoder {
             self.texts = Default::default();
             self.trimming = Trimming::default();
         }
-        if self.segmented.capacity() > MAX_KEPT_CAPACITY {
-            self.segmented = SegmentedWords::default();
+        if self.segmented_words.capacity() > MAX_KEPT_CAPACITY {
+            self.segmented_words = SegmentedWords::default();
         }
         if self.text.as_str().len() > MAX_KEPT_CAPACITY {
             self.text = AlignedText::default();
@@ -190,7 +190,7 @@ impl Encoder {
             return self.word_encoder.encode(&input, first, &pieces, row);
         }
         if let Some(segmenter) = &pipeline.segmenter {
-            return self.segmented(pipeline, segmenter, policy, span, row);
+            return self.encode_with_segmenter(pipeline, segmenter, policy, span, row);
         }
         let unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
         let no_more_tokens = pipeline.added_tokens.is_idle(SearchStage::Normalized);
@@ -206,7 +206,7 @@ impl Encoder {
     }
 
     /// Encodes a text with the segmenter. Parts that need the normalizer take the full pipeline.
-    fn segmented(
+    fn encode_with_segmenter(
         &mut self,
         pipeline: &Pipeline,
         segmenter: &Segmenter,
@@ -216,7 +216,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let text = &row.original[span.range()];
         let (base, mut at) = (span.start as usize, 0);
-        let mut words = std::mem::take(&mut self.segmented);
+        let mut words = std::mem::take(&mut self.segmented_words);
         let mut result = Ok(());
         while at < text.len() && result.is_ok() && row.wants_more() {
             let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
@@ -231,7 +231,7 @@ impl Encoder {
                 }
             };
         }
-        self.segmented = words;
+        self.segmented_words = words;
         result
     }
 

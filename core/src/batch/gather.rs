@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::columns::{
     BatchColumns, ChunkedColumn, ChunkedColumns, ColumnStep, U8_COLUMNS, U32_COLUMNS, values_per_token,
 };
-use super::windows::{self, RowCursor};
+use super::row_windows::{self, RowCursor};
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
 use crate::encoding::{Columns, Encoding, NO_ID, most_padded};
@@ -29,7 +29,7 @@ pub(super) fn reserve_estimate(expected: usize) -> usize {
 }
 
 /// The rows of a window, encoded by one worker.
-pub(super) struct WindowRows {
+pub(super) struct RowWindow {
     /// Tokens that are not flushed yet, and all token strings.
     pub(super) out: Encoding,
     ids: ChunkedColumn<u32>,
@@ -47,7 +47,7 @@ pub(super) struct WindowRows {
     pad_sequences: Vec<u32>,
 }
 
-impl WindowRows {
+impl RowWindow {
     /// Reserves space for `rows` rows and about `tokens` tokens with these columns. If the window
     /// is the whole batch, tokens are flushed directly to the final columns. Unwinds if memory is
     /// short.
@@ -116,9 +116,9 @@ const COPY_SHARE: usize = 16;
 
 /// Joins all windows into a batch, on up to `threads` threads: each copies windows to their places
 /// in the result. Unwinds if memory is short.
-pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan, threads: usize) -> Result<Batch, BatchError> {
-    let longest = plan.padding.as_ref().and_then(|_| windows.iter().map(WindowRows::longest).max()).unwrap_or(0);
-    let concat = |list: fn(&WindowRows) -> &[u32]| {
+pub(super) fn gather(mut windows: Vec<RowWindow>, plan: &Plan, threads: usize) -> Result<Batch, BatchError> {
+    let longest = plan.padding.as_ref().and_then(|_| windows.iter().map(RowWindow::longest).max()).unwrap_or(0);
+    let concat = |list: fn(&RowWindow) -> &[u32]| {
         let mut all = vec![];
         windows.iter().for_each(|window| append(&mut all, list(window)));
         all
@@ -215,7 +215,7 @@ impl Joiner<'_> {
         token_bytes: usize,
         write: impl Fn(usize, ChunkedColumn<T>) + Sync,
     ) -> Result<(), BatchError> {
-        let weight = |window: &WindowLayout| window.padded * token_bytes / COPY_SHARE;
+        let weight = |window: &RowWindowLayout| window.padded * token_bytes / COPY_SHARE;
         let weights: Vec<usize> = self.layout.windows.iter().map(weight).collect();
         let all: Vec<_> = all.into_iter().map(|column| Mutex::new(Some(column))).collect();
         let work = |cursor: &mut RowCursor<'_>| {
@@ -224,7 +224,7 @@ impl Joiner<'_> {
             }
             Ok(())
         };
-        windows::run(&weights, self.threads, None, work).map(|_| ())
+        row_windows::run(&weights, self.threads, None, work).map(|_| ())
     }
 }
 
@@ -240,14 +240,14 @@ const MAX_PADDED_FACTOR: usize = 256;
 
 /// The positions of tokens and padding in a batch.
 struct BatchLayout {
-    windows: Vec<WindowLayout>,
+    windows: Vec<RowWindowLayout>,
     /// The minimum length of a row; 0 without padding.
     target: usize,
     direction: Direction,
 }
 
 /// The positions of a window.
-struct WindowLayout {
+struct RowWindowLayout {
     /// The end of each row, counted in tokens from the window's first, without padding.
     ends: Vec<usize>,
     /// The number of tokens without padding.
@@ -260,7 +260,7 @@ struct WindowLayout {
     start: usize,
 }
 
-impl WindowLayout {
+impl RowWindowLayout {
     /// The length of each row without padding. The rows of a padded batch end in the window in
     /// which they begin.
     fn lengths(&self) -> impl Iterator<Item = usize> {
@@ -280,10 +280,10 @@ impl BatchLayout {
         let target = padding.map_or(0, |padding| padding.target(longest));
         let (mut first_row, mut start) = (0, 0);
         let place = |(ends, tokens): (Vec<usize>, usize)| {
-            let window = WindowLayout { ends, tokens, padded: tokens, first_row, start };
+            let window = RowWindowLayout { ends, tokens, padded: tokens, first_row, start };
             let padded = if target > 0 { window.lengths().map(|length| length.max(target)).sum() } else { tokens };
             (first_row, start) = (first_row + window.ends.len(), start + padded);
-            WindowLayout { padded, ..window }
+            RowWindowLayout { padded, ..window }
         };
         let windows = windows.into_iter().map(place).collect();
         let direction = padding.map(|padding| padding.direction).unwrap_or_default();
@@ -316,7 +316,7 @@ impl BatchLayout {
 
     /// The end in the batch of each row of a window, with padding.
     fn padded_ends(&self, window: usize) -> impl Iterator<Item = usize> {
-        let WindowLayout { ends, start, .. } = &self.windows[window];
+        let RowWindowLayout { ends, start, .. } = &self.windows[window];
         let mut before = 0;
         let mut end = *start;
         ends.iter().map(move |&row_end| {

@@ -299,9 +299,9 @@ impl Encoder {
         let second = input.second.is_some().then_some(second);
         let (keep_first, keep_second) = truncation.lengths(first, second)?;
         let draft = |sequence, length, keep| {
-            let mut windows = truncation.windows(length, keep)?;
-            windows.truncate(if plan.overflow { usize::MAX } else { 1 });
-            Draft::of_windows(sequence, &windows)
+            let mut parts = truncation.parts(length, keep)?;
+            parts.truncate(if plan.overflow { usize::MAX } else { 1 });
+            Draft::of_parts(sequence, &parts)
         };
         let mut drafts = vec![draft(0, first, keep_first)?];
         if let (Some(second), Some(keep)) = (second, keep_second) {

@@ -6,11 +6,11 @@ use unicode_normalization_alignments::char::{canonical_combining_class, decompos
 use super::FillEnd;
 use super::bits::{below, decode_any};
 use super::characters::{self, CharacterEntry, CharacterTable, Expansion, LongMarks, Role};
-use super::wide::{self, MAX_COVERED, WideBlock, Window, after_letters};
+use super::wide::{self, MAX_COVERED, WideBlock, after_letters};
 use super::words::SegmentedWords;
 use crate::normalizer::{Form, Letters, Normalizer};
 use crate::pretokenizer::{Cut, Letter, PreTokenizer, Stage};
-use crate::simd::{self, BLOCK, Simd};
+use crate::simd::{self, BLOCK, PaddedBlock, Simd};
 
 /// Replaces BertNormalizer and BertPreTokenizer.
 #[derive(Debug)]
@@ -175,9 +175,9 @@ impl Bert {
         while at < bytes.len() && words.has_room() {
             words.reserve();
             let rest = &bytes[at..];
-            let mut padding = [b' '; size_of::<Window>()];
-            let window = wide::window(rest, &mut padding);
-            let block: &[u8; BLOCK] = window.first_chunk().expect("a window starts with a block");
+            let mut padding = [b' '; size_of::<PaddedBlock>()];
+            let padded = wide::padded_block(rest, &mut padding);
+            let block: &[u8; BLOCK] = padded.first_chunk().expect("a padded block starts with a block");
             let masks = simd.masks(block);
             let mut odd = !(masks.visible | masks.spaces | masks.high);
             if !self.keeps_tabs {
@@ -188,7 +188,7 @@ impl Bert {
             let wide_bytes = masks.high & sure;
             if wide_bytes != 0 {
                 let (covered, is_other) = wide_block
-                    .read(simd, window, &masks, sure, |code| self.characters.wide(code, |c| self.entry_of(c)));
+                    .read(simd, padded, &masks, sure, |code| self.characters.wide(code, |c| self.entry_of(c)));
                 is_stopped = is_other || is_stopped && covered == sure;
                 sure = covered;
             }

@@ -7,11 +7,11 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use super::FillEnd;
 use super::bits::{below, decode_any};
 use super::characters::{self, CharacterEntry, CharacterTable, LongMarks, Role};
-use super::wide::{self, MAX_COVERED, WideBlock, WideMasks, Window, after_long};
+use super::wide::{self, MAX_COVERED, WideBlock, WideMasks, after_long};
 use super::words::SegmentedWords;
 use crate::normalizer::{LONG_CLUSTER, Normalizer, Precompiled};
 use crate::pretokenizer::{Letter, PreTokenizer, Prepend, Stage};
-use crate::simd::{self, BLOCK, Simd};
+use crate::simd::{self, BLOCK, PaddedBlock, Simd};
 use std::sync::Arc;
 
 /// Replaces a charsmap, a replacement that joins spaces, WhitespaceSplit and Metaspace.
@@ -168,9 +168,9 @@ impl Metaspace {
                 (is_open, is_space, word_at) = (true, false, at);
             }
             let rest = &bytes[at..];
-            let mut padding = [0; size_of::<Window>()];
-            let window = wide::window(rest, &mut padding);
-            let block: &[u8; BLOCK] = window.first_chunk().expect("a window starts with a block");
+            let mut padding = [0; size_of::<PaddedBlock>()];
+            let padded = wide::padded_block(rest, &mut padding);
+            let block: &[u8; BLOCK] = padded.first_chunk().expect("a padded block starts with a block");
             let masks = simd.masks(block);
             let mut spaces = masks.blanks;
             if self.breaks_are_spaces {
@@ -185,7 +185,7 @@ impl Metaspace {
             let mut of_wide = WideMasks::default();
             if masks.high & sure != 0 {
                 let entry = |code| self.characters.wide(code, |character| self.entry_of(character));
-                let (covered, is_other) = wide_block.read(simd, window, &masks, sure, entry);
+                let (covered, is_other) = wide_block.read(simd, padded, &masks, sure, entry);
                 is_stopped = is_other || is_stopped && covered == sure;
                 of_wide = wide_block.masks(simd, masks.high & covered);
                 let can_join = is_open && !is_space;

@@ -7,7 +7,7 @@
 
 use super::characters::{self, CharacterEntry, LongMarks, Role};
 use crate::pretokenizer::unicode::decode;
-use crate::simd::{BLOCK, Masks, Simd};
+use crate::simd::{BLOCK, Masks, PaddedBlock, Simd};
 
 /// Outside of blocks, characters are read one by one. After this many in a row that a block could
 /// have read, the next block starts.
@@ -16,13 +16,10 @@ pub(super) const MAX_COVERED: usize = 8;
 /// The maximum length of a character in bytes.
 const MAX_LEN: usize = 4;
 
-/// A block and the bytes after it, so that four bytes can be read from each of its positions.
-pub(super) type Window = [u8; BLOCK + MAX_LEN];
-
-/// The block at the start of `rest`, and the bytes after it. If `rest` is shorter, its bytes are
-/// copied to the start of `padding`, and that is the result.
+/// The start of `rest` as a padded block. If `rest` is shorter, its bytes are copied to the start
+/// of `padding`, and that is the result.
 #[inline(always)]
-pub(super) fn window<'a>(rest: &'a [u8], padding: &'a mut Window) -> &'a Window {
+pub(super) fn padded_block<'a>(rest: &'a [u8], padding: &'a mut PaddedBlock) -> &'a PaddedBlock {
     rest.first_chunk().unwrap_or_else(|| {
         padding[..rest.len()].copy_from_slice(rest);
         padding
@@ -31,14 +28,14 @@ pub(super) fn window<'a>(rest: &'a [u8], padding: &'a mut Window) -> &'a Window 
 
 /// The four bytes from a position of the block on.
 #[inline(always)]
-fn four_bytes(window: &Window, start: usize) -> &[u8; MAX_LEN] {
-    window[start..].first_chunk().expect("a window has bytes after the block")
+fn four_bytes(block: &PaddedBlock, start: usize) -> &[u8; MAX_LEN] {
+    block[start..].first_chunk().expect("there are three bytes after the block")
 }
 
 /// As [`four_bytes`].
 #[inline(always)]
-fn four_bytes_mut(window: &mut Window, start: usize) -> &mut [u8; MAX_LEN] {
-    window[start..].first_chunk_mut().expect("a window has bytes after the block")
+fn four_bytes_mut(block: &mut PaddedBlock, start: usize) -> &mut [u8; MAX_LEN] {
+    block[start..].first_chunk_mut().expect("there are three bytes after the block")
 }
 
 /// The byte of the text is written.
@@ -102,8 +99,8 @@ impl WideEntry {
 /// unspecified values.
 #[derive(Debug)]
 pub(super) struct WideBlock {
-    texts: Window,
-    flags: Window,
+    texts: PaddedBlock,
+    flags: PaddedBlock,
 }
 
 /// The bytes of wide characters, one bit per byte.
@@ -124,7 +121,7 @@ pub(super) struct WideMasks {
 
 impl WideBlock {
     pub(super) fn new() -> Self {
-        Self { texts: [0; BLOCK + MAX_LEN], flags: [0; BLOCK + MAX_LEN] }
+        Self { texts: [0; size_of::<PaddedBlock>()], flags: [0; size_of::<PaddedBlock>()] }
     }
 
     /// Looks up the wide characters of a block, as far as `covered` has its bytes. Returns the
@@ -134,18 +131,18 @@ impl WideBlock {
     pub(super) fn read(
         &mut self,
         simd: Simd,
-        window: &Window,
+        padded: &PaddedBlock,
         masks: &Masks,
         covered: u64,
         entry: impl Fn(u32) -> WideEntry,
     ) -> (u64, bool) {
-        let block = window.first_chunk().expect("a window starts with a block");
+        let block = padded.first_chunk().expect("a padded block starts with a block");
         // The first bytes of characters have the two highest bits set.
         let mut rest = masks.high & simd.any_bit(block, 0x40) & covered;
         let (mut start, mut end) = (0, 0);
         while rest != 0 {
             start = rest.trailing_zeros() as usize % BLOCK;
-            let (code, len) = decode(*four_bytes(window, start));
+            let (code, len) = decode(*four_bytes(padded, start));
             let entry = entry(code);
             if entry.is_other() {
                 return (covered & !(u64::MAX << start), true);
@@ -161,7 +158,7 @@ impl WideBlock {
     /// The masks of the wide characters that were read. `wide` has their bytes.
     #[inline(always)]
     pub(super) fn masks(&self, simd: Simd, wide: u64) -> WideMasks {
-        let flags = self.flags.first_chunk().expect("a window starts with a block");
+        let flags = self.flags.first_chunk().expect("a padded block starts with a block");
         let mask = |flag: u8| simd.any_bit(flags, flag) & wide;
         WideMasks {
             kept: mask(KEPT),

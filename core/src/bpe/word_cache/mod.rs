@@ -75,7 +75,7 @@ pub(crate) trait MergeWord {
     fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], WordFlags), Self::Error>;
 }
 
-/// Adjacent words of a text that were probed.
+/// A word window: adjacent words of a text whose buckets were prefetched together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordWindow<'a> {
     text: &'a [u8],

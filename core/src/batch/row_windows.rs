@@ -1,9 +1,9 @@
-//! The scheduler: rows are divided into contiguous windows, which a shared counter distributes.
+//! The scheduler: rows are divided into row windows, which a shared counter distributes.
 //!
-//! A window is a run of rows. Its size is measured in bytes and not in rows, because row lengths
-//! vary. Each worker takes the next window from the counter until none is left; workers share
-//! nothing else. The first windows are large, so that there are few of them. Later ones are
-//! smaller, so that all workers finish at about the same time.
+//! A *row window* (window for short) is a run of adjacent rows that one worker processes. Its size
+//! is measured in bytes and not in rows, because row lengths vary. Each worker takes windows from
+//! the counter until none is left; workers share nothing else. The first windows are large, so that
+//! there are few of them. Later ones are smaller, so that all workers end at about the same time.
 //!
 //! The counter has a cache line of its own, because every worker writes it and would invalidate
 //! whatever shared the line. `fetch_add` returns each number to exactly one worker in any ordering,
@@ -35,7 +35,7 @@ const MIN_PARALLEL_BYTES: usize = 64 << 10;
 
 /// Divides rows into windows for `workers` workers. `weights` are the sizes of the rows in bytes.
 /// The windows are contiguous, not empty, and cover all rows.
-pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
+pub(super) fn divide(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
     let mut rest: usize = weights.iter().sum();
     let mut windows = Vec::with_capacity(workers * 8);
     let (mut start, mut size) = (0, 0);
@@ -195,7 +195,7 @@ pub(super) fn run<T: Send>(
 
     let total: usize = weights.iter().sum();
     let workers = if total < MIN_PARALLEL_BYTES { 1 } else { threads.min(weights.len()) };
-    let windows = if workers > 1 { windows(weights, workers) } else { vec![] };
+    let windows = if workers > 1 { divide(weights, workers) } else { vec![] };
     let pool = if windows.len() > 1 { parallelism::pool(workers - 1) } else { None };
     let Some(pool) = pool else {
         let result = one(0..weights.len(), &|| !cancelled());
@@ -304,7 +304,7 @@ mod tests {
             weights in prop::collection::vec(prop_oneof![0usize..50, 1000usize..9000, Just(3_000_000)], 0..400),
             workers in 1usize..90,
         ) {
-            let windows = windows(&weights, workers);
+            let windows = divide(&weights, workers);
             let mut next = 0;
             for window in &windows {
                 prop_assert!(window.start == next && window.end > next);
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn windows_get_smaller_towards_the_end() {
         let weights = vec![6500; 1000];
-        let sizes: Vec<usize> = windows(&weights, 2).iter().map(|window| window.len()).collect();
+        let sizes: Vec<usize> = divide(&weights, 2).iter().map(|window| window.len()).collect();
         assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
         assert!(sizes[0] >= 200 && *sizes.last().expect("there are rows") <= 4, "{sizes:?}");
         assert!(sizes.len() <= 40, "{} windows", sizes.len());

@@ -48,6 +48,11 @@ impl SegmentedWords {
         self.inserts_meta_symbols = inserts_meta_symbols;
     }
 
+    #[inline(always)]
+    pub(super) fn is_tracked(&self) -> bool {
+        self.tracked
+    }
+
     /// The words, one directly after the other.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]

@@ -33,13 +33,13 @@ pub(crate) struct Pipeline {
     /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
     pub(crate) segmenter: Option<Segmenter>,
     /// Replaces the last stages of the pre-tokenizer, which split text into words, if there is a
-    /// scanner for them. The remaining stages then do not split.
+    /// scanner for them. The stages that remain in `pretokenizer` then do not split.
     pub(crate) scanner: Option<Scanner>,
     /// Whether a stage needs the position of its text in the original, even if offsets are not
     /// requested.
     pub(crate) needs_origins: bool,
-    /// Set if the model can read a text without replacing its spaces first, except for its first
-    /// piece.
+    /// Set if the model can read all of a text but its first piece with its spaces, which the
+    /// pipeline would replace by the meta symbol.
     pub(crate) spaces: Option<Spaces>,
     pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
@@ -151,7 +151,7 @@ impl Pipeline {
         self.model.lengths_vary() && self.has_other_lengths(word, symbols)
     }
 
-    /// [`Self::lengths_vary`], if the model allows it at all.
+    /// [`Self::lengths_vary`] for a model in which that can happen.
     fn has_other_lengths(&self, word: &[u8], symbols: &[Symbol]) -> bool {
         if let Model::WordPiece(model) = &*self.model {
             return model.lengths_vary(word, symbols);

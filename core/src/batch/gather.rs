@@ -1,5 +1,5 @@
-//! Joins the windows that workers encoded into one batch: one slab for ids and one per column, with
-//! padding if requested.
+//! Joins the row windows that workers encoded into one batch: one slab for ids and one per column,
+//! with padding if requested.
 
 use std::iter::once;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use super::columns::{
 use super::row_windows::{self, RowCursor};
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
-use crate::encoding::{Columns, Encoding, NO_ID, most_padded};
+use crate::encoding::{Columns, Encoding, NO_ID, max_padded};
 use crate::error::EncodeError;
 use crate::memory::fallible::{append, push};
 use crate::memory::{Grow, Plain, Slab};
@@ -28,7 +28,7 @@ pub(super) fn reserve_estimate(expected: usize) -> usize {
     expected + expected / 2
 }
 
-/// The rows of a window, encoded by one worker.
+/// The encoded rows of a row window.
 pub(super) struct RowWindow {
     /// Tokens that are not flushed yet, and all token strings.
     pub(super) out: Encoding,
@@ -39,7 +39,7 @@ pub(super) struct RowWindow {
     /// The number of ids, set by [`Self::finish`]. It exceeds the last element of `ends` if the
     /// last row continues in the next window.
     total: usize,
-    /// The end of each row, counted in ids from the window's first.
+    /// The end of each row: the number of ids in the window up to it.
     ends: Vec<usize>,
     /// The index of each row's text, if one text can have several rows.
     row_texts: Vec<u32>,
@@ -111,7 +111,7 @@ impl RowWindow {
     }
 }
 
-/// The scheduler counts copying a byte as this fraction of the work of encoding one: 1/16.
+/// For the scheduler, copying a byte is this fraction of the work of encoding one: 1/16.
 const COPY_SHARE: usize = 16;
 
 /// Joins all windows into a batch, on up to `threads` threads: each copies windows to their places
@@ -207,8 +207,8 @@ impl Joiner<'_> {
         })
     }
 
-    /// Calls `write` with each window's index and its column, on several threads if there is much
-    /// to copy. A column is released as soon as it is copied.
+    /// Calls `write` with the index and the column of each window, on several threads if there is
+    /// much to copy. A column is released as soon as it is copied.
     fn each_window<T: Plain>(
         &self,
         all: Vec<ChunkedColumn<T>>,
@@ -228,7 +228,7 @@ impl Joiner<'_> {
     }
 }
 
-/// A poisoned lock is used as it is: the panic is the error of the batch.
+/// Locks a mutex, even a poisoned one: the panic that poisoned it is the error of the batch.
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -246,17 +246,17 @@ struct BatchLayout {
     direction: Direction,
 }
 
-/// The positions of a window.
+/// The position of a row window in the batch.
 struct RowWindowLayout {
-    /// The end of each row, counted in tokens from the window's first, without padding.
+    /// The end of each row: the number of tokens in the window up to it, without padding.
     ends: Vec<usize>,
     /// The number of tokens without padding.
     tokens: usize,
     /// The number of tokens with padding.
     padded: usize,
-    /// The number of rows in all windows before.
+    /// The number of rows in the windows before this one.
     first_row: usize,
-    /// The number of tokens, with padding, in all windows before.
+    /// The number of tokens, with padding, in the windows before this one.
     start: usize,
 }
 
@@ -279,16 +279,16 @@ impl BatchLayout {
     ) -> Result<Self, BatchError> {
         let target = padding.map_or(0, |padding| padding.target(longest));
         let (mut first_row, mut start) = (0, 0);
-        let place = |(ends, tokens): (Vec<usize>, usize)| {
+        let layout_of = |(ends, tokens): (Vec<usize>, usize)| {
             let window = RowWindowLayout { ends, tokens, padded: tokens, first_row, start };
             let padded = if target > 0 { window.lengths().map(|length| length.max(target)).sum() } else { tokens };
             (first_row, start) = (first_row + window.ends.len(), start + padded);
             RowWindowLayout { padded, ..window }
         };
-        let windows = windows.into_iter().map(place).collect();
+        let windows = windows.into_iter().map(layout_of).collect();
         let direction = padding.map(|padding| padding.direction).unwrap_or_default();
         let layout = Self { windows, target, direction };
-        if let Some(limit) = padding.map(|padding| most_padded(padding, columns))
+        if let Some(limit) = padding.map(|padding| max_padded(padding, columns))
             && layout.rows() > 0
             && target > limit.max(longest)
         {
@@ -296,8 +296,8 @@ impl BatchLayout {
         }
         // A single long row extends all others to its own length, so the limit is a factor.
         let tokens: usize = layout.windows.iter().map(|window| window.tokens).sum();
-        let most_padded = tokens.saturating_mul(MAX_PADDED_FACTOR).max(MAX_PADDED);
-        let limit = (u32::MAX as usize).min(if target > 0 { most_padded } else { usize::MAX });
+        let max_padded = tokens.saturating_mul(MAX_PADDED_FACTOR).max(MAX_PADDED);
+        let limit = (u32::MAX as usize).min(if target > 0 { max_padded } else { usize::MAX });
         if layout.total() > limit {
             return Err(BatchError::Options(EncodeError::BatchTooLarge { limit }));
         }

@@ -282,8 +282,8 @@ fn encode_chunks(
     let per_token = bytes_per_token(plan.columns);
     let weights = collect(chunks.iter().map(RowChunk::weight))?;
     let bytes = weights.iter().sum();
-    let windows = row_windows::run(&weights, run.threads(), run.cancel, |window| {
-        let range = window.range();
+    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
+        let range = cursor.range();
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
         // With padding, the row lengths are known only at the end; with overflow, the number of
         // rows is.
@@ -293,7 +293,7 @@ fn encode_chunks(
             && reserve_estimate(expected) * per_token <= memory::settings().cap / PRESIZE_SHARE;
         let mut made = RowWindow::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
         tokenizer.with_encoder_for(bytes, |encoder| {
-            while let Some(at) = window.next() {
+            while let Some(at) = cursor.next() {
                 check()?;
                 let chunk = &chunks[at];
                 let overflowing = match chunk.text {
@@ -350,10 +350,10 @@ pub fn count_batch(
     let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()))?;
     let weights = collect(chunks.iter().map(RowChunk::weight))?;
     let bytes = weights.iter().sum();
-    let windows = row_windows::run(&weights, run.threads(), run.cancel, |window| {
+    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
         tokenizer.with_encoder_for(bytes, |encoder| {
-            let mut counts = with_capacity(window.range().len())?;
-            while let Some(at) = window.next() {
+            let mut counts = with_capacity(cursor.range().len())?;
+            while let Some(at) = cursor.next() {
                 let chunk = &chunks[at];
                 let count = match chunk.text {
                     None => encoder.count(&tokenizer.pipeline, &chunk.input, &plan, usize::MAX),
@@ -383,9 +383,9 @@ pub fn decode_batch(
     run: &RunOptions<'_>,
 ) -> Result<Vec<String>, BatchError> {
     let weights: Vec<usize> = collect(rows.iter().map(|ids| ids.len() * 4))?;
-    let windows = row_windows::run(&weights, run.threads(), run.cancel, |window| {
-        let mut texts = with_capacity(window.range().len())?;
-        while let Some(row) = window.next() {
+    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
+        let mut texts = with_capacity(cursor.range().len())?;
+        while let Some(row) = cursor.next() {
             check()?;
             let text = tokenizer.decode(rows[row], options);
             texts.push(text.map_err(|source| match source {

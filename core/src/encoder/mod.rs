@@ -129,7 +129,7 @@ impl Encoder {
 
     /// Releases buffers that an unusually long text has grown.
     pub(crate) fn trim(&mut self) {
-        // In bytes, ids or words, whatever the buffer holds.
+        // In bytes, ids or words, depending on the buffer.
         const MAX_KEPT_CAPACITY: usize = 1 << 20;
         self.word_encoder.scratch.trim();
         if self.utf8.capacity() > MAX_KEPT_CAPACITY {
@@ -153,7 +153,7 @@ impl Encoder {
         }
     }
 
-    /// Finds the added tokens of the original text and encodes the text between them.
+    /// Finds the added tokens in the original text and encodes the text between them.
     fn encode_segments(&mut self, pipeline: &Pipeline, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let original = row.original;
         pipeline.added_tokens.segments(SearchStage::Raw, original, policy, |segment| match segment {
@@ -165,6 +165,8 @@ impl Encoder {
         })
     }
 
+    /// Encodes a part of the original text between two added tokens, by the fastest way that gives
+    /// the same ids as [`Self::run_pipeline`].
     fn encode_segment(
         &mut self,
         pipeline: &Pipeline,
@@ -205,7 +207,8 @@ impl Encoder {
         self.run_pipeline(pipeline, policy, text, base, row)
     }
 
-    /// Encodes a text with the segmenter. Parts that need the normalizer take the full pipeline.
+    /// Encodes a part of the original text with the segmenter, and with the full pipeline where it
+    /// needs the normalizer.
     fn encode_with_segmenter(
         &mut self,
         pipeline: &Pipeline,
@@ -261,7 +264,7 @@ impl Encoder {
         result
     }
 
-    /// Finds the added tokens of the normalized text and encodes the text between them.
+    /// Finds the added tokens in the normalized text and encodes the text between them.
     fn encode_normalized_segments(
         &mut self,
         pipeline: &Pipeline,

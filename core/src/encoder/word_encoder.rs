@@ -24,7 +24,7 @@ pub(super) struct WordEncoder {
     pub(super) cache: WordCache,
     pub(super) scratch: ModelScratch,
     pub(super) miss_batcher: MissBatcher,
-    /// The tokens of the word that was merged last.
+    /// The tokens of the last word that was merged.
     symbols: Vec<Symbol>,
     /// The end of each word in the current window.
     ends: Vec<u32>,
@@ -160,6 +160,7 @@ impl WordEncoder {
         result
     }
 
+    /// Whether words are looked up in the cache and inserted into it.
     fn uses_cache(&self, pipeline: &Pipeline) -> bool {
         self.cache.is_on() && pipeline.model.is_deterministic()
     }
@@ -201,7 +202,7 @@ impl WordEncoder {
         Ok(())
     }
 
-    /// [`Self::push_tokens`] of words some of which have tokens whose length varies.
+    /// [`Self::push_tokens`] for words of which some have tokens whose length varies.
     fn push_tokens_of_words(
         &mut self,
         input: &ModelInput<'_>,
@@ -224,7 +225,8 @@ impl WordEncoder {
                 continue;
             }
             self.set_symbols(input.pipeline, word, key, &row.out.ids[before..])?;
-            // `push_words` takes all ids from `first` on. Those of this word are put back after it.
+            // `push_words` reads all ids from `first` on, so those of this word are removed and
+            // appended again after it.
             row.out.ids.truncate(before);
             if from < at {
                 row.push_words(input, run_of(window, from..at), first, word_starts)?;
@@ -318,7 +320,7 @@ impl WordEncoder {
     }
 }
 
-/// Words of a window.
+/// Adjacent words of a window.
 fn run_of<'a>(window: &WordWindow<'a>, words: std::ops::Range<usize>) -> WordRun<'a> {
     WordRun { start: window.span(words.start).start, ends: &window.ends()[words.clone()] }
 }

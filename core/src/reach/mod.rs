@@ -17,8 +17,8 @@ use spellings::Spellings;
 pub(crate) struct Reach {
     /// By [`bucket`]: the length in bytes of the longest token that begins with these bytes.
     longest: Box<[u16]>,
-    /// The length of the longest token, in bytes of a text.
-    most: usize,
+    /// The length of the longest token, in bytes of text.
+    max_len: usize,
     /// The spellings of tokens in a text that does not contain [`Self::meta_symbol`]. `None` if
     /// they would need too much memory.
     spellings: Option<Spellings>,
@@ -119,7 +119,7 @@ impl Reach {
         };
         let mut made = Self {
             longest: vec![0; BUCKETS].into(),
-            most: 0,
+            max_len: 0,
             spellings: None,
             printable: writes_bytes || pipeline.token_form == TokenForm::Printable,
             meta_symbol,
@@ -154,7 +154,7 @@ impl Reach {
         let mut note = |token: &[u8]| {
             bytes.extend_from_slice(token);
             ends.push(bytes.len() as u32);
-            self.most = self.most.max(token.len());
+            self.max_len = self.max_len.max(token.len());
             if let Some(bucket) = bucket(token) {
                 let length = u16::try_from(token.len()).unwrap_or(u16::MAX);
                 self.longest[bucket] = self.longest[bucket].max(length);
@@ -175,7 +175,7 @@ impl Reach {
     /// first [`KEY`] bytes only.
     fn longest(&self, bytes: &[u8]) -> usize {
         let longest = match bucket(bytes).map(|bucket| self.longest[bucket]) {
-            Some(u16::MAX) => self.most,
+            Some(u16::MAX) => self.max_len,
             Some(longest) => usize::from(longest),
             None => KEY - 1,
         };
@@ -204,7 +204,7 @@ impl Reach {
         let bytes = text.as_bytes();
         let slack = i32::try_from(slack).unwrap_or(i32::MAX);
         let from = match last_ends.starts_anywhere {
-            true => end.saturating_sub(self.most.min(SEARCHED_BEFORE)),
+            true => end.saturating_sub(self.max_len.min(SEARCHED_BEFORE)),
             false => last_ends.first().unwrap_or(end).max(end.saturating_sub(SEARCHED_BEFORE)),
         };
         let missing = self.tokens_to_cross(bytes, from, end);
@@ -294,7 +294,7 @@ impl Reach {
     /// [`Self::spellings`] does not list all tokens.
     fn has_meta_symbol(&self, text: &str, from: usize, end: usize) -> bool {
         let Some(meta_symbol) = self.meta_symbol else { return false };
-        let near = text.floor_char_boundary(from)..text.ceil_char_boundary((end + 2 * self.most).min(text.len()));
+        let near = text.floor_char_boundary(from)..text.ceil_char_boundary((end + 2 * self.max_len).min(text.len()));
         near.len() > 2 * SEARCHED_BEFORE || text[near].contains(meta_symbol)
     }
 

@@ -24,10 +24,11 @@ pub(crate) struct Bert {
     /// Whether capital letters become lower case.
     lowercases: bool,
     /// Whether tab, vertical tab and form feed separate words as the space does.
-    keeps_tabs: bool,
+    tabs_are_spaces: bool,
 }
 
 impl Bert {
+    /// The segmenter for a normalizer and a pre-tokenizer; `None` for other components.
     pub(super) fn of(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Self> {
         let [Stage::Cut(first), Stage::Cut(second)] = &pretokenizer.stages[..] else { return None };
         if !Cut::are_bert(first, second) {
@@ -38,13 +39,13 @@ impl Bert {
             decomposes: false,
             characters: CharacterTable::new(LongMarks::Stop),
             lowercases: false,
-            keeps_tabs: false,
+            tabs_are_spaces: false,
         };
-        made.take(normalizer)?;
+        made.add_steps(normalizer)?;
         if made.decomposes && !made.steps.contains(&Letters::NoNonspacingMarks) {
             return None;
         }
-        // The masks assume these entries.
+        // The masks of `read_block` assume these entries of ASCII characters.
         let is = |byte: u8, role: Role, written: u8| {
             *made.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
         };
@@ -58,16 +59,16 @@ impl Bert {
             _ if byte.is_ascii_punctuation() => is(byte, Role::Alone, byte),
             _ => true,
         });
-        let keeps_tabs = [b'\t', 0x0B, 0x0C].into_iter().all(is_space);
-        as_expected.then_some(Self { lowercases, keeps_tabs, ..made })
+        let tabs_are_spaces = [b'\t', 0x0B, 0x0C].into_iter().all(is_space);
+        as_expected.then_some(Self { lowercases, tabs_are_spaces, ..made })
     }
 
     /// Adds the steps of a normalizer; `None` if some step does not handle characters
     /// independently.
-    fn take(&mut self, normalizer: Option<&Normalizer>) -> Option<()> {
+    fn add_steps(&mut self, normalizer: Option<&Normalizer>) -> Option<()> {
         match normalizer {
             None => {}
-            Some(Normalizer::Sequence(all)) => all.iter().try_for_each(|one| self.take(Some(one)))?,
+            Some(Normalizer::Sequence(all)) => all.iter().try_for_each(|one| self.add_steps(Some(one)))?,
             // Removes the combining marks that NFD may reorder, except those that `entry_of`
             // detects.
             Some(&Normalizer::Letters(letters @ Letters::NoNonspacingMarks)) => self.steps.push(letters),
@@ -88,6 +89,7 @@ impl Bert {
         Some(())
     }
 
+    /// The entry of a code point.
     #[inline(always)]
     fn entry(&self, code: u32) -> &CharacterEntry {
         self.characters.get(code, |character| self.entry_of(character))
@@ -110,6 +112,7 @@ impl Bert {
         let (text, is_space) = (written.as_slice(), |&character: &char| Letter::Space.contains(character));
         let start = text.iter().position(|character| !is_space(character)).unwrap_or(text.len());
         let end = text.iter().rposition(|character| !is_space(character)).map_or(start, |last| last + 1);
+        // The text without white space around it, and on which sides there is some.
         let (bare, before, behind) = (&text[start..end], start > 0, end < text.len());
         let is_word = |&character: &char| !is_space(&character) && !Letter::Punctuation.contains(character);
         let role = match bare {
@@ -148,6 +151,7 @@ impl Bert {
         from + text[from..end].trim_end_matches(is_removed).len()
     }
 
+    /// As [`super::Segmenter::fill`].
     #[inline]
     pub(super) fn fill(&self, text: &str, at: usize, tracked: bool, words: &mut SegmentedWords) -> FillEnd {
         simd::dispatch(
@@ -215,7 +219,7 @@ impl Filler<'_> {
         let block: &[u8; BLOCK] = padded.first_chunk().expect("a padded block starts with a block");
         let masks = simd.masks(block);
         let mut odd = !(masks.visible | masks.spaces | masks.high);
-        if !segmenter.keeps_tabs {
+        if !segmenter.tabs_are_spaces {
             odd |= masks.spaces & !masks.blanks & !masks.line_breaks;
         }
         let mut sure = below(odd);

@@ -1,5 +1,5 @@
-//! A table of the result for each character, for a normalizer and a pre-tokenizer that handle
-//! characters independently.
+//! A table that has for each character what a normalizer and a pre-tokenizer make of it, if they
+//! handle characters independently.
 
 use std::sync::OnceLock;
 
@@ -42,8 +42,8 @@ const CONTROL: usize = 15;
 /// character.
 const REORDERS: usize = 14;
 
-/// The characters of a text while an entry is made. They are few; more than
-/// [`Expansion::MAX_CHARACTERS`] do not fit into an entry.
+/// What the steps of a normalizer make of one character, while its entry is computed. More than
+/// [`Expansion::MAX_CHARACTERS`] would not fit into an entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expansion {
     characters: [char; Self::MAX_CHARACTERS],
@@ -83,7 +83,7 @@ impl Expansion {
     }
 }
 
-/// Makes an entry of characters.
+/// The entry of a character for which `written` is written.
 pub(super) fn entry_of_chars(role: Role, written: &[char]) -> CharacterEntry {
     let (mut text, mut len) = ([0; LONGEST], 0);
     for character in written {
@@ -107,7 +107,8 @@ pub(super) fn reorders(entry: &CharacterEntry) -> bool {
     entry[REORDERS] != 0
 }
 
-/// Makes an entry.
+/// The entry of a character for which `written` is written. A longer text than fits needs the
+/// normalizer.
 pub(super) fn entry(role: Role, written: &str) -> CharacterEntry {
     let (role, written) = if written.len() > LONGEST { (Role::General, "") } else { (role, written) };
     let mut entry = [0; 16];
@@ -122,6 +123,7 @@ pub(super) fn len(entry: &CharacterEntry) -> usize {
     usize::from(entry[CONTROL] & 15)
 }
 
+/// The role in an entry.
 #[inline(always)]
 pub(super) fn role(entry: &CharacterEntry) -> Role {
     match entry[CONTROL] >> 4 & 7 {
@@ -142,17 +144,17 @@ pub(super) struct CharacterTable {
     pages: Box<[OnceLock<Box<Page>>]>,
 }
 
-/// What a block does with a [`Role::Mark`] of at least three bytes.
+/// How a block treats a combining mark ([`Role::Mark`]) of at least three bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LongMarks {
-    /// It ends.
+    /// The block ends before it.
     Stop,
-    /// The mark is part of a word, if the character before it has at least three bytes too.
+    /// It is part of the word if the character before it has at least three bytes too. Otherwise
+    /// the block ends before it.
     Join,
 }
 
-/// The entries of adjacent characters, twice: with all that an entry has, and in the form that
-/// [`super::wide`] reads.
+/// The entries of adjacent characters, in full and in the shorter form that [`super::wide`] reads.
 #[derive(Debug)]
 struct Page {
     entries: [CharacterEntry; CODES_PER_PAGE],

@@ -94,7 +94,7 @@ impl SegmentedWords {
         }));
     }
 
-    /// Whether the ends of another block's words fit, and of a word that starts before the block.
+    /// Whether there is room for the ends of a block's words and of a word before the block.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
         self.ends.len() < self.ends.capacity() - BLOCK
@@ -124,9 +124,9 @@ impl SegmentedWords {
         }
     }
 
-    /// Appends the bytes of a block selected by `kept`; words start at the bits of `starts`. The
-    /// block is at byte `at` of the text. If tracked, the first bytes of the words come from the
-    /// bits of `origins`, which are as many.
+    /// Appends the bytes `kept` of a block, which is at byte `at` of the text. Words start at the
+    /// bits of `starts`. If tracked, the origin of the first byte of each word is the bit of
+    /// `origins` with the same number; there are as many.
     #[inline(always)]
     pub(super) fn push_block(
         &mut self,
@@ -160,7 +160,7 @@ impl SegmentedWords {
         self.len += kept.count_ones() as usize;
     }
 
-    /// Starts a word.
+    /// Ends the last word, if there is one. The next byte starts a word.
     #[inline(always)]
     pub(super) fn start_word(&mut self) {
         if self.len > 0 {
@@ -187,7 +187,7 @@ impl SegmentedWords {
         self.len += len;
     }
 
-    /// Removes the last `len` bytes, which belong to the last word.
+    /// Removes the last `len` bytes, which belong to the last word, so that others replace them.
     pub(super) fn take_back(&mut self, len: usize) {
         self.len -= len;
     }

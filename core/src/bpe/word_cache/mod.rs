@@ -231,9 +231,9 @@ impl WordCache {
         let mut at = words.start;
         while at < words.end {
             let run = at..words.end.min(at + RUN);
-            let mut end = Appender::new(ids, run.len() * MAX_IDS, Simd::best());
-            let hits = self.lookup().append_hits(window.probes, run.clone(), &mut end);
-            drop(end);
+            let mut appender = Appender::new(ids, run.len() * MAX_IDS, Simd::best());
+            let hits = self.lookup().append_hits(window.probes, run.clone(), &mut appender);
+            drop(appender);
             lengths_vary |= hits.lengths_vary;
             if let Some(secondary) = hits.secondary {
                 self.short.promote(window.key(at + secondary));
@@ -247,7 +247,7 @@ impl WordCache {
         Ok(WordFlags { lengths_vary })
     }
 
-    /// Appends the ids of a word that [`Lookup::append_hits`] did not find.
+    /// Appends the ids of a word that is not in the tables which [`Lookup::append_hits`] reads.
     #[cold]
     fn append_missed<M: MergeWord>(
         &mut self,
@@ -263,6 +263,7 @@ impl WordCache {
         self.merge_and_insert(word, key, ids, merge)
     }
 
+    /// Merges a word, appends its ids and inserts it.
     fn merge_and_insert<M: MergeWord>(
         &mut self,
         word: &[u8],
@@ -306,9 +307,9 @@ impl WordCache {
     fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<WordFlags> {
         if key == NOT_SHORT {
             let probe = self.medium.probe(word);
-            let mut end = Appender::new(ids, MAX_IDS, Simd::best());
-            let medium = self.medium.append_ids(&probe, &self.ring, &mut end);
-            drop(end);
+            let mut appender = Appender::new(ids, MAX_IDS, Simd::best());
+            let medium = self.medium.append_ids(&probe, &self.ring, &mut appender);
+            drop(appender);
             if medium.is_some() || word.len() <= medium::MAX_LEN && !self.medium.may_have_been_evicted(&probe) {
                 return medium;
             }
@@ -354,7 +355,7 @@ impl WordCache {
                 miss(at);
             }
         }
-        probes.long().filter(|&at| self.is_medium_miss(probes, at, window.word(at))).for_each(miss);
+        probes.not_short().filter(|&at| self.is_medium_miss(probes, at, window.word(at))).for_each(miss);
     }
 
     /// Whether a word that is not short is medium and not in the cache.
@@ -380,7 +381,7 @@ impl WordCache {
         let ids = symbols.iter().map(|symbol| symbol.id);
         let head = self.ring.head;
         if key == NOT_SHORT {
-            self.insert_long(word, ids, flags);
+            self.insert_medium_or_long(word, ids, flags);
         } else {
             self.insert_short(key, ids, flags);
         }
@@ -405,7 +406,12 @@ impl WordCache {
     }
 
     /// Inserts a word that is not short. A medium word that this evicts moves to the long words.
-    fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, flags: WordFlags) {
+    fn insert_medium_or_long(
+        &mut self,
+        word: &[u8],
+        ids: impl ExactSizeIterator<Item = u32> + Clone,
+        flags: WordFlags,
+    ) {
         let Self { medium, long, ring, lookups, .. } = self;
         let Some(slot) = MediumSlot::new(word, ids.clone(), flags.lengths_vary, ring) else {
             return long.insert(word, ids, flags.lengths_vary, ring);

@@ -1,4 +1,4 @@
-//! The words of a text, written to the buffer until it is full or a part needs the normalizer.
+//! Writes the words of a text to the buffer, until it is full or a part needs the normalizer.
 
 use super::clusters::{Cluster, ClusterReplacement};
 use super::{BUFFERED_META_SYMBOL, Metaspace};
@@ -24,7 +24,7 @@ pub(super) struct Filler<'a> {
     word_at: usize,
     /// Whether the last word may continue.
     is_open: bool,
-    /// Whether a space was read last. If white space is kept, it is the start of the last word.
+    /// Whether the last character was a space. If white space is kept, it is all of the last word.
     is_space: bool,
 }
 

@@ -84,6 +84,7 @@ impl Metaspace {
             lowercases: false,
             breaks_are_spaces: false,
         };
+        // The masks of `Filler::read_block` assume these entries of ASCII characters.
         let is = |byte: u8, role: Role, written: u8| {
             *made.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
         };

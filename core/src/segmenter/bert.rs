@@ -171,7 +171,7 @@ impl Bert {
         words: &mut SegmentedWords,
     ) -> FillEnd {
         words.clear(tracked);
-        let wide_block = WideBlock::new();
+        let wide_block = &mut WideBlock::new();
         let filler =
             Filler { segmenter: self, simd, text, words, wide_block, start: at, at, word_at: at, is_open: false };
         filler.fill()
@@ -184,7 +184,9 @@ struct Filler<'a> {
     simd: Simd,
     text: &'a str,
     words: &'a mut SegmentedWords,
-    wide_block: WideBlock,
+    /// Behind a reference, because the compiler keeps a struct with such a list in memory; the
+    /// other fields belong into registers.
+    wide_block: &'a mut WideBlock,
     /// Where the call starts to read.
     start: usize,
     /// The next byte to read.

@@ -17,7 +17,9 @@ pub(super) struct Filler<'a> {
     /// The position of `text` in the original.
     base: usize,
     words: &'a mut SegmentedWords,
-    wide_block: WideBlock,
+    /// Behind a reference, because the compiler keeps a struct with such a list in memory; the
+    /// other fields belong into registers.
+    wide_block: &'a mut WideBlock,
     /// The next byte to read.
     at: usize,
     /// Where the last word starts in the text.
@@ -37,29 +39,38 @@ impl<'a> Filler<'a> {
         text: &'a str,
         base: usize,
         at: usize,
+        wide_block: &'a mut WideBlock,
         words: &'a mut SegmentedWords,
     ) -> Self {
-        let wide_block = WideBlock::new();
         Self { segmenter, simd, text, base, words, wide_block, at, word_at: at, is_open: false, is_space: false }
     }
 
     #[inline(always)]
     pub(super) fn fill(mut self) -> FillEnd {
         let bytes = self.text.as_bytes();
-        let mut general = None;
-        while general.is_none() && self.at < bytes.len() && self.words.has_room() {
+        while self.at < bytes.len() && self.words.has_room() {
             self.words.reserve();
-            let next_role = || characters::role(self.segmenter.entry(decode_any(&bytes[self.at..]).0));
-            if !self.is_open && next_role() == Role::Word {
-                // No space precedes this word: it starts the text, or white space is dropped.
-                self.start_word();
-                self.is_space = false;
+            if !self.is_open {
+                self.start_first_word();
             }
-            if self.read_block() {
-                general = self.read_characters();
+            if self.read_block()
+                && let Some(general) = self.read_characters()
+            {
+                return self.end(Some(general));
             }
         }
-        self.end(general)
+        self.end(None)
+    }
+
+    /// Starts a word if a character of a word comes next. No space precedes it: it starts the text,
+    /// or white space is dropped.
+    #[inline(always)]
+    fn start_first_word(&mut self) {
+        let (code, _) = decode_any(&self.text.as_bytes()[self.at..]);
+        if characters::role(self.segmenter.entry(code)) == Role::Word {
+            self.start_word();
+            self.is_space = false;
+        }
     }
 
     /// Writes the next block up to the first character that its masks do not describe. Returns
@@ -246,8 +257,8 @@ impl<'a> Filler<'a> {
             Some(found) => {
                 // Includes the preceding space: a removed character gives its span to what precedes
                 // it.
-                let before = || self.text[..found].char_indices().next_back().map_or(0, |c| c.0);
-                let start = if self.is_open { self.word_at } else { before() };
+                let before = self.text[..found].char_indices().next_back().map_or(0, |c| c.0);
+                let start = if self.is_open { self.word_at } else { before };
                 FillEnd::General(start..self.segmenter.end_of_general(self.text, start, found, self.words.is_tracked()))
             }
             None if self.at < self.text.len() && self.is_open => FillEnd::At(self.word_at),

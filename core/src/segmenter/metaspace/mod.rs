@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::FillEnd;
 use super::characters::{self, CharacterEntry, CharacterTable, LongMarks, Role};
+use super::wide::WideBlock;
 use super::words::SegmentedWords;
 use crate::normalizer::{Normalizer, Precompiled};
 use crate::pretokenizer::{Letter, PreTokenizer, Prepend, Stage};
@@ -164,7 +165,7 @@ impl Metaspace {
     ) -> FillEnd {
         words.clear(tracked);
         words.set_inserts_meta_symbols(self.drops_spaces);
-        Filler::new(self, simd, text, base, at, words).fill()
+        Filler::new(self, simd, text, base, at, &mut WideBlock::new(), words).fill()
     }
 
     /// Whether a meta symbol is inserted before a word that no space precedes.

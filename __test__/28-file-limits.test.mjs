@@ -13,7 +13,7 @@ import { bytesOf, tiny } from './support/tiny.mjs'
 
 const child = fileURLToPath(new URL('support/file-limits.mjs', import.meta.url))
 const CPU_SECONDS = 2
-const MOST_KILOBYTES = 1 << 20
+const MAX_KILOBYTES = 1 << 20
 
 /** Only Linux can limit a process from outside. */
 const limited = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0
@@ -29,7 +29,7 @@ for (const [name, { code, codes = [code] }] of Object.entries(CASES)) {
     assert.equal(status, 0, stderr)
     const outcome = JSON.parse(stdout)
     assert.ok(codes.includes(outcome.code), `${outcome.code}: ${outcome.message}`)
-    assert.ok(outcome.peak < MOST_KILOBYTES, `${outcome.peak} KB`)
+    assert.ok(outcome.peak < MAX_KILOBYTES, `${outcome.peak} KB`)
     if (outcome.code === 'ERR_TOKENLANE_OUTPUT_LIMIT') {
       assert.ok(outcome.reached > outcome.limit && typeof outcome.component === 'string', stdout)
     }

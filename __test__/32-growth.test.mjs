@@ -13,8 +13,8 @@ import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from '../scripts/ho
 import { bytesOf, tiny } from './support/tiny.mjs'
 
 const FACTOR = 4
-const MOST = 9
-const SIZES = { least: 4 << 10, most: 32 << 10, factor: FACTOR, wanted: MOST, tries: 10 }
+const MAX_GROWTH = 9
+const SIZES = { least: 4 << 10, most: 32 << 10, factor: FACTOR, wanted: MAX_GROWTH, tries: 10 }
 
 const METASPACE = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: false }
 const SUBJECTS = {
@@ -47,7 +47,7 @@ for (const [number, [name, bytes]] of Object.entries(SUBJECTS).entries()) {
         if ((at + place) % PART !== number) continue
         const found = await growthOf(subject, call, kind, SIZES)
         assert.ok(
-          !isSteep(found, MOST),
+          !isSteep(found, MAX_GROWTH),
           `${call} of ${kind}: ${JSON.stringify(found)} in ms for ${FACTOR} times the text`,
         )
         measured++

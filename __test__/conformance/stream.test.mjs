@@ -7,7 +7,7 @@ import * as adapter from './adapter.mjs'
 import { goldenNames, locate, readGolden } from './golden-data.mjs'
 
 const LISTS = 150 // lists of ids for each tokenizer
-const MOST_IDS = 60
+const MAX_IDS = 60
 
 for (const [seed, name] of goldenNames.entries()) {
   const { meta, records } = readGolden(name)
@@ -65,20 +65,20 @@ function asEncoded(records) {
   return (below) => {
     const { ids } = all[below(all.length)]
     const start = below(ids.length)
-    return ids.slice(start, start + 1 + below(MOST_IDS))
+    return ids.slice(start, start + 1 + below(MAX_IDS))
   }
 }
 
 /** Lists of ids from the golden data for decoding: incomplete UTF-8, unknown ids. */
 function asRecorded(records) {
   const all = records.filter((record) => record.k === 'd2')
-  return (below) => (all.length === 0 ? [] : all[below(all.length)].ids.slice(0, MOST_IDS))
+  return (below) => (all.length === 0 ? [] : all[below(all.length)].ids.slice(0, MAX_IDS))
 }
 
 /** Random ids: of the model, added, and unknown ones if decoding skips these. */
 function anyIds(tokenizer, source) {
   const end = tokenizer.vocabSize() + (source === 'encoding' ? 0 : 3)
-  return (below) => Array.from({ length: below(MOST_IDS) }, () => below(end))
+  return (below) => Array.from({ length: below(MAX_IDS) }, () => below(end))
 }
 
 /** The bytes of characters, some of them missing, one token for each byte. */

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::{DecodeError, EncodeError, LoadError, PatternError};
 
 /// Default of [`max_expansion`]. The largest factor that real files need is 26: NFKC turns the
-/// three bytes of U+FDFA into 33, a mark of three bytes replaces each space in it, and ByteLevel
-/// writes two bytes for each byte of the mark.
+/// three bytes of U+FDFA into 33, a meta symbol of three bytes replaces each space among them, and
+/// ByteLevel writes two bytes for each byte of the meta symbol.
 pub const DEFAULT_MAX_EXPANSION: usize = 32;
 
 /// Output that every input may produce, in bytes, whatever its length and the factor: 64 KiB.

@@ -87,7 +87,7 @@ pub const NO_ID: u32 = u32::MAX;
 const MAX_PADDING_BYTES: usize = 256 << 20;
 
 /// Maximum number of tokens to pad to, so that padding takes at most `MAX_PADDING_BYTES`.
-pub(crate) fn most_padded(padding: &Padding, columns: Columns) -> usize {
+pub(crate) fn max_padded(padding: &Padding, columns: Columns) -> usize {
     MAX_PADDING_BYTES / padded_token_bytes(padding, columns)
 }
 
@@ -297,7 +297,7 @@ impl Encoding {
     /// Pads every requested column up to `target` tokens. Errors: more padding than allowed.
     pub(crate) fn pad(&mut self, target: usize, padding: &Padding, columns: Columns) -> Result<(), EncodeError> {
         let Some(count) = target.checked_sub(self.len()).filter(|&count| count > 0) else { return Ok(()) };
-        let limit = most_padded(padding, columns);
+        let limit = max_padded(padding, columns);
         if target > limit {
             return Err(EncodeError::PaddingTooLong { length: target, limit });
         }

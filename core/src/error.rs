@@ -314,7 +314,8 @@ pub enum EncodeError {
         /// Its index within the word, from 0.
         at: usize,
     },
-    /// Truncation windows would not advance, because neighbours share as many tokens as they have.
+    /// The parts of a truncated text would not advance, because neighbours share as many tokens as
+    /// they have.
     #[error(
         "truncation cannot go on: the stride {stride} must be less than the {max_length} tokens that are left of max_length for a text"
     )]

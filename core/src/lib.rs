@@ -11,7 +11,7 @@
 //! 4. `pretokenizer`: the text is split into words. For some combinations, `segmenter` does stages
 //!    3 and 4 in one pass.
 //! 5. `model`: a word becomes token ids, from the word cache or by the model, such as [`bpe`].
-//! 6. `truncation`: an encoding that is longer than the limit is cut into windows.
+//! 6. `truncation`: an encoding that is longer than the limit is cut into parts.
 //! 7. `post_processor`: special tokens are added around a text or a pair of texts.
 //! 8. `padding`: shorter encodings are extended to a common length.
 //!
@@ -29,8 +29,8 @@
 //! - *Added token*: a token that is found in the text before the model. *Special token*: an added
 //!   token that has a meaning other than its text.
 //! - *Pair*: two texts that are encoded together.
-//! - *Overflow*: the windows that truncation cuts off.
-//! - *Row*: one encoding of a batch, of a text or of a window of it.
+//! - *Overflow*: the parts that truncation cuts off.
+//! - *Row*: one encoding of a batch, of a text or of a part of it.
 //! - *Offsets*: the start and end of a token in the original text.
 #![deny(unsafe_code)]
 

@@ -33,13 +33,13 @@ pub(crate) struct Pipeline {
     /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
     pub(crate) segmenter: Option<Segmenter>,
     /// Replaces the last stages of the pre-tokenizer, which split text into words, if there is a
-    /// scanner for them. The remaining stages then do not split.
+    /// scanner for them. The stages that remain in `pretokenizer` then do not split.
     pub(crate) scanner: Option<Scanner>,
     /// Whether a stage needs the position of its text in the original, even if offsets are not
     /// requested.
     pub(crate) needs_origins: bool,
-    /// Set if the model can read a text without replacing its spaces first, except for its first
-    /// piece.
+    /// Set if the model can read all of a text but its first piece with its spaces, which the
+    /// pipeline would replace by the meta symbol.
     pub(crate) spaces: Option<Spaces>,
     pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
@@ -74,7 +74,8 @@ impl Pipeline {
     pub(crate) fn new(parts: PipelineParts) -> Self {
         let PipelineParts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
         let PipelineParts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
-        let marks = segmenter.as_ref().and_then(Segmenter::mark).map(|mark| Spaces { mark, start_words: true });
+        let segmenter_meta_symbol = segmenter.as_ref().and_then(Segmenter::meta_symbol);
+        let segmenter_spaces = segmenter_meta_symbol.map(|meta_symbol| Spaces { meta_symbol, start_words: true });
         Self {
             segmenter,
             scanner: pretokenizer.take_scanner(),
@@ -84,7 +85,7 @@ impl Pipeline {
             token_lens: TokenLens::new(
                 &vocab,
                 token_form,
-                spaces.or(marks),
+                spaces.or(segmenter_spaces),
                 parts.definition.continuing_prefix().as_bytes(),
                 model.bpe().map(|bpe| &bpe.alphabet),
             ),
@@ -150,7 +151,7 @@ impl Pipeline {
         self.model.lengths_vary() && self.has_other_lengths(word, symbols)
     }
 
-    /// [`Self::lengths_vary`], if the model allows it at all.
+    /// [`Self::lengths_vary`] for a model in which that can happen.
     fn has_other_lengths(&self, word: &[u8], symbols: &[Symbol]) -> bool {
         if let Model::WordPiece(model) = &*self.model {
             return model.lengths_vary(word, symbols);

@@ -10,7 +10,7 @@ use crate::vocab::Vocab;
 #[derive(Debug)]
 pub(crate) struct TokenLens {
     form: TokenForm,
-    /// Set if marks in tokens are spaces in the text.
+    /// Set if meta symbols in tokens are spaces in the text.
     spaces: Option<Spaces>,
     /// The prefix of tokens that continue a word, which the text does not contain.
     prefix: Box<[u8]>,
@@ -87,13 +87,13 @@ mod tests {
             let mut builder = Vocab::builder(4, 600);
             tokens.iter().for_each(|&(token, id)| builder.push(token, id).expect("there is room"));
             let vocab = builder.finish().expect("no two share an id");
-            let marks = Some(Spaces { mark: 'Ġ', start_words: false });
+            let spaces = Some(Spaces { meta_symbol: 'Ġ', start_words: false });
             let forms = [
                 (TokenForm::Printable, None, "", 2),
                 (TokenForm::Text, None, "", 3),
                 (TokenForm::Text, None, "Ġ", 1),
                 (TokenForm::Text, None, "Ġb", 3),
-                (TokenForm::Text, marks, "", 2),
+                (TokenForm::Text, spaces, "", 2),
                 (TokenForm::Ranks, None, "", 3),
             ];
             for (form, spaces, prefix, spaced) in forms {

@@ -1,8 +1,8 @@
 //! Truncation: the maximum length of an encoding in tokens, and its overflow.
 //!
 //! The lengths are those of Hugging Face tokenizers 0.23.3: a text is encoded as a whole, then cut
-//! into windows of `max_length` tokens, minus the special tokens that the post-processor adds. The
-//! first window is the encoding, the others are its overflow. Adjacent windows share `stride`
+//! into parts of `max_length` tokens, minus the special tokens that the post-processor adds. The
+//! first part is the encoding, the others are its overflow. Adjacent parts share `stride`
 //! tokens.
 
 use crate::error::EncodeError;
@@ -36,7 +36,7 @@ pub struct Truncation {
     /// Maximum number of tokens of an encoding, special tokens included. If the special tokens
     /// alone exceed it, nothing is truncated, as in Hugging Face tokenizers.
     pub max_length: usize,
-    /// The number of tokens that adjacent windows share. Default 0.
+    /// The number of tokens that adjacent parts share. Default 0.
     pub stride: usize,
     /// The text of a pair that is truncated. Default [`TruncationStrategy::LongestFirst`].
     pub strategy: TruncationStrategy,
@@ -88,9 +88,9 @@ impl Truncation {
         }
     }
 
-    /// The start and end of each window of at most `max` tokens in a text of `length` tokens; the
-    /// window to keep is first.
-    pub(crate) fn windows(&self, length: usize, max: usize) -> Result<Vec<[usize; 2]>, EncodeError> {
+    /// The start and end of each part of at most `max` tokens in a text of `length` tokens; the
+    /// part to keep is first.
+    pub(crate) fn parts(&self, length: usize, max: usize) -> Result<Vec<[usize; 2]>, EncodeError> {
         if max >= length {
             return Ok(vec![[0, length]]);
         }
@@ -101,18 +101,18 @@ impl Truncation {
             return Err(EncodeError::TruncationStride { stride: self.stride, max_length: max });
         }
         let step = max - self.stride;
-        // The number of steps until a window reaches the other end.
+        // The number of steps until a part reaches the other end.
         let steps = (length - max).div_ceil(step);
-        let window = |step_number: usize| {
+        let part = |step_number: usize| {
             let skipped = step_number * step;
             match self.direction {
                 Direction::Right => [skipped, (skipped + max).min(length)],
                 Direction::Left => [(length - skipped).saturating_sub(max), length - skipped],
             }
         };
-        let mut windows = fallible::with_capacity(steps + 1)?;
-        windows.extend((0..=steps).map(window));
-        Ok(windows)
+        let mut parts = fallible::with_capacity(steps + 1)?;
+        parts.extend((0..=steps).map(part));
+        Ok(parts)
     }
 }
 
@@ -125,22 +125,22 @@ mod tests {
         Truncation { max_length, stride, strategy, direction }
     }
 
-    /// The windows by walking: step by step from one end, until the other end is included.
+    /// The parts by walking: step by step from one end, until the other end is included.
     fn walked(tokens: &[usize], max: usize, stride: usize, direction: Direction) -> Vec<Vec<usize>> {
         let mut line = tokens.to_vec();
         if direction == Direction::Left {
             line.reverse();
         }
-        let mut windows = vec![];
+        let mut parts = vec![];
         loop {
-            let mut window: Vec<usize> = line.iter().copied().take(max).collect();
-            let reaches_end = window.last() == line.last();
+            let mut part: Vec<usize> = line.iter().copied().take(max).collect();
+            let reaches_end = part.last() == line.last();
             if direction == Direction::Left {
-                window.reverse();
+                part.reverse();
             }
-            windows.push(window);
+            parts.push(part);
             if reaches_end {
-                return windows;
+                return parts;
             }
             line.drain(..max - stride);
         }
@@ -164,15 +164,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn windows_are_those_of_walking(length in 0usize..60, max in 1usize..20, stride in 0usize..20, left: bool) {
+        fn parts_are_those_of_walking(length in 0usize..60, max in 1usize..20, stride in 0usize..20, left: bool) {
             let direction = if left { Direction::Left } else { Direction::Right };
             let truncation = truncation(max, stride, TruncationStrategy::LongestFirst, direction);
-            let windows = truncation.windows(length, max);
+            let parts = truncation.parts(length, max);
             if stride >= max && length > max {
-                prop_assert_eq!(windows, Err(EncodeError::TruncationStride { stride, max_length: max }));
+                prop_assert_eq!(parts, Err(EncodeError::TruncationStride { stride, max_length: max }));
             } else {
                 let tokens: Vec<usize> = (0..length).collect();
-                let got: Vec<&[usize]> = windows.as_ref().expect("the stride fits").iter().map(|&[a, b]| &tokens[a..b]).collect();
+                let got: Vec<&[usize]> = parts.as_ref().expect("the stride fits").iter().map(|&[a, b]| &tokens[a..b]).collect();
                 prop_assert_eq!(got, walked(&tokens, max, stride.min(max - 1), direction));
             }
         }
@@ -205,8 +205,8 @@ mod tests {
     fn no_length_at_all_keeps_nothing_and_overflows_with_the_whole() {
         let truncation = truncation(0, 5, TruncationStrategy::OnlySecond, Direction::Right);
         assert_eq!(truncation.lengths(3, None), Ok((0, None)));
-        assert_eq!(truncation.windows(3, 0), Ok(vec![[0, 0], [0, 3]]));
-        assert_eq!(truncation.windows(0, 0), Ok(vec![[0, 0]]));
+        assert_eq!(truncation.parts(3, 0), Ok(vec![[0, 0], [0, 3]]));
+        assert_eq!(truncation.parts(0, 0), Ok(vec![[0, 0]]));
     }
 
     #[test]

@@ -26,7 +26,7 @@ export function inconsistencies(tokenizer, whole, options, isExact) {
   for (const limit of limits) {
     found.push(...truncated(subject, limit, isExact), ...written(subject, limit))
     if (tokenizer.isWithin(text, limit, options) !== subject.ids.length <= limit) found.push(`isWithin ${limit}`)
-    if (limit > 0) found.push(...split(subject, limit))
+    if (limit > 0) found.push(...split(subject, limit, isExact))
   }
   return found
 }
@@ -80,17 +80,37 @@ function written({ tokenizer, text, options, ids: all }, room) {
   })
 }
 
-function split({ tokenizer, text, options }, maxTokens) {
+/** Checks `split` with several boundaries. */
+function split({ tokenizer, text, options }, maxTokens, isExact) {
   const cases = [{ maxTokens }, { maxTokens, boundary: 'sentence' }, { maxTokens, overlap: Math.min(2, maxTokens - 1) }]
   return cases.flatMap((limits) => {
     const { value: pieces, code } = tried(() => tokenizer.split(text, { ...options, ...limits }))
     const name = `split ${JSON.stringify(limits)}`
-    if (code !== undefined) return code === 'ERR_TOKENLANE_LIMIT_TOO_SMALL' ? [] : [`${name}: ${code}`]
+    if (code !== undefined) {
+      const isRefused = code === 'ERR_TOKENLANE_LIMIT_TOO_SMALL'
+      const isTooSmall = isRefused && !eachStartFits(tokenizer, text, options, maxTokens, isExact)
+      return isTooSmall ? [] : [`${name}: ${code}`]
+    }
     const isRight = (piece) =>
       piece.text === text.slice(piece.start, piece.end) &&
       piece.count === tokenizer.count(piece.text, options) &&
       piece.count <= maxTokens
     const isJoined = limits.overlap > 0 || pieces.map((piece) => piece.text).join('') === text
     return isJoined && pieces.every(isRight) ? [] : [`${name}: ${JSON.stringify(pieces)}`]
+  })
+}
+
+/**
+ * Whether a piece can start at each character of a text: the piece of that character alone has at
+ * most `maxTokens` ids or, if `isExact`, some longer one does. Then `split` must not fail.
+ */
+function eachStartFits(tokenizer, text, options, maxTokens, isExact) {
+  const fits = (piece) => tried(() => tokenizer.count(piece, options)).value <= maxTokens
+  const characters = [...text]
+  return characters.every((first, at) => {
+    if (fits(first)) return true
+    const longer = isExact ? characters.slice(at + 1) : []
+    let piece = first
+    return longer.some((character) => fits((piece += character)))
   })
 }

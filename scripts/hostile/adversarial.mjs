@@ -134,7 +134,7 @@ export const TEXTS = {
     return parts.join('')
   },
   '▁': repeated('▁'),
-  'words and marks for spaces': repeated('▁a b'),
+  'words and meta symbols': repeated('▁a b'),
   // Formats of programs.
   base64: randomOf(LETTERS, LETTERS.toUpperCase(), '0123456789+/'),
   hexadecimal: randomOf('0123456789abcdef'),

@@ -18,11 +18,11 @@ import { runChild, runChildren } from './child.mjs'
 import { random } from './random.mjs'
 
 const CHUNK = 25
-const MOST_MS = 2000
-const MOST_MIB = 1024
+const MAX_MS = 2000
+const MAX_MIB = 1024
 const BYTES = 64 << 10
 /** Maximum number of components of one kind in a file. */
-const MOST_COMPONENTS = 512
+const MAX_COMPONENTS = 512
 
 function main() {
   const { values } = parseArgs({
@@ -140,7 +140,7 @@ const POSTPROCESSORS = [
 
 /** A few kinds of components, repeated up to a random length. */
 function chain(draw, kinds) {
-  const most = draw.of([1, 3, 20, 100, MOST_COMPONENTS - 1])
+  const most = draw.of([1, 3, 20, 100, MAX_COMPONENTS - 1])
   const used = Array.from({ length: 1 + draw.below(3) }, () => draw.of(kinds)(draw))
   return Array.from({ length: 1 + draw.below(most) }, (_, at) => used[at % used.length])
 }
@@ -244,7 +244,7 @@ async function child(seed, count) {
       const ms = Math.round((user + system) / 1000)
       totals.slowestMs = Math.max(totals.slowestMs, ms)
       totals.calls++
-      if (ms > MOST_MS) wrong.push(`chain ${at} ${call}: ${ms} ms, ${outcome}`)
+      if (ms > MAX_MS) wrong.push(`chain ${at} ${call}: ${ms} ms, ${outcome}`)
       if (only !== undefined) console.log(`${call}: ${ms} ms, ${outcome}`)
       return value
     }
@@ -260,7 +260,7 @@ async function child(seed, count) {
     for (const [call, run] of Object.entries(CALLS)) await timed(call, () => run(tokenizer, text, most, limits, ids))
     const before = totals.mostMiB
     totals.mostMiB = Math.max(before, Math.round(process.resourceUsage().maxRSS / 1024))
-    if (totals.mostMiB > MOST_MIB && before <= MOST_MIB) wrong.push(`chain ${at}: ${totals.mostMiB} MiB`)
+    if (totals.mostMiB > MAX_MIB && before <= MAX_MIB) wrong.push(`chain ${at}: ${totals.mostMiB} MiB`)
   }
   for (const line of wrong) console.log(line)
   if (wrong.length > 0 || only !== undefined) process.exitCode = 1

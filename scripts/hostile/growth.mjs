@@ -241,8 +241,8 @@ async function least(subject, call, kind, bytes, { runs = RUNS, enough = 0.5, co
 }
 
 const RUNS = 3
-/** A measurement of fewer CPU milliseconds says nothing about growth. */
-const MIN_CPU_MS = 8
+/** By default, a measurement of fewer CPU milliseconds says nothing about growth. */
+const DEFAULT_MIN_CPU_MS = 8
 
 /**
  * Measures the growth of a call: `{ bytes, single, longer }`, where `single` and `longer` are CPU
@@ -253,7 +253,7 @@ const MIN_CPU_MS = 8
  * never shorter.
  */
 export async function growthOf(subject, call, kind, sizes) {
-  const { least: from, most, wanted, factor = 2, tries = 6, minCpuMs = MIN_CPU_MS } = sizes
+  const { least: from, most, wanted, factor = 2, tries = 6, minCpuMs = DEFAULT_MIN_CPU_MS } = sizes
   let bytes = from
   let single = await least(subject, call, kind, bytes, { runs: 1 })
   for (;;) {
@@ -273,5 +273,5 @@ export async function growthOf(subject, call, kind, sizes) {
 }
 
 /** Whether a growth exceeds `wanted`, and its times are long enough to say so. */
-export const isSteep = ({ single, longer }, wanted, minCpuMs = MIN_CPU_MS) =>
+export const isSteep = ({ single, longer }, wanted, minCpuMs = DEFAULT_MIN_CPU_MS) =>
   longer >= minCpuMs && longer / single > wanted

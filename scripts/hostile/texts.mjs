@@ -2,7 +2,9 @@
 // Measures how the time of every call grows with every hostile text, for several tokenizers.
 //
 //   usage: npm run hostile -- texts [--call NAME]… [--text NAME]… [--least KIB] [--most KIB]
-//                                   [--vocab FOLDER]… [--jobs COUNT] [--ratio]
+//                                   [--vocab FOLDER]… [--jobs COUNT]
+//                                   [tokenizer.json | name of an encoding]…
+//          npm run hostile -- texts --ratio [--text NAME]… [--vocab FOLDER]… [--jobs COUNT]
 //                                   [tokenizer.json | name of an encoding]…
 //
 // By default the tokenizers are the bundled encodings, those of the public test set beside the
@@ -16,7 +18,8 @@
 // disappears. If none of them grows by less, the command lists the call and fails. Prints one line
 // for each tokenizer and text, with the slowest call and the call whose time grows most.
 //
-// With --ratio: compares the time of `split` with that of `encode` instead (ratio.mjs).
+// With --ratio: compares the time of `split` with that of `encode` instead, for texts of one length
+// (ratio.mjs).
 
 import { fork } from 'node:child_process'
 import fs from 'node:fs'
@@ -33,16 +36,19 @@ import { ratiosOf } from './ratio.mjs'
 const MAX_GROWTH = 2.3
 /** How many longer texts are measured if the time of a text grows by more. */
 const FURTHER_DOUBLINGS = 3
-/** Minimum CPU milliseconds of a measurement. The clock counts microseconds, except on Windows. */
-const MIN_CPU_MS = 2
+/**
+ * Minimum CPU milliseconds of a measurement. The clock counts microseconds, except on Windows. Less
+ * than the default of `growthOf`, because every growth that seems steep is measured again.
+ */
+const TEXTS_MIN_CPU_MS = 2
 
 const { values, positionals } = parseArgs({
   options: {
     call: { type: 'string', multiple: true },
     text: { type: 'string', multiple: true },
     vocab: { type: 'string', multiple: true },
-    least: { type: 'string', default: '16' },
-    most: { type: 'string', default: '1024' },
+    least: { type: 'string' },
+    most: { type: 'string' },
     jobs: { type: 'string', default: '1' },
     ratio: { type: 'boolean', default: false },
   },
@@ -54,14 +60,20 @@ function chosen(name, wanted, known) {
   return wanted ?? known
 }
 
+if (values.ratio) {
+  const unused = ['call', 'least', 'most'].filter((name) => values[name] !== undefined).map((name) => `--${name}`)
+  if (unused.length > 0)
+    stop(`--ratio compares split with encode for texts of one length: leave out ${unused.join(' and ')}`)
+}
+
 const calls = chosen('call', values.call, CALL_NAMES)
 const kinds = chosen('text', values.text, Object.keys(TEXTS))
 const sizes = {
-  least: Number(values.least) * 1024,
-  most: Number(values.most) * 1024,
+  least: Number(values.least ?? 16) * 1024,
+  most: Number(values.most ?? 1024) * 1024,
   wanted: MAX_GROWTH,
   tries: 1,
-  minCpuMs: MIN_CPU_MS,
+  minCpuMs: TEXTS_MIN_CPU_MS,
 }
 
 /** Each tokenizer.json in a folder or directly below it. */
@@ -84,7 +96,7 @@ async function lastingGrowth(subject, kind, call, bytes) {
   for (let doubling = 1; doubling <= FURTHER_DOUBLINGS; doubling++) {
     const longer = bytes * 2 ** doubling
     found = await growthOf(subject, call, kind, { ...sizes, least: longer, most: longer })
-    if (!isSteep(found, MAX_GROWTH, MIN_CPU_MS)) return undefined
+    if (!isSteep(found, MAX_GROWTH, TEXTS_MIN_CPU_MS)) return undefined
   }
   return found
 }
@@ -108,7 +120,7 @@ async function measure(name) {
       let lasting
       try {
         found = await growthOf(subject, call, kind, sizes)
-        if (isSteep(found, MAX_GROWTH, MIN_CPU_MS)) {
+        if (isSteep(found, MAX_GROWTH, TEXTS_MIN_CPU_MS)) {
           result.suspects++
           lasting = await lastingGrowth(subject, kind, call, found.bytes)
         }
@@ -121,7 +133,7 @@ async function measure(name) {
       const { bytes, single, longer } = found
       const perMib = single / (bytes / 2 ** 20)
       if (perMib > slowest.perMib) slowest = { call, perMib }
-      if (longer >= MIN_CPU_MS && longer / single > steepest.factor) steepest = { call, factor: longer / single }
+      if (longer >= TEXTS_MIN_CPU_MS && longer / single > steepest.factor) steepest = { call, factor: longer / single }
       if (lasting)
         result.steep.push(
           `${name}, ${kind}, ${call}: ${lasting.bytes >> 10} KiB ${round(lasting.single)} ms, twice as many ${round(lasting.longer)} ms`,

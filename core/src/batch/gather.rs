@@ -1,5 +1,5 @@
-//! Joins the windows that workers encoded into one batch: one slab for ids and one per column, with
-//! padding if requested.
+//! Joins the row windows that workers encoded into one batch: one slab for ids and one per column,
+//! with padding if requested.
 
 use std::iter::once;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::columns::{
     BatchColumns, ChunkedColumn, ChunkedColumns, ColumnStep, U8_COLUMNS, U32_COLUMNS, values_per_token,
 };
-use super::windows::{self, RowCursor};
+use super::row_windows::{self, RowCursor};
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
-use crate::encoding::{Columns, Encoding, NO_ID, most_padded};
+use crate::encoding::{Columns, Encoding, NO_ID, max_padded};
 use crate::error::EncodeError;
 use crate::memory::fallible::{append, push};
 use crate::memory::{Grow, Plain, Slab};
@@ -28,8 +28,8 @@ pub(super) fn reserve_estimate(expected: usize) -> usize {
     expected + expected / 2
 }
 
-/// The rows of a window, encoded by one worker.
-pub(super) struct WindowRows {
+/// The encoded rows of a row window.
+pub(super) struct RowWindow {
     /// Tokens that are not flushed yet, and all token strings.
     pub(super) out: Encoding,
     ids: ChunkedColumn<u32>,
@@ -39,7 +39,7 @@ pub(super) struct WindowRows {
     /// The number of ids, set by [`Self::finish`]. It exceeds the last element of `ends` if the
     /// last row continues in the next window.
     total: usize,
-    /// The end of each row, counted in ids from the window's first.
+    /// The end of each row: the number of ids in the window up to it.
     ends: Vec<usize>,
     /// The index of each row's text, if one text can have several rows.
     row_texts: Vec<u32>,
@@ -47,7 +47,7 @@ pub(super) struct WindowRows {
     pad_sequences: Vec<u32>,
 }
 
-impl WindowRows {
+impl RowWindow {
     /// Reserves space for `rows` rows and about `tokens` tokens with these columns. If the window
     /// is the whole batch, tokens are flushed directly to the final columns. Unwinds if memory is
     /// short.
@@ -111,14 +111,14 @@ impl WindowRows {
     }
 }
 
-/// The scheduler counts copying a byte as this fraction of the work of encoding one: 1/16.
+/// For the scheduler, copying a byte is this fraction of the work of encoding one: 1/16.
 const COPY_SHARE: usize = 16;
 
 /// Joins all windows into a batch, on up to `threads` threads: each copies windows to their places
 /// in the result. Unwinds if memory is short.
-pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan, threads: usize) -> Result<Batch, BatchError> {
-    let longest = plan.padding.as_ref().and_then(|_| windows.iter().map(WindowRows::longest).max()).unwrap_or(0);
-    let concat = |list: fn(&WindowRows) -> &[u32]| {
+pub(super) fn gather(mut windows: Vec<RowWindow>, plan: &Plan, threads: usize) -> Result<Batch, BatchError> {
+    let longest = plan.padding.as_ref().and_then(|_| windows.iter().map(RowWindow::longest).max()).unwrap_or(0);
+    let concat = |list: fn(&RowWindow) -> &[u32]| {
         let mut all = vec![];
         windows.iter().for_each(|window| append(&mut all, list(window)));
         all
@@ -207,15 +207,15 @@ impl Joiner<'_> {
         })
     }
 
-    /// Calls `write` with each window's index and its column, on several threads if there is much
-    /// to copy. A column is released as soon as it is copied.
+    /// Calls `write` with the index and the column of each window, on several threads if there is
+    /// much to copy. A column is released as soon as it is copied.
     fn each_window<T: Plain>(
         &self,
         all: Vec<ChunkedColumn<T>>,
         token_bytes: usize,
         write: impl Fn(usize, ChunkedColumn<T>) + Sync,
     ) -> Result<(), BatchError> {
-        let weight = |window: &WindowLayout| window.padded * token_bytes / COPY_SHARE;
+        let weight = |window: &RowWindowLayout| window.padded * token_bytes / COPY_SHARE;
         let weights: Vec<usize> = self.layout.windows.iter().map(weight).collect();
         let all: Vec<_> = all.into_iter().map(|column| Mutex::new(Some(column))).collect();
         let work = |cursor: &mut RowCursor<'_>| {
@@ -224,11 +224,11 @@ impl Joiner<'_> {
             }
             Ok(())
         };
-        windows::run(&weights, self.threads, None, work).map(|_| ())
+        row_windows::run(&weights, self.threads, None, work).map(|_| ())
     }
 }
 
-/// A poisoned lock is used as it is: the panic is the error of the batch.
+/// Locks a mutex, even a poisoned one: the panic that poisoned it is the error of the batch.
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -240,27 +240,27 @@ const MAX_PADDED_FACTOR: usize = 256;
 
 /// The positions of tokens and padding in a batch.
 struct BatchLayout {
-    windows: Vec<WindowLayout>,
+    windows: Vec<RowWindowLayout>,
     /// The minimum length of a row; 0 without padding.
     target: usize,
     direction: Direction,
 }
 
-/// The positions of a window.
-struct WindowLayout {
-    /// The end of each row, counted in tokens from the window's first, without padding.
+/// The position of a row window in the batch.
+struct RowWindowLayout {
+    /// The end of each row: the number of tokens in the window up to it, without padding.
     ends: Vec<usize>,
     /// The number of tokens without padding.
     tokens: usize,
     /// The number of tokens with padding.
     padded: usize,
-    /// The number of rows in all windows before.
+    /// The number of rows in the windows before this one.
     first_row: usize,
-    /// The number of tokens, with padding, in all windows before.
+    /// The number of tokens, with padding, in the windows before this one.
     start: usize,
 }
 
-impl WindowLayout {
+impl RowWindowLayout {
     /// The length of each row without padding. The rows of a padded batch end in the window in
     /// which they begin.
     fn lengths(&self) -> impl Iterator<Item = usize> {
@@ -279,16 +279,16 @@ impl BatchLayout {
     ) -> Result<Self, BatchError> {
         let target = padding.map_or(0, |padding| padding.target(longest));
         let (mut first_row, mut start) = (0, 0);
-        let place = |(ends, tokens): (Vec<usize>, usize)| {
-            let window = WindowLayout { ends, tokens, padded: tokens, first_row, start };
+        let layout_of = |(ends, tokens): (Vec<usize>, usize)| {
+            let window = RowWindowLayout { ends, tokens, padded: tokens, first_row, start };
             let padded = if target > 0 { window.lengths().map(|length| length.max(target)).sum() } else { tokens };
             (first_row, start) = (first_row + window.ends.len(), start + padded);
-            WindowLayout { padded, ..window }
+            RowWindowLayout { padded, ..window }
         };
-        let windows = windows.into_iter().map(place).collect();
+        let windows = windows.into_iter().map(layout_of).collect();
         let direction = padding.map(|padding| padding.direction).unwrap_or_default();
         let layout = Self { windows, target, direction };
-        if let Some(limit) = padding.map(|padding| most_padded(padding, columns))
+        if let Some(limit) = padding.map(|padding| max_padded(padding, columns))
             && layout.rows() > 0
             && target > limit.max(longest)
         {
@@ -296,8 +296,8 @@ impl BatchLayout {
         }
         // A single long row extends all others to its own length, so the limit is a factor.
         let tokens: usize = layout.windows.iter().map(|window| window.tokens).sum();
-        let most_padded = tokens.saturating_mul(MAX_PADDED_FACTOR).max(MAX_PADDED);
-        let limit = (u32::MAX as usize).min(if target > 0 { most_padded } else { usize::MAX });
+        let max_padded = tokens.saturating_mul(MAX_PADDED_FACTOR).max(MAX_PADDED);
+        let limit = (u32::MAX as usize).min(if target > 0 { max_padded } else { usize::MAX });
         if layout.total() > limit {
             return Err(BatchError::Options(EncodeError::BatchTooLarge { limit }));
         }
@@ -316,7 +316,7 @@ impl BatchLayout {
 
     /// The end in the batch of each row of a window, with padding.
     fn padded_ends(&self, window: usize) -> impl Iterator<Item = usize> {
-        let WindowLayout { ends, start, .. } = &self.windows[window];
+        let RowWindowLayout { ends, start, .. } = &self.windows[window];
         let mut before = 0;
         let mut end = *start;
         ends.iter().map(move |&row_end| {

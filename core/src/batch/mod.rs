@@ -1,6 +1,6 @@
 //! Encodes, counts and decodes many rows on several threads. Results are in the order of the rows.
 //!
-//! - [`windows`]: distributes rows to workers.
+//! - [`row_windows`]: distributes rows to workers, in windows of adjacent rows.
 //! - [`row_chunks`]: splits long rows, so that several workers can share one.
 //! - [`columns`]: collects the rows' tokens; the columns of a batch beside the ids.
 //! - [`mod@gather`]: joins the workers' results into one batch, with padding if requested.
@@ -12,7 +12,7 @@ mod columns;
 mod gather;
 mod parallelism;
 mod row_chunks;
-mod windows;
+mod row_windows;
 
 use std::any::Any;
 use thiserror::Error;
@@ -28,7 +28,7 @@ use crate::tokenizer::Tokenizer;
 pub use cancel::Cancel;
 pub use columns::BatchColumns;
 use columns::bytes_per_token;
-use gather::{WindowRows, gather, reserve_estimate};
+use gather::{RowWindow, gather, reserve_estimate};
 pub use parallelism::{MAX_THREADS, parallelism_was_used, set_processors, set_threads, threads};
 use row_chunks::{CHUNK_LEN, RowChunk};
 
@@ -190,7 +190,7 @@ impl Batch {
 
 /// A batch whose rows are encoded but not joined yet. It does not borrow the texts.
 pub struct PendingBatch {
-    windows: Vec<WindowRows>,
+    windows: Vec<RowWindow>,
     plan: Plan,
     threads: usize,
 }
@@ -282,8 +282,8 @@ fn encode_chunks(
     let per_token = bytes_per_token(plan.columns);
     let weights = collect(chunks.iter().map(RowChunk::weight))?;
     let bytes = weights.iter().sum();
-    let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
-        let range = window.range();
+    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
+        let range = cursor.range();
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
         // With padding, the row lengths are known only at the end; with overflow, the number of
         // rows is.
@@ -291,9 +291,9 @@ fn encode_chunks(
             && plan.padding.is_none()
             && !plan.overflow
             && reserve_estimate(expected) * per_token <= memory::settings().cap / PRESIZE_SHARE;
-        let mut made = WindowRows::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
+        let mut made = RowWindow::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
         tokenizer.with_encoder_for(bytes, |encoder| {
-            while let Some(at) = window.next() {
+            while let Some(at) = cursor.next() {
                 check()?;
                 let chunk = &chunks[at];
                 let overflowing = match chunk.text {
@@ -350,10 +350,10 @@ pub fn count_batch(
     let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()))?;
     let weights = collect(chunks.iter().map(RowChunk::weight))?;
     let bytes = weights.iter().sum();
-    let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
+    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
         tokenizer.with_encoder_for(bytes, |encoder| {
-            let mut counts = with_capacity(window.range().len())?;
-            while let Some(at) = window.next() {
+            let mut counts = with_capacity(cursor.range().len())?;
+            while let Some(at) = cursor.next() {
                 let chunk = &chunks[at];
                 let count = match chunk.text {
                     None => encoder.count(&tokenizer.pipeline, &chunk.input, &plan, usize::MAX),
@@ -383,9 +383,9 @@ pub fn decode_batch(
     run: &RunOptions<'_>,
 ) -> Result<Vec<String>, BatchError> {
     let weights: Vec<usize> = collect(rows.iter().map(|ids| ids.len() * 4))?;
-    let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
-        let mut texts = with_capacity(window.range().len())?;
-        while let Some(row) = window.next() {
+    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
+        let mut texts = with_capacity(cursor.range().len())?;
+        while let Some(row) = cursor.next() {
             check()?;
             let text = tokenizer.decode(rows[row], options);
             texts.push(text.map_err(|source| match source {

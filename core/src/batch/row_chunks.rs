@@ -38,6 +38,7 @@ pub(super) struct RowChunk<'a> {
 }
 
 impl RowChunk<'_> {
+    /// Its size in bytes or UTF-16 units.
     pub(super) fn weight(&self) -> usize {
         self.text.map_or_else(|| self.input.weight(), |(text, _)| text.weight())
     }
@@ -56,7 +57,7 @@ pub(super) fn split_rows<'a>(
     size: usize,
     rows: impl Iterator<Item = Input<'a>>,
 ) -> Result<Vec<RowChunk<'a>>, OutOfMemory> {
-    let mut is_exact = None;
+    let mut splits = None;
     let mut chunks = with_capacity(rows.size_hint().0)?;
     for (row, input) in rows.enumerate() {
         let text = match input {
@@ -67,8 +68,8 @@ pub(super) fn split_rows<'a>(
                 continue;
             }
         };
-        let ends =
-            if *is_exact.get_or_insert_with(|| can_split(tokenizer, plan)) { chunk_ends(text, size) } else { vec![] };
+        let splits = *splits.get_or_insert_with(|| can_split(tokenizer, plan));
+        let ends = if splits { chunk_ends(text, size) } else { vec![] };
         let mut start = 0;
         chunks.try_grow(ends.len() + 1)?;
         for end in ends {
@@ -92,12 +93,15 @@ fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
     let scans = tokenizer.pipeline.scanner.is_some()
         && tokenizer.pipeline.pretokenizer.stages.is_empty()
         && matches!(tokenizer.pipeline.normalizer, None | Some(Normalizer::Form(Form::Nfc)));
-    let splits = scans || tokenizer.pipeline.segmenter.is_some();
-    let straddles = |content: &str, takes_space: bool| {
+    let starts_words_at_spaces = scans || tokenizer.pipeline.segmenter.is_some();
+    let crosses_boundary = |content: &str, takes_space: bool| {
         content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
     };
     let tokens = tokenizer.pipeline.added_tokens.tokens();
-    ids_only && one_text && splits && !tokens.iter().any(|token| straddles(&token.content, token.rstrip))
+    ids_only
+        && one_text
+        && starts_words_at_spaces
+        && !tokens.iter().any(|token| crosses_boundary(&token.content, token.rstrip))
 }
 
 /// The ends of a text's chunks, except the last.

@@ -108,7 +108,7 @@ impl Prefixes<'_> {
             return Ok(FoundPrefix { length: self.text.len(), tokens: self.made.len() });
         }
         let most = self.encoded + MAX_ENCODED_AT_ONCE + self.covered / 2;
-        self.most_work = encoder.work + (encoder.work - before) / 2 + MAX_WORK_AT_ONCE;
+        self.max_work = encoder.work + (encoder.work - before) / 2 + MAX_WORK_AT_ONCE;
         self.search(encoder, room, most)
     }
 
@@ -280,7 +280,7 @@ impl Prefixes<'_> {
     ) -> Result<FoundPrefix, EncodeError> {
         let mut length = self.text.floor_char_boundary(end);
         let mut tried = 0;
-        while length > 0 && tried < CHARACTERS_BACK && self.encoded < most && encoder.work < self.most_work {
+        while length > 0 && tried < CHARACTERS_BACK && self.encoded < most && encoder.work < self.max_work {
             let tokens = self.count(encoder, length)?;
             if tokens <= room {
                 return Ok(FoundPrefix { length, tokens });
@@ -324,7 +324,7 @@ impl Prefixes<'_> {
         most: usize,
     ) -> Result<FoundPrefix, EncodeError> {
         let mut ends = vec![];
-        while found.length < self.text.len() && self.encoded < most && encoder.work < self.most_work {
+        while found.length < self.text.len() && self.encoded < most && encoder.work < self.max_work {
             let last_ends = self.last_ends(found);
             let slack = room - found.tokens;
             let pipeline = &self.tokenizer.pipeline;
@@ -381,7 +381,7 @@ impl Prefixes<'_> {
         let next = |text: &str, length: usize| text[length..].chars().next().map(|c| length + c.len_utf8());
         let mut tried = 0;
         while let Some(length) = next(self.text, found.length) {
-            if tried == CHARACTERS_BEYOND || self.encoded >= most || encoder.work >= self.most_work {
+            if tried == CHARACTERS_BEYOND || self.encoded >= most || encoder.work >= self.max_work {
                 break;
             }
             tried += 1;
@@ -519,7 +519,7 @@ impl Prefixes<'_> {
             if middle == found.length {
                 break;
             }
-            if encoder.work >= self.most_work {
+            if encoder.work >= self.max_work {
                 return Ok(found);
             }
             match self.count(encoder, middle)? {
@@ -546,7 +546,7 @@ impl Prefixes<'_> {
         let rest = self.text[found.length..].char_indices();
         let ends: Vec<usize> = rest.map(|(at, c)| found.length + at + c.len_utf8()).take(after).collect();
         for length in ends.into_iter().rev() {
-            if encoder.work >= self.most_work {
+            if encoder.work >= self.max_work {
                 break;
             }
             let tokens = self.count(encoder, length)?;

@@ -90,7 +90,7 @@ pub(crate) struct Prefixes<'a> {
     /// Whether the next search is to be cheap: see [`Self::longest_at_little_cost`].
     pub(crate) is_hasty: bool,
     /// The work of the encoder up to which a search tries further prefixes.
-    pub(super) most_work: u64,
+    pub(super) max_work: u64,
 }
 
 /// The tokens of a prefix: the first `made` known tokens, and those of the slice that was encoded
@@ -136,7 +136,7 @@ impl<'a> Prefixes<'a> {
             single_words,
             bytes_per_hundred: 0,
             is_hasty: false,
-            most_work: u64::MAX,
+            max_work: u64::MAX,
         }
     }
 

@@ -166,9 +166,9 @@ impl Characters {
             || self.byte_fallback.is_some() && token.len() == "<0x00>".len() && token.starts_with("<0x")
     }
 
-    /// Treats a space as `mark`, for texts in which the spaces were not replaced by the mark.
-    pub(crate) fn read_space_as(&mut self, mark: char) {
-        self.ids.read_as(' ', mark);
+    /// Gives the space the id of `meta_symbol`, for texts whose spaces are not replaced by it.
+    pub(crate) fn read_space_as(&mut self, meta_symbol: char) {
+        self.ids.read_as(' ', meta_symbol);
     }
 
     fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {

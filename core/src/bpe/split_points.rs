@@ -34,18 +34,20 @@ pub(crate) struct SplitPoints {
 /// of a text needs the full pipeline; the model reads the others directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spaces {
-    /// The character that stands for a space in tokens.
-    pub(crate) mark: char,
-    /// Whether each space, and each mark, starts a word.
+    /// The character that stands for a space in tokens; `▁` (U+2581) in most vocabularies.
+    pub(crate) meta_symbol: char,
+    /// Whether each space, and each meta symbol, starts a word.
     pub(crate) start_words: bool,
 }
 
 impl Spaces {
-    /// The number of bytes of a text that a token covers if each of its marks is a space there.
+    /// The number of bytes of text that a token covers if each of its meta symbols is a space in
+    /// the text.
     pub(crate) fn len_in_text(self, token: &[u8]) -> usize {
         let mut buffer = [0; 4];
-        let mark = self.mark.encode_utf8(&mut buffer).as_bytes();
-        token.len() - token.windows(mark.len()).filter(|part| *part == mark).count() * (mark.len() - 1)
+        let meta_symbol = self.meta_symbol.encode_utf8(&mut buffer).as_bytes();
+        let count = token.windows(meta_symbol.len()).filter(|part| *part == meta_symbol).count();
+        token.len() - count * (meta_symbol.len() - 1)
     }
 }
 
@@ -91,7 +93,7 @@ impl SplitPoints {
             // A dropped character changes the offsets of all tokens after it in the word.
             return None;
         }
-        let mark = spaces.map(|spaces| spaces.mark);
+        let meta_symbol = spaces.map(|spaces| spaces.meta_symbol);
         let mut pairs: Vec<(char, char)> = vec![];
         for (left, right) in merges {
             if characters.is_stand_in(left) || characters.is_stand_in(right) {
@@ -99,7 +101,7 @@ impl SplitPoints {
             }
             if let (Some(last), Some(first)) = (left.chars().next_back(), right.chars().next()) {
                 pairs.push((last, first));
-                let as_space = |c: char| if Some(c) == mark { ' ' } else { c };
+                let as_space = |c: char| if Some(c) == meta_symbol { ' ' } else { c };
                 pairs.extend([(as_space(last), first), (last, as_space(first)), (as_space(last), as_space(first))]);
             }
         }
@@ -110,13 +112,13 @@ impl SplitPoints {
             ascii: Box::new([0; 128]),
             others: KeyFilter::with_bits(bits),
             classes: Default::default(),
-            piece_start: spaces.filter(|spaces| spaces.start_words).map(|spaces| spaces.mark),
+            piece_start: spaces.filter(|spaces| spaces.start_words).map(|spaces| spaces.meta_symbol),
             keeps_unknown_together: !characters.knows_all_bytes(),
         };
         pairs.into_iter().for_each(|(left, right)| points.mark_joinable(left, right));
         let unknown: Vec<char> = (0..128u8)
             .map(char::from)
-            .filter(|&c| points.keeps_unknown_together && !(c == ' ' && mark.is_some()) && !characters.knows(c))
+            .filter(|&c| points.keeps_unknown_together && !(c == ' ' && meta_symbol.is_some()) && !characters.knows(c))
             .collect();
         for &left in &unknown {
             unknown.iter().for_each(|&right| points.mark_joinable(left, right));

@@ -244,10 +244,10 @@ impl<'a> Flow<'a> {
     /// Handles a part of a token in a step that strips a character from both ends.
     fn strip_part(&mut self, at: usize, strip: StripEnds, part: &[u8]) -> Result<(), DecodeError> {
         let mut buffer = [0; 4];
-        let mark: &str = strip.content.encode_utf8(&mut buffer);
+        let content: &str = strip.content.encode_utf8(&mut buffer);
         let state = &mut self.states[at];
         let mut rest = part;
-        while let (Some(count), Some(shorter)) = (state.stripped, rest.strip_prefix(mark.as_bytes())) {
+        while let (Some(count), Some(shorter)) = (state.stripped, rest.strip_prefix(content.as_bytes())) {
             if count == strip.start {
                 break;
             }
@@ -261,7 +261,7 @@ impl<'a> Flow<'a> {
         // Characters at the end are held back, as many as may be stripped. Those held back are
         // passed on if other text follows.
         let mut held = 0;
-        while let Some(shorter) = rest.strip_suffix(mark.as_bytes()) {
+        while let Some(shorter) = rest.strip_suffix(content.as_bytes()) {
             held += 1;
             rest = shorter;
         }
@@ -274,9 +274,9 @@ impl<'a> Flow<'a> {
         let after = if rest.is_empty() { 0 } else { held.saturating_sub(strip.stop) };
         state.held = held.min(strip.stop);
         let mut stripped = vec![];
-        (0..before).for_each(|_| append(&mut stripped, mark.as_bytes()));
+        (0..before).for_each(|_| append(&mut stripped, content.as_bytes()));
         append(&mut stripped, rest);
-        (0..after).for_each(|_| append(&mut stripped, mark.as_bytes()));
+        (0..after).for_each(|_| append(&mut stripped, content.as_bytes()));
         self.part(at + 1, &stripped)
     }
 }

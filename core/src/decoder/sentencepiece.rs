@@ -13,7 +13,7 @@ use super::lossy::REPLACEMENT;
 use super::step_budget::StepBudget;
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, push};
-use crate::normalizer::sentencepiece::MARK;
+use crate::normalizer::sentencepiece::META_SYMBOL;
 
 /// The settings of a model that affect decoding.
 #[derive(Debug, Default)]
@@ -65,16 +65,16 @@ impl SentencePieceDecoder {
             append(out, &self.unknown_text);
         } else {
             let mut buffer = [0; 4];
-            let mark = MARK.encode_utf8(&mut buffer).as_bytes();
+            let meta_symbol = META_SYMBOL.encode_utf8(&mut buffer).as_bytes();
             let may_remove = !state.is_inside && (self.add_dummy_prefix || self.remove_extra_whitespaces);
-            let rest = piece.strip_prefix(mark).filter(|_| may_remove);
+            let rest = piece.strip_prefix(meta_symbol).filter(|_| may_remove);
             state.removed = rest.is_some() && !self.remove_extra_whitespaces;
             let mut rest = rest.unwrap_or(piece);
             budget.charge(rest.len())?;
-            while let Some(at) = memchr::memmem::find(rest, mark) {
+            while let Some(at) = memchr::memmem::find(rest, meta_symbol) {
                 append(out, &rest[..at]);
                 push(out, b' ');
-                rest = &rest[at + mark.len()..];
+                rest = &rest[at + meta_symbol.len()..];
             }
             append(out, rest);
         }

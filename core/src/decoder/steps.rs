@@ -167,8 +167,8 @@ impl Step {
             }
             Self::Metaspace { replacement, prepends } => {
                 let mut buffer = [0; 4];
-                let mark: &str = replacement.encode_utf8(&mut buffer);
-                replace(token, mark, if place == 0 && *prepends { "" } else { " " }, budget)?
+                let meta_symbol: &str = replacement.encode_utf8(&mut buffer);
+                replace(token, meta_symbol, if place == 0 && *prepends { "" } else { " " }, budget)?
             }
             Self::Ctc { pad, delimiter, cleanup } => {
                 let token = replace(token, pad, "", budget)?;
@@ -186,14 +186,14 @@ impl Step {
 impl StripEnds {
     fn token(self, token: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         let mut buffer = [0; 4];
-        let mark: &str = self.content.encode_utf8(&mut buffer);
+        let content: &str = self.content.encode_utf8(&mut buffer);
         let mut rest = &*token;
         for _ in 0..self.start {
-            let Some(shorter) = rest.strip_prefix(mark.as_bytes()) else { break };
+            let Some(shorter) = rest.strip_prefix(content.as_bytes()) else { break };
             rest = shorter;
         }
         for _ in 0..self.stop {
-            let Some(shorter) = rest.strip_suffix(mark.as_bytes()) else { break };
+            let Some(shorter) = rest.strip_suffix(content.as_bytes()) else { break };
             rest = shorter;
         }
         if rest.len() == token.len() { token } else { Cow::Owned(concat(&[rest])) }

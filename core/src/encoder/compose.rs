@@ -171,9 +171,9 @@ impl Encoder {
         result
     }
 
-    /// Encodes a slice of a text that starts within it, without the post-processor. If the model
-    /// reads the text as it stands, the slice is encoded as the continuation of a word, without the
-    /// mark that is put before a text.
+    /// Encodes a slice that starts within a text, without the post-processor. If the model reads
+    /// the text as it stands, the slice is encoded as the continuation of a word, without the meta
+    /// symbol that the pipeline inserts before a text.
     pub(crate) fn encode_inner(
         &mut self,
         pipeline: &Pipeline,
@@ -299,9 +299,9 @@ impl Encoder {
         let second = input.second.is_some().then_some(second);
         let (keep_first, keep_second) = truncation.lengths(first, second)?;
         let draft = |sequence, length, keep| {
-            let mut windows = truncation.windows(length, keep)?;
-            windows.truncate(if plan.overflow { usize::MAX } else { 1 });
-            Draft::of_windows(sequence, &windows)
+            let mut parts = truncation.parts(length, keep)?;
+            parts.truncate(if plan.overflow { usize::MAX } else { 1 });
+            Draft::of_parts(sequence, &parts)
         };
         let mut drafts = vec![draft(0, first, keep_first)?];
         if let (Some(second), Some(keep)) = (second, keep_second) {
@@ -369,6 +369,7 @@ impl Encoder {
         }
     }
 
+    /// Appends the tokens of a text, with the columns that vary from token to token.
     fn encode_text(
         &mut self,
         pipeline: &Pipeline,
@@ -378,44 +379,41 @@ impl Encoder {
         trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        let stages = |encoder: &mut Self, row: &mut Row<'_>| encoder.encode_segments(pipeline, &plan.policy, row);
-        self.with_row(text, words, plan, trimming, out, stages)
+        let mut buffer = std::mem::take(&mut self.utf8);
+        let utf8 = text.to_utf8(&mut buffer);
+        let result = utf8.and_then(|text| self.encode_utf8(pipeline, text, words, plan, trimming, out));
+        self.utf8 = buffer;
+        result
     }
 
-    /// Runs `stages`, which append the tokens of a text to `out`.
-    fn with_row(
+    fn encode_utf8(
         &mut self,
-        text: Text<'_>,
+        pipeline: &Pipeline,
+        text: &str,
         words: WordNumbers,
         plan: &Plan,
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
-        stages: impl FnOnce(&mut Self, &mut Row<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
-        let mut buffer = std::mem::take(&mut self.utf8);
-        let result = text.to_utf8(&mut buffer).and_then(|text| {
-            self.encoded_bytes += text.len() as u64;
-            let columns = plan.columns.and(Columns::PER_TOKEN);
-            let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
-            let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
-            let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            // All words of a pre-split text share one budget.
-            let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
-            budget.add_input(text.len());
-            let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget };
-            let before = row.quota.counted + row.out.ids.len();
-            let result = stages(self, &mut row);
-            let tokens = (row.quota.counted + row.out.ids.len()).saturating_sub(before);
-            self.work += row.budget.worked() + WORK_PER_TEXT + WORK_PER_TOKEN * tokens as u64 + text.len() as u64 / 4;
-            result?;
-            (self.quota, self.budget) = (row.quota, row.budget);
-            if let Some(trimming) = trimming {
-                trimming.finish_text(text, plan.offset_unit);
-            }
-            Ok(())
-        });
-        self.utf8 = buffer;
-        result
+        self.encoded_bytes += text.len() as u64;
+        let columns = plan.columns.and(Columns::PER_TOKEN);
+        let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
+        let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
+        let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
+        // All words of a pre-split text share one budget.
+        let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
+        budget.add_input(text.len());
+        let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget };
+        let before = row.quota.counted + row.out.ids.len();
+        let result = self.encode_segments(pipeline, &plan.policy, &mut row);
+        let tokens = (row.quota.counted + row.out.ids.len()).saturating_sub(before);
+        self.work += row.budget.worked() + WORK_PER_TEXT + WORK_PER_TOKEN * tokens as u64 + text.len() as u64 / 4;
+        result?;
+        (self.quota, self.budget) = (row.quota, row.budget);
+        if let Some(trimming) = trimming {
+            trimming.finish_text(text, plan.offset_unit);
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@
 //! if the previous window had many.
 
 use crate::bpe::WordCache;
-use crate::bpe::word_cache::{Hit, WordWindow};
+use crate::bpe::word_cache::{WordFlags, WordWindow};
 use crate::memory::Grow;
 use crate::model::{InterleavedScratch, Model};
 use crate::pipeline::Pipeline;
@@ -135,11 +135,11 @@ impl MissBatcher {
         let words = misses.iter().rev().map(|miss| MissedWord(miss.position(), window.word(miss.position())));
         match (&*pipeline.model, merger) {
             (Model::Bpe(bpe), Some(merger)) => bpe.tokenize_in_lanes(words, merger, |MissedWord(at, word), tokens| {
-                cache.insert(word, window.key(at), tokens, Hit { lengths_vary: false });
+                cache.insert(word, window.key(at), tokens, WordFlags { lengths_vary: false });
             }),
             (Model::WordPiece(model), _) => model.tokenize_all(words, interleaved, |MissedWord(at, word), tokens| {
                 let lengths_vary = model.lengths_vary(word, tokens);
-                cache.insert(word, window.key(at), tokens, Hit { lengths_vary });
+                cache.insert(word, window.key(at), tokens, WordFlags { lengths_vary });
             }),
             _ => {}
         }

@@ -50,7 +50,7 @@ pub(crate) struct Encoder {
     word_encoder: WordEncoder,
     text: AlignedText,
     splits: Splits,
-    segmented: SegmentedWords,
+    segmented_words: SegmentedWords,
     utf8: String,
     /// Scratch buffer for ids that `count` discards.
     count_scratch: Encoding,
@@ -91,7 +91,7 @@ impl Encoder {
             word_encoder: WordEncoder::new(cache_bytes, seed),
             text: AlignedText::default(),
             splits: Splits::default(),
-            segmented: SegmentedWords::default(),
+            segmented_words: SegmentedWords::default(),
             utf8: String::new(),
             count_scratch: Encoding::default(),
             quota: Quota::default(),
@@ -129,7 +129,7 @@ impl Encoder {
 
     /// Releases buffers that an unusually long text has grown.
     pub(crate) fn trim(&mut self) {
-        // In bytes, ids or words, whatever the buffer holds.
+        // In bytes, ids or words, depending on the buffer.
         const MAX_KEPT_CAPACITY: usize = 1 << 20;
         self.word_encoder.scratch.trim();
         if self.utf8.capacity() > MAX_KEPT_CAPACITY {
@@ -144,8 +144,8 @@ impl Encoder {
             self.texts = Default::default();
             self.trimming = Trimming::default();
         }
-        if self.segmented.capacity() > MAX_KEPT_CAPACITY {
-            self.segmented = SegmentedWords::default();
+        if self.segmented_words.capacity() > MAX_KEPT_CAPACITY {
+            self.segmented_words = SegmentedWords::default();
         }
         if self.text.as_str().len() > MAX_KEPT_CAPACITY {
             self.text = AlignedText::default();
@@ -153,7 +153,7 @@ impl Encoder {
         }
     }
 
-    /// Finds the added tokens of the original text and encodes the text between them.
+    /// Finds the added tokens in the original text and encodes the text between them.
     fn encode_segments(&mut self, pipeline: &Pipeline, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let original = row.original;
         pipeline.added_tokens.segments(SearchStage::Raw, original, policy, |segment| match segment {
@@ -165,6 +165,8 @@ impl Encoder {
         })
     }
 
+    /// Encodes a part of the original text between two added tokens, by the fastest way that gives
+    /// the same ids as [`Self::run_pipeline`].
     fn encode_segment(
         &mut self,
         pipeline: &Pipeline,
@@ -190,7 +192,7 @@ impl Encoder {
             return self.word_encoder.encode(&input, first, &pieces, row);
         }
         if let Some(segmenter) = &pipeline.segmenter {
-            return self.segmented(pipeline, segmenter, policy, span, row);
+            return self.encode_with_segmenter(pipeline, segmenter, policy, span, row);
         }
         let unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
         let no_more_tokens = pipeline.added_tokens.is_idle(SearchStage::Normalized);
@@ -205,8 +207,9 @@ impl Encoder {
         self.run_pipeline(pipeline, policy, text, base, row)
     }
 
-    /// Encodes a text with the segmenter. Parts that need the normalizer take the full pipeline.
-    fn segmented(
+    /// Encodes a part of the original text with the segmenter, and with the full pipeline where it
+    /// needs the normalizer.
+    fn encode_with_segmenter(
         &mut self,
         pipeline: &Pipeline,
         segmenter: &Segmenter,
@@ -216,7 +219,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let text = &row.original[span.range()];
         let (base, mut at) = (span.start as usize, 0);
-        let mut words = std::mem::take(&mut self.segmented);
+        let mut words = std::mem::take(&mut self.segmented_words);
         let mut result = Ok(());
         while at < text.len() && result.is_ok() && row.wants_more() {
             let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
@@ -231,7 +234,7 @@ impl Encoder {
                 }
             };
         }
-        self.segmented = words;
+        self.segmented_words = words;
         result
     }
 
@@ -261,7 +264,7 @@ impl Encoder {
         result
     }
 
-    /// Finds the added tokens of the normalized text and encodes the text between them.
+    /// Finds the added tokens in the normalized text and encodes the text between them.
     fn encode_normalized_segments(
         &mut self,
         pipeline: &Pipeline,

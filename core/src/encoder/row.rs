@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
-use super::splitter::WordSplitter;
+use super::splitter::WordStarts;
 use crate::bpe::Symbol;
 use crate::budget::{Budget, OutputLimit};
 use crate::encoding::{Columns, Encoding};
@@ -210,7 +210,7 @@ impl Row<'_> {
         input: &ModelInput<'_>,
         words: WordRun<'_>,
         first: usize,
-        splitter: &impl WordSplitter,
+        word_starts: &impl WordStarts,
     ) -> Result<(), EncodeError> {
         let WordRun { start, ends } = words;
         let Some(&end) = ends.last() else { return Ok(()) };
@@ -267,7 +267,7 @@ impl Row<'_> {
             word_ids.extend(ranges().map(|(start, _)| {
                 if start == word_end {
                     word_end = ends.next().map_or(0, |&end| end as usize);
-                    if !splitter.starts_word(input.text, start) {
+                    if !word_starts.starts_word(input.text, start) {
                         self.words.continue_word();
                     }
                     number = self.words.take();

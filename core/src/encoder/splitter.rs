@@ -3,14 +3,24 @@
 use crate::bpe::{Bpe, Spaces};
 use crate::pretokenizer::scanner::Scanner;
 
-/// Finds the words of a text, in order.
-pub(super) trait WordSplitter {
+/// Tells whole words from further pieces of a word, which get the same word id.
+pub(super) trait WordStarts {
+    /// Whether a word starts at byte `at`; otherwise a further piece of a word starts there.
+    fn starts_word(&self, text: &str, at: usize) -> bool;
+}
+
+/// Finds the words of a text, or pieces of them, in order.
+pub(super) trait WordSplitter: WordStarts {
     /// Appends to `ends` the ends of words; the first word starts at byte `at`. Returns the start
     /// of the next word. Does not grow `ends` beyond its capacity.
     fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize;
+}
 
-    /// Whether a word starts at byte `at`; otherwise a further piece of a word starts there.
-    fn starts_word(&self, text: &str, at: usize) -> bool;
+impl WordStarts for Scanner {
+    #[inline(always)]
+    fn starts_word(&self, _text: &str, _at: usize) -> bool {
+        true
+    }
 }
 
 impl WordSplitter for Scanner {
@@ -18,21 +28,12 @@ impl WordSplitter for Scanner {
     fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         self.scan(text, at, ends)
     }
-
-    #[inline(always)]
-    fn starts_word(&self, _text: &str, _at: usize) -> bool {
-        true
-    }
 }
 
-/// Splits nothing: the words of the window are already known.
+/// For words that a segmenter has found: none of them is a piece of a longer word.
 pub(super) struct WholeWords;
 
-impl WordSplitter for WholeWords {
-    fn next_words(&self, text: &str, _at: usize, _ends: &mut Vec<u32>) -> usize {
-        text.len()
-    }
-
+impl WordStarts for WholeWords {
     #[inline(always)]
     fn starts_word(&self, _text: &str, _at: usize) -> bool {
         true
@@ -50,18 +51,20 @@ pub(super) struct PieceSplitter<'a> {
     pub(super) spaces: Option<Spaces>,
 }
 
+impl WordStarts for PieceSplitter<'_> {
+    #[inline(always)]
+    fn starts_word(&self, text: &str, at: usize) -> bool {
+        match self.spaces {
+            Some(Spaces { meta_symbol, start_words }) => start_words && text[at..].starts_with([' ', meta_symbol]),
+            None => at == self.start,
+        }
+    }
+}
+
 impl WordSplitter for PieceSplitter<'_> {
     #[inline(always)]
     fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let split_points = self.bpe.split_points.as_ref().expect("only words of a model with split points are cut");
         split_points.split(&self.bpe.alphabet, text, at, ends)
-    }
-
-    #[inline(always)]
-    fn starts_word(&self, text: &str, at: usize) -> bool {
-        match self.spaces {
-            Some(Spaces { mark, start_words }) => start_words && text[at..].starts_with([' ', mark]),
-            None => at == self.start,
-        }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::miss_batch::MissBatcher;
 use super::row::{ModelInput, Origins, Row, WordRun};
-use super::splitter::{WholeWords, WordSplitter};
-use crate::bpe::word_cache::{Hit, MergeWord, Probes, WordWindow};
+use super::splitter::{WholeWords, WordSplitter, WordStarts};
+use crate::bpe::word_cache::{MergeWord, Probes, WordFlags, WordWindow};
 use crate::bpe::{Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
@@ -24,7 +24,7 @@ pub(super) struct WordEncoder {
     pub(super) cache: WordCache,
     pub(super) scratch: ModelScratch,
     pub(super) miss_batcher: MissBatcher,
-    /// The tokens of the word that was merged last.
+    /// The tokens of the last word that was merged.
     symbols: Vec<Symbol>,
     /// The end of each word in the current window.
     ends: Vec<u32>,
@@ -44,12 +44,12 @@ struct Merger<'a> {
 impl MergeWord for Merger<'_> {
     type Error = EncodeError;
 
-    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], Hit), EncodeError> {
+    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], WordFlags), EncodeError> {
         let Self { pipeline, scratch, symbols } = self;
         symbols.clear();
         pipeline.model.tokenize(word, key, scratch, symbols)?;
         let lengths_vary = pipeline.lengths_vary(word, symbols);
-        Ok((symbols, Hit { lengths_vary }))
+        Ok((symbols, WordFlags { lengths_vary }))
     }
 }
 
@@ -160,6 +160,7 @@ impl WordEncoder {
         result
     }
 
+    /// Whether words are looked up in the cache and inserted into it.
     fn uses_cache(&self, pipeline: &Pipeline) -> bool {
         self.cache.is_on() && pipeline.model.is_deterministic()
     }
@@ -172,7 +173,7 @@ impl WordEncoder {
         window: &WordWindow<'_>,
         words: std::ops::Range<usize>,
         ids: &mut Vec<u32>,
-    ) -> Result<Hit, EncodeError> {
+    ) -> Result<WordFlags, EncodeError> {
         let Self { cache, scratch, symbols, .. } = self;
         cache.append_words(window, words, ids, &mut Merger { pipeline, scratch, symbols })
     }
@@ -183,7 +184,7 @@ impl WordEncoder {
         &mut self,
         input: &ModelInput<'_>,
         window: &WordWindow<'_>,
-        splitter: &impl WordSplitter,
+        word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         for at in (0..window.len()).step_by(COLUMN_WORDS) {
@@ -193,21 +194,21 @@ impl WordEncoder {
                 // The offsets cannot be computed from the ids alone, so the words are looked up
                 // again, one by one.
                 row.out.ids.truncate(first);
-                self.push_tokens_of_words(input, window, words, splitter, row)?;
+                self.push_tokens_of_words(input, window, words, word_starts, row)?;
             } else {
-                row.push_words(input, run_of(window, words), first, splitter)?;
+                row.push_words(input, run_of(window, words), first, word_starts)?;
             }
         }
         Ok(())
     }
 
-    /// [`Self::push_tokens`] of words some of which have tokens whose length varies.
+    /// [`Self::push_tokens`] for words of which some have tokens whose length varies.
     fn push_tokens_of_words(
         &mut self,
         input: &ModelInput<'_>,
         window: &WordWindow<'_>,
         words: std::ops::Range<usize>,
-        splitter: &impl WordSplitter,
+        word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         // The first of the words whose columns are not written yet, and its first id.
@@ -216,23 +217,24 @@ impl WordEncoder {
             let (word, key, before) = (window.word(at), window.key(at), row.out.ids.len());
             let Self { cache, scratch, symbols, .. } = self;
             let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
-            let hit = match cache.append_word(word, key, &mut row.out.ids, &mut merger)? {
-                Some(hit) => hit,
-                None => Hit { lengths_vary: input.pipeline.lengths_vary(word, &self.symbols) },
+            let flags = match cache.append_word(word, key, &mut row.out.ids, &mut merger)? {
+                Some(flags) => flags,
+                None => WordFlags { lengths_vary: input.pipeline.lengths_vary(word, &self.symbols) },
             };
-            if !hit.lengths_vary {
+            if !flags.lengths_vary {
                 continue;
             }
             self.set_symbols(input.pipeline, word, key, &row.out.ids[before..])?;
-            // `push_words` takes all ids from `first` on. Those of this word are put back after it.
+            // `push_words` reads all ids from `first` on, so those of this word are removed and
+            // appended again after it.
             row.out.ids.truncate(before);
             if from < at {
-                row.push_words(input, run_of(window, from..at), first, splitter)?;
+                row.push_words(input, run_of(window, from..at), first, word_starts)?;
             }
             row.out.ids.grow(self.symbols.len());
             row.out.ids.extend(self.symbols.iter().map(|symbol| symbol.id));
             let span = window.span(at);
-            if !splitter.starts_word(input.text, span.start as usize) {
+            if !word_starts.starts_word(input.text, span.start as usize) {
                 row.words.continue_word();
             }
             row.push_columns(input, span, &self.symbols)?;
@@ -241,7 +243,7 @@ impl WordEncoder {
         if from == words.end {
             return Ok(());
         }
-        row.push_words(input, run_of(window, from..words.end), first, splitter)
+        row.push_words(input, run_of(window, from..words.end), first, word_starts)
     }
 
     /// Sets `symbols` to the tokens of a word with these ids, of which some have other lengths than
@@ -266,12 +268,12 @@ impl WordEncoder {
         input: &ModelInput<'_>,
         start: u32,
         ends: &[u32],
-        splitter: &impl WordSplitter,
+        word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let starts = std::iter::once(&start).chain(ends);
         starts.zip(ends).try_for_each(|(&start, &end)| {
-            if !splitter.starts_word(input.text, start as usize) {
+            if !word_starts.starts_word(input.text, start as usize) {
                 row.words.continue_word();
             }
             self.encode_word(input, Span { start, end }, row)
@@ -292,7 +294,7 @@ impl WordEncoder {
         let uses_cache = self.uses_cache(input.pipeline);
         let Self { cache, scratch, symbols, .. } = self;
         let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
-        let hit = if uses_cache {
+        let cached = if uses_cache {
             cache.append_word(word, key, &mut row.out.ids, &mut merger)?
         } else {
             let (symbols, _) = merger.merge(word, key)?;
@@ -303,11 +305,11 @@ impl WordEncoder {
         if row.columns == Columns::NONE {
             return Ok(());
         }
-        match hit {
-            // `merger` has stored the word's symbols.
+        match cached {
+            // The word was merged now, so `symbols` has its tokens.
             None => {}
-            Some(Hit { lengths_vary: true }) => _ = merger.merge(word, key)?,
-            Some(Hit { lengths_vary: false }) => {
+            Some(WordFlags { lengths_vary: true }) => _ = merger.merge(word, key)?,
+            Some(WordFlags { lengths_vary: false }) => {
                 let symbol = |&id: &u32| Symbol { id, len: input.pipeline.token_len(id) };
                 self.symbols.clear();
                 self.symbols.grow(row.out.ids.len() - first);
@@ -318,7 +320,7 @@ impl WordEncoder {
     }
 }
 
-/// Words of a window.
+/// Adjacent words of a window.
 fn run_of<'a>(window: &WordWindow<'a>, words: std::ops::Range<usize>) -> WordRun<'a> {
     WordRun { start: window.span(words.start).start, ends: &window.ends()[words.clone()] }
 }

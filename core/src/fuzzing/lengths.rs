@@ -32,7 +32,7 @@ static LETTER_TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| {
 const OPEN: u32 = 8;
 const CLOSE: u32 = 9;
 
-/// The tokens of the windows of a text, beginning with the one that is kept. `None` if the windows
+/// The tokens of the parts of a text, beginning with the one that is kept. `None` if the parts
 /// would not advance.
 fn walk(tokens: &[u32], max: usize, truncation: &Truncation) -> Option<Vec<Vec<u32>>> {
     if max >= tokens.len() {
@@ -160,7 +160,7 @@ pub(super) fn lengths(bytes: &[u8]) {
     }
 }
 
-/// The windows of one text, including special tokens.
+/// The parts of one text, including special tokens.
 fn single(tokens: &[u32], truncation: &Truncation, options: &EncodeOptions) -> Option<Vec<Vec<u32>>> {
     let around = |part: Vec<u32>| match options.add_special_tokens {
         true => [&[OPEN], &part[..], &[CLOSE]].concat(),

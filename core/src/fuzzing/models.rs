@@ -158,7 +158,7 @@ fn check_word(tokenizer: &Tokenizer, word: &str) {
     let Source::TokenizerJson(components) = &tokenizer.pipeline.definition.source else {
         unreachable!("it is a tokenizer.json")
     };
-    // A space at the start may stand for a mark, which the naive model does not know.
+    // A space at the start may stand for the meta symbol, which the naive model does not know.
     let word = word.trim_start_matches(' ');
     let (mut out, bytes) = (vec![], word.as_bytes());
     let made = tokenizer

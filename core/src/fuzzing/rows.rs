@@ -47,7 +47,7 @@ pub(super) fn rows(bytes: &[u8]) {
         offset_unit: draw.one_of(&[OffsetUnit::Byte, OffsetUnit::CodePoint, OffsetUnit::Utf16]),
         ..EncodeOptions::default()
     };
-    // Many rows, long and short ones, so that there are several windows for the threads.
+    // Many rows, long and short ones, so that there are several row windows for the threads.
     let broken = draw.below(64);
     let (mut texts, mut bytes): (Vec<Vec<u8>>, usize) = (vec![], 0);
     // A truncated text has a part for every few tokens, each with its own columns.

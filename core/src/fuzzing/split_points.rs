@@ -8,7 +8,7 @@ use crate::encoding::{Columns, OffsetUnit};
 use crate::options::EncodeOptions;
 use crate::tokenizer::Tokenizer;
 
-/// Characters of one to four bytes, the mark `▁`, and characters at which classes change.
+/// Characters of one to four bytes, the meta symbol `▁`, and characters at which classes change.
 pub(crate) const CHARACTERS: [char; 14] = ['a', 'b', 'q', '1', '2', '.', '\'', '\n', '\t', 'é', '中', '國', '😀', '▁'];
 
 /// How a file represents spaces.

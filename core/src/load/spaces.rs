@@ -10,17 +10,17 @@ use crate::pretokenizer::{PreTokenizer, Stage};
 pub(super) fn resolve(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Spaces> {
     match (normalizer, &pretokenizer.stages[..]) {
         (Some(normalizer), stages) => {
-            let mark = written_for_spaces(normalizer)?;
+            let meta_symbol = written_for_spaces(normalizer)?;
             let idle = |stage: &Stage| matches!(stage, Stage::Cut(cut) if cut.is_idle_without(' '));
-            stages.iter().all(idle).then_some(Spaces { mark, start_words: false })
+            stages.iter().all(idle).then_some(Spaces { meta_symbol, start_words: false })
         }
-        (None, [Stage::Spaces { replacement, .. }]) => Some(Spaces { mark: *replacement, start_words: false }),
+        (None, [Stage::Spaces { replacement, .. }]) => Some(Spaces { meta_symbol: *replacement, start_words: false }),
         (None, [Stage::Spaces { replacement, .. }, Stage::Cut(cut)]) if cut.starts_words_at(*replacement) => {
-            Some(Spaces { mark: *replacement, start_words: true })
+            Some(Spaces { meta_symbol: *replacement, start_words: true })
         }
         _ => None,
     }
-    .filter(|spaces| spaces.mark != ' ')
+    .filter(|spaces| spaces.meta_symbol != ' ')
 }
 
 /// The character that replaces each space; `None` if anything but that and the start of the text

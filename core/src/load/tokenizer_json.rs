@@ -167,13 +167,13 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> 
     };
     // Added tokens that are matched in normalized text need the whole text. BPE uses scanners.
     let segments = !matches!(components.model, ModelSettings::Bpe(_)) && added_tokens.is_idle(SearchStage::Normalized);
-    let reads_marks = matches!(components.model, ModelSettings::Unigram(_));
-    let segmenter = if segments { Segmenter::of(normalizer.as_ref(), &pretokenizer, reads_marks) } else { None };
-    let mark = segmenter.as_ref().and_then(Segmenter::mark);
+    let reads_meta_symbol = matches!(components.model, ModelSettings::Unigram(_));
+    let segmenter = if segments { Segmenter::of(normalizer.as_ref(), &pretokenizer, reads_meta_symbol) } else { None };
+    let meta_symbol = segmenter.as_ref().and_then(Segmenter::meta_symbol);
     let same_model = |origin: &&Pipeline| {
         let source = &origin.definition.source;
         let same = matches!(source, Source::TokenizerJson(before) if before.model == components.model);
-        same && origin.token_form == token_form && origin.spaces == spaces && origin.model.mark() == mark
+        same && origin.token_form == token_form && origin.spaces == spaces && origin.model.meta_symbol() == meta_symbol
     };
     let model = match origin.filter(same_model) {
         Some(origin) => Arc::clone(&origin.model),
@@ -185,7 +185,7 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> 
                 Model::WordPiece(WordPiece::new(settings, &vocab)?)
             }
             (ModelSettings::Unigram(settings), Tables::Scores(scores)) => {
-                Model::Unigram(Unigram::new(settings, &vocab, scores, mark)?)
+                Model::Unigram(Unigram::new(settings, &vocab, scores, meta_symbol)?)
             }
             (ModelSettings::WordLevel(settings), Tables::VocabularyOnly) => {
                 Model::WordLevel(WordLevel::new(settings, &vocab))

@@ -84,7 +84,7 @@ struct PoolState {
     recent: RecentPeak,
 }
 
-/// The peak of outstanding bytes in the current window and in the one before. A window ends when
+/// The peak of outstanding bytes in the current period and in the one before. A period ends when
 /// [`RecentPeak::TURNOVER`] times its peak was released, so that its length follows the size of the
 /// batches: 4 to 20 batches.
 #[derive(Debug, Default)]
@@ -98,7 +98,7 @@ impl RecentPeak {
     const TURNOVER: usize = 4;
 
     /// Records that `released` bytes of `out` outstanding ones were released. Returns whether a
-    /// window ended.
+    /// period ended.
     fn record(&mut self, out: usize, released: usize) -> bool {
         self.current = self.current.max(out);
         self.released += released;
@@ -236,11 +236,11 @@ impl<L: Locks> SharedPool<L> {
             return None;
         }
         let since = Instant::now();
-        let window_ended = recent.record(pool.usage().outstanding, released);
+        let period_ended = recent.record(pool.usage().outstanding, released);
         drained.drain(..).for_each(|block| pool.release(block));
         drained.shrink_to(KEPT_CAPACITY);
         // A lowered cap is reached as blocks are released, and a single peak is not kept forever.
-        let bound = if window_ended { with_spare(recent.bytes()).max(MIN_MAPPED_BOUND) } else { usize::MAX };
+        let bound = if period_ended { with_spare(recent.bytes()).max(MIN_MAPPED_BOUND) } else { usize::MAX };
         let excess = pool.usage().mapped.saturating_sub(bounds.cap.min(bound));
         if excess > 0 {
             pool.reclaim(excess);

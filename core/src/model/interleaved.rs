@@ -1,7 +1,7 @@
 //! WordPiece for many words at once. A search in a large trie mostly waits for cache lines and for
 //! branches that were not predicted. With AVX-512, 64 words are matched in the lanes of vectors
-//! ([`crate::simd::lane_matcher`]). Otherwise several words take turns: each makes one step,
-//! prefetches what its next step reads, and lets the others go on.
+//! ([`crate::simd::lane_matcher`]). Otherwise several words take turns: the search of each makes
+//! one step, prefetches what its next step reads, and lets the others go on.
 //!
 //! The slow twin is [`WordPiece::tokenize`].
 
@@ -32,15 +32,15 @@ impl InterleavedScratch {
     }
 }
 
-/// A word in progress.
-struct Lane<W> {
+/// The search for the tokens of a word, which the trie has matched in part.
+struct WordSearch<W> {
     word: W,
-    /// Start of the token that is searched.
+    /// Start of the token that is searched for.
     start: usize,
-    /// The search has followed the trie up to this byte, to this node.
+    /// The bytes of the word up to here lead to `node` of the trie.
     end: usize,
     node: Node,
-    /// Id and end of the longest token found.
+    /// Id and end of the longest token found from `start` on.
     found: Option<(u32, usize)>,
 }
 
@@ -124,78 +124,80 @@ impl WordPiece {
         symbols: &mut [Vec<Symbol>; WORDS_AT_ONCE],
         each: &mut impl FnMut(W, &[Symbol]),
     ) {
-        let mut lanes: [Option<Lane<W>>; WORDS_AT_ONCE] = std::array::from_fn(|_| self.next_lane(&mut words));
+        let mut searches: [Option<WordSearch<W>>; WORDS_AT_ONCE] =
+            std::array::from_fn(|_| self.next_search(&mut words));
         symbols.iter_mut().for_each(Vec::clear);
-        let mut working = lanes.iter().flatten().count();
+        let mut working = searches.iter().flatten().count();
         while working > 0 {
-            for (place, symbols) in lanes.iter_mut().zip(&mut *symbols) {
-                let Some(lane) = place else { continue };
-                if !self.advance(lane, symbols) {
+            for (place, symbols) in searches.iter_mut().zip(&mut *symbols) {
+                let Some(search) = place else { continue };
+                if !self.advance(search, symbols) {
                     continue;
                 }
-                let next = self.next_lane(&mut words);
+                let next = self.next_search(&mut words);
                 working -= usize::from(next.is_none());
-                if let Some(lane) = std::mem::replace(place, next)
+                if let Some(search) = std::mem::replace(place, next)
                     && !symbols.is_empty()
                 {
-                    each(lane.word, symbols);
+                    each(search.word, symbols);
                 }
                 symbols.clear();
             }
         }
     }
 
-    fn next_lane<W: AsRef<[u8]>>(&self, words: &mut impl Iterator<Item = W>) -> Option<Lane<W>> {
-        let mut lane = Lane { word: words.next()?, start: 0, end: 0, node: self.trie().nowhere(), found: None };
-        if !self.is_too_long(lane.word.as_ref()) {
-            self.begin(&mut lane, Some(self.starting()), 0);
+    /// Starts the search of the next word, if there is one.
+    fn next_search<W: AsRef<[u8]>>(&self, words: &mut impl Iterator<Item = W>) -> Option<WordSearch<W>> {
+        let mut search = WordSearch { word: words.next()?, start: 0, end: 0, node: self.trie().nowhere(), found: None };
+        if !self.is_too_long(search.word.as_ref()) {
+            self.begin(&mut search, Some(self.starting()), 0);
         }
-        Some(lane)
+        Some(search)
     }
 
-    /// Starts the search of the token at byte `at`.
+    /// Starts the search for the token at byte `at`.
     #[inline(always)]
-    fn begin<W: AsRef<[u8]>>(&self, lane: &mut Lane<W>, start: Option<&Start>, at: usize) {
-        let word = lane.word.as_ref();
-        (lane.start, lane.end, lane.node, lane.found) = (at, at, self.trie().nowhere(), None);
+    fn begin<W: AsRef<[u8]>>(&self, search: &mut WordSearch<W>, start: Option<&Start>, at: usize) {
+        let word = search.word.as_ref();
+        (search.start, search.end, search.node, search.found) = (at, at, self.trie().nowhere(), None);
         let Some((node, id, len)) = start.and_then(|start| self.trie().first(start, &word[at..])) else { return };
-        (lane.end, lane.node, lane.found) = (at + len, node, id.map(|id| (id, at + len)));
-        self.prefetch(lane);
+        (search.end, search.node, search.found) = (at + len, node, id.map(|id| (id, at + len)));
+        self.prefetch(search);
     }
 
     #[inline(always)]
-    fn prefetch<W: AsRef<[u8]>>(&self, lane: &Lane<W>) {
-        if let Some(&byte) = lane.word.as_ref().get(lane.end) {
-            self.trie().prefetch(lane.node, byte);
+    fn prefetch<W: AsRef<[u8]>>(&self, search: &WordSearch<W>) {
+        if let Some(&byte) = search.word.as_ref().get(search.end) {
+            self.trie().prefetch(search.node, byte);
         }
     }
 
     /// Makes one step. Returns true if the word is complete; `symbols` is then empty if
     /// [`Self::tokenize`] would refuse it.
     #[inline(always)]
-    fn advance<W: AsRef<[u8]>>(&self, lane: &mut Lane<W>, symbols: &mut Vec<Symbol>) -> bool {
-        let word = lane.word.as_ref();
-        if let Some(&byte) = word.get(lane.end)
-            && let Some((node, id)) = self.trie().step(lane.node, byte)
+    fn advance<W: AsRef<[u8]>>(&self, search: &mut WordSearch<W>, symbols: &mut Vec<Symbol>) -> bool {
+        let word = search.word.as_ref();
+        if let Some(&byte) = word.get(search.end)
+            && let Some((node, id)) = self.trie().step(search.node, byte)
         {
-            (lane.node, lane.end) = (node, lane.end + 1);
+            (search.node, search.end) = (node, search.end + 1);
             if let Some(id) = id {
-                lane.found = Some((id, lane.end));
+                search.found = Some((id, search.end));
             }
-            self.prefetch(lane);
+            self.prefetch(search);
             return false;
         }
         let len = word.len();
-        let Some((id, end)) = lane.found else {
+        let Some((id, end)) = search.found else {
             symbols.clear();
             symbols.extend(self.unk_id().map(|id| Symbol { id, len: len as u32 }));
             return true;
         };
-        push(symbols, Symbol { id, len: (end - lane.start) as u32 });
+        push(symbols, Symbol { id, len: (end - search.start) as u32 });
         if end == len {
             return true;
         }
-        self.begin(lane, self.continuing(), end);
+        self.begin(search, self.continuing(), end);
         false
     }
 }

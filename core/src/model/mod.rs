@@ -122,7 +122,7 @@ impl Model {
         }
     }
 
-    /// Whether the model reads spaces as the marks that the pre-tokenizer would write.
+    /// Whether the model reads a space as the meta symbol that the pre-tokenizer would write.
     pub(crate) fn reads_spaces(&self) -> bool {
         self.bpe().is_some_and(|bpe| bpe.reads_spaces)
     }
@@ -195,9 +195,9 @@ impl Model {
     }
 
     /// The character that a space at the start of a word stands for.
-    pub(crate) fn mark(&self) -> Option<char> {
+    pub(crate) fn meta_symbol(&self) -> Option<char> {
         match self {
-            Self::Unigram(model) => model.mark(),
+            Self::Unigram(model) => model.meta_symbol(),
             _ => None,
         }
     }

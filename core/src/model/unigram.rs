@@ -6,8 +6,9 @@
 //! ten less than the lowest score. Adjacent unknown tokens are fused; the fused text is looked up
 //! as a piece again, or written as byte tokens.
 //!
-//! If a segmenter writes the words, a space at the start of a word stands for the mark (`▁`) that
-//! Metaspace would write. It takes one byte instead of three and covers one byte of the text.
+//! If a segmenter writes the words, a space at the start of a word stands for the meta symbol
+//! (`▁`) that Metaspace would write. It takes one byte instead of three and covers one byte of the
+//! text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,7 +40,7 @@ pub(crate) struct Unigram {
     unk_id: Option<u32>,
     /// With `byte_fallback`: the token of each byte, if there is one.
     bytes: Option<Box<[Option<u32>; 256]>>,
-    mark: Option<Mark>,
+    meta_symbol: Option<MetaSymbol>,
     /// Set if some piece is so long that searching from each position would be too slow.
     long: Option<Automaton>,
     /// The unknown token, if [`FlatPath`] can search words.
@@ -48,10 +49,10 @@ pub(crate) struct Unigram {
 
 /// The character that a space at the start of a word stands for.
 #[derive(Debug)]
-struct Mark {
+struct MetaSymbol {
     character: char,
-    /// Where pieces that start with the mark are searched after it, and the piece that is only the
-    /// mark.
+    /// The trie position behind the meta symbol, from which pieces that start with it are searched,
+    /// and the piece that is the meta symbol alone. `None` if no piece starts with it.
     place: Option<(Start, Option<u32>)>,
 }
 
@@ -73,14 +74,15 @@ impl Scratch {
 pub(super) const LONGEST_CHARACTER: usize = 4;
 
 impl Unigram {
-    /// Builds the model. `mark` is the character that a space at the start of a word stands for.
+    /// Builds the model. `meta_symbol`: the character that a space at the start of a word stands
+    /// for, if a segmenter writes the words.
     pub(crate) fn new(
         settings: &UnigramSettings,
         vocab: &Vocab,
         scores: Arc<[f64]>,
-        mark: Option<char>,
+        meta_symbol: Option<char>,
     ) -> Result<Self, LoadError> {
-        Self::with_limit(settings, vocab, scores, mark, MAX_TRIE_TOKEN_BYTES)
+        Self::with_limit(settings, vocab, scores, meta_symbol, MAX_TRIE_TOKEN_BYTES)
     }
 
     /// Like [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
@@ -88,24 +90,24 @@ impl Unigram {
         settings: &UnigramSettings,
         vocab: &Vocab,
         scores: Arc<[f64]>,
-        mark: Option<char>,
+        meta_symbol: Option<char>,
         limit: usize,
     ) -> Result<Self, LoadError> {
         let least =
             scores.iter().copied().fold(f64::INFINITY, |least, score| if score < least { score } else { least });
         let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
         let trie = Trie::new(vocab.iter())?;
-        let mark = mark.map(|character| {
+        let meta_symbol = meta_symbol.map(|character| {
             let mut buffer = [0; 4];
             let text = character.encode_utf8(&mut buffer).as_bytes();
-            Mark { character, place: trie.descend(text).map(|node| (trie.start(node), trie.id(text))) }
+            MetaSymbol { character, place: trie.descend(text).map(|node| (trie.start(node), trie.id(text))) }
         });
         let tokens = vocab.iter().map(|(token, _)| token);
         let unknown_score = least - UNKNOWN_PENALTY;
         let is_moderate = |score: &f64| score.abs() <= MAX_SCORE;
         let has_flat = trie.longest() <= limit && trie.has_narrow_ids() && scores.iter().all(is_moderate);
         Ok(Self {
-            mark,
+            meta_symbol,
             start: trie.start(trie.root()),
             long: (trie.longest() > limit).then(|| Automaton::new(&trie, tokens)),
             flat: settings.unk_id.filter(|_| has_flat && is_moderate(&unknown_score)),
@@ -149,10 +151,10 @@ impl Unigram {
     fn extend_flat(&self, word: &[u8], start: usize, unknown: u32, offers: &mut FlatOffers<'_>) -> usize {
         let (rest, scores) = (&word[start..], &*self.scores);
         let length = character_len(rest[0]);
-        let mark = if start == 0 { self.mark_of(word) } else { None };
-        // A mark is the first byte of the word and no part of the text that is searched; its own
-        // piece, if there is one, is known.
-        let (search, skipped, mut own) = match mark.map(|mark| &mark.place) {
+        let meta_symbol = if start == 0 { self.meta_symbol_of(word) } else { None };
+        // The trie is searched behind the meta symbol, which is the first byte of the word. The
+        // piece that is the meta symbol alone, if there is one, is known.
+        let (search, skipped, mut own) = match meta_symbol.map(|meta| &meta.place) {
             None => (Some(&self.start), 0, NO_TOKEN),
             Some(Some((search, id))) => (Some(search), 1, id.unwrap_or(NO_TOKEN)),
             Some(None) => (None, 1, NO_TOKEN),
@@ -211,7 +213,7 @@ impl Unigram {
         scratch.any.search_by_ends(spelled.len(), best, |start, end, id| writer.write(start, end, id))?;
         writer.end_unknown();
         if let Some(symbol) = out.get_mut(first) {
-            // The mark is shorter in the word than in `spelled`.
+            // The meta symbol takes fewer bytes in the word than in `spelled`.
             symbol.len -= (spelled.len() - word.len()) as u32;
         }
         Ok(())
@@ -222,14 +224,14 @@ impl Unigram {
     fn extend(&self, word: &[u8], start: usize, offers: &mut Offers<'_, f64>) -> Result<usize, EncodeError> {
         let rest = &word[start..];
         let length = character_len(rest[0]);
-        let mark = if start == 0 { self.mark_of(word) } else { None };
-        // The mark is the first byte, or no part of the word.
-        let (search, skipped) = match mark {
+        let meta_symbol = if start == 0 { self.meta_symbol_of(word) } else { None };
+        // As in `extend_flat`: the search starts behind the meta symbol.
+        let (search, skipped) = match meta_symbol {
             None => (Some(&self.start), 0),
-            Some(mark) => (mark.place.as_ref().map(|place| &place.0), 1),
+            Some(meta) => (meta.place.as_ref().map(|place| &place.0), 1),
         };
         let mut is_piece = false;
-        if let Some(id) = mark.and_then(|mark| mark.place.as_ref()?.1) {
+        if let Some(id) = meta_symbol.and_then(|meta| meta.place.as_ref()?.1) {
             offers.offer(length, self.scores[id as usize], id);
             is_piece = true;
         }
@@ -270,22 +272,22 @@ impl Unigram {
         }
     }
 
-    /// The mark at the start of a word, if there is one.
+    /// The meta symbol at the start of a word, if there is one.
     #[inline]
-    fn mark_of(&self, word: &[u8]) -> Option<&Mark> {
-        self.mark.as_ref().filter(|_| word.first() == Some(&b' '))
+    fn meta_symbol_of(&self, word: &[u8]) -> Option<&MetaSymbol> {
+        self.meta_symbol.as_ref().filter(|_| word.first() == Some(&b' '))
     }
 
-    /// The text with the mark as the vocabulary spells it.
+    /// The text with the meta symbol as the vocabulary spells it.
     fn spelled<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
-        match self.mark_of(text) {
+        match self.meta_symbol_of(text) {
             None => Cow::Borrowed(text),
-            Some(mark) => Cow::Owned(concat(&[mark.character.encode_utf8(&mut [0; 4]).as_bytes(), &text[1..]])),
+            Some(meta) => Cow::Owned(concat(&[meta.character.encode_utf8(&mut [0; 4]).as_bytes(), &text[1..]])),
         }
     }
 
-    pub(crate) fn mark(&self) -> Option<char> {
-        self.mark.as_ref().map(|mark| mark.character)
+    pub(crate) fn meta_symbol(&self) -> Option<char> {
+        self.meta_symbol.as_ref().map(|meta| meta.character)
     }
 
     /// The byte tokens of a text, if every byte has one.
@@ -311,10 +313,11 @@ impl Unigram {
     }
 
     /// The index of the unknown token in a word with these ids, if there is one, and if all other
-    /// tokens have their usual lengths: they are no bytes, and no mark is spelled out.
+    /// tokens have their usual lengths: there are no byte tokens, and the word has no spelled-out
+    /// meta symbol.
     pub(crate) fn varying_token(&self, word: &[u8], ids: &[u32]) -> Option<usize> {
-        let mark = self.mark.as_ref().map(|mark| mark.character.encode_utf8(&mut [0; 4]).as_bytes()[0]);
-        if self.bytes.is_some() || mark.is_some_and(|first| word.contains(&first)) {
+        let spelled = self.meta_symbol().map(|meta_symbol| meta_symbol.encode_utf8(&mut [0; 4]).as_bytes()[0]);
+        if self.bytes.is_some() || spelled.is_some_and(|first| word.contains(&first)) {
             return None;
         }
         let mut unknown = ids.iter().enumerate().filter(|&(_, &id)| self.is_unknown(id));
@@ -334,8 +337,8 @@ impl Unigram {
     pub(crate) fn memory_bytes(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, |bytes| size_of_val(&**bytes));
         let long = self.long.as_ref().map_or(0, Automaton::memory_bytes);
-        let marked = self.mark.as_ref().and_then(|mark| mark.place.as_ref()).map_or(0, |place| place.0.memory_bytes());
-        let starts = self.start.memory_bytes() + marked;
+        let place = self.meta_symbol.as_ref().and_then(|meta| meta.place.as_ref());
+        let starts = self.start.memory_bytes() + place.map_or(0, |place| place.0.memory_bytes());
         self.trie.memory_bytes() + starts + size_of_val(&*self.scores) + bytes + long
     }
 }
@@ -467,16 +470,16 @@ mod tests {
             let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is room");
             let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is room");
             prop_assert_eq!(model.flat, unk_id);
-            let without_flat = |mark| {
-                let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), mark).expect("there is room");
+            let without_flat = |meta_symbol| {
+                let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), meta_symbol).expect("there is room");
                 Unigram { flat: None, ..model }
             };
             let by_offers = without_flat(None);
-            let marked = [MAX_TRIE_TOKEN_BYTES, 0].map(|limit| {
+            let with_meta_symbol = [MAX_TRIE_TOKEN_BYTES, 0].map(|limit| {
                 Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is room")
             });
-            let [flat, long] = marked;
-            let marked = [flat, long, without_flat(Some('▁'))];
+            let [flat, long] = with_meta_symbol;
+            let with_meta_symbol = [flat, long, without_flat(Some('▁'))];
             let mut scratch = Scratch::default();
             for word in &words {
                 let mut out: Vec<Symbol> = vec![];
@@ -489,12 +492,12 @@ mod tests {
                 };
                 prop_assert_eq!(&tokens(&by_automaton, word), &slow, "{:?}", word);
                 prop_assert_eq!(&tokens(&by_offers, word), &slow, "{:?}", word);
-                // A space in place of the mark, which is two bytes shorter.
+                // A space in place of the meta symbol, which is two bytes shorter.
                 let slow = naive(&settings, &vocab, &scores, &format!("▁{word}")).map(|mut symbols| {
                     symbols[0].len -= 2;
                     symbols
                 });
-                for model in &marked {
+                for model in &with_meta_symbol {
                     prop_assert_eq!(&tokens(model, &format!(" {word}")), &slow, "{:?}", word);
                     prop_assert_eq!(tokens(model, word), naive(&settings, &vocab, &scores, word));
                 }

@@ -11,8 +11,8 @@ use crate::aligned::{AlignedText, Rewriter};
 use crate::budget::{Budget, OutputLimit};
 use crate::trie::Trie;
 
-/// The character that stands for a space in pieces: U+2581.
-pub(crate) const MARK: char = '▁';
+/// The meta symbol: the character that stands for a space in pieces, U+2581.
+pub(crate) const META_SYMBOL: char = '▁';
 
 /// The normalizer spec of a model.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl SentencePiece {
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &Budget) -> Result<(), OutputLimit> {
         let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
             self.settings;
-        let space = if escape_whitespaces { MARK } else { ' ' };
+        let space = if escape_whitespaces { META_SYMBOL } else { ' ' };
         let (mut is_blank, mut result) = (true, Ok(()));
         text.rewrite(|rewriter| {
             while remove_extra_whitespaces && !rewriter.rest().is_empty() {

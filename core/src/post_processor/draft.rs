@@ -107,9 +107,9 @@ impl Draft {
         Self { runs: vec![run], ..Self::default() }
     }
 
-    /// A draft of the first window of a text, with the other windows as its overflow.
-    pub(crate) fn of_windows(sequence: usize, windows: &[[usize; 2]]) -> Result<Self, EncodeError> {
-        if windows.len() > MAX_RUNS {
+    /// A draft of the first part of a text, with the other parts as its overflow.
+    pub(crate) fn of_parts(sequence: usize, parts: &[[usize; 2]]) -> Result<Self, EncodeError> {
+        if parts.len() > MAX_RUNS {
             return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
         }
         let draft = |&[start, end]: &[usize; 2]| {
@@ -117,7 +117,7 @@ impl Draft {
             let tokens = RunTokens::Text { sequence, start, end };
             Self::of(Run { tokens, type_id: sequence as u32, special: false, trims: vec![] })
         };
-        let mut drafts = windows.iter().map(draft);
+        let mut drafts = parts.iter().map(draft);
         let mut made = drafts.next().unwrap_or_default();
         made.overflowing = with_capacity(drafts.len())?;
         made.overflowing.extend(drafts);

@@ -30,7 +30,7 @@ impl Layout {
         texts: usize,
         add_special_tokens: bool,
     ) -> Result<Self, EncodeError> {
-        let drafts = (0..texts).map(|sequence| Draft::of_windows(sequence, &[[0, 1]])).collect::<Result<_, _>>()?;
+        let drafts = (0..texts).map(|sequence| Draft::of_parts(sequence, &[[0, 1]])).collect::<Result<_, _>>()?;
         let draft = post_processor.process(drafts, add_special_tokens)?;
         let mut sequence_ids = vec![];
         push_sequence_ids(&draft.ranges, draft.len(), &mut sequence_ids);

@@ -17,15 +17,15 @@ use spellings::Spellings;
 pub(crate) struct Reach {
     /// By [`bucket`]: the length in bytes of the longest token that begins with these bytes.
     longest: Box<[u16]>,
-    /// The length of the longest token, in bytes of a text.
-    most: usize,
-    /// The spellings of tokens in a text that does not contain [`Self::mark`]. `None` if they would
-    /// need too much memory.
+    /// The length of the longest token, in bytes of text.
+    max_len: usize,
+    /// The spellings of tokens in a text that does not contain [`Self::meta_symbol`]. `None` if
+    /// they would need too much memory.
     spellings: Option<Spellings>,
     /// Whether tokens are written with the printable characters of byte-level vocabularies.
     printable: bool,
-    /// The character that tokens have instead of a space.
-    mark: Option<char>,
+    /// The character that stands for a space in tokens.
+    meta_symbol: Option<char>,
     /// The character that may be inserted before a word. A token can then begin with one character
     /// more than the text.
     prefix: Option<char>,
@@ -112,17 +112,17 @@ impl Reach {
             _ => None,
         });
         let puts_space = stages.iter().any(|stage| matches!(stage, Stage::PrefixSpace));
-        let (mark, prefix) = match (pipeline.spaces, spaces) {
-            (Some(spaces), _) => (Some(spaces.mark), Some(spaces.mark)),
-            (None, Some((mark, prepends))) => (Some(mark), prepends.then_some(mark)),
+        let (meta_symbol, prefix) = match (pipeline.spaces, spaces) {
+            (Some(spaces), _) => (Some(spaces.meta_symbol), Some(spaces.meta_symbol)),
+            (None, Some((meta_symbol, prepends))) => (Some(meta_symbol), prepends.then_some(meta_symbol)),
             (None, None) => (None, puts_space.then_some(' ')),
         };
         let mut made = Self {
             longest: vec![0; BUCKETS].into(),
-            most: 0,
+            max_len: 0,
             spellings: None,
             printable: writes_bytes || pipeline.token_form == TokenForm::Printable,
-            mark,
+            meta_symbol,
             prefix,
             continuing,
         };
@@ -131,11 +131,11 @@ impl Reach {
         for (token, _) in pipeline.vocab.iter() {
             if !made.printable {
                 made.add(token, &mut all);
-                if let Some(mark) = mark
+                if let Some(meta_symbol) = meta_symbol
                     && let Ok(token) = std::str::from_utf8(token)
-                    && token.contains(mark)
+                    && token.contains(meta_symbol)
                 {
-                    made.add(token.replace(mark, " ").as_bytes(), &mut all);
+                    made.add(token.replace(meta_symbol, " ").as_bytes(), &mut all);
                 }
                 continue;
             }
@@ -154,7 +154,7 @@ impl Reach {
         let mut note = |token: &[u8]| {
             bytes.extend_from_slice(token);
             ends.push(bytes.len() as u32);
-            self.most = self.most.max(token.len());
+            self.max_len = self.max_len.max(token.len());
             if let Some(bucket) = bucket(token) {
                 let length = u16::try_from(token.len()).unwrap_or(u16::MAX);
                 self.longest[bucket] = self.longest[bucket].max(length);
@@ -175,7 +175,7 @@ impl Reach {
     /// first [`KEY`] bytes only.
     fn longest(&self, bytes: &[u8]) -> usize {
         let longest = match bucket(bytes).map(|bucket| self.longest[bucket]) {
-            Some(u16::MAX) => self.most,
+            Some(u16::MAX) => self.max_len,
             Some(longest) => usize::from(longest),
             None => KEY - 1,
         };
@@ -204,7 +204,7 @@ impl Reach {
         let bytes = text.as_bytes();
         let slack = i32::try_from(slack).unwrap_or(i32::MAX);
         let from = match last_ends.starts_anywhere {
-            true => end.saturating_sub(self.most.min(SEARCHED_BEFORE)),
+            true => end.saturating_sub(self.max_len.min(SEARCHED_BEFORE)),
             false => last_ends.first().unwrap_or(end).max(end.saturating_sub(SEARCHED_BEFORE)),
         };
         let missing = self.tokens_to_cross(bytes, from, end);
@@ -227,7 +227,7 @@ impl Reach {
         for place in last_ends.ends.iter().flatten() {
             place.checked_sub(from).and_then(|at| is_common.get_mut(at)).into_iter().for_each(|common| *common = true);
         }
-        let spellings = self.spellings.as_ref().filter(|_| !self.has_mark(text, from, end));
+        let spellings = self.spellings.as_ref().filter(|_| !self.has_meta_symbol(text, from, end));
         let mut look = |start: usize, cost: i32, costs: &mut [i32], behind: &mut Vec<(usize, i32)>| {
             let longest = self.longest(&bytes[start..]);
             seen = seen.max(start + longest);
@@ -290,12 +290,12 @@ impl Reach {
         seen.min(text.len())
     }
 
-    /// Whether the text from which tokens cross `end` may contain the mark, so that
+    /// Whether the text from which tokens cross `end` may contain the meta symbol, so that
     /// [`Self::spellings`] does not list all tokens.
-    fn has_mark(&self, text: &str, from: usize, end: usize) -> bool {
-        let Some(mark) = self.mark else { return false };
-        let near = text.floor_char_boundary(from)..text.ceil_char_boundary((end + 2 * self.most).min(text.len()));
-        near.len() > 2 * SEARCHED_BEFORE || text[near].contains(mark)
+    fn has_meta_symbol(&self, text: &str, from: usize, end: usize) -> bool {
+        let Some(meta_symbol) = self.meta_symbol else { return false };
+        let near = text.floor_char_boundary(from)..text.ceil_char_boundary((end + 2 * self.max_len).min(text.len()));
+        near.len() > 2 * SEARCHED_BEFORE || text[near].contains(meta_symbol)
     }
 
     /// For each position of `from..=end`: a number of tokens that is not enough to get from there
@@ -330,11 +330,11 @@ impl Reach {
             } else {
                 let Ok(text) = std::str::from_utf8(bytes) else { return false };
                 spelled.extend(prefix);
-                spelled.extend(text.chars().map(|c| if c == ' ' { self.mark.unwrap_or(c) } else { c }));
+                spelled.extend(text.chars().map(|c| if c == ' ' { self.meta_symbol.unwrap_or(c) } else { c }));
             }
             pipeline.vocab.id(spelled.as_bytes()).is_some()
         };
-        (self.printable || self.mark.is_some()) && is_spelled(None, "")
+        (self.printable || self.meta_symbol.is_some()) && is_spelled(None, "")
             || self.prefix.is_some() && is_spelled(self.prefix, "")
             || !self.continuing.is_empty() && is_spelled(None, &self.continuing)
             || std::str::from_utf8(bytes).is_ok_and(|text| pipeline.added_tokens.by_content(text).is_some())

@@ -1,5 +1,5 @@
-//! A table of the result for each character, for a normalizer and a pre-tokenizer that handle
-//! characters independently.
+//! A table that has for each character what a normalizer and a pre-tokenizer make of it, if they
+//! handle characters independently.
 
 use std::sync::OnceLock;
 
@@ -23,7 +23,8 @@ pub(super) enum Role {
     Nothing = 3,
     /// Depends on its neighbours.
     General = 4,
-    /// Part of a word, unless a neighbour changes it. Segmenters look at the neighbours.
+    /// A combining mark, or a character that may change with a neighbour as one does. Part of a
+    /// word, unless a neighbour changes it: segmenters look at the neighbours.
     Mark = 5,
 }
 
@@ -34,14 +35,15 @@ pub(super) type CharacterEntry = [u8; 16];
 /// Maximum length of the text in an entry.
 pub(super) const LONGEST: usize = 14;
 
-/// The byte of an entry that holds length and kind.
+/// The byte of an entry that holds length and role.
 const CONTROL: usize = 15;
 
-/// The byte of an entry that is set if NFD can move a mark across or out of the character.
+/// The byte of an entry that is set if NFD can move a combining mark across or out of the
+/// character.
 const REORDERS: usize = 14;
 
-/// The characters of a text while an entry is made. They are few; more than
-/// [`Expansion::MAX_CHARACTERS`] do not fit into an entry.
+/// What the steps of a normalizer make of one character, while its entry is computed. More than
+/// [`Expansion::MAX_CHARACTERS`] would not fit into an entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expansion {
     characters: [char; Self::MAX_CHARACTERS],
@@ -81,8 +83,8 @@ impl Expansion {
     }
 }
 
-/// Makes an entry of characters.
-pub(super) fn entry_of_chars(kind: Role, written: &[char]) -> CharacterEntry {
+/// The entry of a character for which `written` is written.
+pub(super) fn entry_of_chars(role: Role, written: &[char]) -> CharacterEntry {
     let (mut text, mut len) = ([0; LONGEST], 0);
     for character in written {
         match text.get_mut(len..len + character.len_utf8()) {
@@ -90,27 +92,28 @@ pub(super) fn entry_of_chars(kind: Role, written: &[char]) -> CharacterEntry {
             None => return entry(Role::General, ""),
         }
     }
-    entry(kind, std::str::from_utf8(&text[..len]).expect("characters were written"))
+    entry(role, std::str::from_utf8(&text[..len]).expect("characters were written"))
 }
 
-/// Marks an entry: see [`reorders`].
+/// Sets what [`reorders`] returns for an entry.
 pub(super) fn with_reorders(mut entry: CharacterEntry, reorders: bool) -> CharacterEntry {
     entry[REORDERS] = u8::from(reorders);
     entry
 }
 
-/// Whether NFD can move a mark across or out of the character.
+/// Whether NFD can move a combining mark across or out of the character.
 #[inline(always)]
 pub(super) fn reorders(entry: &CharacterEntry) -> bool {
     entry[REORDERS] != 0
 }
 
-/// Makes an entry.
-pub(super) fn entry(kind: Role, written: &str) -> CharacterEntry {
-    let (kind, written) = if written.len() > LONGEST { (Role::General, "") } else { (kind, written) };
+/// The entry of a character for which `written` is written. A longer text than fits needs the
+/// normalizer.
+pub(super) fn entry(role: Role, written: &str) -> CharacterEntry {
+    let (role, written) = if written.len() > LONGEST { (Role::General, "") } else { (role, written) };
     let mut entry = [0; 16];
     entry[..written.len()].copy_from_slice(written.as_bytes());
-    entry[CONTROL] = (kind as u8) << 4 | written.len() as u8;
+    entry[CONTROL] = (role as u8) << 4 | written.len() as u8;
     entry
 }
 
@@ -120,8 +123,9 @@ pub(super) fn len(entry: &CharacterEntry) -> usize {
     usize::from(entry[CONTROL] & 15)
 }
 
+/// The role in an entry.
 #[inline(always)]
-pub(super) fn kind(entry: &CharacterEntry) -> Role {
+pub(super) fn role(entry: &CharacterEntry) -> Role {
     match entry[CONTROL] >> 4 & 7 {
         0 => Role::Word,
         1 => Role::Alone,
@@ -140,17 +144,17 @@ pub(super) struct CharacterTable {
     pages: Box<[OnceLock<Box<Page>>]>,
 }
 
-/// What a block does with a [`Role::Mark`] of at least three bytes.
+/// How a block treats a combining mark ([`Role::Mark`]) of at least three bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LongMarks {
-    /// It ends.
+    /// The block ends before it.
     Stop,
-    /// The mark is part of a word, if the character before it has at least three bytes too.
+    /// It is part of the word if the character before it has at least three bytes too. Otherwise
+    /// the block ends before it.
     Join,
 }
 
-/// The entries of adjacent characters, twice: with all that an entry has, and in the form that
-/// [`super::wide`] reads.
+/// The entries of adjacent characters, in full and in the shorter form that [`super::wide`] reads.
 #[derive(Debug)]
 struct Page {
     entries: [CharacterEntry; CODES_PER_PAGE],

@@ -2,10 +2,10 @@
 //!
 //! A segmenter reads a text once and writes its normalized words into a buffer, one directly after
 //! the other; white space between words is left out. The word cache and the model then process the
-//! buffer. Text is read 64 bytes at a time, with the masks of [`crate::simd`] for ASCII and with a
-//! table ([`characters`]) for other characters. Characters that the table cannot describe because
-//! they depend on their neighbours go through the normalizer and the pre-tokenizer, from the start
-//! of their word to the next white space.
+//! buffer. Text is read in blocks of 64 bytes, with the masks of [`crate::simd`] for ASCII and with
+//! a table ([`characters`]) for other characters. Characters that the table cannot describe because
+//! they depend on their neighbours need the *general* way: from the start of their word to the next
+//! white space, the text goes through the normalizer and the pre-tokenizer.
 //!
 //! - [`bert`]: BertNormalizer, or some of its steps, and BertPreTokenizer.
 //! - [`metaspace`]: a charsmap and Metaspace, with or without WhitespaceSplit.
@@ -48,23 +48,23 @@ pub(crate) enum FillEnd {
 }
 
 impl Segmenter {
-    /// The segmenter for a normalizer and a pre-tokenizer, if there is one. Segmenters that write
-    /// marks as spaces are only used if the model reads them so.
+    /// The segmenter for a normalizer and a pre-tokenizer, if there is one. A segmenter that writes
+    /// the meta symbol as a space is only used if the model reads it so.
     pub(crate) fn of(
         normalizer: Option<&Normalizer>,
         pretokenizer: &PreTokenizer,
-        model_reads_marks: bool,
+        model_reads_meta_symbol: bool,
     ) -> Option<Self> {
-        let metaspace = || Metaspace::of(normalizer, pretokenizer).filter(|_| model_reads_marks);
+        let metaspace = || Metaspace::of(normalizer, pretokenizer).filter(|_| model_reads_meta_symbol);
         let bert = Bert::of(normalizer, pretokenizer).map(|bert| Self::Bert(Box::new(bert)));
         bert.or_else(|| metaspace().map(|metaspace| Self::Metaspace(Box::new(metaspace))))
     }
 
     /// The character that a space at the start of a word stands for.
-    pub(crate) fn mark(&self) -> Option<char> {
+    pub(crate) fn meta_symbol(&self) -> Option<char> {
         match self {
             Self::Bert(_) => None,
-            Self::Metaspace(metaspace) => Some(metaspace.mark()),
+            Self::Metaspace(metaspace) => Some(metaspace.meta_symbol()),
         }
     }
 

@@ -45,9 +45,11 @@ impl Twin {
         let word = |span: &Span| {
             let (text, origins) = (&aligned.as_str()[span.range()], &aligned.origins()[span.range()]);
             let mut word: Word = (text.into(), origins.to_vec());
-            // A mark at the start is written as a space by segmenters.
-            if let Some(mark) = self.segmenter.mark().filter(|&mark| text.starts_with(mark)) {
-                word = ([b" ", &word.0[mark.len_utf8()..]].concat(), word.1[mark.len_utf8() - 1..].to_vec());
+            // A meta symbol at the start is written as a space by segmenters.
+            if let Some(meta_symbol) = self.segmenter.meta_symbol().filter(|&meta_symbol| text.starts_with(meta_symbol))
+            {
+                word =
+                    ([b" ", &word.0[meta_symbol.len_utf8()..]].concat(), word.1[meta_symbol.len_utf8() - 1..].to_vec());
             }
             word
         };
@@ -213,9 +215,9 @@ fn metaspaces() -> Vec<Twin> {
     };
     let join = |content: &str| json!({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": content});
     let (plain, folding) = (precompiled(&rules), precompiled(&folding));
-    let without_marks = precompiled(&rules.into_iter().filter(|rule| rule.0 != "▁").collect::<Vec<_>>());
-    let joins_to_marks =
-        [&plain, &without_marks].map(|charsmap| json!({"type": "Sequence", "normalizers": [charsmap, join("▁")]}));
+    let without_meta_symbol = precompiled(&rules.into_iter().filter(|rule| rule.0 != "▁").collect::<Vec<_>>());
+    let joins_to_meta_symbol = [&plain, &without_meta_symbol]
+        .map(|charsmap| json!({"type": "Sequence", "normalizers": [charsmap, join("▁")]}));
     let normalizers = [
         Value::Null,
         json!({"type": "Sequence", "normalizers": [plain, join(" ")]}),
@@ -231,16 +233,16 @@ fn metaspaces() -> Vec<Twin> {
         json!({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace("always")]}),
     ];
     let all = normalizers.iter().map(|normalizer| (normalizer, &pre_tokenizers[..]));
-    // `WhitespaceSplit` does not split at marks.
+    // `WhitespaceSplit` does not split at meta symbols.
     let (metaspaces, split) = pre_tokenizers.split_at(3);
-    assert!(Twin::new(&joins_to_marks[0], &split[0]).is_none());
-    let all = all.chain(joins_to_marks.iter().map(|normalizer| (normalizer, metaspaces)));
+    assert!(Twin::new(&joins_to_meta_symbol[0], &split[0]).is_none());
+    let all = all.chain(joins_to_meta_symbol.iter().map(|normalizer| (normalizer, metaspaces)));
     let twins = all.flat_map(|(normalizer, pre)| pre.iter().map(move |pre| Twin::new(normalizer, pre)));
     twins.map(|twin| twin.expect("there is one")).collect()
 }
 
 #[test]
-fn every_character_in_telling_neighbourhoods_between_marks() {
+fn metaspace_for_every_character_in_telling_neighbourhoods() {
     let twins = metaspaces();
     for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(7)) {
         let twin = &twins[character as usize % twins.len()];
@@ -252,7 +254,7 @@ fn every_character_in_telling_neighbourhoods_between_marks() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
-    fn words_with_marks_are_those_of_normalizer_and_pre_tokenizer(
+    fn words_with_meta_symbols_are_those_of_normalizer_and_pre_tokenizer(
         text in prop::collection::vec(prop_oneof![
             6 => prop::sample::select(TEST_CHARACTERS.chars().collect::<Vec<_>>()).prop_map(String::from),
             4 => "[a-zA-Z]{1,12} ?", 2 => "\\PC", 1 => " {1,70}|[a-z]{60,140}|\n{1,70}|\r\n", 1 => "[а-яА-Я]{1,9} |[一-三]{1,4}",

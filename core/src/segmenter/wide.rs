@@ -1,5 +1,5 @@
-//! The characters of a block that are not ASCII, for the segmenters: [`WideBlock::read`] looks up
-//! all of them before the block is written, so that the masks of the block describe them too.
+//! The *wide* characters of a block: those that are not ASCII. [`WideBlock::read`] looks up all of
+//! them before a segmenter writes the block, so that the masks of the block describe them too.
 //!
 //! A character is described byte by byte. Its text takes the place of the character in the block,
 //! and bytes that remain are left out when the block is compressed. Characters whose text is longer
@@ -7,7 +7,7 @@
 
 use super::characters::{self, CharacterEntry, LongMarks, Role};
 use crate::pretokenizer::unicode::decode;
-use crate::simd::{BLOCK, Masks, Simd};
+use crate::simd::{BLOCK, Masks, PaddedBlock, Simd};
 
 /// Outside of blocks, characters are read one by one. After this many in a row that a block could
 /// have read, the next block starts.
@@ -16,13 +16,10 @@ pub(super) const MAX_COVERED: usize = 8;
 /// The maximum length of a character in bytes.
 const MAX_LEN: usize = 4;
 
-/// A block and the bytes after it, so that four bytes can be read from each of its positions.
-pub(super) type Window = [u8; BLOCK + MAX_LEN];
-
-/// The block at the start of `rest`, and the bytes after it. If `rest` is shorter, its bytes are
-/// copied to the start of `padding`, and that is the result.
+/// The start of `rest` as a padded block. If `rest` is shorter, its bytes are copied to the start
+/// of `padding`, and that is the result.
 #[inline(always)]
-pub(super) fn window<'a>(rest: &'a [u8], padding: &'a mut Window) -> &'a Window {
+pub(super) fn padded_block<'a>(rest: &'a [u8], padding: &'a mut PaddedBlock) -> &'a PaddedBlock {
     rest.first_chunk().unwrap_or_else(|| {
         padding[..rest.len()].copy_from_slice(rest);
         padding
@@ -31,27 +28,28 @@ pub(super) fn window<'a>(rest: &'a [u8], padding: &'a mut Window) -> &'a Window 
 
 /// The four bytes from a position of the block on.
 #[inline(always)]
-fn four_bytes(window: &Window, start: usize) -> &[u8; MAX_LEN] {
-    window[start..].first_chunk().expect("a window has bytes after the block")
+fn four_bytes(block: &PaddedBlock, start: usize) -> &[u8; MAX_LEN] {
+    block[start..].first_chunk().expect("there are three bytes after the block")
 }
 
 /// As [`four_bytes`].
 #[inline(always)]
-fn four_bytes_mut(window: &mut Window, start: usize) -> &mut [u8; MAX_LEN] {
-    window[start..].first_chunk_mut().expect("a window has bytes after the block")
+fn four_bytes_mut(block: &mut PaddedBlock, start: usize) -> &mut [u8; MAX_LEN] {
+    block[start..].first_chunk_mut().expect("there are three bytes after the block")
 }
 
-/// The byte of the text is written.
+/// Flag of a byte that is written.
 const KEPT: u8 = 1;
-/// The character is part of a word.
+/// Flag of the bytes of a character that is part of a word.
 const LETTER: u8 = 2;
-/// The character is removed.
+/// Flag of the bytes of a character that is removed.
 const REMOVED: u8 = 4;
-/// The byte is not the first of a text.
+/// Flag of a byte that is not the first of its character.
 const INNER: u8 = 8;
-/// The first byte of a mark that is part of a word only after a character of at least three bytes.
-const MARK: u8 = 16;
-/// The character ends the block.
+/// Flag of the first byte of a combining mark of at least three bytes, which is part of a word only
+/// after a character of at least three bytes.
+const LONG_MARK: u8 = 16;
+/// Flag of the bytes of a character before which the block ends.
 const OTHER: u8 = 32;
 
 /// The text that is written for a character, padded with zeros, and flags of its bytes.
@@ -69,9 +67,9 @@ impl WideEntry {
     pub(super) fn of(len: usize, entry: &CharacterEntry, long_marks: LongMarks) -> Self {
         let written = characters::len(entry);
         let mut first = 0;
-        let all = match characters::kind(entry) {
+        let all = match characters::role(entry) {
             Role::Mark if len >= 3 && written <= len && long_marks == LongMarks::Join => {
-                first = MARK;
+                first = LONG_MARK;
                 LETTER
             }
             Role::Word if written <= len => LETTER,
@@ -101,50 +99,50 @@ impl WideEntry {
 /// unspecified values.
 #[derive(Debug)]
 pub(super) struct WideBlock {
-    texts: Window,
-    flags: Window,
+    texts: PaddedBlock,
+    flags: PaddedBlock,
 }
 
-/// The bytes of wide characters, one bit per byte.
+/// Sets of bytes of the wide characters in a block, one bit per byte.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct WideMasks {
-    /// They are written.
+    /// The bytes that are written.
     pub(super) kept: u64,
-    /// They belong to characters that are part of a word.
+    /// The bytes of characters that are part of a word.
     pub(super) letters: u64,
-    /// They belong to characters that are removed.
+    /// The bytes of characters that are removed.
     pub(super) removed: u64,
-    /// They are not the first byte of a text.
+    /// The bytes that are not the first of their character.
     pub(super) inner: u64,
-    /// The first bytes of marks that are part of a word only after a character of at least three
-    /// bytes.
-    pub(super) marks: u64,
+    /// The first bytes of combining marks that are part of a word only after a character of at
+    /// least three bytes.
+    pub(super) long_marks: u64,
 }
 
 impl WideBlock {
     pub(super) fn new() -> Self {
-        Self { texts: [0; BLOCK + MAX_LEN], flags: [0; BLOCK + MAX_LEN] }
+        Self { texts: [0; size_of::<PaddedBlock>()], flags: [0; size_of::<PaddedBlock>()] }
     }
 
-    /// Looks up the wide characters of a block, as far as `covered` has its bytes. Returns the
-    /// bytes up to the first character that ends the block or is not completely in it, and whether
-    /// the former is the case.
+    /// Looks up the wide characters among the bytes `covered` of a block. Returns these bytes up to
+    /// the first character that is not completely in the block or whose entry is
+    /// [`WideEntry::OTHER`], and whether the latter was the reason.
     #[inline(always)]
     pub(super) fn read(
         &mut self,
         simd: Simd,
-        window: &Window,
+        padded: &PaddedBlock,
         masks: &Masks,
         covered: u64,
         entry: impl Fn(u32) -> WideEntry,
     ) -> (u64, bool) {
-        let block = window.first_chunk().expect("a window starts with a block");
+        let block = padded.first_chunk().expect("a padded block starts with a block");
         // The first bytes of characters have the two highest bits set.
         let mut rest = masks.high & simd.any_bit(block, 0x40) & covered;
         let (mut start, mut end) = (0, 0);
         while rest != 0 {
             start = rest.trailing_zeros() as usize % BLOCK;
-            let (code, len) = decode(*four_bytes(window, start));
+            let (code, len) = decode(*four_bytes(padded, start));
             let entry = entry(code);
             if entry.is_other() {
                 return (covered & !(u64::MAX << start), true);
@@ -157,17 +155,17 @@ impl WideBlock {
         (if end > BLOCK { covered & !(u64::MAX << start) } else { covered }, false)
     }
 
-    /// The masks of the wide characters that were read. `wide` has their bytes.
+    /// The masks of the wide characters that were read, whose bytes are `wide`.
     #[inline(always)]
     pub(super) fn masks(&self, simd: Simd, wide: u64) -> WideMasks {
-        let flags = self.flags.first_chunk().expect("a window starts with a block");
+        let flags = self.flags.first_chunk().expect("a padded block starts with a block");
         let mask = |flag: u8| simd.any_bit(flags, flag) & wide;
         WideMasks {
             kept: mask(KEPT),
             letters: mask(LETTER),
             removed: mask(REMOVED),
             inner: mask(INNER),
-            marks: mask(MARK),
+            long_marks: mask(LONG_MARK),
         }
     }
 
@@ -180,8 +178,8 @@ impl WideBlock {
     }
 }
 
-/// The bytes of `removed` characters that follow a letter directly, or other removed characters
-/// that do. `before` are the positions after a letter.
+/// The bytes of `removed` that follow a letter, directly or after other bytes of `removed`.
+/// `before` has the positions directly after letters.
 #[inline(always)]
 pub(super) fn after_letters(removed: u64, before: u64) -> u64 {
     let starts = removed & !(removed << 1) & before;
@@ -190,8 +188,8 @@ pub(super) fn after_letters(removed: u64, before: u64) -> u64 {
 }
 
 /// The positions in a block directly after a character of at least three bytes. `inner` are the
-/// bytes of the block that continue a character. `before` is the text before the block, of which
-/// the last character counts if `counts_last`.
+/// bytes of the block that continue a character, and `before` is the text before the block. If
+/// `counts_last` is false, the last character of `before` is ignored.
 #[inline(always)]
 pub(super) fn after_long(inner: u64, before: &[u8], counts_last: bool) -> u64 {
     let [second, last] = before.last_chunk().copied().unwrap_or([0; 2]);

@@ -17,9 +17,9 @@ pub(crate) struct SegmentedWords {
     /// then as much spare room as in `bytes`.
     origins: Vec<u32>,
     tracked: bool,
-    /// Whether each word starts with a mark that is not in the text and comes from the next
-    /// character.
-    marked: bool,
+    /// Whether each word starts with a meta symbol that is not in the text. Its origin is the
+    /// character after it.
+    inserts_meta_symbols: bool,
 }
 
 impl Default for SegmentedWords {
@@ -30,7 +30,7 @@ impl Default for SegmentedWords {
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
             origins: vec![],
             tracked: false,
-            marked: false,
+            inserts_meta_symbols: false,
         }
     }
 }
@@ -40,13 +40,17 @@ impl SegmentedWords {
         self.len = 0;
         self.ends.clear();
         self.tracked = tracked;
-        self.marked = false;
+        self.inserts_meta_symbols = false;
         self.grow_origins();
     }
 
-    /// Sets `marked`.
-    pub(super) fn marks_are_put(&mut self, marked: bool) {
-        self.marked = marked;
+    pub(super) fn set_inserts_meta_symbols(&mut self, inserts_meta_symbols: bool) {
+        self.inserts_meta_symbols = inserts_meta_symbols;
+    }
+
+    #[inline(always)]
+    pub(super) fn is_tracked(&self) -> bool {
+        self.tracked
     }
 
     /// The words, one directly after the other.
@@ -90,7 +94,7 @@ impl SegmentedWords {
         }));
     }
 
-    /// Whether the ends of another block's words fit, and of a word that starts before the block.
+    /// Whether there is room for the ends of a block's words and of a word before the block.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
         self.ends.len() < self.ends.capacity() - BLOCK
@@ -120,9 +124,9 @@ impl SegmentedWords {
         }
     }
 
-    /// Appends the bytes of a block selected by `kept`; words start at the bits of `starts`. The
-    /// block is at byte `at` of the text. If tracked, the first bytes of the words come from the
-    /// bits of `origins`, which are as many.
+    /// Appends the bytes `kept` of a block, which is at byte `at` of the text. Words start at the
+    /// bits of `starts`. If tracked, the origin of the first byte of each word is the bit of
+    /// `origins` with the same number; there are as many.
     #[inline(always)]
     pub(super) fn push_block(
         &mut self,
@@ -141,8 +145,8 @@ impl SegmentedWords {
             let mut places = [0; BLOCK];
             simd.compress(&BYTE_POSITIONS, kept, &mut places);
             room.iter_mut().zip(places).for_each(|(origin, place)| *origin = at as u32 + u32::from(place));
-            if self.marked || starts != origins {
-                let first = at + usize::from(self.marked);
+            if self.inserts_meta_symbols || starts != origins {
+                let first = at + usize::from(self.inserts_meta_symbols);
                 for (word, origin) in positions(ends).zip(positions(origins)) {
                     room[word] = (first + origin) as u32;
                 }
@@ -156,7 +160,7 @@ impl SegmentedWords {
         self.len += kept.count_ones() as usize;
     }
 
-    /// Starts a word.
+    /// Ends the last word, if there is one. The next byte starts a word.
     #[inline(always)]
     pub(super) fn start_word(&mut self) {
         if self.len > 0 {
@@ -183,7 +187,7 @@ impl SegmentedWords {
         self.len += len;
     }
 
-    /// Removes the last `len` bytes, which belong to the last word.
+    /// Removes the last `len` bytes, which belong to the last word, so that others replace them.
     pub(super) fn take_back(&mut self, len: usize) {
         self.len -= len;
     }

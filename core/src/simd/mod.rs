@@ -52,6 +52,9 @@ use packed::PackedIds;
 /// Number of bytes that are classified at once.
 pub(crate) const BLOCK: usize = 64;
 
+/// A block and the bytes after it, so that four bytes can be read from each of its positions.
+pub(crate) type PaddedBlock = [u8; BLOCK + 3];
+
 /// The positions in a block.
 pub(crate) const BYTE_POSITIONS: [u8; BLOCK] = {
     let mut all = [0; BLOCK];

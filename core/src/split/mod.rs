@@ -105,8 +105,8 @@ const MAX_TRIED_PREFIXES: usize = 16;
 /// the files of real models, pieces of 16 tokens take up to a tenth of it, and longer ones less.
 const WORK_PER_BYTE: u64 = 512;
 const MIN_WORK: u64 = 1 << 21;
-/// The work at which a split fails, as a multiple of that.
-const MOST_WORK: u64 = 3;
+/// The work at which a split fails, as a multiple of the work that makes it hasty.
+const MAX_WORK_FACTOR: u64 = 3;
 /// Maximum number of boundaries that are tried in haste.
 const HASTY_BOUNDARIES: usize = 2;
 /// Minimum number of bytes after the text that a piece depends on, so that no character and no
@@ -265,7 +265,7 @@ impl<'a> Splitter<'a> {
         // A stream makes many calls.
         let least = if self.is_end { MIN_WORK } else { MIN_WORK / 8 };
         let allowed = |bytes: usize| least.saturating_add(WORK_PER_BYTE.saturating_mul(bytes as u64));
-        let most = MOST_WORK.saturating_mul(allowed(self.text.len()));
+        let most = MAX_WORK_FACTOR.saturating_mul(allowed(self.text.len()));
         if done > most {
             let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);
             return Err(OutputLimit { component: SPLIT, reached: size(done), limit: size(most) }.into());

@@ -5,7 +5,7 @@
 use foldhash::fast::RandomState;
 use std::hash::BuildHasher;
 
-use super::Hit;
+use super::WordFlags;
 use super::spill_ring::SpillRing;
 use crate::memory::fallible::append;
 use crate::memory::{Table, Zeroed};
@@ -30,7 +30,7 @@ const _: () = assert!(size_of::<LongSlot>() == 16);
 #[allow(unsafe_code, reason = "the trait is unsafe to implement")]
 unsafe impl Zeroed for LongSlot {}
 
-/// In a slot's length: see [`Hit::lengths_vary`].
+/// In a slot's length: see [`WordFlags::lengths_vary`].
 const LENGTHS_VARY_FLAG: u16 = 1 << 15;
 
 /// The table. See the module documentation. A bucket is two adjacent slots; the newer word is in
@@ -60,14 +60,14 @@ impl LongWords {
     }
 
     /// Appends the ids of a word, if it is in the table.
-    pub(super) fn append_ids(&self, word: &[u8], ring: &SpillRing, ids: &mut Vec<u32>) -> Option<Hit> {
-        let (hit, found) = self.find(word, ring)?;
+    pub(super) fn append_ids(&self, word: &[u8], ring: &SpillRing, ids: &mut Vec<u32>) -> Option<WordFlags> {
+        let (flags, found) = self.find(word, ring)?;
         append(ids, found);
-        Some(hit)
+        Some(flags)
     }
 
     /// The ids of a word, if it is in the table.
-    pub(super) fn find<'a>(&self, word: &[u8], ring: &'a SpillRing) -> Option<(Hit, &'a [u32])> {
+    pub(super) fn find<'a>(&self, word: &[u8], ring: &'a SpillRing) -> Option<(WordFlags, &'a [u32])> {
         let hash = self.hasher.hash_one(word);
         let at = self.bucket(hash);
         self.slots[at..at + 2].iter().find_map(|slot| {
@@ -76,8 +76,8 @@ impl LongWords {
                 return None;
             }
             let entry = ring.read(slot.place, count + len.div_ceil(4))?;
-            let hit = Hit { lengths_vary: slot.len & LENGTHS_VARY_FLAG != 0 };
-            has_bytes(&entry[count..], word).then(|| (hit, &entry[..count]))
+            let flags = WordFlags { lengths_vary: slot.len & LENGTHS_VARY_FLAG != 0 };
+            has_bytes(&entry[count..], word).then(|| (flags, &entry[..count]))
         })
     }
 

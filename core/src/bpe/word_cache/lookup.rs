@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::Hit;
+use super::WordFlags;
 use super::long::LongWords;
 use super::medium::{self, MediumWords};
 use super::slot::{Bucket, LENGTHS_VARY_FLAG, Slot};
@@ -21,12 +21,12 @@ pub(crate) struct Probes {
     /// The number of words. The lists may be longer.
     words: usize,
     keys: Vec<Key>,
-    /// The primary bucket of a short word; the index in `medium` of other words. If the table has
-    /// grown since, some words have moved to other buckets; they are merged again.
+    /// The primary bucket of a short word; for other words, the index in `medium`. If the table
+    /// grows after the probe, some words have moved to other buckets; they are merged again.
     buckets: Vec<u32>,
-    /// The words that are not short.
-    long: Vec<u32>,
-    /// One entry for each word in `long`.
+    /// The indices of the words that are not short.
+    not_short: Vec<u32>,
+    /// The probe of each word in `not_short`; it finds nothing if the word is longer than medium.
     medium: Vec<medium::MediumProbe>,
 }
 
@@ -51,9 +51,9 @@ impl Probes {
         &self.medium[self.buckets[at] as usize]
     }
 
-    /// The words that are not short.
-    pub(super) fn long(&self) -> impl Iterator<Item = usize> {
-        self.long.iter().map(|&at| at as usize)
+    /// The indices of the words that are not short.
+    pub(super) fn not_short(&self) -> impl Iterator<Item = usize> {
+        self.not_short.iter().map(|&at| at as usize)
     }
 
     fn resize(&mut self, words: usize) {
@@ -62,19 +62,19 @@ impl Probes {
             self.keys.resize(words, 0);
             self.buckets.resize(words, 0);
         }
-        self.long.clear();
+        self.not_short.clear();
         self.medium.clear();
         // `Simd::push_positions` needs spare capacity for a block.
-        self.long.reserve(words + BLOCK);
+        self.not_short.reserve(words + BLOCK);
     }
 }
 
-/// Adjacent words that were all found.
+/// A run of adjacent words that were all found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct HitRun {
     /// The number of words.
     pub(super) words: usize,
-    /// Whether [`Hit::lengths_vary`] is set for one of them.
+    /// Whether [`WordFlags::lengths_vary`] is set for one of them.
     pub(super) lengths_vary: bool,
     /// The last of them that was found in its secondary bucket.
     pub(super) secondary: Option<usize>,
@@ -101,10 +101,10 @@ impl<'a> Lookup<'a> {
             let words = at..at + ends.len();
             let (keys, buckets) = (&mut probes.keys[words.clone()], &mut probes.buckets[words]);
             let not_short = self.simd.prefetch_words(text, from, ends, self.buckets, keys, buckets);
-            self.simd.push_positions(not_short, at as u32, &mut probes.long);
+            self.simd.push_positions(not_short, at as u32, &mut probes.not_short);
             from = ends[ends.len() - 1];
         }
-        for (index, &at) in (0..).zip(&probes.long) {
+        for (index, &at) in (0..).zip(&probes.not_short) {
             let at = at as usize;
             let start = if at == 0 { start } else { ends[at - 1] };
             probes.buckets[at] = index;
@@ -140,12 +140,12 @@ impl<'a> Lookup<'a> {
             if at == words.end {
                 break;
             }
-            let Some((hit, is_secondary)) = self.append_other_hit(probes, at, ids) else { break };
+            let Some((flags, is_secondary)) = self.append_other_hit(probes, at, ids) else { break };
             if is_secondary {
                 run.secondary = Some(run.words);
             }
             run.words += 1;
-            run.lengths_vary |= hit.lengths_vary;
+            run.lengths_vary |= flags.lengths_vary;
         }
         run
     }
@@ -153,7 +153,7 @@ impl<'a> Lookup<'a> {
     /// Appends the ids of a word that is not in its primary bucket: a short word in its secondary
     /// bucket (then the second result is true), or a word of medium length.
     #[inline(never)]
-    fn append_other_hit(self, probes: &Probes, at: usize, ids: &mut Appender<'_>) -> Option<(Hit, bool)> {
+    fn append_other_hit(self, probes: &Probes, at: usize, ids: &mut Appender<'_>) -> Option<(WordFlags, bool)> {
         let key = probes.key(at);
         if key == NOT_SHORT {
             return Some((self.medium.append_ids(probes.medium(at), self.ring, ids)?, false));
@@ -170,7 +170,7 @@ impl<'a> Lookup<'a> {
 
     /// Appends the ids of a single short word. `primary` is the number of its primary bucket.
     #[inline(always)]
-    pub(super) fn append_ids(self, key: Key, primary: usize, ids: &mut Appender<'_>) -> Option<Hit> {
+    pub(super) fn append_ids(self, key: Key, primary: usize, ids: &mut Appender<'_>) -> Option<WordFlags> {
         let primary = self.buckets.get(primary)?;
         primary.find(key).or_else(|| self.find_secondary(key, primary))?.append_ids(self.ring, ids)
     }
@@ -245,7 +245,7 @@ mod tests {
         fn every_level_finds_the_same_probes((text, start, ends) in words(40), bits in 0u32..12) {
             let (buckets, medium, ring) = (vec![Bucket::default(); 1 << bits], MediumWords::new(1 << bits), SpillRing::new(0));
             let keys: Vec<Key> = each_word(&text, start, &ends).map(word_key::of_word).collect();
-            let long: Vec<u32> = (0..).zip(&keys).filter(|&(_, &key)| key == NOT_SHORT).map(|(at, _)| at).collect();
+            let not_short: Vec<u32> = (0..).zip(&keys).filter(|&(_, &key)| key == NOT_SHORT).map(|(at, _)| at).collect();
             let mut numbers = 0..;
             let mut bucket_of_key = |&key: &Key| if key == NOT_SHORT { numbers.next().expect("no end") } else { primary_bucket(key, buckets.len()) as u32 };
             let bucket_numbers: Vec<u32> = keys.iter().map(&mut bucket_of_key).collect();
@@ -255,10 +255,10 @@ mod tests {
                 // Earlier probes of other words must not affect the result.
                 lookup.probe(&text, start, &ends, &mut probes);
                 lookup.probe(&text, start, &ends[..1], &mut probes);
-                prop_assert_eq!(&probes.long[..], if long.first() == Some(&0) { &[0][..] } else { &[] });
+                prop_assert_eq!(&probes.not_short[..], if not_short.first() == Some(&0) { &[0][..] } else { &[] });
                 lookup.probe(&text, start, &ends, &mut probes);
                 prop_assert_eq!(probes.words, keys.len());
-                prop_assert_eq!((&probes.keys, &probes.buckets, &probes.long), (&keys, &bucket_numbers, &long), "{:?}", simd);
+                prop_assert_eq!((&probes.keys, &probes.buckets, &probes.not_short), (&keys, &bucket_numbers, &not_short), "{:?}", simd);
                 for (at, word) in each_word(&text, start, &ends).enumerate() {
                     let bucket = if keys[at] == NOT_SHORT { medium.probe(word).bucket } else { bucket_numbers[at] };
                     prop_assert_eq!(probes.bucket(at), bucket);
@@ -300,19 +300,19 @@ mod tests {
             let from = from.min(ends.len());
             let (mut expected, mut run) = (vec![1, 2], HitRun::default());
             for word in each_word(&text, start, &ends).skip(from) {
-                let mut end = Appender::new(&mut expected, medium::MAX_IDS, Simd::all()[0]);
-                let hit = if word.len() > MAX_SHORT_LEN {
-                    medium.append_ids(&medium.probe(word), &ring, &mut end)
+                let mut appender = Appender::new(&mut expected, medium::MAX_IDS, Simd::all()[0]);
+                let flags = if word.len() > MAX_SHORT_LEN {
+                    medium.append_ids(&medium.probe(word), &ring, &mut appender)
                 } else {
                     let slot = slot_of(word).or_else(|| {
                         let slot = slot_at(secondary_bucket(word_key::of_word(word), 1024), word)?;
                         run.secondary = Some(run.words);
                         Some(slot)
                     });
-                    slot.map(|slot| slot.append_ids(&ring, &mut end).expect("nothing was overwritten"))
+                    slot.map(|slot| slot.append_ids(&ring, &mut appender).expect("nothing was overwritten"))
                 };
-                let Some(hit) = hit else { break };
-                run.lengths_vary |= hit.lengths_vary;
+                let Some(flags) = flags else { break };
+                run.lengths_vary |= flags.lengths_vary;
                 run.words += 1;
             }
             let elsewhere = |word: &[u8]| word.len() <= MAX_SHORT_LEN && slot_of(word).is_none();
@@ -321,9 +321,9 @@ mod tests {
                 let lookup = Lookup { buckets: &buckets, medium: &medium, long: &LongWords::new(0), ring: &ring, simd };
                 let (mut probes, mut ids) = (Probes::default(), vec![1, 2]);
                 lookup.probe(&text, start, &ends, &mut probes);
-                let mut end = Appender::new(&mut ids, (ends.len() - from) * medium::MAX_IDS, simd);
-                let found = lookup.append_hits(&probes, from..ends.len(), &mut end);
-                drop(end);
+                let mut appender = Appender::new(&mut ids, (ends.len() - from) * medium::MAX_IDS, simd);
+                let found = lookup.append_hits(&probes, from..ends.len(), &mut appender);
+                drop(appender);
                 prop_assert_eq!((found, &ids), (run, &expected), "{:?}", simd);
                 for first in (0..ends.len()).step_by(BLOCK) {
                     let found = lookup.primary_misses(&probes, first..ends.len().min(first + BLOCK));
@@ -375,9 +375,9 @@ mod tests {
                 let text = [&word[..], &[0; 16]].concat();
                 let (mut probes, mut ids) = (Probes::default(), vec![]);
                 lookup.probe(&text, 0, &[word.len() as u32], &mut probes);
-                let mut end = Appender::new(&mut ids, MAX_SHORT_LEN, simd);
-                let run = lookup.append_hits(&probes, 0..1, &mut end).words;
-                drop(end);
+                let mut appender = Appender::new(&mut ids, MAX_SHORT_LEN, simd);
+                let run = lookup.append_hits(&probes, 0..1, &mut appender).words;
+                drop(appender);
                 let expected = if at < 2 { (1, vec![at as u32]) } else { (0, vec![]) };
                 assert_eq!((run, ids), expected, "{simd:?}");
                 assert_eq!(lookup.primary_misses(&probes, 0..1), u64::from(at >= 2), "{simd:?}");
@@ -393,8 +393,8 @@ mod tests {
             let lookup = Lookup { buckets: &buckets, medium: &medium, long: &LongWords::new(0), ring: &ring, simd };
             let (mut probes, mut ids) = (Probes::default(), vec![]);
             lookup.probe(&text, 0, &ends, &mut probes);
-            let mut end = Appender::new(&mut ids, 32 * MAX_SHORT_LEN, simd);
-            assert_eq!(lookup.append_hits(&probes, 0..32, &mut end), HitRun::default());
+            let mut appender = Appender::new(&mut ids, 32 * MAX_SHORT_LEN, simd);
+            assert_eq!(lookup.append_hits(&probes, 0..32, &mut appender), HitRun::default());
             assert_eq!(lookup.primary_misses(&probes, 0..32), (1 << 32) - 1);
         }
     }

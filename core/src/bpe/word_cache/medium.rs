@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::Hit;
+use super::WordFlags;
 use super::budget::CacheBudget;
 use super::growth::Growth;
 use super::spill_ring::SpillRing;
@@ -26,7 +26,7 @@ pub(super) const MAX_IDS: usize = MAX_LEN;
 pub(super) const INITIAL_SLOTS: usize = 8 << 10;
 /// The maximum size of a table that shares a budget, in slots: 4 MiB.
 const MAX_SHARED_SLOTS: usize = 64 << 10;
-/// Flag in the control byte of a slot's first ids; see [`Hit::lengths_vary`].
+/// Flag in the control byte of a slot's first ids; see [`WordFlags::lengths_vary`].
 const LENGTHS_VARY_FLAG: u8 = 0x80;
 
 /// A word's bytes, padded with zeros, and its length in the last byte. Never 0.
@@ -141,13 +141,13 @@ impl MediumSlot {
 
     /// Appends the ids, unless they were overwritten in the ring.
     #[inline(always)]
-    fn append_ids(&self, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<Hit> {
+    fn append_ids(&self, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<WordFlags> {
         if ids.push_packed(&self.ids[0]) {
             ids.push_packed(&self.ids[1]);
         } else {
             ids.extend_from_slice(ring.spilled_ids(&self.ids[0])?);
         }
-        Some(Hit { lengths_vary: self.lengths_vary() })
+        Some(WordFlags { lengths_vary: self.lengths_vary() })
     }
 }
 
@@ -249,7 +249,12 @@ impl MediumWords {
     }
 
     /// Appends the ids of a word, if it is in the table.
-    pub(super) fn append_ids(&self, probe: &MediumProbe, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<Hit> {
+    pub(super) fn append_ids(
+        &self,
+        probe: &MediumProbe,
+        ring: &SpillRing,
+        ids: &mut Appender<'_>,
+    ) -> Option<WordFlags> {
         self.find(probe)?.append_ids(ring, ids)
     }
 
@@ -354,9 +359,9 @@ mod tests {
 
     fn find_with(words: &MediumWords, ring: &SpillRing, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![9];
-        let hit = words.append_ids(&words.probe(word), ring, &mut Appender::new(&mut ids, MAX_IDS, Simd::best()));
-        assert_eq!((ids[0], ids.len() > 1), (9, hit.is_some()));
-        hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
+        let flags = words.append_ids(&words.probe(word), ring, &mut Appender::new(&mut ids, MAX_IDS, Simd::best()));
+        assert_eq!((ids[0], ids.len() > 1), (9, flags.is_some()));
+        flags.map(|flags| (ids[1..].to_vec(), flags.lengths_vary))
     }
 
     fn slot(word: &[u8], ids: &[u32]) -> Option<MediumSlot> {

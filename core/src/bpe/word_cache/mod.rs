@@ -60,9 +60,9 @@ const MAX_WORD_LEN: usize = 256;
 /// The number of words whose ids are appended at once, with capacity reserved for all of them.
 const RUN: usize = 32;
 
-/// A cached property of a word besides its ids.
+/// What is known of a word besides its ids. The cache stores it with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct WordFlags {
     /// Whether the number of bytes that each token covers cannot be computed from the ids alone.
     pub(crate) lengths_vary: bool,
 }
@@ -71,11 +71,11 @@ pub(crate) struct Hit {
 pub(crate) trait MergeWord {
     type Error;
 
-    /// The word's tokens and its [`Hit`].
-    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], Hit), Self::Error>;
+    /// The word's tokens and its flags.
+    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], WordFlags), Self::Error>;
 }
 
-/// Adjacent words of a text that were probed.
+/// A word window: adjacent words of a text whose buckets were prefetched together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordWindow<'a> {
     text: &'a [u8],
@@ -216,7 +216,7 @@ impl WordCache {
     }
 
     /// Appends the ids of `words` of a window. A word that is not in the cache is merged and,
-    /// unless it is too long, inserted. The result's flags are set if they are set for any of the
+    /// unless it is too long, inserted. A flag of the result is set if it is set for any of the
     /// words.
     #[inline(always)]
     pub(crate) fn append_words<M: MergeWord>(
@@ -225,15 +225,15 @@ impl WordCache {
         words: Range<usize>,
         ids: &mut Vec<u32>,
         merge: &mut M,
-    ) -> Result<Hit, M::Error> {
+    ) -> Result<WordFlags, M::Error> {
         let mut lengths_vary = false;
         self.lookups += words.len() as u64;
         let mut at = words.start;
         while at < words.end {
             let run = at..words.end.min(at + RUN);
-            let mut end = Appender::new(ids, run.len() * MAX_IDS, Simd::best());
-            let hits = self.lookup().append_hits(window.probes, run.clone(), &mut end);
-            drop(end);
+            let mut appender = Appender::new(ids, run.len() * MAX_IDS, Simd::best());
+            let hits = self.lookup().append_hits(window.probes, run.clone(), &mut appender);
+            drop(appender);
             lengths_vary |= hits.lengths_vary;
             if let Some(secondary) = hits.secondary {
                 self.short.promote(window.key(at + secondary));
@@ -244,10 +244,10 @@ impl WordCache {
                 at += 1;
             }
         }
-        Ok(Hit { lengths_vary })
+        Ok(WordFlags { lengths_vary })
     }
 
-    /// Appends the ids of a word that [`Lookup::append_hits`] did not find.
+    /// Appends the ids of a word that is not in the tables which [`Lookup::append_hits`] reads.
     #[cold]
     fn append_missed<M: MergeWord>(
         &mut self,
@@ -255,59 +255,61 @@ impl WordCache {
         key: Key,
         ids: &mut Vec<u32>,
         merge: &mut M,
-    ) -> Result<Hit, M::Error> {
+    ) -> Result<WordFlags, M::Error> {
         self.prefetch_victim(key);
-        if let Some(hit) = self.lookup_slow(word, key, ids) {
-            return Ok(hit);
+        if let Some(flags) = self.lookup_slow(word, key, ids) {
+            return Ok(flags);
         }
         self.merge_and_insert(word, key, ids, merge)
     }
 
+    /// Merges a word, appends its ids and inserts it.
     fn merge_and_insert<M: MergeWord>(
         &mut self,
         word: &[u8],
         key: Key,
         ids: &mut Vec<u32>,
         merge: &mut M,
-    ) -> Result<Hit, M::Error> {
-        let (symbols, hit) = merge.merge(word, key)?;
+    ) -> Result<WordFlags, M::Error> {
+        let (symbols, flags) = merge.merge(word, key)?;
         ids.grow(symbols.len());
         ids.extend(symbols.iter().map(|symbol| symbol.id));
-        self.insert(word, key, symbols, hit);
-        Ok(hit)
+        self.insert(word, key, symbols, flags);
+        Ok(flags)
     }
 
-    /// Appends the ids of a single word. Returns its [`Hit`], or `None` if it was merged.
+    /// Appends the ids of a single word. Returns its flags if it was in the cache, or `None` if it
+    /// was merged.
     pub(crate) fn append_word<M: MergeWord>(
         &mut self,
         word: &[u8],
         key: Key,
         ids: &mut Vec<u32>,
         merge: &mut M,
-    ) -> Result<Option<Hit>, M::Error> {
+    ) -> Result<Option<WordFlags>, M::Error> {
         self.lookups += 1;
-        if let Some(hit) = self.append_ids(word, key, ids) {
-            return Ok(Some(hit));
+        if let Some(flags) = self.append_ids(word, key, ids) {
+            return Ok(Some(flags));
         }
         self.merge_and_insert(word, key, ids, merge).map(|_| None)
     }
 
     /// Appends the ids of a word, if it is in the cache.
-    fn append_ids(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+    fn append_ids(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<WordFlags> {
         let lookup = self.lookup();
         let primary = primary_bucket(key, lookup.buckets.len());
-        let hit = lookup.append_ids(key, primary, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()));
-        hit.or_else(|| self.lookup_slow(word, key, ids))
+        let flags = lookup.append_ids(key, primary, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()));
+        flags.or_else(|| self.lookup_slow(word, key, ids))
     }
 
     /// Looks up a word in the tables that [`Lookup`] does not read: a short word in the shared
     /// words, any other in the medium and the long words.
-    fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+    fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<WordFlags> {
         if key == NOT_SHORT {
             let probe = self.medium.probe(word);
-            let mut end = Appender::new(ids, MAX_IDS, Simd::best());
-            let medium = self.medium.append_ids(&probe, &self.ring, &mut end);
-            drop(end);
+            let mut appender = Appender::new(ids, MAX_IDS, Simd::best());
+            let medium = self.medium.append_ids(&probe, &self.ring, &mut appender);
+            drop(appender);
             if medium.is_some() || word.len() <= medium::MAX_LEN && !self.medium.may_have_been_evicted(&probe) {
                 return medium;
             }
@@ -353,7 +355,7 @@ impl WordCache {
                 miss(at);
             }
         }
-        probes.long().filter(|&at| self.is_medium_miss(probes, at, window.word(at))).for_each(miss);
+        probes.not_short().filter(|&at| self.is_medium_miss(probes, at, window.word(at))).for_each(miss);
     }
 
     /// Whether a word that is not short is medium and not in the cache.
@@ -364,7 +366,7 @@ impl WordCache {
     }
 
     /// Inserts a word that was not found, after it was merged.
-    pub(crate) fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], hit: Hit) {
+    pub(crate) fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], flags: WordFlags) {
         self.misses += 1;
         if !self.is_on() || word.len() > MAX_WORD_LEN {
             return;
@@ -379,35 +381,40 @@ impl WordCache {
         let ids = symbols.iter().map(|symbol| symbol.id);
         let head = self.ring.head;
         if key == NOT_SHORT {
-            self.insert_long(word, ids, hit);
+            self.insert_medium_or_long(word, ids, flags);
         } else {
-            self.insert_short(key, ids, hit);
+            self.insert_short(key, ids, flags);
         }
         if self.ring.head != head {
             self.ring.record_entry(self.lookups);
         }
     }
 
-    fn insert_short(&mut self, key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone, hit: Hit) {
+    fn insert_short(&mut self, key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone, flags: WordFlags) {
         if ids.len() > MAX_SHORT_LEN {
             // With byte fallback a prefix or a suffix becomes tokens too, so a word can have more
             // tokens than bytes.
             return;
         }
         if let Some(slot) = Slot::packed(key, ids.clone()) {
-            let slot = slot.with_lengths_vary(hit.lengths_vary);
+            let slot = slot.with_lengths_vary(flags.lengths_vary);
             self.shared.put(key, *slot.ids.bytes());
             self.short.insert(slot, self.lookups);
         } else if let Some(slot) = Slot::spilled(key, ids, &mut self.ring) {
-            self.short.insert(slot.with_lengths_vary(hit.lengths_vary), self.lookups);
+            self.short.insert(slot.with_lengths_vary(flags.lengths_vary), self.lookups);
         }
     }
 
     /// Inserts a word that is not short. A medium word that this evicts moves to the long words.
-    fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, hit: Hit) {
+    fn insert_medium_or_long(
+        &mut self,
+        word: &[u8],
+        ids: impl ExactSizeIterator<Item = u32> + Clone,
+        flags: WordFlags,
+    ) {
         let Self { medium, long, ring, lookups, .. } = self;
-        let Some(slot) = MediumSlot::new(word, ids.clone(), hit.lengths_vary, ring) else {
-            return long.insert(word, ids, hit.lengths_vary, ring);
+        let Some(slot) = MediumSlot::new(word, ids.clone(), flags.lengths_vary, ring) else {
+            return long.insert(word, ids, flags.lengths_vary, ring);
         };
         let evicted = medium.insert(slot, *lookups);
         if let Some(evicted) = evicted.and_then(|evicted| evicted.unpack(ring)) {
@@ -438,10 +445,10 @@ mod tests {
     fn look(cache: &mut WordCache, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![7];
         cache.lookups += 1;
-        let hit = cache.append_ids(word, word_key::of_word(word), &mut ids);
+        let flags = cache.append_ids(word, word_key::of_word(word), &mut ids);
         assert_eq!(ids[0], 7, "ids before are not changed");
-        assert!(hit.is_some() || ids.len() == 1, "nothing is appended without a hit");
-        hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
+        assert!(flags.is_some() || ids.len() == 1, "nothing is appended without a hit");
+        flags.map(|flags| (ids[1..].to_vec(), flags.lengths_vary))
     }
 
     #[test]
@@ -462,7 +469,7 @@ mod tests {
                 None => {
                     let symbols: Vec<_> = (0..number % 7).map(|i| Symbol { id: number + i, len: 1 }).collect();
                     let key = word_key::of_word(&word);
-                    cache.insert(&word, key, &symbols, Hit { lengths_vary: number % 3 == 0 });
+                    cache.insert(&word, key, &symbols, WordFlags { lengths_vary: number % 3 == 0 });
                     expected.insert(word, (symbols.iter().map(|s| s.id).collect(), number % 3 == 0));
                 }
             }
@@ -478,8 +485,8 @@ mod tests {
         let symbols = |id: u32| vec![Symbol { id, len: 1 }; 9];
         let word = |number: u32| format!("{number:09}").into_bytes();
         let medium = |number: u32| format!("{number:018}").into_bytes();
-        cache.insert(&word(0), word_key::of_word(&word(0)), &symbols(0), Hit { lengths_vary: false });
-        cache.insert(&medium(0), NOT_SHORT, &[symbols(0), symbols(0)].concat(), Hit { lengths_vary: false });
+        cache.insert(&word(0), word_key::of_word(&word(0)), &symbols(0), WordFlags { lengths_vary: false });
+        cache.insert(&medium(0), NOT_SHORT, &[symbols(0), symbols(0)].concat(), WordFlags { lengths_vary: false });
         cache.ring.head = u32::MAX - 3 * cache.ring.numbers.len() as u32;
         for number in 1..20_000 {
             // The insertion of either may clear the cache, so the word that is asserted comes last.
@@ -487,13 +494,13 @@ mod tests {
                 &medium(number),
                 NOT_SHORT,
                 &[symbols(number), symbols(number)].concat(),
-                Hit { lengths_vary: false },
+                WordFlags { lengths_vary: false },
             );
             cache.insert(
                 &word(number),
                 word_key::of_word(&word(number)),
                 &symbols(number),
-                Hit { lengths_vary: false },
+                WordFlags { lengths_vary: false },
             );
             for back in [number, number / 2, 0] {
                 if let Some((ids, _)) = look(&mut cache, &medium(back)) {
@@ -517,7 +524,7 @@ mod tests {
                 &word,
                 word_key::of_word(&word),
                 &vec![Symbol { id: 3, len: 1 }; count],
-                Hit { lengths_vary: true },
+                WordFlags { lengths_vary: true },
             );
             assert_eq!(look(&mut cache, &word).is_some(), count <= MAX_SHORT_LEN, "{count} ids");
         }
@@ -535,7 +542,7 @@ mod tests {
         let words = ["word", "a word of many bytes", "ids", "15 bytes, a word"].map(str::as_bytes);
         for (at, word) in words.into_iter().enumerate() {
             let symbols = vec![Symbol { id: at as u32, len: 1 }; if word == b"ids" { 9 } else { 2 }];
-            one.insert(word, word_key::of_word(word), &symbols, Hit { lengths_vary: at == 0 });
+            one.insert(word, word_key::of_word(word), &symbols, WordFlags { lengths_vary: at == 0 });
         }
         let found = words.map(|word| look(&mut other, word));
         assert_eq!(
@@ -552,7 +559,7 @@ mod tests {
     fn a_cache_of_no_bytes_keeps_nothing() {
         let mut cache = WordCache::new(0);
         assert!(!cache.is_on());
-        cache.insert(b"word", word_key::of_word(b"word"), &[], Hit { lengths_vary: false });
+        cache.insert(b"word", word_key::of_word(b"word"), &[], WordFlags { lengths_vary: false });
         assert_eq!(cache.memory_bytes(), 0);
     }
 }

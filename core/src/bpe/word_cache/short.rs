@@ -219,7 +219,7 @@ mod tests {
 
     fn find(words: &mut ShortWords, number: u32) -> Option<Vec<u32>> {
         let (medium, ring, mut ids) = (MediumWords::new(0), SpillRing::new(0), vec![]);
-        let mut end = Appender::new(&mut ids, PackedIds::CAPACITY, Simd::best());
+        let mut appender = Appender::new(&mut ids, PackedIds::CAPACITY, Simd::best());
         let lookup = Lookup {
             buckets: &words.buckets,
             medium: &medium,
@@ -227,8 +227,8 @@ mod tests {
             ring: &ring,
             simd: Simd::best(),
         };
-        let hit = lookup.append_ids(key(number), primary_bucket(key(number), words.buckets.len()), &mut end);
-        drop(end);
+        let hit = lookup.append_ids(key(number), primary_bucket(key(number), words.buckets.len()), &mut appender);
+        drop(appender);
         words.promote(key(number));
         hit.map(|_| ids)
     }

@@ -5,7 +5,7 @@
 //! control byte of a slot has two flags of the cache: one about the word and, in the first slot of
 //! a bucket, one about the bucket. The newest word of a bucket is in its first slot.
 
-use super::Hit;
+use super::WordFlags;
 use super::spill_ring::SpillRing;
 use crate::memory::Zeroed;
 use crate::simd::append::Appender;
@@ -15,7 +15,7 @@ use crate::word_key::Key;
 
 /// In a bucket's first slot: a word with this primary bucket was moved to its secondary bucket.
 const OVERFLOW_FLAG: u8 = 0x40;
-/// In a word's control byte: see [`Hit::lengths_vary`].
+/// In a word's control byte: see [`WordFlags::lengths_vary`].
 pub(super) const LENGTHS_VARY_FLAG: u8 = 0x80;
 
 // SAFETY: a bucket consists of integers and bytes, without padding, so all bits zero is a value. It
@@ -49,11 +49,11 @@ impl Slot {
 
     /// Appends the ids, unless they were overwritten in the ring.
     #[inline(always)]
-    pub(super) fn append_ids(&self, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<Hit> {
+    pub(super) fn append_ids(&self, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<WordFlags> {
         if !ids.push_packed(&self.ids) {
             ids.extend_from_slice(ring.spilled_ids(&self.ids)?);
         }
-        Some(Hit { lengths_vary: self.ids.control() & LENGTHS_VARY_FLAG != 0 })
+        Some(WordFlags { lengths_vary: self.ids.control() & LENGTHS_VARY_FLAG != 0 })
     }
 }
 

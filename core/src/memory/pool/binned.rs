@@ -175,16 +175,16 @@ impl<P: Pages> Pool for Binned<P> {
     fn shrink(&mut self, _block: &mut Block, _bytes: usize) {}
 
     fn reclaim(&mut self, bytes: usize) -> usize {
-        let mut whole: Vec<u32> = (0..self.mapping_blocks.len() as u32)
+        let mut free_mappings: Vec<u32> = (0..self.mapping_blocks.len() as u32)
             .filter(|&mapping| self.mappings.has(mapping))
             .filter(|&mapping| {
                 self.mapping_blocks[mapping as usize].free == self.mapping_blocks[mapping as usize].ids.len()
             })
             .collect();
-        whole.sort_by_key(|&mapping| std::cmp::Reverse(self.mappings.get(mapping).bytes()));
+        free_mappings.sort_by_key(|&mapping| std::cmp::Reverse(self.mappings.get(mapping).bytes()));
         let mut gone = 0;
         let mut stacks_hit = vec![];
-        for mapping in whole {
+        for mapping in free_mappings {
             if gone >= bytes {
                 break;
             }

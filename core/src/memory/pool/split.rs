@@ -55,7 +55,7 @@ struct FreeBlocks {
     lists: FreeLists,
     /// Mappings that were one free block when they were queued, the oldest first. Every mapping
     /// that is one free block is in the queue; none is in it twice.
-    whole: VecDeque<u32>,
+    free_mappings: VecDeque<u32>,
 }
 
 /// See the module documentation.
@@ -129,11 +129,11 @@ impl<P: Pages> Split<P> {
             id = before;
         }
         self.push_free(id);
-        if self.nodes.is_whole(id) {
-            let whole = &mut self.mapping_infos[mapping as usize];
-            whole.round = self.round;
-            if !std::mem::replace(&mut whole.is_queued, true) {
-                self.free_blocks[whole.class as usize].whole.push_back(mapping);
+        if self.nodes.is_whole_mapping(id) {
+            let info = &mut self.mapping_infos[mapping as usize];
+            info.round = self.round;
+            if !std::mem::replace(&mut info.is_queued, true) {
+                self.free_blocks[info.class as usize].free_mappings.push_back(mapping);
             }
         }
     }
@@ -165,16 +165,16 @@ impl<P: Pages> Split<P> {
     /// and can move.
     fn growable(&self, class: SizeClass, bytes: usize) -> Option<(u32, usize)> {
         let lacking = |mapping: u32| {
-            let (whole, pages) = (&self.mapping_infos[mapping as usize], self.mappings.get(mapping));
-            let last = self.nodes[whole.edge].before;
+            let (info, pages) = (&self.mapping_infos[mapping as usize], self.mappings.get(mapping));
+            let last = self.nodes[info.edge].before;
             let is_free = self.nodes.is_free(last);
             let free = if is_free { self.nodes[last].bytes() } else { 0 };
             let lacking = bytes.saturating_sub(free).checked_next_multiple_of(page_size())?;
             let can_grow = match class {
-                SizeClass::Huge => is_free && self.nodes.is_whole(last) && P::CAN_MOVE,
+                SizeClass::Huge => is_free && self.nodes.is_whole_mapping(last) && P::CAN_MOVE,
                 _ => lacking <= pages.reserved() - pages.bytes(),
             };
-            (whole.class == class && can_grow && lacking > 0).then_some((mapping, lacking))
+            (info.class == class && can_grow && lacking > 0).then_some((mapping, lacking))
         };
         self.mappings.numbers().filter_map(lacking).min_by_key(|&(_, lacking)| lacking)
     }
@@ -232,7 +232,7 @@ impl<P: Pages> Split<P> {
         let Range { start, end } = self.nodes[last].range();
         let kept = start.max(end.saturating_sub(enough) / END_GRANULARITY * END_GRANULARITY);
         let kept = kept.next_multiple_of(class.unit().max(page_size()));
-        if enough == 0 || !self.nodes.is_free(last) || self.nodes.is_whole(last) || kept >= end {
+        if enough == 0 || !self.nodes.is_free(last) || self.nodes.is_whole_mapping(last) || kept >= end {
             return 0;
         }
         self.remove_free(last);
@@ -262,21 +262,21 @@ impl<P: Pages> Split<P> {
 
     /// Examines up to `looks` mappings of a class's queue. Returns the block of the first that is
     /// one free block and satisfies `wanted`.
-    fn take_whole_mapping(
+    fn take_free_mapping(
         &mut self,
         class: SizeClass,
         looks: usize,
         wanted: impl Fn(&MappingInfo, u32, &WarmBlocks) -> bool,
     ) -> Option<u32> {
-        for _ in 0..looks.min(self.free_blocks[class as usize].whole.len()) {
-            let mapping = self.free_blocks[class as usize].whole.pop_front()?;
-            let whole = &mut self.mapping_infos[mapping as usize];
-            let id = self.nodes[whole.edge].behind;
-            let is_whole = self.nodes.is_free(id) && self.nodes.is_whole(id);
-            whole.is_queued = is_whole && !wanted(whole, id, &self.warm);
-            if whole.is_queued {
-                self.free_blocks[class as usize].whole.push_back(mapping);
-            } else if is_whole {
+        for _ in 0..looks.min(self.free_blocks[class as usize].free_mappings.len()) {
+            let mapping = self.free_blocks[class as usize].free_mappings.pop_front()?;
+            let info = &mut self.mapping_infos[mapping as usize];
+            let id = self.nodes[info.edge].behind;
+            let is_one_free_block = self.nodes.is_free(id) && self.nodes.is_whole_mapping(id);
+            info.is_queued = is_one_free_block && !wanted(info, id, &self.warm);
+            if info.is_queued {
+                self.free_blocks[class as usize].free_mappings.push_back(mapping);
+            } else if is_one_free_block {
                 return Some(id);
             }
         }
@@ -360,7 +360,7 @@ impl<P: Pages> Pool for Split<P> {
         let mut gone = 0;
         for class in SizeClass::ALL {
             while gone < bytes
-                && let Some(id) = self.take_whole_mapping(class, usize::MAX, |_, _, _| true)
+                && let Some(id) = self.take_free_mapping(class, usize::MAX, |_, _, _| true)
             {
                 gone += self.unmap(id);
             }
@@ -382,8 +382,8 @@ impl<P: Pages> Pool for Split<P> {
         let before = self.round.saturating_sub(MAX_IDLE_ROUNDS);
         let classes = if self.round.is_multiple_of(CHECK_INTERVAL) { &SizeClass::ALL[..] } else { &[] };
         for &class in classes {
-            let is_unwanted = |whole: &MappingInfo, id, warm: &WarmBlocks| whole.round < before && !warm.is_warm(id);
-            if let Some(id) = self.take_whole_mapping(class, CHECKED_MAPPINGS, is_unwanted) {
+            let is_unwanted = |info: &MappingInfo, id, warm: &WarmBlocks| info.round < before && !warm.is_warm(id);
+            if let Some(id) = self.take_free_mapping(class, CHECKED_MAPPINGS, is_unwanted) {
                 self.unmap(id);
             }
         }

@@ -21,7 +21,7 @@ use self::bpe::PieceMergeScratch;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
 use crate::model::best_path::BestPath;
-use crate::normalizer::sentencepiece::MARK;
+use crate::normalizer::sentencepiece::META_SYMBOL;
 use crate::trie::{Start, Trie};
 
 /// The type of a piece, as the file has it.
@@ -113,8 +113,8 @@ impl SentencePiece {
                 let mut start = 0;
                 while start < text.len() {
                     let mut buffer = [0; 4];
-                    let mark = MARK.encode_utf8(&mut buffer).as_bytes();
-                    let next = memchr::memmem::find(&text[start + 1..], mark);
+                    let meta_symbol = META_SYMBOL.encode_utf8(&mut buffer).as_bytes();
+                    let next = memchr::memmem::find(&text[start + 1..], meta_symbol);
                     let end = next.map_or(text.len(), |at| start + 1 + at);
                     writer.write(end - start, &text[start..end], self.id(&text[start..end]));
                     start = end;

@@ -5,7 +5,7 @@
 //! | ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //! ```
 
-use super::window::{Family, Window, run_rests, run_starts, with_contractions};
+use super::class_masks::{ClassMasks, Family, run_rests, run_starts, with_contractions};
 use super::word::{Scan, contraction};
 use crate::pretokenizer::unicode::{LETTER, LOWER, NUMBER, UPPER};
 
@@ -16,20 +16,20 @@ pub(crate) struct Cl100k {
     pub(super) digits: usize,
     /// Whether white space at the end of the text is one word even if it contains line breaks.
     pub(super) end_first: bool,
-    /// Whether marks count as letters. (A mark before letters is then the first character of the
-    /// word, either as a letter or as the optional leading character; the word is the same.)
-    pub(super) marks: bool,
+    /// Whether combining marks count as letters. (A mark before letters is then the first character
+    /// of the word, either as a letter or as the optional leading character; the word is the same.)
+    pub(super) combining_marks: bool,
 }
 
 impl Family for Cl100k {
     #[inline(always)]
     fn letters(self) -> u8 {
-        if self.marks { UPPER | LOWER } else { LETTER }
+        if self.combining_marks { UPPER | LOWER } else { LETTER }
     }
 
     #[inline(always)]
-    fn starts(self, window: &Window<'_>) -> u64 {
-        let Window { letters, spaces, others, blanks, line_breaks, apostrophes, .. } = *window;
+    fn starts(self, masks: &ClassMasks<'_>) -> u64 {
+        let ClassMasks { letters, spaces, others, blanks, line_breaks, apostrophes, .. } = *masks;
         let other_starts = run_starts(others) & !(blanks << 1);
         // Line breaks directly after a run of others belong to that run.
         let taken = run_rests(line_breaks, line_breaks & others << 1);
@@ -37,10 +37,10 @@ impl Family for Cl100k {
         // a single other character that belongs to no other word.
         let leads = spaces & !line_breaks | other_starts;
         let letter_starts = run_starts(letters) & !(leads << 1);
-        let starts = letter_starts | window.digit_starts(self.digits) | other_starts | window.space_starts(taken, 0);
-        let sure = window.sure() & window.sure_of_contractions();
+        let starts = letter_starts | masks.digit_starts(self.digits) | other_starts | masks.space_starts(taken, 0);
+        let sure = masks.sure() & masks.sure_of_contractions();
         let contractions = apostrophes & other_starts & sure;
-        with_contractions(starts, contractions, |at| contraction(window.behind(at)).0) & sure
+        with_contractions(starts, contractions, |at| contraction(masks.behind(at)).0) & sure
     }
 
     fn word(self, scan: &Scan<'_>, at: usize) -> usize {

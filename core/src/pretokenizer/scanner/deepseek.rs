@@ -12,7 +12,7 @@
 //! does not match other characters (controls and unassigned code points): a run of them is a word,
 //! but the last one of a run leads the letters that follow.
 
-use super::window::{Family, Window, behind_runs, run_rests};
+use super::class_masks::{ClassMasks, Family, behind_runs, run_rests};
 use super::word::Scan;
 use crate::pretokenizer::unicode::{HAN_KANA, LOWER, NUMBER, SIGN, SPACE, UPPER};
 
@@ -36,8 +36,8 @@ impl Family for DeepSeek {
     }
 
     #[inline(always)]
-    fn starts(self, window: &Window<'_>) -> u64 {
-        let Window { letters, digits, spaces, others, blanks, line_breaks, signs, han_kana, .. } = *window;
+    fn starts(self, masks: &ClassMasks<'_>) -> u64 {
+        let ClassMasks { letters, digits, spaces, others, blanks, line_breaks, signs, han_kana, .. } = *masks;
         let unmatched = others & !signs;
         // Characters whose predecessor belongs to the same text, as the third pattern sees it.
         let inside = !(han_kana ^ han_kana << 1);
@@ -48,15 +48,15 @@ impl Family for DeepSeek {
         let taken = run_rests(line_breaks, line_breaks & behind(signs));
         let unmatched_starts = run_starts(unmatched) | unmatched & (letters & inside) >> 1;
 
-        let ascii_led = behind(sign_starts & window.ascii_signs) & window.ascii_letters;
+        let ascii_led = behind(sign_starts & masks.ascii_signs) & masks.ascii_letters;
         let leads = spaces & !line_breaks | unmatched;
         let letter_starts = run_starts(letters) & !behind(leads) & !ascii_led;
         // Such a word contains only ASCII letters; other letters start the next word.
-        let behind_ascii = letters & behind_runs(window.ascii_letters, ascii_led);
+        let behind_ascii = letters & behind_runs(masks.ascii_letters, ascii_led);
 
-        let spaces = window.space_starts(taken, digits | han_kana);
-        let words = sign_starts | unmatched_starts | letter_starts | behind_ascii | window.digit_starts(3) | spaces;
-        (words | !inside) & window.sure()
+        let spaces = masks.space_starts(taken, digits | han_kana);
+        let words = sign_starts | unmatched_starts | letter_starts | behind_ascii | masks.digit_starts(3) | spaces;
+        (words | !inside) & masks.sure()
     }
 
     fn word(self, scan: &Scan<'_>, at: usize) -> usize {

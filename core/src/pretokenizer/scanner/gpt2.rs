@@ -4,7 +4,7 @@
 //! 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 //! ```
 
-use super::window::{Family, Window, run_starts, with_contractions};
+use super::class_masks::{ClassMasks, Family, run_starts, with_contractions};
 use super::word::Scan;
 use crate::pretokenizer::unicode::{LETTER, NUMBER, NUMERIC, SPACE};
 
@@ -22,20 +22,20 @@ impl Family for Gpt2 {
     }
 
     #[inline(always)]
-    fn starts(self, window: &Window<'_>) -> u64 {
-        let Window { letters, others, blanks, apostrophes, .. } = *window;
-        let apart = if self.digits_apart { window.numerics } else { 0 };
-        let digits = window.digits & !apart;
+    fn starts(self, masks: &ClassMasks<'_>) -> u64 {
+        let ClassMasks { letters, others, blanks, apostrophes, .. } = *masks;
+        let apart = if self.digits_apart { masks.numerics } else { 0 };
+        let digits = masks.digits & !apart;
         let others = others & !apart;
         let after_blank = blanks << 1;
         let words = (run_starts(letters) | run_starts(digits) | run_starts(others)) & !after_blank | apart;
         // The last white space before another character is a word of its own, or the first
         // character of the next word.
-        let last_spaces = window.spaces & !(window.spaces | apart) >> 1;
-        let starts = words | run_starts(window.spaces) | last_spaces;
-        let sure = window.sure() & window.sure_of_contractions();
+        let last_spaces = masks.spaces & !(masks.spaces | apart) >> 1;
+        let starts = words | run_starts(masks.spaces) | last_spaces;
+        let sure = masks.sure() & masks.sure_of_contractions();
         let contractions = apostrophes & run_starts(others) & !after_blank & sure;
-        with_contractions(starts, contractions, |at| len(window.behind(at)) as u32) & sure
+        with_contractions(starts, contractions, |at| len(masks.behind(at)) as u32) & sure
     }
 
     fn word(self, scan: &Scan<'_>, at: usize) -> usize {

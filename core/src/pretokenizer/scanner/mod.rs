@@ -6,11 +6,12 @@
 //! determines it. The regular expression remains as the oracle: tests compare every scanner with
 //! it.
 //!
-//! - [`window`]: matches 64 bytes at a time with bit masks.
+//! - [`class_masks`]: matches 64 bytes at a time with bit masks.
 //! - [`word`]: matches one word at a time, character by character.
 //! - [`gpt2`], [`mod@cl100k`], [`o200k`], [`deepseek`]: one pattern family each, for both methods.
 
 mod cl100k;
+mod class_masks;
 mod deepseek;
 mod gpt2;
 mod o200k;
@@ -18,7 +19,6 @@ mod o200k;
 mod tests;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod twins;
-mod window;
 mod word;
 
 use std::borrow::Cow;
@@ -26,10 +26,10 @@ use std::borrow::Cow;
 use crate::pattern::Dialect;
 use crate::simd::{BLOCK, Simd};
 use cl100k::Cl100k;
+use class_masks::fill;
 use deepseek::DeepSeek;
 use gpt2::Gpt2;
 use o200k::O200k;
-use window::fill;
 use word::Scan;
 
 /// A pattern family and its variant.
@@ -49,11 +49,11 @@ pub(crate) const WORDS_AT_A_TIME: usize = 32 * BLOCK;
 /// The expression of ByteLevel in Hugging Face tokenizers.
 pub(crate) const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// o200k, gpt-oss, llama4: words of letters and marks, numbers of at most three digits.
+/// o200k, gpt-oss, llama4: words of letters and combining marks, numbers of at most three digits.
 const O200K: Scanner = Scanner::O200k(O200k { digits: 3, contractions: true });
 
 const fn cl100k(digits: usize) -> Cl100k {
-    Cl100k { digits, end_first: false, marks: false }
+    Cl100k { digits, end_first: false, combining_marks: false }
 }
 
 /// The known spellings that mean the same in both dialects.
@@ -77,7 +77,7 @@ const SHARED_SPELLINGS: [(&str, Scanner); 8] = [
     // qwen3.5
     (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        Scanner::Cl100k(Cl100k { marks: true, ..cl100k(1) }),
+        Scanner::Cl100k(Cl100k { combining_marks: true, ..cl100k(1) }),
     ),
     (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",

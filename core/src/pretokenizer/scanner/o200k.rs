@@ -6,11 +6,11 @@
 //! | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //! ```
 //!
-//! A word consists of capitals followed by small letters. Caseless letters and marks count as both.
-//! If a caseless run is followed by capitals that no small letter follows (`漢字ABC`), the capitals
-//! are a word of their own.
+//! A word consists of capitals followed by small letters. Caseless letters and combining
+//! marks count as both. If a caseless run is followed by capitals that no small letter follows
+//! (`漢字ABC`), the capitals are a word of their own.
 
-use super::window::{Family, Window, behind_runs, below, run_rests, run_starts};
+use super::class_masks::{ClassMasks, Family, behind_runs, below, run_rests, run_starts};
 use super::word::{Scan, contraction};
 use crate::pretokenizer::unicode::{LETTER, LOWER, NUMBER, UPPER};
 
@@ -30,25 +30,25 @@ impl Family for O200k {
     }
 
     #[inline(always)]
-    fn starts(self, window: &Window<'_>) -> u64 {
-        let Window { mut uppers, mut lowers, mut others, spaces, blanks, line_breaks, slashes, .. } = *window;
-        let mut sure = window.sure();
-        // A mark directly after an other character belongs to the run of others, or to the word
-        // that the other character leads. Which one depends on the start of the run. Emoji have
-        // such marks. The window ends before the first such mark.
-        let unclear = window.marks & others << 1;
+    fn starts(self, masks: &ClassMasks<'_>) -> u64 {
+        let ClassMasks { mut uppers, mut lowers, mut others, spaces, blanks, line_breaks, slashes, .. } = *masks;
+        let mut sure = masks.sure();
+        // A combining mark directly after an other character belongs to the run of others, or to
+        // the word that the other character leads. Which one depends on the start of the run. Emoji
+        // have such marks. Word starts are certain up to the first of them.
+        let unclear = masks.combining_marks & others << 1;
         sure &= below(unclear);
 
         // A contraction belongs to the word before it, and a new word starts after it, so its
         // characters do not count as letters.
         if self.contractions {
-            sure &= window.sure_of_contractions();
+            sure &= masks.sure_of_contractions();
             let mut words = uppers | lowers;
-            let mut at_apostrophe = window.apostrophes & words << 1 & sure;
+            let mut at_apostrophe = masks.apostrophes & words << 1 & sure;
             let mut within = 0;
             while at_apostrophe != 0 {
                 let at = at_apostrophe.trailing_zeros();
-                let len = if words >> (at - 1) & 1 == 1 { contraction(window.behind(at)).0 } else { 0 };
+                let len = if words >> (at - 1) & 1 == 1 { contraction(masks.behind(at)).0 } else { 0 };
                 let these = ((1 << len) - 1) << at;
                 within |= these;
                 words &= !these;
@@ -89,14 +89,14 @@ impl Family for O200k {
         while behind_caseless != 0 {
             let at = behind_caseless.trailing_zeros();
             let end = at + (!(only_upper >> at)).trailing_zeros();
-            if end >= window.len {
+            if end >= masks.len {
                 sure &= below(1 << at);
             } else if words >> end & 1 == 0 {
                 starts |= 1 << at;
             }
             behind_caseless &= behind_caseless - 1;
         }
-        (starts | window.digit_starts(self.digits) | other_starts | window.space_starts(taken, 0)) & sure
+        (starts | masks.digit_starts(self.digits) | other_starts | masks.space_starts(taken, 0)) & sure
     }
 
     fn word(self, scan: &Scan<'_>, at: usize) -> usize {

@@ -10,7 +10,7 @@ fn characters() -> impl Strategy<Value = char> {
     prop_oneof![8 => prop::sample::select(TEST_CHARACTERS.chars().collect::<Vec<_>>()), 1 => any::<char>()]
 }
 
-/// Single characters, and runs as they occur in text, so that windows contain whole words and their
+/// Single characters, and runs as they occur in text, so that blocks contain whole words and their
 /// boundaries.
 fn piece() -> impl Strategy<Value = String> {
     let runs = "[a-z]{1,12}|[A-Z][a-z]{0,9}|[A-Z]{1,5}|[A-Za-z]{1,9}| [a-z]{1,7}| {1,9}|\\n {0,9}|[0-9]{1,8}|'(s|t|re|ve|m|ll|d|S|LL|x)|[!-/]{1,5}(\r?\n)*/{0,3}|[а-яА-Я]{1,8}|[あ-ん一-十]{1,9}|[ก-๎]{1,9}|[é-ü]{1,3}[a-z]{1,3}|[٠-٩]{1,5}|—|\u{3000}|▁[a-z]{0,4}|(❤|😀)\u{fe0f}?(\u{200d}👩)?";
@@ -65,7 +65,7 @@ const KINDS: [&str; 3] = [
 
 #[test]
 fn every_short_text_of_telling_characters() {
-    // The text lies between other words, so that windows handle it, and far from their boundaries.
+    // The text lies between other words, so that masks handle it, and far from their boundaries.
     for kinds in KINDS {
         let kinds: Vec<char> = kinds.chars().collect();
         let length = 4;
@@ -136,8 +136,8 @@ fn every_character_in_telling_neighbourhoods() {
 }
 
 #[test]
-fn every_place_in_a_window_for_every_kind_of_character() {
-    // The filler characters before the pair move it through the window and across its end.
+fn every_place_in_a_block_for_every_kind_of_character() {
+    // The filler characters before the pair move it through the block and across its end.
     let kinds: Vec<char> = TEST_CHARACTERS.chars().collect();
     for &filler in &['x', 'é', '中'] {
         for at in (0..70).filter(|at| at * filler.len_utf8() < 72) {

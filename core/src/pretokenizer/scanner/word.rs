@@ -1,5 +1,5 @@
-//! Matching character by character. A [`Family`](super::window::Family) uses it for words for which
-//! windows do not help, and tests compare the windows with it.
+//! Matching character by character. A [`Family`](super::class_masks::Family) uses it for
+//! words for which masks do not help, and tests compare the masks with it.
 
 use std::sync::LazyLock;
 

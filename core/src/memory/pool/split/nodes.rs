@@ -179,7 +179,7 @@ impl Nodes {
 
     /// Whether a block covers its whole mapping.
     #[inline(always)]
-    pub fn is_whole(&self, id: u32) -> bool {
+    pub fn is_whole_mapping(&self, id: u32) -> bool {
         self[id].before == self[id].behind
     }
 

@@ -1,9 +1,9 @@
-//! The scheduler: rows are divided into contiguous windows, which a shared counter distributes.
+//! The scheduler: rows are divided into row windows, which a shared counter distributes.
 //!
-//! A window is a run of rows. Its size is measured in bytes and not in rows, because row lengths
-//! vary. Each worker takes the next window from the counter until none is left; workers share
-//! nothing else. The first windows are large, so that there are few of them. Later ones are
-//! smaller, so that all workers finish at about the same time.
+//! A *row window* (window for short) is a run of adjacent rows that one worker processes. Its size
+//! is measured in bytes and not in rows, because row lengths vary. Each worker takes windows from
+//! the counter until none is left; workers share nothing else. The first windows are large, so that
+//! there are few of them. Later ones are smaller, so that all workers end at about the same time.
 //!
 //! The counter has a cache line of its own, because every worker writes it and would invalidate
 //! whatever shared the line. `fetch_add` returns each number to exactly one worker in any ordering,
@@ -35,7 +35,7 @@ const MIN_PARALLEL_BYTES: usize = 64 << 10;
 
 /// Divides rows into windows for `workers` workers. `weights` are the sizes of the rows in bytes.
 /// The windows are contiguous, not empty, and cover all rows.
-pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
+pub(super) fn divide(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
     let mut rest: usize = weights.iter().sum();
     let mut windows = Vec::with_capacity(workers * 8);
     let (mut start, mut size) = (0, 0);
@@ -112,19 +112,19 @@ impl<T: Send, A: AtomicIndex, L: Locks> Schedule<T, A, L> {
         Self { counter: Counter::new(), failed: A::new(usize::MAX), results }
     }
 
-    /// Runs windows until none is left. `one` runs the window with a given index. The function that
-    /// it receives returns false if it should stop early.
+    /// Runs windows until none is left. `run_window` runs the window with a given index. The
+    /// function that it receives returns false if it should stop early.
     fn run_worker(
         &self,
         cancelled: impl Fn() -> bool,
-        one: impl Fn(usize, &dyn Fn() -> bool) -> Result<T, BatchError>,
+        run_window: impl Fn(usize, &dyn Fn() -> bool) -> Result<T, BatchError>,
     ) {
         while let Some(at) = self.counter.next(self.results.len()) {
             let should_continue = || !cancelled() && self.failed.get() >= at;
             if !should_continue() {
                 continue;
             }
-            let result = one(at, &should_continue);
+            let result = run_window(at, &should_continue);
             if result.is_err() {
                 self.failed.lower(at);
             }
@@ -147,19 +147,21 @@ impl<T: Send, A: AtomicIndex, L: Locks> Schedule<T, A, L> {
 /// Yields the rows of a window until the batch stops.
 pub(super) struct RowCursor<'a> {
     rows: Range<usize>,
-    /// The row yielded last.
+    /// The row that was yielded last.
     current: usize,
     weights: &'a [usize],
-    /// Bytes of the rows since the last `yield_now`.
+    /// The number of bytes of the rows since the last `yield_now`.
     since_yield: usize,
     should_continue: &'a dyn Fn() -> bool,
 }
 
 impl RowCursor<'_> {
+    /// The rows that are left.
     pub(super) fn range(&self) -> Range<usize> {
         self.rows.clone()
     }
 
+    /// The next row.
     pub(super) fn next(&mut self) -> Option<usize> {
         if !(self.should_continue)() {
             self.rows.start = self.rows.end;
@@ -185,25 +187,26 @@ pub(super) fn run<T: Send>(
     work: impl Fn(&mut RowCursor<'_>) -> Result<T, BatchError> + Sync,
 ) -> Result<Vec<T>, BatchError> {
     let cancelled = || cancel.is_some_and(Cancel::is_cancelled);
-    let one = |rows: Range<usize>, should_continue: &dyn Fn() -> bool| {
-        let mut rows = RowCursor { current: rows.start, rows, weights, since_yield: 0, should_continue };
-        // A panic leaves no broken state behind: what `work` uses is dropped, also its encoder,
-        // which is not returned to the pool.
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut rows)));
-        outcome.unwrap_or_else(|panic| Err(BatchError::panicked(rows.current, &*panic)))
+    let run_window = |rows: Range<usize>, should_continue: &dyn Fn() -> bool| {
+        let mut cursor = RowCursor { current: rows.start, rows, weights, since_yield: 0, should_continue };
+        // A panic leaves no broken state behind: everything that `work` uses is dropped, including
+        // its encoder, which is not returned to the pool.
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut cursor)));
+        outcome.unwrap_or_else(|panic| Err(BatchError::panicked(cursor.current, &*panic)))
     };
 
     let total: usize = weights.iter().sum();
     let workers = if total < MIN_PARALLEL_BYTES { 1 } else { threads.min(weights.len()) };
-    let windows = if workers > 1 { windows(weights, workers) } else { vec![] };
+    let windows = if workers > 1 { divide(weights, workers) } else { vec![] };
     let pool = if windows.len() > 1 { parallelism::pool(workers - 1) } else { None };
     let Some(pool) = pool else {
-        let result = one(0..weights.len(), &|| !cancelled());
+        let result = run_window(0..weights.len(), &|| !cancelled());
         return if cancelled() { Err(BatchError::Cancelled) } else { result.map(|all| vec![all]) };
     };
 
     let schedule = Schedule::<T, AtomicUsize, Std>::new(windows.len());
-    let worker = || schedule.run_worker(cancelled, |at, should_continue| one(windows[at].clone(), should_continue));
+    let run_at = |at: usize, should_continue: &dyn Fn() -> bool| run_window(windows[at].clone(), should_continue);
+    let worker = || schedule.run_worker(cancelled, run_at);
     // The calling thread is one of the workers.
     pool.in_place_scope(|scope| {
         for _ in 1..workers.min(windows.len()) {
@@ -304,7 +307,7 @@ mod tests {
             weights in prop::collection::vec(prop_oneof![0usize..50, 1000usize..9000, Just(3_000_000)], 0..400),
             workers in 1usize..90,
         ) {
-            let windows = windows(&weights, workers);
+            let windows = divide(&weights, workers);
             let mut next = 0;
             for window in &windows {
                 prop_assert!(window.start == next && window.end > next);
@@ -326,7 +329,7 @@ mod tests {
     #[test]
     fn windows_get_smaller_towards_the_end() {
         let weights = vec![6500; 1000];
-        let sizes: Vec<usize> = windows(&weights, 2).iter().map(|window| window.len()).collect();
+        let sizes: Vec<usize> = divide(&weights, 2).iter().map(|window| window.len()).collect();
         assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
         assert!(sizes[0] >= 200 && *sizes.last().expect("there are rows") <= 4, "{sizes:?}");
         assert!(sizes.len() <= 40, "{} windows", sizes.len());

@@ -1,41 +1,38 @@
 //! Matching 64 bytes at a time: the class of each character is a bit of a mask, so that a pattern
 //! becomes shifts and boolean operations on masks.
 //!
-//! A window starts at the start of a word, and the text before it is ignored: a regular expression
+//! A block starts at the start of a word, and the text before it is ignored: a regular expression
 //! that continues after its last match does the same. Word starts that depend on text after the
-//! window are not reported: in white space that reaches the end of the window, and after an
-//! apostrophe close to the end (see [`Window::sure`]). The next window starts at the last reported
-//! word start, so no state is carried over between windows. If a window contains no word start, for
-//! example in a long word, the caller matches one word character by character.
+//! block are not reported: in white space that reaches the end of the block, and after an
+//! apostrophe close to the end (see [`ClassMasks::sure`]). The next block starts at the last
+//! reported word start, so no state is carried over between blocks. If a block contains no word
+//! start, for example in a long word, the caller matches one word character by character.
 //!
-//! Bit `i` of a mask belongs to character `i` of the window. If all characters are ASCII, that is
+//! Bit `i` of a mask belongs to character `i` of the block. If all characters are ASCII, that is
 //! byte `i`. Otherwise the byte masks are compressed (pext) to one bit per character, and the
 //! resulting word starts are expanded again (pdep). Therefore the operations of a family do not
 //! depend on the lengths of characters.
 
 use super::word::Scan;
 use crate::pretokenizer::unicode::{Classes, HAN_KANA, LETTER, LOWER, NUMBER, NUMERIC, SIGN, SPACE, UPPER, decode};
-use crate::simd::{BLOCK, Simd};
-
-/// A block with three more bytes, so that four bytes can be read at every position of the block.
-type Padded = [u8; BLOCK + 3];
+use crate::simd::{BLOCK, PaddedBlock, Simd};
 
 /// A pattern family, matched by masks and character by character.
 pub(super) trait Family: Copy {
     /// The class bits of the characters that count as letters.
     fn letters(self) -> u8;
 
-    /// The characters of a window at which words certainly start. Bit 0 is ignored.
-    fn starts(self, window: &Window<'_>) -> u64;
+    /// The characters of a block at which words certainly start. Bit 0 is ignored.
+    fn starts(self, masks: &ClassMasks<'_>) -> u64;
 
     /// The end of the word that starts at byte `at`.
     fn word(self, scan: &Scan<'_>, at: usize) -> usize;
 }
 
-/// The classes of the characters of a window. `letters`, `digits`, `spaces` and `others` are a
-/// partition of the characters.
+/// The classes of the characters of a block, as bit masks. `letters`, `digits`, `spaces` and
+/// `others` are a partition of the characters.
 #[derive(Debug)]
-pub(super) struct Window<'a> {
+pub(super) struct ClassMasks<'a> {
     pub(super) letters: u64,
     pub(super) digits: u64,
     pub(super) spaces: u64,
@@ -46,7 +43,7 @@ pub(super) struct Window<'a> {
     pub(super) slashes: u64,
     pub(super) uppers: u64,
     pub(super) lowers: u64,
-    pub(super) marks: u64,
+    pub(super) combining_marks: u64,
     pub(super) ascii_letters: u64,
     pub(super) ascii_signs: u64,
     pub(super) signs: u64,
@@ -56,19 +53,18 @@ pub(super) struct Window<'a> {
     pub(super) len: u32,
     /// The bytes at which characters start; `None` if all are ASCII.
     starts: Option<u64>,
-    block: &'a Padded,
+    block: &'a PaddedBlock,
     simd: Simd,
 }
 
-impl<'a> Window<'a> {
-    /// Creates a window of the bytes of `block` in the mask `valid`, which are the first ones or
-    /// all.
+impl<'a> ClassMasks<'a> {
+    /// The classes of the characters in the bytes `valid` of `block`: the first ones, or all.
     #[inline(always)]
-    fn new(simd: Simd, classes: &Classes, block: &'a Padded, valid: u64, letters: u8) -> Self {
+    fn new(simd: Simd, classes: &Classes, block: &'a PaddedBlock, valid: u64, letters: u8) -> Self {
         let bytes: &[u8; BLOCK] = block.first_chunk().expect("a block and more");
         let masks = simd.masks(bytes);
         let ascii_signs = masks.visible & !masks.letters & !masks.digits;
-        let mut window = Self {
+        let mut made = Self {
             letters: masks.letters,
             digits: masks.digits,
             spaces: masks.spaces,
@@ -79,7 +75,7 @@ impl<'a> Window<'a> {
             slashes: masks.slashes,
             uppers: masks.capitals,
             lowers: masks.letters & !masks.capitals,
-            marks: 0,
+            combining_marks: 0,
             ascii_letters: masks.letters,
             ascii_signs,
             signs: ascii_signs,
@@ -94,14 +90,14 @@ impl<'a> Window<'a> {
         if masks.high & valid != 0 {
             let leads = masks.high & simd.any_bit(bytes, 0x40) & valid;
             let starts = valid & !masks.high | leads;
-            window.add_wide(classes, leads, letters);
-            window.each(|mask| simd.pext(mask, starts));
-            window.starts = Some(starts);
+            made.add_wide(classes, leads, letters);
+            made.each(|mask| simd.pext(mask, starts));
+            made.starts = Some(starts);
             all = u64::MAX >> (BLOCK as u32 - starts.count_ones());
         }
-        window.len = all.count_ones();
-        window.others = all & !(window.letters | window.digits | window.spaces);
-        window
+        made.len = all.count_ones();
+        made.others = all & !(made.letters | made.digits | made.spaces);
+        made
     }
 
     /// Adds the classes of the non-ASCII characters, which start at `leads`.
@@ -121,7 +117,7 @@ impl<'a> Window<'a> {
         self.spaces |= any(SPACE);
         self.uppers |= any(UPPER);
         self.lowers |= any(LOWER);
-        self.marks = any(UPPER) & !any(LETTER);
+        self.combining_marks = any(UPPER) & !any(LETTER);
         self.signs |= any(SIGN);
         self.han_kana |= any(HAN_KANA);
         self.numerics |= any(NUMERIC);
@@ -150,7 +146,7 @@ impl<'a> Window<'a> {
         self.slashes = change(self.slashes);
         self.uppers = change(self.uppers);
         self.lowers = change(self.lowers);
-        self.marks = change(self.marks);
+        self.combining_marks = change(self.combining_marks);
         self.ascii_letters = change(self.ascii_letters);
         self.ascii_signs = change(self.ascii_signs);
         self.signs = change(self.signs);
@@ -158,17 +154,17 @@ impl<'a> Window<'a> {
         self.numerics = change(self.numerics);
     }
 
-    /// The characters whose word starts are certain, because no text after the window can change
+    /// The characters whose word starts are certain, because no text after the block can change
     /// them.
     #[inline(always)]
     pub(super) fn sure(&self) -> u64 {
-        // White space at the end may continue after the window, so only its start is certain.
+        // White space at the end may continue after the block, so only its start is certain.
         let trailing = (self.spaces << (BLOCK as u32 - self.len)).leading_ones();
         let limit = if trailing > 0 { self.len.saturating_sub(trailing) + 1 } else { self.len };
         up_to(limit)
     }
 
-    /// The characters before the first apostrophe that is too close to the end of the window to
+    /// The characters before the first apostrophe that is too close to the end of the block to
     /// decide whether a contraction, of up to three characters, starts there. Later characters are
     /// excluded.
     #[inline(always)]
@@ -275,13 +271,13 @@ pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl
 }
 
 /// Appends the ends of words from `at` on, until the text ends or `ends` has no room for those of
-/// another window.
+/// another block.
 #[inline(always)]
 pub(super) fn fill(family: impl Family, scan: &Scan<'_>, simd: Simd, mut at: usize, ends: &mut Vec<u32>) -> usize {
     let bytes = scan.bytes();
     while at < bytes.len() && ends.len() + BLOCK <= ends.capacity() {
         let rest = &bytes[at..];
-        let mut padded = [0; BLOCK + 3];
+        let mut padded: PaddedBlock = [0; BLOCK + 3];
         let (block, valid) = match rest.first_chunk() {
             Some(block) => (block, u64::MAX),
             None => {
@@ -289,16 +285,16 @@ pub(super) fn fill(family: impl Family, scan: &Scan<'_>, simd: Simd, mut at: usi
                 (&padded, up_to(rest.len().min(BLOCK) as u32))
             }
         };
-        let window = Window::new(simd, scan.classes(), block, valid, family.letters());
-        let mut found = family.starts(&window) & !1;
+        let masks = ClassMasks::new(simd, scan.classes(), block, valid, family.letters());
+        let mut found = family.starts(&masks) & !1;
         if found != 0 {
-            if let Some(starts) = window.starts {
+            if let Some(starts) = masks.starts {
                 found = simd.pdep(found, starts);
             }
             simd.push_positions(found, at as u32, ends);
             at += 63 - found.leading_zeros() as usize;
-            // After the last word start of the last window there is usually one word, so it is
-            // matched character by character instead of by another window.
+            // After the last word start of the last block there is usually one word, so it is
+            // matched character by character instead of by another block.
             if rest.len() > BLOCK {
                 continue;
             }

@@ -7,13 +7,14 @@ import { test } from 'node:test'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 
 import { ByteBudget, LARGE_ROWS_BYTES } from '../lib/corpus/byte-budget.mjs'
+import { openTokenizer } from '../lib/corpus/open-tokenizer.mjs'
 import { checkOptions } from '../lib/corpus/options.mjs'
 import { planParts } from '../lib/corpus/plan.mjs'
 import { doShard } from '../lib/corpus/shard.mjs'
 import { openStore } from '../lib/corpus/store/store.mjs'
 import { MAX_JSON } from '../lib/files/rows.mjs'
 import { CopiedTokens, PieceBuffers } from '../lib/corpus/tokens.mjs'
-import { completeContent, findTokenizer, openTokenizer } from '../lib/corpus/tokenizer.mjs'
+import { completeContent, findTokenizer } from '../lib/corpus/tokenizer.mjs'
 import { hashes, jsonl, scratch } from './support/corpus.mjs'
 
 const at = scratch()

@@ -5,10 +5,9 @@ import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
-import { RATIO_OPTION } from '../input/files.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, THREADS } from './options.mjs'
+import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, THREADS } from './options.mjs'
 
 const require = createRequire(import.meta.url)
 const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')

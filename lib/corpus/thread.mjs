@@ -4,9 +4,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { packError } from './errors.mjs'
+import { openTokenizer } from './open-tokenizer.mjs'
 import { doShard, doneRecord } from './shard.mjs'
 import { openStore } from './store/store.mjs'
-import { openTokenizer } from './tokenizer.mjs'
 
 /** Minimum time in milliseconds between two messages about progress. */
 const PROGRESS_INTERVAL_MS = 100

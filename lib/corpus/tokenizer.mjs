@@ -1,5 +1,4 @@
-// Finds and loads the tokenizer of a job. It is found once and identified by the SHA-256 of its
-// file. Every thread and machine loads it from that file.
+// Finds the tokenizer of a job, once, and identifies it by the SHA-256 of its file.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -9,10 +8,8 @@ import { fileURLToPath } from 'node:url'
 
 import { fileFailure } from '../files/failure.mjs'
 import { statIfThere } from '../files/stat.mjs'
-import { loadFile, sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
-import { Tokenizer } from '../../index.mjs'
+import { sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { error, typeError, unsupported } from './errors.mjs'
-import { parquetWriterVersion } from './formats/parquet.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -21,6 +18,8 @@ const { readRegular } = require('../regular-file.js')
 const ENCODINGS = fileURLToPath(new URL('../../encodings/', import.meta.url))
 /** Maximum size in bytes of a tokenizer_config.json. */
 const MAX_CONFIG_BYTES = 32 << 20
+/** Number of bytes of a file that are read at once. */
+const READ_BYTES = 1 << 20
 /** Files that are loaded together with other files of their folder. */
 const PART = /^(?:vocab\.(?:json|txt)|merges\.txt)$/
 
@@ -79,22 +78,18 @@ function checkWhole(name, file) {
 async function sha256Of(file) {
   const hash = createHash('sha256')
   try {
-    for await (const chunk of fs.createReadStream(file)) hash.update(chunk)
+    for await (const chunk of fs.createReadStream(file, { highWaterMark: READ_BYTES })) hash.update(chunk)
   } catch (failure) {
     throw fileFailure(file, failure)
   }
   return hash.digest('hex')
 }
 
-/** Loads a tokenizer that this thread or another one found. */
-export const openTokenizer = (/** @type {{ file?: string, encoding?: string }} */ { file, encoding }) =>
-  file === undefined ? Tokenizer.fromEncoding(encoding) : loadFile(file, encoding)
-
 /**
  * Fills in the options whose defaults depend on the tokenizer: the type of the ids, the treatment
  * of special tokens in a text, and the ids before and after each document.
  *
- * @param {Tokenizer} tokenizer
+ * @param {import('../../index.js').Tokenizer} tokenizer
  * @param {TokenizerSource} source
  * @param {import('./options.mjs').Content} content
  */
@@ -115,10 +110,15 @@ export async function completeContent(tokenizer, source, content) {
     type: ['jsonl', 'parquet'].includes(content.format)
       ? undefined
       : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
-    writer: content.format === 'parquet' ? parquetWriterVersion() : undefined,
+    writer: content.format === 'parquet' ? await writerVersion() : undefined,
     specialTokens: content.specialTokens ?? usualSpecialTokens(tokenizer),
   }
   return { content: JSON.parse(JSON.stringify(complete)), ids }
+}
+
+async function writerVersion() {
+  const { parquetWriterVersion } = await import('./formats/parquet.mjs')
+  return parquetWriterVersion()
 }
 
 /** The id of the token that starts or ends each document; `undefined` if the job has none. */

@@ -55,7 +55,7 @@ const corpus = {
     ...TOKENIZER_OPTIONS,
     tokenizer: {
       ...TOKENIZER_OPTIONS.tokenizer,
-      help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, a folder with a tokenizer.json or tekken.json, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+      help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, a folder with one of the first three, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
     },
     format: {
       type: 'string',

@@ -15,6 +15,13 @@ const require = createRequire(import.meta.url)
 const native = require('../native.js')
 const { readRegular } = require('../regular-file.js')
 
+/** Loaded on first use: most tokenizers are encodings or files. */
+const later = {
+  get modelFolder() {
+    return require('../model/folder.js')
+  },
+}
+
 const ENCODINGS = fileURLToPath(new URL('../../encodings/', import.meta.url))
 /** Maximum size in bytes of a tokenizer_config.json. */
 const MAX_CONFIG_BYTES = 32 << 20
@@ -54,22 +61,28 @@ export async function findTokenizer(name, encoding) {
     const { pretrainedFile } = require('../hub/pretrained.js')
     const { pretrainedOptions } = require('../hub/options.js')
     const { request } = pretrainedOptions(source.repository, { revision: source.revision })
-    const file = await pretrainedFile(request)
-    checkWhole(name, file)
+    const found = await pretrainedFile(request)
+    const file = await wholeFile(name, request.file === undefined ? later.modelFolder.placeOf(found) : found)
     return { name, kind: 'hub', file, sha256: await sha256Of(file) }
   }
   if (source.file === undefined) {
     const file = path.join(ENCODINGS, native.encodingFile(source.encoding))
     return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of(file) }
   }
-  const { file } = source
-  checkWhole(name, file)
+  const file = await wholeFile(name, source.file)
   return { name, kind: 'file', file: path.resolve(file), encoding: source.encoding, sha256: await sha256Of(file) }
 }
 
-/** Throws if a tokenizer consists of several files, because a job has the SHA-256 of one. */
-function checkWhole(name, file) {
-  if (!PART.test(path.basename(file)) && !statIfThere(file)?.isDirectory()) return
+/**
+ * The file of a tokenizer that is a file or a folder, as Tokenizer.fromFile finds it. Throws if the
+ * tokenizer consists of several files, because a job has the SHA-256 of one.
+ */
+async function wholeFile(name, place) {
+  if (!PART.test(path.basename(place))) {
+    if (!statIfThere(place)?.isDirectory()) return place
+    const { file, bytes } = await later.modelFolder.modelOf(place)
+    if (bytes === undefined) return file
+  }
   throw unsupported(
     `${name}: a corpus job needs a tokenizer in one file, whose SHA-256 identifies the job: write it with tokenizer.toBuffer() and name that tokenizer.json`,
   )

@@ -13,7 +13,9 @@ import { planParts } from '../lib/corpus/plan.mjs'
 import { doShard } from '../lib/corpus/shard.mjs'
 import { openStore } from '../lib/corpus/store/store.mjs'
 import { MAX_JSON } from '../lib/files/rows.mjs'
-import { CopiedTokens, PieceBuffers } from '../lib/corpus/tokens.mjs'
+import { ShuffleWriter } from '../lib/corpus/shuffle.mjs'
+import { PartFile } from '../lib/corpus/store/part-file.mjs'
+import { CopiedTokens, PieceBuffers, WholeTokens } from '../lib/corpus/tokens.mjs'
 import { completeContent, findTokenizer } from '../lib/corpus/tokenizer.mjs'
 import { hashes, jsonl, scratch } from './support/corpus.mjs'
 
@@ -135,6 +137,7 @@ const sums = (records) => records.map(({ documents, tokens, skipped }) => [docum
 
 for (const [name, given] of Object.entries({
   'two shards': { eos: true, shardSize: 20 << 20 },
+  shuffled: { eos: true, shardSize: 20 << 20, shuffle: 1 },
   'rows of whole files': { rows: 'files', shardSize: 5 << 20 },
 })) {
   test(`large rows wait for memory, and the files are the same: ${name}`, async () => {
@@ -195,13 +198,18 @@ test('JavaScript keeps no copy of a large row or of its tokens', async () => {
   fs.mkdirSync(folder)
   // Each of these letters is three tokens of gpt2.
   fs.writeFileSync(`${folder}/row.jsonl`, jsonl([{ text: '\u{1d00}\u{1d01} '.repeat(1 << 20) }]))
-  for (const given of [{ eos: true }, { eos: true, format: 'npy', pack: 100_000 }, { format: 'jsonl' }]) {
+  for (const given of [
+    { eos: true },
+    { eos: true, format: 'npy', pack: 100_000 },
+    { format: 'jsonl' },
+    { shuffle: 1 },
+  ]) {
     let most = 0
     const look = () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers)
     }
     const before = process.memoryUsage().arrayBuffers
-    const [record] = await doShards(`one row ${given.format}`, () => ({ reserve: look, release: look }), {
+    const [record] = await doShards(`one row ${JSON.stringify(given)}`, () => ({ reserve: look, release: look }), {
       ...given,
       inputs: [folder],
     })
@@ -234,4 +242,46 @@ test('copied tokens are those of the rows, whatever their lengths', () => {
     assert.deepEqual(Array.from(tokens.documents(), joined), rows.map(joined))
     assert.equal(tokens.length, length)
   }
+})
+
+test('documents have the same order in a shuffle, whether or not they are large', async () => {
+  const asked = []
+  const memory = { reserve: async (bytes) => void asked.push(bytes), release: () => asked.push('released') }
+  const shuffled = async (lengths) => {
+    const rows = []
+    const writer = {
+      write: async ({ tokens, documents }) => {
+        let index = 0
+        for (const pieces of tokens.documents()) {
+          const { at } = documents[index++]
+          const [piece] = pieces
+          rows.push(at)
+          assert.equal(piece.length, lengths[at])
+          assert.ok(piece[0] === at && piece.at(-1) === at)
+        }
+      },
+      finish: async () => {},
+    }
+    const create = (suffix) => PartFile.create(at(`shuffled${suffix}`))
+    const shuffle = await ShuffleWriter.create(writer, {
+      ...{ seed: 's', bytes: 3 << 23, View: Uint32Array, create, memory, written: async () => {} },
+    })
+    for (const [document, length] of lengths.entries()) {
+      const one = Uint32Array.of(length)
+      const tokens = new WholeTokens(new Uint32Array(length).fill(document), one)
+      await shuffle.write({ tokens, lengths: one, documents: [{ path: 'p', at: document }] })
+    }
+    await shuffle.finish()
+    return rows
+  }
+  const order = await shuffled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  assert.deepEqual(asked, [])
+  assert.notDeepEqual(order, order.toSorted())
+  const large = [1, 1_100_000, 3, 70_000, 5, 2_000_000, 7, 1_200_000, 9, 10]
+  assert.deepEqual(await shuffled(large), order)
+  const reserved = order.filter((document) => large[document] > 1 << 20).map((document) => large[document] * 4)
+  assert.deepEqual(
+    asked,
+    reserved.flatMap((bytes) => [bytes, 'released']),
+  )
 })

@@ -7,7 +7,7 @@ import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, THREADS } from './options.mjs'
+import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, SHARD_THREADS } from './options.mjs'
 
 const require = createRequire(import.meta.url)
 const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
@@ -141,7 +141,7 @@ const corpus = {
       help: 'how the files of an earlier run are compared',
     },
     concurrency: CONCURRENCY,
-    threads: THREADS,
+    threads: SHARD_THREADS,
     queue: {
       type: 'string',
       value: 'URL',

@@ -31,6 +31,10 @@ export const RATIO_OPTION = {
 }
 
 /** Options of `corpus` and `worker`. */
+export const SHARD_THREADS = {
+  ...THREADS,
+  help: 'maximum number of threads of a batch, of which two run at a time (default: half the number of processors)',
+}
 export const CONCURRENCY = {
   type: 'string',
   value: 'N',

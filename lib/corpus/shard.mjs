@@ -31,6 +31,7 @@ import { openInput } from './store/store.mjs'
  * @property {number} [threads]
  * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
  *   if it is not limited
+ * @property {() => number} [shards] the number of shards that the process works on now
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */
 
@@ -42,7 +43,7 @@ import { openInput } from './store/store.mjs'
  * @returns {Promise<object>} its record
  */
 export async function doShard({ shard, parts, job, base }, context) {
-  const { tokenizer, content, ids, store, threads, memory, onProgress } = context
+  const { tokenizer, content, ids, store, threads, memory, shards, onProgress } = context
   const started = Date.now()
   const stats = new Stats()
   const input = createHash('sha256')
@@ -62,7 +63,7 @@ export async function doShard({ shard, parts, job, base }, context) {
     },
     memory,
   }
-  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory })
+  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
   const batches = documentsOf(parts, base, content, hooks)
   const files =
     store === undefined

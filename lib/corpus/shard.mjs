@@ -68,7 +68,7 @@ export async function doShard({ shard, parts, job, base }, context) {
   const files =
     store === undefined
       ? []
-      : await writeFiles(shard, parts, { encoder, batches, content, store, memory, onSkip: hooks.onSkip })
+      : await writeFiles(shard, parts, { encoder, batches, content, store, onSkip: hooks.onSkip })
   if (store === undefined) await encoder.count(batches, hooks.onSkip)
   report()
   const record = {
@@ -87,7 +87,7 @@ export async function doShard({ shard, parts, job, base }, context) {
 }
 
 /** Writes the files of a shard under temporary names and renames them at the end. */
-async function writeFiles(shard, parts, { encoder, batches, content, store, memory, onSkip }) {
+async function writeFiles(shard, parts, { encoder, batches, content, store, onSkip }) {
   /** @type {import('./store/part-file.mjs').PartFile[]} */
   const files = []
   /** @type {import('./store/part-file.mjs').PartFile[]} */
@@ -108,8 +108,6 @@ async function writeFiles(shard, parts, { encoder, batches, content, store, memo
         bytes,
         View: viewOf(content),
         create: (suffix) => create(scratch, suffix),
-        written: () => Promise.all(files.map((file) => file.written())),
-        memory,
       })
     }
     for await (const block of encoder.blocks(batches, onSkip)) {

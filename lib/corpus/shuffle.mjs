@@ -6,7 +6,9 @@
 
 import { createHash } from 'node:crypto'
 
-import { WholeTokens } from './tokens.mjs'
+import { PieceBuffers, WholeTokens } from './tokens.mjs'
+
+/** @typedef {import('./tokens.mjs').Tokens} Tokens */
 
 /** Size of the header of a document in a bucket. */
 const HEADER_BYTES = 8
@@ -17,7 +19,7 @@ const MAX_BUCKETS = 64
 const FLUSH_BYTES = 1 << 16
 /** Maximum number of bytes of tokens in a block of several documents. */
 const MAX_BLOCK_BYTES = 4 << 20
-/** Memory is reserved for documents with more bytes of tokens, as for large rows of the input. */
+/** Documents with more bytes of tokens are never in memory as a whole. */
 const MAX_SMALL_BYTES = 4 << 20
 
 /** A random number generator (sfc32), seeded by a text. Numbers are at least 0 and below 1. */
@@ -140,12 +142,17 @@ class Bucket {
     return documents
   }
 
-  /** Returns the facts about a document, and copies its tokens to `to`. */
-  async read({ at, facts }, to) {
+  /** Returns the facts about a document, and copies its tokens to `to`, if that is given. */
+  async read({ at, facts }, to = /** @type {Buffer | undefined} */ (undefined)) {
     const about = Buffer.allocUnsafe(facts)
     await this.#read(at + HEADER_BYTES, about)
-    await this.#read(at + HEADER_BYTES + facts, to)
+    if (to !== undefined) await this.#read(at + HEADER_BYTES + facts, to)
     return JSON.parse(about.toString())
+  }
+
+  /** The tokens of a document, which are read when they are used. */
+  tokens({ at, facts, tokens }, buffers) {
+    return new StoredTokens(this.#file, at + HEADER_BYTES + facts, tokens, buffers)
   }
 
   /** Copies bytes from a position in the file. */
@@ -161,30 +168,69 @@ class Bucket {
   }
 }
 
+/**
+ * The tokens of one document in a file.
+ *
+ * @implements {Tokens}
+ */
+class StoredTokens {
+  #file
+  #start
+  #end
+  #buffers
+
+  /**
+   * @param {import('./store/part-file.mjs').PartFile} file
+   * @param {number} start position in the file
+   * @param {number} size in bytes
+   * @param {PieceBuffers} buffers
+   */
+  constructor(file, start, size, buffers) {
+    this.#file = file
+    this.#start = start
+    this.#end = start + size
+    this.#buffers = buffers
+  }
+
+  get length() {
+    return (this.#end - this.#start) / this.#buffers.width
+  }
+
+  *pieces() {
+    for (let at = this.#start; at < this.#end; ) {
+      const numbers = this.#buffers.next()
+      const piece = numbers.subarray(0, (this.#end - at) / this.#buffers.width)
+      this.#file.readNow(at, Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength))
+      at += piece.byteLength
+      yield piece
+    }
+  }
+
+  *documents() {
+    yield this.pieces()
+  }
+}
+
 /** Passes the documents of blocks to another writer in a random order. */
 export class ShuffleWriter {
   #writer
   #random
   #buckets = /** @type {Bucket[]} */ ([])
   #View
-  #memory
-  #written
+  #pieces
 
   /**
    * @param {import('./formats/formats.mjs').FormatWriter} writer
    * @param {{ seed: string, bytes: number, View: Uint16ArrayConstructor | Uint32ArrayConstructor,
-   *   create: (suffix: string) => Promise<import('./store/part-file.mjs').PartFile>,
-   *   written: () => Promise<unknown>, memory?: import('./documents.mjs').RowMemory }} options
-   *   `bytes` is the size of the input; `create` makes a temporary file; `written` resolves when
-   *   all bytes of the writer are in its files
+   *   create: (suffix: string) => Promise<import('./store/part-file.mjs').PartFile> }} options
+   *   `bytes` is the size of the input; `create` makes a temporary file
    */
-  static async create(writer, { seed, bytes, View, create, written, memory }) {
+  static async create(writer, { seed, bytes, View, create }) {
     const made = new ShuffleWriter()
     made.#writer = writer
     made.#random = randomOf(seed)
     made.#View = View
-    made.#written = written
-    made.#memory = memory
+    made.#pieces = new PieceBuffers(View)
     const count = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(bytes / BUCKET_BYTES)))
     for (let index = 0; index < count; index++) made.#buckets.push(new Bucket(await create(`.bucket-${index}`)))
     return made
@@ -217,18 +263,22 @@ export class ShuffleWriter {
       let last = first
       while (last < documents.length && (last === first || size + documents[last].tokens <= MAX_BLOCK_BYTES))
         size += documents[last++].tokens
-      const isLarge = size > MAX_SMALL_BYTES
-      if (isLarge) await this.#memory?.reserve(size)
-      await this.#writer.write(await this.#block(bucket, documents.slice(first, last), size))
-      if (isLarge) {
-        await this.#written()
-        this.#memory?.release()
-      }
+      await this.#writer.write(
+        size > MAX_SMALL_BYTES
+          ? await this.#large(bucket, documents[first])
+          : await this.#block(bucket, documents.slice(first, last), size),
+      )
       first = last
     }
   }
 
-  /** The tokens of some documents of a bucket, `size` bytes in all. */
+  /** One document of a bucket. */
+  async #large(bucket, document) {
+    const tokens = bucket.tokens(document, this.#pieces)
+    return { tokens, lengths: Uint32Array.of(tokens.length), documents: [await bucket.read(document)] }
+  }
+
+  /** Some documents of a bucket, with `size` bytes of tokens. */
   async #block(bucket, documents, size) {
     const width = this.#View.BYTES_PER_ELEMENT
     const block = Buffer.allocUnsafeSlow(size)

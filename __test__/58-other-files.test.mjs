@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
+import { tokenizeCorpus } from '../lib/corpus/index.js'
 import { COMMIT, startHub } from './support/hub.mjs'
 import { failure } from './support/texts.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
@@ -337,4 +338,33 @@ test('npx tokenlane count takes a folder of each kind', () => {
     assert.equal(status, 0, stderr)
     assert.match(stdout, new RegExp(`\\b${Tokenizer.fromFileSync(place).count('hello')}\\b`))
   }
+})
+
+test('a corpus job finds the tokenizer of a folder or a repository as fromFile and fromPretrained do', async (t) => {
+  const sentencePiece = fs.readFileSync(path.join(models, 'unigram.model'))
+  const named = (name) => Buffer.from(JSON.stringify({ tokenizer_class: name }))
+  const of = (config) => ({ 'tokenizer.model': sentencePiece, 'tokenizer_config.json': config })
+  const hub = await startHub({
+    'org/t5': { files: of(named('T5Tokenizer')) },
+    'org/roberta': { files: of(named('XLMRobertaTokenizer')) },
+    'org/bert': { files: { 'vocab.txt': Buffer.from(vocabText()) } },
+  })
+  const before = { HF_ENDPOINT: process.env.HF_ENDPOINT, HF_HOME: process.env.HF_HOME }
+  t.after(() => {
+    hub.close()
+    for (const [name, value] of Object.entries(before))
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+  })
+  Object.assign(process.env, { HF_ENDPOINT: hub.url, HF_HOME: path.join(root, 'corpus-home') })
+  const inputs = path.join(root, 'cats.txt')
+  fs.writeFileSync(inputs, 'the cat\n')
+  const tokens = async (name) => (await tokenizeCorpus({ inputs, tokenizer: name, dryRun: true })).tokens
+  const count = Tokenizer.fromFileSync(path.join(models, 'unigram.model')).count('the cat', { addSpecialTokens: false })
+  assert.equal(await tokens('org/t5'), count)
+  assert.equal(await tokens(folder(of(named('T5Tokenizer')))), count)
+  // Its ids are not those of the file, so the file alone is refused, as by `encode`.
+  for (const name of ['org/roberta', folder(of(named('XLMRobertaTokenizer')))])
+    await assert.rejects(tokens(name), { code: 'ERR_TOKENLANE_UNSUPPORTED', message: /XLMRobertaTokenizer/ }, name)
+  await assert.rejects(tokens('org/bert'), { code: 'ERR_TOKENLANE_UNSUPPORTED', message: /^org\/bert: .* in one file/ })
 })

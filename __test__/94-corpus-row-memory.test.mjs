@@ -7,13 +7,16 @@ import { test } from 'node:test'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 
 import { ByteBudget, LARGE_ROWS_BYTES } from '../lib/corpus/byte-budget.mjs'
+import { openTokenizer } from '../lib/corpus/open-tokenizer.mjs'
 import { checkOptions } from '../lib/corpus/options.mjs'
 import { planParts } from '../lib/corpus/plan.mjs'
 import { doShard } from '../lib/corpus/shard.mjs'
 import { openStore } from '../lib/corpus/store/store.mjs'
 import { MAX_JSON } from '../lib/files/rows.mjs'
-import { CopiedTokens, PieceBuffers } from '../lib/corpus/tokens.mjs'
-import { completeContent, findTokenizer, openTokenizer } from '../lib/corpus/tokenizer.mjs'
+import { ShuffleWriter } from '../lib/corpus/shuffle.mjs'
+import { PartFile } from '../lib/corpus/store/part-file.mjs'
+import { CopiedTokens, PieceBuffers, WholeTokens } from '../lib/corpus/tokens.mjs'
+import { completeContent, findTokenizer } from '../lib/corpus/tokenizer.mjs'
 import { hashes, jsonl, scratch } from './support/corpus.mjs'
 
 const at = scratch()
@@ -134,6 +137,7 @@ const sums = (records) => records.map(({ documents, tokens, skipped }) => [docum
 
 for (const [name, given] of Object.entries({
   'two shards': { eos: true, shardSize: 20 << 20 },
+  shuffled: { eos: true, shardSize: 20 << 20, shuffle: 1 },
   'rows of whole files': { rows: 'files', shardSize: 5 << 20 },
 })) {
   test(`large rows wait for memory, and the files are the same: ${name}`, async () => {
@@ -194,13 +198,18 @@ test('JavaScript keeps no copy of a large row or of its tokens', async () => {
   fs.mkdirSync(folder)
   // Each of these letters is three tokens of gpt2.
   fs.writeFileSync(`${folder}/row.jsonl`, jsonl([{ text: '\u{1d00}\u{1d01} '.repeat(1 << 20) }]))
-  for (const given of [{ eos: true }, { eos: true, format: 'npy', pack: 100_000 }, { format: 'jsonl' }]) {
+  for (const given of [
+    { eos: true },
+    { eos: true, format: 'npy', pack: 100_000 },
+    { format: 'jsonl' },
+    { shuffle: 1 },
+  ]) {
     let most = 0
     const look = () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers)
     }
     const before = process.memoryUsage().arrayBuffers
-    const [record] = await doShards(`one row ${given.format}`, () => ({ reserve: look, release: look }), {
+    const [record] = await doShards(`one row ${JSON.stringify(given)}`, () => ({ reserve: look, release: look }), {
       ...given,
       inputs: [folder],
     })
@@ -233,4 +242,40 @@ test('copied tokens are those of the rows, whatever their lengths', () => {
     assert.deepEqual(Array.from(tokens.documents(), joined), rows.map(joined))
     assert.equal(tokens.length, length)
   }
+})
+
+test('documents have the same order in a shuffle, whether or not they are large', async () => {
+  const shuffled = async (lengths) => {
+    const rows = []
+    const writer = {
+      write: async ({ tokens, documents }) => {
+        let index = 0
+        for (const pieces of tokens.documents()) {
+          const { at } = documents[index++]
+          rows.push(at)
+          let length = 0
+          for (const piece of pieces) {
+            length += piece.length
+            assert.ok(piece[0] === at && piece.at(-1) === at)
+          }
+          assert.equal(length, lengths[at])
+        }
+      },
+      finish: async () => {},
+    }
+    const create = (suffix) => PartFile.create(at(`shuffled${suffix}`))
+    const shuffle = await ShuffleWriter.create(writer, {
+      ...{ seed: 's', bytes: 3 << 23, View: Uint32Array, create },
+    })
+    for (const [document, length] of lengths.entries()) {
+      const one = Uint32Array.of(length)
+      const tokens = new WholeTokens(new Uint32Array(length).fill(document), one)
+      await shuffle.write({ tokens, lengths: one, documents: [{ path: 'p', at: document }] })
+    }
+    await shuffle.finish()
+    return rows
+  }
+  const order = await shuffled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  assert.notDeepEqual(order, order.toSorted())
+  assert.deepEqual(await shuffled([1, 1_100_000, 3, 70_000, 5, 2_000_000, 7, 1_200_000, 9, 10]), order)
 })

@@ -98,9 +98,11 @@ const CHAT_INPUT = { addSpecialTokens: false, specialTokens: 'throw' }
 const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 
 /**
- * Encodes the documents of a corpus job, which the addon holds. Internal, for lib/corpus.
+ * Encodes the documents of a corpus job, which the addon holds, as one of `batches` batches that
+ * run at the same time. Internal, for lib/corpus.
  *
- * @type {(tokenizer: Tokenizer, documents: object, options: object) => Promise<any>}
+ * @type {(tokenizer: Tokenizer, documents: object, options: object, batches: number) =>
+ *   Promise<any>}
  */
 let encodeDocuments
 
@@ -114,12 +116,13 @@ let maxId
 class Tokenizer {
   static {
     maxId = (tokenizer) => native.maxId(tokenizer.#handle)
-    encodeDocuments = async (tokenizer, documents, options) => {
+    encodeDocuments = async (tokenizer, documents, options, batches) => {
       const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
       const extra = extraOptions(flags, options)
       const { threads } = runOptions(options)
       const handle = tokenizer.#handle
-      const start = (queueEntry) => native.encodeDocuments(queueEntry, handle, documents, flags, extra, threads)
+      const start = (queueEntry) =>
+        native.encodeDocuments(queueEntry, handle, documents, flags, extra, threads, batches)
       return batchOf(await enqueue(start))
     }
   }

@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
 import { Failure } from '../failure.mjs'
-import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { atRow } from '../input/place.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { Skips } from '../skips.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, THREADS, batchOptions, withJson } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, RATIO_OPTION, THREADS, batchOptions, withJson } from './options.mjs'
 
 const MIB = 2 ** 20
 

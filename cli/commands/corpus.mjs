@@ -5,10 +5,9 @@ import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
-import { RATIO_OPTION } from '../input/files.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, THREADS } from './options.mjs'
+import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, SHARD_THREADS } from './options.mjs'
 
 const require = createRequire(import.meta.url)
 const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
@@ -56,7 +55,7 @@ const corpus = {
     ...TOKENIZER_OPTIONS,
     tokenizer: {
       ...TOKENIZER_OPTIONS.tokenizer,
-      help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, a folder with a tokenizer.json or tekken.json, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+      help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, a folder with one of the first three, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
     },
     format: {
       type: 'string',
@@ -142,7 +141,7 @@ const corpus = {
       help: 'how the files of an earlier run are compared',
     },
     concurrency: CONCURRENCY,
-    threads: THREADS,
+    threads: SHARD_THREADS,
     queue: {
       type: 'string',
       value: 'URL',

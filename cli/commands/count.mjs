@@ -1,5 +1,4 @@
 import { UsageError } from '../failure.mjs'
-import { RATIO_OPTION } from '../input/files.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
 import { jsonText } from '../output/ids.mjs'
 import { openResults } from '../output/results.mjs'
@@ -13,6 +12,7 @@ import {
   KEEP,
   OUTPUT,
   QUIET,
+  RATIO_OPTION,
   THREADS,
   batchOptions,
   withJson,

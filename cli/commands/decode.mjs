@@ -1,4 +1,4 @@
-import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { idBatches } from '../input/ids.mjs'
 import { atRow } from '../input/place.mjs'
 import { MAX_ROW_OPTION } from '../input/rows.mjs'
@@ -8,7 +8,7 @@ import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { typeFor } from './encode.mjs'
-import { FORMAT, OUTPUT, QUIET, THREADS } from './options.mjs'
+import { FORMAT, OUTPUT, QUIET, RATIO_OPTION, THREADS } from './options.mjs'
 
 export const decode = {
   summary: 'Decode token ids to text.',

@@ -1,11 +1,10 @@
 import { UsageError } from '../failure.mjs'
-import { RATIO_OPTION } from '../input/files.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
 import { ID_FORMATS, idWriter } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, RATIO_OPTION, THREADS, batchOptions } from './options.mjs'
 import { startRows } from './rows.mjs'
 
 /**

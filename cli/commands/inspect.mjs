@@ -1,12 +1,12 @@
 import { UsageError, at } from '../failure.mjs'
-import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, forTerminal, hasColours, marked, onGround, visible } from '../terminal.mjs'
 import { LOOK, describe, hex } from '../tokens.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { Skips } from '../skips.mjs'
-import { FORMAT, JSON_OPTION, withJson } from './options.mjs'
+import { FORMAT, JSON_OPTION, RATIO_OPTION, withJson } from './options.mjs'
 
 export const inspect = {
   summary: 'Show the tokens of a text, in the terminal or in the browser.',

@@ -1,5 +1,6 @@
 // Options that several commands share, and the options of the library's calls that they become.
 
+import { MAX_RATIO } from '../../lib/files/ratio.mjs'
 import { usualSpecialTokens } from '../../lib/files/tokenizers.mjs'
 import { UsageError } from '../failure.mjs'
 
@@ -18,7 +19,22 @@ export const THREADS = {
   number: [1, 256],
   help: 'maximum number of threads (default: the number of processors)',
 }
+/** The option of all commands that read files. */
+export const RATIO_OPTION = {
+  'max-ratio': {
+    type: 'string',
+    value: 'N',
+    number: [1, 1_000_000],
+    default: MAX_RATIO,
+    help: 'maximum ratio of decompressed to compressed bytes (gzip, Zstandard), beyond the first 64 MiB',
+  },
+}
+
 /** Options of `corpus` and `worker`. */
+export const SHARD_THREADS = {
+  ...THREADS,
+  help: 'maximum number of threads of a batch, of which two run at a time (default: half the number of processors)',
+}
 export const CONCURRENCY = {
   type: 'string',
   value: 'N',

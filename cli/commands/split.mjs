@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
-import { RATIO_OPTION } from '../input/files.mjs'
 import { isParquet } from '../../lib/files/parquet.mjs'
 import { placeOf } from '../input/place.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS, refuseParquet } from '../input/rows.mjs'
@@ -9,7 +8,7 @@ import { jsonText } from '../output/ids.mjs'
 import { openResults } from '../output/results.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, RATIO_OPTION, countOptions } from './options.mjs'
 import { startRows } from './rows.mjs'
 
 const FORMATS = ['jsonl', 'text', 'parquet']

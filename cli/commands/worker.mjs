@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
 import { oneLine } from '../terminal.mjs'
-import { CONCURRENCY, QUEUE_NAME, QUIET, THREADS } from './options.mjs'
+import { CONCURRENCY, QUEUE_NAME, QUIET, SHARD_THREADS } from './options.mjs'
 
 const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
@@ -46,7 +46,7 @@ export const worker = {
     },
     'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
     concurrency: CONCURRENCY,
-    threads: THREADS,
+    threads: SHARD_THREADS,
     'lock-time': {
       type: 'string',
       value: 'SECONDS',

@@ -4,24 +4,13 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
-import { MAX_RATIO, decompressed } from '../../lib/files/decompress.mjs'
+import { decompressed } from '../../lib/files/decompress.mjs'
 import { glob, isGlob } from '../../lib/files/glob.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 import { statIfThere } from '../../lib/files/stat.mjs'
-
-/** The option of all commands that read files. */
-export const RATIO_OPTION = {
-  'max-ratio': {
-    type: 'string',
-    value: 'N',
-    number: [1, 1_000_000],
-    default: MAX_RATIO,
-    help: 'maximum ratio of decompressed to compressed bytes (gzip, Zstandard), beyond the first 64 MiB',
-  },
-}
 
 /**
  * Bytes with a name.

@@ -2,13 +2,11 @@
 // and counted.
 
 import { Failure } from '../files/failure.mjs'
-import { decompressed } from '../files/decompress.mjs'
 import { Gatherer } from '../files/gather.mjs'
 import { DocumentReader, maxRowBytes } from './document-reader.mjs'
 import { inputChanged } from './errors.mjs'
 import { lineBlocks, tooLong } from './lines.mjs'
 import { openInput } from './store/store.mjs'
-import { tableRows } from './table.mjs'
 
 /**
  * The memory for one large row at a time.
@@ -82,13 +80,14 @@ async function* rowsOfPart(part, base, content, hooks, gatherer) {
   const input = await openPart(part, base)
   try {
     if (part.rows === 'parquet') {
+      const { tableRows } = await import('./table.mjs')
       const limits = limitsOf(maxRowBytes(part, content), Infinity, hooks.memory)
       for await (const rows of tableRows(part, input, content, hooks.onRead)) yield* separated(rows, limits)
       await input.checkUnchanged()
       return
     }
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
-    const chunks = part.codec === undefined ? raw : decompressed(raw, content.maxRatio)
+    const chunks = part.codec === undefined ? raw : await decompressedChunks(raw, content.maxRatio)
     const maxRow = maxRowBytes(part, content)
     const longest = part.codec === undefined ? part.end - part.start : Infinity
     const limits = limitsOf(maxRow, longest, hooks.memory)
@@ -104,6 +103,11 @@ async function* rowsOfPart(part, base, content, hooks, gatherer) {
   } finally {
     await input.close()
   }
+}
+
+async function decompressedChunks(chunks, maxRatio) {
+  const { decompressed } = await import('../files/decompress.mjs')
+  return decompressed(chunks, maxRatio)
 }
 
 /** Opens the input of a part and checks that it has not changed since it was planned. */

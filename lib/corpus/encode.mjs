@@ -24,6 +24,7 @@ export class Encoder {
   #eos
   #stats
   #memory
+  #shards
   /** Whether an id of the tokenizer may not fit into the type of the job. */
   #isNarrow
 
@@ -32,10 +33,12 @@ export class Encoder {
    * @param {import('./options.mjs').Content} content with a type
    * @param {{ bos?: number, eos?: number }} ids
    * @param {import('./stats.mjs').Stats} stats
-   * @param {{ threads?: number, memory?: import('./documents.mjs').RowMemory }} [resources]
+   * @param {{ threads?: number, memory?: import('./documents.mjs').RowMemory, shards?: () => number
+   *   }} [resources]
    */
-  constructor(tokenizer, content, ids, stats, { threads, memory } = {}) {
+  constructor(tokenizer, content, ids, stats, { threads, memory, shards } = {}) {
     this.#memory = memory
+    this.#shards = shards
     this.#pieces = new PieceBuffers(viewOf(content))
     this.#tokenizer = tokenizer
     this.#content = content
@@ -95,17 +98,22 @@ export class Encoder {
   }
 
   #encoded(batches, onSkip) {
-    return pipelined(batches, async (/** @type {import('./document-batch.mjs').DocumentBatch} */ batch) => {
-      const results = await this.#encode(batch, onSkip)
+    /** @param {import('./document-batch.mjs').DocumentBatch} batch */
+    const encode = async (batch, running) => {
+      const results = await this.#encode(batch, running, onSkip)
       batch.release()
       return { isLarge: batch.isLarge, results }
-    })
+    }
+    return pipelined(batches, encode, this.#shards)
   }
 
-  /** Encodes a batch in one call or, if a document fails, in several. */
-  async #encode(batch, onSkip) {
+  /**
+   * Encodes a batch, one of `running` in the process, in one call, or in several if a document
+   * fails.
+   */
+  async #encode(batch, running, onSkip) {
     try {
-      const encoded = await encodeDocuments(this.#tokenizer, batch.handle, this.#options)
+      const encoded = await encodeDocuments(this.#tokenizer, batch.handle, this.#options, running)
       return [{ batch, first: 0, encoded }]
     } catch (failure) {
       return this.#encodeHalves(batch, { first: 0, end: batch.length }, failure, onSkip)

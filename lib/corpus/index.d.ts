@@ -118,8 +118,8 @@ export interface CorpusOptions {
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
   /**
-   * Maximum number of threads that encode a batch of one shard, 1 to 256; shards run at the same
-   * time (`concurrency`). Default: the number of processors.
+   * Maximum number of threads that encode one batch, 1 to 256. Two batches are encoded at the same
+   * time. Default: half the number of processors; all of them for a batch of large rows.
    */
   threads?: number | undefined
   /**
@@ -437,8 +437,8 @@ export interface WorkerOptions {
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
   /**
-   * Maximum number of threads that encode a batch of one shard, 1 to 256; shards run at the same
-   * time (`concurrency`). Default: the number of processors.
+   * Maximum number of threads that encode one batch, 1 to 256. Two batches are encoded at the same
+   * time. Default: half the number of processors; all of them for a batch of large rows.
    */
   threads?: number | undefined
   /**

@@ -21,14 +21,14 @@ import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
 import { LAYOUT_VERSION, readJob } from './job-file.mjs'
 import { JOB, PLAN } from './layout.mjs'
+import { openTokenizer } from './open-tokenizer.mjs'
 import { checkOptions } from './options.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
 import { Progress } from './progress.mjs'
-import { stemOf } from './shard.mjs'
-import { permutation } from './shuffle.mjs'
+import { stemOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
 import { Threads } from './threads.mjs'
-import { completeContent, findTokenizer, openTokenizer } from './tokenizer.mjs'
+import { completeContent, findTokenizer } from './tokenizer.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
 const HOST = os.hostname()
@@ -179,8 +179,7 @@ class Run {
     const data = { source, content, ids, output: store?.place, threads, check: resumeCheck }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(job.plan, this.#emit)
-    const order =
-      content.shuffle === undefined ? (shard) => shard : permutation(`shards ${content.shuffle}`, job.plan.shards)
+    const order = await orderOf(content.shuffle, job.plan.shards)
     const running = new Set()
     let stop = (_reason) => {}
     const stopped = new Promise((_resolve, reject) => (stop = reject))
@@ -215,6 +214,13 @@ class Run {
     this.#emit({ event: 'done', ...result })
     return result
   }
+}
+
+/** The order of the shards: a permutation of their numbers. */
+async function orderOf(seed, shards) {
+  if (seed === undefined) return (shard) => shard
+  const { permutation } = await import('./shuffle.mjs')
+  return permutation(`shards ${seed}`, shards)
 }
 
 /** Turns the messages of the threads into events. */

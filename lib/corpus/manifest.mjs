@@ -3,7 +3,7 @@
 
 import { error } from './errors.mjs'
 import { MANIFEST } from './layout.mjs'
-import { recordsOf } from './shard.mjs'
+import { recordsOf } from './record.mjs'
 
 /** Lines are collected and written once they have this many characters. */
 const FLUSH_LENGTH = 1 << 16

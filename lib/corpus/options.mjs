@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 
-import { MAX_RATIO } from '../files/decompress.mjs'
+import { MAX_RATIO } from '../files/ratio.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
 
 const require = createRequire(import.meta.url)

@@ -1,7 +1,7 @@
 // Overlaps the steps of a job: while the result of one batch is used, the next batches are
 // processed and one more is read.
 
-/** Maximum number of calls that run at a time. The addon runs two. */
+/** Number of batches that the addon encodes at a time, in the whole process (src/queue.rs). */
 const MAX_RUNNING = 2
 /**
  * A batch with more bytes is processed alone, because a few of them would fill the memory. So is a
@@ -10,15 +10,19 @@ const MAX_RUNNING = 2
 const MAX_SHARED_BYTES = 4 << 20
 
 /**
- * Calls `work` with each batch and yields the results in the order of the batches.
+ * Calls `work` with each batch and the number of batches that are encoded at the same time. Yields
+ * the results in the order of the batches.
  *
  * @template {{ bytes: number, isLarge: boolean }} In
  * @template Out
  * @param {AsyncIterable<In>} batches
- * @param {(batch: In) => Promise<Out>} work
+ * @param {(batch: In, running: number) => Promise<Out>} work
+ * @param {() => number} shards the number of shards that are processed now. If there are several,
+ *   one call of each is enough, and none has to wait for the calls of another shard
  * @returns {AsyncGenerator<Out>}
  */
-export async function* pipelined(batches, work) {
+export async function* pipelined(batches, work, shards = () => 1) {
+  const most = () => (shards() > 1 ? 1 : MAX_RUNNING)
   const iterator = batches[Symbol.asyncIterator]()
   const running = []
   const read = () => awaitedLater(iterator.next())
@@ -28,15 +32,15 @@ export async function* pipelined(batches, work) {
       const { value, done } = await next
       if (done) break
       const isLarge = value.isLarge || value.bytes > MAX_SHARED_BYTES
-      running.push(awaitedLater(work(value)))
-      if (!isLarge && running.length < MAX_RUNNING) {
+      running.push(awaitedLater(work(value, isLarge ? 1 : MAX_RUNNING)))
+      if (!isLarge && running.length < most()) {
         next = read()
         continue
       }
       while (isLarge && running.length > 0) yield await running.shift()
       // Reading goes on while the oldest call ends and its result is used.
       next = read()
-      if (running.length >= MAX_RUNNING) yield await running.shift()
+      while (running.length >= most()) yield await running.shift()
     }
     while (running.length > 0) yield await running.shift()
   } finally {

@@ -9,10 +9,9 @@ import readline from 'node:readline'
 
 import { Failure, fileFailure } from '../files/failure.mjs'
 import { error, inputChanged, typeError } from './errors.mjs'
-import { codecOf, unitOf } from './input-kind.mjs'
+import { codecOf, isTable, unitOf } from './input-kind.mjs'
 import { PLAN } from './layout.mjs'
 import { openInput } from './store/store.mjs'
-import { isTable, rowGroups } from './table.mjs'
 import { inputFiles } from './walk.mjs'
 
 /**
@@ -185,6 +184,7 @@ class Parts {
 async function tableGroups(input, path, rows) {
   if (rows === 'lines' || rows === 'files')
     throw new Failure('PARQUET', `${path}: this is a Parquet file, which cannot be read with rows ${rows}`)
+  const { rowGroups } = await import('./table.mjs')
   try {
     return await rowGroups(input)
   } catch (failure) {

@@ -10,19 +10,9 @@ import { documentsOf, placeOf } from './documents.mjs'
 import { Encoder, viewOf } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
 import { writerOf } from './formats/formats.mjs'
-import { ShuffleWriter } from './shuffle.mjs'
+import { differenceOf, readRecord, recordName, stemOf } from './record.mjs'
 import { Stats } from './stats.mjs'
 import { openInput } from './store/store.mjs'
-import { hashTable } from './table.mjs'
-
-/** Minimum number of digits of a shard's number in file names. */
-const DIGITS = 8
-
-/** The common start of the names of a shard's files. */
-export const stemOf = (shard) => `shard-${String(shard).padStart(DIGITS, '0')}`
-
-/** The name of the record of a shard. */
-export const recordName = (shard) => `${stemOf(shard)}.json`
 
 /**
  * @typedef {object} ShardJob
@@ -41,6 +31,7 @@ export const recordName = (shard) => `${stemOf(shard)}.json`
  * @property {number} [threads]
  * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
  *   if it is not limited
+ * @property {() => number} [shards] the number of shards that the process works on now
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */
 
@@ -52,7 +43,7 @@ export const recordName = (shard) => `${stemOf(shard)}.json`
  * @returns {Promise<object>} its record
  */
 export async function doShard({ shard, parts, job, base }, context) {
-  const { tokenizer, content, ids, store, threads, memory, onProgress } = context
+  const { tokenizer, content, ids, store, threads, memory, shards, onProgress } = context
   const started = Date.now()
   const stats = new Stats()
   const input = createHash('sha256')
@@ -72,7 +63,7 @@ export async function doShard({ shard, parts, job, base }, context) {
     },
     memory,
   }
-  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory })
+  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
   const batches = documentsOf(parts, base, content, hooks)
   const files =
     store === undefined
@@ -111,6 +102,7 @@ async function writeFiles(shard, parts, { encoder, batches, content, store, onSk
     if (content.shuffle !== undefined) {
       const bytes = parts.reduce((sum, { start, end }) => sum + end - start, 0)
       const seed = `documents ${content.shuffle} ${parts[0].shard}`
+      const { ShuffleWriter } = await import('./shuffle.mjs')
       writer = await ShuffleWriter.create(writer, {
         seed,
         bytes,
@@ -161,49 +153,6 @@ export async function doneRecord({ shard, parts, job, base }, { store, check, co
   return record
 }
 
-/** Reads the record of a shard; `undefined` if it is missing or is not JSON. */
-export async function readRecord(store, shard) {
-  try {
-    const text = await store.readText(recordName(shard))
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch (failure) {
-    if (failure instanceof SyntaxError) return undefined
-    throw failure
-  }
-}
-
-/** Number of records that are read at a time, because a store answers many requests at once. */
-const READ_AHEAD = 32
-
-/**
- * Yields the records of the shards from 0 to `shards - 1`, in order; `undefined` for a missing one.
- *
- * @param {import('./store/local-store.mjs').LocalStore} store
- * @returns {AsyncGenerator<any>}
- */
-export async function* recordsOf(store, shards) {
-  const reading = []
-  for (let shard = 0; shard < shards || reading.length > 0; shard++) {
-    if (shard < shards) {
-      const record = readRecord(store, shard)
-      record.catch(() => {})
-      reading.push(record)
-    }
-    if (reading.length === READ_AHEAD || shard >= shards - 1) yield await reading.shift()
-  }
-}
-
-/** How a file differs from its record; `undefined` if it does not. */
-export async function differenceOf(store, { name, bytes, sha256 }, check) {
-  const own = String(name).replace(/^.*[/\\]/s, '')
-  const found = check === 'sha256' ? await store.hashOf(own) : await store.sizeOf(own)
-  if (found === undefined) return 'it is missing'
-  if (found.bytes !== bytes) return `it has ${found.bytes} bytes, but its record says ${bytes}`
-  if (found.sha256 !== undefined && found.sha256 !== sha256)
-    return `its SHA-256 is ${found.sha256}, but its record says ${sha256}`
-  return undefined
-}
-
 /**
  * Throws if the inputs of a shard have changed. They are read again if one of them was written to
  * after the shard was started.
@@ -216,8 +165,10 @@ async function checkInputs(record, parts, base, content) {
   const hash = createHash('sha256')
   for (const part of parts) {
     await withInput(part, base, async (input) => {
-      if (part.rows === 'parquet') await hashTable(part, input, content, (chunk) => hash.update(chunk))
-      else for await (const chunk of input.chunks(part.start, part.end)) hash.update(chunk)
+      if (part.rows === 'parquet') {
+        const { hashTable } = await import('./table.mjs')
+        await hashTable(part, input, content, (chunk) => hash.update(chunk))
+      } else for await (const chunk of input.chunks(part.start, part.end)) hash.update(chunk)
     })
   }
   const sha256 = hash.digest('hex')

@@ -1,12 +1,17 @@
 // Random orders of shards, and of the documents of a shard. They depend only on a seed.
 //
 // The documents of a shard are distributed at random to buckets on disk, and each bucket is
-// shuffled in memory. Every order is equally likely, as if all documents were shuffled at once.
+// shuffled in memory. Every order is equally likely, as if all documents were shuffled at once. Of
+// a bucket with large documents, only their positions are in memory.
 
 import { createHash } from 'node:crypto'
 
-import { WholeTokens } from './tokens.mjs'
+import { PieceBuffers, WholeTokens } from './tokens.mjs'
 
+/** @typedef {import('./tokens.mjs').Tokens} Tokens */
+
+/** Size of the header of a document in a bucket. */
+const HEADER_BYTES = 8
 /** Bytes of input per bucket, and the maximum number of buckets. */
 const BUCKET_BYTES = 8 << 20
 const MAX_BUCKETS = 64
@@ -14,6 +19,8 @@ const MAX_BUCKETS = 64
 const FLUSH_BYTES = 1 << 16
 /** Maximum number of bytes of tokens in a block of several documents. */
 const MAX_BLOCK_BYTES = 4 << 20
+/** Documents with more bytes of tokens are never in memory as a whole. */
+const MAX_SMALL_BYTES = 4 << 20
 
 /** A random number generator (sfc32), seeded by a text. Numbers are at least 0 and below 1. */
 export function randomOf(seed) {
@@ -63,28 +70,169 @@ export function permutation(seed, count) {
   }
 }
 
+/**
+ * A file with some documents of a shard. Each is a header with the number of bytes of its tokens
+ * and of its facts, the facts as JSON, and its tokens.
+ */
+class Bucket {
+  #file
+  /** Bytes that are collected for the next write. */
+  #pending = /** @type {Buffer[]} */ ([])
+  #size = 0
+  #hasLarge = false
+  /** All bytes of the file, if its documents are small. */
+  #bytes = /** @type {Buffer | undefined} */ (undefined)
+
+  /** @param {import('./store/part-file.mjs').PartFile} file */
+  constructor(file) {
+    this.#file = file
+  }
+
+  /**
+   * @param {object} facts
+   * @param {import('./tokens.mjs').Pieces} pieces
+   * @param {number} size of the tokens in bytes
+   */
+  async add(facts, pieces, size) {
+    const about = Buffer.from(JSON.stringify(facts))
+    const header = Buffer.alloc(HEADER_BYTES)
+    header.writeUInt32LE(size, 0)
+    header.writeUInt32LE(about.length, 4)
+    await this.#collect(header, about)
+    this.#hasLarge ||= size > MAX_SMALL_BYTES
+    for (const piece of pieces) {
+      if (piece.byteLength < FLUSH_BYTES) {
+        // The memory of the tokens is reused, so they are copied.
+        await this.#collect(Buffer.copyBytesFrom(piece))
+        continue
+      }
+      await this.#flush()
+      await this.#file.writeNumbers(piece)
+      await this.#file.written()
+    }
+  }
+
+  async #collect(...parts) {
+    this.#pending.push(...parts)
+    for (const { length } of parts) this.#size += length
+    if (this.#size >= FLUSH_BYTES) await this.#flush()
+  }
+
+  async #flush() {
+    if (this.#size === 0) return
+    const bytes = Buffer.concat(this.#pending)
+    this.#pending = []
+    this.#size = 0
+    await this.#file.write(bytes)
+  }
+
+  /** Ends the additions. Returns the positions and sizes of all documents. */
+  async documents() {
+    await this.#flush()
+    const { size } = this.#file
+    if (!this.#hasLarge) this.#bytes = await this.#file.read(0, size)
+    const header = Buffer.alloc(HEADER_BYTES)
+    const documents = []
+    for (let at = 0; at < size; ) {
+      await this.#read(at, header)
+      const [tokens, facts] = [header.readUInt32LE(0), header.readUInt32LE(4)]
+      documents.push({ at, facts, tokens })
+      at += HEADER_BYTES + facts + tokens
+    }
+    return documents
+  }
+
+  /** Returns the facts about a document, and copies its tokens to `to`, if that is given. */
+  async read({ at, facts }, to = /** @type {Buffer | undefined} */ (undefined)) {
+    const about = Buffer.allocUnsafe(facts)
+    await this.#read(at + HEADER_BYTES, about)
+    if (to !== undefined) await this.#read(at + HEADER_BYTES + facts, to)
+    return JSON.parse(about.toString())
+  }
+
+  /** The tokens of a document, which are read when they are used. */
+  tokens({ at, facts, tokens }, buffers) {
+    return new StoredTokens(this.#file, at + HEADER_BYTES + facts, tokens, buffers)
+  }
+
+  /** Copies bytes from a position in the file. */
+  async #read(position, to) {
+    if (this.#bytes === undefined) await this.#file.read(position, to.length, to)
+    else this.#bytes.copy(to, 0, position, position + to.length)
+  }
+
+  /** Removes the file. */
+  async discard() {
+    this.#bytes = undefined
+    await this.#file.discard()
+  }
+}
+
+/**
+ * The tokens of one document in a file.
+ *
+ * @implements {Tokens}
+ */
+class StoredTokens {
+  #file
+  #start
+  #end
+  #buffers
+
+  /**
+   * @param {import('./store/part-file.mjs').PartFile} file
+   * @param {number} start position in the file
+   * @param {number} size in bytes
+   * @param {PieceBuffers} buffers
+   */
+  constructor(file, start, size, buffers) {
+    this.#file = file
+    this.#start = start
+    this.#end = start + size
+    this.#buffers = buffers
+  }
+
+  get length() {
+    return (this.#end - this.#start) / this.#buffers.width
+  }
+
+  *pieces() {
+    for (let at = this.#start; at < this.#end; ) {
+      const numbers = this.#buffers.next()
+      const piece = numbers.subarray(0, (this.#end - at) / this.#buffers.width)
+      this.#file.readNow(at, Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength))
+      at += piece.byteLength
+      yield piece
+    }
+  }
+
+  *documents() {
+    yield this.pieces()
+  }
+}
+
 /** Passes the documents of blocks to another writer in a random order. */
 export class ShuffleWriter {
   #writer
   #random
-  #buckets
+  #buckets = /** @type {Bucket[]} */ ([])
   #View
+  #pieces
 
   /**
    * @param {import('./formats/formats.mjs').FormatWriter} writer
    * @param {{ seed: string, bytes: number, View: Uint16ArrayConstructor | Uint32ArrayConstructor,
-   *   create: (suffix: string) => Promise<any> }} options `bytes` is the size of the input;
-   *   `create` makes a temporary file
+   *   create: (suffix: string) => Promise<import('./store/part-file.mjs').PartFile> }} options
+   *   `bytes` is the size of the input; `create` makes a temporary file
    */
   static async create(writer, { seed, bytes, View, create }) {
     const made = new ShuffleWriter()
     made.#writer = writer
     made.#random = randomOf(seed)
     made.#View = View
-    made.#buckets = []
+    made.#pieces = new PieceBuffers(View)
     const count = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(bytes / BUCKET_BYTES)))
-    for (let index = 0; index < count; index++)
-      made.#buckets.push({ file: await create(`.bucket-${index}`), pending: [], size: 0 })
+    for (let index = 0; index < count; index++) made.#buckets.push(new Bucket(await create(`.bucket-${index}`)))
     return made
   }
 
@@ -92,72 +240,56 @@ export class ShuffleWriter {
     const width = this.#View.BYTES_PER_ELEMENT
     let index = 0
     for (const pieces of tokens.documents()) {
-      const size = lengths[index] * width
-      const about = Buffer.from(JSON.stringify(documents[index++]))
-      const header = Buffer.alloc(8)
-      header.writeUInt32LE(size, 0)
-      header.writeUInt32LE(about.length, 4)
       const bucket = this.#buckets[Math.floor(this.#random() * this.#buckets.length)]
-      bucket.pending.push(header, about)
-      bucket.size += 8 + about.length
-      for (const piece of pieces) {
-        // The memory of the tokens is reused, so they are copied.
-        bucket.pending.push(Buffer.copyBytesFrom(piece))
-        bucket.size += piece.byteLength
-        if (bucket.size >= FLUSH_BYTES) await flush(bucket)
-      }
+      await bucket.add(documents[index], pieces, lengths[index] * width)
+      index += 1
     }
   }
 
   async finish() {
     for (const bucket of this.#buckets) {
-      await flush(bucket)
-      const bytes = await bucket.file.read(0, bucket.file.size)
-      await bucket.file.discard()
-      const records = []
-      for (let at = 0; at < bytes.length; ) {
-        const [tokens, about] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)]
-        records.push([at, tokens, about])
-        at += 8 + about + tokens
-      }
-      shuffle(records, this.#random)
-      await this.#emit(bytes, records)
+      const documents = await bucket.documents()
+      shuffle(documents, this.#random)
+      await this.#emit(bucket, documents)
+      await bucket.discard()
     }
     await this.#writer.finish()
   }
 
-  /** Passes the records of a bucket on, in blocks. */
-  async #emit(bytes, records) {
-    for (let first = 0; first < records.length; ) {
+  /** Passes the documents of a bucket on, in blocks. */
+  async #emit(bucket, documents) {
+    for (let first = 0; first < documents.length; ) {
       let size = 0
       let last = first
-      while (last < records.length && (last === first || size + records[last][1] <= MAX_BLOCK_BYTES))
-        size += records[last++][1]
-      const block = Buffer.allocUnsafeSlow(size)
-      const width = this.#View.BYTES_PER_ELEMENT
-      const lengths = new Uint32Array(last - first)
-      const documents = []
-      let to = 0
-      for (const [at, tokens, about] of records.slice(first, last)) {
-        documents.push(JSON.parse(bytes.toString('utf8', at + 8, at + 8 + about)))
-        bytes.copy(block, to, at + 8 + about, at + 8 + about + tokens)
-        lengths[documents.length - 1] = tokens / width
-        to += tokens
-      }
-      await this.#writer.write({
-        tokens: new WholeTokens(new this.#View(block.buffer, block.byteOffset, size / width), lengths),
-        lengths,
-        documents,
-      })
+      while (last < documents.length && (last === first || size + documents[last].tokens <= MAX_BLOCK_BYTES))
+        size += documents[last++].tokens
+      await this.#writer.write(
+        size > MAX_SMALL_BYTES
+          ? await this.#large(bucket, documents[first])
+          : await this.#block(bucket, documents.slice(first, last), size),
+      )
       first = last
     }
   }
-}
 
-async function flush(bucket) {
-  if (bucket.pending.length === 0) return
-  const bytes = Buffer.concat(bucket.pending)
-  bucket.pending = []
-  bucket.size = 0
-  await bucket.file.write(bytes)
+  /** One document of a bucket. */
+  async #large(bucket, document) {
+    const tokens = bucket.tokens(document, this.#pieces)
+    return { tokens, lengths: Uint32Array.of(tokens.length), documents: [await bucket.read(document)] }
+  }
+
+  /** Some documents of a bucket, with `size` bytes of tokens. */
+  async #block(bucket, documents, size) {
+    const width = this.#View.BYTES_PER_ELEMENT
+    const block = Buffer.allocUnsafeSlow(size)
+    const lengths = Uint32Array.from(documents, ({ tokens }) => tokens / width)
+    const facts = []
+    let to = 0
+    for (const document of documents) {
+      facts.push(await bucket.read(document, block.subarray(to, to + document.tokens)))
+      to += document.tokens
+    }
+    const tokens = new WholeTokens(new this.#View(block.buffer, block.byteOffset, size / width), lengths)
+    return { tokens, lengths, documents: facts }
+  }
 }

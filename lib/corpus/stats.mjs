@@ -20,11 +20,18 @@ const OTHER_GROUPS = '(others)'
 /** @returns {Counts} */
 const noCounts = () => ({ documents: 0, tokens: 0, cutTokens: 0, textBytes: 0, characters: 0 })
 
-/** @type {(keyof Counts)[]} */
-const COUNTS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters']
-
-function addTo(sums, values) {
-  for (const name of COUNTS) sums[name] += values[name]
+/**
+ * Adds a document.
+ *
+ * @param {Counts} sums
+ * @param {Omit<Counts, 'documents'>} values
+ */
+function addTo(sums, { tokens, cutTokens, textBytes, characters }) {
+  sums.documents += 1
+  sums.tokens += tokens
+  sums.cutTokens += cutTokens
+  sums.textBytes += textBytes
+  sums.characters += characters
 }
 
 export class Stats {
@@ -54,7 +61,7 @@ export class Stats {
    * Counts a document of an input.
    *
    * @param {string} path
-   * @param {{ tokens: number, cutTokens: number, textBytes: number, characters: number }} values
+   * @param {Omit<Counts, 'documents'>} values
    * @param {string} [group] with the option groupBy
    */
   document(path, values, group) {
@@ -62,10 +69,9 @@ export class Stats {
       this.empty += 1
       return
     }
-    const counts = { documents: 1, ...values }
-    addTo(this, counts)
-    addTo(this.#source(path), counts)
-    if (group !== undefined) addTo(this.#group(group), counts)
+    addTo(this, values)
+    addTo(this.#source(path), values)
+    if (group !== undefined) addTo(this.#group(group), values)
     if (values.cutTokens > 0) this.truncated += 1
     const magnitude = 31 - Math.clz32(values.tokens)
     while (this.lengths.length <= magnitude) this.lengths.push(0)

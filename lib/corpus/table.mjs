@@ -6,15 +6,14 @@
 
 import { createHash } from 'node:crypto'
 
-import { Ratio } from '../files/decompress.mjs'
 import { Failure } from '../files/failure.mjs'
 import { checkCodec, checkEncoding, parquetCompressors, startOf } from '../files/parquet-codecs.mjs'
 import { checkPackages } from '../files/parquet.mjs'
+import { Ratio } from '../files/ratio.mjs'
 import { valueAt } from '../files/rows.mjs'
 import { inputChanged } from './errors.mjs'
+import { isTable } from './input-kind.mjs'
 
-/** The bytes at the start and at the end of a Parquet file. */
-const MAGIC = Buffer.from('PAR1')
 /** Maximum size in bytes of the metadata at the end of a file. */
 const MAX_FOOTER_BYTES = 64 << 20
 /** Number of bytes that are read at once. */
@@ -25,8 +24,6 @@ const MAX_HEADER_BYTES = 8 << 20
 const MAX_BYTES = 256 << 20
 const MAX_VALUES = 2 ** 21
 const EMPTY = Buffer.alloc(0)
-
-export const isTable = (head) => head.subarray(0, 4).equals(MAGIC)
 
 /** Text stays bytes. Whether they are UTF-8 is checked later, where the row is known. */
 const parsers = { stringFromBytes: (bytes) => bytes, jsonFromBytes: (bytes) => bytes }
@@ -48,7 +45,7 @@ async function metadataOf(input) {
   checkPackages('hyparquet', 'fzstd')
   const { parquetMetadata } = await import('hyparquet')
   const end = await input.read(Math.max(0, input.size - 8), 8)
-  if (input.size < 12 || !end.subarray(4).equals(MAGIC)) throw damaged('it does not end with PAR1')
+  if (input.size < 12 || !isTable(end.subarray(4))) throw damaged('it does not end with PAR1')
   const length = end.readUInt32LE(0)
   if (length + 12 > input.size) throw damaged('its metadata is longer than the file')
   if (length > MAX_FOOTER_BYTES)

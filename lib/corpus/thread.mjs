@@ -4,9 +4,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { packError } from './errors.mjs'
+import { openTokenizer } from './open-tokenizer.mjs'
 import { doShard, doneRecord } from './shard.mjs'
 import { openStore } from './store/store.mjs'
-import { openTokenizer } from './tokenizer.mjs'
 
 /** Minimum time in milliseconds between two messages about progress. */
 const PROGRESS_INTERVAL_MS = 100
@@ -42,7 +42,8 @@ class RowMemory {
 }
 
 const memory = new RowMemory()
-const { source, content, ids, output, threads, check } = workerData
+const { source, content, ids, output, threads, check, running } = workerData
+const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)
 const tokenizer = await openTokenizer(source)
 const store = output === undefined ? undefined : await openStore(output)
 
@@ -57,7 +58,8 @@ parentPort.on('message', async ({ request, isReserved }) => {
   }
   try {
     const found = store === undefined ? undefined : await doneRecord(request, { store, check, content })
-    const record = found ?? (await doShard(request, { tokenizer, content, ids, store, threads, memory, onProgress }))
+    const context = { tokenizer, content, ids, store, threads, memory, shards, onProgress }
+    const record = found ?? (await doShard(request, context))
     parentPort.postMessage({ record, isNew: found === undefined })
   } catch (failure) {
     parentPort.postMessage({ error: packError(failure) })

@@ -18,13 +18,15 @@ export class Threads {
   /** The memory of large rows. */
   #budget = new ByteBudget()
   #isEnded = false
+  /** The number of shards that are being processed. The threads read it. */
+  #count = new Int32Array(new SharedArrayBuffer(4))
 
   /**
    * @param {object} data the `workerData` of thread.mjs
    * @param {number} maxThreads
    */
   constructor(data, maxThreads) {
-    this.#data = data
+    this.#data = { ...data, running: this.#count }
     this.#maxThreads = maxThreads
   }
 
@@ -39,10 +41,12 @@ export class Threads {
   async run(request, onProgress) {
     const run = this.#run(request, onProgress)
     this.#running.add(run)
+    Atomics.store(this.#count, 0, this.#running.size)
     try {
       return await run
     } finally {
       this.#running.delete(run)
+      Atomics.store(this.#count, 0, this.#running.size)
     }
   }
 

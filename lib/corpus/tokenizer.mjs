@@ -1,5 +1,4 @@
-// Finds and loads the tokenizer of a job. It is found once and identified by the SHA-256 of its
-// file. Every thread and machine loads it from that file.
+// Finds the tokenizer of a job, once, and identifies it by the SHA-256 of its file.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -9,18 +8,25 @@ import { fileURLToPath } from 'node:url'
 
 import { fileFailure } from '../files/failure.mjs'
 import { statIfThere } from '../files/stat.mjs'
-import { loadFile, sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
-import { Tokenizer } from '../../index.mjs'
+import { sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { error, typeError, unsupported } from './errors.mjs'
-import { parquetWriterVersion } from './formats/parquet.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
 const { readRegular } = require('../regular-file.js')
 
+/** Loaded on first use: most tokenizers are encodings or files. */
+const later = {
+  get modelFolder() {
+    return require('../model/folder.js')
+  },
+}
+
 const ENCODINGS = fileURLToPath(new URL('../../encodings/', import.meta.url))
 /** Maximum size in bytes of a tokenizer_config.json. */
 const MAX_CONFIG_BYTES = 32 << 20
+/** Number of bytes of a file that are read at once. */
+const READ_BYTES = 1 << 20
 /** Files that are loaded together with other files of their folder. */
 const PART = /^(?:vocab\.(?:json|txt)|merges\.txt)$/
 
@@ -55,22 +61,28 @@ export async function findTokenizer(name, encoding) {
     const { pretrainedFile } = require('../hub/pretrained.js')
     const { pretrainedOptions } = require('../hub/options.js')
     const { request } = pretrainedOptions(source.repository, { revision: source.revision })
-    const file = await pretrainedFile(request)
-    checkWhole(name, file)
+    const found = await pretrainedFile(request)
+    const file = await wholeFile(name, request.file === undefined ? later.modelFolder.placeOf(found) : found)
     return { name, kind: 'hub', file, sha256: await sha256Of(file) }
   }
   if (source.file === undefined) {
     const file = path.join(ENCODINGS, native.encodingFile(source.encoding))
     return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of(file) }
   }
-  const { file } = source
-  checkWhole(name, file)
+  const file = await wholeFile(name, source.file)
   return { name, kind: 'file', file: path.resolve(file), encoding: source.encoding, sha256: await sha256Of(file) }
 }
 
-/** Throws if a tokenizer consists of several files, because a job has the SHA-256 of one. */
-function checkWhole(name, file) {
-  if (!PART.test(path.basename(file)) && !statIfThere(file)?.isDirectory()) return
+/**
+ * The file of a tokenizer that is a file or a folder, as Tokenizer.fromFile finds it. Throws if the
+ * tokenizer consists of several files, because a job has the SHA-256 of one.
+ */
+async function wholeFile(name, place) {
+  if (!PART.test(path.basename(place))) {
+    if (!statIfThere(place)?.isDirectory()) return place
+    const { file, bytes } = await later.modelFolder.modelOf(place)
+    if (bytes === undefined) return file
+  }
   throw unsupported(
     `${name}: a corpus job needs a tokenizer in one file, whose SHA-256 identifies the job: write it with tokenizer.toBuffer() and name that tokenizer.json`,
   )
@@ -79,22 +91,18 @@ function checkWhole(name, file) {
 async function sha256Of(file) {
   const hash = createHash('sha256')
   try {
-    for await (const chunk of fs.createReadStream(file)) hash.update(chunk)
+    for await (const chunk of fs.createReadStream(file, { highWaterMark: READ_BYTES })) hash.update(chunk)
   } catch (failure) {
     throw fileFailure(file, failure)
   }
   return hash.digest('hex')
 }
 
-/** Loads a tokenizer that this thread or another one found. */
-export const openTokenizer = (/** @type {{ file?: string, encoding?: string }} */ { file, encoding }) =>
-  file === undefined ? Tokenizer.fromEncoding(encoding) : loadFile(file, encoding)
-
 /**
  * Fills in the options whose defaults depend on the tokenizer: the type of the ids, the treatment
  * of special tokens in a text, and the ids before and after each document.
  *
- * @param {Tokenizer} tokenizer
+ * @param {import('../../index.js').Tokenizer} tokenizer
  * @param {TokenizerSource} source
  * @param {import('./options.mjs').Content} content
  */
@@ -115,10 +123,15 @@ export async function completeContent(tokenizer, source, content) {
     type: ['jsonl', 'parquet'].includes(content.format)
       ? undefined
       : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
-    writer: content.format === 'parquet' ? parquetWriterVersion() : undefined,
+    writer: content.format === 'parquet' ? await writerVersion() : undefined,
     specialTokens: content.specialTokens ?? usualSpecialTokens(tokenizer),
   }
   return { content: JSON.parse(JSON.stringify(complete)), ids }
+}
+
+async function writerVersion() {
+  const { parquetWriterVersion } = await import('./formats/parquet.mjs')
+  return parquetWriterVersion()
 }
 
 /** The id of the token that starts or ends each document; `undefined` if the job has none. */

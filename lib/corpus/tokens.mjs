@@ -58,6 +58,11 @@ export class PieceBuffers {
     this.#buffers = [new View(PIECE_LENGTH), new View(PIECE_LENGTH)]
   }
 
+  /** Size of a number in bytes. */
+  get width() {
+    return this.#buffers[0].BYTES_PER_ELEMENT
+  }
+
   next() {
     this.#buffers.reverse()
     return this.#buffers[0]

@@ -4,7 +4,7 @@ import { error, wrongType } from './errors.mjs'
 import { readJob } from './job-file.mjs'
 import { JOB, MANIFEST, PLAN } from './layout.mjs'
 import { Totals, readManifestEnds } from './manifest.mjs'
-import { differenceOf, recordName, recordsOf } from './shard.mjs'
+import { differenceOf, recordName, recordsOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
 import { createRequire } from 'node:module'
 

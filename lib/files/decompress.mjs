@@ -1,48 +1,18 @@
 // Decompresses gzip and Zstandard. The first bytes decide, not the name: no valid UTF-8 starts with
 // the magic number of either format.
-//
-// A few kilobytes can decompress to terabytes. Therefore the output is limited to FREE_BYTES plus
-// `maxRatio` bytes for each compressed byte.
 
 import { Readable, pipeline } from 'node:stream'
 import zlib from 'node:zlib'
 
 import { Failure } from './failure.mjs'
+import { MAX_RATIO, Ratio } from './ratio.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
-/** Number of decompressed bytes that are allowed at any ratio. */
-const FREE_BYTES = 64 << 20
-/** The ratio of text is seldom above 30. Files that repeat one line reach a few hundred. */
-export const MAX_RATIO = 100
 /**
  * The number of compressed bytes in one call of the Zstandard decompressor, which keeps the whole
  * output of a call in memory and recurses for each frame.
  */
 const SLICE_BYTES = 1 << 14
-
-/** Counts bytes on both sides of a decompressor. */
-export class Ratio {
-  #most
-  #read = 0
-  #made = 0
-
-  constructor(most) {
-    this.#most = most
-  }
-
-  read(bytes) {
-    this.#read += bytes
-  }
-
-  make(bytes) {
-    this.#made += bytes
-    if (this.#made <= FREE_BYTES + this.#most * this.#read) return
-    throw new Failure(
-      'DECOMPRESS_LIMIT',
-      `it decompresses to more than ${this.#most} times its size: '--max-ratio ${this.#most * 10}' allows more, if you trust it`,
-    )
-  }
-}
 
 const isGzip = (head) => head[0] === 0x1f && head[1] === 0x8b
 /** Whether bytes start with a Zstandard frame or a skippable frame. */

@@ -9,7 +9,7 @@ import { ZstdGuard } from './zstd-guard.mjs'
 /**
  * The decompressors that are passed to hyparquet, which has its own for snappy.
  *
- * @param {import('./decompress.mjs').Ratio} ratio
+ * @param {import('./ratio.mjs').Ratio} ratio
  */
 export async function parquetCompressors(ratio) {
   const { decompress: unzstd } = await import('fzstd')

@@ -5,8 +5,8 @@
 import fs from 'node:fs'
 
 import { Failure } from './failure.mjs'
-import { Ratio } from './decompress.mjs'
 import { checkCodec, checkEncoding, parquetCompressors, startOf } from './parquet-codecs.mjs'
+import { Ratio } from './ratio.mjs'
 import { valueAt } from './rows.mjs'
 
 const BATCH_UNITS = 4 << 20

@@ -8,7 +8,7 @@ import os from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 import { Failure } from './failure.mjs'
-import { MAX_RATIO } from './decompress.mjs'
+import { MAX_RATIO } from './ratio.mjs'
 
 const MAGIC = Buffer.from('PAR1')
 const MIB = 2 ** 20

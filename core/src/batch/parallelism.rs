@@ -64,6 +64,9 @@ pub fn parallelism_was_used() -> bool {
 /// Returns a pool with at least `helpers` threads beside the calling one. `None` in a child that
 /// was forked after the pool was created, or if the system provides no threads; the batch then runs
 /// on the calling thread.
+///
+/// Batches that use only some of the processors may run at the same time. For a second one of the
+/// same size, the pool has twice the threads, up to the number that a batch uses by default.
 pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
     let process = process_id();
     let made_in = POOL_PROCESS.load(Ordering::Acquire);
@@ -72,14 +75,14 @@ pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
         // fork.
         return None;
     }
+    let size = helpers.max((2 * helpers).min(threads() - 1));
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pool.as_ref().filter(|pool| pool.current_num_threads() >= helpers) {
+    if let Some(pool) = pool.as_ref().filter(|pool| pool.current_num_threads() >= size) {
         return Some(Arc::clone(pool));
     }
     // Store before the first thread starts, so that every child forked afterwards sees it.
     POOL_PROCESS.store(process, Ordering::Release);
-    let made =
-        ThreadPoolBuilder::new().num_threads(helpers).thread_name(|at| format!("tokenlane-{at}")).build().ok()?;
+    let made = ThreadPoolBuilder::new().num_threads(size).thread_name(|at| format!("tokenlane-{at}")).build().ok()?;
     let made = Arc::new(made);
     *pool = Some(Arc::clone(&made));
     Some(made)

@@ -5,11 +5,6 @@
 // document. The last row of a shard may be shorter, so no token is lost. The starts of the
 // documents are stored too.
 
-import { BinaryWriter } from './binary.mjs'
-import { JsonLinesWriter } from './json-lines.mjs'
-import { MegatronWriter } from './megatron.mjs'
-import { ParquetWriter } from './parquet.mjs'
-
 /**
  * The tokens of several documents.
  *
@@ -26,12 +21,13 @@ import { ParquetWriter } from './parquet.mjs'
  * @property {() => Promise<void>} finish
  */
 
+/** The writer of each format. Only that of the job is loaded. */
 const WRITERS = {
-  megatron: MegatronWriter,
-  npy: BinaryWriter,
-  bin: BinaryWriter,
-  jsonl: JsonLinesWriter,
-  parquet: ParquetWriter,
+  megatron: async () => (await import('./megatron.mjs')).MegatronWriter,
+  npy: async () => (await import('./binary.mjs')).BinaryWriter,
+  bin: async () => (await import('./binary.mjs')).BinaryWriter,
+  jsonl: async () => (await import('./json-lines.mjs')).JsonLinesWriter,
+  parquet: async () => (await import('./parquet.mjs')).ParquetWriter,
 }
 
 /**
@@ -42,4 +38,4 @@ const WRITERS = {
  *   file of the shard
  * @returns {Promise<FormatWriter>}
  */
-export const writerOf = (content, create) => WRITERS[content.format].create(content, create)
+export const writerOf = async (content, create) => (await WRITERS[content.format]()).create(content, create)

@@ -13,7 +13,6 @@
 // Each document is a sequence. With `pack`, each row is a sequence, and a .docs.npy has the
 // positions in the tokens at which documents start.
 
-import { NumberFile } from './npy-file.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 
 const MAGIC = Buffer.from('MMIDIDX\0\0', 'latin1')
@@ -31,6 +30,12 @@ function headerOf(code, sequences, documents) {
   header.writeBigUInt64LE(BigInt(sequences), 18)
   header.writeBigUInt64LE(BigInt(documents), 26)
   return header
+}
+
+/** The file with the positions at which documents start. */
+async function documentStarts(create) {
+  const { NumberFile } = await import('./npy-file.mjs')
+  return NumberFile.create(await create('.docs.npy'), '<u8')
 }
 
 export class MegatronWriter {
@@ -56,7 +61,7 @@ export class MegatronWriter {
     const tokens = (await create('.bin')).appendOnly()
     const index = await create('.idx')
     await index.write(headerOf(0, 0, 0))
-    const documents = pack === undefined ? undefined : await NumberFile.create(await create('.docs.npy'), '<u8')
+    const documents = pack === undefined ? undefined : await documentStarts(create)
     await documents?.write(BigUint64Array.of(0n))
     return new MegatronWriter(tokens, index, documents, type, pack)
   }

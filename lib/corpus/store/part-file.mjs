@@ -108,6 +108,23 @@ export class PartFile {
     return buffer.subarray(0, length)
   }
 
+  /** Fills a buffer with bytes from a position. They must be written, see `written`. */
+  readNow(position, buffer) {
+    for (let done = 0; done < buffer.length; ) {
+      const count = this.#readSome(buffer, done, position)
+      if (count === 0) throw new Error(`${this.#part} ends before byte ${position + buffer.length}`)
+      done += count
+    }
+  }
+
+  #readSome(buffer, done, position) {
+    try {
+      return fs.readSync(this.#handle.fd, buffer, done, buffer.length - done, position + done)
+    } catch (failure) {
+      throw fileFailure(this.#place, failure)
+    }
+  }
+
   /**
    * Closes the file after its bytes are on disk.
    *

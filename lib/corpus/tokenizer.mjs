@@ -61,8 +61,7 @@ export async function findTokenizer(name, encoding) {
     const { pretrainedFile } = require('../hub/pretrained.js')
     const { pretrainedOptions } = require('../hub/options.js')
     const { request } = pretrainedOptions(source.repository, { revision: source.revision })
-    const found = await pretrainedFile(request)
-    const file = await wholeFile(name, request.file === undefined ? later.modelFolder.placeOf(found) : found)
+    const file = await wholeFile(name, later.modelFolder.placeOf(await pretrainedFile(request)))
     return { name, kind: 'hub', file, sha256: await sha256Of(file) }
   }
   if (source.file === undefined) {

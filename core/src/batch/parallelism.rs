@@ -61,12 +61,16 @@ pub fn parallelism_was_used() -> bool {
     POOL_PROCESS.load(Ordering::Acquire) != 0
 }
 
+/// The number of threads of a pool for batches of `helpers` threads beside the calling one. Two
+/// batches that use only some of the processors may run at the same time, so the pool has threads
+/// for both, up to the number that one batch uses by default, `threads`.
+fn pool_size(helpers: usize, threads: usize) -> usize {
+    helpers.max((2 * helpers).min(threads - 1))
+}
+
 /// Returns a pool with at least `helpers` threads beside the calling one. `None` in a child that
 /// was forked after the pool was created, or if the system provides no threads; the batch then runs
 /// on the calling thread.
-///
-/// Batches that use only some of the processors may run at the same time. For a second one of the
-/// same size, the pool has twice the threads, up to the number that a batch uses by default.
 pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
     let process = process_id();
     let made_in = POOL_PROCESS.load(Ordering::Acquire);
@@ -75,7 +79,7 @@ pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
         // fork.
         return None;
     }
-    let size = helpers.max((2 * helpers).min(threads() - 1));
+    let size = pool_size(helpers, threads());
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pool.as_ref().filter(|pool| pool.current_num_threads() >= size) {
         return Some(Arc::clone(pool));
@@ -86,4 +90,17 @@ pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
     let made = Arc::new(made);
     *pool = Some(Arc::clone(&made));
     Some(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pool_size;
+
+    #[test]
+    fn a_pool_has_threads_for_two_batches_that_share_the_processors() {
+        // All processors for one batch, half of them for each of two, and few of many.
+        for (helpers, threads, expected) in [(1, 2, 1), (7, 8, 7), (3, 8, 6), (2, 5, 4), (1, 64, 2), (3, 1, 3)] {
+            assert_eq!(pool_size(helpers, threads), expected, "{helpers} helpers, {threads} threads");
+        }
+    }
 }

@@ -26,7 +26,7 @@ export function writeDocuments(folder, file, mib) {
     const which = documents % texts.length
     const length = 200 + ((state >>> 8) % 7800)
     if (places[which] + length > texts[which].length) places[which] = state % 97
-    const text = texts[which].slice(places[which], (places[which] += length))
+    const text = texts[which].slice(places[which], (places[which] += length)).toWellFormed()
     bytes += fs.writeSync(out, `${JSON.stringify({ id: documents, text, meta: { source: which } })}\n`)
   }
   fs.closeSync(out)

@@ -71,7 +71,7 @@ export const limits: Limits
 export interface QueueStats {
   /** Calls that wait for their turn. */
   waiting: number
-  /** Calls that run: two at most in the process. */
+  /** Calls that run, two at a time in the process, or whose results are on their way. */
   running: number
   /** Calls that were started, since the package was loaded. */
   started: number

@@ -269,6 +269,13 @@ proptest! {
 }
 
 #[test]
+fn a_removed_cluster_at_the_start_of_a_word_gives_its_span_to_the_space() {
+    for twin in metaspaces() {
+        twin.check(" A e\u{301}\u{302}A é\u{302}A");
+    }
+}
+
+#[test]
 fn most_words_are_not_left_to_the_normalizer() {
     let text = "Hello, World! Größe naïve Привет мир 你好世界 हिन्दी ไทย שָׁלוֹם 한국어 x\u{301}y. ".repeat(400);
     for twin in berts().into_iter().chain(metaspaces()) {

@@ -255,10 +255,16 @@ impl<'a> Filler<'a> {
     fn end(self, general: Option<usize>) -> FillEnd {
         let stop = match general {
             Some(found) => {
-                // Includes the preceding space: a removed character gives its span to what precedes
-                // it.
-                let before = self.text[..found].char_indices().next_back().map_or(0, |c| c.0);
-                let start = if self.is_open { self.word_at } else { before };
+                // Includes the space before a word or a removed character, because the normalizer
+                // gives the span of what it removes to what precedes that. A space that is not
+                // dropped is part of its word.
+                let start = match self.is_open {
+                    true if !self.segmenter.drops_spaces => self.word_at,
+                    is_open => {
+                        let at = if is_open { self.word_at } else { found };
+                        self.text[..at].char_indices().next_back().map_or(0, |before| before.0)
+                    }
+                };
                 FillEnd::General(start..self.segmenter.end_of_general(self.text, start, found, self.words.is_tracked()))
             }
             None if self.at < self.text.len() && self.is_open => FillEnd::At(self.word_at),

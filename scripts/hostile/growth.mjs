@@ -253,7 +253,7 @@ const DEFAULT_MIN_CPU_MS = 8
  * never shorter.
  */
 export async function growthOf(subject, call, kind, sizes) {
-  const { least: from, most, wanted, factor = 2, tries = 6, minCpuMs = DEFAULT_MIN_CPU_MS } = sizes
+  const { least: from, most, wanted, factor = 2, tries, minCpuMs = DEFAULT_MIN_CPU_MS } = sizes
   let bytes = from
   let single = await least(subject, call, kind, bytes, { runs: 1 })
   for (;;) {

@@ -263,7 +263,7 @@ impl Prefixes<'_> {
             return first.max(self.text.floor_char_boundary(end_of_word - 1));
         }
         if self.tokenizer.pipeline.model.matches_whole_words() {
-            return self.text.ceil_char_boundary(first.max(self.end_of_word(room)));
+            return self.text.ceil_char_boundary(first.max(end_of_word));
         }
         let mut behind = self.text[first..].char_indices().skip(1).map(|(at, _)| first + at);
         let end = behind.nth(CHARACTERS_BEYOND - 1).unwrap_or(self.text.len());

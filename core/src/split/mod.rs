@@ -10,7 +10,7 @@
 //! components, or with components that make much text, that costs many times more than to encode
 //! the text. So the work of a call is limited relative to its text. Beyond the limit, pieces are
 //! found in haste: each is encoded about twice, and it can be slightly shorter than the longest.
-//! Then pieces also depend on the pieces before them.
+//! Then pieces also depend on the pieces before them, and on the parts in which a text arrives.
 
 pub(crate) mod lines;
 pub(crate) mod sentences;

@@ -377,6 +377,11 @@ impl EncodeError {
         }
     }
 
+    /// Whether the text needs an unknown token that the tokenizer does not have.
+    pub(crate) fn is_unknown_token(&self) -> bool {
+        matches!(self, Self::UnknownTokenMissing { .. } | Self::UnknownTokenUnset)
+    }
+
     /// A stable name for programs.
     pub fn code(&self) -> &'static str {
         match self {

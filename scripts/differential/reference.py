@@ -150,7 +150,7 @@ def safely(call):
     """The library's answer, also if it fails. Its panics are not subclasses of Exception."""
     try:
         return call()
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, ImportError):
         raise
     except BaseException as error:
         return {"failed": f"{type(error).__name__} {error}"[:300]}

@@ -12,7 +12,8 @@
 //! to `p` is a token of the vocabulary that crosses `e`; or the same holds for the prefix that ends
 //! at `q`, and so on. Therefore only those prefixes after `e` have to be counted at whose end a
 //! token that crosses `e` can end ([`Reach`]). If none of them is within the limit, no longer
-//! prefix is.
+//! prefix is. This holds for BPE, as `bpe::incremental` proves, and for Unigram, because the best
+//! path to `p` contains the best path to `q`.
 //!
 //! Two more facts exclude prefixes:
 //!
@@ -23,17 +24,22 @@
 //! - If `e` is the end of a token of the whole text, the limit is reached there, and a word ends
 //!   there after a letter or a digit, or no merge joins text across `e`, then a token ends at `e`
 //!   in every longer prefix too. Such a prefix has at least one token more. The same holds if every
-//!   space ends a word and a space follows `e`, between two characters of ASCII.
+//!   space ends a word and a space follows `e`, between two characters of ASCII. For the same
+//!   reason, no token of any prefix crosses such a space.
 //!
 //! All of this is about the text that the model reads. If a normalizer changes the text near the
-//! limit, all prefixes are counted that end up to a few tokens beyond it; and the white space
-//! after them, if text can vanish. If offsets do not show the positions of tokens, because the
-//! model drops characters, the limit is found by bisection.
+//! limit, or if one unknown token can cover any part of it, all prefixes are counted that end up to
+//! a few tokens beyond it; and the white space after them, if text can vanish. If offsets do not
+//! show the positions of tokens, because the model drops characters, the limit is found by
+//! bisection.
 
-use super::prefixes::{CHUNK, Counted, Prefixes};
+use std::ops::Range;
+
+use super::prefixes::{CHUNK, Counted, MAX_CHARACTER, Prefixes};
 use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
+use crate::normalizer::Normalizer;
 use crate::reach::{LastEnds, Reach};
 
 /// For normalized text: prefixes are counted up to this many tokens, and this many characters,
@@ -167,24 +173,19 @@ impl Prefixes<'_> {
                 let found = self.shorter(encoder, self.start_of_word(room), room, most)?;
                 self.bisect(encoder, found, room)?
             }
-            _ if self.shares_place(room) => {
-                let found = self.shorter(encoder, self.made.offsets[room][0] as usize, room, most)?;
-                self.bisect(encoder, found, room)?
-            }
             _ if self.ends_word(edge, room) => FoundPrefix { length: edge, tokens: room },
             Some(reach) if self.is_read_as_it_stands(edge) => {
                 if self.is_settled(edge, room) {
                     FoundPrefix { length: edge, tokens: room }
                 } else {
                     let found = self.shorter(encoder, edge, room, most)?;
-                    self.longer(encoder, reach, found, room, most)?
+                    match self.longer(encoder, reach, found, room, most)? {
+                        Some(found) => found,
+                        None => self.below_top(encoder, edge, room, most)?,
+                    }
                 }
             }
-            _ => {
-                let top = self.top(edge, room);
-                let found = self.shorter(encoder, top, room, most)?;
-                if found.length == top { self.next_ones(encoder, found, room, most)? } else { found }
-            }
+            _ => self.below_top(encoder, edge, room, most)?,
         };
         let vanishes = tokenizer.text_can_vanish();
         let mut found = if vanishes { self.with_dropped_text(encoder, found, room)? } else { found };
@@ -197,17 +198,6 @@ impl Prefixes<'_> {
                 None => return Ok(found),
             }
         }
-    }
-
-    /// Whether the tokens on both sides of the limit have the same place, of several characters:
-    /// the bytes of characters that Unigram does not know.
-    fn shares_place(&self, room: usize) -> bool {
-        let offsets = &self.made.offsets;
-        if room == 0 || offsets.get(room) != offsets.get(room - 1) {
-            return false;
-        }
-        let [start, end] = offsets[room].map(|place| place as usize);
-        self.text.get(start..end).is_some_and(|text| text.chars().nth(1).is_some())
     }
 
     /// Whether the first `room` tokens end at `edge`, and so does a word in every longer prefix.
@@ -270,6 +260,19 @@ impl Prefixes<'_> {
         self.text.floor_char_boundary(end.min(first.max(start_of(room + TOKENS_BEYOND))))
     }
 
+    /// The longest prefix within the limit that ends at or before [`Self::top`].
+    fn below_top(
+        &mut self,
+        encoder: &mut Encoder,
+        edge: usize,
+        room: usize,
+        most: usize,
+    ) -> Result<FoundPrefix, EncodeError> {
+        let top = self.top(edge, room);
+        let found = self.shorter(encoder, top, room, most)?;
+        if found.length == top { self.next_ones(encoder, found, room, most) } else { Ok(found) }
+    }
+
     /// The longest prefix within the limit that ends at or before `end`.
     fn shorter(
         &mut self,
@@ -314,7 +317,7 @@ impl Prefixes<'_> {
     }
 
     /// The longest prefix within the limit that is at least as long as `found`, as far as tokens
-    /// can reach.
+    /// can reach. `None` if one unknown token may cover any text there.
     fn longer(
         &mut self,
         encoder: &mut Encoder,
@@ -322,13 +325,20 @@ impl Prefixes<'_> {
         mut found: FoundPrefix,
         room: usize,
         most: usize,
-    ) -> Result<FoundPrefix, EncodeError> {
+    ) -> Result<Option<FoundPrefix>, EncodeError> {
         let mut ends = vec![];
         while found.length < self.text.len() && self.encoded < most && encoder.work < self.max_work {
-            let last_ends = self.last_ends(found);
-            let slack = room - found.tokens;
+            let mut last_ends = self.last_ends(found);
+            let near = self.around(reach, found.length, last_ends.first().unwrap_or(found.length));
             let pipeline = &self.tokenizer.pipeline;
-            let seen = reach.ends_behind(pipeline, self.text, found.length, &last_ends, slack, &mut ends);
+            if !reach.knows(pipeline, &self.text[near.clone()]) {
+                return Ok(None);
+            }
+            last_ends.cut(near.start);
+            last_ends.starts_anywhere = !self.is_spelled(near.clone());
+            let slack = room - found.tokens;
+            let text = &self.text[..near.end];
+            let seen = reach.ends_behind(pipeline, text, found.length, &last_ends, slack, &mut ends);
             self.look(seen);
             let mut next = None;
             for &length in ends.iter().rev() {
@@ -343,14 +353,41 @@ impl Prefixes<'_> {
                 None => break,
             }
         }
-        Ok(found)
+        Ok(Some(found))
+    }
+
+    /// The text around the end of a prefix that the tokens can cover in which longer prefixes
+    /// differ: from `first` on, as far as a token reaches beyond `end`, and not across a space that
+    /// ends a word in each of these prefixes.
+    fn around(&mut self, reach: &Reach, end: usize, first: usize) -> Range<usize> {
+        let far = self.text.ceil_char_boundary((end + reach.max_len()).min(self.text.len()));
+        let mut near = self.text.floor_char_boundary(first)..far;
+        if self.ends_words_at_spaces {
+            if let Some(space) = (near.start..=end).rev().find(|&place| self.is_plain_space(place)) {
+                near.start = space + usize::from(!self.tokenizer.pipeline.pretokenizer.drops_nothing());
+            }
+            if let Some(space) = (end + 1..far).find(|&place| self.is_plain_space(place)) {
+                near.end = space;
+            }
+        }
+        self.look(near.end + MAX_CHARACTER);
+        near
+    }
+
+    /// Whether tokens cover all of a part of the text.
+    fn is_spelled(&self, part: Range<usize>) -> bool {
+        let pipeline = &self.tokenizer.pipeline;
+        let text = &self.text[part];
+        let has_space = || text.trim_start_matches(' ').contains(char::is_whitespace);
+        let leaves = |normalizer: &Normalizer| normalizer.leaves(text, &mut Budget::of_text(text.len()));
+        !self.tokenizer.text_can_vanish()
+            || pipeline.pretokenizer.drops_only_white_space()
+                && !has_space()
+                && pipeline.normalizer.as_ref().is_none_or(leaves)
     }
 
     /// Where the last tokens of a prefix end. It is the prefix that was counted last.
     fn last_ends(&self, found: FoundPrefix) -> LastEnds {
-        if self.tokenizer.text_can_vanish() {
-            return LastEnds { starts_anywhere: true, ..LastEnds::default() };
-        }
         // Nothing is counted to know that the empty prefix has no tokens.
         let Counted { local, made } =
             if found.length == 0 { Counted { local: self.local.len(), made: 0 } } else { self.counted };

@@ -20,6 +20,7 @@ use crate::encoding::{Columns, Encoding};
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::append;
+use crate::model::{Model, Unigram};
 use crate::normalizer::Normalizer;
 use crate::pretokenizer::Stage;
 use crate::segmenter::Segmenter;
@@ -39,7 +40,7 @@ const MAX_EXAMINED_TOKENS: usize = 1 << 14;
 /// by themselves. With more, a prefix can be shorter than the longest one.
 const MAX_SINGLE_WORD_BYTES: usize = 4096;
 /// The maximum length of a character in bytes.
-const MAX_CHARACTER: usize = 4;
+pub(super) const MAX_CHARACTER: usize = 4;
 /// The size of a chunk in bytes.
 pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 
@@ -63,7 +64,7 @@ pub(crate) struct Prefixes<'a> {
     /// See [`Tokenizer::counts_ends_exactly`].
     pub(crate) counts_ends_exactly: bool,
     /// See [`Tokenizer::ends_words_at_spaces`].
-    ends_words_at_spaces: bool,
+    pub(super) ends_words_at_spaces: bool,
     pub(super) text: &'a str,
     /// The tokens of `text[..covered]`, with offsets in bytes and word ids.
     pub(super) made: Encoding,
@@ -99,6 +100,15 @@ pub(crate) struct Prefixes<'a> {
 pub(super) struct Counted {
     pub(super) local: usize,
     pub(super) made: usize,
+}
+
+/// A prefix that cannot be encoded is beyond every limit: without an unknown token, a model can know
+/// a word whose first characters it does not know.
+fn or_beyond(counted: Result<usize, EncodeError>) -> Result<usize, EncodeError> {
+    match counted {
+        Err(error) if error.is_unknown_token() => Ok(usize::MAX),
+        counted => counted,
+    }
 }
 
 impl<'a> Prefixes<'a> {
@@ -177,7 +187,7 @@ impl<'a> Prefixes<'a> {
                 0 => missing.saturating_mul(2),
                 made => (missing.saturating_mul(self.covered) / made).saturating_add(BACK),
             };
-            let step = expected.clamp(*CHUNK.start(), *CHUNK.end());
+            let mut step = expected.clamp(*CHUNK.start(), *CHUNK.end());
             let mut back = self.back;
             loop {
                 let (start, token) = self.anchor(self.covered.saturating_sub(back));
@@ -185,7 +195,14 @@ impl<'a> Prefixes<'a> {
                 // stays linear.
                 let end = self.covered.saturating_add(step.max(3 * (self.covered - start)));
                 let end = self.text.ceil_char_boundary(end.min(self.text.len()));
-                self.encode(encoder, start, end)?;
+                match self.encode(encoder, start, end) {
+                    // The start of a word at the end of the chunk may have no tokens by itself.
+                    Err(error) if error.is_unknown_token() && end < self.text.len() => {
+                        step = step.saturating_mul(2);
+                        continue;
+                    }
+                    encoded => encoded?,
+                }
                 if let Some((local, made)) = self.common(start, token) {
                     self.append(local, made);
                     self.covered = end;
@@ -205,7 +222,13 @@ impl<'a> Prefixes<'a> {
         let mut length = (tokens.saturating_mul(per_hundred) / 90).max(MAX_CHARACTER);
         loop {
             let end = self.text.ceil_char_boundary(length.min(self.text.len()));
-            self.encode(encoder, 0, end)?;
+            match self.encode(encoder, 0, end) {
+                Err(error) if error.is_unknown_token() && end < self.text.len() => {
+                    length = length.saturating_mul(2);
+                    continue;
+                }
+                encoded => encoded?,
+            }
             self.append(0, 0);
             (self.covered, self.is_of_one_piece) = (end, true);
             if self.made.len() >= tokens || end == self.text.len() {
@@ -215,8 +238,12 @@ impl<'a> Prefixes<'a> {
         }
     }
 
-    /// The number of tokens of `text[..end]` when it is encoded separately.
+    /// The number of tokens of `text[..end]` when it is encoded separately; see [`or_beyond`].
     pub(crate) fn count(&mut self, encoder: &mut Encoder, end: usize) -> Result<usize, EncodeError> {
+        or_beyond(self.try_to_count(encoder, end))
+    }
+
+    fn try_to_count(&mut self, encoder: &mut Encoder, end: usize) -> Result<usize, EncodeError> {
         if self.words_are_separate {
             return self.count_from_word(encoder, end);
         }
@@ -287,8 +314,8 @@ impl<'a> Prefixes<'a> {
         Ok(Some(last.take(tokens).map(|offset| offset[0] as usize).collect()))
     }
 
-    /// The number of tokens of `text[..end]`, by encoding all of it. Stops soon after the count
-    /// exceeds `limit`.
+    /// The number of tokens of `text[..end]`, by encoding all of it; see [`or_beyond`]. Stops soon
+    /// after the count exceeds `limit`.
     pub(crate) fn count_whole(
         &mut self,
         encoder: &mut Encoder,
@@ -296,7 +323,7 @@ impl<'a> Prefixes<'a> {
         limit: usize,
     ) -> Result<usize, EncodeError> {
         self.encoded += end;
-        encoder.count_bare(&self.tokenizer.pipeline, self.text[..end].into(), &self.count_plan, limit)
+        or_beyond(encoder.count_bare(&self.tokenizer.pipeline, self.text[..end].into(), &self.count_plan, limit))
     }
 
     /// Encodes `text[start..end]` separately, to `local`.
@@ -315,7 +342,30 @@ impl<'a> Prefixes<'a> {
         // contain.
         let moved = |place: u32| start as u32 + place.min((end - start) as u32);
         self.local.offsets.iter_mut().flatten().for_each(|place| *place = moved(*place));
+        if let Model::Unigram(unigram) = &*pipeline.model {
+            self.place_bytes(unigram);
+        }
         Ok(())
+    }
+
+    /// Gives each byte token of `local` the place of its byte. Unigram gives all bytes of adjacent
+    /// unknown characters the place of these characters, as the reference does.
+    fn place_bytes(&mut self, unigram: &Unigram) {
+        let Encoding { ids, offsets, .. } = &mut self.local;
+        let mut rest = 0;
+        while let Some(&[start, end]) = offsets.get(rest) {
+            let run = &self.text.as_bytes()[start as usize..end as usize];
+            let tokens = rest..rest + run.len().max(1);
+            let is_run = run.len() > 1
+                && offsets
+                    .get(tokens.clone())
+                    .is_some_and(|offsets| offsets.iter().all(|&place| place == [start, end]))
+                && run.iter().zip(&ids[tokens.clone()]).all(|(&byte, &id)| unigram.byte_token(byte) == Some(id));
+            if is_run {
+                offsets[tokens.clone()].iter_mut().zip(start..).for_each(|(place, byte)| *place = [byte, byte + 1]);
+            }
+            rest = if is_run { tokens.end } else { rest + 1 };
+        }
     }
 
     /// A position at or before `most` from which the text can be encoded: the start of a token, and

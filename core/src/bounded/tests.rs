@@ -114,6 +114,43 @@ proptest! {
     }
 }
 
+/// A Unigram tokenizer: the pieces with their scores, in tenths.
+fn unigram(normalizer: usize, pretokenizer: usize, pieces: &[(String, u8)], has_bytes: bool) -> Tokenizer {
+    let mut vocab = vec![json!(["<unk>", 0.0])];
+    let is_new = |at: usize, piece: &str| pieces[..at].iter().all(|(known, _)| known != piece);
+    for (at, (piece, score)) in pieces.iter().enumerate().filter(|(at, (piece, _))| is_new(*at, piece)) {
+        vocab.push(json!([piece, -f64::from(*score) / 10.0 - if at % 3 == 0 { 0.01 } else { 0.0 }]));
+    }
+    if has_bytes {
+        vocab.extend((0..256).map(|byte| json!([format!("<0x{byte:02X}>"), -12.0])));
+    }
+    let file = json!({"normalizer": NORMALIZERS[normalizer], "pre_tokenizer": PRETOKENIZERS[pretokenizer],
+        "model": {"type": "Unigram", "vocab": vocab, "unk_id": 0, "byte_fallback": has_bytes}});
+    Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn no_longer_prefix_of_unigram_is_within_the_limit(
+        normalizer in prop::sample::select(vec![0, 0, 0, 1, 9, 14]),
+        pretokenizer in prop::sample::select(vec![6, 6, 7, 8, 9, 5, 4, 0, 11]),
+        all in any::<bool>(),
+        more in prop::collection::vec(("▁?[abA1é中. ]{1,6}", 0u8..60), 0..30),
+        has_bytes in any::<bool>(),
+        text in text(),
+        limits in prop::collection::vec(0usize..40, 4),
+    ) {
+        let known = if all { "▁abcdA1é中.'s!" } else { "▁abA" };
+        let mut vocab: Vec<(String, u8)> = known.chars().map(|c| (c.to_string(), 50)).collect();
+        vocab.extend(more);
+        let tokenizer = unigram(normalizer, pretokenizer, &vocab, has_bytes);
+        for limit in limits {
+            check(&tokenizer, &format!("{normalizer} {pretokenizer} {vocab:?} {has_bytes}"), &text, limit);
+        }
+    }
+}
+
 fn bundled(name: &str) -> Tokenizer {
     let path = format!("{}/../encodings/{}", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
     Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")

@@ -90,6 +90,12 @@ impl PreTokenizer {
         self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if cut.drops()))
     }
 
+    /// Whether the words together contain all of the text but white space.
+    pub(crate) fn drops_only_white_space(&self) -> bool {
+        let drops_more = |cut: &Cut| cut.drops() && !cut.removes_white_space() && !cut.finds_words();
+        !self.stages.iter().any(|stage| matches!(stage, Stage::Cut(cut) if drops_more(cut)))
+    }
+
     /// Whether encoding a text from the start of one of its words on can give other words than
     /// those of the whole text, however far from that start. FixedLength counts characters from the
     /// start of its input: its words shift if a later stage cuts them again, or if an earlier one

@@ -4,8 +4,9 @@
 
 mod spellings;
 
-use crate::bpe::Alphabet;
+use crate::bpe::{Alphabet, Bpe};
 use crate::byte_level;
+use crate::model::Model;
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::{Prepend, Stage};
 use crate::vocab::TokenForm;
@@ -31,12 +32,22 @@ pub(crate) struct Reach {
     prefix: Option<char>,
     /// The prefix of tokens that do not start a word.
     continuing: String,
+    /// Whether adjacent unknown characters become one token, which can cover any text.
+    fuses_unknown: bool,
 }
 
 impl LastEnds {
     /// The first position.
-    fn first(&self) -> Option<usize> {
+    pub(crate) fn first(&self) -> Option<usize> {
         self.ends.iter().rev().find_map(|end| *end)
+    }
+
+    /// Leaves out the ends before `start`, where a token ends in every longer prefix.
+    pub(crate) fn cut(&mut self, start: usize) {
+        if let Some(number) = self.ends.iter().position(|end| end.is_some_and(|end| end <= start)) {
+            self.ends.truncate(number);
+            self.ends.push(Some(start));
+        }
     }
 
     /// Calls `each` with each position at which one of the tokens may end, and the number of tokens
@@ -90,20 +101,20 @@ fn bucket(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Reach {
-    /// Returns `None` unless the model is BPE whose tokens spell the text that they cover. With a
-    /// suffix, the end of a word has another token than the same text within a word; a fused
-    /// unknown token covers any text.
+    /// Returns `None` unless the model is Unigram or BPE whose tokens do not depend on the end of
+    /// the word. With a suffix, the end of a word has another token than the same text within it.
     pub(crate) fn new(pipeline: &Pipeline) -> Option<Self> {
-        let bpe = pipeline.model.bpe()?;
-        if let Alphabet::Characters(characters) = &bpe.alphabet {
-            let fuses_unknown = characters.unknown.as_ref().is_some_and(|unknown| unknown.fuse);
-            if !characters.end_of_word_suffix.is_empty() || fuses_unknown && !characters.knows_all_bytes() {
-                return None;
+        let (continuing, fuses_unknown) = match &*pipeline.model {
+            Model::Unigram(unigram) => (String::new(), !unigram.knows_all_bytes()),
+            Model::Bpe(Bpe { alphabet: Alphabet::Bytes { .. }, .. }) => (String::new(), false),
+            Model::Bpe(Bpe { alphabet: Alphabet::Characters(characters), .. }) => {
+                if !characters.end_of_word_suffix.is_empty() {
+                    return None;
+                }
+                let fuses = characters.unknown.as_ref().is_some_and(|unknown| unknown.fuse);
+                (characters.continuing_subword_prefix.clone(), fuses && !characters.knows_all_bytes())
             }
-        }
-        let continuing = match &bpe.alphabet {
-            Alphabet::Characters(characters) => characters.continuing_subword_prefix.clone(),
-            Alphabet::Bytes { .. } => String::new(),
+            Model::WordPiece(_) | Model::WordLevel(_) | Model::SentencePiece(_) => return None,
         };
         let stages = &pipeline.pretokenizer.stages;
         let writes_bytes = stages.iter().any(|stage| matches!(stage, Stage::Bytes));
@@ -125,6 +136,7 @@ impl Reach {
             meta_symbol,
             prefix,
             continuing,
+            fuses_unknown,
         };
         let mut text = vec![];
         let mut all = (vec![], vec![]);
@@ -169,6 +181,11 @@ impl Reach {
             let prefixes = [prefix.encode_utf8(&mut buffer).as_bytes(), b" "];
             prefixes.iter().filter_map(|prefix| token.strip_prefix(*prefix)).for_each(note);
         }
+    }
+
+    /// The length of the longest token, in bytes of text.
+    pub(crate) fn max_len(&self) -> usize {
+        self.max_len.max(MAX_CHARACTER)
     }
 
     /// An upper bound of the length in bytes of a token at the start of these bytes. Depends on the
@@ -313,6 +330,28 @@ impl Reach {
             missing[at - from] = number as i32 + 1;
         }
         missing
+    }
+
+    /// Whether no token covers unknown characters of a text, so that tokens are at most
+    /// [`Self::longest`].
+    pub(crate) fn knows(&self, pipeline: &Pipeline, text: &str) -> bool {
+        if !self.fuses_unknown {
+            return true;
+        }
+        let mut spelled = String::new();
+        let mut is_token = |character: char, before: &str| {
+            spelled.clear();
+            spelled.push_str(before);
+            spelled.push(character);
+            pipeline.vocab.id(spelled.as_bytes()).is_some()
+        };
+        let mut is_known = |character| {
+            is_token(character, "") && (self.continuing.is_empty() || is_token(character, &self.continuing))
+        };
+        match self.printable {
+            true => text.bytes().all(|byte| is_known(byte_level::CHARACTERS[usize::from(byte)])),
+            false => text.chars().all(|c| is_known(if c == ' ' { self.meta_symbol.unwrap_or(c) } else { c })),
+        }
     }
 
     /// Whether bytes of a text can be a token. A single byte always can.

@@ -222,6 +222,10 @@ fn characters_that_unigram_does_not_know_fill_pieces() {
             assert_eq!(split(&tokenizer, &text, &limits).pieces, expected, "{text:?} {max_tokens}");
         }
     }
+    // Such a text is not split in haste, however long it is.
+    let text = "\n".repeat(1 << 16);
+    let found = split(&tokenizer, &text, &Limits { max_tokens: 256, overlap: 0, boundary: Boundary::Token });
+    assert!(found.pieces.iter().rev().skip(1).all(|piece| piece.tokens == 256), "{:?}", found.pieces);
 }
 
 /// In the whole text `Ab` is not a word of its own; at the end of a prefix it is.
@@ -239,6 +243,22 @@ fn a_prefix_can_end_with_an_added_token_that_is_a_word_only_there() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_prefix_that_cannot_be_encoded_ends_no_piece() {
+    let tokenizer = bert(&serde_json::json!({
+        "type": "WordPiece", "vocab": {"ab": 0, "中": 1, ".": 2}, "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##", "max_input_chars_per_word": 6,
+    }));
+    let limits = Limits { max_tokens: 1, overlap: 0, boundary: Boundary::Token };
+    for sentences in [2, 100] {
+        let text = "ab.".repeat(sentences);
+        let found = split(&tokenizer, &text, &limits);
+        let ends: Vec<usize> = found.pieces.iter().map(|piece| piece.end).collect();
+        let expected: Vec<usize> = (1..=text.len()).filter(|end| end % 3 != 1).collect();
+        assert_eq!((ends, found.stopped), (expected, Stopped::AtEnd));
     }
 }
 

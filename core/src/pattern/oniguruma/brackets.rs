@@ -19,7 +19,7 @@ pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
         (true, true) => classes::write(&classes::negated(fold::closed(set)), &mut text),
         (false, true) => classes::write(&classes::negated(set), &mut text),
     }
-    Ok(super::group(&text))
+    Ok(super::atom(&text))
 }
 
 /// Parses a set of characters up to and including the closing bracket.
@@ -55,13 +55,13 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
                 parser.charge(more.ranges().len())?;
                 ranges.extend(more.ranges());
                 // A hyphen after a class does not start a range.
-                if parser.rest().starts_with('-') && !ends_range(parser) {
+                if parser.rest().starts_with('-') && !is_literal_hyphen(parser) {
                     return Err(parser.problem("a range that begins with a class"));
                 }
             }
             ClassItem::Character(first) => {
                 let hyphen = parser.at;
-                if !parser.rest().starts_with('-') || ends_range(parser) {
+                if !parser.rest().starts_with('-') || is_literal_hyphen(parser) {
                     ranges.push(ClassUnicodeRange::new(first, first));
                     continue;
                 }
@@ -93,7 +93,7 @@ fn intersection(parser: &mut Parser<'_>, ranges: Vec<ClassUnicodeRange>, both: O
 }
 
 /// Whether the next hyphen is a character, because what follows cannot end a range.
-fn ends_range(parser: &Parser<'_>) -> bool {
+fn is_literal_hyphen(parser: &Parser<'_>) -> bool {
     let rest = &parser.rest()[1..];
     rest.starts_with(']') || rest.starts_with("&&") || rest.starts_with('[')
 }

@@ -1,7 +1,7 @@
 //! Escape sequences: characters by number, classes, assertions, references.
 
 use super::classes::{self, Set};
-use super::{CLASS, EmptyMatch, Flags, Item, Parser, Problem, Result, any, group, literal, not_line_feed, written};
+use super::{CLASS, EmptyMatch, Flags, Item, Parser, Problem, Result, any, atom, literal, not_line_feed, written};
 
 impl<'a> Parser<'a> {
     /// Parses an escape sequence after the backslash, outside of brackets.
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
                     _ => format!("(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"),
                 })
             }
-            'R' => Ok(group(r"(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])")),
+            'R' => Ok(atom(r"(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])")),
             'N' => Ok(not_line_feed()),
             'O' => Ok(any()),
             'k' if self.take("<") => self.named_reference('>', flags),

@@ -11,14 +11,14 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::memory::fallible::copies;
-use std::sync::LazyLock;
+use regex_syntax::is_word_character;
 
 use crate::error::{EncodeError, LoadError};
+use crate::memory::fallible::copies;
 use crate::span::Span;
-use search::{Known, TokenSearch};
+use search::{KnownMatches, TokenSearch};
 
-/// Maps of ids and contents from a file. Decoding looks up every token.
+/// A map with a fast hash function, because decoding looks up every token.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A token that is defined in addition to the model's vocabulary.
@@ -298,7 +298,7 @@ impl AddedTokens {
         let mut done = 0;
         let mut at = 0;
         let mut last_end = None;
-        let (mut known, mut spaces) = (Known::default(), SpaceRun::default());
+        let (mut known, mut spaces) = (KnownMatches::default(), SpaceRun::default());
         while let Some(search) = self.search(stage)
             && at <= text.len()
             && let Some(hit) = search.find(text, at, &mut known)
@@ -357,22 +357,8 @@ impl AddedTokens {
     }
 }
 
-/// `\w` of the regex crate; a match next to such a character is part of a longer word.
-static WORD: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
-    let hir = regex_syntax::parse(r"\w").expect("a class is a valid pattern");
-    match hir.kind() {
-        regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
-            class.ranges().iter().map(|range| (range.start(), range.end())).collect()
-        }
-        _ => unreachable!("a pattern of one class parses to that class"),
-    }
-});
-
-fn is_word(character: char) -> bool {
-    let place = WORD.partition_point(|&(_, end)| end < character);
-    WORD.get(place).is_some_and(|&(start, _)| start <= character)
-}
-
+/// Whether a match is part of a longer word: a neighbour is `\w` of the regex crate.
 fn touches_word(text: &str, start: usize, end: usize) -> bool {
-    text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
+    text[..start].chars().next_back().is_some_and(is_word_character)
+        || text[end..].chars().next().is_some_and(is_word_character)
 }

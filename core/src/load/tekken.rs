@@ -109,7 +109,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     };
     let named = special_tokens.iter().map(|&(_, id)| id).collect::<std::collections::HashSet<_>>();
     if let Some((token, id)) = special_tokens.iter().find(|(_, id)| *id >= specials) {
-        let message = format!("{token:?} has the rank {id}, at most {specials} are special");
+        let message = format!("{token:?} has the rank {id}, but the ranks of special tokens are below {specials}");
         return Err(LoadError::shape("special_tokens", message));
     }
     // Every id below that of the first rank is a special token, even if it is not used.

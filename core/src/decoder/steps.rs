@@ -142,12 +142,12 @@ impl Step {
         budget: &mut StepBudget<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         budget.work(WORK_PER_TOKEN + token.len() / 4)?;
-        let token = self.made_of(token, place, is_last, budget)?;
+        let token = self.mapped(token, place, is_last, budget)?;
         budget.charge(token.len())?;
         Ok(token)
     }
 
-    fn made_of<'a>(
+    fn mapped<'a>(
         &self,
         token: Cow<'a, [u8]>,
         place: usize,
@@ -301,7 +301,7 @@ fn replace_pattern<'a>(
     }
     let text = lossy(&token);
     let mut matches = vec![];
-    // A search by a regular expression takes longer than by a text.
+    // Searching for a regular expression takes longer than for a string.
     budget.work(WORK_PER_TOKEN)?;
     pattern.for_each_match(&text, budget.budget, |found| push(&mut matches, found))?;
     let taken: usize = matches.iter().map(|found| found.range().len()).sum();

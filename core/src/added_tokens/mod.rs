@@ -76,7 +76,7 @@ pub(crate) enum Segment {
     Token {
         /// The index in [`AddedTokens::tokens`].
         token: usize,
-        /// The text that it covers, included white space too.
+        /// The text that it covers, with the white space that it includes.
         span: Span,
     },
 }
@@ -121,7 +121,8 @@ pub(crate) struct AddedTokens {
     by_content: HashMap<String, usize>,
     /// The bytes with which contents end, a bit for each value.
     last_bytes: [u64; 4],
-    /// The lengths of contents in bytes: the first [`MAX_LENGTHS`] and one more.
+    /// The distinct lengths of contents in bytes. If there are more than [`MAX_LENGTHS`], only one
+    /// more is listed.
     lengths: Vec<usize>,
     by_id: HashMap<u32, usize>,
     raw: Option<TokenSearch>,

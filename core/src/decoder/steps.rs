@@ -15,8 +15,8 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, check, concat, push, push_str, with_capacity};
 use crate::pattern::Pattern;
 
-/// The work of a step on one token, for [`StepBudget::work`]: of one that maps tokens, of one that
-/// only passes them on, and of one match of a search. Bytes add to it.
+/// The work of a step for [`StepBudget::work`], without that for bytes: to map a token, to only
+/// pass it on, and for one match of a search.
 const WORK_PER_TOKEN: usize = 16;
 pub(super) const WORK_PER_PASSED_TOKEN: usize = 4;
 const WORK_PER_MATCH: usize = 8;

@@ -93,7 +93,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         let message = format!("{specials} special tokens do not fit into a vocabulary of {size}");
         return Err(LoadError::shape("config", message));
     };
-    // The file may contain more ranks than the vocabulary of the model. Those are ignored.
+    // The file may contain more ranks than the vocabulary of the model has. The others are ignored.
     let mut vocab = Vocab::builder(file.vocab.len(), file.vocab.len() * 8);
     for (at, entry) in file.vocab.iter().enumerate().filter(|(_, entry)| entry.rank < ranks_used) {
         let wrong = |message: String| LoadError::shape(format!("vocab[{at}].token_bytes"), message);

@@ -165,7 +165,7 @@ impl Draft {
             // The index, in the new list, of part `place` of the current list joined with `next`
             // (`with` is 0) or with part `with - 1` of its overflow.
             let joined_at = |place: usize, with: usize| (place * (other + 1) + with) as u32;
-            let mut named = 0;
+            let mut index_count = 0;
             for (place, part) in std::mem::take(&mut merged.overflowing).into_iter().enumerate() {
                 for (with, next) in std::iter::once(&next).chain(&next.overflowing).enumerate() {
                     let below = part.own_overflow.iter().map(|&below| below as usize);
@@ -175,8 +175,8 @@ impl Draft {
                     } else {
                         gather(below.map(|below| joined_at(below, with)))
                     };
-                    named += own_overflow.len();
-                    if named > MAX_OWN_OVERFLOW {
+                    index_count += own_overflow.len();
+                    if index_count > MAX_OWN_OVERFLOW {
                         return Err(EncodeError::OverflowTooLarge { limit: MAX_PARTS });
                     }
                     overflowing.push(part.joined(next, own_overflow));

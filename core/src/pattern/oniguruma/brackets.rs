@@ -3,7 +3,7 @@
 use regex_syntax::hir::ClassUnicodeRange;
 
 use super::classes::{self, Set};
-use super::{CLASS, Flags, Item, MAX_GROUP_DEPTH, Parser, Problem, Result, fold};
+use super::{CLASS_COST, Flags, Item, MAX_GROUP_DEPTH, Parser, Problem, Result, fold};
 
 /// Parses a class after its opening bracket.
 pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
@@ -115,7 +115,7 @@ fn part(parser: &mut Parser<'_>) -> Result<Option<ClassItem>> {
             let (plain, is_negative) = name.strip_prefix('^').map_or((name, false), |plain| (plain, true));
             let what = || Problem { what: format!("the unknown class [:{name}:]"), at: start };
             let set = classes::posix(plain).ok_or_else(what)?;
-            parser.charge(CLASS)?;
+            parser.charge(CLASS_COST)?;
             return Ok(Some(ClassItem::Set(if is_negative { classes::negated(set) } else { set })));
         }
         parser.at = start;
@@ -136,13 +136,13 @@ fn escape(parser: &mut Parser<'_>) -> Result<ClassItem> {
     let Some(character) = parser.peek() else { return Err(parser.problem("a backslash at the end")) };
     if let Some(set) = classes::short(character, true) {
         parser.next();
-        parser.charge(CLASS)?;
+        parser.charge(CLASS_COST)?;
         return Ok(ClassItem::Set(set));
     }
     if matches!(character, 'p' | 'P')
         && let Some(set) = parser.property(true)?
     {
-        parser.charge(CLASS)?;
+        parser.charge(CLASS_COST)?;
         return Ok(ClassItem::Set(set));
     }
     if let Some(characters) = parser.coded(true)? {

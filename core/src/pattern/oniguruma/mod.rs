@@ -132,7 +132,7 @@ struct Parser<'a> {
 const MAX_RANGES: usize = 1 << 17;
 
 /// The cost of looking up a class, in ranges.
-const CLASS: usize = 64;
+const CLASS_COST: usize = 64;
 
 /// Maximum nesting depth of groups and brackets.
 const MAX_GROUP_DEPTH: usize = 200;

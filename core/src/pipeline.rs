@@ -80,7 +80,7 @@ impl Pipeline {
             segmenter,
             scanner: pretokenizer.take_scanner(),
             needs_origins: pretokenizer.needs_origins(normalizer.is_some())
-                || normalizer.as_ref().is_some_and(Normalizer::puts_before),
+                || normalizer.as_ref().is_some_and(Normalizer::may_insert_empty_origins),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             token_lens: TokenLens::new(
                 &vocab,

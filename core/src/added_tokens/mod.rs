@@ -11,14 +11,14 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::memory::fallible::copies;
-use std::sync::LazyLock;
+use regex_syntax::is_word_character;
 
 use crate::error::{EncodeError, LoadError};
+use crate::memory::fallible::copies;
 use crate::span::Span;
-use search::{Known, TokenSearch};
+use search::{KnownMatches, TokenSearch};
 
-/// Maps of ids and contents from a file. Decoding looks up every token.
+/// A map with a fast hash function, because decoding looks up every token.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A token that is defined in addition to the model's vocabulary.
@@ -76,7 +76,7 @@ pub(crate) enum Segment {
     Token {
         /// The index in [`AddedTokens::tokens`].
         token: usize,
-        /// The text that it covers, included white space too.
+        /// The text that it covers, with the white space that it includes.
         span: Span,
     },
 }
@@ -121,7 +121,8 @@ pub(crate) struct AddedTokens {
     by_content: HashMap<String, usize>,
     /// The bytes with which contents end, a bit for each value.
     last_bytes: [u64; 4],
-    /// The lengths of contents in bytes: the first [`MAX_LENGTHS`] and one more.
+    /// The distinct lengths of contents in bytes. If there are more than [`MAX_LENGTHS`], only one
+    /// more is listed.
     lengths: Vec<usize>,
     by_id: HashMap<u32, usize>,
     raw: Option<TokenSearch>,
@@ -298,7 +299,7 @@ impl AddedTokens {
         let mut done = 0;
         let mut at = 0;
         let mut last_end = None;
-        let (mut known, mut spaces) = (Known::default(), SpaceRun::default());
+        let (mut known, mut spaces) = (KnownMatches::default(), SpaceRun::default());
         while let Some(search) = self.search(stage)
             && at <= text.len()
             && let Some(hit) = search.find(text, at, &mut known)
@@ -357,22 +358,8 @@ impl AddedTokens {
     }
 }
 
-/// `\w` of the regex crate; a match next to such a character is part of a longer word.
-static WORD: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
-    let hir = regex_syntax::parse(r"\w").expect("a class is a valid pattern");
-    match hir.kind() {
-        regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
-            class.ranges().iter().map(|range| (range.start(), range.end())).collect()
-        }
-        _ => unreachable!("a pattern of one class parses to that class"),
-    }
-});
-
-fn is_word(character: char) -> bool {
-    let place = WORD.partition_point(|&(_, end)| end < character);
-    WORD.get(place).is_some_and(|&(start, _)| start <= character)
-}
-
+/// Whether a match is part of a longer word: a neighbour is `\w` of the regex crate.
 fn touches_word(text: &str, start: usize, end: usize) -> bool {
-    text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
+    text[..start].chars().next_back().is_some_and(is_word_character)
+        || text[end..].chars().next().is_some_and(is_word_character)
 }

@@ -53,9 +53,9 @@ struct TrieNode {
     longest: Option<(u32, u32)>,
 }
 
-/// The state of the search in one text.
+/// The matches in one text that a search already knows.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownMatches {
     /// The longest of the long tokens at each position where one starts, the last position first.
     /// `None` before the text was read.
     long: Option<Vec<TokenMatch>>,
@@ -90,7 +90,7 @@ impl TokenSearch {
     /// The leftmost token from byte `at` on, and the longest of those at the same position. `known`
     /// belongs to the same text, and `at` never decreases.
     #[inline]
-    pub(super) fn find(&self, text: &str, at: usize, known: &mut Known) -> Option<TokenMatch> {
+    pub(super) fn find(&self, text: &str, at: usize, known: &mut KnownMatches) -> Option<TokenMatch> {
         let Some(long) = &self.long else { return self.find_usual(text, at) };
         let usual = match known.usual {
             Some(found) if found.is_none_or(|found| found.start >= at) => found,

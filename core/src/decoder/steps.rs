@@ -15,8 +15,8 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, check, concat, push, push_str, with_capacity};
 use crate::pattern::Pattern;
 
-/// The work of a step on one token, for [`StepBudget::work`]: of one that maps tokens, of one that
-/// only passes them on, and of one match of a search. Bytes add to it.
+/// The work of a step for [`StepBudget::work`], without that for bytes: to map a token, to only
+/// pass it on, and for one match of a search.
 const WORK_PER_TOKEN: usize = 16;
 pub(super) const WORK_PER_PASSED_TOKEN: usize = 4;
 const WORK_PER_MATCH: usize = 8;
@@ -142,12 +142,12 @@ impl Step {
         budget: &mut StepBudget<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         budget.work(WORK_PER_TOKEN + token.len() / 4)?;
-        let token = self.made_of(token, place, is_last, budget)?;
+        let token = self.mapped(token, place, is_last, budget)?;
         budget.charge(token.len())?;
         Ok(token)
     }
 
-    fn made_of<'a>(
+    fn mapped<'a>(
         &self,
         token: Cow<'a, [u8]>,
         place: usize,
@@ -301,7 +301,7 @@ fn replace_pattern<'a>(
     }
     let text = lossy(&token);
     let mut matches = vec![];
-    // A search by a regular expression takes longer than by a text.
+    // Searching for a regular expression takes longer than for a string.
     budget.work(WORK_PER_TOKEN)?;
     pattern.for_each_match(&text, budget.budget, |found| push(&mut matches, found))?;
     let taken: usize = matches.iter().map(|found| found.range().len()).sum();

@@ -16,7 +16,8 @@ use memchr::memchr;
 
 use scanner::{JsonScanner, Unescaped, is_plain_id};
 
-/// Bytes that the room of [`Fields::read`] must have more than the line: texts are copied in words.
+/// The number of bytes by which the room of [`Fields::read`] must be longer than the line, because
+/// texts are copied in words of eight bytes.
 pub const ROOM: usize = 8;
 
 /// The length of the first line, without its line end.

@@ -2,10 +2,10 @@
 
 use super::{Found, PathMatch, Wanted};
 
-/// Deepest nesting of a value that is skipped. Deeper values are left to `JSON.parse`.
+/// Maximum nesting depth of a value that is skipped. Deeper values are left to `JSON.parse`.
 const MAX_NESTING: usize = 256;
 
-/// Most digits of a number that is taken as an id: JavaScript represents it exactly.
+/// Maximum number of digits of an integer that is taken as an id: JavaScript represents it exactly.
 const MAX_ID_DIGITS: usize = 15;
 
 /// The position in a line. Every function returns `None` at bytes that are not JSON.
@@ -31,8 +31,8 @@ impl Sink for Nothing {
     fn character(&mut self, _character: char) {}
 }
 
-/// A text that is being unescaped. A string becomes no longer than its JSON, so a room as long as
-/// the line, and a word longer, is enough.
+/// A text that is being unescaped. A string is never longer than its JSON, so a room that is one
+/// word longer than the line is enough.
 pub(super) struct Unescaped<'a> {
     room: &'a mut [u8],
     pub(super) len: usize,
@@ -47,7 +47,7 @@ impl<'a> Unescaped<'a> {
 impl Sink for Unescaped<'_> {
     #[inline]
     fn word(&mut self, word: [u8; 8], count: usize) {
-        // Copies the whole word, which takes one instruction. What is too much is overwritten.
+        // Copies the whole word, which takes one instruction. Surplus bytes are overwritten.
         self.room[self.len..self.len + 8].copy_from_slice(&word);
         self.len += count;
     }
@@ -109,7 +109,7 @@ impl<'a> JsonScanner<'a> {
     }
 
     /// Reads an object, and records the values of the names that lead to wanted fields. A text is
-    /// appended to `text`. Two names for one path, and a text that is not a string, end it.
+    /// appended to `text`. Fails if two names lead to one field, or if the text is not a string.
     pub(super) fn object(&mut self, wanted: &mut [Wanted<'_>], text: &mut Unescaped<'_>) -> Option<()> {
         self.expect(b'{')?;
         if self.token()? == b'}' {

@@ -19,7 +19,7 @@ use crate::vocab::Vocab;
 const MAX_AFFIX_BYTES: usize = 64;
 
 impl BpeSettings {
-    /// Rejects settings that no model can have.
+    /// Fails if an affix is too long, or if the dropout is not between 0 and 1.
     pub(crate) fn check(&self) -> Result<(), LoadError> {
         for (what, affix) in [
             ("model.continuing_subword_prefix", &self.continuing_subword_prefix),

@@ -62,7 +62,7 @@ fn direction(part: &Part<'_>) -> Result<Direction, LoadError> {
 fn count(part: &Part<'_>) -> Result<usize, LoadError> {
     match part.value.as_u64() {
         Some(count) => Ok(usize::try_from(count).unwrap_or(usize::MAX)),
-        None => part.id().map(|id| id as usize),
+        None => part.count(),
     }
 }
 

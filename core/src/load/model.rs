@@ -392,7 +392,7 @@ mod tests {
                 let is_line = as_line && !left.contains(' ') && !right.contains(' ');
                 merges.push(if is_line { json!(format!("{left} {right}")) } else { json!([left, right]) });
             }
-            // As often as not the token of a merge is the next one, and some come twice.
+            // Some tokens occur twice.
             let mut vocab: Vec<String> =
                 tokens.iter().zip(0..).map(|(token, id)| format!("{}:{id}", json!(token))).collect();
             if let Some(lost) = lost.filter(|_| !vocab.is_empty()) {

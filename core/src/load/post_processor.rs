@@ -51,6 +51,7 @@ fn add(part: &Part<'_>, steps: &mut Vec<Processor>, specials: &mut Vec<SpecialTo
             steps.push(Processor::ByteLevel { trim: trim_offsets(part)? });
             Ok(())
         }
+        // Reports the field that is missing.
         "TemplateProcessing" => {
             for name in ["single", "pair", "special_tokens"] {
                 part.required(name)?;

@@ -3,7 +3,7 @@
 use super::json::Part;
 use crate::error::LoadError;
 use crate::pattern::Dialect;
-use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Prepend, Stage};
+use crate::pretokenizer::{Behavior, CharClass, Cut, PreTokenizer, Prepend, Stage};
 
 pub(crate) fn load(part: &Part<'_>) -> Result<PreTokenizer, LoadError> {
     let mut stages = vec![];
@@ -39,27 +39,27 @@ fn push(part: &Part<'_>, stages: &mut Vec<Stage>) -> Result<(), LoadError> {
             let MetaspaceFields { replacement, prepend, split } = metaspace;
             stages.push(Stage::Spaces { replacement, prepend });
             if split {
-                stages.push(Stage::Cut(Cut::letter(Letter::Is(replacement), Behavior::MergedWithNext)));
+                stages.push(Stage::Cut(Cut::characters(CharClass::Is(replacement), Behavior::MergedWithNext)));
             }
         }
         "Split" => cut(split(part)?),
         "BertPreTokenizer" => {
-            cut(Cut::letter(Letter::Space, Behavior::Removed));
-            cut(Cut::letter(Letter::Punctuation, Behavior::Isolated));
+            cut(Cut::characters(CharClass::Space, Behavior::Removed));
+            cut(Cut::characters(CharClass::Punctuation, Behavior::Isolated));
         }
         "Whitespace" => cut(Cut::words()),
-        "WhitespaceSplit" => cut(Cut::letter(Letter::Space, Behavior::Removed)),
+        "WhitespaceSplit" => cut(Cut::characters(CharClass::Space, Behavior::Removed)),
         "CharDelimiterSplit" => {
-            cut(Cut::letter(Letter::Is(part.required("delimiter")?.character()?), Behavior::Removed));
+            cut(Cut::characters(CharClass::Is(part.required("delimiter")?.character()?), Behavior::Removed));
         }
         "Punctuation" => {
             let given = part.field("behavior");
             let behavior = if part.value.get("behavior").is_some() { behavior(&given)? } else { Behavior::Isolated };
-            cut(Cut::letter(Letter::Punctuation, behavior));
+            cut(Cut::characters(CharClass::Punctuation, behavior));
         }
         "Digits" => {
             let alone = part.required("individual_digits")?.flag()?;
-            cut(Cut::letter(Letter::Number, if alone { Behavior::Isolated } else { Behavior::Contiguous }));
+            cut(Cut::characters(CharClass::Number, if alone { Behavior::Isolated } else { Behavior::Contiguous }));
         }
         "UnicodeScripts" => cut(Cut::scripts()),
         "FixedLength" => {

@@ -441,8 +441,7 @@ mod tests {
     fn a_model_cut_anywhere_is_an_error() {
         for name in ["unigram", "word"] {
             let whole = model(name);
-            // Behind both specs nothing is needed: what follows are samples for a test of the
-            // library's own.
+            // Nothing after both specs is needed: samples for a test of the library itself follow.
             let needed =
                 (0..whole.len()).rev().find(|&end| Tokenizer::from_bytes(&whole[..end]).is_err()).expect("a cut fails");
             assert!(needed > whole.len() / 2);

@@ -1,7 +1,7 @@
 //! The two tokens from which each token of a bundled encoding is merged.
 //!
-//! A rank file does not contain them, and trying all splits of each token took two fifths of the
-//! loading time. Therefore they are computed when the encodings are downloaded
+//! A rank file does not contain them, and trying all splits of each token would take two fifths of
+//! the loading time. Therefore they are computed when the encodings are downloaded
 //! (`scripts/make-encodings.mjs`): the bytes of each token are merged alone until two tokens are
 //! left. Only these two ever become the token: no merge crosses the bounds of a token before it is
 //! complete, so inside of them the merges are those of the bytes alone.

@@ -93,7 +93,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         let message = format!("{specials} special tokens do not fit into a vocabulary of {size}");
         return Err(LoadError::shape("config", message));
     };
-    // The file may contain more ranks than the vocabulary of the model. Those are ignored.
+    // The file may contain more ranks than the vocabulary of the model has. The others are ignored.
     let mut vocab = Vocab::builder(file.vocab.len(), file.vocab.len() * 8);
     for (at, entry) in file.vocab.iter().enumerate().filter(|(_, entry)| entry.rank < ranks_used) {
         let wrong = |message: String| LoadError::shape(format!("vocab[{at}].token_bytes"), message);
@@ -109,7 +109,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     };
     let named = special_tokens.iter().map(|&(_, id)| id).collect::<std::collections::HashSet<_>>();
     if let Some((token, id)) = special_tokens.iter().find(|(_, id)| *id >= specials) {
-        let message = format!("{token:?} has the rank {id}, at most {specials} are special");
+        let message = format!("{token:?} has the rank {id}, but the ranks of special tokens are below {specials}");
         return Err(LoadError::shape("special_tokens", message));
     }
     // Every id below that of the first rank is a special token, even if it is not used.

@@ -151,11 +151,11 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> 
     let Blueprint { known_tokens, added_tokens, truncation, padding, origin, .. } = blueprint;
     let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
     let mut pretokenizer = pretokenizer::load(&Part::new(&components.pre_tokenizer.value(), "pre_tokenizer"))?;
-    let puts_before = normalizer.as_ref().is_some_and(Normalizer::puts_before);
+    let inserts_empty_origins = normalizer.as_ref().is_some_and(Normalizer::may_insert_empty_origins);
     // A normalizer that inserts text with an empty origin makes ByteLevel write bytes twice, which
     // a model of bytes cannot reproduce.
     let token_form = match &components.model {
-        ModelSettings::Bpe(settings) if !puts_before => take_byte_level(&mut pretokenizer, &vocab, settings),
+        ModelSettings::Bpe(settings) if !inserts_empty_origins => take_byte_level(&mut pretokenizer, &vocab, settings),
         _ => TokenForm::Text,
     };
     let added_tokens = numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref())?;

@@ -36,6 +36,10 @@ static BOUNDARIES: [LazyLock<Box<[u64]>>; 4] = [
 ];
 
 impl Form {
+    /// Maximum number of bytes of a text that may become one byte: a bold mathematical letter
+    /// becomes a plain one.
+    pub(crate) const MOST_BYTES_PER_BYTE: usize = 4;
+
     /// Builds the table of this form if necessary, so that no text has to wait for it.
     pub(crate) fn prepared(self) -> Self {
         self.boundaries();
@@ -97,12 +101,6 @@ impl Form {
             }
         }
         None
-    }
-
-    /// Maximum number of bytes of a text that may become one byte. It is four: a bold mathematical
-    /// letter becomes a plain one.
-    pub(crate) fn most_bytes_per_byte(self) -> Option<usize> {
-        Some(4)
     }
 
     /// Returns whether anything was rewritten.
@@ -253,7 +251,7 @@ mod tests {
         for c in '\0'..=char::MAX {
             let parts = plain(Form::Nfd, &c.to_string());
             let most: f64 = parts.chars().map(|part| sources.get(&part).copied().unwrap_or(4.0)).sum();
-            let bound = Form::Nfkc.most_bytes_per_byte().expect("there is a bound") as f64;
+            let bound = Form::MOST_BYTES_PER_BYTE as f64;
             assert!(most <= bound * c.len_utf8() as f64 + 1e-9, "{c:?}: {most}");
         }
     }

@@ -47,8 +47,8 @@ impl Letters {
             return write(c);
         }
         match self {
-            Self::Clean if is_dirt(c) => {}
-            Self::Nmt if is_nmt_dirt(c) => {}
+            Self::Clean if is_removed_by_clean(c) => {}
+            Self::Nmt if is_removed_by_nmt(c) => {}
             Self::Clean | Self::Nmt => write(' '),
             Self::NoNonspacingMarks | Self::NoCombiningMarks => {}
             Self::SpacesAroundIdeographs => [' ', c, ' '].into_iter().for_each(write),
@@ -63,13 +63,13 @@ impl Letters {
 
     fn leaves_character(self, c: char) -> bool {
         match self {
-            Self::Clean => c == ' ' || !(is_dirt(c) || c.is_whitespace()),
+            Self::Clean => c == ' ' || !(is_removed_by_clean(c) || c.is_whitespace()),
             Self::SpacesAroundIdeographs => !is_ideograph(c),
             Self::NoNonspacingMarks => c.is_ascii() || !is_nonspacing_mark(c),
             Self::NoCombiningMarks => c.is_ascii() || !is_combining_mark(c),
             Self::Lowercase if c.is_ascii() => !c.is_ascii_uppercase(),
             Self::Lowercase => c.to_lowercase().eq([c]),
-            Self::Nmt => !is_nmt_dirt(c) && !is_nmt_space(c),
+            Self::Nmt => !is_removed_by_nmt(c) && !is_space_for_nmt(c),
             Self::ByteLevel => c.is_ascii_graphic(),
         }
     }
@@ -93,7 +93,7 @@ impl Letters {
 /// The characters that BertNormalizer removes: NUL, U+FFFD, and the general category C (control,
 /// format, private use) in the old Unicode version of [`crate::categories`], as in the reference,
 /// except tab and line breaks.
-fn is_dirt(c: char) -> bool {
+fn is_removed_by_clean(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
         '\0' | '\u{fffd}' => true,
@@ -117,14 +117,14 @@ fn is_ideograph(c: char) -> bool {
     )
 }
 
-fn is_nmt_dirt(c: char) -> bool {
+fn is_removed_by_nmt(c: char) -> bool {
     matches!(
         c,
         '\u{1}'..='\u{8}' | '\u{b}' | '\u{e}'..='\u{1f}' | '\u{7f}' | '\u{8f}' | '\u{9f}'
     )
 }
 
-fn is_nmt_space(c: char) -> bool {
+fn is_space_for_nmt(c: char) -> bool {
     matches!(
         c,
         '\t' | '\n' | '\u{c}' | '\r' | '\u{1680}' | '\u{200b}'

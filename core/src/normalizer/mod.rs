@@ -5,7 +5,8 @@
 //! - [`edges`]: text that is removed from the ends, or prepended.
 //! - [`replace`]: replacing the matches of a pattern.
 //! - [`precompiled`]: the rules in the file of a SentencePiece model.
-//! - [`sentencepiece`]: the same as the `sentencepiece` library applies them, for its own files.
+//! - [`sentencepiece`]: the same rules as the `sentencepiece` library applies them, for its own
+//!   files.
 //!
 //! Behaviour follows Hugging Face tokenizers 0.23.
 
@@ -29,7 +30,7 @@ pub(crate) use replace::Replace;
 /// The name of this component in errors about the size of its output.
 const COMPONENT: &str = "the normalizer";
 
-/// The work of a Unicode form that changes a text, for [`Budget::work`].
+/// The work for each byte of a text that a Unicode form changes, for [`Budget::work`].
 const WORK_PER_COMPOSED_BYTE: usize = 4;
 
 /// The first stage of a tokenizer.
@@ -126,11 +127,11 @@ impl Normalizer {
     /// Whether this may insert text at the start whose origin is empty. Texts must then be tracked
     /// even if no offsets are requested, because later steps depend on the origins: see
     /// [`AlignedText::transform`].
-    pub(crate) fn puts_before(&self) -> bool {
+    pub(crate) fn may_insert_empty_origins(&self) -> bool {
         match self {
             Self::Prepend(put) => put.is_empty(),
             Self::Replace(replace) => replace.pattern.can_be_empty(),
-            Self::Sequence(all) => all.iter().any(Self::puts_before),
+            Self::Sequence(all) => all.iter().any(Self::may_insert_empty_origins),
             Self::Form(_) | Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) | Self::SentencePiece(_) => false,
         }
     }
@@ -144,7 +145,7 @@ impl Normalizer {
     /// bound.
     pub(crate) fn most_bytes_per_byte(&self) -> Option<usize> {
         match self {
-            Self::Form(form) => form.most_bytes_per_byte(),
+            Self::Form(_) => Some(Form::MOST_BYTES_PER_BYTE),
             Self::Letters(Letters::Lowercase) => Some(3), // U+212A KELVIN SIGN becomes k
             Self::Prepend(_) | Self::Letters(Letters::ByteLevel) => Some(1),
             Self::Replace(replace) => replace.grows().then_some(1),
@@ -158,7 +159,7 @@ impl Normalizer {
     /// The normalized form of a text, without offsets. Its length is charged to the budget.
     pub(crate) fn normalized(&self, text: &str, budget: &mut Budget) -> Result<String, StageError> {
         let mut aligned = AlignedText::default();
-        aligned.start(text, 0, self.puts_before());
+        aligned.start(text, 0, self.may_insert_empty_origins());
         aligned.set_room(budget.room());
         self.normalize(&mut aligned, budget)?;
         budget.charge(aligned.as_str().len(), COMPONENT)?;

@@ -31,7 +31,7 @@ impl Replace {
         joined.then_some(&*self.content)
     }
 
-    /// Whether no match is replaced by a shorter text.
+    /// Whether certainly no match is replaced by a shorter text.
     pub(crate) fn grows(&self) -> bool {
         self.pattern.as_string().is_some_and(|sought| sought.len() <= self.content.len())
     }

@@ -8,10 +8,10 @@ use crate::error::EncodeError;
 use crate::memory::fallible::{checkpoint, gather, with_capacity};
 
 /// Maximum number of parts into which truncation may split a text or pair.
-const MAX_RUNS: usize = 1 << 22;
+const MAX_PARTS: usize = 1 << 22;
 
 /// Maximum number of indices in the `own_overflow` lists of all parts together.
-const MAX_TOKEN_STRINGS: usize = 1 << 24;
+const MAX_OWN_OVERFLOW: usize = 1 << 24;
 
 /// Runs in order, the token ranges of the texts, and the parts that truncation cut off, which are
 /// drafts themselves.
@@ -109,8 +109,8 @@ impl Draft {
 
     /// A draft of the first part of a text, with the other parts as its overflow.
     pub(crate) fn of_parts(sequence: usize, parts: &[[usize; 2]]) -> Result<Self, EncodeError> {
-        if parts.len() > MAX_RUNS {
-            return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
+        if parts.len() > MAX_PARTS {
+            return Err(EncodeError::OverflowTooLarge { limit: MAX_PARTS });
         }
         let draft = |&[start, end]: &[usize; 2]| {
             checkpoint();
@@ -158,14 +158,14 @@ impl Draft {
         let mut merged = drafts.next().unwrap_or_default();
         for next in drafts {
             let (own, other) = (merged.overflowing.len(), next.overflowing.len());
-            if own.saturating_mul(other + 1).saturating_add(other) > MAX_RUNS {
-                return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
+            if own.saturating_mul(other + 1).saturating_add(other) > MAX_PARTS {
+                return Err(EncodeError::OverflowTooLarge { limit: MAX_PARTS });
             }
             let mut overflowing = with_capacity(own * (other + 1) + other)?;
             // The index, in the new list, of part `place` of the current list joined with `next`
             // (`with` is 0) or with part `with - 1` of its overflow.
             let joined_at = |place: usize, with: usize| (place * (other + 1) + with) as u32;
-            let mut named = 0;
+            let mut index_count = 0;
             for (place, part) in std::mem::take(&mut merged.overflowing).into_iter().enumerate() {
                 for (with, next) in std::iter::once(&next).chain(&next.overflowing).enumerate() {
                     let below = part.own_overflow.iter().map(|&below| below as usize);
@@ -175,9 +175,9 @@ impl Draft {
                     } else {
                         gather(below.map(|below| joined_at(below, with)))
                     };
-                    named += own_overflow.len();
-                    if named > MAX_TOKEN_STRINGS {
-                        return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
+                    index_count += own_overflow.len();
+                    if index_count > MAX_OWN_OVERFLOW {
+                        return Err(EncodeError::OverflowTooLarge { limit: MAX_PARTS });
                     }
                     overflowing.push(part.joined(next, own_overflow));
                 }
@@ -191,8 +191,8 @@ impl Draft {
             merged.append(&next);
             merged.overflowing = overflowing;
         }
-        if merged.overflowing.len() > MAX_RUNS {
-            return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
+        if merged.overflowing.len() > MAX_PARTS {
+            return Err(EncodeError::OverflowTooLarge { limit: MAX_PARTS });
         }
         Ok(merged)
     }

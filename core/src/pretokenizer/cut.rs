@@ -1,7 +1,7 @@
 //! Stages that split: a matcher, and a behavior that says what becomes of the matches and of the
 //! text between them.
 
-use super::letters::{self, Letter};
+use super::char_class::{self, CharClass};
 use super::scanner::Scanner;
 use super::scripts;
 use super::splits::Splits;
@@ -27,7 +27,7 @@ enum CutAt {
     Scanner(Scanner),
     Pattern(Pattern),
     /// Each single character of a class.
-    Letter(Letter),
+    Characters(CharClass),
     /// Runs of word characters, and runs of other characters that are not white space.
     Words,
     /// Runs of one script.
@@ -65,8 +65,8 @@ impl Cut {
         Self { matcher: CutAt::Pattern(pattern), behavior, invert }
     }
 
-    pub(crate) fn letter(letter: Letter, behavior: Behavior) -> Self {
-        Self { matcher: CutAt::Letter(letter), behavior, invert: false }
+    pub(crate) fn characters(class: CharClass, behavior: Behavior) -> Self {
+        Self { matcher: CutAt::Characters(class), behavior, invert: false }
     }
 
     /// Whitespace: the words are the matches of `\w+|[^\w\s]+`, as the regex crate defines them.
@@ -98,14 +98,16 @@ impl Cut {
 
     /// Whether words start exactly at each `character` (and at the start of the text).
     pub(crate) fn starts_words_at(&self, character: char) -> bool {
-        matches!(self.matcher, CutAt::Letter(Letter::Is(sought)) if sought == character)
+        matches!(self.matcher, CutAt::Characters(CharClass::Is(sought)) if sought == character)
             && self.behavior == Behavior::MergedWithNext
             && !self.invert
     }
 
     /// Whether this stage splits at white space and drops it.
     pub(crate) fn removes_white_space(&self) -> bool {
-        matches!(self.matcher, CutAt::Letter(Letter::Space)) && self.behavior == Behavior::Removed && !self.invert
+        matches!(self.matcher, CutAt::Characters(CharClass::Space))
+            && self.behavior == Behavior::Removed
+            && !self.invert
     }
 
     /// Whether this stage is [`Self::words`].
@@ -126,10 +128,10 @@ impl Cut {
 
     /// Whether two consecutive stages are those of BertPreTokenizer.
     pub(crate) fn are_bert(first: &Self, second: &Self) -> bool {
-        let is = |cut: &Self, letter: Letter, behavior: Behavior| {
-            matches!(cut.matcher, CutAt::Letter(found) if found == letter) && cut.behavior == behavior && !cut.invert
+        let is = |cut: &Self, class: CharClass, behavior: Behavior| {
+            matches!(cut.matcher, CutAt::Characters(found) if found == class) && cut.behavior == behavior && !cut.invert
         };
-        is(first, Letter::Space, Behavior::Removed) && is(second, Letter::Punctuation, Behavior::Isolated)
+        is(first, CharClass::Space, Behavior::Removed) && is(second, CharClass::Punctuation, Behavior::Isolated)
     }
 
     /// The scanner whose words are exactly those of this stage, if there is one.
@@ -152,7 +154,9 @@ impl Cut {
 
     /// Whether this stage makes each digit a word of its own and keeps the rest.
     pub(super) fn is_every_digit(&self) -> bool {
-        matches!(self.matcher, CutAt::Letter(Letter::Number)) && self.behavior == Behavior::Isolated && !self.invert
+        matches!(self.matcher, CutAt::Characters(CharClass::Number))
+            && self.behavior == Behavior::Isolated
+            && !self.invert
     }
 
     /// The regular expression of this stage, if its matches become words and the rest is kept.
@@ -178,7 +182,7 @@ impl Cut {
                 let source = pattern.as_regex().expect("a regular expression");
                 Self::new(source, Dialect::Oniguruma, self.behavior, self.invert, "test").expect("it compiled before")
             }
-            &CutAt::Letter(letter) => Self { matcher: CutAt::Letter(letter), ..*self },
+            &CutAt::Characters(class) => Self { matcher: CutAt::Characters(class), ..*self },
             _ => unreachable!("no test asks for others"),
         }
     }
@@ -222,11 +226,11 @@ impl CutAt {
         };
         match self {
             Self::Pattern(pattern) => pattern.for_each_match(text, budget, add)?,
-            Self::Letter(letter) => text
+            Self::Characters(class) => text
                 .char_indices()
-                .filter(|&(_, character)| letter.contains(character))
+                .filter(|&(_, character)| class.contains(character))
                 .for_each(|(at, character)| add(Span::new(at, at + character.len_utf8()))),
-            Self::Words => letters::for_each_word(text, add),
+            Self::Words => char_class::for_each_word(text, add),
             Self::Scripts => scripts::for_each_run(text, add),
             Self::Length(characters) => {
                 let mut start = 0;
@@ -338,12 +342,12 @@ mod tests {
     fn every_kind_of_cut() {
         use Behavior::{Contiguous, Isolated, MergedWithNext, Removed};
         let cases: [(Cut, &str, &[&str]); 9] = [
-            (Cut::letter(Letter::Is('-'), Removed), "a--b-", &["a", "b"]),
-            (Cut::letter(Letter::Number, Isolated), "a12½b", &["a", "1", "2", "½", "b"]),
-            (Cut::letter(Letter::Number, Contiguous), "a12½b", &["a", "12½", "b"]),
-            (Cut::letter(Letter::Space, Removed), "\u{3000}a \n", &["a"]),
-            (Cut::letter(Letter::Punctuation, Isolated), "a$«b", &["a", "$", "«", "b"]),
-            (Cut::letter(Letter::Is('▁'), MergedWithNext), "a▁▁b", &["a", "▁", "▁b"]),
+            (Cut::characters(CharClass::Is('-'), Removed), "a--b-", &["a", "b"]),
+            (Cut::characters(CharClass::Number, Isolated), "a12½b", &["a", "1", "2", "½", "b"]),
+            (Cut::characters(CharClass::Number, Contiguous), "a12½b", &["a", "12½", "b"]),
+            (Cut::characters(CharClass::Space, Removed), "\u{3000}a \n", &["a"]),
+            (Cut::characters(CharClass::Punctuation, Isolated), "a$«b", &["a", "$", "«", "b"]),
+            (Cut::characters(CharClass::Is('▁'), MergedWithNext), "a▁▁b", &["a", "▁", "▁b"]),
             (Cut::words(), "don't  é½", &["don", "'", "t", "é", "½"]),
             (Cut::length(2), "aébcd", &["aé", "bc", "d"]),
             // The space before the first word is dropped; the other spaces belong to the run before

@@ -3,15 +3,15 @@
 //!
 //! - [`splits`]: a text and the spans that it is split into.
 //! - [`cut`]: stages that split at matches. Matches are found by [`pattern`](crate::pattern) (any
-//!   regular expression), by [`letters`] (single characters) or by [`scripts`] (runs of one
+//!   regular expression), by [`char_class`] (single characters) or by [`scripts`] (runs of one
 //!   script).
 //! - [`scanner`]: hand-written matchers of the most common expressions, and [`unicode`], the
 //!   character classes that they use.
 //!
 //! Behaviour follows Hugging Face tokenizers 0.23.
 
+mod char_class;
 mod cut;
-mod letters;
 pub(crate) mod scanner;
 mod scripts;
 pub(crate) mod splits;
@@ -20,13 +20,13 @@ pub(crate) mod unicode;
 use crate::aligned::{AlignedText, Rewriter};
 use crate::budget::{ALL_PRETOKENIZERS, Budget, StageError};
 use crate::byte_level;
+pub(crate) use char_class::CharClass;
 pub(crate) use cut::{Behavior, Cut};
-pub(crate) use letters::Letter;
 use scanner::Scanner;
 use splits::Splits;
 
 /// The work of a stage for each split that it reads, for [`Budget::work`].
-const WORK_PER_PART: usize = 6;
+const WORK_PER_SPLIT: usize = 6;
 
 /// The stages between normalizer and model.
 #[derive(Debug, Default)]
@@ -126,8 +126,9 @@ impl PreTokenizer {
         }
     }
 
-    /// Whether a stage needs the position of a split in the original text and cannot take the
-    /// position of the split itself, because the text may have been rewritten before.
+    /// Whether origins must be tracked even if no offsets are requested. Metaspace with
+    /// [`Prepend::First`] asks whether a split starts the original text; after a rewrite, only the
+    /// origin of the split tells.
     pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {
         let rewrites = |stage: &Stage| !matches!(stage, Stage::Cut(_));
         let prepends_first = |stage: &Stage| matches!(stage, Stage::Spaces { prepend: Prepend::First, .. });
@@ -146,12 +147,12 @@ impl PreTokenizer {
         budget: &mut Budget,
     ) -> Result<(), StageError> {
         for stage in &self.stages {
-            let (bytes, parts) = (text.as_str().len(), splits.spans().len());
+            let (bytes, count) = (text.as_str().len(), splits.spans().len());
             let work = match stage {
                 Stage::Cut(cut) => cut.work(bytes),
                 Stage::PrefixSpace | Stage::Bytes | Stage::Spaces { .. } => bytes,
             };
-            budget.work(work + WORK_PER_PART * (parts + 1), ALL_PRETOKENIZERS)?;
+            budget.work(work + WORK_PER_SPLIT * (count + 1), ALL_PRETOKENIZERS)?;
             match stage {
                 Stage::Cut(cut) => cut.apply(text, splits, budget)?,
                 Stage::PrefixSpace => splits.rewrite(text, |rewriter| {
@@ -179,8 +180,8 @@ impl PreTokenizer {
     }
 }
 
-fn replace_spaces(rewriter: &mut Rewriter<'_>, replacement: char, scheme: Prepend) {
-    let prepends = match scheme {
+fn replace_spaces(rewriter: &mut Rewriter<'_>, replacement: char, prepend_to: Prepend) {
+    let prepends = match prepend_to {
         Prepend::Always => true,
         Prepend::First => rewriter.origin() == 0,
         Prepend::Never => false,
@@ -231,7 +232,7 @@ mod tests {
         let metaspace = |prepend| {
             vec![
                 Stage::Spaces { replacement: '▁', prepend },
-                Stage::Cut(Cut::letter(Letter::Is('▁'), Behavior::MergedWithNext)),
+                Stage::Cut(Cut::characters(CharClass::Is('▁'), Behavior::MergedWithNext)),
             ]
         };
         let with = owned(&[("▁é", 0, 2), ("▁", 2, 3), ("▁b", 3, 5)]);
@@ -245,10 +246,10 @@ mod tests {
 
     #[test]
     fn only_the_split_at_the_start_of_the_original_is_the_first() {
-        let mut stages = vec![Stage::Cut(Cut::letter(Letter::Space, Behavior::Removed))];
+        let mut stages = vec![Stage::Cut(Cut::characters(CharClass::Space, Behavior::Removed))];
         stages.push(Stage::Spaces { replacement: '_', prepend: Prepend::First });
         assert_eq!(words(stages, "a b", 0), owned(&[("_a", 0, 1), ("b", 2, 3)]));
-        let mut stages = vec![Stage::Cut(Cut::letter(Letter::Space, Behavior::Removed))];
+        let mut stages = vec![Stage::Cut(Cut::characters(CharClass::Space, Behavior::Removed))];
         stages.push(Stage::Spaces { replacement: '_', prepend: Prepend::First });
         assert_eq!(words(stages, " a b", 0), owned(&[("a", 1, 2), ("b", 3, 4)]));
     }

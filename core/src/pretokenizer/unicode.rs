@@ -108,6 +108,16 @@ pub(crate) fn decode(bytes: [u8; 4]) -> (u32, usize) {
     (four >> (24 - 6 * len), len as usize)
 }
 
+/// [`decode`] for the start of a text, which may have fewer than four bytes.
+#[inline(always)]
+pub(crate) fn decode_start(text: &[u8]) -> (u32, usize) {
+    decode(text.first_chunk().copied().unwrap_or_else(|| {
+        let mut four = [0; 4];
+        four[..text.len()].copy_from_slice(text);
+        four
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -121,7 +121,7 @@ fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32,
 
 /// Merges `ids`, the tokens of the single bytes of a token, until two are left; returns `None` if
 /// no merge applies before that. `found` is a scratch buffer for the merge of each id with its
-/// right neighbour. Quadratic in the length of the token, as loading it was.
+/// right neighbour. Quadratic in the length of the token, as loading it is.
 fn last_pair(ids: &mut Vec<u32>, found: &mut Vec<Merge>, table: &Merges) -> Option<(u32, u32)> {
     found.clear();
     found.extend(ids.windows(2).map(|pair| table.get(pair[0], pair[1])));

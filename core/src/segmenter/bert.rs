@@ -9,7 +9,7 @@ use super::characters::{self, CharacterEntry, CharacterTable, Expansion, LongMar
 use super::wide::{self, MAX_COVERED, WideBlock, after_letters};
 use super::words::SegmentedWords;
 use crate::normalizer::{Form, Letters, Normalizer};
-use crate::pretokenizer::{Cut, Letter, PreTokenizer, Stage};
+use crate::pretokenizer::{CharClass, Cut, PreTokenizer, Stage};
 use crate::simd::{self, BLOCK, Masks, PaddedBlock, Simd};
 
 /// Replaces BertNormalizer and BertPreTokenizer.
@@ -109,12 +109,12 @@ impl Bert {
             }
             written.replace(|character, write| step.replace(character, write));
         }
-        let (text, is_space) = (written.as_slice(), |&character: &char| Letter::Space.contains(character));
+        let (text, is_space) = (written.as_slice(), |&character: &char| CharClass::Space.contains(character));
         let start = text.iter().position(|character| !is_space(character)).unwrap_or(text.len());
         let end = text.iter().rposition(|character| !is_space(character)).map_or(start, |last| last + 1);
         // The text without white space around it, and on which sides there is some.
         let (bare, before, behind) = (&text[start..end], start > 0, end < text.len());
-        let is_word = |&character: &char| !is_space(&character) && !Letter::Punctuation.contains(character);
+        let is_word = |&character: &char| !is_space(&character) && !CharClass::Punctuation.contains(character);
         let role = match bare {
             _ if written.has_overflowed() => Role::General,
             [] if text.is_empty() => Role::Nothing,
@@ -126,7 +126,7 @@ impl Bert {
                     Role::Mark
                 }
             }
-            [single] if Letter::Punctuation.contains(*single) => Role::Alone,
+            [single] if CharClass::Punctuation.contains(*single) => Role::Alone,
             _ if !bare.iter().all(is_word) || before != behind => Role::General,
             _ if before => Role::Alone,
             _ => Role::Word,
@@ -184,8 +184,8 @@ struct Filler<'a> {
     simd: Simd,
     text: &'a str,
     words: &'a mut SegmentedWords,
-    /// Behind a reference, because the compiler keeps a struct with such a list in memory; the
-    /// other fields belong into registers.
+    /// A reference, because the compiler keeps a struct that contains such an array in memory; the
+    /// other fields should be in registers.
     wide_block: &'a mut WideBlock,
     /// Where the call starts to read.
     start: usize,

@@ -1,6 +1,6 @@
 //! Helpers for masks and for decoding characters.
 
-use crate::pretokenizer::unicode::decode;
+use crate::pretokenizer::unicode::decode_start;
 
 /// The bits below the lowest set bit; all bits if none is set.
 #[inline(always)]
@@ -8,21 +8,11 @@ pub(super) fn below(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
 }
 
-/// The first four bytes of a text, padded with zeros.
-#[inline(always)]
-fn four(rest: &[u8]) -> [u8; 4] {
-    rest.first_chunk().copied().unwrap_or_else(|| {
-        let mut four = [0; 4];
-        four[..rest.len()].copy_from_slice(rest);
-        four
-    })
-}
-
 /// The first code point of a text and its length in bytes.
 #[inline(always)]
 pub(super) fn decode_any(rest: &[u8]) -> (u32, usize) {
     match rest[0] {
         first @ 0..0x80 => (first.into(), 1),
-        _ => decode(four(rest)),
+        _ => decode_start(rest),
     }
 }

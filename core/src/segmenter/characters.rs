@@ -23,8 +23,8 @@ pub(super) enum Role {
     Nothing = 3,
     /// Depends on its neighbours.
     General = 4,
-    /// A combining mark, or a character that may change with a neighbour as one does. Part of a
-    /// word, unless a neighbour changes it: segmenters look at the neighbours.
+    /// A combining mark, or another character that may change together with a neighbour. Part of a
+    /// word unless that happens, so segmenters look at the neighbours.
     Mark = 5,
 }
 

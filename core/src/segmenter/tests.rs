@@ -17,7 +17,7 @@ use crate::span::Span;
 /// A word, and for each of its bytes what it comes from.
 type Word = (Vec<u8>, Vec<Span>);
 
-/// The components of a file, and the segmenter that stands for them.
+/// The components of a file, and the segmenter that replaces them.
 struct Twin {
     normalizer: Option<Normalizer>,
     pretokenizer: PreTokenizer,
@@ -56,7 +56,7 @@ impl Twin {
         splits.spans().iter().map(word).collect()
     }
 
-    /// The same by the segmenter, and how many words did not have to go the slow way.
+    /// The same words by the segmenter, and the number of those that did not take the slow way.
     fn fast(&self, simd: Simd, text: &str, words: &mut SegmentedWords) -> (Vec<Word>, usize) {
         let (mut all, mut at, mut quick) = (vec![], 0, 0);
         while at < text.len() {
@@ -151,7 +151,7 @@ const TEST_CHARACTERS: &str = " \t\n\r\u{b}\u{c}\0\u{1}\u{7f}\u{85}\u{a0}\u{ad}a
 fn every_character_in_telling_neighbourhoods() {
     let twins = berts();
     for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(31)) {
-        // One of them each, which is enough for a table.
+        // One segmenter for each character is enough: neighbours in the table get the others.
         let twin = &twins[character as usize % twins.len()];
         let text = format!("ab{character}C {character}{character}.{character} \u{301}{character}x");
         twin.check(&text);

@@ -369,7 +369,7 @@ impl Compiler<'_> {
             let register = self.add_registers(1);
             self.push(Inst::EndsAt { register })?;
             self.push(Inst::Done)?;
-            self.patch(start, Inst::Behind { negative: false, min, max, register, next: self.pc() });
+            self.patch(start, Inst::Behind { min, max, register, next: self.pc() });
         }
         Ok(Shape::EMPTY)
     }

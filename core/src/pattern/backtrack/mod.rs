@@ -15,6 +15,6 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub(super) use compile::{Refused, compile};
+pub(super) use compile::{Refused, as_class, compile};
 pub(super) use program::Program;
 pub(super) use run::SearchScratch;

@@ -94,11 +94,10 @@ pub(super) enum Inst {
     Back {
         characters: u32,
     },
-    /// A look-behind: the body follows and must match, or must not if `negative`, from a position
-    /// `min` to `max` characters before the current one up to the current one, which is stored in
-    /// `register`.
+    /// A branch of a look-behind: the body follows and must match from a position `min` to `max`
+    /// characters before the current one up to the current one, which is stored in `register`.
+    /// Execution then continues at `next`, at the same position.
     Behind {
-        negative: bool,
         min: u32,
         max: u32,
         register: Register,

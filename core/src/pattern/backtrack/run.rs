@@ -217,9 +217,9 @@ impl Search<'_> {
                 }
                 Outcome::Go(next, place)
             }
-            Inst::Behind { negative, min, max, register, next: end } => {
+            Inst::Behind { min, max, register, next: end } => {
                 let found = self.behind(next, at, [min, max], register)?;
-                if found == negative { Outcome::Fail } else { Outcome::Go(end, at) }
+                if found { Outcome::Go(end, at) } else { Outcome::Fail }
             }
             Inst::EndsAt { register } => go_if(self.registers[register as usize] == at as u32),
             Inst::Atomic { next: end } => {

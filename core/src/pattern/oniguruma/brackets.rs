@@ -3,7 +3,7 @@
 use regex_syntax::hir::ClassUnicodeRange;
 
 use super::classes::{self, Set};
-use super::{CLASS, Flags, Item, MAX_GROUP_DEPTH, Parser, Problem, Result, fold};
+use super::{CLASS_COST, Flags, Item, MAX_GROUP_DEPTH, Parser, Problem, Result, fold};
 
 /// Parses a class after its opening bracket.
 pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
@@ -19,7 +19,7 @@ pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
         (true, true) => classes::write(&classes::negated(fold::closed(set)), &mut text),
         (false, true) => classes::write(&classes::negated(set), &mut text),
     }
-    Ok(super::group(&text))
+    Ok(super::atom(&text))
 }
 
 /// Parses a set of characters up to and including the closing bracket.
@@ -55,13 +55,13 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
                 parser.charge(more.ranges().len())?;
                 ranges.extend(more.ranges());
                 // A hyphen after a class does not start a range.
-                if parser.rest().starts_with('-') && !ends_range(parser) {
+                if parser.rest().starts_with('-') && !is_literal_hyphen(parser) {
                     return Err(parser.problem("a range that begins with a class"));
                 }
             }
             ClassItem::Character(first) => {
                 let hyphen = parser.at;
-                if !parser.rest().starts_with('-') || ends_range(parser) {
+                if !parser.rest().starts_with('-') || is_literal_hyphen(parser) {
                     ranges.push(ClassUnicodeRange::new(first, first));
                     continue;
                 }
@@ -93,7 +93,7 @@ fn intersection(parser: &mut Parser<'_>, ranges: Vec<ClassUnicodeRange>, both: O
 }
 
 /// Whether the next hyphen is a character, because what follows cannot end a range.
-fn ends_range(parser: &Parser<'_>) -> bool {
+fn is_literal_hyphen(parser: &Parser<'_>) -> bool {
     let rest = &parser.rest()[1..];
     rest.starts_with(']') || rest.starts_with("&&") || rest.starts_with('[')
 }
@@ -115,7 +115,7 @@ fn part(parser: &mut Parser<'_>) -> Result<Option<ClassItem>> {
             let (plain, is_negative) = name.strip_prefix('^').map_or((name, false), |plain| (plain, true));
             let what = || Problem { what: format!("the unknown class [:{name}:]"), at: start };
             let set = classes::posix(plain).ok_or_else(what)?;
-            parser.charge(CLASS)?;
+            parser.charge(CLASS_COST)?;
             return Ok(Some(ClassItem::Set(if is_negative { classes::negated(set) } else { set })));
         }
         parser.at = start;
@@ -136,13 +136,13 @@ fn escape(parser: &mut Parser<'_>) -> Result<ClassItem> {
     let Some(character) = parser.peek() else { return Err(parser.problem("a backslash at the end")) };
     if let Some(set) = classes::short(character, true) {
         parser.next();
-        parser.charge(CLASS)?;
+        parser.charge(CLASS_COST)?;
         return Ok(ClassItem::Set(set));
     }
     if matches!(character, 'p' | 'P')
         && let Some(set) = parser.property(true)?
     {
-        parser.charge(CLASS)?;
+        parser.charge(CLASS_COST)?;
         return Ok(ClassItem::Set(set));
     }
     if let Some(characters) = parser.coded(true)? {

@@ -1,7 +1,9 @@
 //! Sets of characters: properties, POSIX brackets and the short classes, as Oniguruma defines them
 //! for UTF-8.
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use crate::pattern::backtrack::as_class;
 
 /// A set of characters.
 pub(super) type Set = ClassUnicode;
@@ -15,18 +17,9 @@ pub(super) fn negated(mut set: Set) -> Set {
     set
 }
 
-/// Parses a class with the regex crate; `None` if it does not know the class.
+/// Parses a class or a single character with the regex crate; `None` if it cannot.
 pub(super) fn regex(class: &str) -> Option<Set> {
-    let hir = regex_syntax::parse(class).ok()?;
-    match hir.kind() {
-        HirKind::Class(Class::Unicode(set)) => Some(set.clone()),
-        HirKind::Literal(literal) => {
-            let character = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
-            Some(range(character, character))
-        }
-        HirKind::Empty | HirKind::Class(_) => Some(Set::empty()),
-        _ => None,
-    }
+    as_class(&regex_syntax::parse(class).ok()?)
 }
 
 fn known(class: &str) -> Set {

@@ -1,7 +1,7 @@
 //! Escape sequences: characters by number, classes, assertions, references.
 
 use super::classes::{self, Set};
-use super::{CLASS, EmptyMatch, Flags, Item, Parser, Problem, Result, any, group, literal, not_line_feed, written};
+use super::{CLASS_COST, EmptyMatch, Flags, Item, Parser, Problem, Result, any, atom, literal, not_line_feed, written};
 
 impl<'a> Parser<'a> {
     /// Parses an escape sequence after the backslash, outside of brackets.
@@ -11,7 +11,7 @@ impl<'a> Parser<'a> {
         let Some(character) = self.peek() else { return Err(self.problem("a backslash at the end")) };
         if let Some(set) = classes::short(character, false) {
             self.next();
-            self.charge(CLASS + set.ranges().len())?;
+            self.charge(CLASS_COST + set.ranges().len())?;
             return Ok(written(&set));
         }
         match character {
@@ -22,7 +22,7 @@ impl<'a> Parser<'a> {
             }
             'p' | 'P' => {
                 if let Some(set) = self.property(false)? {
-                    self.charge(CLASS + set.ranges().len())?;
+                    self.charge(CLASS_COST + set.ranges().len())?;
                     return Ok(written(&set));
                 }
             }
@@ -43,14 +43,14 @@ impl<'a> Parser<'a> {
             'b' | 'B' => {
                 let mut word = String::new();
                 let set = classes::word(false);
-                self.charge(CLASS + 4 * set.ranges().len())?;
+                self.charge(CLASS_COST + 4 * set.ranges().len())?;
                 classes::write(&set, &mut word);
                 anchor(&match character {
                     'b' => format!("(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"),
                     _ => format!("(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"),
                 })
             }
-            'R' => Ok(group(r"(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])")),
+            'R' => Ok(atom(r"(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])")),
             'N' => Ok(not_line_feed()),
             'O' => Ok(any()),
             'k' if self.take("<") => self.named_reference('>', flags),

@@ -1,5 +1,5 @@
-//! Case folding for `(?i)`: which characters are equal, and which are equal to two or three
-//! characters, for example ß to ss.
+//! Case folding for `(?i)`: which characters match each other, and which match two or three
+//! characters, for example ß and ss.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -34,7 +34,7 @@ fn fold(character: char) -> Option<Vec<char>> {
     (folded.len() > 1).then_some(folded)
 }
 
-/// Adds the characters that are equal to one of the set.
+/// Adds the characters that equal one of the set if case is ignored.
 pub(super) fn closed(mut set: Set) -> Set {
     set.try_case_fold_simple().expect("the tables of regex-syntax are there");
     set

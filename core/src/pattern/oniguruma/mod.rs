@@ -132,7 +132,7 @@ struct Parser<'a> {
 const MAX_RANGES: usize = 1 << 17;
 
 /// The cost of looking up a class, in ranges.
-const CLASS: usize = 64;
+const CLASS_COST: usize = 64;
 
 /// Maximum nesting depth of groups and brackets.
 const MAX_GROUP_DEPTH: usize = 200;
@@ -436,16 +436,17 @@ fn written(set: &Set) -> Item {
     Item::Written { text, is_one: true, shape: EmptyMatch::default() }
 }
 
-fn group(text: &str) -> Item {
+/// An item whose translation can be followed directly by a quantifier.
+fn atom(text: &str) -> Item {
     Item::Written { text: text.into(), is_one: true, shape: EmptyMatch::default() }
 }
 
 fn any() -> Item {
-    group(r"[\x{0}-\x{10FFFF}]")
+    atom(r"[\x{0}-\x{10FFFF}]")
 }
 
 fn not_line_feed() -> Item {
-    group(r"[^\n]")
+    atom(r"[^\n]")
 }
 
 fn write_items(items: &[Item], out: &mut String) {

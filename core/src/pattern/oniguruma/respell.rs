@@ -282,7 +282,7 @@ mod tests {
             (r"\pL|]", r"[A-Za-z"),
         ];
         for (source, wanted) in cases {
-            let got = respell(source).expect("it can be said");
+            let got = respell(source).expect("it can be translated");
             assert!(got.starts_with(wanted), "{source}: {got}");
         }
     }

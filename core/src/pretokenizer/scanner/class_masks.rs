@@ -29,8 +29,8 @@ pub(super) trait Family: Copy {
     fn word(self, scan: &Scan<'_>, at: usize) -> usize;
 }
 
-/// The classes of the characters of a block, as bit masks. `letters`, `digits`, `spaces` and
-/// `others` are a partition of the characters.
+/// The classes of the characters of a block, as bit masks. `letters`, `digits` (`\p{N}`), `spaces`
+/// (`\s`) and `others` are a partition of the characters. `blanks` are U+0020 only.
 #[derive(Debug)]
 pub(super) struct ClassMasks<'a> {
     pub(super) letters: u64,

@@ -35,13 +35,13 @@ impl Family for Gpt2 {
         let starts = words | run_starts(masks.spaces) | last_spaces;
         let sure = masks.sure() & masks.sure_of_contractions();
         let contractions = apostrophes & run_starts(others) & !after_blank & sure;
-        with_contractions(starts, contractions, |at| len(masks.behind(at)) as u32) & sure
+        with_contractions(starts, contractions, |at| contraction_len(masks.behind(at)) as u32) & sure
     }
 
     fn word(self, scan: &Scan<'_>, at: usize) -> usize {
         let first = scan.byte(at);
         if first == b'\'' {
-            let len = len((scan.byte(at + 1), scan.byte(at + 2)));
+            let len = contraction_len((scan.byte(at + 1), scan.byte(at + 2)));
             if len > 0 {
                 return at + len;
             }
@@ -68,7 +68,7 @@ impl Family for Gpt2 {
 /// The length in bytes of a contraction with these bytes after its apostrophe; zero if there is
 /// none.
 #[inline(always)]
-fn len(behind: (u8, u8)) -> usize {
+fn contraction_len(behind: (u8, u8)) -> usize {
     match behind {
         (b's' | b't' | b'm' | b'd', _) => 2,
         (b'r' | b'v', b'e') | (b'l', b'l') => 3,

@@ -6,9 +6,9 @@
 //! | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //! ```
 //!
-//! A word consists of capitals followed by small letters. Caseless letters and combining
-//! marks count as both. If a caseless run is followed by capitals that no small letter follows
-//! (`漢字ABC`), the capitals are a word of their own.
+//! A word consists of capitals followed by small letters. Caseless letters and combining marks
+//! count as both. If capitals follow a caseless run and no small letter follows them (`漢字ABC`),
+//! the capitals are a word of their own.
 
 use super::class_masks::{ClassMasks, Family, behind_runs, below, run_rests, run_starts};
 use super::word::{Scan, contraction};

@@ -2,7 +2,7 @@
 
 use super::twins::{TEST_CHARACTERS, TWINS, ends_by_scanner};
 use super::*;
-use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Stage};
+use crate::pretokenizer::{Behavior, CharClass, Cut, PreTokenizer, Stage};
 use proptest::prelude::*;
 
 /// Characters that the patterns treat differently.
@@ -162,7 +162,7 @@ fn only_what_is_exactly_known_is_recognized() {
         Stage::Cut(Cut::new(source, Dialect::Oniguruma, behavior, invert, "test").expect("it compiles"))
     };
     let sequence = |behavior| DeepSeek::PATTERNS.map(|source| split(source, behavior, false)).into();
-    let digits = |behavior| Stage::Cut(Cut::letter(Letter::Number, behavior));
+    let digits = |behavior| Stage::Cut(Cut::characters(CharClass::Number, behavior));
     let llama3 = || split(SHARED_SPELLINGS[1].0, Behavior::Isolated, false);
     let gpt2 = || Stage::Cut(Cut::byte_level());
     let mut backwards: Vec<Stage> = sequence(Behavior::Isolated);
@@ -179,7 +179,7 @@ fn only_what_is_exactly_known_is_recognized() {
         vec![digits(Behavior::Isolated), llama3()],
         vec![gpt2(), digits(Behavior::Isolated)],
         vec![split(BYTE_LEVEL, Behavior::Removed, false)],
-        vec![Stage::Cut(Cut::letter(Letter::Is('▁'), Behavior::MergedWithNext))],
+        vec![Stage::Cut(Cut::characters(CharClass::Is('▁'), Behavior::MergedWithNext))],
         // A split, a rewrite and a split: the second split sees only parts of the text.
         vec![digits(Behavior::Isolated), Stage::PrefixSpace, gpt2()],
     ];

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::*;
 use crate::aligned::AlignedText;
 use crate::pretokenizer::splits::Splits;
-use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Stage};
+use crate::pretokenizer::{Behavior, CharClass, Cut, PreTokenizer, Stage};
 use crate::span::Span;
 
 /// A scanner, and the stages that it replaces, run by the general engine.
@@ -77,7 +77,10 @@ pub(crate) static TWINS: LazyLock<Vec<Twin>> = LazyLock::new(|| {
         ("DeepSeek", DeepSeek::PATTERNS.map(|pattern| slow(pattern, Dialect::Oniguruma)).into()),
         (
             "digits apart",
-            vec![Stage::Cut(Cut::letter(Letter::Number, Behavior::Isolated)), slow(BYTE_LEVEL, Dialect::Oniguruma)],
+            vec![
+                Stage::Cut(Cut::characters(CharClass::Number, Behavior::Isolated)),
+                slow(BYTE_LEVEL, Dialect::Oniguruma),
+            ],
         ),
     ];
     twins.extend(more.into_iter().map(|(name, stages)| {

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use crate::pretokenizer::unicode::{CLASSES, Classes, NUMBER, SPACE, decode};
+use crate::pretokenizer::unicode::{CLASSES, Classes, NUMBER, SPACE, decode_start};
 
 /// The class bits of the ASCII characters.
 static ASCII: LazyLock<[u8; 128]> = LazyLock::new(|| std::array::from_fn(|code| CLASSES.of(code as u8 as char)));
@@ -41,12 +41,7 @@ impl<'a> Scan<'a> {
 
     #[inline]
     fn see_wide(&self, rest: &[u8]) -> Seen {
-        let four = rest.first_chunk().copied().unwrap_or_else(|| {
-            let mut four = [0; 4];
-            four[..rest.len()].copy_from_slice(rest);
-            four
-        });
-        let (code, len) = decode(four);
+        let (code, len) = decode_start(rest);
         (self.classes.of_code(code), len)
     }
 

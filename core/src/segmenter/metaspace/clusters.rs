@@ -5,7 +5,7 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use super::Metaspace;
 use crate::normalizer::LONG_CLUSTER;
-use crate::pretokenizer::Letter;
+use crate::pretokenizer::CharClass;
 use crate::segmenter::bits::decode_any;
 use crate::segmenter::characters::{self, CharacterEntry, Role};
 
@@ -96,7 +96,7 @@ impl Metaspace {
             // The spans of a replacement depend on the lengths of old and new text.
             Some(_) if tracked => Cluster::General,
             Some(written) => {
-                let is_space = |c: char| c == ' ' || self.drops_spaces && Letter::Space.contains(c);
+                let is_space = |c: char| c == ' ' || self.drops_spaces && CharClass::Space.contains(c);
                 let is_odd = written.is_empty() || written.contains(self.meta_symbol) || written.chars().any(is_space);
                 match characters::entry(Role::Word, written) {
                     entry if is_odd || characters::role(&entry) != Role::Word => Cluster::General,

@@ -17,8 +17,8 @@ pub(super) struct Filler<'a> {
     /// The position of `text` in the original.
     base: usize,
     words: &'a mut SegmentedWords,
-    /// Behind a reference, because the compiler keeps a struct with such a list in memory; the
-    /// other fields belong into registers.
+    /// A reference, because the compiler keeps a struct that contains such an array in memory; the
+    /// other fields should be in registers.
     wide_block: &'a mut WideBlock,
     /// The next byte to read.
     at: usize,

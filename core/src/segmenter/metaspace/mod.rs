@@ -15,7 +15,7 @@ use super::characters::{self, CharacterEntry, CharacterTable, LongMarks, Role};
 use super::wide::WideBlock;
 use super::words::SegmentedWords;
 use crate::normalizer::{Normalizer, Precompiled};
-use crate::pretokenizer::{Letter, PreTokenizer, Prepend, Stage};
+use crate::pretokenizer::{CharClass, PreTokenizer, Prepend, Stage};
 use crate::simd::{self, Simd};
 use clusters::{breaks, stands_alone};
 use filler::Filler;
@@ -123,7 +123,7 @@ impl Metaspace {
             Some(_) => return general,
         };
         let written = self.charsmap.as_ref().and_then(|charsmap| charsmap.replacement(own)).unwrap_or(own);
-        let is_space = |c: char| c == ' ' || self.drops_spaces && Letter::Space.contains(c);
+        let is_space = |c: char| c == ' ' || self.drops_spaces && CharClass::Space.contains(c);
         match written {
             // The normalizer gives the span of a removed character to a neighbour.
             "" => general,

@@ -6,7 +6,7 @@ use crate::span::Span;
 
 /// A class of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Letter {
+pub(crate) enum CharClass {
     /// This character.
     Is(char),
     /// The property White_Space.
@@ -18,7 +18,7 @@ pub(crate) enum Letter {
     Punctuation,
 }
 
-impl Letter {
+impl CharClass {
     #[inline]
     pub(crate) fn contains(self, character: char) -> bool {
         match self {
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn the_classes_are_those_of_the_reference() {
         let reference = &CHARACTER_CLASSES["hf"];
-        for (letter, name) in [(Letter::Space, "char::is_whitespace"), (Letter::Punctuation, "Punctuation")] {
-            assert_eq!(ranges(|c| letter.contains(c)), reference[name], "{name}");
+        for (class, name) in [(CharClass::Space, "char::is_whitespace"), (CharClass::Punctuation, "Punctuation")] {
+            assert_eq!(ranges(|c| class.contains(c)), reference[name], "{name}");
         }
         // Recorded from the reference: the number of characters at which Digits splits.
-        assert_eq!(('\0'..=char::MAX).filter(|&c| Letter::Number.contains(c)).count(), 1924);
+        assert_eq!(('\0'..=char::MAX).filter(|&c| CharClass::Number.contains(c)).count(), 1924);
     }
 
     #[test]

@@ -122,8 +122,8 @@ pub fn release_free_memory() {
 
 /// Makes mimalloc keep freed memory for one second, unless the environment (`MIMALLOC_PURGE_DELAY`)
 /// sets another delay. The default of 10 ms is shorter than the time that a large text takes: the
-/// columns of each text were written to pages that the system had to clear again, and a text of
-/// twice the length took up to 2.8 times as long.
+/// columns of each text would be written to pages that the system has to clear again, and a text of
+/// twice the length would take up to 2.8 times as long.
 pub fn keep_freed_memory() {
     #[cfg(mimalloc)]
     {

@@ -47,7 +47,7 @@ impl Work for EncodeWork {
         let rows = encoded.len() as u32;
         let (slab, mut columns, row_texts) = encoded.into_parts();
         let take =
-            |&column: &Columns| options.columns.contains(column).then(|| taken(&mut columns, column)).transpose();
+            |&column: &Columns| options.columns.contains(column).then(|| take_column(&mut columns, column)).transpose();
         let columns = COLUMNS.iter().map(take).collect::<Result<_, _>>()?;
         let row_texts = row_texts.map(Words::try_from).transpose()?;
         Ok(Blocks { ids: Words::Pooled(slab), rows, row_texts, columns })
@@ -59,7 +59,7 @@ impl Work for EncodeWork {
 }
 
 /// Takes a column out of a batch. Numeric columns are passed to JS without a copy, like the ids.
-fn taken(columns: &mut BatchColumns, column: Columns) -> Result<Column, OutOfMemory> {
+fn take_column(columns: &mut BatchColumns, column: Columns) -> Result<Column, OutOfMemory> {
     Ok(match column {
         Columns::TOKENS => Either3::C(columns.take_tokens().try_into()?),
         Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes::Pooled(columns.take_u8(column))),
@@ -195,7 +195,7 @@ pub fn encode_batch(
     Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }
 
-/// Like [`encode_batch`], but on this thread alone, for pages.
+/// Like [`encode_batch`], but on this thread alone, for web pages.
 #[napi]
 pub fn encode_copied(
     env: Env,
@@ -240,7 +240,7 @@ pub fn count_batch(
     Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }
 
-/// Like [`count_batch`], but on this thread alone, for pages.
+/// Like [`count_batch`], but on this thread alone, for web pages.
 #[napi]
 pub fn count_copied(
     env: Env,

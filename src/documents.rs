@@ -31,7 +31,7 @@ const MAX_KEPT_BYTES: usize = 2 << 20;
 /// Where [`take_documents`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    /// Behind the last line.
+    /// After the last line.
     End = 0,
     /// The documents are as many as wanted.
     Full = 1,
@@ -294,9 +294,10 @@ pub fn line_bytes(env: Env, lines: &External<Lines>) -> napi::Result<Bytes> {
     })
 }
 
-/// Appends the documents of the loaded lines from byte `start` on, until they have `bytes` bytes or
-/// are `documents` many, or a line has to be read by `lib/`. `base` is the position of the first
-/// loaded byte in the input, and `row` the number of rows before `start`.
+/// Appends the documents of the loaded lines from byte `start` on, until there are `most_bytes`
+/// bytes of texts or of ids, or `most_documents` documents, or a line has to be read by `lib/`.
+/// `base` is the position of the first loaded byte in the input, and `row` the number of rows
+/// before `start`.
 ///
 /// `result`, a Uint32Array, gets the reason for the stop, see [`Stop`], the position of the next
 /// line, its end if it has to be read by `lib/`, and the number of lines that were taken.
@@ -345,10 +346,8 @@ pub fn push_document(
 /// The number of documents and the bytes of their texts and ids, as doubles.
 #[napi]
 pub fn documents_size(documents: &External<Documents>) -> Vec<f64> {
-    documents
-        .0
-        .try_borrow()
-        .map_or_else(|_| vec![], |filled| vec![filled.texts.len() as f64, filled.bytes as f64, filled.ids.len() as f64])
+    let sizes = |filled: Ref<'_, Filled>| vec![filled.texts.len() as f64, filled.bytes as f64, filled.ids.len() as f64];
+    documents.filled().map(sizes).unwrap_or_default()
 }
 
 /// Takes the table of the documents: for each of them three doubles, the byte of the input at which

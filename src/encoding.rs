@@ -54,7 +54,7 @@ pub fn column(
         Ok(match which {
             ROWS => Either3::A(all_rows(&rows)?.try_into()?),
             RANGES => Either3::A(ranges(&rows)?.try_into()?),
-            _ => taken(&mut rows, column)?,
+            _ => take_column(&mut rows, column)?,
         })
     })
 }
@@ -121,7 +121,7 @@ fn rows(
 }
 
 /// Takes a column out of all rows.
-fn taken(rows: &mut [Encoding], column: Columns) -> Result<Column, OutOfMemory> {
+fn take_column(rows: &mut [Encoding], column: Columns) -> Result<Column, OutOfMemory> {
     Ok(match column {
         Columns::TOKENS => Either3::C(end_to_end(rows, Encoding::take_tokens)?.try_into()?),
         Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => {

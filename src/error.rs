@@ -40,7 +40,8 @@ pub struct Failure {
 pub struct Exceeded {
     /// The component, as it appears in a message.
     pub component: &'static str,
-    /// The size that the output would have reached, in bytes (for truncation in tokens).
+    /// The size that the output would have reached, in bytes (for truncation in tokens, for the
+    /// work of components in steps).
     pub reached: usize,
     /// The limit, in the same unit.
     pub limit: usize,
@@ -158,9 +159,9 @@ impl From<BatchError> for Failure {
 /// Runs `work`. A panic becomes a failure, and so does a failed allocation that unwinds with
 /// [`OutOfMemory`].
 ///
-/// After a panic, nothing that `work` uses is read again except tokenizers, which
-/// are immutable apart from caches that the core keeps consistent, and scratch buffers that are
-/// cleared before each use.
+/// After a panic, nothing that `work` uses is read again except tokenizers, which are immutable
+/// apart from caches that the core keeps consistent, and scratch buffers that are cleared before
+/// each use.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         if let Some(&error) = payload.downcast_ref::<OutOfMemory>() {

@@ -11,9 +11,10 @@
 //!    the order of their arrival.
 //! 4. [`task`]: runs work on the libuv threadpool, turns a panic into an error and releases the
 //!    permit.
-//! 5. [`tokenizer`], [`bounded`], [`split`], [`batch`], [`change`]: the calls for one text, for
-//!    bounded results, for splitting, for batches, and for derived tokenizers. [`documents`] reads
-//!    the texts of corpus jobs.
+//! 5. [`tokenizer`], [`encoding`], [`bounded`], [`split`], [`batch`], [`stream`]: the calls for one
+//!    text, for its columns, for bounded results, for splitting, for batches, and for streaming
+//!    decoding. [`load`] and [`change`] load and derive tokenizers. [`documents`] reads the texts
+//!    of corpus jobs.
 //! 6. [`memory`]: ids go to JS without a copy, as one ArrayBuffer over memory of the core's pool.
 //! 7. [`error`]: gives every error a class and a stable code. [`node_api::guarded`], in which the
 //!    body of a call runs, throws it as a JS error.

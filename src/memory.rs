@@ -516,12 +516,12 @@ mod tests {
         assert_eq!(
             hand(&mut pressure, MIN_RECEIVED / 2, true),
             Some(Collection::Quick),
-            "of an old result nothing is said"
+            "half of the threshold was received"
         );
     }
 
     /// Simulates results that are each dropped after the next one arrived.
-    fn of_dropped_results(pressure: &mut Pressure, others: i64, now: Instant) {
+    fn receive_dropped_results(pressure: &mut Pressure, others: i64, now: Instant) {
         let result = MIN_RECEIVED as i64;
         for round in 0..20 {
             pressure.receive(MIN_RECEIVED);
@@ -534,7 +534,7 @@ mod tests {
     fn a_collection_is_not_blamed_for_the_latest_result_nor_for_what_v8_freed_itself() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
         let (result, others) = (MIN_RECEIVED as i64, 5 << 20);
-        of_dropped_results(&mut pressure, others, now);
+        receive_dropped_results(&mut pressure, others, now);
         // V8 collects by itself: only the result that is delivered at that moment remains, and the
         // collection finds nothing to free.
         for results in [1, 2, 2, 1, 2, 1, 2, 2] {

@@ -56,7 +56,8 @@ unsafe extern "C" fn release_external<T: Plain>(_env: sys::napi_env, _data: *mut
 unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Result<sys::napi_value> {
     // An ArrayBuffer cannot hold more: Node would end the call with an exception of its own.
     if size_of_val(values.as_ref()) > u32::MAX as usize {
-        let message = format!("{} ids are more than one ArrayBuffer holds; use smaller batches", values.as_ref().len());
+        let bytes = size_of_val(values.as_ref());
+        let message = format!("{bytes} bytes are more than an ArrayBuffer can hold; use smaller batches");
         let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
         return Err(js_error(Env::from_raw(env), &failure));
     }

@@ -2,7 +2,7 @@
 //! callgrind (valgrind) and reads the counts between two calls of [`mark`]. It uses the system's
 //! allocator, so that the counts contain only instructions of this crate.
 //!
-//! Usage: `instructions ENCODING`. Prints the SIMD level that scanners use.
+//! Usage: `instructions ENCODING`. Prints the name of the CPU level in use.
 //!
 //! The measured parts, in order: `load`; `cold`, encoding with a cache that contains only earlier
 //! words of the same texts; `warm`, encoding with all words in the cache; `offsets`, like `warm`
@@ -12,8 +12,8 @@ mod common;
 
 use std::hint::black_box;
 
-use tokenlane_core::bench_support::{Worker, instruction_set};
-use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, OffsetUnit, Text, Tokenizer};
+use tokenlane_core::bench_support::Worker;
+use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, OffsetUnit, Text, Tokenizer, cpu_level};
 
 use common::{Outcome, encoding, options, texts};
 
@@ -60,6 +60,6 @@ fn main() -> Outcome<()> {
         tokenizer.encode_ids(Text::Utf8(text), &options(), &mut ids)?;
     }
     between_marks(|| Ok(tokenizer.decode(&ids, &DecodeOptions::default())?))?;
-    println!("{}", instruction_set());
+    println!("{}", cpu_level()?);
     Ok(())
 }

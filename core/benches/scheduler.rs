@@ -29,7 +29,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const TOTAL: usize = 6 << 20;
 
 /// A method: encodes rows and returns the number of their tokens.
-type Way<'a> = &'a dyn Fn(&[&str]) -> Outcome<usize>;
+type Method<'a> = &'a dyn Fn(&[&str]) -> Outcome<usize>;
 
 fn main() -> Outcome<()> {
     let repetitions = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(5);
@@ -39,7 +39,7 @@ fn main() -> Outcome<()> {
     let text = texts()?.map(|(_, text)| text).concat();
     let text = text.repeat(2 * TOTAL / text.len());
 
-    let ways: [(&str, Way<'_>); 3] = [
+    let methods: [(&str, Method<'_>); 3] = [
         ("per_row", &|rows| Ok(pool.install(|| each(&tokenizer, rows, 1))?)),
         ("min_len", &|rows| {
             let least = rows.len().div_ceil(threads * 4).clamp(1, 8);
@@ -57,18 +57,18 @@ fn main() -> Outcome<()> {
         ("very unequal: 60 bytes to 1.5 MB", rows(&text, unequal)),
     ];
     for (kind, rows) in kinds {
-        let tokens = ways.iter().map(|(_, way)| way(&rows)).collect::<Outcome<Vec<_>>>()?;
+        let tokens = methods.iter().map(|(_, method)| method(&rows)).collect::<Outcome<Vec<_>>>()?;
         assert!(tokens.iter().all(|&count| count == tokens[0]), "{kind}: {tokens:?} tokens");
         let mut times = [const { vec![] }; 3];
         for repetition in 0..repetitions {
-            for turn in 0..ways.len() {
-                let at = (repetition + turn) % ways.len();
+            for turn in 0..methods.len() {
+                let at = (repetition + turn) % methods.len();
                 let start = Instant::now();
-                black_box(ways[at].1(black_box(&rows))?);
+                black_box(methods[at].1(black_box(&rows))?);
                 times[at].push(start.elapsed().as_secs_f64() * 1e3);
             }
         }
-        let columns = ways.iter().zip(&times).map(|((name, _), times)| format!(r#""{name}":{times:?}"#));
+        let columns = methods.iter().zip(&times).map(|((name, _), times)| format!(r#""{name}":{times:?}"#));
         println!(r#"{{"rows":"{kind}","threads":{threads},{}}}"#, columns.collect::<Vec<_>>().join(","));
     }
     Ok(())

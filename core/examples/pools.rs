@@ -22,12 +22,12 @@ use tokenlane_core::memory::{self, AllocStep, BlockGuard, PoolKind, Settings};
 
 /// One step of a trace: allocates a block of this many bytes, or releases the kept block with this
 /// index, counted from the oldest.
-enum Act {
-    Take(usize),
-    GiveBack(usize),
+enum Op {
+    Allocate(usize),
+    Release(usize),
 }
 
-/// Whose a block is.
+/// The owner of a block.
 enum Held {
     Pool(#[allow(dead_code, reason = "held to be dropped")] BlockGuard),
     Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<u8>),
@@ -59,35 +59,35 @@ impl Random {
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [trace, percent, pools @ ..] = &args[..] else { return Err("usage: pools TRACE CAP_PERCENT POOL…".into()) };
-    let acts = match trace.as_str() {
+    let ops = match trace.as_str() {
         "batches" => batches(),
         "many" => random(1_000_000, 2_000, (512f64.log10(), 65_536f64.log10())),
         "decades" => random(20_000, 40, (2.0, 8.0)),
         other => return Err(format!("there is no trace {other}: batches, many, decades").into()),
     };
     let percent: usize = percent.parse()?;
-    let most = most_in_use(&acts);
+    let most = most_in_use(&ops);
     let cap = if percent == 0 { usize::MAX / 4 } else { most / 100 * percent };
     for pool in pools {
         let kind = PoolKind::named("POOL", pool)?;
-        // A pool of the other kind first, so that each starts empty.
+        // Another kind in between, so that each pool starts empty.
         memory::configure(Settings {
             kind: if kind == PoolKind::Off { PoolKind::Split } else { PoolKind::Off },
             ..Settings::default()
         });
         memory::configure(Settings { kind, cap, ..Settings::default() });
-        run(kind, &acts, trace, percent, most)?;
+        run(kind, &ops, trace, percent, most)?;
     }
     Ok(())
 }
 
-fn run(kind: PoolKind, acts: &[Act], trace: &str, percent: usize, most: usize) -> Result<(), Box<dyn Error>> {
+fn run(kind: PoolKind, ops: &[Op], trace: &str, percent: usize, most: usize) -> Result<(), Box<dyn Error>> {
     let mut held: VecDeque<Held> = VecDeque::new();
     let (mut hits, mut refused, mut most_mapped) = (vec![], 0, 0);
     let started = cpu_seconds()?;
-    for act in acts {
-        match *act {
-            Act::Take(bytes) => {
+    for op in ops {
+        match *op {
+            Op::Allocate(bytes) => {
                 let before = Instant::now();
                 let guard = memory::allocate(bytes);
                 let nanos = before.elapsed().as_nanos() as u32;
@@ -108,7 +108,7 @@ fn run(kind: PoolKind, acts: &[Act], trace: &str, percent: usize, most: usize) -
                     most_mapped = most_mapped.max(memory::stats().mapped);
                 }
             }
-            Act::GiveBack(at) => drop(held.swap_remove_back(at)),
+            Op::Release(at) => drop(held.swap_remove_back(at)),
         }
     }
     let seconds = cpu_seconds()? - started;
@@ -128,14 +128,14 @@ fn run(kind: PoolKind, acts: &[Act], trace: &str, percent: usize, most: usize) -
     Ok(())
 }
 
-/// Processor time of this process so far: what others do on the machine does not count.
+/// Processor time of this process so far, which does not depend on other processes.
 #[cfg(unix)]
 fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Ok(time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
 }
 
-/// The clock of the wall, where the other is not to be had.
+/// Wall-clock time, where processor time is not available.
 #[cfg(not(unix))]
 fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     Ok(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs_f64())
@@ -146,53 +146,53 @@ fn touch(bytes: &mut [MaybeUninit<u8>]) {
     bytes.iter_mut().step_by(4096).for_each(|byte| *byte = MaybeUninit::new(1));
 }
 
-fn batches() -> Vec<Act> {
+fn batches() -> Vec<Op> {
     let mut random = Random(1);
-    let mut acts = vec![];
+    let mut ops = vec![];
     for batch in 0..300 {
         let part = |random: &mut Random, bytes: usize| bytes - random.below(bytes / 8);
         let texts = [1 << 20, 1 << 20, 2 << 20, 4 << 20];
-        let pieces = 26;
-        acts.extend(texts.map(Act::Take));
-        acts.extend((0..pieces).map(|_| Act::Take(256 << 10)));
-        // Behind the results that are kept stand the texts, then the pieces.
+        let chunks = 26;
+        ops.extend(texts.map(Op::Allocate));
+        ops.extend((0..chunks).map(|_| Op::Allocate(256 << 10)));
+        // The kept results are the oldest blocks, then come the texts, then the chunks of ids.
         let kept = batch.min(3);
-        acts.extend(texts.map(|_| Act::GiveBack(kept)));
-        acts.push(Act::Take(part(&mut random, 6 << 20)));
-        acts.extend((0..pieces).map(|_| Act::GiveBack(kept)));
+        ops.extend(texts.map(|_| Op::Release(kept)));
+        ops.push(Op::Allocate(part(&mut random, 6 << 20)));
+        ops.extend((0..chunks).map(|_| Op::Release(kept)));
         if kept == 3 {
-            acts.push(Act::GiveBack(0));
+            ops.push(Op::Release(0));
         }
     }
-    acts
+    ops
 }
 
-fn random(count: usize, kept: usize, decades: (f64, f64)) -> Vec<Act> {
+fn random(count: usize, kept: usize, decades: (f64, f64)) -> Vec<Op> {
     let mut random = Random(2);
-    let (mut acts, mut held) = (vec![], 0);
+    let (mut ops, mut held) = (vec![], 0);
     for _ in 0..count {
-        acts.push(Act::Take(random.size(decades.0, decades.1)));
+        ops.push(Op::Allocate(random.size(decades.0, decades.1)));
         held += 1;
-        // Now many are kept, now few.
+        // Keeps sometimes many blocks, sometimes few.
         while held > 1 + random.below(kept) {
-            acts.push(Act::GiveBack(random.below(held)));
+            ops.push(Op::Release(random.below(held)));
             held -= 1;
         }
     }
-    acts
+    ops
 }
 
-fn most_in_use(acts: &[Act]) -> usize {
+fn most_in_use(ops: &[Op]) -> usize {
     let mut held: VecDeque<usize> = VecDeque::new();
     let (mut sum, mut most) = (0, 0);
-    for act in acts {
-        match *act {
-            Act::Take(bytes) => {
+    for op in ops {
+        match *op {
+            Op::Allocate(bytes) => {
                 held.push_back(bytes);
                 sum += bytes;
                 most = most.max(sum);
             }
-            Act::GiveBack(at) => sum -= held.swap_remove_back(at).unwrap_or(0),
+            Op::Release(at) => sum -= held.swap_remove_back(at).unwrap_or(0),
         }
     }
     most

@@ -8,7 +8,7 @@
 //! `fresh` are repeated, each time with a new tokenizer, until the timed passes took that long
 //! together, and the result is the median of them. `fnv` is FNV-1a over the ids of the first timed
 //! pass; equal values show that two programs did the same work. `faults_per_mib` is the number of
-//! pages that the timed passes touched first.
+//! minor page faults in the timed passes, for each MiB of text.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -129,7 +129,7 @@ fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     Err("processor time is only read on unix".into())
 }
 
-/// The number of pages that this process has touched first; zero where the system does not say.
+/// The number of minor page faults of this process; 0 if the system does not report it.
 fn faults() -> Result<u64, Box<dyn Error>> {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return Ok(0) };
     // The second field, in parentheses, may contain spaces; the number is the tenth.
@@ -137,7 +137,7 @@ fn faults() -> Result<u64, Box<dyn Error>> {
     Ok(rest.split_whitespace().nth(7).unwrap_or("0").parse()?)
 }
 
-/// The most memory that was resident, in MiB; zero where the system does not say.
+/// The peak of resident memory in MiB; 0 if the system does not report it.
 fn peak_mib() -> Result<f64, Box<dyn Error>> {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return Ok(0.0) };
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();

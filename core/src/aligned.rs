@@ -147,13 +147,13 @@ impl AlignedText {
     /// prefix. If these are too few, Hugging Face tokenizers fails; this function then behaves like
     /// [`Self::rewrite`].
     pub(crate) fn transform(&mut self, write: impl Fn(&mut Rewriter<'_>)) {
-        let something = self.origins.iter().position(|span| !span.is_empty()).unwrap_or(self.origins.len());
+        let prefix_end = self.origins.iter().position(|span| !span.is_empty()).unwrap_or(self.origins.len());
         self.begin_rewrite();
         let end = self.old_text.len();
-        if something > 0 {
-            push_str(&mut self.text, &self.old_text[..something]);
-            append(&mut self.origins, &self.old_origins[..something]);
-            if self.write_part(0..end, something, self.base, &write).1 {
+        if prefix_end > 0 {
+            push_str(&mut self.text, &self.old_text[..prefix_end]);
+            append(&mut self.origins, &self.old_origins[..prefix_end]);
+            if self.write_part(0..end, prefix_end, self.base, &write).1 {
                 return;
             }
             self.text.clear();

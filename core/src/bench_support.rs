@@ -13,15 +13,10 @@ use crate::error::EncodeError;
 use crate::options::EncodeOptions;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
-use crate::simd::{self, Simd};
+use crate::simd;
 use crate::span::Span;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
-
-/// The name of the SIMD level in use.
-pub fn instruction_set() -> String {
-    Simd::best().name().to_owned()
-}
 
 /// The pre-tokenizer alone.
 #[derive(Debug)]
@@ -33,7 +28,7 @@ pub struct PreTokenizerStage<'a> {
 }
 
 impl<'a> PreTokenizerStage<'a> {
-    /// Creates a splitter. It ignores the normalizer of the tokenizer.
+    /// Creates the stage. It ignores the normalizer of the tokenizer.
     pub fn new(tokenizer: &'a Tokenizer) -> Self {
         let ends = Vec::with_capacity(WORDS_AT_A_TIME);
         Self { tokenizer, ends, text: AlignedText::default(), splits: Splits::default() }

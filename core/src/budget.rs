@@ -42,7 +42,8 @@ const STEPS_PER_ID: u64 = 1024;
 const WORK_PER_OUTPUT: u64 = 16;
 const WORK_PER_DECODED: u64 = 2;
 
-/// The components of errors about work, which counts in steps. Chains start with these words.
+/// The component names in errors about work, which is measured in steps. The messages recognize
+/// them: a chain by its first words.
 pub(crate) const ALL_NORMALIZERS: &str = "the chain of normalizers";
 pub(crate) const ALL_PRETOKENIZERS: &str = "the chain of pre-tokenizers";
 pub(crate) const SPLIT: &str = "split";
@@ -141,6 +142,7 @@ impl From<StageError> for DecodeError {
 pub(crate) struct Budget {
     /// The number of steps that patterns may still take.
     pub(crate) steps: u64,
+    /// The minimum of [`Self::limit`].
     least: usize,
     factor: usize,
     input: usize,

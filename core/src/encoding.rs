@@ -56,7 +56,7 @@ impl Columns {
         Self(self.0 & other.0)
     }
 
-    /// The columns whose values may differ among the tokens of a piece.
+    /// The columns whose values may differ within a run of tokens of one text.
     pub(crate) const PER_TOKEN: Self = Self(Self::OFFSETS.0 | Self::TOKENS.0 | Self::WORD_IDS.0);
 }
 
@@ -123,7 +123,7 @@ pub struct Encoding {
     pub(crate) own_overflow: Vec<u32>,
 }
 
-/// Queries about single tokens, words and positions, with the results of Hugging Face's `Encoding`.
+/// Queries about single tokens, words and positions have the results of Hugging Face's `Encoding`.
 /// They need the column [`Columns::OFFSETS`] or [`Columns::WORD_IDS`]. Without it, they return
 /// `None`.
 impl Encoding {

@@ -182,8 +182,8 @@ impl LoadError {
     }
 }
 
-/// Why a tokenizer that was loaded from a rank file cannot be written as a tokenizer.json. A
-/// tokenizer that was loaded from a tokenizer.json always can.
+/// Why a tokenizer that was loaded from a rank file or a SentencePiece model cannot be written as a
+/// tokenizer.json. A tokenizer that was loaded from a tokenizer.json always can.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -409,8 +409,8 @@ impl EncodeError {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// There is no token with this id. Only for tokenizers of rank files: that of a tokenizer.json
-    /// skips such ids, as its reference does.
+    /// There is no token with this id. Only for tokenizers of rank files: all others skip such ids,
+    /// as Hugging Face tokenizers does.
     #[error("there is no token with the id {id} (place {index} of the ids)")]
     UnknownId {
         /// The id.

@@ -1,5 +1,5 @@
 //! The core of tokenlane: text to token ids and back, exactly like the reference libraries (Hugging
-//! Face tokenizers and tiktoken).
+//! Face tokenizers, tiktoken and SentencePiece).
 //!
 //! # The stages of a text
 //!

@@ -50,7 +50,7 @@ impl<T: Send, L: Locks> ObjectPool<T, L> {
 
     /// Calls `look` with the idle objects.
     pub(crate) fn with_idle<R>(&self, look: impl FnOnce(&[T]) -> R) -> R {
-        self.state.with(|waiting| look(&waiting.idle))
+        self.state.with(|Idle { idle, .. }| look(idle))
     }
 }
 

@@ -40,9 +40,9 @@ use crate::truncation::Truncation;
 pub struct Tokenizer {
     pub(crate) pipeline: Pipeline,
     encoders: Encoders,
-    /// See [`Self::most_bytes_per_token`].
+    /// The result of [`Self::most_bytes_per_token`], computed on first use.
     pub(crate) token_reach: OnceLock<Option<usize>>,
-    /// See [`Self::reach`].
+    /// The result of [`Self::reach`].
     pub(crate) reach: OnceLock<Option<Box<Reach>>>,
 }
 
@@ -75,10 +75,11 @@ impl Tokenizer {
     /// Returns the bytes of a tokenizer.json that loads to a tokenizer with the same behaviour. The
     /// result is deterministic.
     ///
-    /// A tokenizer from a tokenizer.json can always be saved. For a tokenizer from ranks, this is
-    /// an error if the format cannot express it. The saved tokenizer has three differences that the
-    /// format implies: special tokens are parsed unless the caller's options differ, decoding skips
-    /// unknown ids, and tokens are written with the printable characters of ByteLevel.
+    /// A tokenizer from a tokenizer.json can always be saved, one from a SentencePiece model never.
+    /// For a tokenizer from ranks, this is an error if the format cannot express it. Its saved form
+    /// has three differences that the format implies: special tokens are parsed unless the caller's
+    /// options differ, decoding skips unknown ids, and tokens are written with the printable
+    /// characters of ByteLevel.
     pub fn to_json(&self) -> Result<Vec<u8>, SaveError> {
         catch(|| save::tokenizer_json(&self.pipeline))
     }
@@ -273,7 +274,7 @@ impl Tokenizer {
         self.pipeline.padding.as_ref()
     }
 
-    /// The bounds of its tokens' lengths, computed on first use. `None` if tokens do not spell the
+    /// The bounds of the tokens' lengths, computed on first use. `None` if tokens do not spell the
     /// text that they cover.
     pub(crate) fn reach(&self) -> Option<&Reach> {
         self.reach.get_or_init(|| Reach::new(&self.pipeline).map(Box::new)).as_deref()

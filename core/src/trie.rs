@@ -450,11 +450,11 @@ impl Builder {
         let (block, base) = match found {
             Some(found) => found,
             None => {
-                if self.slots.len() >= LARGEST {
+                if self.slots.len() >= MAX_SLOTS {
                     return Err(LoadError::TooLarge {
                         what: "the text of all tokens",
                         size: self.slots.len() as u64,
-                        limit: LARGEST as u64,
+                        limit: MAX_SLOTS as u64,
                     });
                 }
                 self.add_block();
@@ -471,7 +471,7 @@ impl Builder {
 /// The base of all nodes without children; it is beyond all slots.
 const LEAF: u32 = u32::MAX - 255;
 /// Upper bound on the number of slots, so that no base collides with [`LEAF`].
-const LARGEST: usize = 1 << 31;
+const MAX_SLOTS: usize = 1 << 31;
 
 #[cfg(test)]
 mod tests {

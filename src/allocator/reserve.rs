@@ -48,18 +48,18 @@ impl Reserve {
 
     /// Memory for `layout`, or null if the reserve has too little left.
     pub(super) fn allocate(&self, layout: Layout) -> *mut u8 {
-        let range = |books: u64| {
-            let start = (books as u32 as usize).next_multiple_of(layout.align());
+        let range = |state: u64| {
+            let start = (state as u32 as usize).next_multiple_of(layout.align());
             // An allocation of zero bytes takes one byte, so that it is counted.
             let end = start.checked_add(layout.size().max(1))?;
             (layout.align() <= ALIGN && end <= RESERVE_BYTES).then_some((start, end))
         };
-        let cut = |books: u64| range(books).map(|(_, end)| (books >> 32) * ONE + ONE + end as u64);
+        let cut = |state: u64| range(state).map(|(_, end)| (state >> 32) * ONE + ONE + end as u64);
         // Acquire: pairs with the Release in `release`, so that a thread that reuses bytes sees
         // them after the last use by the thread that released them.
         match self.0.fetch_update(Ordering::Acquire, Ordering::Acquire, cut) {
-            Ok(books) => {
-                range(books).map_or(ptr::null_mut(), |(start, _)| MEMORY.0.get().cast::<u8>().wrapping_add(start))
+            Ok(state) => {
+                range(state).map_or(ptr::null_mut(), |(start, _)| MEMORY.0.get().cast::<u8>().wrapping_add(start))
             }
             Err(_) => ptr::null_mut(),
         }
@@ -67,7 +67,7 @@ impl Reserve {
 
     /// Releases one allocation.
     pub(super) fn release(&self) {
-        let less = |books: u64| Some(if books >> 32 == 1 { 0 } else { books - ONE });
+        let less = |state: u64| Some(if state >> 32 == 1 { 0 } else { state - ONE });
         // Release: pairs with the Acquire in `allocate`. `less` never returns `None`, so the update
         // cannot fail.
         let _ = self.0.fetch_update(Ordering::Release, Ordering::Relaxed, less);

@@ -115,8 +115,8 @@ pub fn is_ascii(value: &Unknown<'_>, length: usize) -> bool {
     status == sys::Status::napi_ok && bytes == length
 }
 
-/// Appends a string that [is ASCII](is_ascii) to `bytes`. Returns false if it does not fit into the
-/// spare capacity with one byte to spare.
+/// Appends a string that [is ASCII](is_ascii) to `bytes`, whose spare capacity must be at least one
+/// byte larger: Node cuts off a longer string. Returns false if the value cannot be read.
 pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Room<u8>) -> bool {
     let (env, raw) = parts(value);
     let room = bytes.room();

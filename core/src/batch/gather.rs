@@ -165,7 +165,7 @@ impl Joiner<'_> {
     /// The row offsets, then the ids.
     fn ids(&self, mut all: Vec<ChunkedColumn<u32>>, pad_id: u32) -> Result<Slab<u32>, BatchError> {
         let layout = self.layout;
-        let write_ends = |at: usize, part: &mut dyn FnMut(u32)| layout.padded_ends(at).for_each(|end| part(end as u32));
+        let write_ends = |at: usize, push: &mut dyn FnMut(u32)| layout.padded_ends(at).for_each(|end| push(end as u32));
         if let [only] = &mut all[..]
             && let Some(mut slab) = only.take_presized()
         {
@@ -375,8 +375,8 @@ mod tests {
             width in 1usize..3,
         ) {
             let mut values = 1..;
-            let windows: Vec<(Vec<Vec<u32>>, usize)> = windows.into_iter().map(|(lengths, put_away)| {
-                (lengths.into_iter().map(|length| values.by_ref().take(length * width).collect()).collect(), put_away)
+            let windows: Vec<(Vec<Vec<u32>>, usize)> = windows.into_iter().map(|(lengths, flushed)| {
+                (lengths.into_iter().map(|length| values.by_ref().take(length * width).collect()).collect(), flushed)
             }).collect();
             let rows: Vec<Vec<u32>> = windows.iter().flat_map(|(rows, _)| rows).cloned().collect();
             let naive: Vec<Vec<u32>> = rows.iter().enumerate().map(|(at, row)| {
@@ -398,10 +398,10 @@ mod tests {
             let layout = BatchLayout::new(ends, padding.as_ref(), 0, Columns::NONE).expect("they are short");
             let joiner = Joiner { layout: &layout, threads: 2 };
             let columns = |is_whole: bool| -> Vec<ChunkedColumn<u32>> {
-                windows.iter().map(|(rows, put_away)| {
+                windows.iter().map(|(rows, flushed)| {
                     let head = if width == 1 { layout.rows() + 1 } else { 0 };
                     let mut kept = if is_whole { ChunkedColumn::presized(head, 7) } else { ChunkedColumn::default() };
-                    let (first, rest) = rows.split_at(rows.len().min(*put_away));
+                    let (first, rest) = rows.split_at(rows.len().min(*flushed));
                     first.iter().for_each(|row| kept.push(row));
                     kept.finish(rest.concat());
                     kept

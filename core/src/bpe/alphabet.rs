@@ -125,10 +125,7 @@ impl Alphabet {
     pub(crate) fn drops_nothing(&self) -> bool {
         match self {
             Self::Bytes { ids, missing_is_error } => *missing_is_error || ids.iter().all(Option::is_some),
-            Self::Characters(c) => {
-                c.byte_fallback.as_ref().is_some_and(|bytes| bytes.iter().all(Option::is_some))
-                    || c.unknown.as_ref().is_some_and(|unknown| !unknown.fuse)
-            }
+            Self::Characters(c) => c.knows_all_bytes() || c.unknown.as_ref().is_some_and(|unknown| !unknown.fuse),
         }
     }
 

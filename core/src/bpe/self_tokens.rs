@@ -78,27 +78,27 @@ impl Origin {
 
 impl MergeTree {
     fn new(merges: &Merges, alphabet: &Alphabet, ids: usize) -> Self {
-        let mut made = copies(Origin::UNKNOWN, ids);
-        let mut known = copies(Verdict::Unchecked, ids);
+        let mut origins = copies(Origin::UNKNOWN, ids);
+        let mut verdicts = copies(Verdict::Unchecked, ids);
         let bytes = if let Alphabet::Bytes { ids, .. } = alphabet { &ids[..] } else { &[] };
         for id in bytes.iter().flatten() {
-            if let Some(made) = made.get_mut(*id as usize) {
-                *made = Origin::BYTE;
+            if let Some(origin) = origins.get_mut(*id as usize) {
+                *origin = Origin::BYTE;
             }
         }
         for (left, right, Merge { rank, id }) in merges.iter() {
-            let Some(made) = made.get_mut(id as usize) else { continue };
-            let known = &mut known[id as usize];
-            let is_first = *made == Origin::UNKNOWN && *known == Verdict::Unchecked;
+            let Some(origin) = origins.get_mut(id as usize) else { continue };
+            let verdict = &mut verdicts[id as usize];
+            let is_first = *origin == Origin::UNKNOWN && *verdict == Verdict::Unchecked;
             if is_first && rank + 1 < Origin::UNKNOWN.time {
-                *made = Origin { time: rank + 1, left, right };
+                *origin = Origin { time: rank + 1, left, right };
             } else {
                 // A second merge, a byte that is also made by a merge, or a rank that is too high.
-                *made = Origin::UNKNOWN;
-                *known = Verdict::Unproven;
+                *origin = Origin::UNKNOWN;
+                *verdict = Verdict::Unproven;
             }
         }
-        Self { origins: made, verdicts: known }
+        Self { origins, verdicts }
     }
 
     fn origin(&self, id: u32) -> Origin {
@@ -131,16 +131,16 @@ impl MergeTree {
     /// Both parts are self tokens.
     fn keeps_boundary(&self, merges: &Merges, token: Origin) -> bool {
         let (mut left, mut right) = (token.left, token.right);
-        let (mut left_made, mut right_made) = (self.origin(left), self.origin(right));
+        let (mut left_origin, mut right_origin) = (self.origin(left), self.origin(right));
         // The time at which each of the two symbols becomes part of a larger token.
         let (mut left_until, mut right_until) = (token.time, token.time);
-        while left_made.time > 0 || right_made.time > 0 {
-            if left_made.time > right_made.time {
-                (left, left_until) = (left_made.right, left_made.time);
-                left_made = self.origin(left);
+        while left_origin.time > 0 || right_origin.time > 0 {
+            if left_origin.time > right_origin.time {
+                (left, left_until) = (left_origin.right, left_origin.time);
+                left_origin = self.origin(left);
             } else {
-                (right, right_until) = (right_made.left, right_made.time);
-                right_made = self.origin(right);
+                (right, right_until) = (right_origin.left, right_origin.time);
+                right_origin = self.origin(right);
             }
             // An equal rank counts too: the leftmost of equal ranks merges first, which may be this
             // pair.

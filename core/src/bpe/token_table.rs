@@ -61,7 +61,7 @@ impl TokenTable {
         self.short.id(key).or_else(|| if self.has_overflow { self.long.id(word) } else { None })
     }
 
-    /// Finds all pairs of tokens that one of `words` consists of. The range of a word has the
+    /// Finds every way to split one of `words` into two tokens. The range of a word has the
     /// positions at which it may be split. Calls `each` with the ids of the left token, the right
     /// token and the word.
     pub(crate) fn pairs<'w>(

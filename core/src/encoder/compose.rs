@@ -40,7 +40,7 @@ pub(super) struct Trimming {
     units: Vec<u32>,
 }
 
-/// Steps of work to encode a text, and to make each token, for [`Encoder::work`].
+/// Steps of work for each text and for each token, counted in [`Encoder::work`].
 const WORK_PER_TEXT: u64 = 32;
 const WORK_PER_TOKEN: u64 = 4;
 
@@ -155,8 +155,8 @@ impl Encoder {
         result.map(|()| count)
     }
 
-    /// Like [`Self::encode`], to an empty `out`. Stops soon after the first `limit` tokens and one
-    /// more.
+    /// Like [`Self::encode`], to an empty `out`. Stops soon after `out` has more than `limit`
+    /// tokens.
     pub(crate) fn encode_first(
         &mut self,
         pipeline: &Pipeline,
@@ -417,8 +417,8 @@ impl Encoder {
     }
 }
 
-/// Minimum limit of the number of tokens in all overflowing parts. The limit of a longer text is a
-/// multiple of its own tokens.
+/// The limit for the tokens in all overflowing parts together, at least. For a longer text it is a
+/// multiple of the text's own tokens.
 const MIN_OVERFLOW: usize = 1 << 22;
 
 /// Fails if truncation multiplies the tokens of the texts too much, because parts overlap. `runs`

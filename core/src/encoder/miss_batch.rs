@@ -26,7 +26,7 @@ pub(super) struct MissBatcher {
     /// The cache's counts of hits and misses before the last window.
     counts: (u64, u64),
     pub(super) misses: Vec<Miss>,
-    /// Scratch buffer for sorting them.
+    /// Scratch buffer for sorting `misses`.
     unsorted: Vec<Miss>,
     /// `None` if the CPU cannot merge several words at once.
     merger: Option<LaneMerger>,

@@ -38,7 +38,7 @@ pub(super) struct Row<'a> {
 /// The number of tokens that are needed of an input, and whether they are only counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quota {
-    /// Encoding stops soon after this many tokens.
+    /// Encoding stops soon after it exceeds this number of tokens.
     pub(crate) limit: usize,
     /// Tokens are counted and discarded.
     pub(crate) count_only: bool,

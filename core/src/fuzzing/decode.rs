@@ -55,17 +55,17 @@ pub(crate) fn check(components: &[Value], ids: &[u32], lengths: &[usize]) {
 }
 
 fn check_stream(tokenizer: &Tokenizer, options: DecodeOptions, ids: &[u32], lengths: &[usize]) {
-    let whole = tokenizer.decode(ids, &options).expect("no test token is hard");
+    let whole = tokenizer.decode(ids, &options).expect("the budget suffices");
     let mut stream = DecodeStream::new(tokenizer, options);
     for _ in 0..2 {
         let (mut pieces, mut rest) = (String::new(), ids);
         for &length in lengths {
             let (now, later) = rest.split_at(length.min(rest.len()));
-            pieces.push_str(&stream.push(now).expect("no test token is hard"));
+            pieces.push_str(&stream.push(now).expect("the budget suffices"));
             rest = later;
         }
-        pieces.push_str(&stream.push(rest).expect("no test token is hard"));
-        pieces.push_str(&stream.end().expect("no test token is hard"));
+        pieces.push_str(&stream.push(rest).expect("the budget suffices"));
+        pieces.push_str(&stream.end().expect("the budget suffices"));
         assert_eq!(pieces, whole);
     }
 }

@@ -31,7 +31,7 @@ const STRINGS: [&str; 14] = [
 const SCALARS: [&str; 12] =
     ["0", "-0", "12", "-3.25e-7", "1e999", "123456789012345", "1234567890123456", "true", "false", "null", "[]", "{}"];
 const SPACES: [&str; 6] = ["", "", "", " ", "\t", "\r "];
-/// What damages a line, at most places.
+/// Strings that damage a line at most places.
 const DAMAGE: [&str; 16] =
     ["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "\u{1}", "\\u12", "\u{a0}", "\u{feff}"];
 
@@ -129,7 +129,7 @@ fn check(text: &str, id: Option<&str>, line: &str) {
     });
     let expected = expected(text, id, line);
     let expected = expected.as_ref().map(|(text, id)| (text.clone(), id.clone().map(|id| &line[id])));
-    // Only up to a depth must a line be read.
+    // The reader may leave lines that are nested more deeply to `JSON.parse`.
     if read.is_some() || depth(line) <= 256 {
         assert_eq!(read, expected, "paths {text:?} and {id:?} in {line}");
     }

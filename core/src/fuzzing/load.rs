@@ -16,8 +16,9 @@ const TEXTS: [&str; 6] = [
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-/// Interprets bytes as a tokenizer.json, a tekken.json and a rank file. If one loads, encoding and
-/// decoding must not panic, and after saving and loading it must give the same ids.
+/// Interprets bytes as a file whose format is detected, and as a rank file with two definitions. If
+/// one loads, encoding and decoding must not panic, and after saving and loading it must give the
+/// same ids.
 pub(super) fn load(bytes: &[u8]) {
     let own = RankDefinition { pattern: r"\w+|\s+|[^\w\s]+".into(), special_tokens: vec![("<s>".into(), 5)] };
     let bundled = encodings::definition("cl100k_base").expect("it is bundled");

@@ -1,4 +1,4 @@
-//! Long texts that a batch splits into parts, compared with the unsplit texts.
+//! Long texts that a batch splits into chunks, compared with the unsplit texts.
 
 use std::sync::LazyLock;
 
@@ -109,7 +109,7 @@ pub(crate) const PIECES: [&str; 24] = [
     "_",
 ];
 
-/// Interprets bytes as a tokenizer, options, the size of parts, and a text that may be invalid.
+/// Interprets bytes as a tokenizer, options, the size of chunks, and a text that may be invalid.
 pub(super) fn parts(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let tokenizer = &TOKENIZERS[draw.below(TOKENIZERS.len())];

@@ -12,23 +12,23 @@ pub(super) fn pool(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let (which, shares) = (draw.below(3), draw.flag());
     let cap = if draw.flag() { usize::MAX / 2 } else { draw.below(200 << 20) };
-    let mut acts = vec![];
-    while !draw.is_over() && acts.len() < MAX_TRACE_LEN {
-        acts.push(act(&mut draw));
+    let mut ops = vec![];
+    while !draw.is_over() && ops.len() < MAX_TRACE_LEN {
+        ops.push(op(&mut draw));
     }
     match which {
-        0 => beside_model(Split::<FakePages>::default(), shares, &acts, cap),
-        1 => beside_model(Binned::<FakePages>::default(), shares, &acts, cap),
-        _ => beside_model(Off::<FakePages>::default(), shares, &acts, cap),
+        0 => beside_model(Split::<FakePages>::default(), shares, &ops, cap),
+        1 => beside_model(Binned::<FakePages>::default(), shares, &ops, cap),
+        _ => beside_model(Off::<FakePages>::default(), shares, &ops, cap),
     }
 }
 
-fn beside_model(pool: impl CheckedPool + 'static, shares: bool, acts: &[PoolOp], cap: usize) {
-    if shares { drive_shared(pool, acts, cap) } else { drive(pool, acts, cap) }
+fn beside_model(pool: impl CheckedPool + 'static, shares: bool, ops: &[PoolOp], cap: usize) {
+    if shares { drive_shared(pool, ops, cap) } else { drive(pool, ops, cap) }
 }
 
 /// Draws an operation, from two or three bytes. Releases are about as frequent as allocations.
-fn act(draw: &mut Draw<'_>) -> PoolOp {
+fn op(draw: &mut Draw<'_>) -> PoolOp {
     match draw.below(24) {
         0..10 => PoolOp::Allocate(size(draw)),
         10..19 => PoolOp::Release(draw.byte().into()),

@@ -521,7 +521,6 @@ mod tests {
         shared.release(block);
     }
 
-    /// Threads allocate, write, check and release blocks. Every byte stays as its owner wrote it.
     #[test]
     fn a_peak_is_forgotten_after_a_multiple_of_it_was_released() {
         let shared = shared(PoolKind::Split, 1 << 30);
@@ -537,6 +536,7 @@ mod tests {
         assert!(shared.usage().mapped <= MIN_MAPPED_BOUND, "{:?}", shared.usage());
     }
 
+    /// Threads allocate, write, check and release blocks. Every byte stays as its owner wrote it.
     #[test]
     fn threads_share_a_pool() {
         let rounds = if cfg!(miri) { 3 } else { 400 };

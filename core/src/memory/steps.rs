@@ -22,7 +22,7 @@ pub enum AllocStep {
 }
 
 impl AllocStep {
-    /// All steps, in order.
+    /// All steps, in the order of their declaration.
     pub const ALL: [Self; 7] =
         [Self::Scan, Self::Merge, Self::Map, Self::Reclaim, Self::QuickCollection, Self::FullCollection, Self::Copy];
 

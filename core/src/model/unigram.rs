@@ -51,7 +51,7 @@ pub(crate) struct Unigram {
 #[derive(Debug)]
 struct MetaSymbol {
     character: char,
-    /// The trie position behind the meta symbol, from which pieces that start with it are searched,
+    /// The trie position after the meta symbol, from which pieces that start with it are searched,
     /// and the piece that is the meta symbol alone. `None` if no piece starts with it.
     place: Option<(Start, Option<u32>)>,
 }
@@ -152,7 +152,7 @@ impl Unigram {
         let (rest, scores) = (&word[start..], &*self.scores);
         let length = character_len(rest[0]);
         let meta_symbol = if start == 0 { self.meta_symbol_of(word) } else { None };
-        // The trie is searched behind the meta symbol, which is the first byte of the word. The
+        // The trie is searched after the meta symbol, which is the first byte of the word. The
         // piece that is the meta symbol alone, if there is one, is known.
         let (search, skipped, mut own) = match meta_symbol.map(|meta| &meta.place) {
             None => (Some(&self.start), 0, NO_TOKEN),
@@ -225,7 +225,7 @@ impl Unigram {
         let rest = &word[start..];
         let length = character_len(rest[0]);
         let meta_symbol = if start == 0 { self.meta_symbol_of(word) } else { None };
-        // As in `extend_flat`: the search starts behind the meta symbol.
+        // As in `extend_flat`: the search starts after the meta symbol.
         let (search, skipped) = match meta_symbol {
             None => (Some(&self.start), 0),
             Some(meta) => (meta.place.as_ref().map(|place| &place.0), 1),
@@ -317,7 +317,7 @@ impl Unigram {
         self.unk_id == Some(id)
     }
 
-    /// The index of the unknown token in a word with these ids, if there is one, and if all other
+    /// The index of the unknown token in a word with these ids, if it occurs once and all other
     /// tokens have their usual lengths: there are no byte tokens, and the word has no spelled-out
     /// meta symbol.
     pub(crate) fn varying_token(&self, word: &[u8], ids: &[u32]) -> Option<usize> {

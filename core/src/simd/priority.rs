@@ -2,7 +2,7 @@
 
 /// Packs a merge's rank and its position in the word into one number, the *priority*.
 ///
-/// BPE joins the pair with the lowest rank, and the leftmost of equal ones. With the rank in the
+/// BPE merges the pair with the lowest rank, and the leftmost of equal ones. With the rank in the
 /// high bits and the position in the low bits, that is the pair with the lowest priority. Larger
 /// ranks than [`Self::RANK_LIMIT`] do not fit; a word of such a vocabulary is merged by
 /// [`crate::bpe::long`].

@@ -173,13 +173,13 @@ fn every_limit_of_chosen_texts() {
 }
 
 #[test]
-fn a_long_text_is_beyond_a_limit_without_being_looked_at() {
+fn the_bytes_that_an_id_can_stand_for_are_bounded_unless_text_is_dropped() {
     let bound =
         |name: &str| tokenizers().into_iter().find(|(other, _)| *other == name).expect("it is there").1.most_bytes(1);
     assert_eq!(bound("text between words is dropped"), None);
     assert_eq!(bound("white space at the ends goes"), None);
     assert_eq!(bound("byte level"), Some(5));
-    assert_eq!(bound("special tokens around"), Some(20), "normalization can make a quarter of a text");
+    assert_eq!(bound("special tokens around"), Some(20), "normalization can shorten a text to a quarter");
     assert_eq!(bound("no pre-tokenizer"), Some(8));
     assert!(bound("r50k_base").is_some_and(|bytes| bytes >= 64));
 }

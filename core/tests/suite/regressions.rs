@@ -38,7 +38,7 @@ fn a_short_word_can_have_more_tokens_than_bytes() {
 }
 
 #[test]
-fn places_behind_the_text_are_rounded_down_to_characters() {
+fn places_beyond_the_text_are_rounded_down_to_characters() {
     let encoding = encode("\u{fb01}'sz", OffsetUnit::CodePoint);
     let offsets = encoding.offsets();
     // The offsets of the word z restart at 0, in bytes; the reference interprets them as offsets in
@@ -47,7 +47,7 @@ fn places_behind_the_text_are_rounded_down_to_characters() {
 }
 
 #[test]
-fn a_span_that_leaves_the_text_ends_two_characters_behind_its_start() {
+fn a_span_that_leaves_the_text_ends_two_characters_after_its_start() {
     let offsets = encode("7_\u{442} ", OffsetUnit::CodePoint).offsets().to_vec();
     assert_eq!(offsets, [[0, 1], [1, 2], [2, 3], [2, 3], [3, 5], [6, 7]]);
 }
@@ -199,7 +199,7 @@ fn replace(pattern: &str, content: &str) -> Value {
 }
 
 #[test]
-fn bytes_that_stand_for_nothing_of_the_text_are_written_twice() {
+fn bytes_without_an_origin_are_written_twice() {
     let byte_level = |add_prefix_space, use_regex| json!({"type": "ByteLevel", "add_prefix_space": add_prefix_space, "use_regex": use_regex, "trim_offsets": true});
     let nothing = json!({"type": "Prepend", "prepend": ""});
     let (put, words) = (replace("^", "xy!"), byte_level(false, true));
@@ -231,7 +231,7 @@ fn bytes_that_stand_for_nothing_of_the_text_are_written_twice() {
 }
 
 #[test]
-fn a_beginning_that_stands_for_nothing_stays_in_front_of_the_whole_text_made_anew() {
+fn a_prefix_without_an_origin_stays_before_the_rebuilt_text() {
     let rule = |kind: &str| json!({"type": kind});
     let strip = json!({"type": "Strip", "strip_left": true, "strip_right": true});
     let nothing = json!({"type": "Prepend", "prepend": ""});

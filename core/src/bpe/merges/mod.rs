@@ -92,7 +92,7 @@ impl Merges {
     /// Builds a table of left id, right id and merge. If a pair occurs twice, the last one counts.
     /// Unwinds if there is not enough memory.
     pub fn new(pairs: &[(u32, u32, Merge)]) -> Self {
-        /// Maximum number of bytes per pair: two slots of 16 bytes and its share of the filter.
+        /// Maximum number of bytes per pair, in a map: up to 16/7 slots of 17 bytes.
         const BYTES_PER_ENTRY: usize = 40;
         require_for_tables(pairs.len().saturating_mul(BYTES_PER_ENTRY));
         debug_assert!(pairs.iter().all(|(_, _, merge)| merge.rank != Self::NO_RANK));

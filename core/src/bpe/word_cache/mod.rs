@@ -539,7 +539,7 @@ mod tests {
             cache.share(Arc::clone(&shared), Arc::default());
             cache
         });
-        let words = ["word", "a word of many bytes", "ids", "15 bytes, a word"].map(str::as_bytes);
+        let words = ["word", "a word of many bytes", "ids", "16 bytes, a word"].map(str::as_bytes);
         for (at, word) in words.into_iter().enumerate() {
             let symbols = vec![Symbol { id: at as u32, len: 1 }; if word == b"ids" { 9 } else { 2 }];
             one.insert(word, word_key::of_word(word), &symbols, WordFlags { lengths_vary: at == 0 });

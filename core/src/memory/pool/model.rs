@@ -138,10 +138,10 @@ fn part_of(bytes: usize, part: u8) -> usize {
 ///
 /// # Panics
 /// If they disagree.
-pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
+pub fn drive(mut pool: impl CheckedPool, ops: &[PoolOp], cap: usize) {
     let mut model = Outstanding::default();
-    for &act in acts {
-        match act {
+    for &op in ops {
+        match op {
             PoolOp::Allocate(bytes) => {
                 let room = cap - pool.usage().mapped;
                 let block = pool.scan(bytes).or_else(|| pool.map(bytes, room));
@@ -198,11 +198,11 @@ pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
 ///
 /// # Panics
 /// If the pool and the model disagree.
-pub fn drive_shared(pool: impl CheckedPool + 'static, acts: &[PoolOp], cap: usize) {
+pub fn drive_shared(pool: impl CheckedPool + 'static, ops: &[PoolOp], cap: usize) {
     let mut bounds = Bounds { cap, warm: 0, advice: Advice::Free };
     let (shared, mut model) = (SharedPool::<Std>::new(Box::new(pool), bounds), Outstanding::default());
-    for &act in acts {
-        match act {
+    for &op in ops {
+        match op {
             PoolOp::Allocate(bytes) => match shared.allocate(bytes, None) {
                 Some(block) => model.add(bytes, block),
                 // No pool maps more than the next power of two or 1 MiB, whichever is larger.

@@ -7,13 +7,13 @@ use super::model::{FakePages, PoolOp, drive, drive_shared};
 use super::warm::MIN_WARM_ROUNDS;
 use super::*;
 
-fn acts() -> impl Strategy<Value = Vec<PoolOp>> {
+fn ops() -> impl Strategy<Value = Vec<PoolOp>> {
     // Sizes over six decades, and sizes at the edges of classes and of rounding.
     let size = prop_oneof![
         (6f64..26.5).prop_map(|power| power.exp2() as usize),
         prop::sample::select(vec![1, 511, 512, 513, 1 << 20, (1 << 20) + 1, 32 << 20, (32 << 20) + 1]),
     ];
-    let act = prop_oneof![
+    let op = prop_oneof![
         10 => size.prop_map(PoolOp::Allocate),
         9 => any::<usize>().prop_map(PoolOp::Release),
         1 => (any::<usize>(), any::<u8>()).prop_map(|(which, part)| PoolOp::Shrink(which, part)),
@@ -21,29 +21,29 @@ fn acts() -> impl Strategy<Value = Vec<PoolOp>> {
         1 => (0usize..64 << 20, any::<bool>()).prop_map(|(warm, off)| PoolOp::DecommitCold { warm, off }),
         1 => Just(PoolOp::Trim),
     ];
-    prop::collection::vec(act, 1..if cfg!(miri) { 40 } else { 300 })
+    prop::collection::vec(op, 1..if cfg!(miri) { 40 } else { 300 })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
 
     #[test]
-    fn split_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
-        drive(Split::<FakePages>::default(), &acts, cap);
-        drive_shared(Split::<FakePages>::default(), &acts, cap);
+    fn split_agrees_with_a_naive_model(ops in ops(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
+        drive(Split::<FakePages>::default(), &ops, cap);
+        drive_shared(Split::<FakePages>::default(), &ops, cap);
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "two thousand blocks a mapping take minutes, and nothing of them is written")]
-    fn binned_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
-        drive(Binned::<FakePages>::default(), &acts, cap);
-        drive_shared(Binned::<FakePages>::default(), &acts, cap);
+    fn binned_agrees_with_a_naive_model(ops in ops(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
+        drive(Binned::<FakePages>::default(), &ops, cap);
+        drive_shared(Binned::<FakePages>::default(), &ops, cap);
     }
 
     #[test]
-    fn off_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
-        drive(Off::<FakePages>::default(), &acts, cap);
-        drive_shared(Off::<FakePages>::default(), &acts, cap);
+    fn off_agrees_with_a_naive_model(ops in ops(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
+        drive(Off::<FakePages>::default(), &ops, cap);
+        drive_shared(Off::<FakePages>::default(), &ops, cap);
     }
 
     /// Best fit: no smaller free block would have been large enough.

@@ -58,6 +58,7 @@ pub(crate) struct ModelParts {
     pub(crate) scores: Vec<f32>,
     /// Normal, user-defined and unused pieces.
     pub(crate) pieces: Trie,
+    /// The user-defined symbols, if there are any.
     pub(crate) symbols: Option<Arc<Trie>>,
     pub(crate) unk_id: u32,
     /// With byte fallback: the piece of each byte.
@@ -132,8 +133,8 @@ impl SentencePiece {
         }
     }
 
-    /// The length of the symbol or character that a text starts with, and whether it is a user-
-    /// defined symbol.
+    /// The length of the user-defined symbol or of the character that a text starts with, and
+    /// whether it is a symbol.
     fn first(&self, text: &[u8]) -> (usize, bool) {
         let symbol = self.parts.symbols.as_ref().and_then(|trie| trie.longest_match(trie.root(), text));
         match symbol {

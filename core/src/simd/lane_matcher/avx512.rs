@@ -128,7 +128,7 @@ fn step(group: &mut Group, words: &mut LaneMatcher, trie: MatchTrie<'_>) {
 fn go_to(group: &mut Group, node: __m512i, words: &LaneMatcher, trie: MatchTrie<'_>) {
     let from = _mm512_add_epi32(group.row, group.end);
     // SAFETY: each lane reads four bytes from byte `end` of its word's row on, which is at most
-    // MAX_LANE_LEN < ROOM. The last lane reads at most three bytes of the row behind its own, which
+    // MAX_LANE_LEN < ROOM. The last lane reads at most three bytes of the row after its own, which
     // `LaneMatcher::bytes` has.
     let four = unsafe { _mm512_i32gather_epi32::<1>(from, words.bytes.as_ptr().cast()) };
     group.byte = _mm512_and_si512(four, low_byte());

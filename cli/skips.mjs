@@ -126,17 +126,20 @@ export class Skips {
   }
 
   /**
-   * Writes a row. A row that does not fit is skipped, or ends the command.
+   * Writes a row and returns true. A row that does not fit is skipped, or ends the command.
    *
    * @param {import('./input/place.mjs').Place} row
    * @param {() => Promise<void>} write
+   * @returns {Promise<boolean>} whether the row was written
    */
   async attempt(row, write) {
     try {
       await write()
+      return true
     } catch (error) {
       this.row(row, error)
       this.#done -= 1
+      return false
     }
   }
 

@@ -209,7 +209,7 @@ const verify = {
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
     else
       print(
-        `${shardsOf(result.shards)}, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} problems`}`,
+        `${shardsOf(result.shards)}, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} ${result.problems === 1 ? 'problem' : 'problems'}`}`,
       )
     if (!result.isWhole) process.exitCode = 1
   },

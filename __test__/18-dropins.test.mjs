@@ -376,6 +376,7 @@ test('huggingface: WordPiece, WordLevel and Unigram', async () => {
 test('huggingface: single components', () => {
   assert.equal(hf.stripNormalizer().normalizeString('  Hello there  '), 'Hello there')
   assert.equal(hf.bertNormalizer().normalizeString('Héllo'), 'hello')
+  assert.equal(hf.bertNormalizer(null).normalizeString('Héllo'), 'hello')
   assert.deepEqual(hf.metaspacePreTokenizer().preTokenizeString('Hello there'), [
     ['▁Hello', [0, 5]],
     ['▁there', [5, 11]],

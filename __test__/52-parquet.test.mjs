@@ -263,6 +263,27 @@ test('rows whose fields do not fit the rows before, in files larger than a row g
   }
 })
 
+test('rows of files whose columns have other types are skipped, each once', async () => {
+  const column = (n, type) => ({
+    columnData: [
+      { name: 'text', data: ['hello hello'] },
+      { name: 'n', data: [n], type },
+    ],
+  })
+  parquet('numbers.parquet', [], column(1, 'INT32'))
+  parquet('strings.parquet', [], column('x', 'STRING'))
+  const inputs = ['numbers.parquet', 'strings.parquet', '--field', 'text', '-t', 'tiny.json', '-o', 'types.parquet']
+  for (const command of [['encode'], ['count'], ['split', '-n', '3', '--keep', 'n']]) {
+    refused([...command, ...inputs], 1, /strings\.parquet, row 1: the field 'n' has another type/)
+    const { status, stderr } = run([...command, ...inputs, '--on-error', 'skip'])
+    assert.equal(status, 0, stderr)
+    assert.match(stderr, /skipped strings\.parquet, row 1: the field 'n' has another type/)
+    assert.match(stderr, /1 row done, 1 skipped \(1 FIELD\)/)
+    assert.ok((await table('types.parquet')).every(({ n }) => n === 1))
+    fs.rmSync(place('types.parquet'))
+  }
+})
+
 test('damaged and hostile files end with one line', () => {
   const rows = Array.from({ length: 1 << 21 }, () => 'same')
   parquet('large.parquet', rows, { codec: 'UNCOMPRESSED', statistics: false, pageSize: 1 << 30, rowGroupSize: 1 << 21 })

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { Bar, canDraw, columnsOf, lineOf, stopBars } from '../cli/bar.mjs'
+import { Bar, barLine, canDraw, columnsOf, stopBars } from '../cli/bar.mjs'
 import { folderWithTokenizer, runIn } from './support/cli.mjs'
 
 /** A terminal of some columns that shows what is written to it. */
@@ -67,14 +67,14 @@ test('a line fits any width: words are left out from the right, and the bar last
   for (let room = 0; room < 200; room++) {
     for (const words of [WORDS, ['東京🚀', 'ｆｕｌｌ', 'e\u0301te\u0301'], [], ['']]) {
       for (const part of [undefined, 0, 0.5, 1, 7, -1]) {
-        const { text, columns } = lineOf(part, words, room)
+        const { text, columns } = barLine(part, words, room)
         const plain = text.replace(/\x1b\[\d*m/g, '')
         assert.equal(columnsOf(plain), columns)
         assert.ok(columns <= room, `${JSON.stringify(plain)} has more than ${room} columns`)
       }
     }
   }
-  const at = (room) => lineOf(0.5, WORDS, room).text.replace(/\x1b\[\d*m/g, '')
+  const at = (room) => barLine(0.5, WORDS, room).text.replace(/\x1b\[\d*m/g, '')
   assert.equal(at(100), `${'█'.repeat(20)}${'░'.repeat(20)} 42% · 1.0 of 2.0 MiB · 3.0 MiB/s · 4 s left`)
   assert.equal(at(20), '42% · 1.0 of 2.0 MiB')
   assert.equal(at(12), '████░░░░ 42%')

@@ -112,7 +112,7 @@ const UNITS = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }
 function bytesOf(rawName, [least, most], value) {
   const [, digits, unit] = /^(\d{1,15})([KMG]?)i?B?$/i.exec(value) ?? []
   const bytes = digits === undefined ? undefined : Math.min(Number(digits) * UNITS[unit.toUpperCase()], 2 ** 53)
-  // The core takes texts of less than 4 GiB.
+  // 4G stands for the largest row, which is a byte smaller.
   if (bytes === 2 ** 32) return Math.min(bytes, most)
   if (bytes !== undefined && bytes >= least && bytes <= most) return bytes
   throw new UsageError(

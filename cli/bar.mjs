@@ -82,7 +82,7 @@ export class Bar {
     }
     this.#erase()
     // The last column stays free: a full line would wrap on some terminals.
-    this.#drawn = lineOf(...this.#state, this.#columns - 1).text
+    this.#drawn = barLine(...this.#state, this.#columns - 1).text
     this.#stream.write(this.#drawn)
   }
 
@@ -108,7 +108,7 @@ export class Bar {
  * @param {number} room columns
  * @returns {{ text: string, columns: number }}
  */
-export function lineOf(part, words, room) {
+export function barLine(part, words, room) {
   const kept = []
   let used = 0
   for (const word of words) {

@@ -19,12 +19,12 @@ const number = (value) => value.toLocaleString('en')
 const rateOf = ({ tokens, seconds }) => tokens / Math.max(seconds, 0.001)
 const perSecond = (rate) => number(Math.round(rate))
 
-/** The machines of a job with a queue, the busiest first; '' for one machine. */
+/** The machines of a job with a queue, the fastest first; '' for one machine. */
 export function machinesOf(hosts) {
   const all = Object.entries(hosts).sort(([, a], [, b]) => rateOf(b) - rateOf(a))
   if (all.length < 2) return ''
   const named = all.slice(0, MAX_NAMED).map(([name, host]) => `${oneLine(name)}: ${perSecond(rateOf(host))} tokens/s`)
-  return ` · ${named.join(', ')}${all.length > MAX_NAMED ? `, ${all.length - MAX_NAMED} more machines` : ''}`
+  return `${named.join(', ')}${all.length > MAX_NAMED ? `, ${all.length - MAX_NAMED} more machines` : ''}`
 }
 
 class CorpusBar {
@@ -40,8 +40,7 @@ class CorpusBar {
       `${perSecond(rate)} tokens/s`,
       `${duration(left ?? NaN)} left`,
       `shard ${shards} of ${allShards}`,
-      // Without the separator, which the bar adds. The bar omits words that do not fit.
-      ...(Object.keys(hosts).length > 1 ? [machinesOf(hosts).slice(3)] : []),
+      ...[machinesOf(hosts)].filter((names) => names !== ''),
     ])
   }
 

@@ -40,7 +40,7 @@ const inOptions = (message) =>
  * Returns the line that is printed for an error, without control characters: a message may quote
  * input that moves the cursor or reverses text.
  */
-export function lineOf(error) {
+export function errorLine(error) {
   const code = typeof error?.code === 'string' ? ` (${error.code})` : ''
   return `tokenlane: ${oneLine(String(error?.message ?? error))}${code}`
 }

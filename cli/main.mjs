@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // The command `tokenlane`: its subcommands and exit codes. 0: success; 1: failure; 2: invalid
-// command line; 130: Ctrl-C.
+// command line; 130, 143 and 129: ended by SIGINT, SIGTERM or SIGHUP.
 
 import { createRequire } from 'node:module'
 
 import { stopBars } from './bar.mjs'
 import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
-import { Failure, UsageError, lineOf } from './failure.mjs'
+import { Failure, UsageError, errorLine } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
 
@@ -23,7 +23,7 @@ const COMMANDS = {
 
 // A reader that closes the pipe early, such as head, is not a failure.
 process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)))
-// Errors cannot be printed then.
+// Without a reader of standard error, errors cannot be printed.
 process.stderr.on('error', () => {})
 for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => process.exit(fail(error)))
 // Unfinished files are removed as the process ends (output/file.mjs), whatever ends it.
@@ -107,6 +107,6 @@ function isOutOfMemory(error) {
 function fail(thrown) {
   const error = isOutOfMemory(thrown) ? new Failure('OUT_OF_MEMORY', `out of memory: ${thrown.message}`) : thrown
   stopBars()
-  process.stderr.write(`${lineOf(error)}\n`)
+  process.stderr.write(`${errorLine(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
 }

@@ -83,8 +83,8 @@ export class Skips {
   /**
    * Calls `call` with the rows that do not fail. A row that fails is skipped, or ends the command.
    *
-   * A batch with failures costs at most three calls for each row: one for the whole batch, one for
-   * the rows of its parts, and one for the rows that are left.
+   * If a batch fails, each row is passed to at most four calls: with the whole batch, with its part
+   * of the batch, alone if that part fails, and with the rows that are left.
    *
    * @template {import('./input/place.mjs').Place} Row
    * @template Result
@@ -126,17 +126,20 @@ export class Skips {
   }
 
   /**
-   * Writes a row. A row that does not fit is skipped, or ends the command.
+   * Writes a row and returns true. A row that does not fit is skipped, or ends the command.
    *
    * @param {import('./input/place.mjs').Place} row
    * @param {() => Promise<void>} write
+   * @returns {Promise<boolean>} whether the row was written
    */
   async attempt(row, write) {
     try {
       await write()
+      return true
     } catch (error) {
       this.row(row, error)
       this.#done -= 1
+      return false
     }
   }
 
@@ -231,7 +234,7 @@ async function failureOf(rows, call) {
   }
 }
 
-/** The place of an output, in a form that is the same for two names of one file. */
+/** The real path of an output, the same for all names of a file; `-` for standard output. */
 function placeOfOutput(name) {
   if (name === undefined || name === '-') return '-'
   try {

@@ -31,15 +31,16 @@ export const dim = (text) => `\x1b[2m${text}\x1b[0m`
 /** C0 except tab and end of line, C1, and what changes the direction of text or ends a line. */
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-const number = (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`
+/** The code point of a character in brackets, such as ‹001b›. */
+const codeOf = (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`
 
 /** Replaces control characters in text for a terminal with their code points. */
-export const forTerminal = (text) => text.replace(CONTROLS, number)
+export const forTerminal = (text) => text.replace(CONTROLS, codeOf)
 
 /** Returns text as one line, with all invisible characters replaced. */
-export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, number)
+export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, codeOf)
 
 /**
  * Replaces white space with symbols, and invisible or formatting characters with their code points.
  */
-export const visible = (text) => text.replace(/[\s\p{C}\p{Zl}\p{Zp}]/gu, (found) => SIGNS[found] ?? number(found))
+export const visible = (text) => text.replace(/[\s\p{C}\p{Zl}\p{Zp}]/gu, (found) => SIGNS[found] ?? codeOf(found))

@@ -57,6 +57,13 @@ function isText(bytes) {
 const isSpecial = (tokenizer, id) =>
   tokenizer.decode([id], { skipSpecialTokens: true }) === '' && tokenizer.decode([id]) !== ''
 
+/** Counts code points without collecting them in an array. */
+export function charactersOf(text) {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
 /** Counts the tokens that start in each line of a text. Added tokens belong to no line. */
 export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
   const counts = []

@@ -1,4 +1,5 @@
-// A folder of text as tokens for training, with progress; Ctrl-C ends it, and the next run goes on.
+// Turns a folder of text into tokens for training, and shows the progress. Ctrl-C ends it; the next
+// run continues where it stopped.
 //
 //   node examples/corpus.mjs data/ tokens/
 
@@ -6,7 +7,7 @@ import { tokenizeCorpus } from 'tokenlane/corpus'
 
 const [inputs, output] = process.argv.slice(2)
 const controller = new AbortController()
-process.once('SIGINT', () => controller.abort(new Error('interrupted; run it again to go on')))
+process.once('SIGINT', () => controller.abort(new Error('interrupted; run it again to continue')))
 
 const { documents, tokens, kept, shards } = await tokenizeCorpus({
   inputs,

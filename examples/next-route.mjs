@@ -1,6 +1,6 @@
 // A route of Next.js, app/api/tokens/route.js: returns the number of tokens of posted messages, and
-// whether they fit into the context of a model. Addons cannot be bundled: next.config.mjs needs
-// `serverExternalPackages: ['tokenlane']`, and the route needs the Node.js runtime, not the edge
+// whether they fit into the context of a model. Addons are not bundled: next.config.mjs should have
+// `serverExternalPackages: ['tokenlane']`. The route needs the Node.js runtime, not the edge
 // runtime.
 
 import { Tokenizer } from 'tokenlane'

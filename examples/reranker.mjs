@@ -24,7 +24,8 @@ async function score(query, passages) {
     max_length: Math.min(512, tokenizer.model_max_length),
     return_token_type_ids: session.inputNames.includes('token_type_ids'),
   })
-  // The tensors are int64, which is what most models take; others need `batch.tensor('int32')`.
+  // The tensors are int64, which most models take. For int32, use `batch.tensor('int32')` of
+  // tokenlane's own API, as in embeddings.mjs.
   const feeds = Object.fromEntries(
     session.inputNames.map((name) => {
       const { type, data, dims } = inputs[name]

@@ -172,5 +172,5 @@ function table(results) {
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column].length)))
   const line = (row) =>
     row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('  ')
-  return `${number(rows)} rows, ${number(bytes / MIB, 2)} MiB\n\n${cells.map(line).join('\n')}\n`
+  return `${number(rows)} ${rows === 1 ? 'row' : 'rows'}, ${number(bytes / MIB, 2)} MiB\n\n${cells.map(line).join('\n')}\n`
 }

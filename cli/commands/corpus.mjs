@@ -15,7 +15,7 @@ const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/
 const PRICE = /^(?:\d+|\d*\.\d+)$/
 const MAX_COUNT = 2 ** 31 - 1
 
-const JSON_OPTION = {
+const JSON_EVENTS = {
   type: 'boolean',
   help: 'write events as JSON Lines to standard output, the last one with the result',
 }
@@ -148,7 +148,7 @@ const corpus = {
       help: 'distribute the shards to the workers of this queue: redis://host:6379 (TLS: rediss://)',
     },
     'queue-name': QUEUE_NAME,
-    json: JSON_OPTION,
+    json: JSON_EVENTS,
     quiet: QUIET,
   },
   examples: [
@@ -195,7 +195,7 @@ const verify = {
   about: [
     'Checks the plan, every file of every shard, and the totals of the manifest. The exit code is 1 if anything is missing or differs; running the job again repairs it.',
   ],
-  options: { json: JSON_OPTION },
+  options: { json: JSON_EVENTS },
   examples: [['tokenlane corpus verify tokens/', 'check that all files are as they were written']],
 
   async run({ values, positionals }) {
@@ -209,7 +209,7 @@ const verify = {
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
     else
       print(
-        `${shardsOf(result.shards)}, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} problems`}`,
+        `${shardsOf(result.shards)}, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} ${result.problems === 1 ? 'problem' : 'problems'}`}`,
       )
     if (!result.isWhole) process.exitCode = 1
   },

@@ -3,7 +3,7 @@ import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, forTerminal, hasColours, marked, onGround, visible } from '../terminal.mjs'
-import { LOOK, describe, hex } from '../tokens.mjs'
+import { LOOK, charactersOf, describe, hex } from '../tokens.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { Skips } from '../skips.mjs'
 import { FORMAT, JSON_OPTION, RATIO_OPTION, withJson } from './options.mjs'
@@ -119,13 +119,6 @@ function page(name, tokenizer, source, text, { limit, color }) {
   const rest = encoding.length - tokens.length
   const more = rest > 0 ? `… and ${plural(rest, 'token')} more; '--limit ${encoding.length}' shows all\n` : ''
   return `${heading}\n\n${flow(tokens, paint)}\n\n${rows(tokens, paint)}${more}\n`
-}
-
-/** Counts code points without collecting them in an array. */
-function charactersOf(text) {
-  let count = 0
-  for (const _ of text) count += 1
-  return count
 }
 
 /** Draws the text, cut into tokens. A line end is drawn as a symbol and as a line end. */

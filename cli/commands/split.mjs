@@ -99,9 +99,14 @@ export const split = {
       unit === 'files' && !skips.isOn
         ? streamed(tokenizer, sources, options, start)
         : splitRows(tokenizer, start.rows(), options, skips)
+    let skipped
     for await (const piece of pieces) {
-      if (results.isTable) await results.add({ ...piece, text: piece.piece.text }, valuesOf(piece))
-      else await results.write(write(piece))
+      if (!results.isTable) await results.write(write(piece))
+      // The pieces of a row have the same fields: if one does not fit, none does.
+      else if (piece.row === undefined || piece.row !== skipped) {
+        const isWritten = await results.add({ ...piece, text: piece.piece.text }, valuesOf(piece))
+        if (!isWritten) skipped = piece.row
+      }
     }
     await start.finish(results)
   },
@@ -136,7 +141,7 @@ async function* decoded(source, onRead) {
 async function* splitRows(tokenizer, batches, options, skips) {
   for await (const rows of batches) {
     for (const row of rows) {
-      for (const piece of splitRow(tokenizer, row, options, skips)) yield { ...row, piece }
+      for (const piece of splitRow(tokenizer, row, options, skips)) yield { ...row, row, piece }
     }
   }
 }
@@ -180,6 +185,7 @@ const columnsOf = (unit) => ({
  * @property {import('../input/files.mjs').Source} source
  * @property {number} [line]
  * @property {Record<string, any>} [fields]
+ * @property {import('../input/rows.mjs').Row} [row] undefined for a streamed file
  * @property {import('../../index.js').Piece} piece
  */
 

@@ -140,7 +140,7 @@ class StreamOutput {
   }
 
   async write(data) {
-    const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)
+    const bytes = Buffer.from(data)
     this.#pending.push(bytes)
     this.#bytes += bytes.length
     if (this.#bytes >= FLUSH_SIZE) await this.flush()

@@ -80,10 +80,10 @@ class ParquetWriter {
   #writer
   #sink
   /**
-   * The fields of the rows: name to `{ kind }` or `{ elements }`. Known from the first row group
-   * on.
+   * The fields of the rows: name to `{ kind }`, or to `{ source, elements }` of a Parquet file. The
+   * rows of the first row group define them.
    */
-  #fields
+  #fields = new Map()
   #rows = []
   #values = 0
   #units = 0
@@ -103,7 +103,8 @@ class ParquetWriter {
    * @param {number} [size] the approximate number of values and UTF-16 units
    */
   async add(row, values, size = 1) {
-    if (this.#fields !== undefined) this.#check(row)
+    if (this.#writer === undefined) this.#addTypes(row)
+    else this.#check(row)
     this.#rows.push({ row, values })
     this.#values += size
     this.#units += row.text.length
@@ -155,11 +156,9 @@ class ParquetWriter {
     await this.#write()
   }
 
-  /** Determines the types of the fields from the rows of the first row group. */
+  /** Starts the file. The types of the fields do not change from here on. */
   #open() {
-    if (this.#fields !== undefined) return
-    this.#fields = new Map()
-    for (const { row } of this.#rows) this.#addTypes(row)
+    if (this.#writer !== undefined) return
     for (const field of this.#fields.values()) {
       if (field.elements === undefined) field.kind ??= KINDS.json
     }
@@ -176,20 +175,22 @@ class ParquetWriter {
     })
   }
 
-  /** Adds the types of the fields of a row. */
+  /** Adds the types of the fields of a row, or throws and adds none. */
   #addTypes(row) {
-    for (const [name, value] of Object.entries(row.fields ?? {})) {
-      if (Object.hasOwn(this.#columns, name)) continue
-      const known = this.#fields.get(name)
-      const elements = row.schema?.[name]
-      if (known === undefined && elements !== undefined)
-        this.#fields.set(name, { source: elements, elements: copied(row, name, elements) })
-      else if (known === undefined) this.#fields.set(name, { kind: kindOf(value) })
-      else if (known.elements === undefined && elements === undefined) known.kind = joined(known.kind, kindOf(value))
-      else if (!sameElements(known.source, elements)) {
-        throw new Failure('FIELD', `${placeOf(row)}: the field '${name}' has another type than in the rows before`)
-      }
-    }
+    const fields = Object.entries(row.fields ?? {}).filter(([name]) => !Object.hasOwn(this.#columns, name))
+    const types = fields.map(([name, value]) => this.#typeWith(row, name, value))
+    fields.forEach(([name], index) => this.#fields.set(name, types[index]))
+  }
+
+  /** The type of a field that holds its values in the rows before and in this one. */
+  #typeWith(row, name, value) {
+    const known = this.#fields.get(name)
+    const elements = row.schema?.[name]
+    if (known === undefined && elements !== undefined)
+      return { source: elements, elements: copied(row, name, elements) }
+    if (known?.elements === undefined && elements === undefined) return { kind: joined(known?.kind, kindOf(value)) }
+    if (sameElements(known.source, elements)) return known
+    throw new Failure('FIELD', `${placeOf(row)}: the field '${name}' has another type than in the rows before`)
   }
 
   /** Writes the encoded bytes to the file. */

@@ -5,7 +5,7 @@
 import fs from 'node:fs'
 import http from 'node:http'
 
-import { LOOK, describe, hex, tokensPerLine, tokensWithin } from '../tokens.mjs'
+import { LOOK, charactersOf, describe, hex, tokensPerLine, tokensWithin } from '../tokens.mjs'
 import { costs } from './languages.mjs'
 
 const PAGE = new URL('../page/', import.meta.url)
@@ -168,13 +168,6 @@ async function ids(tokenizer, { text }) {
   const all = [...batch.ids]
   batch.dispose()
   return all
-}
-
-/** Counts code points without collecting them in an array. */
-function charactersOf(text) {
-  let count = 0
-  for (const _ of text) count += 1
-  return count
 }
 
 /** Adds up the counts of adjacent lines, so that there are at most `MAX_BARS` bars. */

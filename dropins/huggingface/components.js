@@ -109,19 +109,12 @@ function templateProcessing(single, pair = undefined, specialTokens = []) {
 }
 
 const functions = {
-  bertNormalizer: (
-    /** @type {import('./index.js').BertNormalizerOptions} */ {
-      cleanText,
-      handleChineseChars,
-      stripAccents,
-      lowercase,
-    } = {},
-  ) =>
+  bertNormalizer: (/** @type {import('./index.js').BertNormalizerOptions | null | undefined} */ options) =>
     normalizer('BertNormalizer', {
-      clean_text: cleanText ?? true,
-      handle_chinese_chars: handleChineseChars ?? true,
-      strip_accents: stripAccents ?? null,
-      lowercase: lowercase ?? true,
+      clean_text: options?.cleanText ?? true,
+      handle_chinese_chars: options?.handleChineseChars ?? true,
+      strip_accents: options?.stripAccents ?? null,
+      lowercase: options?.lowercase ?? true,
     }),
   nfcNormalizer: () => normalizer('NFC'),
   nfdNormalizer: () => normalizer('NFD'),

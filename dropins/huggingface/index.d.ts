@@ -1,7 +1,7 @@
 /**
  * The API of the npm package `tokenizers` 0.23, implemented with tokenlane, for code that is
- * written for that package. docs/drop-ins.md lists the differences. Training and the model classes
- * other than BPE throw an `Error` with the code `ERR_TOKENLANE_UNSUPPORTED`.
+ * written for that package. docs/drop-ins.md lists the differences. Training throws an `Error` with
+ * the code `ERR_TOKENLANE_UNSUPPORTED`.
  *
  * @module tokenlane/huggingface
  */

@@ -46,4 +46,4 @@ function decode(json, tokens) {
   return load(file({ decoder: json }, all)).decode(tokens.map((token) => all.indexOf(token)))
 }
 
-module.exports = { file, load, normalize, preTokenize, decode }
+module.exports = { normalize, preTokenize, decode }

@@ -32,8 +32,9 @@ export class AutoTokenizer {
    * Loads a tokenizer from a folder, or by the name of its repository on the Hugging Face Hub, as
    * the class that `tokenizer_class` of its config names.
    *
-   * A folder needs a tokenizer.json; tokenizer_config.json and chat templates are read from the
-   * same folder. A repository needs the package `@huggingface/hub`, and rejects with the errors of
+   * A folder has a tokenizer.json, or other files from which `Tokenizer.fromFile` makes a
+   * tokenizer; tokenizer_config.json and chat templates are read from the same folder. A repository
+   * needs the package `@huggingface/hub`. The errors are those of `Tokenizer.fromFile` and
    * `Tokenizer.fromPretrained`.
    */
   static from_pretrained(

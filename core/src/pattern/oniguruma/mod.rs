@@ -44,27 +44,15 @@ type Result<T> = std::result::Result<T, Problem>;
 
 /// Translates a pattern to the syntax of fancy-regex.
 pub(super) fn translate(source: &str) -> Result<String> {
-    let mut parser = Parser { source, at: 0, depth: 0, groups: 0, has_names: has_names(source), ranges: 0 };
-    let (translated, _) = parser.alternatives(Flags::default())?;
-    if parser.at < source.len() {
-        return Err(parser.problem("a closing parenthesis without an opening one"));
+    match Parser::translate(source, false) {
+        (Ok(translated), false) => Ok(translated),
+        (_, true) => Parser::translate(source, true).0,
+        (Err(problem), false) => match Parser::translate(source, true) {
+            (result, true) => result,
+            // The error comes before any named group.
+            (_, false) => Err(problem),
+        },
     }
-    Ok(translated)
-}
-
-/// Whether there is a named group. If so, groups without a name do not capture.
-fn has_names(source: &str) -> bool {
-    let mut rest = source;
-    while let Some(start) = rest.find("(?") {
-        let before = rest[..start].bytes().rev().take_while(|&byte| byte == b'\\').count();
-        rest = &rest[start + 2..];
-        let is_name =
-            rest.starts_with('\'') || rest.starts_with('<') && !rest.starts_with("<=") && !rest.starts_with("<!");
-        if before % 2 == 0 && is_name {
-            return true;
-        }
-    }
-    false
 }
 
 /// The flags that `(?imx)` has enabled.
@@ -121,7 +109,10 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     groups: usize,
+    /// Whether the pattern has a named group. If so, groups without a name do not capture.
     has_names: bool,
+    /// Whether a named group was parsed.
+    found_name: bool,
     /// The number of character ranges of all classes so far.
     ranges: usize,
 }
@@ -141,6 +132,17 @@ const MAX_REPEATS: usize = 100_000;
 const EMPTY_GROUPS: [&str; 3] = ["(?:)", "(?:(?:))", "(?>)"];
 
 impl<'a> Parser<'a> {
+    /// Translates a pattern, given whether it has a named group. Also returns whether one was found.
+    fn translate(source: &'a str, has_names: bool) -> (Result<String>, bool) {
+        let mut parser = Self { source, at: 0, depth: 0, groups: 0, has_names, found_name: false, ranges: 0 };
+        let translated =
+            parser.alternatives(Flags::default()).and_then(|(translated, _)| match parser.at < source.len() {
+                true => Err(parser.problem("a closing parenthesis without an opening one")),
+                false => Ok(translated),
+            });
+        (translated, parser.found_name)
+    }
+
     fn rest(&self) -> &'a str {
         &self.source[self.at..]
     }
@@ -388,6 +390,7 @@ impl<'a> Parser<'a> {
             return Err(self.problem("an invalid group name"));
         }
         self.at += name.len() + end.len_utf8();
+        self.found_name = true;
         Ok(self.capture(format!("(?<{name}>")))
     }
 

@@ -153,3 +153,15 @@ fn no_pattern_makes_the_translation_fail_in_another_way() {
         drop(translate(&source));
     });
 }
+
+/// Only a named group changes what groups without a name and `\1` mean, not text that looks like
+/// one.
+#[test]
+fn a_class_or_a_comment_is_not_a_named_group() {
+    assert_eq!(matches(r"([(?<x])\1", "((?x<<"), [(0, 2), (4, 6)]);
+    assert_eq!(matches(r"(a)\1(?#(?<x>)", "aaa"), [(0, 2)]);
+    assert_eq!(matches(r"(1)(2)(3)(4)(5)(6)(7)(8)(9)(a)[(?<]\10", "123456789a(a"), [(0, 12)]);
+    assert!(translate(r"(a)(?<x>b)\1").is_err());
+    assert!(translate(r"(a)\1(?<x>b)").is_err());
+    assert_eq!(matches(r"(?<x>b)\k<x>(a)", "bba"), [(0, 3)]);
+}

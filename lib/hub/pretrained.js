@@ -280,7 +280,8 @@ class Search {
         return names
       })
     const refusedIsNone = (failure) => {
-      if (failure.code === 'ERR_TOKENLANE_HUB_FILE_NOT_FOUND' || failure.status < 500) return []
+      const isRefused = failure.code === 'ERR_TOKENLANE_HUB_SERVER' && failure.status < 500
+      if (isRefused || failure.code === 'ERR_TOKENLANE_HUB_FILE_NOT_FOUND') return []
       throw failure
     }
     const names = await retry(list, RESOLVE_ATTEMPTS, this.#run.signal).catch(refusedIsNone)

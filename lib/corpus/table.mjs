@@ -149,17 +149,17 @@ async function* groupRows(table, group, first, path, content) {
     for await (const values of texts) {
       const rows = []
       for (const value of values) {
-        for (const values of others) if (values?.isRead === false) await values.read()
+        for (const other of others) if (other?.isRead === false) await other.read()
         rows.push({ path, at: row, row: row + 1, value, id: others[0]?.take(), group: others[1]?.take() })
         row += 1
       }
       yield rows
     }
-    for (const values of others) await values?.end()
+    for (const other of others) await other?.end()
     table.reportHashes(group, content)
   } finally {
     await texts.return(undefined)
-    for (const values of others) await values?.close()
+    for (const other of others) await other?.close()
   }
 }
 

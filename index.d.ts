@@ -69,7 +69,7 @@ export class Tokenizer {
    * `spiece.model`, `*.spm`; exact against PyPI `sentencepiece` 0.2.3) or, with `options`, a rank
    * file. Reading and loading run off the event loop.
    *
-   * Of a folder, loads the tokenizer in it, in the order of transformers: `tokenizer.json`,
+   * From a folder, loads the tokenizer in it, in the order of transformers: `tokenizer.json`,
    * `tekken.json`, a SentencePiece model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP),
    * `vocab.txt` (BERT). A folder without any of them rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`,
    * which lists them. See docs/guide/loading.md.
@@ -173,18 +173,18 @@ export class Tokenizer {
   count(text: Text, options?: CountOptions): number
   /**
    * Whether a text has at most `limit` ids, as {@link count} counts them. It stops as soon as the
-   * answer is certain, for a long text mostly without reading it; errors further on in the text are
-   * not noticed then.
+   * answer is certain, mostly long before the end of a long text; errors in the rest of the text
+   * are not found then.
    *
    * @param limit 0 to 4294967295, else a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`)
    */
   isWithin(text: Text, limit: number, options?: CountOptions): boolean
   /**
-   * Writes the ids of a text into an array that you have, from its start, and leaves nothing for
-   * the garbage collector but the answer. They are those that {@link encode} gives without
-   * truncation and padding, as many as fit without cutting a character in two; special tokens after
-   * a text are only written together with its last id. (To encode the rest by itself, from `read`
-   * on, can give other ids: words are whole only in the whole text.)
+   * Writes the ids of a text to the start of an array that you have, and creates no object but the
+   * result. The ids are those that {@link encode} returns without truncation and padding, as many
+   * as fit without cutting a character in two; special tokens after a text are only written
+   * together with its last id. (The rest of the text, encoded alone from `read` on, can have other
+   * ids, because a word may be cut there.)
    *
    * If the text is not empty, `read` is its length exactly when all ids were written. The ids of an
    * empty text are special tokens: all of them are written, or none if they do not fit.

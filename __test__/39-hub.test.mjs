@@ -492,6 +492,22 @@ test('chat templates come with a tokenizer', async () => {
   )
 })
 
+test('a listing of templates that the hub refuses for now is not recorded as empty', async () => {
+  const files = {
+    'tokenizer.json': FILE,
+    'chat_template.jinja': Buffer.from('{{ messages | length }}'),
+    'additional_chat_templates/tool_use.jinja': Buffer.from('tools: {{ tools | length }}'),
+  }
+  let status = 429
+  const trouble = ({ kind }) =>
+    kind === 'tree' && status === 429 ? { status, headers: { 'retry-after': '3600' } } : undefined
+  const { load } = await fresh({ files }, trouble)
+  await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_RATE_LIMIT' })
+  status = 200
+  const chat = [{ role: 'user', content: 'hello' }]
+  assert.equal((await load()).applyChatTemplate(chat, { tools: [{}], tokenize: false }), 'tools: 1')
+})
+
 test('a server with fewer headers than the hub works', async () => {
   // No error codes, no commit header, and an ETag that is not a Git hash.
   const { hub, load, inRepo } = await fresh(

@@ -1,7 +1,7 @@
 // tokenlane/corpus on many machines: worker processes, a real Redis, and what can happen to them.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -230,6 +230,30 @@ test('a worker of another version is refused, and the shard goes to one of the r
   assert.equal(status, 1)
   assert.ok(stderr.includes(`the job is one of tokenlane 0.0.1, but this worker is ${VERSION}`), stderr)
   await until(async () => (await job.getState()) === 'waiting', 'handing back')
+  await queue.close()
+})
+
+test('a program whose worker is stopped by a job of another version can end', skip, async () => {
+  const library = new URL('../lib/corpus/index.js', import.meta.url).href
+  const script = `
+    import { createWorker, tokenizeCorpus } from ${JSON.stringify(library)}
+    const [url, folder, queueName] = process.argv.slice(2)
+    const worker = await createWorker({ queue: url, queueName, allow: folder, concurrency: 1 })
+    const options = { inputs: folder + '/data', output: folder + '/stopped', tokenizer: 'r50k_base' }
+    await tokenizeCorpus({ ...options, queue: url, queueName })
+    console.log('done')
+    await worker.done.catch(({ code }) => console.log(code))`
+  fs.writeFileSync(at('stopped.mjs'), script)
+  const child = spawn(process.execPath, [at('stopped.mjs'), redis.url, at(), 'stopped'])
+  children.push(child)
+  let written = ''
+  child.stdout.on('data', (text) => (written += text))
+  await until(() => written.includes('done'), 'the first job')
+  const queue = openQueue('stopped')
+  const data = { id: 'x', tokenlane: '0.0.1', output: at('data'), base: at(), shard: 0, from: 0, to: 1 }
+  await queue.add('shard', data, { jobId: 'old' })
+  await until(() => child.exitCode !== null, 'the end of the program')
+  assert.match(written, /ERR_TOKENLANE_CORPUS_MISMATCH/)
   await queue.close()
 })
 

@@ -151,6 +151,29 @@ test('an input that changes after its shard was done is refused, with both hashe
   assert.equal((await tokenizeCorpus(request)).kept, 1)
 })
 
+test('an input whose time changed is kept if fields lie in structs', async () => {
+  const meta = { data: rows.map(({ id, text }) => ({ id, body: text })), type: 'JSON' }
+  const input = at('structs.parquet')
+  const schema = [
+    { name: 'root', num_children: 2 },
+    { name: 'text', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+    { name: 'meta', num_children: 2, repetition_type: 'OPTIONAL' },
+    { name: 'id', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+    { name: 'body', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+  ]
+  const columnData = [
+    { name: 'text', data: texts.data },
+    { name: 'meta', data: meta.data },
+  ]
+  fs.writeFileSync(input, Buffer.from(parquetWriteBuffer({ columnData, schema, rowGroupSize: 100 })))
+  for (const field of ['text', 'meta.body']) {
+    const request = { ...BASE, inputs: input, output: at(`structs-${field}`), field, idField: 'meta.id' }
+    await tokenizeCorpus(request)
+    fs.utimesSync(input, new Date(Date.now() + 5000), new Date(Date.now() + 5000))
+    assert.equal((await tokenizeCorpus(request)).kept, stems(request.output).length)
+  }
+})
+
 test('damaged files end in an error with a code, or are left out', { timeout: 120_000 }, async () => {
   const small = table(
     'small.parquet',

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 
 import { parquetWriteBuffer } from 'hyparquet-writer'
 
@@ -160,6 +161,21 @@ for (const [name, given] of Object.entries({
     assert.equal(budget.used, 0)
   })
 }
+
+test('the memory of a row is released if its input is damaged', async () => {
+  const whole = gzipSync(jsonl([{ text: 'small' }, { text: LARGE }]), { level: 0 })
+  fs.writeFileSync(at('damaged.jsonl.gz'), whole.subarray(0, whole.length - 1000))
+  const budget = new ByteBudget(5 << 20)
+  /** @type {Memory[]} */
+  const memories = []
+  const memory = new Memory(budget, memories)
+  memories.push(memory)
+  const given = { inputs: [at('damaged.jsonl.gz')], output: undefined, dryRun: true }
+  const [{ documents, skipped }] = await doShards(undefined, () => memory, given)
+  assert.deepEqual([documents, skipped.rows], [1, 1])
+  assert.ok(memory.reserved > 0)
+  assert.equal(budget.used, 0)
+})
 
 test('memory is reserved in two steps: for a medium row, and for the longest row', async () => {
   const folder = at('steps')

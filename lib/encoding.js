@@ -235,6 +235,7 @@ class Encoding {
 
   tokenToSequence(token) {
     checkId('token', token)
+    // As in Hugging Face's library, one past the last token has a sequence too.
     if (this.sequenceRanges.length === 0) return token <= this.length ? 0 : undefined
     const found = this.sequenceRanges.filter(({ start, end }) => start <= token && token < end)
     return found.length > 0 ? Math.max(...found.map(({ sequence }) => sequence)) : undefined

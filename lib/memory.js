@@ -102,7 +102,7 @@ const { clearTimeout, setTimeout } = globalThis
 /** The step that the timer is set for; undefined if it is not set. */
 let pending
 let timer
-/** Whether this thread has received a result since then. */
+/** Whether this thread has received a result since the timer was set. */
 let hasResults = false
 
 /** Sets the timer for a step. It does not keep the process alive. */

@@ -58,7 +58,7 @@ function withVersionCheck(load) {
  */
 function versionsThatDiffer(platform) {
   try {
-    const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
+    const requireFrom = ownRequire()
     const [own, addon] = ['../package.json', `tokenlane-${platform}/package.json`].map(
       (name) => requireFrom(name).version,
     )
@@ -66,6 +66,11 @@ function versionsThatDiffer(platform) {
   } catch {
     return undefined
   }
+}
+
+/** The `require` of this file in its package, also in a bundle. */
+function ownRequire() {
+  return createRequire(path.join(packageRoot(), 'lib', 'native.js'))
 }
 
 function raise(thrown) {
@@ -80,7 +85,7 @@ function loadDirectly() {
   const name = `tokenlane-${platformName()}`
   if (versionsThatDiffer(platformName()) !== undefined) return undefined
   try {
-    const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
+    const requireFrom = ownRequire()
     return requireFrom(path.join(requireFrom.resolve(`${name}/package.json`), '..', `${name.replace('-', '.')}.node`))
   } catch {
     return undefined
@@ -121,7 +126,7 @@ function explain(cause) {
 /** Returns the error of each file of the addon. The error of the generated loader has no codes. */
 function attempts(platform) {
   const failures = []
-  const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
+  const requireFrom = ownRequire()
   for (const place of [
     () => process.env.NAPI_RS_NATIVE_LIBRARY_PATH,
     () => `../tokenlane.${platform}.node`,
@@ -186,7 +191,7 @@ function missingHint(platform) {
 
 function isInstalled(platform) {
   try {
-    createRequire(path.join(packageRoot(), 'lib', 'native.js')).resolve(`tokenlane-${platform}`)
+    ownRequire().resolve(`tokenlane-${platform}`)
     return true
   } catch {
     return false

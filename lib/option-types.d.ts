@@ -350,7 +350,8 @@ export interface PretrainedOptions extends LoadOptions {
   /** A branch, a tag or a commit. Default: `'main'`. */
   revision?: string | undefined
   /**
-   * The path of the tokenizer in the repository. Default: `'tokenizer.json'`, else `'tekken.json'`.
+   * The path of the tokenizer in the repository. Default: the first of `tokenizer.json`,
+   * `tekken.json`, a SentencePiece model, `vocab.json` and `vocab.txt` that is there.
    */
   file?: string | undefined
   /**

@@ -1,13 +1,12 @@
 'use strict'
 
 /**
- * Returns `max`, or one less if a text slice of `max` units from `start` ended inside of a
+ * The length of the longest prefix of at most `max` UTF-16 units that does not end inside of a
  * surrogate pair.
  */
-function charactersUpTo(text, max, start = 0) {
-  const end = start + max
-  if (end >= text.length) return text.length - start
-  return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? max - 1 : max
+function charactersUpTo(text, max) {
+  if (max >= text.length) return text.length
+  return (text.charCodeAt(max - 1) & 0xfc00) === 0xd800 ? max - 1 : max
 }
 
 module.exports = { charactersUpTo }

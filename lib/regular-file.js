@@ -114,7 +114,6 @@ module.exports = {
   checkRegular,
   isAbsence,
   lstatIfThere,
-  notRegular,
   openRegular,
   readRegular,
   readRegularSync,

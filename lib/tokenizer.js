@@ -165,7 +165,7 @@ class Tokenizer {
     try {
       return await loaded({ file: name })
     } catch (failure) {
-      if (!sources.modelFolder?.isModel(name, failure)) throw failure
+      if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
       return loaded(await sources.modelFolder.modelOf(name))
     }
   }
@@ -181,7 +181,7 @@ class Tokenizer {
     try {
       return loaded({ file: name })
     } catch (failure) {
-      if (!sources.modelFolder?.isModel(name, failure)) throw failure
+      if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
       return loaded(sources.modelFolder.modelOfSync(name))
     }
   }

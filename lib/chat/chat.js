@@ -43,8 +43,8 @@ class TemplateChat {
       documents: documents ?? null,
       add_generation_prompt: addGenerationPrompt,
     }
-    // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
     const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
+    // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
     return require('./template.js').render(source, { ...this.#tokens, ...variables, ...given }, finish)
   }
 

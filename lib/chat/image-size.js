@@ -73,7 +73,7 @@ const uint24 = (at, from) => at.getUint16(from, true) | (at.getUint8(from + 2) <
 
 /** Markers of a JPEG that start a frame: SOF0 to SOF15 without DHT, JPG and DAC. */
 const isFrame = (marker) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-/** Markers without a length: fill bytes, TEM and the restart markers. */
+/** Markers without a length: TEM and the restart markers. */
 const isAlone = (marker) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
 
 function sizeOfJpeg(at) {

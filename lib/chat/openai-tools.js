@@ -4,7 +4,7 @@
 // with tiktoken", section 7). The rule covers the name and description of a function, and the name,
 // type, description and enum of its properties. Anything else in a schema is not documented.
 
-/** Tokens of a function beside its texts, by encoding. OpenAI measured the others for both. */
+/** Tokens of a function beside its texts, by encoding. The other numbers hold for both. */
 const PER_FUNCTION = { cl100k_base: 10, o200k_base: 7 }
 const PER_PROPERTIES = 3
 const PER_PROPERTY = 3
@@ -12,7 +12,7 @@ const PER_ENUM = -3
 const PER_ENUM_VALUE = 3
 const PER_LIST = 12
 
-/** Fields without text of their own: the rule has no tokens for them. */
+/** The fields that the rule covers. Those that are not counted take no tokens of their own. */
 const FUNCTION_FIELDS = ['name', 'description', 'parameters', 'strict']
 const PARAMETER_FIELDS = ['type', 'properties', 'required', 'additionalProperties', '$schema']
 const PROPERTY_FIELDS = ['type', 'description', 'enum']

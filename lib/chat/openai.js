@@ -53,15 +53,15 @@ class OpenAiChat {
     if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options)
     throw error(
       'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
-      `${this.#encoding} has no chat template, because OpenAI does not say which text a chat becomes; countChat says how ` +
-        'long it is, and the option chatTemplate renders a template of yours',
+      `${this.#encoding} has no chat template, because OpenAI does not say which text a chat becomes; countChat ` +
+        'counts its tokens, and the option chatTemplate renders a template of yours',
     )
   }
 
   /** `countOf` returns the number of tokens of a text. */
   count(messages, options = {}, countOf) {
     if (!CHAT_ENCODINGS.includes(this.#encoding)) {
-      const message = `there is no rule for chats in ${this.#encoding}: it is for ${CHAT_ENCODINGS.join(' and ')}`
+      const message = `OpenAI documents no rule for chats in ${this.#encoding}, only in ${CHAT_ENCODINGS.join(' and ')}`
       throw error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
     }
     checkKnown(options, OPENAI_OPTIONS)

@@ -50,7 +50,7 @@ export class DocumentReader {
   /** The addon's reader of the lines of the part. */
   #lines = /** @type {any} */ (undefined)
   /** Whether JavaScript reads the documents of all lines. */
-  #isOwn = false
+  #readsAllLines = false
   /** Readers of the addon by the unit of their rows. */
   #readers = /** @type {Record<string, object>} */ ({})
   #maxRow = 0
@@ -85,7 +85,7 @@ export class DocumentReader {
     this.#maxRow = maxRowBytes(part, this.#content)
     this.#row = 0
     this.#batch.startPart(part)
-    this.#isOwn = !this.#isForAddon(rows)
+    this.#readsAllLines = !this.#isForAddon(rows)
     if (rows !== 'json' && rows !== 'lines') return
     this.#readers[rows] ??= this.#lineReader(rows)
     this.#lines = this.#readers[rows]
@@ -107,7 +107,7 @@ export class DocumentReader {
   /** Creates a reader of the addon. If JavaScript reads the lines, it only keeps them. */
   #lineReader(rows) {
     const { field, idField, groupBy } = this.#content
-    if (rows === 'lines' || this.#isOwn) return native.lineReader(undefined, undefined, this.#maxRow)
+    if (rows === 'lines' || this.#readsAllLines) return native.lineReader(undefined, undefined, this.#maxRow)
     return native.lineReader(field, idField ?? groupBy, this.#maxRow)
   }
 
@@ -115,7 +115,7 @@ export class DocumentReader {
   load(rows) {
     this.#rows = rows
     this.#next = 0
-    if (!this.#isOwn && rows.lines !== undefined) native.loadLines(this.#lines, rows.lines)
+    if (!this.#readsAllLines && rows.lines !== undefined) native.loadLines(this.#lines, rows.lines)
   }
 
   /** Adds rows until a batch is full, and returns it; `undefined` when all rows are added. */
@@ -169,7 +169,7 @@ export class DocumentReader {
     }
     const start = this.#next
     let end
-    if (this.#isOwn) {
+    if (this.#readsAllLines) {
       end = lines === undefined ? -1 : lines.indexOf(NEWLINE, start)
       if (end === -1) end = length
     } else {

@@ -100,6 +100,8 @@ async function* rowsOfPart(part, base, content, hooks, gatherer) {
       { path: part.path, at: 0, line: undefined },
       new Failure(failure.code.slice('ERR_TOKENLANE_'.length), failure.message),
     )
+    // Memory may be reserved for a row that was not read to its end.
+    hooks.memory?.release()
   } finally {
     await input.close()
   }

@@ -30,7 +30,7 @@ export class Encoder {
 
   /**
    * @param {import('../../index.js').Tokenizer} tokenizer
-   * @param {import('./options.mjs').Content} content with a type
+   * @param {import('./options.mjs').Content} content
    * @param {{ bos?: number, eos?: number }} ids
    * @param {import('./stats.mjs').Stats} stats
    * @param {{ threads?: number, memory?: import('./documents.mjs').RowMemory, shards?: () => number
@@ -215,10 +215,11 @@ export class Encoder {
     for (let at = 0; at < ids.length; at++) bits |= ids[at]
     if (bits >>> 0 <= most) return
     const id = ids.find((one) => one > most)
-    throw error(
-      'ERR_TOKENLANE_ARGUMENT_VALUE',
-      `the id ${id} does not fit into ${this.#content.type ?? '31 bits'}: choose the type u32 (--type u32)`,
-    )
+    const reason =
+      this.#content.type === 'u16'
+        ? 'does not fit into u16: choose the type u32 (--type u32)'
+        : `is larger than ${most}, the largest id that a corpus job stores`
+    throw error('ERR_TOKENLANE_ARGUMENT_VALUE', `the id ${id} ${reason}`)
   }
 }
 

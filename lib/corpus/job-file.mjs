@@ -1,6 +1,6 @@
 // job.json: everything that the shards of an output folder depend on.
 
-import { otherJob } from './errors.mjs'
+import { error, otherJob } from './errors.mjs'
 import { JOB } from './layout.mjs'
 
 /** The version of the files in the output folder. */
@@ -21,4 +21,12 @@ export async function readJob(store) {
     // Reported below.
   }
   throw otherJob(`${store.where(JOB)} was not written by this version of tokenlane: name another output folder`)
+}
+
+/** Like `readJob`, but throws if there is none. `output` is the folder as the caller named it. */
+export async function existingJob(store, output) {
+  const job = await readJob(store)
+  if (job !== undefined) return job
+  const reason = `there is no ${JOB}, so this is not the output of a corpus job`
+  throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: ${reason}`)
 }

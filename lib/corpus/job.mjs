@@ -148,7 +148,7 @@ class Run {
       )
       await handle.sync()
       if (summary.shards === 0)
-        throw error('ERR_TOKENLANE_FILE_NOT_FOUND', 'the inputs hold no text: there is no file that is not empty')
+        throw error('ERR_TOKENLANE_FILE_NOT_FOUND', 'the inputs contain no text: all their files are empty')
       this.#emit({ event: 'plan', ...summary })
       return summary
     } catch (failure) {
@@ -296,6 +296,6 @@ function checkSame(before, now) {
   const [name] = names
   const show = (value) => (value === undefined ? 'none' : JSON.stringify(value))
   throw otherJob(
-    `the output folder holds another job: there ${name} is ${show(was[name])}, here it is ${show(is[name])}; name another folder, or go on as before`,
+    `the output folder holds another job: there ${name} is ${show(was[name])}, here it is ${show(is[name])}; name another folder, or use the same options`,
   )
 }

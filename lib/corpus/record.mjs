@@ -43,8 +43,9 @@ export async function* recordsOf(store, shards) {
 
 /** How a file differs from its record; `undefined` if it does not. */
 export async function differenceOf(store, { name, bytes, sha256 }, check) {
-  const own = String(name).replace(/^.*[/\\]/s, '')
-  const found = check === 'sha256' ? await store.hashOf(own) : await store.sizeOf(own)
+  // A record is not trusted: a name in it must not lead out of the folder.
+  const base = String(name).replace(/^.*[/\\]/s, '')
+  const found = check === 'sha256' ? await store.hashOf(base) : await store.sizeOf(base)
   if (found === undefined) return 'it is missing'
   if (found.bytes !== bytes) return `it has ${found.bytes} bytes, but its record says ${bytes}`
   if (found.sha256 !== undefined && found.sha256 !== sha256)

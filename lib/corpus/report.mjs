@@ -2,9 +2,8 @@
 
 import path from 'node:path'
 
-import { error, wrongType, wrongValue } from './errors.mjs'
-import { readJob } from './job-file.mjs'
-import { JOB } from './layout.mjs'
+import { wrongType, wrongValue } from './errors.mjs'
+import { existingJob } from './job-file.mjs'
 import { Totals } from './manifest.mjs'
 import { Groups, MAX_SHOWN } from './report-groups.mjs'
 import { page } from './report-page.mjs'
@@ -30,13 +29,7 @@ export async function writeReport(output, file, options = {}) {
   if (price !== undefined && typeof price !== 'number') throw wrongType('price', 'a number', price)
   if (price !== undefined && !(price >= 0 && price < Infinity)) throw wrongValue('price', 'a price, 0 or more', price)
   const store = await openStore(output)
-  const job = await readJob(store)
-  if (job === undefined) {
-    throw error(
-      'ERR_TOKENLANE_FILE_NOT_FOUND',
-      `${output}: there is no ${JOB}, so this is not the output of a corpus job`,
-    )
-  }
+  const job = await existingJob(store, output)
   const sums = new Sums()
   for await (const record of recordsOf(store, job.plan.shards)) if (record?.job === job.id) sums.add(record)
   await writeWhole(path.resolve(file), page(job, sums, price))

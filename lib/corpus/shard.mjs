@@ -1,6 +1,6 @@
-// Processes one shard: reads its part of the plan and writes its files. The bytes of the files
-// depend only on the inputs, the tokenizer and the options. The record is written last, so a shard
-// without a record is not done.
+// Processes one shard: reads the documents of its parts and writes its files. The bytes of the
+// files depend only on the inputs, the tokenizer and the options. The record is written last, so a
+// shard without a record is not done.
 
 import { createHash } from 'node:crypto'
 import os from 'node:os'

@@ -1,8 +1,8 @@
 // Random orders of shards, and of the documents of a shard. They depend only on a seed.
 //
 // The documents of a shard are distributed at random to buckets on disk, and each bucket is
-// shuffled in memory. Every order is equally likely, as if all documents were shuffled at once. Of
-// a bucket with large documents, only their positions are in memory.
+// shuffled in memory. Every order is equally likely, as if all documents were shuffled at once. If
+// a bucket has large documents, only the positions of its documents are in memory.
 
 import { createHash } from 'node:crypto'
 

@@ -52,7 +52,7 @@ export class Stats {
    */
   lengths = []
   skipped = { rows: 0, codes: /** @type {Record<string, number>} */ ({}), listed: /** @type {object[]} */ ([]) }
-  /** The same counts per input. */
+  /** The counts per input. */
   sources = /** @type {Record<string, Counts & { skipped: number }>} */ ({ __proto__: null })
   /** With the option groupBy, the counts per group. */
   #groups = /** @type {Map<string, Counts>} */ (new Map())

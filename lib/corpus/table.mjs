@@ -102,7 +102,7 @@ export async function rowGroups(input) {
  * @param {import('./store/input.mjs').Input} input
  * @param {import('./options.mjs').Content} content
  * @param {(hashed: Buffer, bytes: number) => void} onRead receives the numbers of bytes while they
- *   are read, and a hash of each column at its end
+ *   are read, and a hash of each column at the end of its row group
  * @returns {AsyncGenerator<TableRow[]>}
  */
 export async function* tableRows(part, input, content, onRead) {
@@ -120,8 +120,7 @@ export async function hashTable(part, input, content, onRead) {
   const table = new Table(input, await metadataOf(input), new Ratio(content.maxRatio), onRead)
   for (const group of table.metadata.row_groups) {
     if (!isIn(part, group)) continue
-    const fields = [content.field, content.idField, content.groupBy].filter((field) => field !== undefined)
-    for (const column of new Set(fields.flatMap((field) => table.chunksOf(group, field)))) {
+    for (const column of table.columnsOf(group, content)) {
       const window = new Window(table, column)
       while (window.left > 0) {
         await window.fill(1)
@@ -150,16 +149,17 @@ async function* groupRows(table, group, first, path, content) {
     for await (const values of texts) {
       const rows = []
       for (const value of values) {
-        for (const values of others) if (values?.isRead === false) await values.read()
+        for (const other of others) if (other?.isRead === false) await other.read()
         rows.push({ path, at: row, row: row + 1, value, id: others[0]?.take(), group: others[1]?.take() })
         row += 1
       }
       yield rows
     }
-    for (const values of others) await values?.end()
+    for (const other of others) await other?.end()
+    table.reportHashes(group, content)
   } finally {
     await texts.return(undefined)
-    for (const values of others) await values?.close()
+    for (const other of others) await other?.close()
   }
 }
 
@@ -207,6 +207,8 @@ class Values {
 class Table {
   #lib = /** @type {any} */ (undefined)
   #compressors
+  /** The hashes of the column chunks that were read. */
+  #hashes = new Map()
 
   constructor(input, metadata, ratio, onRead) {
     this.input = input
@@ -239,6 +241,18 @@ class Table {
   chunksOf(group, field) {
     const top = this.#top(field)
     return group.columns.map(({ meta_data }) => meta_data).filter(({ path_in_schema }) => path_in_schema[0] === top)
+  }
+
+  /** The column chunks that a job reads, each once. */
+  columnsOf(group, { field, idField, groupBy }) {
+    const fields = [field, idField, groupBy].filter((name) => name !== undefined)
+    return new Set(fields.flatMap((name) => this.chunksOf(group, name)))
+  }
+
+  /** Reports the hashes of the columns of a row group, in the order of `hashTable`. */
+  reportHashes(group, content) {
+    for (const chunk of this.columnsOf(group, content)) this.onRead(this.#hashes.get(chunk), 0)
+    this.#hashes.clear()
   }
 
   /**
@@ -296,7 +310,7 @@ class Table {
       await window.fill(1)
       window.drop(window.bytes.length)
     }
-    this.onRead(window.digest(), 0)
+    this.#hashes.set(chunk, window.digest())
   }
 
   /** Reads the next page and checks its header. */
@@ -384,8 +398,8 @@ class Table {
   }
 
   /**
-   * Reads column chunks into memory, checks their pages and reports their hashes. Returns the bytes
-   * by their position in the file.
+   * Reads column chunks into memory, checks their pages and computes their hashes. Returns the
+   * bytes by their position in the file.
    */
   async #checkedParts(chunks) {
     const parts = new Map()
@@ -405,7 +419,7 @@ class Table {
         window.drop(window.bytes.length)
       }
       parts.set(startOf(chunk), Buffer.concat(pieces))
-      this.onRead(window.digest(), 0)
+      this.#hashes.set(chunk, window.digest())
     }
     return parts
   }

@@ -1,7 +1,7 @@
 // Compares an output folder with its records: the plan, the files of each shard, and the manifest.
 
-import { error, wrongType } from './errors.mjs'
-import { readJob } from './job-file.mjs'
+import { wrongType } from './errors.mjs'
+import { existingJob } from './job-file.mjs'
 import { JOB, MANIFEST, PLAN } from './layout.mjs'
 import { Totals, readManifestEnds } from './manifest.mjs'
 import { differenceOf, recordName, recordsOf } from './record.mjs'
@@ -27,12 +27,7 @@ export async function verifyCorpus(output, options = {}) {
   const onEvent = options.onEvent ?? (() => {})
   if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
   const store = await openStore(output)
-  const job = await readJob(store)
-  if (job === undefined)
-    throw error(
-      'ERR_TOKENLANE_FILE_NOT_FOUND',
-      `${output}: there is no ${JOB}, so this is not the output of a corpus job`,
-    )
+  const job = await existingJob(store, output)
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
   const report = (file, problem) => {
     found.problems += 1

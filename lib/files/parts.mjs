@@ -2,10 +2,10 @@
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
 //
-// SYSTEM identifies the running system: this boot of this machine, and the container. PID and START
-// identify the process; START tells processes with the same PID apart. A process is looked up only
-// in its own system. Therefore files of other machines that share a folder are never removed, and
-// neither are files from before a reboot.
+// SYSTEM identifies the running system: on Linux this boot of this machine, and the container;
+// elsewhere the machine. PID and START identify the process; START tells processes with the same
+// PID apart. A process is looked up only in its own system. Therefore files of other machines that
+// share a folder are never removed, and on Linux neither are files from before a reboot.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -13,7 +13,7 @@ import os from 'node:os'
 import path from 'node:path'
 
 const PART_NAME = /^\..*\.tokenlane-([0-9a-f]{12})-(\d+)-(\d+)-\d+\.part$/s
-/** Bytes of the output's own name that are kept: names have 255 at most. */
+/** Bytes of the output's name in the name of its unfinished file. File names have at most 255. */
 const KEPT_NAME_BYTES = 100
 
 const attempt = (work) => {
@@ -24,7 +24,7 @@ const attempt = (work) => {
   }
 }
 
-/** Identifies a system without an id by the addresses of its network cards. */
+/** The id of this boot; without one, the addresses of the network cards. */
 const machine = () =>
   attempt(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ||
   attempt(() =>
@@ -43,7 +43,7 @@ const SYSTEM = createHash('sha256')
 
 /** The start time of a process, in ticks since the boot; 0 if the system does not provide it. */
 function startOf(pid) {
-  // The name of the program, in parentheses, can hold anything.
+  // The name of the program, in parentheses, can contain anything.
   const stat = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0'
 }

@@ -36,18 +36,18 @@ async function download(source, cache, { signal, onProgress }) {
   const blob = cache.blob(source.etag)
   const folder = path.dirname(blob)
   const own = `${blob}.${temporaryName()}`
-  const left = `${blob}.tokenlane.incomplete`
+  const leftover = `${blob}.tokenlane.incomplete`
   // CREATE fails if a file or a link with that name exists.
   const file = await inCache(folder, () => fs.open(own, CREATE))
   let isComplete = false
   try {
-    const resumed = await inCache(folder, () => resumeFrom(blob, left, file, source.size))
+    const resumed = await inCache(folder, () => resumeFrom(blob, leftover, file, source.size))
     await fill(file, folder, resumed, source, { signal, onProgress })
     await inCache(folder, () => file.sync())
     isComplete = true
   } finally {
     await file.close()
-    if (!isComplete) await keepPartial(own, left)
+    if (!isComplete) await keepPartial(own, leftover)
   }
   await inCache(folder, () =>
     fs.rename(own, blob).catch(async (failure) => {
@@ -64,7 +64,7 @@ async function download(source, cache, { signal, onProgress }) {
  * Copies the longest partial file of earlier downloads to the start of our file, and returns its
  * length.
  */
-async function resumeFrom(blob, left, file, size) {
+async function resumeFrom(blob, leftover, file, size) {
   const longest = (await parts(blob)).filter((part) => part.length <= size).sort((a, b) => b.length - a.length)[0]
   if (longest === undefined || longest.length === 0) return 0
   let from
@@ -87,18 +87,18 @@ async function resumeFrom(blob, left, file, size) {
     await from.close()
   }
   // No process writes to this partial file; others may still be in use.
-  if (longest.place === left) await fs.rm(left, { force: true }).catch(() => {})
+  if (longest.place === leftover) await fs.rm(leftover, { force: true }).catch(() => {})
   return length
 }
 
 /** Keeps our partial file for the next download, unless it is empty. */
-async function keepPartial(own, left) {
+async function keepPartial(own, leftover) {
   const stat = await fs.lstat(own).catch(() => undefined)
   // `rename` replaces an existing link and does not follow it.
   const isKept =
     stat !== undefined &&
     stat.size > 0 &&
-    (await fs.rename(own, left).then(
+    (await fs.rename(own, leftover).then(
       () => true,
       () => false,
     ))

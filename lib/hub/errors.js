@@ -54,8 +54,8 @@ function noRepo(repo, endpoint, hasToken) {
 function noFile(path, { repo, revision, endpoint }) {
   return error(
     'ERR_TOKENLANE_HUB_FILE_NOT_FOUND',
-    `there is no ${path} in '${repo}' at '${revision}' on ${endpoint}: look which files it has on ${endpoint}/${repo}/tree/${revision}, ` +
-      'and name one with the option file',
+    `there is no ${path} in '${repo}' at '${revision}' on ${endpoint}: choose one of the files on ` +
+      `${endpoint}/${repo}/tree/${revision}, and name it with the option file`,
   )
 }
 

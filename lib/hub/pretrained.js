@@ -5,7 +5,7 @@
 
 const path = require('node:path')
 
-const { CONFIGS, SENTENCEPIECE } = require('../model/folder.js')
+const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE } = require('../model/folder.js')
 const { optional } = require('../optional.js')
 const { COMMIT, RepoCache } = require('./cache.js')
 const { download } = require('./download.js')
@@ -18,7 +18,6 @@ const { shared } = require('./shared.js')
 const { Transport } = require('./transport.js')
 
 const RESOLVE_ATTEMPTS = 3
-const JSON_TOKENIZERS = ['tokenizer.json', 'tekken.json']
 const TOKENIZERS = [...JSON_TOKENIZERS, ...SENTENCEPIECE, 'vocab.json', 'vocab.txt']
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
@@ -280,7 +279,8 @@ class Search {
         return names
       })
     const refusedIsNone = (failure) => {
-      if (failure.code === 'ERR_TOKENLANE_HUB_FILE_NOT_FOUND' || failure.status < 500) return []
+      const isRefused = failure.code === 'ERR_TOKENLANE_HUB_SERVER' && failure.status < 500
+      if (isRefused || failure.code === 'ERR_TOKENLANE_HUB_FILE_NOT_FOUND') return []
       throw failure
     }
     const names = await retry(list, RESOLVE_ATTEMPTS, this.#run.signal).catch(refusedIsNone)

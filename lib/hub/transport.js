@@ -177,11 +177,15 @@ class Transport {
     return refused(response, { ...this.#about, endpoint, hasToken: token !== undefined })
   }
 
-  async #request(url, init, stay) {
+  /**
+   * Sends a request and follows redirects. With `isProbe`, a redirect to another server is returned
+   * if the hub has described the file.
+   */
+  async #request(url, init, isProbe) {
     const { endpoint, token, answerTimeout } = this.#settings
     const hub = new URL(endpoint).origin
     let target = new URL(url)
-    let left = false
+    let hasLeft = false
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
       const headers = new Headers(init?.headers)
       headers.set('user-agent', `tokenlane/${version}; node/${process.versions.node}`)
@@ -190,9 +194,9 @@ class Transport {
       const response = await fetch(target, { ...init, headers, redirect: 'manual', signal: this.#controller.signal })
       const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
       const away = location !== null && URL.canParse(location)
-      if (target.origin === hub) this.#note(response.headers, left)
-      left ||= away
-      if (location === null || (stay && away && this.#isDescribed())) return response
+      if (target.origin === hub) this.#note(response.headers, hasLeft)
+      hasLeft ||= away
+      if (location === null || (isProbe && away && this.#isDescribed())) return response
       cancelBody(response)
       target = this.#redirected(location, target)
     }
@@ -210,11 +214,11 @@ class Transport {
    * Keeps headers of the hub. After a redirect to another server, headers only fill gaps, because
    * that server creates its own ETags.
    */
-  #note(headers, left) {
+  #note(headers, hasLeft) {
     for (const name of HUB_HEADERS) {
       const value = headers.get(name)
       const known = this.headers[name]
-      if (value !== null && (known === undefined || (name === 'etag' && !left))) this.headers[name] = value
+      if (value !== null && (known === undefined || (name === 'etag' && !hasLeft))) this.headers[name] = value
     }
   }
 

@@ -13,13 +13,13 @@ const { tokenizerJson } = require('./tokenizer-json.js')
 /** Bytes of all files of a tokenizer that are read here. */
 const MAX_FOLDER_BYTES = 256 * 2 ** 20
 
-/** SentencePiece models, by the names that transformers uses. */
+/** Files that are whole tokenizers; SentencePiece models have the names that transformers uses. */
+const JSON_TOKENIZERS = ['tokenizer.json', 'tekken.json']
 const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model']
-/** Files that are whole tokenizers, and files that need others. */
-const WHOLE_TOKENIZERS = ['tokenizer.json', 'tekken.json', ...SENTENCEPIECE]
+/** Files that need others. */
 const VOCABULARIES = ['vocab.json', 'vocab.txt']
 const CONFIGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json', 'config.json']
-const LOOKED_FOR = [...WHOLE_TOKENIZERS, 'vocab.json with merges.txt', 'vocab.txt']
+const LOOKED_FOR = [...JSON_TOKENIZERS, ...SENTENCEPIECE, 'vocab.json with merges.txt', 'vocab.txt']
 
 /** The builders of tokenizer-json.js by class, and by `model_type` of config.json. */
 const CLASSES = {
@@ -27,7 +27,7 @@ const CLASSES = {
   Gpt2: /^GPT2Tokenizer$/,
   Roberta: /^(?:Roberta|Longformer|Bart)Tokenizer$/,
   Clip: /^CLIPTokenizer$/,
-  /** Classes with the ids of the file. */
+  /** Classes whose ids are those of the SentencePiece model. */
   SentencePiece: /^(?:Llama|CodeLlama|Gemma|T5|MT5|Albert|XLNet|DebertaV2|Reformer|BigBird|RemBert|FNet)Tokenizer$/,
 }
 const MODEL_TYPES = {
@@ -52,8 +52,8 @@ function placeOf(file) {
   return /\.json$/.test(file) && path.basename(file) !== 'vocab.json' ? file : path.dirname(file)
 }
 
-/** Whether a file failed to load because it is a folder, or only a part of a tokenizer. */
-function isModel(file, { code }) {
+/** Whether a file failed to load because it is a folder, or needs other files of its folder. */
+function needsFolder(file, { code }) {
   const name = path.basename(file)
   if (code === 'ERR_TOKENLANE_NOT_A_FILE') return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
   const isPart = VOCABULARIES.includes(name) || name === 'merges.txt'
@@ -65,7 +65,10 @@ function isModel(file, { code }) {
  * the tokenizer.
  */
 async function modelOf(place) {
-  const plan = planOf(place, await listed(() => fs.promises.readdir(folderOf(place))))
+  const names = await fs.promises.readdir(folderOf(place)).catch((failure) => {
+    throw cannotList(failure)
+  })
+  const plan = planOf(place, names)
   for (const step of plan.reads()) step.bytes = await read(plan, () => readRegular(step.file, plan.left))
   return plan.model()
 }
@@ -88,14 +91,6 @@ function modelOfSync(place) {
     plan.left -= step.bytes?.length ?? 0
   }
   return plan.model()
-}
-
-async function listed(list) {
-  try {
-    return await list()
-  } catch (failure) {
-    throw cannotList(failure)
-  }
 }
 
 async function read(plan, readFile) {
@@ -137,7 +132,7 @@ class Plan {
 
   /** Yields the files to read as { file }; the caller sets `bytes`. */
   *reads() {
-    if (this.#wanted === undefined && WHOLE_TOKENIZERS.slice(0, 2).some((name) => this.#names.has(name))) return
+    if (this.#jsonTokenizer() !== undefined) return
     for (const name of CONFIGS) yield* this.#read(name)
     const vocabulary = this.#vocabulary()
     if (vocabulary === undefined) return
@@ -150,6 +145,10 @@ class Plan {
     const step = { file: path.join(this.#folder, name), bytes: undefined }
     yield step
     if (step.bytes !== undefined) this.#texts.set(name, step.bytes)
+  }
+
+  #jsonTokenizer() {
+    return this.#wanted === undefined ? JSON_TOKENIZERS.find((name) => this.#names.has(name)) : undefined
   }
 
   /** The vocabulary from which to build the tokenizer, unless another file is a whole tokenizer. */
@@ -172,8 +171,8 @@ class Plan {
   }
 
   #found() {
-    const whole = WHOLE_TOKENIZERS.slice(0, 2).find((name) => this.#names.has(name))
-    if (this.#wanted === undefined && whole !== undefined) return { file: whole }
+    const whole = this.#jsonTokenizer()
+    if (whole !== undefined) return { file: whole }
     const kind = this.#kind()
     const vocabulary = this.#vocabulary()
     const file = this.#wanted === undefined ? this.#sentencePiece(kind) : undefined
@@ -230,4 +229,4 @@ class Plan {
   }
 }
 
-module.exports = { CONFIGS, SENTENCEPIECE, LOOKED_FOR, isModel, modelOf, modelOfSync, placeOf }
+module.exports = { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, needsFolder, modelOf, modelOfSync, placeOf }

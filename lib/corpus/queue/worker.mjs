@@ -245,7 +245,8 @@ class CorpusWorker {
     this.#isClosing = true
     this.#fail(failure)
     // Not awaited, because closing waits for the current job, which called this.
-    this.#worker.close().catch(() => {})
+    const closed = this.#worker.close()
+    closed.finally(() => this.#endThreads()).catch(() => {})
   }
 
   /** Processes a shard. */

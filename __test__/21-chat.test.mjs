@@ -96,6 +96,12 @@ test('templates come from the config, from files besides the tokenizer, or from 
     assert.equal(text(tokenizer, { tools: [{}], chatTemplate: 'default' }), 'file <s>')
     assert.equal(text(tokenizer, { chatTemplate: 'mine {{ bos_token }}' }), 'mine <s>')
   }
+  for (const chat_template of [{ tool_use: 'tools' }, [{ name: 'tool_use', template: 'tools' }]]) {
+    const tokenizer = Tokenizer.fromFileSync(folderOf({ 'tokenizer_config.json': JSON.stringify({ chat_template }) }))
+    assert.equal(text(tokenizer, { tools: [] }), 'tools')
+    assert.equal(text(tokenizer, { chatTemplate: 'tool_use' }), 'tools')
+    assert.throws(() => text(tokenizer), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING' })
+  }
   const options = {
     chatTemplate: 'told {{ eos_token }}',
     config: { eos_token: { content: '</s>' }, chat_template: 'no' },

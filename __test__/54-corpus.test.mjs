@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -467,6 +468,17 @@ test('damaged compressed input', async () => {
   const { result } = await run({ inputs: [input, at('data')], onError: 'skip' })
   assert.ok(result.documents >= expected.length)
   assert.equal(result.skipped, 1)
+
+  // Text that hardly shrinks, with a damaged byte in the middle.
+  const rows = Array.from({ length: 200 }, () => ({ text: randomBytes(60_000).toString('base64') }))
+  const long = zlib.gzipSync(jsonl(rows))
+  long.fill(0xff, long.length >> 1, (long.length >> 1) + 40)
+  fs.writeFileSync(input, long)
+  const request = { ...BASE, inputs: input, output: at('damaged'), onError: 'skip' }
+  assert.equal((await tokenizeCorpus(request)).skipped, 1)
+  const later = new Date(Date.now() + 5000)
+  fs.utimesSync(input, later, later)
+  assert.equal((await tokenizeCorpus(request)).kept, 1)
 })
 
 test('a row is found whole wherever the file is read in two', async () => {

@@ -224,6 +224,14 @@ test('an input that changed far from its ends after its shard was done is refuse
   assert.match(error.message, /the SHA-256 of what was read was [0-9a-f]{64} and is [0-9a-f]{64}/)
 })
 
+test('a job in a script that has no file', () => {
+  const script = `import { tokenizeCorpus } from ${JSON.stringify(new URL('../lib/corpus/index.js', import.meta.url).href)}
+    const result = await tokenizeCorpus(${JSON.stringify({ ...OPTIONS, output: at('script'), concurrency: 2 })})
+    console.log(result.shards)`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  assert.equal(stdout, `${shards}\n`, stderr)
+})
+
 test('an input that changes between the plan and its shard is refused', async () => {
   for (const change of [
     (input) => fs.appendFileSync(input, '{"text":"more"}\n'),

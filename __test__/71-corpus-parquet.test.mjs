@@ -207,6 +207,12 @@ test('damaged files end in an error with a code, or are left out', { timeout: 12
   fs.writeFileSync(input, whole.subarray(0, -3))
   const { result } = await run({ inputs: [input, at('rows.jsonl')], onError: 'skip' })
   assert.equal(result.documents, rows.filter(({ text }) => text !== '').length)
+  // In the first page: the rest is left out, and is read only to compare the file with itself.
+  fs.writeFileSync(input, Buffer.from(whole).fill(0xff, 4, 24))
+  const request = { ...BASE, inputs: input, output: at('hurt-page'), idField: undefined, onError: 'skip' }
+  assert.equal((await tokenizeCorpus(request)).skipped, 1)
+  fs.utimesSync(input, new Date(Date.now() + 5000), new Date(Date.now() + 5000))
+  assert.equal((await tokenizeCorpus(request)).kept, 1)
 })
 
 test('a page that says it is larger than the limit is refused before it is decoded', async () => {

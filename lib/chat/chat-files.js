@@ -124,11 +124,9 @@ class Texts {
   }
 
   contents() {
+    if (this.#templates.size === 0) return { config: this.#config, templates: this.#template }
     if (this.#template !== undefined) this.#templates.set('default', this.#template)
-    return {
-      config: this.#config,
-      templates: this.#templates.size === 0 ? undefined : Object.fromEntries(this.#templates),
-    }
+    return { config: this.#config, templates: Object.fromEntries(this.#templates) }
   }
 }
 

@@ -19,8 +19,11 @@ const RESERVED = ['messages', 'tools', 'documents', 'add_generation_prompt']
 // The names of the field with the model's reasoning in templates; the first is the current one.
 const REASONING = ['reasoning_content', 'thinking', 'reasoning']
 const TAG = 'CONTINUE_FINAL_MESSAGE_TAG '
+const NO_TEMPLATE =
+  'the tokenizer has no chat template: load it from a folder with a tokenizer_config.json or a chat_template.jinja, or give one ' +
+  'with the option chatTemplate'
 
-/** Templates by name, and the variables that a tokenizer_config.json defines for them. */
+/** A template, or templates by name, and the variables that a tokenizer_config.json defines. */
 class TemplateChat {
   #templates
   #tokens
@@ -49,23 +52,22 @@ class TemplateChat {
   }
 
   /**
-   * The requested template; without a request, `tool_use` if there are tools and such a template,
-   * else the default.
+   * The requested template, or one given by name; without a request, `tool_use` if there are tools
+   * and such a template, else the default.
    */
   #choose(wanted, tools) {
-    const names = Object.keys(this.#templates)
-    if (wanted !== undefined)
-      return Object.hasOwn(this.#templates, wanted) && names.length > 1 ? this.#templates[wanted] : wanted
-    if (names.length > 1 && tools !== undefined && names.includes('tool_use')) return this.#templates.tool_use
-    if (names.includes('default')) return this.#templates.default
-    if (names.length > 0) {
-      throw missing(
-        `the tokenizer has the chat templates ${names.join(', ')}, and none by default: name one with the option chatTemplate`,
-      )
+    const templates = this.#templates
+    if (templates === undefined || typeof templates === 'string') {
+      if (wanted === undefined && templates === undefined) throw missing(NO_TEMPLATE)
+      return wanted ?? templates
     }
+    if (wanted !== undefined) return Object.hasOwn(templates, wanted) ? templates[wanted] : wanted
+    if (tools !== undefined && Object.hasOwn(templates, 'tool_use')) return templates.tool_use
+    if (Object.hasOwn(templates, 'default')) return templates.default
+    const names = Object.keys(templates)
+    if (names.length === 0) throw missing(NO_TEMPLATE)
     throw missing(
-      'the tokenizer has no chat template: load it from a folder with a tokenizer_config.json or a chat_template.jinja, or give one ' +
-        'with the option chatTemplate',
+      `the tokenizer has the chat templates ${names.join(', ')}, and none by default: name one with the option chatTemplate`,
     )
   }
 }
@@ -218,8 +220,8 @@ function chatOf(config = {}, templates = undefined) {
 }
 
 function templatesOf(value) {
-  if (value === undefined || value === null) return {}
-  if (typeof value === 'string') return { default: value }
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string') return value
   const expected = 'a template, or templates by their names'
   if (typeof value !== 'object') throw wrongType('chatTemplate', expected, value)
   const entries = Array.isArray(value) ? value.map((one) => [one?.name, one?.template]) : Object.entries(value)

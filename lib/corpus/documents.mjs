@@ -23,6 +23,7 @@ import { openInput } from './store/store.mjs'
  *   or, with `bytes`, a hash of that many bytes
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
+ * @property {() => void} onDamage the rest of an input is left out, and `onRead` does not receive it
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
 
@@ -38,6 +39,10 @@ const MEDIUM_ROW_BYTES = 4 << 20
  * rest out.
  */
 const INPUT_ERRORS = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PARQUET'].map((code) => `ERR_TOKENLANE_${code}`)
+
+/** Whether a failure is one of the input of a part, so that other inputs can be read. */
+export const isOfInput = ({ code }, { rows }) =>
+  INPUT_ERRORS.includes(code) || (code === 'ERR_TOKENLANE_FIELD' && rows === 'parquet')
 
 /** Where a document is, for messages. */
 export const placeOf = ({ path, at, line, row }) =>
@@ -94,12 +99,12 @@ async function* rowsOfPart(part, base, content, hooks, gatherer) {
     yield* part.rows === 'files' ? wholeFile(chunks, part, limits) : lineBlocks(chunks, part.start, gatherer, limits)
     await input.checkUnchanged()
   } catch (failure) {
-    if (!INPUT_ERRORS.includes(failure.code) && !(failure.code === 'ERR_TOKENLANE_FIELD' && part.rows === 'parquet'))
-      throw failure
+    if (!isOfInput(failure, part)) throw failure
     hooks.onSkip(
       { path: part.path, at: 0, line: undefined },
       new Failure(failure.code.slice('ERR_TOKENLANE_'.length), failure.message),
     )
+    hooks.onDamage()
     // Memory may be reserved for a row that was not read to its end.
     hooks.memory?.release()
   } finally {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import os from 'node:os'
 
 import { Failure } from '../files/failure.mjs'
-import { documentsOf, placeOf } from './documents.mjs'
+import { documentsOf, isOfInput, placeOf } from './documents.mjs'
 import { Encoder, viewOf } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
 import { writerOf } from './formats/formats.mjs'
@@ -48,6 +48,7 @@ export async function doShard({ shard, parts, job, base }, context) {
   const stats = new Stats()
   const input = createHash('sha256')
   let bytes = 0
+  let isDamaged = false
   const report = () => {
     onProgress({ documents: stats.documents, tokens: stats.tokens, bytes })
   }
@@ -61,6 +62,9 @@ export async function doShard({ shard, parts, job, base }, context) {
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
     },
+    onDamage: () => {
+      isDamaged = true
+    },
     memory,
   }
   const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
@@ -71,13 +75,14 @@ export async function doShard({ shard, parts, job, base }, context) {
       : await writeFiles(shard, parts, { encoder, batches, content, store, onSkip: hooks.onSkip })
   if (store === undefined) await encoder.count(batches, hooks.onSkip)
   report()
+  const sha256 = isDamaged ? await hashOfInputs(parts, base, content) : input.digest('hex')
   const record = {
     shard,
     planned: parts[0].shard,
     job,
     files,
     ...stats.toJSON(),
-    input: { bytes, sha256: input.digest('hex') },
+    input: { bytes, sha256 },
     host: os.hostname(),
     started: new Date(started).toISOString(),
     seconds: (Date.now() - started) / 1000,
@@ -162,19 +167,33 @@ async function checkInputs(record, parts, base, content) {
   let isOlder = true
   for (const part of parts) isOlder &&= await withInput(part, base, async ({ mtime }) => mtime < started)
   if (isOlder) return
+  const sha256 = await hashOfInputs(parts, base, content)
+  if (sha256 === record.input.sha256) return
+  const names = parts.length === 1 ? parts[0].path : `${parts[0].path} or another input of ${stemOf(record.shard)}`
+  throw inputChanged(names, `the SHA-256 of what was read was ${record.input.sha256} and is ${sha256}`)
+}
+
+/**
+ * The SHA-256 of the inputs of a shard, in the order in which `documentsOf` reads them. Damaged
+ * inputs are hashed to their end.
+ */
+async function hashOfInputs(parts, base, content) {
   const hash = createHash('sha256')
+  const onRead = (chunk) => hash.update(chunk)
   for (const part of parts) {
     await withInput(part, base, async (input) => {
       if (part.rows === 'parquet') {
         const { hashTable } = await import('./table.mjs')
-        await hashTable(part, input, content, (chunk) => hash.update(chunk))
-      } else for await (const chunk of input.chunks(part.start, part.end)) hash.update(chunk)
+        try {
+          return await hashTable(part, input, content, onRead)
+        } catch (failure) {
+          if (!isOfInput(failure, part)) throw failure
+        }
+      }
+      for await (const chunk of input.chunks(part.start, part.end)) onRead(chunk)
     })
   }
-  const sha256 = hash.digest('hex')
-  if (sha256 === record.input.sha256) return
-  const names = parts.length === 1 ? parts[0].path : `${parts[0].path} or another input of ${stemOf(record.shard)}`
-  throw inputChanged(names, `the SHA-256 of what was read was ${record.input.sha256} and is ${sha256}`)
+  return hash.digest('hex')
 }
 
 async function withInput({ path: file, start }, base, work) {

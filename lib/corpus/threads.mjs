@@ -94,7 +94,8 @@ class ShardThread {
    */
   constructor(data, budget) {
     this.#budget = budget
-    this.#worker = new Worker(THREAD, { workerData: data })
+    // `--input-type` is an error for a thread, and the modules of a thread need no other argument.
+    this.#worker = new Worker(THREAD, { workerData: data, execArgv: [] })
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once('message', resolve)
       this.#worker.once('error', reject)

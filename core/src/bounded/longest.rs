@@ -255,8 +255,8 @@ impl Prefixes<'_> {
         if self.tokenizer.pipeline.model.matches_whole_words() {
             return self.text.ceil_char_boundary(first.max(end_of_word));
         }
-        let mut behind = self.text[first..].char_indices().skip(1).map(|(at, _)| first + at);
-        let end = behind.nth(CHARACTERS_BEYOND - 1).unwrap_or(self.text.len());
+        let mut ends = self.text[first..].char_indices().skip(1).map(|(at, _)| first + at);
+        let end = ends.nth(CHARACTERS_BEYOND - 1).unwrap_or(self.text.len());
         self.text.floor_char_boundary(end.min(first.max(start_of(room + TOKENS_BEYOND))))
     }
 
@@ -338,7 +338,7 @@ impl Prefixes<'_> {
             last_ends.starts_anywhere = !self.is_spelled(near.clone());
             let slack = room - found.tokens;
             let text = &self.text[..near.end];
-            let seen = reach.ends_behind(pipeline, text, found.length, &last_ends, slack, &mut ends);
+            let seen = reach.ends_after(pipeline, text, found.length, &last_ends, slack, &mut ends);
             self.look(seen);
             let mut next = None;
             for &length in ends.iter().rev() {
@@ -395,8 +395,8 @@ impl Prefixes<'_> {
         let tokens = self.local.offsets[local..].iter().rev().chain(self.made.offsets[..made].iter().rev());
         let mut ends = vec![Some(found.length)];
         let mut next_start = found.length;
-        for (behind, token) in tokens.take(TOKENS_BEFORE + 1).enumerate() {
-            if behind > 0 {
+        for (number, token) in tokens.take(TOKENS_BEFORE + 1).enumerate() {
+            if number > 0 {
                 ends.push(Some(place(token)).filter(|&end| end <= next_start));
             }
             next_start = token[0] as usize;

@@ -119,12 +119,12 @@ impl Tokenizer {
         let most = room.saturating_sub(before).min(bare.len().saturating_sub(1));
         // Tokens of bytes can end within a character.
         let is_between = |place: u32| text.floor(place as usize) == place as usize;
-        let starts_behind =
+        let starts_after =
             |at: usize| bare[at][0] >= bare[at - 1][1] && is_between(bare[at - 1][1]) && is_between(bare[at][0]);
         // Tokens that cover no text, such as those of a suffix, belong to the last token before
         // them: `read` is the length of the text only with all tokens.
         let is_within = |at: usize| (bare[at - 1][1].max(bare[at][0]) as usize) < text.weight();
-        let written = (1..=most).rev().find(|&at| starts_behind(at) && is_within(at));
+        let written = (1..=most).rev().find(|&at| starts_after(at) && is_within(at));
         Ok(written.map_or(Written { read: 0, written: 0 }, |at| Written {
             read: self.read_up_to(text, bare[at - 1][1] as usize, bare[at][0] as usize),
             written: before + at,

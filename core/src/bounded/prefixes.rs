@@ -280,11 +280,11 @@ impl<'a> Prefixes<'a> {
     /// [`Self::count`] if the words of a text are separate: encodes the last word only.
     fn count_from_word(&mut self, encoder: &mut Encoder, end: usize) -> Result<usize, EncodeError> {
         let Encoding { offsets, word_ids, .. } = &self.made;
-        let behind = offsets.partition_point(|offset| (offset[0] as usize) < end);
+        let within = offsets.partition_point(|offset| (offset[0] as usize) < end);
         let starts_word = |&at: &usize| word_ids[at] != word_ids[at - 1] && self.is_between_characters(&self.made, at);
-        let token = (1..behind).rev().find(starts_word).unwrap_or(0);
+        let token = (1..within).rev().find(starts_word).unwrap_or(0);
         // Text before the first token has none: it can be left out as well.
-        let start = offsets[..behind].get(token).map_or(0, |offset| self.text.floor_char_boundary(offset[0] as usize));
+        let start = offsets[..within].get(token).map_or(0, |offset| self.text.floor_char_boundary(offset[0] as usize));
         self.look(end);
         self.encoded += end - start;
         let slice = self.text[start..end].into();
@@ -376,9 +376,9 @@ impl<'a> Prefixes<'a> {
             return (0, 0);
         }
         let offsets = &self.made.offsets;
-        let behind = offsets.partition_point(|offset| offset[0] as usize <= most);
+        let within = offsets.partition_point(|offset| offset[0] as usize <= most);
         let mut found = None;
-        for at in (1..behind).rev().take(MAX_EXAMINED_TOKENS) {
+        for at in (1..within).rev().take(MAX_EXAMINED_TOKENS) {
             let start = offsets[at][0];
             let is_far =
                 |(place, token): (usize, usize)| start + WORD_WITHIN < place as u32 || at + WORD_WITHIN_TOKENS < token;

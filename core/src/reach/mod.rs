@@ -51,7 +51,7 @@ impl LastEnds {
     }
 
     /// Calls `each` with each position at which one of the tokens may end, and the number of tokens
-    /// behind it. If it is only known that a token ends within a character, these are all positions
+    /// after it. If it is only known that a token ends within a character, these are all positions
     /// within it.
     fn for_each(&self, text: &str, mut each: impl FnMut(usize, usize)) {
         let mut next = None;
@@ -87,7 +87,7 @@ const UNREACHED: i32 = i32::MAX;
 /// Where the last tokens of a prefix end.
 #[derive(Debug, Default)]
 pub(crate) struct LastEnds {
-    /// From the end of the prefix back, by the number of tokens behind them. `None` within a
+    /// From the end of the prefix back, by the number of tokens after them. `None` within a
     /// character.
     pub(crate) ends: Vec<Option<usize>>,
     /// Whether text between tokens can have no token, so that any position can be the start of one.
@@ -200,7 +200,7 @@ impl Reach {
     }
 
     /// A prefix that ends at `end` is given, with the ends of its last tokens. Replaces `ends` by
-    /// the positions behind `end`, in order, at which a longer prefix can end that has at most
+    /// the positions after `end`, in order, at which a longer prefix can end that has at most
     /// `slack` tokens more. If no prefix that ends at one of them is within the limit, no longer
     /// prefix is. Returns the end of the text that the result depends on, in bytes.
     ///
@@ -208,7 +208,7 @@ impl Reach {
     /// and then they have no boundary in common with them. This searches the fewest tokens that
     /// lead from one of `last_ends` to each position without such a boundary. Positions from which
     /// tokens of maximum length do not cross `end` within the limit are left out.
-    pub(crate) fn ends_behind(
+    pub(crate) fn ends_after(
         &self,
         pipeline: &Pipeline,
         text: &str,
@@ -228,7 +228,7 @@ impl Reach {
         let mut seen = end + KEY;
         // The number of tokens up to each position, less those of the given prefix.
         let mut costs = vec![UNREACHED; end - from + 1];
-        let mut behind: Vec<(usize, i32)> = vec![];
+        let mut beyond: Vec<(usize, i32)> = vec![];
         let mut spelled = String::new();
         let mut looked_at = 0;
         if last_ends.starts_anywhere {
@@ -245,7 +245,7 @@ impl Reach {
             place.checked_sub(from).and_then(|at| is_common.get_mut(at)).into_iter().for_each(|common| *common = true);
         }
         let spellings = self.spellings.as_ref().filter(|_| !self.has_meta_symbol(text, from, end));
-        let mut look = |start: usize, cost: i32, costs: &mut [i32], behind: &mut Vec<(usize, i32)>| {
+        let mut look = |start: usize, cost: i32, costs: &mut [i32], beyond: &mut Vec<(usize, i32)>| {
             let longest = self.longest(&bytes[start..]);
             seen = seen.max(start + longest);
             let rest = &bytes[start..bytes.len().min(start + longest)];
@@ -273,8 +273,8 @@ impl Reach {
                         ends.extend(is_new.then_some(place));
                     }
                     // No prefix ends within a character. Another token starts there.
-                    None if behind.iter().all(|&(known, least)| known != place || cost < least) => {
-                        behind.push((place, cost));
+                    None if beyond.iter().all(|&(known, least)| known != place || cost < least) => {
+                        beyond.push((place, cost));
                     }
                     None => {}
                 }
@@ -293,13 +293,13 @@ impl Reach {
         for start in from..=end {
             let cost = costs[start - from];
             if cost != UNREACHED && cost.saturating_add(missing[start - from]) <= slack {
-                look(start, cost + 1, &mut costs, &mut behind);
+                look(start, cost + 1, &mut costs, &mut beyond);
             }
         }
         let mut number = 0;
-        while let Some(&(start, cost)) = behind.get(number) {
+        while let Some(&(start, cost)) = beyond.get(number) {
             if cost < slack {
-                look(start, cost + 1, &mut costs, &mut behind);
+                look(start, cost + 1, &mut costs, &mut beyond);
             }
             number += 1;
         }
@@ -316,9 +316,9 @@ impl Reach {
     }
 
     /// For each position of `from..=end`: a number of tokens that is not enough to get from there
-    /// behind `end`, and one more.
+    /// after `end`, and one more.
     fn tokens_to_cross(&self, bytes: &[u8], from: usize, end: usize) -> Vec<i32> {
-        // With number `n`: the first position from which `n` tokens suffice, among those behind the
+        // With number `n`: the first position from which `n` tokens suffice, among those after the
         // current one.
         let mut firsts = vec![end + 1];
         let mut missing = vec![0; end - from + 1];

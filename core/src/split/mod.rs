@@ -48,9 +48,9 @@ pub struct Limits {
 pub enum Boundary {
     /// Between two characters, so that pieces are as long as possible.
     Token,
-    /// Behind the last sentence that fits, by the rules of Unicode (UAX #29).
+    /// After the last sentence that fits, by the rules of Unicode (UAX #29).
     Sentence,
-    /// Behind the last line that fits.
+    /// After the last line that fits.
     Line,
 }
 
@@ -178,7 +178,7 @@ struct Splitter<'a> {
     room: TokenBudget,
     is_end: bool,
     encoder: &'a mut Encoder,
-    /// The number of bytes behind the text that a piece depends on which must have arrived.
+    /// The number of bytes after the text that a piece depends on which must have arrived.
     margin: usize,
     /// The work of the encoder before the call.
     work_before: u64,

@@ -112,14 +112,14 @@ enum Before {
     /// A character that ends a sentence, and the characters that may follow it.
     End {
         is_stop: bool,
-        behind: Behind,
+        preceding: Preceding,
         part: EndPart,
     },
 }
 
-/// What a character that ends a sentence is behind.
+/// What precedes a character that ends a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Behind {
+enum Preceding {
     Letter,
     /// A capital letter that is a word of its own.
     Initial,
@@ -168,7 +168,7 @@ impl<'a> Ends<'a> {
             }
             let (at, class) = (self.at, BreakClass::of(character));
             let is_end = self.is_end_before(class);
-            self.go_on(class, is_end);
+            self.advance(class, is_end);
             self.at += character.len_utf8();
             if is_end {
                 return Some(at);
@@ -203,21 +203,21 @@ impl<'a> Ends<'a> {
             Before::LineBreak => true,                               // SB4
             _ if class == BreakClass::Extend => false,               // SB5
             Before::Letter { .. } | Before::Other { .. } => false,   // SB998
-            Before::End { is_stop: true, behind: Behind::Initial, part: EndPart::Spaces } => {
+            Before::End { is_stop: true, preceding: Preceding::Initial, part: EndPart::Spaces } => {
                 // The exception. Only the end of a paragraph ends the sentence here.
                 false
             }
-            Before::End { is_stop, behind, part } => {
-                let behind_letter = behind != Behind::Other;
-                let goes_on = match class {
+            Before::End { is_stop, preceding, part } => {
+                let follows_letter = preceding != Preceding::Other;
+                let continues = match class {
                     BreakClass::Number => is_stop && part == EndPart::Mark, // SB6
-                    BreakClass::Upper => is_stop && behind_letter && part == EndPart::Mark, // SB7
+                    BreakClass::Upper => is_stop && follows_letter && part == EndPart::Mark, // SB7
                     BreakClass::Continue | BreakClass::End | BreakClass::Stop => true, // SB8a
                     BreakClass::Close => part <= EndPart::Closes,           // SB9
                     BreakClass::Space => true,                              // SB9, SB10
                     class => class.ends_paragraph(),                        // SB9, SB10
                 };
-                !(goes_on || is_stop && self.small_letter_follows()) // SB8, SB11
+                !(continues || is_stop && self.small_letter_follows()) // SB8, SB11
             }
         }
     }
@@ -230,14 +230,14 @@ impl<'a> Ends<'a> {
         }
         let mut place = self.text.len();
         let mut is_lower = false;
-        for (behind, character) in self.text[self.at..].char_indices() {
+        for (offset, character) in self.text[self.at..].char_indices() {
             let class = BreakClass::of(character);
             let decides = matches!(
                 class,
                 BreakClass::Lower | BreakClass::Upper | BreakClass::OtherLetter | BreakClass::Stop | BreakClass::End
             ) || class.ends_paragraph();
             if decides {
-                (place, is_lower) = (self.at + behind, class == BreakClass::Lower);
+                (place, is_lower) = (self.at + offset, class == BreakClass::Lower);
                 break;
             }
         }
@@ -247,15 +247,15 @@ impl<'a> Ends<'a> {
     }
 
     /// Advances past the current character.
-    fn go_on(&mut self, class: BreakClass, is_end: bool) {
+    fn advance(&mut self, class: BreakClass, is_end: bool) {
         let before = if is_end { Before::Nothing } else { self.before };
         let end = |is_stop| {
-            let behind = match before {
-                Before::Letter { is_initial: true } => Behind::Initial,
-                Before::Letter { is_initial: false } => Behind::Letter,
-                _ => Behind::Other,
+            let preceding = match before {
+                Before::Letter { is_initial: true } => Preceding::Initial,
+                Before::Letter { is_initial: false } => Preceding::Letter,
+                _ => Preceding::Other,
             };
-            Before::End { is_stop, behind, part: EndPart::Mark }
+            Before::End { is_stop, preceding, part: EndPart::Mark }
         };
         let in_word = matches!(before, Before::Letter { .. } | Before::Other { in_word: true });
         self.before = match (class, before) {
@@ -267,13 +267,13 @@ impl<'a> Ends<'a> {
             (BreakClass::Upper, _) => Before::Letter { is_initial: !in_word },
             (BreakClass::Stop, _) => end(true),
             (BreakClass::End, _) => end(false),
-            (BreakClass::Close, Before::End { is_stop, behind, part }) if part <= EndPart::Closes => {
-                // Behind a bracket or a quotation mark a full stop ends a sentence as usual.
-                let behind = if behind == Behind::Initial { Behind::Letter } else { behind };
-                Before::End { is_stop, behind, part: EndPart::Closes }
+            (BreakClass::Close, Before::End { is_stop, preceding, part }) if part <= EndPart::Closes => {
+                // After a bracket or a quotation mark a full stop ends a sentence as usual.
+                let preceding = if preceding == Preceding::Initial { Preceding::Letter } else { preceding };
+                Before::End { is_stop, preceding, part: EndPart::Closes }
             }
-            (BreakClass::Space, Before::End { is_stop, behind, .. }) => {
-                Before::End { is_stop, behind, part: EndPart::Spaces }
+            (BreakClass::Space, Before::End { is_stop, preceding, .. }) => {
+                Before::End { is_stop, preceding, part: EndPart::Spaces }
             }
             (BreakClass::Number | BreakClass::OtherLetter, _) => Before::Other { in_word: true },
             _ => Before::Other { in_word: false },
@@ -295,11 +295,11 @@ mod tests {
     /// The sentence ends of another implementation, to compare with, except those after initials.
     fn ends_by_library(text: &str) -> Vec<usize> {
         let ends = text.split_sentence_bound_indices().map(|(at, _)| at).skip(1);
-        ends.filter(|&end| !is_behind_initial(&text[..end])).collect()
+        ends.filter(|&end| !is_after_initial(&text[..end])).collect()
     }
 
     /// Whether a text ends with a capital letter that is a word, a full stop and spaces.
-    fn is_behind_initial(text: &str) -> bool {
+    fn is_after_initial(text: &str) -> bool {
         let classes: Vec<BreakClass> =
             text.chars().map(BreakClass::of).filter(|&class| class != BreakClass::Extend).collect();
         let spaces = classes.iter().rev().take_while(|&&class| class == BreakClass::Space).count();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sentence_ends_behind_an_initial() {
+    fn no_sentence_ends_after_an_initial() {
         let text = "By J. R. R. Tolkien. The U.S. Army (plan B.) Next. É. Zola and 4B. Then \"A.\" Then C.\nD";
         let sentences: Vec<&str> =
             std::iter::once(0).chain(ends(text)).zip(ends(text)).map(|(a, b)| &text[a..b]).collect();
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_stop_before_much_that_decides_nothing_is_looked_behind_once() {
+    fn the_text_after_a_full_stop_is_searched_once() {
         let text = format!("a. {}", "1 ) ".repeat(100_000));
         let mut ends = Ends::new(&text);
         assert_eq!(ends.next_up_to(usize::MAX), Some(3));

@@ -22,7 +22,7 @@ test('a signal that is already aborted rejects the call', async () => {
   }
 })
 
-test('an aborted batch in the queue is never started', async () => {
+test('an aborted batch that waits in the queue is rejected before those that run end', async () => {
   const controller = new AbortController()
   const running = [gpt.encodeBatch(rows), gpt.encodeBatch(rows)]
   const waits = failure(() => gpt.encodeBatch(rows, { signal: controller.signal }))

@@ -422,7 +422,7 @@ test('huggingface: encodings are truncated, padded and merged', async () => {
 test('gpt-tokenizer: edge cases of limits, options and lists equal the original', async () => {
   const { decode, decodeGenerator, encode, isWithinTokenLimit } = gpt
   const chat = await import('tokenlane/gpt-tokenizer/model/gpt-4')
-  // No tokens are within every limit, one that is no number is none.
+  // An empty text is within every limit, and a limit that is not a number is no limit.
   for (const limit of [-1, -Infinity, 0, 5, Infinity, NaN, undefined, null, 'x'])
     assert.equal(isWithinTokenLimit('', limit), 0, `${limit}`)
   const limits = [

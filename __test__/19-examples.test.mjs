@@ -145,7 +145,7 @@ const TESTED = {
       }
       assert.match(metrics, /^tokenlane_cache_hit_ratio (0|0?\.\d+|1)$/m)
       assert.match(metrics, /^tokenlane_table_bytes \d{7,}$/m)
-      // More batches than may wait: some are refused, the others are answered, and none is lost.
+      // More batches than may wait: some may be refused, the others are answered, and none is lost.
       const body = JSON.stringify(['word '.repeat(200_000)])
       const all = await Promise.all(Array.from({ length: 90 }, () => post(`${address}/count`, body)))
       const statuses = new Set(all.map(([code]) => code))

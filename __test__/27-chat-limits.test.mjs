@@ -56,12 +56,12 @@ test('the error of an exceeded limit has its name and size, and the limit can be
 test('a long conversation allows three times as much, and no more', () => {
   const allowed = (messages) => {
     limits.configure({ ...DEFAULTS, maxChatWork: 100_000 })
-    const variables = {
+    const options = {
       chatTemplate: '{% for a in range(99999) %}{% for b in range(999) %}{% endfor %}{% endfor %}',
       tokenize: false,
     }
     try {
-      tokenizer.applyChatTemplate(messages, variables)
+      tokenizer.applyChatTemplate(messages, options)
     } catch (error) {
       return error.allowed
     }

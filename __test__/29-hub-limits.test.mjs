@@ -547,9 +547,9 @@ test('any response of a hub gives a tokenizer or an error with a code, and nothi
     HF_HUB_ETAG_TIMEOUT: '0.3',
     HF_HUB_DOWNLOAD_TIMEOUT: '0.3',
   }
-  // Seconds of CPU for all of them together.
   const list = path.join(root, 'calls.json')
   fs.writeFileSync(list, JSON.stringify({ calls }))
+  // Seconds of CPU for all of them together.
   const result = await runLimited([process.execPath, CHILD, `@${list}`], { env, limits: { cpu: 10 + RUNS / 5 } })
   for (const hub of hubs) hub.close()
   assert.equal(result.status, 0, `${result.signal} ${result.stderr}`)

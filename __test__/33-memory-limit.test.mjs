@@ -113,7 +113,8 @@ test('if no thread can be started, a batch runs on the calling one', { skip }, a
     // Starts Node's own threads.
     await (await import('node:fs/promises')).stat('.')
     execFileSync('prlimit', ['--nproc=1', '--pid', String(process.pid)])
-    process.setuid?.(65534)
+    // The limit does not bind root.
+    if (process.getuid() === 0) process.setuid(65534)
     console.log(tokenizer.encodeBatchSync(texts, { threads: 8 }).ids.length === expected)
     console.log((await tokenizer.encodeBatch(texts, { threads: 8 })).ids.length === expected)
   `

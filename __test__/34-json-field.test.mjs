@@ -119,7 +119,7 @@ test('a value of JSON is skipped where JSON.parse takes it, and nowhere else', (
     const bytes = Buffer.from(text)
     const end = skipValue(bytes, 0)
     if (isValid) assert.equal(end, bytes.length, text)
-    // A part of it may be a value: that is for whoever looks at what follows.
+    // A prefix of it may be a value; the caller checks what follows.
     else if (end !== -1) assert.ok(end < bytes.length && parses(bytes.toString('utf8', 0, end)), text)
   }
   assert.ok(valid > 10_000, `${valid} valid`)
@@ -211,7 +211,7 @@ function parsedOf(line, field, idField) {
 }
 
 test('the addon takes only what JSON.parse accepts, with the same values', () => {
-  const name = () => pick(['text', 'id', 'a', 'a.b', 'b', 'te\\u0078t', 'é', '', 'x"'.slice(0, 1)])
+  const name = () => pick(['text', 'id', 'a', 'a.b', 'b', 'te\\u0078t', 'é', '', 'x'])
   const value = (depth) => {
     const kind = random(depth > 3 ? 5 : 9)
     if (kind < 3) return JSON.stringify(Array.from({ length: random(8) }, () => pick(PIECES)).join(''))
@@ -296,7 +296,7 @@ test('the addon takes ordinary lines, long ones too, and plain text', () => {
     inner.map((one) => one.text.toString()),
     ['inner', 'inner'],
   )
-  const plain = takenOf(Buffer.from('a\r\n\n\xff\n'.replace('\xff', 'é')), undefined).documents
+  const plain = takenOf(Buffer.from('a\r\n\né\n'), undefined).documents
   assert.deepEqual(
     plain.map((one) => one.text.toString()),
     ['a', '', 'é'],

@@ -296,8 +296,8 @@ test('workers that ended leave no memory behind', () => {
   const { before, after, grown } = JSON.parse(result.stdout)
   assert.ok(after.lent <= before.lent && after.external <= before.external, result.stdout)
   assert.ok(after.mapped <= before.mapped && after.free === 0, result.stdout)
-  // About 12 MiB belong to the threads themselves. Before the pool and the allocator released the
-  // memory of ended threads, it was 80 MiB.
+  // About 12 MiB belong to the threads themselves. If the memory of ended threads were kept, it
+  // would be 80 MiB.
   assert.ok(grown < 48 << 20, `${grown} bytes more than before`)
 })
 

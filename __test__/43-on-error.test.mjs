@@ -202,8 +202,8 @@ test('errors that do not belong to a row always end the run', () => {
   assert.match(run(['count', '--on-error', 'ignore', '-x', 'a']).stderr, /'--on-error' must be one of fail, skip/)
 })
 
-const asUser = process.platform === 'win32' || process.getuid() === 0
-test('folders and files without permission', { skip: asUser && 'permissions do not bind this user' }, () => {
+const isUnbound = process.platform === 'win32' || process.getuid() === 0
+test('folders and files without permission', { skip: isUnbound && 'permissions do not bind this user' }, () => {
   write('closed/in/a.txt', 'hello')
   write('closed/b.txt', 'hello')
   write('closed/c.txt', 'hello')

@@ -288,8 +288,8 @@ test('damaged and hostile files end with one line', () => {
   const rows = Array.from({ length: 1 << 21 }, () => 'same')
   parquet('large.parquet', rows, { codec: 'UNCOMPRESSED', statistics: false, pageSize: 1 << 30, rowGroupSize: 1 << 21 })
   const bytes = fs.readFileSync(place('large.parquet'))
-  // Runs of 2^21 equal values, which now say that they have 2^27: more than the page.
-  // The number 2^22 (for 2^21 rows, or a run of 2^21 values) becomes 2^28 - 2, wherever it is.
+  // Numbers are stored doubled: 2^22 stands for 2^21 rows, or for a run of 2^21 values. Wherever it
+  // is, it becomes 2^28 - 2, which stands for more values than the page has.
   const errors = []
   for (let at = bytes.indexOf('80808002', 'hex'); at !== -1; at = bytes.indexOf('80808002', at + 1, 'hex')) {
     const bomb = Buffer.from(bytes)
@@ -329,7 +329,7 @@ test('damaged and hostile files end with one line', () => {
       what,
     )
   }
-  // A gigabyte of one letter in a megabyte.
+  // 200 MiB of one letter in less than a megabyte.
   const wide = 'x'.repeat(1 << 20)
   parquet('zeros.parquet', new Array(200).fill(wide), { codec: 'GZIP', compressors: { GZIP: zlib.gzipSync } })
   refused(['count', '--total', '--field', 'text', 'zeros.parquet'], 1, /DECOMPRESS_LIMIT/)

@@ -567,7 +567,7 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ idField: 'id' }, 'ARGUMENT_TYPE'],
     [{ groupBy: 'lang', rows: 'lines' }, 'ARGUMENT_TYPE'],
     [{ groupBy: 7 }, 'ARGUMENT_TYPE'],
-    // The documents of lines would get the ids of those of JSON.
+    // The rows of a text file have no field for an id.
     [{ inputs: [at('lines.txt'), at('table.parquet')], idField: 'id', format: 'npy' }, 'ARGUMENT_TYPE'],
     [{ field: 'x', rows: 'lines' }, 'ARGUMENT_TYPE'],
     [{ format: 'jsonl', type: 'u16' }, 'ARGUMENT_TYPE'],

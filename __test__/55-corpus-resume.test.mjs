@@ -87,12 +87,11 @@ test('kill -9 at random moments: the next run does what is missing, and the outp
   await assertWhole(output)
 })
 
-/** The shards that a run did, and did not do, again. */
+/** The numbers of the shards that a run did, without those that it kept. */
 async function resume(output, options = {}) {
   const events = []
   await tokenizeCorpus({
     ...OPTIONS,
-    inputs: at('data'),
     output,
     ...options,
     onEvent: (event) => event.event === 'shard' && events.push(event),
@@ -291,10 +290,7 @@ test('inputs that cannot be read', async (t) => {
   assert.equal(JSON.parse(skipped.stdout.trimEnd().split('\n').at(-1)).documents, 1)
 })
 
-/**
- * Whether nothing has a final name that is not whole, after a run without space; then there is
- * space again.
- */
+/** Asserts that a run without space failed and left nothing half-written. */
 async function afterFull(output, result) {
   assert.equal(result.status, 1, result.stderr)
   assert.match(result.stderr, /\(ERR_TOKENLANE_FILE\)/)
@@ -358,11 +354,17 @@ test('Ctrl-C and SIGTERM remove what is half-written', { skip: process.platform 
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ]) {
-    const { child, written, ended } = startIn(at(), [...ARGS, '-o', `ended-${signal}`, '--json'])
-    child.stdout.on('data', () => written.stdout.includes('"event":"shard"') && child.kill(signal))
-    assert.equal((await ended).status, status)
-    assert.deepEqual(leftovers(at(`ended-${signal}`)), [])
-    assertNothingHalf(at(`ended-${signal}`))
+    // On a busy machine the run may end before the signal arrives, so there are rounds.
+    let result
+    for (let round = 0; round < 10 && (result?.status ?? 0) === 0; round++) {
+      const output = `ended-${signal}-${round}`
+      const { child, written, ended } = startIn(at(), [...ARGS, '-o', output, '--json'])
+      child.stdout.on('data', () => written.stdout.includes('"event":"shard"') && child.kill(signal))
+      result = await ended
+      assert.deepEqual(leftovers(at(output)), [])
+      assertNothingHalf(at(output))
+    }
+    assert.equal(result.status, status)
   }
 })
 

@@ -204,7 +204,7 @@ test('a shard that fails three times is put aside, the others are done, and a la
   await close(worker)
 })
 
-test('SIGTERM finishes shards, or hands them back after the time of grace', skip, async () => {
+test('SIGTERM finishes shards, or hands them back after the grace period', skip, async () => {
   const queue = openQueue('term')
   const planner = startPlanner('term', 'term', '10000')
   const first = startWorker('term', ['--grace', '0'])

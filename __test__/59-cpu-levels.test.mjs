@@ -1,4 +1,4 @@
-// Each level of the CPU, chosen by TOKENLANE_CPU_LEVEL, gives the same ids, offsets and pieces.
+// Each level of the CPU, chosen by TOKENLANE_CPU_LEVEL, gives the same results.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -21,7 +21,7 @@ const PROGRAM = `
   for (const name of ['r50k_base', 'cl100k_base', 'o200k_base']) tokenizers.push(Tokenizer.fromEncodingSync(name))
   for (const tokenizer of tokenizers) {
     const batch = tokenizer.encodeBatchSync(rows, { specialTokens: 'text', offsets: 'utf16' })
-    digest.update(batch.ids).update(batch.offsets).update(JSON.stringify(tokenizer.decodeBatch([...batch])))
+    digest.update(batch.ids).update(batch.offsets).update(JSON.stringify(await tokenizer.decodeBatch([...batch])))
     digest.update(JSON.stringify(tokenizer.split(rows[0], { maxTokens: 50 })))
   }
   console.log(native.cpuLevel(), digest.digest('hex'))

@@ -1,4 +1,4 @@
-// One short string takes a way of its own through the boundary. It agrees with the general way.
+// One short string takes a fast path through the boundary. It agrees with the general path.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
@@ -46,10 +46,10 @@ function made() {
   return result.slice(0, length)
 }
 
-/** The text in a form that takes the general way. */
+/** The text in a form that takes the general path. */
 const bytes = (text) => new TextEncoder().encode(text)
 
-test('the ids, counts and columns of a short string are those of the general way', () => {
+test('the ids, counts and columns of a short string are those of the general path', () => {
   for (let round = 0; round < 600; round++) {
     const tokenizer = tokenizers[random(tokenizers.length)]
     const text = made()
@@ -73,7 +73,7 @@ test('ids of earlier calls stay when later calls write', () => {
   texts.forEach((text, index) => assert.deepEqual(encodings[index].ids, gpt.encode(bytes(text), options).ids))
 })
 
-test('errors are those of the general way', async () => {
+test('errors are those of the general path', async () => {
   const [gpt] = tokenizers
   const calls = [
     (text) => gpt.encode(text, { specialTokens: 'throw' }),

@@ -216,7 +216,7 @@ test('damaged files end in an error with a code, or are left out', { timeout: 12
 })
 
 test('a page that says it is larger than the limit is refused before it is decoded', async () => {
-  // A dictionary of one text, and a page of three million indices of it, which take a few bytes.
+  // A dictionary of one text, and a page of two million indices of it, which take a few bytes.
   const input = table(
     'wide.parquet',
     { text: { data: new Array(2 ** 21 + 1).fill('same'), type: 'STRING' } },

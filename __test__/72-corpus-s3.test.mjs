@@ -342,12 +342,11 @@ test('credentials are in no output, also if the store says them', async () => {
   for (const [name, { bytes }] of s3.objects) assert.doesNotMatch(bytes.toString('latin1'), /S3CRET/, name)
 })
 
-test('without the packages the errors name them', async () => {
-  for (const name of ['@aws-sdk/client-s3']) {
-    const { status, stderr } = withoutPackage(name)(['corpus', 's3://lake/raw/', '--dry-run'], s3.env)
-    assert.equal(status, 1)
-    assert.match(stderr, new RegExp(`needs the package ${name}.*npm install ${name}.*ERR_TOKENLANE_PACKAGE_MISSING`))
-  }
+test('without the package of the client the error names it', () => {
+  const name = '@aws-sdk/client-s3'
+  const { status, stderr } = withoutPackage(name)(['corpus', 's3://lake/raw/', '--dry-run'], s3.env)
+  assert.equal(status, 1)
+  assert.match(stderr, new RegExp(`needs the package ${name}.*npm install ${name}.*ERR_TOKENLANE_PACKAGE_MISSING`))
 })
 
 test('the scratch folder is of this user alone', { skip: process.platform === 'win32' }, async () => {

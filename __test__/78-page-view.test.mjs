@@ -267,6 +267,7 @@ async function tests() {
             return [getComputedStyle(token, '::before').color, getComputedStyle(ground).backgroundColor]
           }),
         )
+      assert.ok(pairs.length > 5)
       for (const [ink, ground] of pairs)
         assert.ok(contrast(ink, ground) >= 4.5, `${ink} on ${ground}: ${contrast(ink, ground)}`)
       await close()

@@ -90,7 +90,7 @@ test('pieces come as soon as later text cannot change them', async () => {
   await writing.catch(() => {})
 })
 
-test('a document of megabytes takes time for its length', async () => {
+test('splitAsync of megabytes of Markdown lets the event loop turn', async () => {
   const part = documentOf(generator(3), 500).replaceAll('```', '').replaceAll('~~~', '')
   const long = `${part}\n\n# End\n\n`.repeat(300)
   assert.ok(long.length > 1 << 20)

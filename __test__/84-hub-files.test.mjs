@@ -195,7 +195,10 @@ test('config and templates of a folder: pipes, devices, folders, and too many fi
   for (const name of ['tokenizer_config.json', 'chat_template.jinja', `${MORE}/a.jinja`]) {
     const plants = {
       ...PLANTS,
-      'a large file': (place) => fs.truncateSync(place, 2 ** 40, fs.writeFileSync(place, '')),
+      'a large file': (place) => {
+        fs.writeFileSync(place, '')
+        fs.truncateSync(place, 2 ** 40)
+      },
     }
     for (const what of ['a pipe', 'a folder', 'a link to a device', 'a link to itself', 'a large file']) {
       const file = lay(name, plants[what])

@@ -32,7 +32,8 @@ test('a budget grants bytes in order, and never more than it has', async () => {
   take(b, 6)
   take(c, 2)
   await later()
-  // Otherwise large requests would wait for as long as there are small ones.
+  // There is room for c, but it waits behind b: large requests would otherwise never be granted
+  // while there are small ones.
   assert.deepEqual([granted, budget.used], [['a'], 6])
   budget.release(a)
   await later()

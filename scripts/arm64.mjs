@@ -55,7 +55,7 @@ for (const level of ['neon', 'scalar'].filter((name) => (values.level ?? name) =
   staged.specs(steps, values.spec ?? (level === 'scalar' ? SCALAR_SPECS : SPECS), `${level}: `)
   if (values.spec !== undefined || level !== 'neon') continue
   staged.scenarios(steps, undefined, `${level}: `)
-  // The golden data takes hours in an emulator.
+  // The golden data of ../shared takes hours in an emulator.
   if (process.arch === 'arm64') staged.golden(steps, `${level}: `)
 }
 steps.end()

@@ -86,7 +86,7 @@ function collect(command, args, env = process.env) {
   })
 }
 
-/** Runs all spec files: at a time one more than there are cores, because some of them wait. */
+/** Runs all spec files: one more at a time than there are cores, but at most three; some wait. */
 async function nodeSpecs() {
   if (!(await addonBuilt)) return false
   const files = specFiles(path.join(root, '__test__')).sort()

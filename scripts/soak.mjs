@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 // npm run soak: runs a small HTTP service in two processes under requests of mixed size.
 //
-//   usage: npm run soak [-- --minutes N] [-- --clients N]     default 30 minutes, 8 clients
+//   usage: npm run soak [-- [--minutes N] [--clients N]]     default 30 minutes, 8 clients
 //
 // Compares every answer with the known result. Prints each minute and at the end: requests, errors,
 // and for each process the 99th percentile of the event loop's delay, the RSS now and at rest, and
 // its growth. To measure the RSS at rest, the requests pause sixty times in a run; each service
 // then collects all garbage and reports its RSS. Under load, garbage that V8 has not collected yet
 // makes the RSS vary by 14 MiB, which hides any trend. The size of the word caches is subtracted,
-// because chance decides which caches a tokenizer keeps; each cache has at most 24 MiB.
+// because chance decides which caches a tokenizer keeps; together they have about 32 MiB.
 //
 // Runs of ten minutes or more fail if the delay is 5 ms or more, or if the memory at rest grows by
 // 1 MiB or more in ten minutes. In shorter runs memory has not settled, and only errors count.

@@ -46,7 +46,7 @@ const LEFT_OUT = {
   29: NETWORK,
   30: MANY_PROGRAMS,
   32: 'measures processor time, which has steps of 10 ms there',
-  33: 'limits memory with ulimit',
+  33: 'limits memory with prlimit',
   35: BUILDS,
   37: OTHER_PROGRAMS,
   38: BUILDS,

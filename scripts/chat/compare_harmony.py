@@ -105,7 +105,7 @@ def chat(rng):
         messages.append({"role": rng.choice(["system", "developer"]), "content": rng.choice(TEXTS)})
     for _ in range(rng.randint(1, 4)):
         messages.append({"role": "user", "content": rng.choice(TEXTS)})
-        for number in range(rng.choice([0, 0, 1, 2])):
+        for _ in range(rng.choice([0, 0, 1, 2])):
             arguments = {key: rng.choice([1, "x", 0.25, None, [True], "Zürich"]) for key in rng.sample(KEYS, rng.randint(0, 3))}
             call = {"id": f"call_{len(messages)}", "type": "function", "function": {"name": rng.choice(NAMES), "arguments": arguments}}
             message = {"role": "assistant", "tool_calls": [call]}

@@ -41,8 +41,7 @@ const at = (name) => path.join(folder, name)
 // Each process writes its CPU time when it ends, and when it gets SIGUSR2.
 fs.writeFileSync(
   at('usage.cjs'),
-  `const { user, system } = process.cpuUsage()
-const write = () => {
+  `const write = () => {
   const { user, system } = process.cpuUsage()
   require('fs').writeFileSync(process.env.USAGE_FILE, String((user + system) / 1e6))
 }

@@ -115,7 +115,6 @@ function hashes(output) {
       .digest('hex')
   return Object.fromEntries(names.sort().map((name) => [name, of(name)]))
 }
-// Objects are read in the order of their keys, so `local` lists the files in this order.
 const JOB = {
   tokenizer: 'o200k_base',
   format: /** @type {const} */ ('npy'),
@@ -123,6 +122,7 @@ const JOB = {
   eos: true,
   shardSize: 8 << 20,
 }
+// Objects are read in the order of their keys, so `local` lists the files in this order.
 const local = ['large.jsonl', 'small', 'table.parquet'].map((name) => at('raw', name))
 await tokenizeCorpus({ ...JOB, inputs: local, output: at('local') })
 const ARGS = ['corpus', 's3://lake/raw/', '-o', 's3://lake/tokens', '-f', 'npy', '--id-field', 'id', '--eos']

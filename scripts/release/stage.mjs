@@ -9,7 +9,7 @@ import path from 'node:path'
 import '../model-entries.mjs'
 import { root, stop } from '../setup.mjs'
 
-/** The platform packages that npm installs by itself; WebAssembly must be requested. */
+/** The platform packages. npm installs the one that fits; WebAssembly must be requested. */
 const names = fs.readdirSync(path.join(root, 'npm')).sort()
 
 /**

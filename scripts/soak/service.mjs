@@ -1,8 +1,8 @@
 // The service of soak.mjs, with one endpoint for each kind of call. It reports its port, its
 // measurements every second, and on request its memory use at rest.
 //
-// It follows the README, so that no text blocks the event loop: long texts are counted and encoded
-// on background threads, and each turn of the loop reads only one chunk of a large body.
+// No text blocks the event loop: long texts are counted and encoded on background threads, and each
+// turn of the loop reads only one chunk of a large body.
 
 import inspector from 'node:inspector'
 import { monitorEventLoopDelay } from 'node:perf_hooks'

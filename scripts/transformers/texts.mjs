@@ -54,7 +54,7 @@ export function linesOf(folder) {
   return texts.flatMap((text) => text.split('\n')).filter((line) => line.trim() !== '')
 }
 
-/** A text of up to about 300 characters. `added`: contents of added tokens. */
+/** A text of up to 400 characters. `added`: contents of added tokens. */
 export function randomText(random, { lines, added }) {
   const pieces = Array.from({ length: random.pick([0, 1, 1, 2, 3, 6]) }, () => randomPiece(random, { lines, added }))
   return pieces.join('').slice(0, 400).toWellFormed()

@@ -1,4 +1,4 @@
-// Prints results of a package as JSON, for a comparison with another package.
+// Results of a package, for a comparison with another package.
 
 import { failure, text, texts } from '../texts.mjs'
 

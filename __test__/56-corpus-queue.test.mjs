@@ -157,21 +157,27 @@ test(
 )
 
 test('a planner that is killed while it adds jobs: no manifest before the next one has added all', skip, async () => {
-  const queue = openQueue('planner')
-  const first = startPlanner('planner', 'planner', '300')
-  await until(() => first.events().some(({ event }) => event === 'queued'), 'a batch')
-  first.child.kill('SIGKILL')
-  await first.ended
-  const added = await queue.getJobCounts('wait')
-  assert.ok(added.wait > 0)
-  const workers = [startWorker('planner'), startWorker('planner')]
-  await until(async () => (await queue.getJobCounts('wait', 'active')).wait === 0, 'the first batches')
-  const planned = JSON.parse(fs.readFileSync(at('planner', 'job.json'), 'utf8')).plan.shards
+  let name, queue, added, planned
+  // A planner can have added all before the signal reaches it.
+  for (let round = 1; round <= 5 && !(added?.wait < planned); round++) {
+    await queue?.close()
+    name = `planner-${round}`
+    queue = openQueue(name)
+    const first = startPlanner(name, name, '300')
+    await until(() => first.events().some(({ event }) => event === 'queued'), 'a batch')
+    first.child.kill('SIGKILL')
+    await first.ended
+    added = await queue.getJobCounts('wait')
+    assert.ok(added.wait > 0)
+    planned = first.events().find(({ event }) => event === 'queued').allShards
+  }
   assert.ok(added.wait < planned, `${added.wait} of ${planned}`)
-  assert.equal(fs.existsSync(at('planner', 'manifest.json')), false)
-  const { status, stderr } = await startPlanner('planner', 'planner', '300').ended
+  const workers = [startWorker(name), startWorker(name)]
+  await until(async () => (await queue.getJobCounts('wait', 'active')).wait === 0, 'the first batches')
+  assert.equal(fs.existsSync(at(name, 'manifest.json')), false)
+  const { status, stderr } = await startPlanner(name, name, '300').ended
   assert.equal(status, 0, stderr)
-  assert.equal((await verifyCorpus(at('planner'))).isWhole, true)
+  assert.equal((await verifyCorpus(at(name))).isWhole, true)
   await close(...workers)
   await queue.close()
 })

@@ -52,10 +52,12 @@ def megatron(source, tokenizer, output, workers):
     import numpy
 
     tokens = 0
+    # Megatron takes the smallest type for the vocabulary in the same way.
+    dtype = numpy.uint16 if len(fast_tokenizer(tokenizer)) < 65_500 else numpy.int32
     with open(source) as lines, open(output / 'corpus.bin', 'wb') as out:
         with multiprocessing.get_context('spawn').Pool(workers, prepare, [tokenizer]) as pool:
             for ids in pool.imap(encode_line, lines, 32):
-                numpy.array(ids, dtype=numpy.uint16).tofile(out)
+                numpy.array(ids, dtype=dtype).tofile(out)
                 tokens += len(ids)
     return tokens
 

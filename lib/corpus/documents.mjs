@@ -23,7 +23,7 @@ import { openInput } from './store/store.mjs'
  *   or, with `bytes`, a hash of that many bytes
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
- * @property {() => void} onDamage the rest of an input is left out, and `onRead` does not receive it
+ * @property {() => void} onDamage the rest of an input is left out: `onRead` does not receive it
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
 

@@ -102,7 +102,7 @@ pub(super) struct Counted {
     pub(super) made: usize,
 }
 
-/// A prefix that cannot be encoded is beyond every limit: without an unknown token, a model can know
+/// A prefix that cannot be encoded is beyond any limit: without an unknown token, a model may know
 /// a word whose first characters it does not know.
 fn or_beyond(counted: Result<usize, EncodeError>) -> Result<usize, EncodeError> {
     match counted {

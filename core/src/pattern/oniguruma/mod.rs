@@ -132,7 +132,7 @@ const MAX_REPEATS: usize = 100_000;
 const EMPTY_GROUPS: [&str; 3] = ["(?:)", "(?:(?:))", "(?>)"];
 
 impl<'a> Parser<'a> {
-    /// Translates a pattern, given whether it has a named group. Also returns whether one was found.
+    /// Translates a pattern, given whether it has a named group. Also returns whether it has one.
     fn translate(source: &'a str, has_names: bool) -> (Result<String>, bool) {
         let mut parser = Self { source, at: 0, depth: 0, groups: 0, has_names, found_name: false, ranges: 0 };
         let translated =

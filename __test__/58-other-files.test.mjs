@@ -13,7 +13,7 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
 import { tokenizeCorpus } from '../lib/corpus/index.js'
-import { COMMIT, startHub } from './support/hub.mjs'
+import { COMMIT, noServer, startHub } from './support/hub.mjs'
 import { failure } from './support/texts.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
@@ -291,7 +291,7 @@ test('errors of a folder name the fault, with a code', async () => {
   )
 })
 
-test('fromPretrained gets the other files of a repository without a tokenizer.json', async (t) => {
+test('fromPretrained gets the other files of a repository without a tokenizer.json', { skip: noServer }, async (t) => {
   const config = Buffer.from(JSON.stringify({ tokenizer_class: 'BertTokenizer', do_lower_case: false }))
   const gpt2 = {
     'vocab.json': Buffer.from(JSON.stringify(BPE.vocab)),
@@ -340,7 +340,9 @@ test('npx tokenlane count takes a folder of each kind', () => {
   }
 })
 
-test('a corpus job finds the tokenizer of a folder or a repository as fromFile and fromPretrained do', async (t) => {
+test('a corpus job finds the tokenizer of a folder or a repository as fromFile and fromPretrained do', {
+  skip: noServer,
+}, async (t) => {
   const sentencePiece = fs.readFileSync(path.join(models, 'unigram.model'))
   const named = (name) => Buffer.from(JSON.stringify({ tokenizer_class: name }))
   const of = (config) => ({ 'tokenizer.model': sentencePiece, 'tokenizer_config.json': config })

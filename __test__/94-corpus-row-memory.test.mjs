@@ -215,18 +215,18 @@ test('JavaScript keeps no copy of a large row or of its tokens', async () => {
   fs.mkdirSync(folder)
   // Each of these letters is three tokens of gpt2.
   fs.writeFileSync(`${folder}/row.jsonl`, jsonl([{ text: '\u{1d00}\u{1d01} '.repeat(1 << 20) }]))
-  for (const given of [
-    { eos: true },
-    { eos: true, format: 'npy', pack: 100_000 },
-    { format: 'jsonl' },
-    { shuffle: 1 },
-  ]) {
+  for (const [name, given] of Object.entries({
+    eos: { eos: true },
+    packed: { eos: true, format: 'npy', pack: 100_000 },
+    jsonl: { format: 'jsonl' },
+    shuffled: { shuffle: 1 },
+  })) {
     let most = 0
     const look = () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers)
     }
     const before = process.memoryUsage().arrayBuffers
-    const [record] = await doShards(`one row ${JSON.stringify(given)}`, () => ({ reserve: look, release: look }), {
+    const [record] = await doShards(`one row, ${name}`, () => ({ reserve: look, release: look }), {
       ...given,
       inputs: [folder],
     })

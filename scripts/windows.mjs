@@ -16,6 +16,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { vocabulary, vocabularyNames } from './fetch-vocabularies.mjs'
 import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
 import { windowsNode } from './platforms/wine.mjs'
 import { SCENARIOS } from './runtimes.mjs'
@@ -81,6 +82,11 @@ const built = path.join(root, 'target', 'windows', 'built')
 fs.rmSync(built, { recursive: true, force: true })
 fs.cpSync(builtFolder(platform), built, { recursive: true })
 fs.renameSync(path.join(built, path.basename(addonOf(platform))), path.join(built, `tokenlane.${platform.name}.node`))
+
+// There is no npm in wine to download them.
+const vocabularies = []
+for (const name of vocabularyNames) vocabularies.push(await vocabulary(name))
+runtime.env.TOKENLANE_VOCABULARIES = runtime.place(path.join(vocabularies[0], '..', '..'))
 
 const staged = new Staged(platform.name, built, runtime)
 const steps = new Steps('windows', values)

@@ -35,6 +35,9 @@ export function runChild(script, seed, count, cwd) {
   return { failed, totals }
 }
 
+/** Whether an error is one that the package documents; an internal one is not. */
+export const isDocumented = ({ code }) => /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(code) && code !== 'ERR_TOKENLANE_PANIC'
+
 /**
  * @callback RunCases
  * @param {number} seed

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../setup.mjs'
-import { runChild, runChildren } from './child.mjs'
+import { isDocumented, runChild, runChildren } from './child.mjs'
 import { mutated } from './mutations.mjs'
 import { random } from './random.mjs'
 
@@ -63,8 +63,7 @@ async function child(seed, count) {
     } catch (error) {
       totals.refused++
       totals.codes[error.code] = (totals.codes[error.code] ?? 0) + 1
-      const hasCode = /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(error.code) && error.code !== 'ERR_TOKENLANE_PANIC'
-      if (!hasCode) wrong.push(`file ${at} ${name}: ${error.stack}`)
+      if (!isDocumented(error)) wrong.push(`file ${at} ${name}: ${error.stack}`)
     }
     const { user, system } = process.cpuUsage(start)
     const took = (user + system) / 1000
@@ -94,7 +93,7 @@ function works(tokenizer) {
       try {
         return call()
       } catch (error) {
-        if (!/^ERR_TOKENLANE_[A-Z0-9_]+$/.test(error.code) || error.code === 'ERR_TOKENLANE_PANIC') throw error
+        if (!isDocumented(error)) throw error
         return undefined
       }
     }

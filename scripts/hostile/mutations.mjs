@@ -38,13 +38,12 @@ const PATTERNS = [
 
 /** Applies a random mutation to a file. */
 export function mutated(draw, { name, kind, bytes, options }) {
-  const ways = kind === 'json' ? [...BYTES, ...TREES, ...TREES, ...TREES] : BYTES
-  const way = draw.of(ways)
-  let made = way(draw, bytes)
+  const mutation = draw.of(kind === 'json' ? [...BYTES, ...TREES, ...TREES, ...TREES] : BYTES)
+  let made = mutation(draw, bytes)
   if (draw.chance(0.2)) made = draw.of(BYTES)(draw, made)
   const isPattern = options !== undefined && draw.chance(0.2)
   const changed = isPattern ? { ...options, pattern: draw.of(PATTERNS) } : options
-  return { name: `${name} ${way.name}`, bytes: made, options: changed }
+  return { name: `${name} ${mutation.name}`, bytes: made, options: changed }
 }
 
 const BYTES = [
@@ -104,7 +103,7 @@ const TREES = [
       ]),
     )
   }),
-  tree(function taken(draw, place) {
+  tree(function valueRemoved(draw, place) {
     place.remove()
   }),
   tree(function swapped(draw, place, all) {

@@ -7,6 +7,8 @@ use crate::memory::{Grow, OutOfMemory};
 
 /// Maximum length of a text, in bytes of UTF-8, because spans have 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 64;
+/// Maximum length of a character, in bytes of UTF-8.
+pub(crate) const MAX_CHARACTER_BYTES: usize = 4;
 
 /// A text in the form that the caller has. Creating it is free; it is converted when it is encoded.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,8 @@ import fs from 'node:fs'
 import readline from 'node:readline'
 
 import { Failure, fileFailure } from '../files/failure.mjs'
+import { codecOf, isTable } from '../files/magic.mjs'
 import { error, inputChanged, typeError } from './errors.mjs'
-import { codecOf, isTable, unitOf } from './input-kind.mjs'
 import { PLAN } from './layout.mjs'
 import { openInput } from './store/store.mjs'
 import { inputFiles } from './walk.mjs'
@@ -28,6 +28,9 @@ const FLUSH_LENGTH = 1 << 16
 
 /** Number of inputs that are opened ahead, because a store answers many requests at once. */
 const OPENED_AHEAD = 16
+
+/** The kind of rows in a file, by its name. */
+const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')
 
 /**
  * Yields the parts of all inputs, in order.

@@ -7,12 +7,12 @@
 import { createHash } from 'node:crypto'
 
 import { Failure } from '../files/failure.mjs'
+import { isTable } from '../files/magic.mjs'
 import { checkCodec, checkEncoding, parquetCompressors, startOf } from '../files/parquet-codecs.mjs'
 import { checkPackages } from '../files/parquet.mjs'
 import { Ratio } from '../files/ratio.mjs'
 import { valueAt } from '../files/rows.mjs'
 import { inputChanged } from './errors.mjs'
-import { isTable } from './input-kind.mjs'
 
 /** Maximum size in bytes of the metadata at the end of a file. */
 const MAX_FOOTER_BYTES = 64 << 20

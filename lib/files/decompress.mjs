@@ -5,6 +5,7 @@ import { Readable, pipeline } from 'node:stream'
 import zlib from 'node:zlib'
 
 import { Failure } from './failure.mjs'
+import { codecOf } from './magic.mjs'
 import { MAX_RATIO, Ratio } from './ratio.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
@@ -14,16 +15,12 @@ import { ZstdGuard } from './zstd-guard.mjs'
  */
 const SLICE_BYTES = 1 << 14
 
-const isGzip = (head) => head[0] === 0x1f && head[1] === 0x8b
-/** Whether bytes start with a Zstandard frame or a skippable frame. */
-const isZstd = (head) =>
-  head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb528 || head.readUInt32LE(0) >>> 4 === 0x184d2a5)
-
 /** Yields the decompressed bytes of chunks. */
 export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
   const { head, all } = await peek(chunks[Symbol.asyncIterator](), 4)
-  if (isGzip(head)) yield* gunzip(all, new Ratio(maxRatio))
-  else if (isZstd(head)) yield* unzstd(all, new Ratio(maxRatio))
+  const codec = codecOf(head)
+  if (codec === 'gzip') yield* gunzip(all, new Ratio(maxRatio))
+  else if (codec === 'zstd') yield* unzstd(all, new Ratio(maxRatio))
   else yield* all
 }
 

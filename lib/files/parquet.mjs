@@ -8,9 +8,9 @@ import os from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 import { Failure } from './failure.mjs'
+import { isTable } from './magic.mjs'
 import { MAX_RATIO } from './ratio.mjs'
 
-const MAGIC = Buffer.from('PAR1')
 const MIB = 2 ** 20
 /** Maximum memory of a row group's values in MiB. */
 const MAX_GROUP_MIB = 4096
@@ -36,7 +36,7 @@ export function isParquet({ file, size }) {
     const ends = [Buffer.alloc(4), Buffer.alloc(4)]
     fs.readSync(descriptor, ends[0], 0, 4, 0)
     fs.readSync(descriptor, ends[1], 0, 4, size - 4)
-    return ends.every((end) => end.equals(MAGIC))
+    return ends.every(isTable)
   } catch {
     // The reader of the file reports the error.
     return false

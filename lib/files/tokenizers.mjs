@@ -12,13 +12,13 @@ import { statIfThere } from './stat.mjs'
 const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../models.js')
+const { JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
 
-/** Tokenizer files in the folder of a model, as on the hub: a whole tokenizer, or parts of one. */
-const IN_FOLDER = ['tokenizer.json', 'tekken.json']
-const PARTS = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model', 'vocab.json', 'vocab.txt']
+/** Files in the folder of a model that need others. */
+const PARTS = [...SENTENCEPIECE, ...VOCABULARIES]
 
 /** `owner/name` on the hub; a branch, a tag or a commit may follow an `@`. */
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
@@ -62,7 +62,7 @@ export function sourceOf(name, encoding) {
 
 /** Returns the files of a tokenizer that is loaded from a file or a folder. */
 export function tokenizerFiles(name) {
-  const places = [name, ...[...IN_FOLDER, ...PARTS].map((one) => path.join(name, one))]
+  const places = [name, ...[...JSON_TOKENIZERS, ...PARTS].map((one) => path.join(name, one))]
   return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
 }
 
@@ -70,11 +70,14 @@ export function tokenizerFiles(name) {
 function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
-  const found = IN_FOLDER.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
+  const found = JSON_TOKENIZERS.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
   // Tokenizer.fromFile reads the other files of a folder together.
   if (found === undefined && PARTS.some((one) => fs.existsSync(path.join(name, one)))) return name
   if (found === undefined)
-    throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${[...IN_FOLDER, ...PARTS].join(' and no ')}`)
+    throw new Failure(
+      'FILE_NOT_FOUND',
+      `${name}: this folder has no ${[...JSON_TOKENIZERS, ...PARTS].join(' and no ')}`,
+    )
   return found
 }
 

@@ -229,4 +229,4 @@ class Plan {
   }
 }
 
-module.exports = { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, needsFolder, modelOf, modelOfSync, placeOf }
+module.exports = { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES, needsFolder, modelOf, modelOfSync, placeOf }

@@ -2,6 +2,7 @@
 // texts --ratio`.
 
 import { adversarial } from './adversarial.mjs'
+import { isDocumented } from './child.mjs'
 import { subjectOf } from './growth.mjs'
 
 /** `split` may take this many times as long as `encode`. */
@@ -59,7 +60,7 @@ export async function ratiosOf(name, kinds) {
           `${name}, ${kind}, ${maxTokens} tokens, ${boundary}, overlap ${overlap}: x${found.toFixed(1)}`,
         )
       } catch (error) {
-        if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? '')) throw error
+        if (!isDocumented(error)) throw error
       }
     }
   }

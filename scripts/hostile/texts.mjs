@@ -30,6 +30,7 @@ import { parseArgs } from 'node:util'
 
 import { root, stop } from '../setup.mjs'
 import { TEXTS } from './adversarial.mjs'
+import { isDocumented } from './child.mjs'
 import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
 import { ratiosOf } from './ratio.mjs'
 
@@ -125,8 +126,7 @@ async function measure(name) {
           lasting = await lastingGrowth(subject, kind, call, found.bytes)
         }
       } catch (error) {
-        if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? ''))
-          throw new Error(`${name}, ${kind}, ${call}`, { cause: error })
+        if (!isDocumented(error)) throw new Error(`${name}, ${kind}, ${call}`, { cause: error })
         continue
       }
       result.measured++

@@ -35,12 +35,12 @@
 
 use std::ops::Range;
 
-use super::prefixes::{CHUNK, Counted, MAX_CHARACTER, Prefixes};
+use super::prefixes::{CHUNK, Counted, Prefixes};
 use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
-use crate::normalizer::Normalizer;
 use crate::reach::{LastEnds, Reach};
+use crate::text::MAX_CHARACTER_BYTES;
 
 /// For normalized text: prefixes are counted up to this many tokens, and this many characters,
 /// beyond the limit.
@@ -229,16 +229,22 @@ impl Prefixes<'_> {
 
     /// Whether the model reads the text near a position unchanged.
     fn is_read_as_it_stands(&mut self, place: usize) -> bool {
-        let Some(normalizer) = &self.tokenizer.pipeline.normalizer else { return true };
-        if self.tokenizer.pipeline.spaces.is_some() {
+        let pipeline = &self.tokenizer.pipeline;
+        if pipeline.normalizer.is_none() || pipeline.spaces.is_some() {
             return true;
         }
         let start = self.text.floor_char_boundary(place.saturating_sub(NEAR));
         let end = self.text.ceil_char_boundary((place + NEAR).min(self.text.len()));
-        // The slice has a bounded length, so a budget of its own keeps the total cost linear.
-        let leaves = normalizer.leaves(&self.text[start..end], &mut Budget::of_text(end - start));
-        self.look(place + NEAR + 4);
-        leaves
+        self.look(place + NEAR + MAX_CHARACTER_BYTES);
+        self.is_normalized(start..end)
+    }
+
+    /// Whether the normalizer leaves a part of the text unchanged. The part has a bounded length,
+    /// so a budget of its own keeps the total cost linear.
+    fn is_normalized(&self, part: Range<usize>) -> bool {
+        let mut budget = Budget::of_text(part.len());
+        let normalizer = self.tokenizer.pipeline.normalizer.as_ref();
+        normalizer.is_none_or(|normalizer| normalizer.leaves(&self.text[part], &mut budget))
     }
 
     /// For normalized text: the end of the longest prefix that is counted.
@@ -370,20 +376,15 @@ impl Prefixes<'_> {
                 near.end = space;
             }
         }
-        self.look(near.end + MAX_CHARACTER);
+        self.look(near.end + MAX_CHARACTER_BYTES);
         near
     }
 
     /// Whether tokens cover all of a part of the text.
     fn is_spelled(&self, part: Range<usize>) -> bool {
-        let pipeline = &self.tokenizer.pipeline;
-        let text = &self.text[part];
-        let has_space = || text.trim_start_matches(' ').contains(char::is_whitespace);
-        let leaves = |normalizer: &Normalizer| normalizer.leaves(text, &mut Budget::of_text(text.len()));
+        let has_space = || self.text[part.clone()].trim_start_matches(' ').contains(char::is_whitespace);
         !self.tokenizer.text_can_vanish()
-            || pipeline.pretokenizer.drops_only_white_space()
-                && !has_space()
-                && pipeline.normalizer.as_ref().is_none_or(leaves)
+            || self.tokenizer.pipeline.pretokenizer.drops_only_white_space() && !has_space() && self.is_normalized(part)
     }
 
     /// Where the last tokens of a prefix end. It is the prefix that was counted last.
@@ -443,7 +444,7 @@ impl Prefixes<'_> {
         if length <= found.length {
             return Ok(found);
         }
-        self.look(length + 4);
+        self.look(length + MAX_CHARACTER_BYTES);
         let tokens = self.count(encoder, length)?;
         Ok(if tokens <= room { FoundPrefix { length, tokens } } else { found })
     }
@@ -461,7 +462,7 @@ impl Prefixes<'_> {
             let rest = &self.text[found.length..];
             let near = &rest[..rest.floor_char_boundary(step)];
             let length = found.length + near.len() - near.trim_start().len();
-            self.look(found.length + near.len() + 4);
+            self.look(found.length + near.len() + MAX_CHARACTER_BYTES);
             if length == found.length {
                 return Ok(found);
             }

@@ -24,6 +24,7 @@ use crate::model::{Model, Unigram};
 use crate::normalizer::Normalizer;
 use crate::pretokenizer::Stage;
 use crate::segmenter::Segmenter;
+use crate::text::MAX_CHARACTER_BYTES;
 use crate::tokenizer::Tokenizer;
 
 /// The end of a prefix is encoded from at least this many bytes before it.
@@ -39,8 +40,6 @@ const MAX_EXAMINED_TOKENS: usize = 1 << 14;
 /// Bytes of added tokens that are searched at the end of each prefix, because they have to be words
 /// by themselves. With more, a prefix can be shorter than the longest one.
 const MAX_SINGLE_WORD_BYTES: usize = 4096;
-/// The maximum length of a character in bytes.
-pub(super) const MAX_CHARACTER: usize = 4;
 /// The size of a chunk in bytes.
 pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 
@@ -195,13 +194,9 @@ impl<'a> Prefixes<'a> {
                 // stays linear.
                 let end = self.covered.saturating_add(step.max(3 * (self.covered - start)));
                 let end = self.text.ceil_char_boundary(end.min(self.text.len()));
-                match self.encode(encoder, start, end) {
-                    // The start of a word at the end of the chunk may have no tokens by itself.
-                    Err(error) if error.is_unknown_token() && end < self.text.len() => {
-                        step = step.saturating_mul(2);
-                        continue;
-                    }
-                    encoded => encoded?,
+                if !self.encode_chunk(encoder, start, end)? {
+                    step = step.saturating_mul(2);
+                    continue;
                 }
                 if let Some((local, made)) = self.common(start, token) {
                     self.append(local, made);
@@ -219,20 +214,15 @@ impl<'a> Prefixes<'a> {
     /// much that is by the previous text.
     pub(super) fn grow_at_once(&mut self, encoder: &mut Encoder, tokens: usize) -> Result<(), EncodeError> {
         let per_hundred = if self.bytes_per_hundred > 0 { self.bytes_per_hundred } else { 200 };
-        let mut length = (tokens.saturating_mul(per_hundred) / 90).max(MAX_CHARACTER);
+        let mut length = (tokens.saturating_mul(per_hundred) / 90).max(MAX_CHARACTER_BYTES);
         loop {
             let end = self.text.ceil_char_boundary(length.min(self.text.len()));
-            match self.encode(encoder, 0, end) {
-                Err(error) if error.is_unknown_token() && end < self.text.len() => {
-                    length = length.saturating_mul(2);
-                    continue;
+            if self.encode_chunk(encoder, 0, end)? {
+                self.append(0, 0);
+                (self.covered, self.is_of_one_piece) = (end, true);
+                if self.made.len() >= tokens || end == self.text.len() {
+                    return Ok(());
                 }
-                encoded => encoded?,
-            }
-            self.append(0, 0);
-            (self.covered, self.is_of_one_piece) = (end, true);
-            if self.made.len() >= tokens || end == self.text.len() {
-                return Ok(());
             }
             length = length.saturating_mul(2);
         }
@@ -324,6 +314,16 @@ impl<'a> Prefixes<'a> {
     ) -> Result<usize, EncodeError> {
         self.encoded += end;
         or_beyond(encoder.count_bare(&self.tokenizer.pipeline, self.text[..end].into(), &self.count_plan, limit))
+    }
+
+    /// [`Self::encode`], but returns false if there is an unknown character before the end of the
+    /// text and no unknown token: the chunk may end within a word that the model only knows as a
+    /// whole, so a longer chunk has to be tried.
+    fn encode_chunk(&mut self, encoder: &mut Encoder, start: usize, end: usize) -> Result<bool, EncodeError> {
+        match self.encode(encoder, start, end) {
+            Err(error) if error.is_unknown_token() && end < self.text.len() => Ok(false),
+            encoded => encoded.map(|()| true),
+        }
     }
 
     /// Encodes `text[start..end]` separately, to `local`.

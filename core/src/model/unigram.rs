@@ -22,6 +22,7 @@ use crate::definition::UnigramSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
 use crate::memory::fallible::{concat, push};
+use crate::text::MAX_CHARACTER_BYTES;
 use crate::trie::{NO_TOKEN, Start, Trie};
 use crate::vocab::Vocab;
 
@@ -69,9 +70,6 @@ impl Scratch {
         self.any.trim();
     }
 }
-
-/// The maximum length of a character in bytes.
-pub(super) const LONGEST_CHARACTER: usize = 4;
 
 impl Unigram {
     /// Builds the model. `meta_symbol`: the character that a space at the start of a word stands
@@ -137,7 +135,7 @@ impl Unigram {
                 |start, end, id| writer.write(start, end, id),
             ),
             _ => {
-                let longest = self.trie.longest().max(LONGEST_CHARACTER);
+                let longest = self.trie.longest().max(MAX_CHARACTER_BYTES);
                 let extend = |start, offers: &mut Offers<'_, f64>| self.extend(word, start, offers);
                 scratch.any.search(word.len(), longest, extend, |start, end, id| writer.write(start, end, id))?;
             }

@@ -10,7 +10,7 @@
 //!
 //! Behaviour follows Hugging Face tokenizers 0.23.
 
-mod edges;
+pub(crate) mod edges;
 mod form;
 mod letters;
 pub(crate) mod precompiled;

@@ -20,6 +20,7 @@ pub(crate) mod unicode;
 use crate::aligned::{AlignedText, Rewriter};
 use crate::budget::{ALL_PRETOKENIZERS, Budget, StageError};
 use crate::byte_level;
+use crate::normalizer::edges::prepend;
 pub(crate) use char_class::CharClass;
 pub(crate) use cut::{Behavior, Cut};
 use scanner::Scanner;
@@ -157,7 +158,7 @@ impl PreTokenizer {
                 Stage::Cut(cut) => cut.apply(text, splits, budget)?,
                 Stage::PrefixSpace => splits.rewrite(text, |rewriter| {
                     if !rewriter.rest().starts_with(' ') {
-                        prepend(rewriter, ' ');
+                        prepend(rewriter, " ");
                     }
                     rewriter.keep_bytes(rewriter.rest().len());
                 }),
@@ -188,20 +189,13 @@ fn replace_spaces(rewriter: &mut Rewriter<'_>, replacement: char, prepend_to: Pr
     };
     // A space at the start is replaced below, so nothing is prepended to it.
     if prepends && !rewriter.rest().starts_with([' ', replacement]) {
-        prepend(rewriter, replacement);
+        prepend(rewriter, replacement.encode_utf8(&mut [0; 4]));
     }
     while let Some(next) = rewriter.rest().find(' ') {
         rewriter.keep_bytes(next);
         rewriter.replace(replacement);
     }
     rewriter.keep_bytes(rewriter.rest().len());
-}
-
-/// Inserts a character before the next one. Both get the origin of the latter.
-fn prepend(rewriter: &mut Rewriter<'_>, character: char) {
-    let Some(first) = rewriter.rest().chars().next() else { return };
-    rewriter.replace(character);
-    rewriter.insert(first);
 }
 
 #[cfg(test)]

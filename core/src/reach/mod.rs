@@ -9,6 +9,7 @@ use crate::byte_level;
 use crate::model::Model;
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::{Prepend, Stage};
+use crate::text::MAX_CHARACTER_BYTES;
 use crate::vocab::TokenForm;
 use spellings::Spellings;
 
@@ -74,9 +75,6 @@ impl LastEnds {
 /// The number of first bytes that select a bucket.
 const KEY: usize = 3;
 const BUCKETS: usize = 1 << 16;
-/// The maximum length of a character in bytes. Each character can be a token, such as an unknown
-/// one.
-const MAX_CHARACTER: usize = 4;
 /// Tokens that cross a position are searched from this many bytes before it.
 const SEARCHED_BEFORE: usize = 4096;
 /// Maximum number of pairs of start and end that are tried for one position.
@@ -185,7 +183,8 @@ impl Reach {
 
     /// The length of the longest token, in bytes of text.
     pub(crate) fn max_len(&self) -> usize {
-        self.max_len.max(MAX_CHARACTER)
+        // Each character can be a token, such as an unknown one.
+        self.max_len.max(MAX_CHARACTER_BYTES)
     }
 
     /// An upper bound of the length in bytes of a token at the start of these bytes. Depends on the
@@ -196,7 +195,7 @@ impl Reach {
             Some(longest) => usize::from(longest),
             None => KEY - 1,
         };
-        longest.max(MAX_CHARACTER)
+        longest.max(MAX_CHARACTER_BYTES)
     }
 
     /// A prefix that ends at `end` is given, with the ends of its last tokens. Replaces `ends` by

@@ -4,12 +4,13 @@
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical};
 
 use super::FillEnd;
-use super::bits::{below, decode_any};
+use super::bits::decode_any;
 use super::characters::{self, CharacterEntry, CharacterTable, Expansion, LongMarks, Role};
 use super::wide::{self, MAX_COVERED, WideBlock, after_letters};
 use super::words::SegmentedWords;
 use crate::normalizer::{Form, Letters, Normalizer};
 use crate::pretokenizer::{CharClass, Cut, PreTokenizer, Stage};
+use crate::simd::bits::below;
 use crate::simd::{self, BLOCK, Masks, PaddedBlock, Simd};
 
 /// Replaces BertNormalizer and BertPreTokenizer.

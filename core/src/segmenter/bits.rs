@@ -1,12 +1,6 @@
-//! Helpers for masks and for decoding characters.
+//! Decoding of characters.
 
 use crate::pretokenizer::unicode::decode_start;
-
-/// The bits below the lowest set bit; all bits if none is set.
-#[inline(always)]
-pub(super) fn below(mask: u64) -> u64 {
-    mask.wrapping_sub(1) & !mask
-}
 
 /// The first code point of a text and its length in bytes.
 #[inline(always)]

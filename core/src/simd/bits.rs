@@ -1,4 +1,4 @@
-//! Bit positions, pext and pdep without special instructions.
+//! Parts and positions of bit masks; pext and pdep without special instructions.
 
 use std::mem::MaybeUninit;
 
@@ -51,6 +51,12 @@ impl Rounds {
         self.dropped_below &= !parity;
         moves
     }
+}
+
+/// The bits below the lowest set bit; all bits if none is set.
+#[inline(always)]
+pub(crate) fn below(mask: u64) -> u64 {
+    mask.wrapping_sub(1) & !mask
 }
 
 /// The positions of the bits of `mask`, in ascending order.

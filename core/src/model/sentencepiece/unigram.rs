@@ -5,11 +5,12 @@ use std::convert::Infallible;
 
 use super::{PieceKind, PieceWriter, SentencePiece};
 use crate::model::best_path::{BestPath, Offers};
-use crate::model::unigram::{LONGEST_CHARACTER, character_len};
+use crate::model::unigram::character_len;
+use crate::text::MAX_CHARACTER_BYTES;
 
 impl SentencePiece {
     pub(super) fn unigram(&self, text: &[u8], scratch: &mut BestPath<f32>, writer: &mut PieceWriter<'_>) {
-        let longest = self.parts.pieces.longest().max(LONGEST_CHARACTER);
+        let longest = self.parts.pieces.longest().max(MAX_CHARACTER_BYTES);
         let extend =
             |start: usize, offers: &mut Offers<'_, f32>| Ok::<_, Infallible>(self.extend(&text[start..], offers));
         let write = |start: usize, end: usize, id: u32| writer.write(end - start, &text[start..end], id);

@@ -15,6 +15,7 @@
 
 use super::word::Scan;
 use crate::pretokenizer::unicode::{Classes, HAN_KANA, LETTER, LOWER, NUMBER, NUMERIC, SIGN, SPACE, UPPER, decode};
+use crate::simd::bits::below;
 use crate::simd::{BLOCK, PaddedBlock, Simd};
 
 /// A pattern family, matched by masks and character by character.
@@ -228,12 +229,6 @@ impl<'a> ClassMasks<'a> {
 #[inline(always)]
 pub(super) fn up_to(limit: u32) -> u64 {
     u64::MAX >> (BLOCK as u32 - limit)
-}
-
-/// The mask of the bits below the lowest bit of `mask`; all bits if that is zero.
-#[inline(always)]
-pub(super) fn below(mask: u64) -> u64 {
-    mask.wrapping_sub(1) & !mask
 }
 
 /// The starts of runs of `class`: the characters in the class whose predecessor is not.

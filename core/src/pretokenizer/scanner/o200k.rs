@@ -10,9 +10,10 @@
 //! count as both. If capitals follow a caseless run and no small letter follows them (`漢字ABC`),
 //! the capitals are a word of their own.
 
-use super::class_masks::{ClassMasks, Family, behind_runs, below, run_rests, run_starts};
+use super::class_masks::{ClassMasks, Family, behind_runs, run_rests, run_starts};
 use super::word::{Scan, contraction};
 use crate::pretokenizer::unicode::{LETTER, LOWER, NUMBER, UPPER};
+use crate::simd::bits::below;
 
 /// o200k, gpt-oss, llama4; tekken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

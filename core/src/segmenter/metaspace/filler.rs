@@ -3,10 +3,11 @@
 use super::clusters::{Cluster, ClusterReplacement};
 use super::{BUFFERED_META_SYMBOL, Metaspace};
 use crate::segmenter::FillEnd;
-use crate::segmenter::bits::{below, decode_any};
+use crate::segmenter::bits::decode_any;
 use crate::segmenter::characters::{self, Role};
 use crate::segmenter::wide::{self, MAX_COVERED, WideBlock, WideMasks, after_long};
 use crate::segmenter::words::SegmentedWords;
+use crate::simd::bits::below;
 use crate::simd::{BLOCK, PaddedBlock, Simd};
 
 /// The state of one call of [`Metaspace::fill`].

@@ -20,7 +20,7 @@ const NO_SKIPS = {
 
 const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
-/** Maximum of `--max-row`. The core refuses texts that are less than 64 bytes shorter. */
+/** Maximum of `--max-row`. The longest text that the core takes is 64 bytes shorter. */
 const MAX_TEXT_BYTES = 2 ** 32 - 1
 const NEWLINE = 10
 const RETURN = 13

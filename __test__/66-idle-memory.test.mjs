@@ -26,6 +26,37 @@ test('an idle process collects results, lets the kernel take pages, and then ret
   assert.deepEqual(same, [true, true])
 })
 
+test('results of single texts are collected before V8 would collect them', () => {
+  const index = fileURLToPath(new URL('../index.js', import.meta.url))
+  // 800 calls have results of less than 8 MiB; 2,000 have more, but less without the named part.
+  const calls = {
+    'ids of a string': 'gpt.encode(text)',
+    'ids of bytes': 'gpt.encode(bytes)',
+    'a column': 'gpt.encode(few).offsets',
+    'a second column, with which all are computed': '{ const { offsets, wordIds } = gpt.encode(fewer) }',
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    const code = `
+      const { Tokenizer, memory } = require(${JSON.stringify(index)})
+      const gpt = Tokenizer.fromEncodingSync('r50k_base')
+      const text = 'a b '.repeat(600)
+      const [bytes, few, fewer] = [Buffer.from(text), 'a b '.repeat(300), 'a b '.repeat(100)]
+      const collections = () => memory.stats().steps.quickCollection.count
+      const counts = []
+      for (const calls of [800, 1200]) {
+        for (let call = 0; call < calls; call++) ${call}
+        counts.push(collections())
+      }
+      memory.configure({ collect: false })
+      for (let call = 0; call < 3000; call++) ${call}
+      console.log(JSON.stringify([...counts, collections()]))`
+    const { stdout, stderr } = run(['-e', code])
+    assert.equal(stderr, '')
+    const [few, many, off] = JSON.parse(stdout)
+    assert.ok(few === 0 && many > 0 && off === many, `${name}: ${[few, many, off]} collections`)
+  }
+})
+
 test('the timer does not keep the process alive', () => {
   const index = fileURLToPath(new URL('../index.js', import.meta.url))
   const code = `

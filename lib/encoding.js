@@ -1,6 +1,7 @@
 'use strict'
 
 const { typeError } = require('./errors.js')
+const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { COLUMN_NAMES, checkId, hasOffsets, withOverflow } = require('./options.js')
 
@@ -79,6 +80,7 @@ class Source {
     if (this.#columns?.[which] === undefined) {
       const isAlone = this.#columns === undefined || which === TOKENS || which === ROWS
       const column = isAlone ? VIEWS[which](this.#call(native.column, which)) : this.#numbers(which)
+      countResult(column.byteLength ?? 0)
       this.#columns ??= []
       this.#columns[which] = column
     }
@@ -91,7 +93,10 @@ class Source {
 
   /** Copies a column out of the buffer with all numeric columns. */
   #numbers(which) {
-    this.#packed ??= this.#call(native.numbers)
+    if (this.#packed === undefined) {
+      this.#packed = this.#call(native.numbers)
+      countResult(this.#packed.byteLength)
+    }
     const [tokens] = new Uint32Array(this.#packed, 0, 1)
     let at = 4
     for (const [number, View, width] of PACKED) {

@@ -87,6 +87,34 @@ function collectIfRequested() {
   if (pending !== 0) wait(0)
 }
 
+/** Bytes of results of single texts that justify a quick collection: 8 MiB. */
+const MAX_RESULT_BYTES = 8 << 20
+/** The part of the time that quick collections for these results may take: 1/50. */
+const RESULT_SHARE = 50
+
+/** Bytes of results of single texts since the last collection for them. */
+let resultBytes = 0
+/** When the next collection for them may start. */
+let resultRest = 0
+
+/**
+ * Counts a result of one text. V8 holds small ones in memory of its own, and collects only after
+ * they have 64 MiB, most of which would remain with the process.
+ *
+ * @param {number} bytes
+ */
+function countResult(bytes) {
+  resultBytes += bytes
+  if (resultBytes >= MAX_RESULT_BYTES) collectResults()
+}
+
+function collectResults() {
+  resultBytes = 0
+  const now = performance.now()
+  if (now < resultRest || !memory.stats().collect) return
+  resultRest = now + collect(QUICK) * RESULT_SHARE
+}
+
 /** The steps of an idle process, each with its delay in milliseconds after the step before. */
 const IDLE_STEPS = [
   { after: 250, run: () => collectIdle(QUICK, 1 << 20) },
@@ -161,4 +189,4 @@ function collect(kind) {
   return took
 }
 
-module.exports = { memory, collectIfRequested }
+module.exports = { memory, collectIfRequested, countResult }

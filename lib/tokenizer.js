@@ -6,6 +6,7 @@ const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
+const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
 const sources = require('./sources.js')
@@ -77,7 +78,10 @@ function shortIds(handle, text, flags) {
   const count = hasWords(flags) ? undefined : encodeShort(handle, text, flags)
   // The array has no ids if a caller replaced built-in methods to get access to it and detached it.
   if (count === undefined || count > shared.length) return undefined
-  if (count > FEW_IDS) return shared.slice(0, count)
+  if (count > FEW_IDS) {
+    countResult(4 * count)
+    return shared.slice(0, count)
+  }
   const ids = new Uint32Array(count)
   for (let index = 0; index < count; index++) ids[index] = shared[index]
   return ids
@@ -255,7 +259,9 @@ class Tokenizer {
 
   #idsOf(text, pair, flags, extra) {
     const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
-    return typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
+    const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
+    countResult(ids.byteLength)
+    return ids
   }
 
   async encodeBatch(texts, options) {

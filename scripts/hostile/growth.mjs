@@ -172,16 +172,20 @@ export async function subjectOf(name, bytes) {
     const tokenizer = tokenlane.Tokenizer.fromEncodingSync(name)
     tokenizer.isOfOpenAi = true
     tokenizer.name = name
-    const tiktoken = require(`${root}/dropins/tiktoken/index.js`).get_encoding(name)
     const { GptEncoding } = require(`${root}/dropins/gpt-tokenizer/GptEncoding.js`)
-    const known = ['r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony']
-    return { name, tokenizer, tiktoken, gpt: known.includes(name) ? GptEncoding.getEncodingApi(name) : undefined }
+    return { name, tokenizer, tiktoken: tiktokenOf(name), gpt: GptEncoding.getEncodingApi(name) }
   }
   const tokenizer =
     bytes === undefined ? tokenlane.Tokenizer.fromFileSync(name) : tokenlane.Tokenizer.fromBufferSync(bytes)
   const { Tokenizer } = require(`${root}/dropins/huggingface/index.js`)
   const hf = bytes === undefined ? Tokenizer.fromFile(name) : Tokenizer.fromString(Buffer.from(bytes).toString())
   return { name, tokenizer, hf }
+}
+
+/** The drop-in of tiktoken, which lacks an encoding of gpt-tokenizer as tiktoken does. */
+function tiktokenOf(name) {
+  const { get_encoding } = require(`${root}/dropins/tiktoken/index.js`)
+  return name === 'o200k_harmony' ? undefined : get_encoding(name)
 }
 
 /** The calls that a subject supports. */

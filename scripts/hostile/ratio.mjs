@@ -3,7 +3,6 @@
 
 import { adversarial } from './adversarial.mjs'
 import { isDocumented } from './child.mjs'
-import { subjectOf } from './growth.mjs'
 
 /** `split` may take this many times as long as `encode`. */
 const MAX_RATIO = 3
@@ -37,9 +36,8 @@ function least(tokenizer, run, runs) {
  * (`measured`), the number of splits that took too long (`suspects`), and a line for each that
  * still does when it is measured again (`steep`).
  */
-export async function ratiosOf(name, kinds) {
+export function ratiosOf({ name, tokenizer }, kinds) {
   const result = { measured: 0, suspects: 0, steep: [] }
-  const { tokenizer } = await subjectOf(name)
   for (const kind of kinds) {
     const text = adversarial(kind, TEXT_BYTES)
     const encode = () => tokenizer.encode(text, { ...PARSE, truncation: false, padding: false }).ids

@@ -103,15 +103,9 @@ async function lastingGrowth(subject, kind, call, bytes) {
 }
 
 /** Measures one tokenizer: `{ measured, suspects, steep }`. */
-async function measure(name) {
+async function measure(subject) {
+  const { name } = subject
   const result = { measured: 0, suspects: 0, steep: [] }
-  let subject
-  try {
-    subject = await subjectOf(name)
-  } catch (error) {
-    console.log(`${name}: left out: ${error.message}`)
-    return result
-  }
   console.log(name)
   for (const kind of kinds) {
     let slowest = { call: '', perMib: 0 }
@@ -173,7 +167,8 @@ function report({ measured, suspects, steep }) {
 }
 
 async function one(name) {
-  const result = values.ratio ? await ratiosOf(name, kinds) : await measure(name)
+  const subject = await subjectOf(name)
+  const result = values.ratio ? ratiosOf(subject, kinds) : await measure(subject)
   report(result)
   return result
 }

@@ -4,10 +4,12 @@
 //! If every token covers at most a known number of bytes, a text that is long enough exceeds the
 //! limit without being encoded. Otherwise encoding stops when there are enough tokens.
 //!
+//! - [`known_words`]: finds most pieces of a text without encoding them separately.
 //! - [`prefixes`]: counts the tokens of a prefix without encoding all of it again.
 //! - [`longest`]: selects the prefixes that are counted, with the proof that no longer one is
 //!   within the limit.
 
+pub(crate) mod known_words;
 mod longest;
 pub(crate) mod prefixes;
 #[cfg(test)]

@@ -165,10 +165,6 @@ impl<'a> Prefixes<'a> {
         (self.covered, self.seen, self.encoded, self.back_of_last_count) = (0, 0, 0, 0);
     }
 
-    pub(crate) fn text(&self) -> &'a str {
-        self.text
-    }
-
     /// Records that a result depends on the text up to byte `end`.
     pub(crate) fn look(&mut self, end: usize) {
         self.seen = self.seen.max(end.min(self.text.len()));

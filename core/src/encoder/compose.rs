@@ -42,7 +42,7 @@ pub(super) struct Trimming {
 
 /// Steps of work for each text and for each token, counted in [`Encoder::work`].
 const WORK_PER_TEXT: u64 = 32;
-const WORK_PER_TOKEN: u64 = 4;
+pub(super) const WORK_PER_TOKEN: u64 = 4;
 
 const SAME_UNIT: u32 = u32::MAX;
 
@@ -370,7 +370,7 @@ impl Encoder {
     }
 
     /// Appends the tokens of a text, with the columns that vary from token to token.
-    fn encode_text(
+    pub(super) fn encode_text(
         &mut self,
         pipeline: &Pipeline,
         text: Text<'_>,
@@ -403,11 +403,14 @@ impl Encoder {
         // All words of a pre-split text share one budget.
         let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
         budget.add_input(text.len());
-        let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget };
+        let word_ends = self.word_ends.take();
+        let mut row =
+            Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget, word_ends };
         let before = row.quota.counted + row.out.ids.len();
         let result = self.encode_segments(pipeline, &plan.policy, &mut row);
         let tokens = (row.quota.counted + row.out.ids.len()).saturating_sub(before);
         self.work += row.budget.worked() + WORK_PER_TEXT + WORK_PER_TOKEN * tokens as u64 + text.len() as u64 / 4;
+        self.word_ends = row.word_ends.take();
         result?;
         (self.quota, self.budget) = (row.quota, row.budget);
         if let Some(trimming) = trimming {

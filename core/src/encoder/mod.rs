@@ -5,6 +5,7 @@
 //! - [`word_encoder`]: the model stage, words to ids; [`splitter`]: where words end.
 //! - [`miss_batch`]: merges the words that miss the cache, many at once.
 //! - [`seeds`]: words that a cache contains from the start.
+//! - [`plain_words`]: records where words end, for `split`.
 //! - [`row`]: collects the tokens of a row with their columns.
 //! - [`offset_converter`]: converts byte positions to the unit of offsets.
 
@@ -13,6 +14,7 @@ mod columns_tests;
 mod compose;
 mod miss_batch;
 mod offset_converter;
+pub(crate) mod plain_words;
 mod row;
 mod seeds;
 mod splitter;
@@ -38,6 +40,7 @@ use crate::span::Span;
 use crate::truncation::Truncation;
 use crate::word_key::MAX_SHORT_LEN;
 use compose::{TextTokens, Trimming};
+use plain_words::WordEnds;
 use row::{ModelInput, Origins, Quota, Row};
 pub(crate) use seeds::Seeds;
 use splitter::PieceSplitter;
@@ -60,6 +63,8 @@ pub(crate) struct Encoder {
     trimming: Trimming,
     /// Whether the text continues another one within a word, so that nothing is put before it.
     continues_text: bool,
+    /// If set, records the ends of words.
+    word_ends: Option<Box<WordEnds>>,
     /// The tokens of texts that are truncated after encoding.
     texts: [TextTokens; 2],
     /// The number of text bytes encoded so far.
@@ -98,6 +103,7 @@ impl Encoder {
             budget: Budget::default(),
             trimming: Trimming::default(),
             continues_text: false,
+            word_ends: None,
             texts: Default::default(),
             encoded_bytes: 0,
             work: 0,
@@ -203,6 +209,10 @@ impl Encoder {
         {
             let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
             return self.word_encoder.encode(&input, 0, &scanner, row);
+        }
+        if let Some(words) = &mut row.word_ends {
+            words.note_change();
+            return Ok(());
         }
         self.run_pipeline(pipeline, policy, text, base, row)
     }

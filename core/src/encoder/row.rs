@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
+use super::plain_words::WordEnds;
 use super::splitter::WordStarts;
 use crate::bpe::Symbol;
 use crate::budget::{Budget, OutputLimit};
@@ -33,6 +34,8 @@ pub(super) struct Row<'a> {
     pub(super) quota: Quota,
     /// The remaining budget of the text.
     pub(super) budget: Budget,
+    /// If set, records the ends of words. Only without columns.
+    pub(super) word_ends: Option<Box<WordEnds>>,
 }
 
 /// The number of tokens that are needed of an input, and whether they are only counted.
@@ -149,6 +152,9 @@ impl Row<'_> {
             // Added tokens that include white space may overlap, and each has all of it.
             self.budget.charge(content.len(), "the column of tokens")?;
         }
+        if let Some(words) = &mut self.word_ends {
+            words.push_added(self.out.ids.len(), span.end);
+        }
         push(&mut self.out.ids, id);
         self.make_room(1);
         if self.columns.contains(Columns::TOKENS) {
@@ -205,12 +211,12 @@ impl Row<'_> {
 
     /// Appends the columns of adjacent words whose ids, from index `first` on, were just appended.
     /// The tokens cover all bytes of the words, and each token has the length of its id.
-    pub(super) fn push_words(
+    pub(super) fn push_words<W: WordStarts>(
         &mut self,
         input: &ModelInput<'_>,
         words: WordRun<'_>,
         first: usize,
-        word_starts: &impl WordStarts,
+        word_starts: &W,
     ) -> Result<(), EncodeError> {
         let WordRun { start, ends } = words;
         let Some(&end) = ends.last() else { return Ok(()) };
@@ -263,17 +269,22 @@ impl Row<'_> {
             }
         }
         if self.columns.contains(Columns::WORD_IDS) {
-            let (mut number, mut ends, mut word_end) = (0, ends.iter(), start as usize);
-            word_ids.extend(ranges().map(|(start, _)| {
-                if start == word_end {
-                    word_end = ends.next().map_or(0, |&end| end as usize);
-                    if !word_starts.starts_word(input.text, start) {
-                        self.words.continue_word();
-                    }
-                    number = self.words.take();
+            match &mut self.words {
+                WordNumbers::Next(next) if W::WHOLE => number_whole_words(word_ids, next, start, ends, lens()),
+                words => {
+                    let (mut number, mut ends, mut word_end) = (0, ends.iter(), start as usize);
+                    word_ids.extend(ranges().map(|(start, _)| {
+                        if start == word_end {
+                            word_end = ends.next().map_or(0, |&end| end as usize);
+                            if !word_starts.starts_word(input.text, start) {
+                                words.continue_word();
+                            }
+                            number = words.take();
+                        }
+                        number
+                    }));
                 }
-                number
-            }));
+            }
         }
         Ok(())
     }
@@ -294,6 +305,28 @@ impl Row<'_> {
             self.out.word_ids.extend(repeat_n(number, tokens));
         }
     }
+}
+
+/// Appends the word number of each token of adjacent words, which start at `start` and end at
+/// `ends`. `lens` are the lengths of the tokens, and `next` is the number of the first word. A word
+/// has any number of tokens, so a branch at its end would often be mispredicted.
+#[inline(always)]
+fn number_whole_words(
+    word_ids: &mut Vec<u32>,
+    next: &mut u32,
+    start: u32,
+    ends: &[u32],
+    lens: impl Iterator<Item = u32>,
+) {
+    let (first, mut place, mut word) = (*next, start, 0);
+    word_ids.extend(lens.map(|len| {
+        let number = first + word as u32;
+        place += len;
+        word += usize::from(ends.get(word) == Some(&place));
+        number
+    }));
+    *next += ends.len() as u32;
+    debug_assert_eq!(word, ends.len(), "the tokens are all of the words");
 }
 
 impl ModelInput<'_> {

@@ -5,6 +5,9 @@ use crate::pretokenizer::scanner::Scanner;
 
 /// Tells whole words from further pieces of a word, which get the same word id.
 pub(super) trait WordStarts {
+    /// Whether no word is cut into pieces.
+    const WHOLE: bool;
+
     /// Whether a word starts at byte `at`; otherwise a further piece of a word starts there.
     fn starts_word(&self, text: &str, at: usize) -> bool;
 }
@@ -17,6 +20,8 @@ pub(super) trait WordSplitter: WordStarts {
 }
 
 impl WordStarts for Scanner {
+    const WHOLE: bool = true;
+
     #[inline(always)]
     fn starts_word(&self, _text: &str, _at: usize) -> bool {
         true
@@ -34,6 +39,8 @@ impl WordSplitter for Scanner {
 pub(super) struct WholeWords;
 
 impl WordStarts for WholeWords {
+    const WHOLE: bool = true;
+
     #[inline(always)]
     fn starts_word(&self, _text: &str, _at: usize) -> bool {
         true
@@ -52,6 +59,8 @@ pub(super) struct PieceSplitter<'a> {
 }
 
 impl WordStarts for PieceSplitter<'_> {
+    const WHOLE: bool = false;
+
     #[inline(always)]
     fn starts_word(&self, text: &str, at: usize) -> bool {
         match self.spaces {

@@ -6,6 +6,9 @@
 //! how the text arrives: a stream that receives the text in parts yields the pieces of the whole
 //! text.
 //!
+//! Most pieces of ordinary text are found without encoding them separately, see
+//! [`known_words`](crate::bounded::known_words). Otherwise each piece is encoded.
+//!
 //! To find where the longest piece ends, many prefixes may have to be counted. With a long chain of
 //! components, or with components that make much text, that costs many times more than to encode
 //! the text. So the work of a call is limited relative to its text. Beyond the limit, pieces are
@@ -19,6 +22,7 @@ mod tests;
 
 use crate::added_tokens::{Policy, SearchStage};
 use crate::batch::Cancel;
+use crate::bounded::known_words::KnownWords;
 use crate::bounded::prefixes::Prefixes;
 use crate::bounded::{TokenBudget, utf16_len};
 use crate::budget::{OutputLimit, SPLIT};
@@ -148,8 +152,12 @@ impl Tokenizer {
             let added = self.pipeline.added_tokens.tokens().iter().map(|token| token.content.len()).max();
             let margin = added.unwrap_or(0).max(MARGIN);
             let (work_before, split_bytes) = (encoder.work, 0);
+            // A stream depends on as little text as possible, so it encodes nothing ahead.
+            let known = if is_end { KnownWords::new(self, &plan, utf8) } else { None };
             let splitter = Splitter {
                 tokenizer: self,
+                known,
+                piece_is_known: false,
                 text: utf8,
                 limits,
                 plan: &plan,
@@ -173,6 +181,10 @@ impl Tokenizer {
 struct Splitter<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a str,
+    /// Finds most pieces, if the tokenizer permits it.
+    known: Option<KnownWords<'a>>,
+    /// Whether it has found the current piece.
+    piece_is_known: bool,
     limits: &'a Limits,
     plan: &'a Plan,
     room: TokenBudget,
@@ -228,19 +240,24 @@ impl<'a> Splitter<'a> {
             let is_last = self.is_end && end == self.text.len();
             let Limits { overlap, max_tokens, .. } = *self.limits;
             let shares = overlap > 0 && max_tokens > 1 && !is_last;
-            start = if shares { start + self.overlap_start(&mut prefixes, length)? } else { end };
+            start = if shares { start + self.overlap_start(&mut prefixes, start, length)? } else { end };
         }
         Ok(Pieces { pieces, progress: Progress { start, covered }, stopped })
     }
 
     fn next(&mut self, prefixes: &mut Prefixes<'a>, start: usize) -> Result<Next, EncodeError> {
         let text = &self.text[start..];
-        prefixes.restart(text);
         prefixes.is_hasty = self.is_hasty()?;
+        if let Some((length, tokens)) = self.next_known(prefixes.is_hasty, start)? {
+            return Ok(Next::Piece(length, self.room.total(tokens)));
+        }
+        prefixes.restart(text);
         let found = prefixes.longest_unverified(self.encoder, self.room.tokens)?;
         let wants_boundary = found.length < text.len() && self.limits.boundary != Boundary::Token;
         let boundary = if wants_boundary && found.length > 0 {
-            let ends = self.last_boundaries(prefixes, found.length);
+            let most = if prefixes.is_hasty { HASTY_BOUNDARIES } else { MAX_TRIED_PREFIXES };
+            let (ends, seen) = last_boundaries(text, self.limits.boundary, found.length, most);
+            prefixes.look(seen);
             self.best_boundary(prefixes, &ends)?
         } else {
             None
@@ -258,6 +275,29 @@ impl<'a> Splitter<'a> {
         Ok(if length == 0 { Next::TooLong } else { Next::Piece(length, self.room.total(tokens)) })
     }
 
+    /// The next piece, if [`KnownWords`] finds it.
+    fn next_known(&mut self, is_hasty: bool, start: usize) -> Result<Option<(usize, usize)>, EncodeError> {
+        self.piece_is_known = false;
+        let (Some(known), false) = (&mut self.known, is_hasty) else { return Ok(None) };
+        let (text, room) = (&self.text[start..], self.room.tokens);
+        let Some(found) = known.longest(self.encoder, start, room)? else { return Ok(None) };
+        let mut ends = vec![];
+        if found.length < text.len() && self.limits.boundary != Boundary::Token {
+            (ends, _) = last_boundaries(text, self.limits.boundary, found.length, MAX_TRIED_PREFIXES);
+            // If no boundary is within the limit, the piece is as long as possible.
+            ends.insert(0, found.length);
+        }
+        let mut piece = (found.length, Some(found.tokens));
+        while let Some(length) = ends.pop() {
+            piece = (length, known.count(self.encoder, length)?);
+            if piece.1.is_none_or(|tokens| tokens <= room) {
+                break;
+            }
+        }
+        self.piece_is_known = piece.1.is_some();
+        Ok(piece.1.map(|tokens| (piece.0, tokens)))
+    }
+
     /// Whether so much work was done that the next pieces have to be cheap. Fails if too much work
     /// was done for that.
     fn is_hasty(&self) -> Result<bool, EncodeError> {
@@ -271,19 +311,6 @@ impl<'a> Splitter<'a> {
             return Err(OutputLimit { component: SPLIT, reached: size(done), limit: size(most) }.into());
         }
         Ok(done > allowed(self.split_bytes))
-    }
-
-    /// The ends of the last sentences or lines of a text at or before `most`.
-    fn last_boundaries(&self, prefixes: &mut Prefixes<'_>, most: usize) -> Vec<usize> {
-        let (mut last, is_hasty) = (vec![], prefixes.is_hasty);
-        let mut add = |end: usize| {
-            if last.len() == if is_hasty { HASTY_BOUNDARIES } else { MAX_TRIED_PREFIXES } {
-                last.remove(0);
-            }
-            last.push(end);
-        };
-        prefixes.look(each_boundary(prefixes.text(), self.limits.boundary, most, &mut add));
-        last
     }
 
     /// The last of `ends` up to which a text has no more tokens than a piece may have. All are
@@ -308,17 +335,26 @@ impl<'a> Splitter<'a> {
     /// The position in a piece at which the next piece starts: as early as `overlap` tokens permit,
     /// at the start of a sentence or line if these are the boundary. The end of the piece if
     /// nothing is short enough.
-    fn overlap_start(&mut self, prefixes: &mut Prefixes<'_>, length: usize) -> Result<usize, EncodeError> {
+    fn overlap_start(
+        &mut self,
+        prefixes: &mut Prefixes<'_>,
+        start: usize,
+        length: usize,
+    ) -> Result<usize, EncodeError> {
         let Limits { overlap, boundary, .. } = *self.limits;
-        let piece = &prefixes.text()[..length];
+        let piece = &self.text[start..start + length];
         let plan = Plan {
             add_special_tokens: false,
             columns: Columns::OFFSETS,
             offset_unit: OffsetUnit::Byte,
             ..self.plan.clone()
         };
+        let known_piece = self.known.as_ref().filter(|_| self.piece_is_known);
         let known = match self.tokenizer.pipeline.post_processor.layout(false, false)?.trims() {
-            false => prefixes.last_starts(self.encoder, length, overlap)?,
+            false => match known_piece {
+                Some(known) => Some(known.last_starts(overlap)),
+                None => prefixes.last_starts(self.encoder, length, overlap)?,
+            },
             true => None,
         };
         let mut starts = match known {
@@ -343,7 +379,14 @@ impl<'a> Splitter<'a> {
         let plan = Plan { columns: Columns::NONE, ..plan };
         let (mut place, mut step) = (0, 1);
         while let Some(&start) = starts.get(place) {
-            let tokens = self.encoder.count(&self.tokenizer.pipeline, &piece[start..].into(), &plan, overlap)?;
+            let known = match &mut self.known {
+                Some(known) if self.piece_is_known => known.count_end(self.encoder, start)?,
+                _ => None,
+            };
+            let tokens = match known {
+                Some(tokens) => tokens,
+                None => self.encoder.count(&self.tokenizer.pipeline, &piece[start..].into(), &plan, overlap)?,
+            };
             if tokens <= overlap {
                 return Ok(start);
             }
@@ -354,6 +397,20 @@ impl<'a> Splitter<'a> {
         }
         Ok(piece.len())
     }
+}
+
+/// The ends of the last `count` sentences or lines of a text at or before `most`, and the end of
+/// the text that they depend on, in bytes.
+fn last_boundaries(text: &str, boundary: Boundary, most: usize, count: usize) -> (Vec<usize>, usize) {
+    let mut last = vec![];
+    let mut add = |end: usize| {
+        if last.len() == count {
+            last.remove(0);
+        }
+        last.push(end);
+    };
+    let seen = each_boundary(text, boundary, most, &mut add);
+    (last, seen)
 }
 
 /// Calls `each` with the ends of sentences or lines at or before `most`, without the end of the

@@ -14,13 +14,13 @@
 //! - So a part that starts at a firm end, and ends at one, has the tokens that the text has between
 //!   them. If it ends within a word, only the tokens from the last firm end on are its own.
 //!
-//! The longest prefix of a text with at most `room` tokens: let a word be the one that contains the
-//! first token too many, between two firm ends. Every prefix that ends at or after its end exceeds
-//! the limit, and the prefix that ends at its start is within it. So only prefixes that end in this
-//! word have to be counted.
+//! The longest prefix of a text with at most `room` tokens: let the first token too many be between
+//! two adjacent firm ends. Every prefix that ends at or after the second one exceeds the limit, and
+//! the prefix that ends at the first one is within it. So only prefixes that end between them have
+//! to be counted.
 //!
-//! Affects speed only. Where the above does not hold, because words are long, end with white space
-//! or are added tokens, or because a normalizer changes the text, [`Prefixes`] finds the piece.
+//! Affects speed only. Where this does not help, because words are long or are added tokens, or
+//! because a normalizer changes the text, [`Prefixes`] finds the piece.
 //!
 //! [`Prefixes`]: super::prefixes::Prefixes
 
@@ -38,6 +38,8 @@ use crate::tokenizer::Tokenizer;
 /// The size of the first chunk that is encoded ahead, in bytes, and of the largest one. Tests have
 /// short texts.
 const CHUNK: std::ops::RangeInclusive<usize> = if cfg!(test) { 1..=512 } else { 1 << 10..=64 << 10 };
+/// After a chunk whose words are not known, at least this many chunks are left to `Prefixes`.
+const SKIPPED_CHUNKS: usize = if cfg!(test) { 1 } else { 16 };
 /// The words in this many bytes at the end of a chunk depend on the text after it. More if an added
 /// token is longer.
 const MIN_MARGIN: usize = 32;
@@ -124,7 +126,7 @@ impl<'a> KnownWords<'a> {
             return Ok(Some(self.found(self.text.len(), known)));
         }
         let place = self.place_of(room);
-        let Some((from, to)) = self.word_around(place).filter(|&(_, to)| self.is_firm(to)) else { return Ok(None) };
+        let Some((from, to)) = self.firm_ends_around(place) else { return Ok(None) };
         let tokens = self.tokens_up_to(from);
         if tokens < room {
             // Usually, the prefix that ends with the last token within the limit is the longest.
@@ -157,7 +159,7 @@ impl<'a> KnownWords<'a> {
             self.part.clear();
             return Ok(Some(self.found(end, self.tokens_up_to(end)).tokens));
         }
-        let Some((from, _)) = self.word_around(end - 1) else { return Ok(None) };
+        let Some((from, _)) = self.firm_ends_around(end - 1) else { return Ok(None) };
         let tokens = self.tokens_up_to(from) + self.encode_part(encoder, from, end)?;
         Ok(Some(self.found(end, tokens).tokens))
     }
@@ -291,6 +293,13 @@ impl<'a> KnownWords<'a> {
             let end = self.covered + self.chunk_bytes.max(4 * self.margin);
             let end = self.text.ceil_char_boundary(end.min(self.text.len()));
             let (tokenizer, chunk) = (self.tokenizer, &self.text[self.covered..end]);
+            let is_certain = |place: usize| place + self.margin <= chunk.len() || end == self.text.len();
+            // In a very long word, encoding chunks would be of no use.
+            let is_first = self.covered == self.start;
+            if is_first && !encoder.has_word_end(self.scanner, chunk, is_certain) {
+                self.skip_unknown();
+                return Ok(false);
+            }
             encoder.encode_plain_words(&tokenizer.pipeline, chunk, &self.plan, &mut self.chunk)?;
             let known = self.token_ends.len();
             let is_plain =
@@ -302,9 +311,7 @@ impl<'a> KnownWords<'a> {
             };
             let Some(covered) = covered.filter(|_| is_plain) else {
                 self.token_ends.truncate(known);
-                self.chunk_bytes = *CHUNK.start();
-                self.unknown_bytes = (2 * self.unknown_bytes).clamp(*CHUNK.start(), *CHUNK.end());
-                self.unknown_until = self.covered + self.unknown_bytes;
+                self.skip_unknown();
                 return Ok(false);
             };
             self.unknown_bytes = 0;
@@ -319,6 +326,14 @@ impl<'a> KnownWords<'a> {
             self.covered = covered;
         }
         Ok(true)
+    }
+
+    /// Leaves the text after `covered` to `Prefixes`.
+    fn skip_unknown(&mut self) {
+        let [least, most] = [*CHUNK.start(), *CHUNK.end()].map(|bytes| SKIPPED_CHUNKS * bytes);
+        self.chunk_bytes = *CHUNK.start();
+        self.unknown_bytes = (2 * self.unknown_bytes).clamp(least, most);
+        self.unknown_until = self.covered + self.unknown_bytes;
     }
 
     /// The index of the first token of the piece that ends after `place`.
@@ -336,17 +351,17 @@ impl<'a> KnownWords<'a> {
         token.checked_sub(1).map_or(self.start, |before| self.token_ends[self.first + before] as usize)
     }
 
-    /// The start and the end of the known word that contains a position, if a word certainly starts
-    /// there in every part of the text that starts with the piece and is longer, and if it is not
-    /// an added token and not too long.
-    fn word_around(&self, place: usize) -> Option<(usize, usize)> {
-        let word = self.word_ends.partition_point(|&end| end as usize <= place);
-        let to = *self.word_ends.get(word)? as usize;
-        let before = word.checked_sub(1).map_or(0, |before| self.word_ends[before] as usize);
-        let from = before.max(self.start);
-        let is_known = from == self.start || self.is_firm_at(from);
-        let is_added = self.added_ends.binary_search(&(to as u32)).is_ok();
-        (is_known && !is_added && to - from <= MAX_PART).then_some((from, to))
+    /// The last firm end at or before a position, or the start of the piece, and the first firm end
+    /// after it. `None` if there is much text or an added token between them.
+    fn firm_ends_around(&self, place: usize) -> Option<(usize, usize)> {
+        let next = self.word_ends.partition_point(|&end| end as usize <= place);
+        let is_near = |&end: &usize| end.abs_diff(place) <= MAX_PART;
+        let ends_after = self.word_ends[next..].iter().map(|&end| end as usize).take_while(is_near);
+        let to = ends_after.into_iter().find(|&end| self.is_firm_at(end))?;
+        let ends_before = self.word_ends[..next].iter().rev().map(|&end| end as usize);
+        let mut ends_before = ends_before.take_while(|&end| end > self.start).chain([self.start]).take_while(is_near);
+        let from = ends_before.find(|&end| end == self.start || self.is_firm_at(end))?;
+        between(&self.added_ends, from, to + 1).is_empty().then_some((from, to))
     }
 
     /// Whether a position is a firm end of a known word, or the start of the piece.

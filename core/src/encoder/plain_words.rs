@@ -101,6 +101,12 @@ impl Encoder {
         out.words = self.word_ends.take().unwrap_or_default();
         result
     }
+    /// Whether one of the first words of a text ends at a position that is wanted.
+    pub(crate) fn has_word_end(&mut self, scanner: Scanner, text: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
+        self.word_encoder.scan(scanner, text, 0);
+        self.word_encoder.ends.iter().any(|&end| is_wanted(end as usize))
+    }
+
     /// Appends the ids of the words of a text from byte `at` on, where a word starts. The model
     /// reads the text as it stands.
     pub(crate) fn encode_part(

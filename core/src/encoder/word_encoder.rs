@@ -27,7 +27,7 @@ pub(super) struct WordEncoder {
     /// The tokens of the last word that was merged.
     symbols: Vec<Symbol>,
     /// The end of each word in the current window.
-    ends: Vec<u32>,
+    pub(super) ends: Vec<u32>,
     probes: Probes,
 }
 
@@ -172,16 +172,12 @@ impl WordEncoder {
         mut at: usize,
         ids: &mut Vec<u32>,
     ) -> Result<(), EncodeError> {
-        let mut ends = std::mem::take(&mut self.ends);
         let uses_cache = self.uses_cache(pipeline);
         let mut result = Ok(());
         while at < text.len() && result.is_ok() {
             let mut start = at;
-            ends.clear();
-            at = simd::dispatch(
-                #[inline(always)]
-                || scanner.scan(text, at, &mut ends),
-            );
+            at = self.scan(scanner, text, at);
+            let ends = std::mem::take(&mut self.ends);
             result = ends.iter().try_for_each(|&end| {
                 let word = &text.as_bytes()[start..end as usize];
                 let key = word_key::of_range(text.as_bytes(), start as u32, end);
@@ -196,9 +192,19 @@ impl WordEncoder {
                 ids.extend(symbols.iter().map(|symbol| symbol.id));
                 Ok(())
             });
+            self.ends = ends;
         }
-        self.ends = ends;
         result
+    }
+
+    /// Sets `ends` to the ends of words of a text from byte `at` on, where a word starts. Returns
+    /// the start of the next word.
+    pub(super) fn scan(&mut self, scanner: Scanner, text: &str, at: usize) -> usize {
+        self.ends.clear();
+        simd::dispatch(
+            #[inline(always)]
+            || scanner.scan(text, at, &mut self.ends),
+        )
     }
 
     /// Whether words are looked up in the cache and inserted into it.

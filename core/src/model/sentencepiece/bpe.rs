@@ -56,7 +56,7 @@ struct Pair {
 
 impl Ord for Pair {
     fn cmp(&self, other: &Self) -> Ordering {
-        // No score is NaN, and none is -0.0.
+        // No score is NaN. As in the library, -0.0 is less than 0.0.
         self.score.total_cmp(&other.score).then_with(|| Reverse(self.left).cmp(&Reverse(other.left)))
     }
 }

@@ -48,6 +48,10 @@ pub(crate) enum Method {
     Characters,
 }
 
+/// Stands for the unknown piece in a model without one. Such a model has byte fallback, so that no
+/// token of a text is unknown.
+pub(crate) const NO_PIECE: u32 = u32::MAX;
+
 /// The parts of a model, as the file has them.
 #[derive(Debug)]
 pub(crate) struct ModelParts {
@@ -60,6 +64,7 @@ pub(crate) struct ModelParts {
     pub(crate) pieces: Trie,
     /// The user-defined symbols, if there are any.
     pub(crate) symbols: Option<Arc<Trie>>,
+    /// The unknown piece, or [`NO_PIECE`].
     pub(crate) unk_id: u32,
     /// With byte fallback: the piece of each byte.
     pub(crate) bytes: Option<Box<[u32; 256]>>,

@@ -505,7 +505,7 @@ mod tests {
         tokenizer.encode(text.into(), &EncodeOptions::default()).expect("it encodes").ids
     }
 
-    // The answers of the next four tests are those of `sentencepiece` 0.2.3.
+    // The answers of the next six tests are those of `sentencepiece` 0.2.3.
 
     #[test]
     fn large_sums_of_scores_are_counted_from_zero_again() {
@@ -548,6 +548,26 @@ mod tests {
             let decoded = tokenizer.decode(&[257, 0xC3, 0xA9], &DecodeOptions::default()).expect("it is short");
             assert_eq!(decoded, "aé");
         }
+    }
+
+    #[test]
+    fn of_nested_symbols_the_64_shortest_count() {
+        let names: Vec<_> = (1..=70).map(|length| "=".repeat(length)).collect();
+        let mut pieces = vec![UNKNOWN, ("▁", -1.0, 1)];
+        pieces.extend(names.iter().map(|name| (name.as_str(), 0.0, 4)));
+        let tokenizer = Tokenizer::from_bytes(&file(&pieces, &[number(3, 2)])).expect("the library loads it");
+        assert_eq!(ids(&tokenizer, &"=".repeat(66)), [1, 65, 3]);
+    }
+
+    #[test]
+    fn unused_pieces_are_split_100_times_into_one_another() {
+        let names: Vec<_> = (1..=110).map(|length| format!("b{}", "a".repeat(length))).collect();
+        let mut pieces = vec![UNKNOWN, ("▁", -1.0, 1), ("a", -1.0, 1), ("b", -1.0, 1)];
+        pieces.extend(names.iter().zip(1u8..).map(|(name, length)| (name.as_str(), -f32::from(length), 5)));
+        let tokenizer = Tokenizer::from_bytes(&file(&pieces, &[number(3, 2)])).expect("the library loads it");
+        let expected = |first, count| [vec![1, first], vec![2; count]].concat();
+        assert_eq!(ids(&tokenizer, &names[100]), expected(3, 101));
+        assert_eq!(ids(&tokenizer, &names[101]), expected(4, 101));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use self::bpe::PieceMergeScratch;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
 use crate::model::best_path::BestPath;
-use crate::normalizer::sentencepiece::META_SYMBOL;
+use crate::normalizer::sentencepiece::{META_SYMBOL, symbol_length};
 use crate::trie::{Start, Trie};
 
 /// The type of a piece, as the file has it.
@@ -141,9 +141,8 @@ impl SentencePiece {
     /// The length of the user-defined symbol or of the character that a text starts with, and
     /// whether it is a symbol.
     fn first(&self, text: &[u8]) -> (usize, bool) {
-        let symbol = self.parts.symbols.as_ref().and_then(|trie| trie.longest_match(trie.root(), text));
-        match symbol {
-            Some((_, length)) => (length, true),
+        match self.parts.symbols.as_ref().and_then(|symbols| symbol_length(symbols, text)) {
+            Some(length) => (length, true),
             None => (super::unigram::character_len(text[0]).min(text.len()), false),
         }
     }

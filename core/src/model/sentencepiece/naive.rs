@@ -28,11 +28,13 @@ impl Naive {
         used.unwrap_or_else(|| self.unk_id())
     }
 
-    /// The length of the longest user-defined symbol that a text starts with.
+    /// The length of the user-defined symbol that a text starts with: the longest of the 64 shortest.
     fn symbol(&self, text: &str) -> Option<usize> {
         let symbols =
             self.pieces.iter().filter(|piece| piece.2 == PieceKind::UserDefined && text.starts_with(&piece.0));
-        symbols.map(|piece| piece.0.len()).max()
+        let mut lengths: Vec<usize> = symbols.map(|piece| piece.0.len()).collect();
+        lengths.sort_unstable();
+        lengths.iter().take(64).next_back().copied()
     }
 
     /// The ids of a text, with their lengths in bytes.

@@ -184,6 +184,47 @@ test('special tokens come from added_tokens_decoder, special_tokens_map.json and
   )
 })
 
+/** The added tokens of a folder: id, content, whether it is special, and normalized. */
+function addedTokens(files) {
+  const { added_tokens: tokens } = Tokenizer.fromFileSync(folder({ 'vocab.txt': vocabText(), ...files })).toJSON()
+  return tokens.map(({ id, content, special, normalized }) => [id, content, special, normalized])
+}
+
+test('special tokens of several configs are merged as transformers 5.23.0 does', () => {
+  const special = (content, more) => ({ __type: 'AddedToken', content, ...more })
+  const first = [
+    [0, '[PAD]', true, false],
+    [1, '[UNK]', true, false],
+    [2, '[CLS]', true, false],
+    [3, '[SEP]', true, false],
+    [4, '[MASK]', true, false],
+  ]
+  // Of several entries with the same content, the last one counts.
+  const unknown = { unk_token: special('[UNK]', { normalized: true }), sep_token: '[UNK]' }
+  assert.deepEqual(addedTokens({ 'tokenizer_config.json': unknown }).slice(1, 3), [first[1], first[2]])
+  // additional_special_tokens of tokenizer_config.json hide those of special_tokens_map.json.
+  const additional = (content) => ({ additional_special_tokens: [content] })
+  assert.deepEqual(
+    addedTokens({ 'tokenizer_config.json': additional('<a>'), 'special_tokens_map.json': additional('<b>') }),
+    [...first, [12, '<a>', true, false]],
+  )
+  const extra = (content) => ({ extra_special_tokens: [content] })
+  assert.deepEqual(
+    addedTokens({ 'tokenizer_config.json': extra('<a>'), 'special_tokens_map.json': extra({ content: '<b>' }) }),
+    [...first, [12, '<a>', true, false], [13, '<b>', true, false]],
+  )
+  // Other fields that end in _token, and extra tokens with names, are special tokens too.
+  const named = { image_token: '<image>', extra_special_tokens: { x: special('<x>', { normalized: true }) } }
+  assert.deepEqual(addedTokens({ 'tokenizer_config.json': named }), [
+    ...first,
+    [12, '<image>', true, false],
+    [13, '<x>', true, true],
+  ])
+  // A token of added_tokens.json is normalized unless a text or special_tokens_map.json names it.
+  const files = { 'tokenizer_config.json': { mask_token: special('[MASK]') }, 'added_tokens.json': { '[MASK]': 4 } }
+  assert.deepEqual(addedTokens(files)[4], [4, '[MASK]', true, true])
+})
+
 test('vocab.json with merges.txt becomes GPT-2, RoBERTa or CLIP', async () => {
   const files = { 'vocab.json': BPE.vocab, 'merges.txt': BPE.merges }
   const gpt2 = await Tokenizer.fromFile(

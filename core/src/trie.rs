@@ -247,10 +247,18 @@ impl Trie {
         self.longest_after(node, at, id.map(|id| (id, at)), text)
     }
 
-    /// The longest token along `text` from `node` on: its id, and the number of bytes matched.
+    /// The length of the longest of the `most` shortest tokens that `text` starts with.
     #[inline]
-    pub(crate) fn longest_match(&self, node: Node, text: &[u8]) -> Option<(u32, usize)> {
-        self.longest_after(node, 0, None, text)
+    pub(crate) fn longest_of(&self, most: usize, text: &[u8]) -> Option<usize> {
+        let (mut node, mut found, mut count) = (self.root(), None, 0);
+        for (&byte, len) in text.iter().zip(1..) {
+            let Some((next, id)) = self.step(node, byte).filter(|_| count < most) else { break };
+            node = next;
+            if id.is_some() {
+                (found, count) = (Some(len), count + 1);
+            }
+        }
+        found
     }
 
     /// The longest token along `text` from byte `at` on, which is at `node`, or else `found`.
@@ -495,11 +503,14 @@ mod tests {
                     (1..=text.len()).rev().find_map(|len| Some((id(len)?, len)))
                 };
                 prop_assert_eq!(trie.longest_from(&trie.start(trie.root()), text), longest(text, b""));
-                prop_assert_eq!(trie.longest_match(trie.root(), text), longest(text, b""));
                 let mut prefixes = vec![];
                 trie.for_each_prefix(&trie.start(trie.root()), text, |len, id| prefixes.push((len, id)));
                 let expected = (1..=text.len()).filter_map(|len| Some((len, *by_token.get(&text[..len])?)));
                 prop_assert_eq!(&prefixes, &expected.collect::<Vec<_>>());
+                for most in 0..4 {
+                    let found = prefixes.iter().take(most).next_back().map(|&(len, _)| len);
+                    prop_assert_eq!(trie.longest_of(most, text), found);
+                }
                 if trie.has_narrow_ids() {
                     let mut nodes = vec![];
                     trie.for_each_node(&trie.start(trie.root()), text, |len, id| nodes.push((len, id)));

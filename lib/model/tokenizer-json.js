@@ -143,21 +143,47 @@ const mergesJson = ({ merges }) => (merges === undefined ? '' : `,"merges":${JSO
  */
 function configOf(configs) {
   const config = { ...configs['tokenizer_config.json'] }
-  if (config.added_tokens_decoder !== undefined) return { ...config, added: decoderTokens(config.added_tokens_decoder) }
-  for (const [name, value] of Object.entries(configs['special_tokens_map.json'])) {
-    config[name] =
-      typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, special: true } : value
+  if (config.additional_special_tokens !== undefined && isEmpty(config.extra_special_tokens)) {
+    config.extra_special_tokens = config.additional_special_tokens
   }
-  const specials = new Set([
-    ...SPECIAL_TOKEN_FIELDS.map((name) => contentOf(config[name])),
-    ...extraTokens(config).map(contentOf),
-  ])
+  const isText = (token) => typeof token === 'string'
+  const isToken = (token) => isText(token) || isObject(token)
+  const named = { ...takeNamedTokens(config, isText), ...takeNamedExtras(config) }
+  const withNamed = (added) => ({ ...config, named: { ...takeNamedTokens(config, isToken), ...named }, added })
+  if (config.added_tokens_decoder !== undefined) return withNamed(decoderTokens(config.added_tokens_decoder))
+  for (const [name, value] of Object.entries(configs['special_tokens_map.json'])) {
+    const isList = name === 'extra_special_tokens' && Array.isArray(value)
+    config[name] = isList ? [...extraTokens(config), ...value.map(asSpecial)] : asSpecial(value)
+  }
+  Object.assign(named, takeNamedExtras(config))
+  // transformers does not find the objects of tokenizer_config.json here, which have a `__type`.
+  const found = [...SPECIAL_TOKEN_FIELDS.map((name) => config[name]), ...extraTokens(config)]
+  const specials = new Set(found.filter((token) => token?.__type === undefined).map(contentOf))
   const added = Object.entries(configs['added_tokens.json']).map(([content, id]) => {
     if (!Number.isInteger(id))
       throw shape(`added_tokens.json: the id of ${JSON.stringify(content)} is not a whole number`)
     return { id, token: tokenOf({ content, special: specials.has(content), normalized: !specials.has(content) }) }
   })
-  return { ...config, added: added.sort((a, b) => a.id - b.id) }
+  return withNamed(added.sort((a, b) => a.id - b.id))
+}
+
+/**
+ * The special tokens whose names only some models have, such as `image_token`, by name. They are
+ * removed from the config.
+ */
+function takeNamedTokens(config, isWanted) {
+  const isNamed = ([name, value]) => name.endsWith('_token') && !SPECIAL_TOKEN_FIELDS.includes(name) && isWanted(value)
+  const named = Object.fromEntries(Object.entries(config).filter(isNamed))
+  for (const name of Object.keys(named)) delete config[name]
+  return named
+}
+
+/** The extra special tokens, if they have names. They are removed from the config. */
+function takeNamedExtras(config) {
+  if (!isObject(config.extra_special_tokens)) return {}
+  const named = config.extra_special_tokens
+  delete config.extra_special_tokens
+  return named
 }
 
 function decoderTokens(decoder) {
@@ -167,16 +193,22 @@ function decoderTokens(decoder) {
   return added.sort((a, b) => a.id - b.id)
 }
 
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const asSpecial = (token) => (isObject(token) ? { ...token, special: true, __type: undefined } : token)
+const isEmpty = (value) => value === undefined || value === null || Object.keys(value).length === 0
+
 const contentOf = (token) => (typeof token === 'object' && token !== null ? token.content : token)
 
 function extraTokens({ extra_special_tokens: extra, additional_special_tokens: additional }) {
   const list = extra ?? additional ?? []
-  if (typeof list !== 'object' || list === null)
-    throw shape('tokenizer_config.json: extra_special_tokens must be a list or an object')
-  return Array.isArray(list) ? list : Object.values(list)
+  if (!Array.isArray(list)) throw shape('tokenizer_config.json: extra_special_tokens must be a list or an object')
+  return list
 }
 
-/** An added token with all its fields. A string is a special token. */
+/**
+ * An added token with all its fields; `normalized` is undefined unless the config has it. A string
+ * is a special token.
+ */
 function tokenOf(token) {
   const {
     content,
@@ -191,7 +223,7 @@ function tokenOf(token) {
     single_word: flag('single_word', false),
     lstrip: flag('lstrip', false),
     rstrip: flag('rstrip', false),
-    normalized: flag('normalized', !special),
+    normalized: flag('normalized', undefined),
     special: special === true,
   }
 }
@@ -211,12 +243,17 @@ function specialTokens(kind, config) {
 function addedTokens(config, specials) {
   const tokens = config.added.map(({ token }) => token)
   const known = new Set(tokens.map(({ content }) => content))
-  for (const token of [...Object.values(specials), ...extraTokens(config).map(tokenOf)]) {
-    if (!known.has(token.content)) tokens.push(token)
-    known.add(token.content)
-  }
-  const named = new Set(Object.values(specials).map(({ content }) => content))
-  return tokens.map((token) => ({ id: 0, ...token, special: token.special || named.has(token.content) }))
+  const named = [...Object.values(specials), ...Object.values(config.named).map(tokenOf)]
+  const others = [...named, ...extraTokens(config).map(tokenOf)]
+  // Of tokens with the same content and different flags, the last one counts, as in transformers.
+  const distinct = new Map(others.map((token) => [JSON.stringify(token), token]))
+  const last = new Map([...distinct.values()].map((token) => [token.content, token]))
+  for (const [content, token] of last) if (!known.has(content)) tokens.push(token)
+  const names = new Set(named.map(({ content }) => content))
+  return tokens.map((token) => {
+    const isSpecial = token.special || names.has(token.content)
+    return { id: 0, ...token, normalized: token.normalized ?? !isSpecial, special: isSpecial }
+  })
 }
 
 /** A special token that the tokenizer puts around text: [content, id]. */

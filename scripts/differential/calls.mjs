@@ -89,7 +89,8 @@ function split({ tokenizer, text, options }, maxTokens, isExact) {
     if (code !== undefined) {
       const isRefused = code === 'ERR_TOKENLANE_LIMIT_TOO_SMALL'
       const isTooSmall = isRefused && !eachStartFits(tokenizer, text, options, maxTokens, isExact)
-      return isTooSmall ? [] : [`${name}: ${code}`]
+      const isUnknown = code === 'ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING' && needsUnknown(tokenizer, text, options)
+      return isTooSmall || isUnknown ? [] : [`${name}: ${code}`]
     }
     const isRight = (piece) =>
       piece.text === text.slice(piece.start, piece.end) &&
@@ -98,6 +99,12 @@ function split({ tokenizer, text, options }, maxTokens, isExact) {
     const isJoined = limits.overlap > 0 || pieces.map((piece) => piece.text).join('') === text
     return isJoined && pieces.every(isRight) ? [] : [`${name}: ${JSON.stringify(pieces)}`]
   })
+}
+
+/** Whether a piece of a text needs the unknown token, which the vocabulary lacks. */
+function needsUnknown(tokenizer, text, options) {
+  const ends = [...text].map((_, at, characters) => characters.slice(at).join(''))
+  return ends.some((end) => tried(() => tokenizer.count(end, options)).code === 'ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING')
 }
 
 /**

@@ -19,7 +19,7 @@ use crate::normalizer::sentencepiece::META_SYMBOL;
 #[derive(Debug, Default)]
 pub(crate) struct SentencePieceDecoder {
     pub(crate) control: HashSet<Box<[u8]>, foldhash::fast::RandomState>,
-    pub(crate) unknown: Box<[u8]>,
+    pub(crate) unknown: Option<Box<[u8]>>,
     pub(crate) unknown_text: Box<[u8]>,
     /// Whether a piece such as `<0x41>` stands for a byte.
     pub(crate) has_bytes: bool,
@@ -60,7 +60,7 @@ impl SentencePieceDecoder {
         if self.control.contains(piece) {
             return Ok(());
         }
-        if *piece == *self.unknown {
+        if self.unknown.as_deref() == Some(piece) {
             budget.charge(self.unknown_text.len())?;
             append(out, &self.unknown_text);
         } else {

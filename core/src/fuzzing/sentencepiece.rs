@@ -83,7 +83,7 @@ fn model(draw: &mut Draw<'_>) -> (Naive, Vec<u8>) {
     let method =
         draw.one_of(&[Method::Unigram, Method::Bpe, Method::Bpe, Method::Unigram, Method::Characters, Method::Words]);
     let byte_fallback = draw.below(3) == 0;
-    let scores = draw.below(3);
+    let scores = draw.below(4);
     let mut pieces: Vec<(String, f32, PieceKind)> =
         vec![("<unk>".into(), 0.0, PieceKind::Unknown), ("<s>".into(), 0.0, PieceKind::Control)];
     if byte_fallback {
@@ -104,7 +104,9 @@ fn model(draw: &mut Draw<'_>) -> (Naive, Vec<u8>) {
         let kind = draw.one_of(&kinds);
         let score = match scores {
             0 => -1.0,
-            1 => -f32::from(draw.byte() % 4),
+            1 => draw.one_of(&[-3.0, -2.0, -1.0, -0.0, 0.0]),
+            // Their sums are so large that paths are counted from another position.
+            2 => -f32::from(draw.byte()) * 300.7,
             _ => f32::from(draw.byte()) / 10.0 - 20.0,
         };
         let is_text = |kind: PieceKind| matches!(kind, PieceKind::Normal | PieceKind::UserDefined | PieceKind::Unused);

@@ -17,7 +17,7 @@ use crate::decoder::{self, Decoder, Step};
 use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
 use crate::memory::fallible::{check, push};
-use crate::model::sentencepiece::{Method, ModelParts, PieceKind};
+use crate::model::sentencepiece::{Method, ModelParts, NO_PIECE, PieceKind};
 use crate::model::{Model, SentencePiece};
 use crate::normalizer::{Normalizer, Precompiled, sentencepiece as normalizer};
 use crate::padding::Padding;
@@ -103,6 +103,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     let unknown: Vec<_> = of_kind(|kind| kind == PieceKind::Unknown);
     let unk_id = match unknown[..] {
         [(_, id)] => id,
+        [] if *byte_fallback => NO_PIECE,
         [] => return Err(LoadError::shape("pieces", "there is no unknown piece (type UNKNOWN)")),
         [_, (_, id), ..] => return Err(LoadError::shape(path(id), "this is the second unknown piece (type UNKNOWN)")),
     };
@@ -130,7 +131,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     control_texts.extend(control.iter().map(|(text, _)| Box::from(*text)));
     let decoder = decoder::sentencepiece::SentencePieceDecoder {
         control: control_texts,
-        unknown: pieces[unk_id as usize].text.as_bytes().into(),
+        unknown: unknown.first().map(|(text, _)| Box::from(*text)),
         unknown_text: file.unknown_text.as_bytes().into(),
         has_bytes: *byte_fallback,
         add_dummy_prefix: spec.add_dummy_prefix,
@@ -147,8 +148,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     };
     for piece in pieces {
         push(&mut model.kinds, piece.kind);
-        // -0.0 becomes 0.0, which it is equal to.
-        push(&mut model.scores, piece.score + 0.0);
+        push(&mut model.scores, piece.score);
     }
     assemble(Blueprint {
         post_processor: Json::default(),
@@ -277,6 +277,12 @@ impl<'a> ModelFile<'a> {
                     }
                 }
                 _ => {}
+            }
+        }
+        if file.byte_fallback {
+            // As in the library: some conversion scripts add a null character to the byte pieces.
+            for piece in file.pieces.iter_mut().filter(|piece| piece.text == "\0") {
+                piece.kind = PieceKind::Unused;
             }
         }
         for (name, is_there) in [("trainer_spec", file.has_trainer_spec), ("normalizer_spec", file.has_normalizer_spec)]
@@ -493,6 +499,75 @@ mod tests {
         let model = file(&[UNKNOWN, ("▁", -1.0, 1), ("a", -1.0, 1), ("a", 0.0, 3)], &[number(3, 2)]);
         let tokenizer = Tokenizer::from_bytes(&model).expect("the library loads it");
         assert_eq!(tokenizer.encode("a".into(), &EncodeOptions::default()).expect("it encodes").ids(), [1, 2]);
+    }
+
+    fn ids(tokenizer: &Tokenizer, text: &str) -> Vec<u32> {
+        tokenizer.encode(text.into(), &EncodeOptions::default()).expect("it encodes").ids
+    }
+
+    // The answers of the next six tests are those of `sentencepiece` 0.2.3.
+
+    #[test]
+    fn large_sums_of_scores_are_counted_from_zero_again() {
+        let pieces = [("▁", -1.0, 1), ("x", -20_000.0, 1), ("a", -0.5, 1), ("b", -0.5, 1), ("ab", -1.001, 1)];
+        let model = file(&[&[UNKNOWN], &pieces[..]].concat(), &[number(3, 1)]);
+        let tokenizer = Tokenizer::from_bytes(&model).expect("the library loads it");
+        // After -120,000 the nearest 32-bit sums make "ab" as good as "a" and "b".
+        assert_eq!(ids(&tokenizer, "xxxxxxab"), [1, 2, 2, 2, 2, 2, 2, 3, 4]);
+    }
+
+    #[test]
+    fn bpe_merges_zero_before_minus_zero() {
+        let pieces = [("▁", -1.0, 1), ("a", -1.0, 1), ("b", -1.0, 1), ("c", -1.0, 1), ("ab", -0.0, 1), ("bc", 0.0, 1)];
+        let model = file(&[&[UNKNOWN], &pieces[..]].concat(), &[number(3, 2)]);
+        assert_eq!(ids(&Tokenizer::from_bytes(&model).expect("the library loads it"), "abc"), [1, 2, 6]);
+    }
+
+    /// A file with byte fallback: the 256 byte pieces, then others.
+    fn with_byte_pieces(method: u8, others: &[(&str, f32, u8)]) -> Tokenizer {
+        let names: Vec<_> = (0..256).map(|byte| format!("<0x{byte:02X}>")).collect();
+        let mut pieces: Vec<_> = names.iter().map(|name| (name.as_str(), 0.0, 6)).collect();
+        pieces.extend(others);
+        let model = file(&pieces, &[number(3, method), vec![0x98, 0x02, 1]]);
+        Tokenizer::from_bytes(&model).expect("the library loads it")
+    }
+
+    #[test]
+    fn a_piece_of_a_null_character_is_unused_with_byte_fallback() {
+        for method in [1, 2, 4] {
+            let tokenizer = with_byte_pieces(method, &[UNKNOWN, ("▁", -1.0, 1), ("\0", -1.0, 1)]);
+            assert_eq!(ids(&tokenizer, "\0"), [257, 0]);
+        }
+    }
+
+    #[test]
+    fn a_model_with_byte_fallback_needs_no_unknown_piece() {
+        for method in [1, 2, 4] {
+            let tokenizer = with_byte_pieces(method, &[("▁", -1.0, 1), ("a", -1.0, 1)]);
+            assert_eq!(ids(&tokenizer, "aé"), [256, 257, 0xC3, 0xA9]);
+            let decoded = tokenizer.decode(&[257, 0xC3, 0xA9], &DecodeOptions::default()).expect("it is short");
+            assert_eq!(decoded, "aé");
+        }
+    }
+
+    #[test]
+    fn of_nested_symbols_the_64_shortest_count() {
+        let names: Vec<_> = (1..=70).map(|length| "=".repeat(length)).collect();
+        let mut pieces = vec![UNKNOWN, ("▁", -1.0, 1)];
+        pieces.extend(names.iter().map(|name| (name.as_str(), 0.0, 4)));
+        let tokenizer = Tokenizer::from_bytes(&file(&pieces, &[number(3, 2)])).expect("the library loads it");
+        assert_eq!(ids(&tokenizer, &"=".repeat(66)), [1, 65, 3]);
+    }
+
+    #[test]
+    fn unused_pieces_are_split_100_times_into_one_another() {
+        let names: Vec<_> = (1..=110).map(|length| format!("b{}", "a".repeat(length))).collect();
+        let mut pieces = vec![UNKNOWN, ("▁", -1.0, 1), ("a", -1.0, 1), ("b", -1.0, 1)];
+        pieces.extend(names.iter().zip(1u8..).map(|(name, length)| (name.as_str(), -f32::from(length), 5)));
+        let tokenizer = Tokenizer::from_bytes(&file(&pieces, &[number(3, 2)])).expect("the library loads it");
+        let expected = |first, count| [vec![1, first], vec![2; count]].concat();
+        assert_eq!(ids(&tokenizer, &names[100]), expected(3, 101));
+        assert_eq!(ids(&tokenizer, &names[101]), expected(4, 101));
     }
 
     #[test]

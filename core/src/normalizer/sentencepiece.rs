@@ -14,6 +14,13 @@ use crate::trie::Trie;
 /// The meta symbol: the character that stands for a space in pieces, U+2581.
 pub(crate) const META_SYMBOL: char = '▁';
 
+/// The length of the user-defined symbol that a text starts with: the longest of the 64 shortest
+/// ones, as in the library.
+#[inline]
+pub(crate) fn symbol_length(symbols: &Trie, text: &[u8]) -> Option<usize> {
+    symbols.longest_of(64, text)
+}
+
 /// The normalizer spec of a model.
 #[derive(Debug)]
 pub(crate) struct SentencePiece {
@@ -49,7 +56,7 @@ impl SentencePiece {
     /// in bytes; otherwise the first character. `text` is not empty.
     fn prefix<'a>(&'a self, text: &'a str) -> (&'a str, usize) {
         if let Some(trie) = &self.symbols
-            && let Some((_, length)) = trie.longest_match(trie.root(), text.as_bytes())
+            && let Some(length) = symbol_length(trie, text.as_bytes())
         {
             return (&text[..length], length);
         }

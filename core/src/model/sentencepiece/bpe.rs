@@ -14,8 +14,9 @@ pub(super) struct PieceMergeScratch {
     queue: BinaryHeap<Pair>,
     /// For each unused piece that a pair could form: the length of the left part of the last pair.
     left_lengths: std::collections::HashMap<u32, u32, foldhash::fast::RandomState>,
-    /// The parts of an unused piece that are still to be written.
-    pending: Vec<(usize, usize)>,
+    /// The parts of an unused piece that are still to be written: start, length, and the number of
+    /// pieces that they are parts of.
+    pending: Vec<(usize, usize, usize)>,
 }
 
 impl PieceMergeScratch {
@@ -44,6 +45,9 @@ struct MergedPiece {
 /// Stands for the neighbor that the first and the last part lack.
 const NO_PART: u32 = u32::MAX;
 
+/// How many times the library splits an unused piece and its left or right part again.
+const MAX_SPLIT_DEPTH: usize = 100;
+
 /// Two neighbours whose concatenation is a piece. Outdated if they are no longer `len` bytes long
 /// together.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +60,7 @@ struct Pair {
 
 impl Ord for Pair {
     fn cmp(&self, other: &Self) -> Ordering {
-        // No score is NaN, and none is -0.0.
+        // No score is NaN. As in the library, -0.0 is less than 0.0.
         self.score.total_cmp(&other.score).then_with(|| Reverse(self.left).cmp(&Reverse(other.left)))
     }
 }
@@ -129,7 +133,7 @@ impl SentencePiece {
     }
 
     /// Writes a merged piece. An unused piece is written as the two parts of the last pair in this
-    /// text that could form it, as in the library.
+    /// text that could form it, as in the library, but as itself below [`MAX_SPLIT_DEPTH`].
     fn write(
         &self,
         text: &[u8],
@@ -139,14 +143,15 @@ impl SentencePiece {
         writer: &mut PieceWriter<'_>,
     ) {
         let PieceMergeScratch { left_lengths, pending, .. } = scratch;
-        push(pending, (start, len));
-        while let Some((start, len)) = pending.pop() {
+        push(pending, (start, len, 0));
+        while let Some((start, len, depth)) = pending.pop() {
             let piece = &text[start..start + len];
-            let left = self.parts.pieces.id(piece).and_then(|id| left_lengths.get(&id));
-            match left {
-                Some(&left) => {
-                    push(pending, (start + left as usize, len - left as usize));
-                    push(pending, (start, left as usize));
+            let unused = self.parts.pieces.id(piece).and_then(|id| Some((id, *left_lengths.get(&id)?)));
+            match unused {
+                Some((id, _)) if depth > MAX_SPLIT_DEPTH => writer.write(len, piece, id),
+                Some((_, left)) => {
+                    push(pending, (start + left as usize, len - left as usize, depth + 1));
+                    push(pending, (start, left as usize, depth + 1));
                 }
                 None => writer.write(len, piece, self.id(piece)),
             }

@@ -21,7 +21,7 @@ use self::bpe::PieceMergeScratch;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
 use crate::model::best_path::BestPath;
-use crate::normalizer::sentencepiece::META_SYMBOL;
+use crate::normalizer::sentencepiece::{META_SYMBOL, symbol_length};
 use crate::trie::{Start, Trie};
 
 /// The type of a piece, as the file has it.
@@ -48,6 +48,10 @@ pub(crate) enum Method {
     Characters,
 }
 
+/// Stands for the unknown piece in a model without one. Such a model has byte fallback, so that no
+/// token of a text is unknown.
+pub(crate) const NO_PIECE: u32 = u32::MAX;
+
 /// The parts of a model, as the file has them.
 #[derive(Debug)]
 pub(crate) struct ModelParts {
@@ -60,6 +64,7 @@ pub(crate) struct ModelParts {
     pub(crate) pieces: Trie,
     /// The user-defined symbols, if there are any.
     pub(crate) symbols: Option<Arc<Trie>>,
+    /// The unknown piece, or [`NO_PIECE`].
     pub(crate) unk_id: u32,
     /// With byte fallback: the piece of each byte.
     pub(crate) bytes: Option<Box<[u32; 256]>>,
@@ -136,9 +141,8 @@ impl SentencePiece {
     /// The length of the user-defined symbol or of the character that a text starts with, and
     /// whether it is a symbol.
     fn first(&self, text: &[u8]) -> (usize, bool) {
-        let symbol = self.parts.symbols.as_ref().and_then(|trie| trie.longest_match(trie.root(), text));
-        match symbol {
-            Some((_, length)) => (length, true),
+        match self.parts.symbols.as_ref().and_then(|symbols| symbol_length(symbols, text)) {
+            Some(length) => (length, true),
             None => (super::unigram::character_len(text[0]).min(text.len()), false),
         }
     }

@@ -28,11 +28,13 @@ impl Naive {
         used.unwrap_or_else(|| self.unk_id())
     }
 
-    /// The length of the longest user-defined symbol that a text starts with.
+    /// The length of the user-defined symbol that a text starts with: the longest of the 64 shortest.
     fn symbol(&self, text: &str) -> Option<usize> {
         let symbols =
             self.pieces.iter().filter(|piece| piece.2 == PieceKind::UserDefined && text.starts_with(&piece.0));
-        symbols.map(|piece| piece.0.len()).max()
+        let mut lengths: Vec<usize> = symbols.map(|piece| piece.0.len()).collect();
+        lengths.sort_unstable();
+        lengths.iter().take(64).next_back().copied()
     }
 
     /// The ids of a text, with their lengths in bytes.
@@ -88,7 +90,11 @@ impl Naive {
         let unknown = normal().fold(f32::MAX, f32::min) - 10.0;
         let mut paths: Vec<Option<(f32, usize, u32)>> = vec![None; text.len() + 1];
         for (start, first) in text.char_indices() {
-            let so_far = paths[start].map_or(0.0, |path| path.0);
+            let mut so_far = paths[start].map_or(0.0, |path| path.0);
+            if so_far.abs() > 100_000.0 {
+                paths[start..].iter_mut().flatten().for_each(|path| path.0 -= so_far);
+                so_far = 0.0;
+            }
             let single = start + first.len_utf8();
             let mut offers: Vec<(usize, f32, u32)> = vec![];
             for end in (start + 1..=text.len()).filter(|&end| text.is_char_boundary(end)) {
@@ -131,7 +137,7 @@ impl Naive {
                 let [(a, a_fixed), (b, b_fixed)] = [&parts[at - 1], &parts[at]];
                 let Some(id) = self.normal(&format!("{a}{b}")).filter(|_| !a_fixed && !b_fixed) else { continue };
                 let score = self.pieces[id as usize].1;
-                if best.is_none_or(|best| score > best.0) {
+                if best.is_none_or(|best| score.total_cmp(&best.0).is_gt()) {
                     best = Some((score, at));
                 }
             }

@@ -7,7 +7,7 @@
 //! character is not white space. Then:
 //!
 //! - A firm end ends a word in every part of the text that contains the word and starts where the
-//!   word or a word before it starts, however long the part is.
+//!   word or a word before it starts, unless the part ends within an added token that follows.
 //! - The words after a word start do not depend on the text before it. So if a part of the text
 //!   starts within a word, and one of its words ends at a firm end of the text, then all further
 //!   words of both are the same.
@@ -43,6 +43,8 @@ const SKIPPED_CHUNKS: usize = if cfg!(test) { 1 } else { 16 };
 /// The words in this many bytes at the end of a chunk depend on the text after it. More if an added
 /// token is longer.
 const MIN_MARGIN: usize = 32;
+/// The number of tokens beyond the limit that are known, so that the next words are.
+const TOKENS_BEYOND: usize = 32;
 /// The maximum number of prefixes that are counted to find the longest one.
 const MAX_COUNTED: usize = 12;
 /// The maximum length of a part of a word that is encoded separately, in bytes.
@@ -118,7 +120,7 @@ impl<'a> KnownWords<'a> {
         start: usize,
         room: usize,
     ) -> Result<Option<FoundPrefix>, EncodeError> {
-        if !self.seek(encoder, start)? || !self.grow(encoder, room.saturating_add(1))? {
+        if !self.seek(encoder, start)? || !self.grow(encoder, room.saturating_add(TOKENS_BEYOND))? {
             return Ok(None);
         }
         let known = self.token_ends.len() - self.first;
@@ -352,16 +354,19 @@ impl<'a> KnownWords<'a> {
     }
 
     /// The last firm end at or before a position, or the start of the piece, and the first firm end
-    /// after it. `None` if there is much text or an added token between them.
+    /// after it. `None` if there is much text between them, or if they or the next end belong to
+    /// an added token.
     fn firm_ends_around(&self, place: usize) -> Option<(usize, usize)> {
         let next = self.word_ends.partition_point(|&end| end as usize <= place);
         let is_near = |&end: &usize| end.abs_diff(place) <= MAX_PART;
-        let ends_after = self.word_ends[next..].iter().map(|&end| end as usize).take_while(is_near);
-        let to = ends_after.into_iter().find(|&end| self.is_firm_at(end))?;
+        let mut ends_after = self.word_ends[next..].iter().map(|&end| end as usize).take_while(is_near);
+        let to = ends_after.find(|&end| self.is_firm_at(end))?;
+        // If a part of the text ends within an added token, its words can continue into it.
+        let next_end = if to == self.text.len() { to } else { ends_after.next()? };
         let ends_before = self.word_ends[..next].iter().rev().map(|&end| end as usize);
         let mut ends_before = ends_before.take_while(|&end| end > self.start).chain([self.start]).take_while(is_near);
         let from = ends_before.find(|&end| end == self.start || self.is_firm_at(end))?;
-        between(&self.added_ends, from, to + 1).is_empty().then_some((from, to))
+        between(&self.added_ends, from, next_end + 1).is_empty().then_some((from, to))
     }
 
     /// Whether a position is a firm end of a known word, or the start of the piece.
@@ -410,8 +415,10 @@ mod tests {
     use super::*;
     use crate::bounded::prefixes::Prefixes;
     use crate::bounded::subjects::{Subject, pieces, tokenizer};
+    use crate::byte_level;
     use crate::change::{Changes, NewToken};
     use crate::pretokenizer::scanner::twins::TWINS;
+    use crate::split::{Boundary, Limits, Progress};
     use crate::{AddedToken, EncodeOptions, SpecialTokens};
     use proptest::prelude::*;
     use std::cell::Cell;
@@ -472,7 +479,7 @@ mod tests {
                     let mut next = start + expected.length;
                     if let Some(found) = found {
                         known_pieces.set(known_pieces.get() + 1);
-                        assert_eq!(found, expected, "{}: {:?} from {start}", TWINS[scanner].name, text);
+                        assert_eq!(found, expected, "{}: {:?}", TWINS[scanner].name, &text[start..]);
                         let piece = &text[start..next];
                         for from in known.last_starts(overlap).into_iter().filter(|&from| piece.is_char_boundary(from)) {
                             let end = &piece[from..];
@@ -495,5 +502,25 @@ mod tests {
         });
         // Otherwise the test would compare little.
         assert!(2 * known_pieces.get() > all_pieces.get(), "{} of {}", known_pieces.get(), all_pieces.get());
+    }
+
+    /// The piece ends within the added token `ab!?`, so that its last word is `cdabab`.
+    #[test]
+    fn a_piece_can_end_within_an_added_token() {
+        let merges = [["a", "b"], ["ab", "ab"], ["d", "abab"], ["c", "dabab"]];
+        let characters = byte_level::CHARACTERS.iter().map(char::to_string);
+        let tokens = characters.chain(merges.map(|pair| pair.concat()));
+        let vocab: serde_json::Map<_, _> = tokens.zip((0..).map(serde_json::Value::from)).collect();
+        let file = serde_json::json!({
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true},
+            "added_tokens": [{"id": 300, "content": "ab!?", "special": true, "normalized": false,
+                "single_word": false, "lstrip": false, "rstrip": false}],
+            "model": {"type": "BPE", "vocab": vocab, "merges": merges},
+        });
+        let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file");
+        let limits = Limits { max_tokens: 2, overlap: 0, boundary: Boundary::Token };
+        let made = tokenizer.split("1cdabab!?".into(), Progress::default(), &limits, &options(), true, None);
+        let ends: Vec<usize> = made.expect("a text").pieces.iter().map(|piece| piece.end).collect();
+        assert_eq!(ends, [7, 9]);
     }
 }

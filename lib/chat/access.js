@@ -2,7 +2,7 @@
 
 // `object.name`, `object[key]` and `object[start:stop:step]`.
 
-const { spend } = require('./budget.js')
+const { allocate, spend } = require('./budget.js')
 const { textOf, wholeOf } = require('./arguments.js')
 const { part } = require('./markup.js')
 const { formatMethod, methodOf } = require('./methods.js')
@@ -105,6 +105,7 @@ function getSlice(object, start, stop, step) {
 function attributePath(path) {
   if (path === null) return []
   if (isInteger(path)) return [path]
+  allocate(300)
   return text.split(textOf(path), '.', -1).map((name) => (/^\d+$/.test(name) ? Number(name) : name))
 }
 

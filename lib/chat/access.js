@@ -66,12 +66,12 @@ function element(object, key) {
 
 const isHashable = (key) => !(key instanceof Dict) && key?.constructor !== Array
 
-/** `object.name`: attributes come before elements. */
-function getAttribute(object, name) {
+/** `object.name`: attributes come before elements, which the filter `attr` does not have. */
+function getAttribute(object, name, { orElement = true } = {}) {
   spend(0.5)
   if (object instanceof Undefined) object.refuse()
   const own = attribute(object, name)
-  return own === undefined ? orMissing(element(object, name), object, name) : own
+  return own === undefined ? orMissing(orElement ? element(object, name) : undefined, object, name) : own
 }
 
 /** `object[key]`: elements come before attributes. */

@@ -339,6 +339,9 @@ export const CASES = {
     run: encodes((file) => (file.added_tokens = [added('x'), added('b'.repeat(129))]), 'b'.repeat(129 << 15)),
     code: undefined,
   },
+  '200,000 added tokens that begin with each other': {
+    run: encodes((file) => (file.added_tokens = Array.from({ length: 200_000 }, (_, i) => added(`a${i}`))), 'ba199999a7b'),
+  },
   'tokens within tokens': {
     run: encodes(
       (file) => (file.added_tokens = Array.from({ length: 700 }, (_, at) => added('a'.repeat(at + 1)))),

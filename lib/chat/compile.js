@@ -285,7 +285,7 @@ function macro(what, { parameters, body, uses }, outer) {
 
 // Expressions
 
-const STEPS_PER_NODE = 0.5
+const STEPS_PER_NODE = 1
 const STEPS_PER_KEYWORD = 4
 
 /** Like `expression`, for a whole expression of a statement. Charges each of its nodes. */

@@ -56,6 +56,8 @@ test('missing files, and paths that are not files', async () => {
       device.code,
       process.platform === 'win32' ? /^ERR_TOKENLANE_(NOT_A_)?FILE$/ : /^ERR_TOKENLANE_NOT_A_FILE$/,
     )
+    const remote = await failure(() => load(new URL('https://example.org/tokenizer.json')))
+    assert.equal(remote.code, 'ERR_TOKENLANE_ARGUMENT_VALUE')
     const empty = await failure(() => load(fs.mkdtempSync(path.join(folder, 'empty-'))))
     assert.equal(empty.code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
     assert.match(empty.message, /looked for tokenizer\.json, .*vocab\.txt/)

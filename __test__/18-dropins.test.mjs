@@ -456,6 +456,9 @@ test('gpt-tokenizer: edge cases of limits, options and lists equal the original'
   assert.equal(chat.isWithinTokenLimit([], NaN), chat.encodeChat([]).length)
   assert.equal(chat.isWithinTokenLimit([], 100), chat.encodeChat([]).length)
   // Empty content adds no list.
+  for (const wrong of [null, {}, 1, [null], ['a'], new Array(1e7)])
+    assert.throws(() => chat.encodeChat(wrong), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+  assert.throws(() => chat.encodeChat([], 'constructor'), { code: 'ERR_TOKENLANE_UNSUPPORTED' })
   const lists = [...chat.encodeChatGenerator([{ role: 'user', content: '' }])]
   assert.deepEqual(lists, [[100264], [882], [100266], [100265], [], [100264], [78191], [100266]])
   // Generators leave out tokens that do not exist, decode does not.

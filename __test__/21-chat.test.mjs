@@ -224,6 +224,17 @@ test('values of JavaScript in templates', () => {
     () => render('{{ fails() }}', { fails }),
     (error) => error === thrown,
   )
+  for (const value of [null, undefined]) {
+    const getter = {
+      get x() {
+        throw value
+      },
+    }
+    assert.throws(() => render('', { getter }), {
+      code: 'ERR_TOKENLANE_CHAT_TEMPLATE',
+      message: `the chat template failed: ${value}`,
+    })
+  }
   const loop = {}
   loop.loop = loop
   assert.throws(() => render('', { loop }), {
@@ -242,6 +253,29 @@ test('a template can write the date', () => {
   assert.ok([before, after].map(expected).includes(date))
   assert.ok([before, after].map((day) => day.toLocaleString('en-US', { month: 'long' })).includes(month))
   assert.match(rest, /^\w+day \w{3} \d\d \d\d [AP]M \d{3} \d\d \d{1,2} [ \d]\d \d{4}-\d\d-\d\d %q$/)
+})
+
+test('lists with holes are refused at the first hole', () => {
+  const tokenizer = Tokenizer.fromFileSync(file)
+  const holes = new Array(2 ** 32 - 1)
+  const refused = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
+  assert.throws(() => tokenizer.applyChatTemplate(holes), refused)
+  for (const name of ['tools', 'documents'])
+    assert.throws(() => tokenizer.applyChatTemplate(CHAT, { [name]: holes }), refused, name)
+})
+
+test('dates have the directives of the C library', (t) => {
+  const format = '%C %g %G %P %r %U %V %W|%-H %-M %-R %-X %-e'
+  const written = (...now) => {
+    t.mock.timers.enable({ apis: ['Date'], now: new Date(...now) })
+    const text = render(`{{ strftime_now('${format}') }}`)
+    t.mock.timers.reset()
+    return text
+  }
+  // The results of Python
+  assert.equal(written(2026, 6, 4, 9, 5, 7), '20 26 2026 am 09:05:07 AM 26 27 26|9 5 09:05 09:05:07 4')
+  assert.equal(written(2027, 0, 1, 0, 59, 3), '20 26 2026 am 12:59:03 AM 00 53 00|0 59 00:59 00:59:03 1')
+  assert.equal(written(2024, 11, 31, 23, 0, 0), '20 25 2025 pm 11:00:00 PM 52 01 53|23 0 23:00 23:00:00 31')
 })
 
 test('an untrusted template can neither access the host nor run forever', () => {

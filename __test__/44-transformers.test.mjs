@@ -189,6 +189,11 @@ test('wrong arguments are errors with the messages of the package and a code', a
     [() => tokenizer('a', { truncation: 'shorter' }), 'ARGUMENT_VALUE', /truncation must be/],
     [() => tokenizer.decode([]), 'ARGUMENT_TYPE', 'token_ids must be a non-empty array of integers.'],
     [() => tokenizer.decode([0.5]), 'ARGUMENT_TYPE', 'token_ids must be a non-empty array of integers.'],
+    [
+      () => tokenizer.decode(new Array(2 ** 32 - 1)),
+      'ARGUMENT_TYPE',
+      'token_ids must be a non-empty array of integers.',
+    ],
     [() => tokenizer.decode([-100]), 'ARGUMENT_VALUE', /-100/],
     [() => tokenizer.decode([2n ** 40n]), 'ARGUMENT_VALUE', /1099511627776/],
     [() => tokenizer.batch_decode(5), 'ARGUMENT_TYPE', /batch must be/],

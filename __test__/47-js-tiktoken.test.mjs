@@ -30,7 +30,9 @@ test('invalid ids are skipped, and an incomplete character is U+FFFD', () => {
   assert.equal(encoder.decode([169883]), ' \ufffd')
   assert.equal(encoder.decode([199999]), '<|endoftext|>')
   assert.equal(encoder.decode([]), '')
-  assert.throws(() => encoder.decode(undefined), TypeError)
+  assert.equal(encoder.decode(Object.assign(new Array(2 ** 32 - 1), { 7: 13225 })), 'Hello')
+  for (const tokens of [undefined, '11', 11, { length: 1e9 }])
+    assert.throws(() => encoder.decode(tokens), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
 
 test('special tokens', () => {

@@ -5,11 +5,21 @@
 
 const { fileURLToPath } = require('node:url')
 
+const { wrongValue } = require('./errors.js')
 const native = require('./native.js')
 const { encodingPath } = require('./package-root.js')
 
+/** Converts the URL of the argument `name` to a path. */
+function pathOfUrl(name, url) {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    throw wrongValue(name, 'a file: URL of a path on this machine', url.href)
+  }
+}
+
 module.exports = {
-  fileURLToPath,
+  pathOfUrl,
 
   loadFile: (queueEntry, file, options) => native.loadFile(queueEntry, file, options),
   loadFileSync: (file, options) => native.loadFileSync(file, options),

@@ -500,7 +500,7 @@ function filePath(file) {
     if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
     return file
   }
-  if (file instanceof URL) return sources.fileURLToPath(file)
+  if (file instanceof URL) return sources.pathOfUrl('file', file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
 

@@ -143,6 +143,13 @@ export const CASES = {
     }),
     code: LARGE,
   },
+  'many added tokens that normalizing makes longer': {
+    run: loads((file) => {
+      file.normalizer = replace('a', 'b'.repeat(1000))
+      file.added_tokens = Array.from({ length: 100_000 }, (_, at) => added(`a${at}`, { normalized: true }))
+    }),
+    code: LARGE,
+  },
   'decoders that put something between all characters': decoded(
     decoders(times(40, { type: 'BPEDecoder', suffix: '' })),
     [0, 0],
@@ -278,6 +285,13 @@ export const CASES = {
     ),
     code: PATTERN,
   },
+  'a long token of a rank file': {
+    run: (Tokenizer) => {
+      const ranks = `YQ== 0\n${Buffer.alloc(1 << 20, 'a').toString('base64')} 1\n`
+      return Tokenizer.fromBufferSync(Buffer.from(ranks), { pattern: 'a+', specialTokens: {} }).count(a64k)
+    },
+    code: LARGE,
+  },
   'a rank file’s pattern': {
     run: (Tokenizer) => {
       const ranks = 'YQ== 0\nYg== 1\n'
@@ -338,6 +352,12 @@ export const CASES = {
   'many long added tokens, and a short one that the text does not have': {
     run: encodes((file) => (file.added_tokens = [added('x'), added('b'.repeat(129))]), 'b'.repeat(129 << 15)),
     code: undefined,
+  },
+  '200,000 added tokens that begin with each other': {
+    run: encodes(
+      (file) => (file.added_tokens = Array.from({ length: 200_000 }, (_, i) => added(`a${i}`))),
+      'ba199999a7b',
+    ),
   },
   'tokens within tokens': {
     run: encodes(

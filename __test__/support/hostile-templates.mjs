@@ -16,6 +16,10 @@ const often = (text, body) => `{% set s = ${text} %}{% for a in range(100000) %}
 const doubled = (step, use) =>
   `{% set a = namespace(x=1) %}{% set b = namespace(x=1) %}{% for i in range(60) %}${step}{% endfor %}${use}`
 const nested = (open, close) => `{{ ${open.repeat(10_000)}1${close.repeat(10_000)} }}`
+const each = (count, write) => Array.from({ length: count }, (_, i) => write(i)).join('')
+const names = (count, end = ',') => each(count, (i) => `a${i}${end}`)
+const scopes = (body) =>
+  each(96, () => '{% with %}{% if 0 %}{% set q = 1 %}{% endif %}') + body + '{% endwith %}'.repeat(96)
 const LISTS = '{% set a.x = [a.x, a.x] %}{% set b.x = [b.x, b.x] %}'
 
 /** Templates that once exhausted a process. */
@@ -35,6 +39,25 @@ export const FOUND = [
   "{{ '%s' * 50000000 % 1 }}",
   "{{ ('9' * 20000000)|int|string }}",
   "{{ strftime_now('%c' * 20000000) }}",
+  // What the source has many of, and a loop evaluates again and again
+  loops(`{% if 0 %}${'{% elif 0 %}'.repeat(40_000)}{% endif %}`),
+  loops(`{% if ${'1 and '.repeat(190)}0 %}{% endif %}`.repeat(400)),
+  loops('{% if not not not not not 0 %}{% endif %}'.repeat(9000)),
+  loops(`{% if ${'undefined or '.repeat(190)}0 %}{% endif %}`.repeat(150)),
+  loops(`{% filter trim(${'1 and '.repeat(190)}none) %}{% endfilter %}`.repeat(300)),
+  `{% macro m() %}{% endmacro %}${loops(`{% call m(${'1 and '.repeat(190)}0) %}{% endcall %}`.repeat(300))}`,
+  loops(`{% if 0 %}${each(30_000, (i) => `{%set a${i}=1%}`)}{% endif %}`),
+  `{% set n = namespace(x=1) %}{% for a in range(100000) %}{% if 0 %}${each(25_000, (i) => `{%set a${i}=1%}`)}{% endif %}{% macro m() %}{% endmacro %}{% set n.x = [n.x, m] %}{% endfor %}`,
+  loops(`{% with ${names(30_000, '=1,')}b=1 %}{% endwith %}`),
+  loops(`{% set x = loop.cycle(1, ${names(40_000, '=1,')}b=1) %}`),
+  `{% macro m(${names(20_000)}b) %}{% endmacro %}${loops(`{{ m(${names(20_000, '=1,')}b=1) }}`)}`,
+  `{% set t = [[1] * 40000] * 1000 %}{% for a in range(9999) %}{% for ${names(40_000)} in t %}{% endfor %}{% endfor %}`,
+  `{% macro m() %}{{ varargs|length }}{% endmacro %}${loops(`{{ m(${'1,'.repeat(200_000)}) }}`)}`,
+  scopes(loops('{% if q %}{% endif %}'.repeat(20))),
+  scopes('{{q}}'.repeat(90_000)),
+  loops("{% set x = ('٣' * 4300)|int %}"),
+  loops("{% set x = ('z' * 4300)|int(0, 36) %}"),
+  "{{ ([{'a': 1}] * 1000)|sort(attribute=',' * 1000000)|length }}",
   `{{ 1${' '.repeat(100_000)}}}`,
   `{{${'\n'.repeat(100_000)}1 }}`,
 ]

@@ -21,6 +21,9 @@ pub const DEFAULT_MAX_EXPANSION: usize = 32;
 /// Output that every input may produce, in bytes, whatever its length and the factor: 64 KiB.
 pub(crate) const MIN_OUTPUT: usize = 64 << 10;
 
+/// The maximum of the factor for the normalized text of added tokens.
+const MAX_TOKEN_EXPANSION: usize = 8;
+
 /// Bytes of input that one id counts as when ids are decoded. With the default factor, this permits
 /// 2048 bytes of text for each id. The longest tokens of real vocabularies have a few hundred.
 pub(crate) const BYTES_PER_ID: usize = 64;
@@ -172,6 +175,14 @@ impl Budget {
     pub(crate) fn of_text(bytes: usize) -> Self {
         let mut made = Self::default();
         made.add_input(bytes);
+        made
+    }
+
+    /// The budget of the contents of all added tokens. The search for them takes some 100 bytes for
+    /// each byte that it seeks.
+    pub(crate) fn of_tokens(bytes: usize) -> Self {
+        let mut made = Self::of_text(bytes);
+        made.factor = made.factor.min(MAX_TOKEN_EXPANSION);
         made
     }
 

@@ -130,9 +130,10 @@ class GptEncoding {
         'Model name must be provided either during initialization or passed in to the method.',
       )
     }
-    const params = chatModelParams[model]
+    const params = Object.hasOwn(chatModelParams, model) ? chatModelParams[model] : undefined
     const hasTokens = this.#isHarmony || (this.#specialTokens.has(ImStart) && this.#specialTokens.has(ImEnd))
     if (params === undefined || !hasTokens) throw error('UNSUPPORTED', `Model '${model}' does not support chat.`)
+    if (typeof chat?.[Symbol.iterator] !== 'function') throw typeError('a chat must be an array of messages')
     const write = {
       special: (token) => [this.#specialTokens.get(token)],
       text: (text) => this.encode(text),

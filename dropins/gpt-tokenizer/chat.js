@@ -3,7 +3,7 @@
 // The chat formats of OpenAI's models. Each function yields the ids piece by piece; `write` has the
 // functions that encode the pieces.
 
-const { error } = require('../errors.js')
+const { error, typeError } = require('../errors.js')
 const special = require('./special-tokens.js')
 
 const { HarmonyCall, HarmonyChannel, HarmonyConstrain, HarmonyEnd, HarmonyMessage } = special
@@ -12,8 +12,9 @@ const { HarmonyReturn, HarmonyStart, ImEnd, ImStart } = special
 /** `<|im_start|>name<|im_sep|>content<|im_end|>` for each message, then the start of the answer. */
 function* chatml(chat, prime, { messageSeparator, roleSeparator }, write) {
   const betweenRoleAndContent = unlessEmpty(write.separator(roleSeparator))
-  for (const { role = 'system', name = role, content } of chat) {
-    checkContent(content)
+  for (const message of chat) {
+    checkMessage(message)
+    const { role = 'system', name = role, content } = message
     yield write.special(ImStart)
     yield write.text(name)
     yield* betweenRoleAndContent
@@ -35,8 +36,8 @@ function* chatml(chat, prime, { messageSeparator, roleSeparator }, write) {
 function* harmony(chat, prime, write) {
   const ends = { [HarmonyReturn]: HarmonyReturn, [HarmonyCall]: HarmonyCall }
   for (const message of chat) {
+    checkMessage(message)
     const { channel, constraint, content, name, recipient, recipientPlacement, role = 'user', terminator } = message
-    checkContent(content)
     const to = recipient ? ` to=${recipient}` : ''
     const isInRole = recipientPlacement === 'role' || !channel
     yield write.special(HarmonyStart)
@@ -66,8 +67,9 @@ function unlessEmpty(tokens) {
   return tokens.length > 0 ? [tokens] : []
 }
 
-function checkContent(content) {
-  if (content === undefined) throw error('ARGUMENT_VALUE', 'Content must be defined for all messages.')
+function checkMessage(message) {
+  if (typeof message !== 'object' || message === null) throw typeError('a message must be an object')
+  if (message.content === undefined) throw error('ARGUMENT_VALUE', 'Content must be defined for all messages.')
 }
 
 module.exports = { chatml, harmony }

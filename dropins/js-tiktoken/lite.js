@@ -55,12 +55,13 @@ class Tiktoken {
   }
 
   decode(tokens) {
-    const ids = Array.from(tokens)
+    if (!Array.isArray(tokens) && !ArrayBuffer.isView(tokens)) throw typeError('tokens must be an array of token ids')
     try {
-      return utf8.decode(this.#tokenizer.decodeBytes(ids))
+      return utf8.decode(this.#tokenizer.decodeBytes(tokens))
     } catch {
-      // As in the original, values that are not ids are left out.
-      return utf8.decode(this.#tokenizer.decodeBytes(ids.filter((id) => this.#isId(id))))
+      // As in the original, values that are not ids are left out. Holes of the array are not visited.
+      const ids = Object.values(tokens).filter((id) => this.#isId(id))
+      return utf8.decode(this.#tokenizer.decodeBytes(ids))
     }
   }
 

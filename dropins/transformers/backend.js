@@ -152,12 +152,13 @@ function checkText(name, text) {
 function idsOf(ids) {
   const wrong = 'token_ids must be a non-empty array of integers.'
   if (!Array.isArray(ids) || ids.length === 0) throw typeError(wrong)
-  return Uint32Array.from(ids, (id) => {
+  // Before the copy, so that a list of holes is refused at the first one.
+  for (const id of ids) {
     const number = typeof id === 'bigint' ? Number(id) : id
     if (!Number.isInteger(number)) throw typeError(wrong)
     if (number < 0 || number > 0xffffffff) throw error('ARGUMENT_VALUE', `token_ids has ${number}, which is not an id`)
-    return number
-  })
+  }
+  return Uint32Array.from(ids, Number)
 }
 
 module.exports = { Backend, checkListed, checkText, list }

@@ -31,7 +31,7 @@ module.exports = {
   ENCODINGS,
   unsupported,
 
-  fileURLToPath: noFiles,
+  pathOfUrl: noFiles,
 
   loadFile: noFiles,
   loadFileSync: noFiles,

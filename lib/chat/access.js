@@ -2,7 +2,7 @@
 
 // `object.name`, `object[key]` and `object[start:stop:step]`.
 
-const { spend } = require('./budget.js')
+const { allocate, spend } = require('./budget.js')
 const { textOf, wholeOf } = require('./arguments.js')
 const { part } = require('./markup.js')
 const { formatMethod, methodOf } = require('./methods.js')
@@ -66,12 +66,12 @@ function element(object, key) {
 
 const isHashable = (key) => !(key instanceof Dict) && key?.constructor !== Array
 
-/** `object.name`: attributes come before elements. */
-function getAttribute(object, name) {
+/** `object.name`: attributes come before elements, which the filter `attr` does not have. */
+function getAttribute(object, name, { orElement = true } = {}) {
   spend(0.5)
   if (object instanceof Undefined) object.refuse()
   const own = attribute(object, name)
-  return own === undefined ? orMissing(element(object, name), object, name) : own
+  return own === undefined ? orMissing(orElement ? element(object, name) : undefined, object, name) : own
 }
 
 /** `object[key]`: elements come before attributes. */
@@ -105,6 +105,7 @@ function getSlice(object, start, stop, step) {
 function attributePath(path) {
   if (path === null) return []
   if (isInteger(path)) return [path]
+  allocate(300)
   return text.split(textOf(path), '.', -1).map((name) => (/^\d+$/.test(name) ? Number(name) : name))
 }
 

@@ -132,14 +132,16 @@ function checkOptions(options) {
 function checkList(name, list) {
   if (list === undefined || list === null) return
   if (!Array.isArray(list)) throw wrongType(name, 'an array of objects', list)
-  list.forEach((one, i) => checkObject(one, `${name}[${i}]`))
+  // Unlike forEach, this does not skip holes.
+  for (const [i, one] of list.entries()) checkObject(one, `${name}[${i}]`)
 }
 
 /** Checks messages, and drops fields that are null: other programs write null for absent fields. */
 function checkMessages(messages) {
   if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
-  return messages.map((message, i) => {
+  // Unlike map, this does not skip holes.
+  return Array.from(messages, (message, i) => {
     checkObject(message, `messages[${i}]`)
     return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null && value !== undefined))
   })

@@ -83,13 +83,13 @@ const STATEMENTS = {
       out.write(data),
 
   Output({ value }, names) {
-    const evaluate = expression(value, names)
+    const evaluate = charged(value, names)
     return (scope, out) => out.write(str(evaluate(scope)))
   },
 
   Set({ target, value }, names) {
     const assign = assignment(target, names)
-    const evaluate = expression(value, names)
+    const evaluate = charged(value, names)
     return (scope) => assign(evaluate(scope), scope)
   },
 
@@ -107,7 +107,7 @@ const STATEMENTS = {
   Generation: ({ body }, names) => captured(body, names, (written, _scope, out) => out.write(written)),
 
   If({ branches, otherwise }, names) {
-    const tests = branches.map(({ test }) => expression(test, names))
+    const tests = branches.map(({ test }) => charged(test, names))
     const bodies = branches.map(({ body }) => block(body, names))
     const rest = block(otherwise, names)
     return (scope, out) => {
@@ -135,6 +135,7 @@ const STATEMENTS = {
     const callee = expression(node.call.callee, names)
     const given = argumentsOf(node.call, names)
     return (scope, out) => {
+      spend(STEPS_PER_NODE * node.call.size)
       const [args, keywords] = given(scope)
       out.write(str(call(callee(scope), args, new Map([...keywords, ['caller', make(scope)]]))))
     }
@@ -144,7 +145,7 @@ const STATEMENTS = {
     const names = new Names(around)
     const assigned = values.map(({ target, value }) => ({
       assign: assignment(target, names),
-      evaluate: expression(value, around),
+      evaluate: charged(value, around),
     }))
     const run = block(body, names)
     return (scope, out) => {
@@ -178,6 +179,7 @@ function assignment(target, names) {
   }
   const parts = target.items.map((item) => assignment(item, names))
   return (value, scope) => {
+    spend(STEPS_PER_NODE * parts.length)
     const list = items(value)
     if (list.length !== parts.length)
       throw new TemplateError(`there are ${list.length} values for ${parts.length} names`)
@@ -187,10 +189,10 @@ function assignment(target, names) {
 
 function loopStatement({ target, iterable, test, isRecursive, body, otherwise }, around) {
   if (isRecursive) around.capture()
-  const evaluate = expression(iterable, around)
+  const evaluate = charged(iterable, around)
   const [testNames, names, restNames] = [new Names(around), new Names(around), new Names(around)]
   const assignTested = test && assignment(target, testNames)
-  const passes = test && expression(test, testNames)
+  const passes = test && charged(test, testNames)
   const loopPlace = names.declare('loop')
   const assign = assignment(target, names)
   const run = block(body, names)
@@ -244,13 +246,13 @@ function macro(what, { parameters, body, uses }, outer) {
   const names = new Names(outer)
   const words = parameters.map(({ name }) => name)
   for (const name of [...words, ...uses]) names.declare(name)
-  const defaults = parameters.map(({ value }) => value && expression(value, names))
+  const defaults = parameters.map(({ value }) => value && charged(value, names))
   const run = block(body, names)
   return (around) => (args, keywords) => {
     spend(10)
     const scope = new Scope(around, names)
     const set = (name, value) => {
-      spend(1)
+      spend(2)
       scope.values[names.declare(name)] = value
     }
     const rest = new Map(keywords)
@@ -270,7 +272,10 @@ function macro(what, { parameters, body, uses }, outer) {
     if (args.length > words.length && !uses.has('varargs'))
       throw new TemplateError(`${what} has ${words.length} arguments at most`)
     if (uses.has('kwargs')) set('kwargs', new Dict(rest))
-    if (uses.has('varargs')) set('varargs', Tuple.from(args.slice(words.length)))
+    if (uses.has('varargs')) {
+      spend(2 * args.length)
+      set('varargs', Tuple.from(args.slice(words.length)))
+    }
     for (const i of missing) set(words[i], defaults[i](scope))
     const out = new Output()
     deeper('macros', () => run(scope, out))
@@ -279,6 +284,19 @@ function macro(what, { parameters, body, uses }, outer) {
 }
 
 // Expressions
+
+const STEPS_PER_NODE = 1
+const STEPS_PER_KEYWORD = 4
+
+/** Like `expression`, for a whole expression of a statement. Charges each of its nodes. */
+function charged(node, names) {
+  const evaluate = expression(node, names)
+  const steps = STEPS_PER_NODE * node.size
+  return (scope) => {
+    spend(steps)
+    return evaluate(scope)
+  }
+}
 
 function expression(node, names) {
   return EXPRESSIONS[node.type](node, names)
@@ -445,6 +463,7 @@ function argumentsOf({ args, keywords, list: rest, mapping }, names) {
       given = given.concat(Array.from(added))
     }
     if (named.length === 0 && moreNamed === undefined) return [given, NO_KEYWORDS]
+    spend(STEPS_PER_KEYWORD * named.length)
     const byName = new Map(named.map(([name, evaluate]) => [name, evaluate(scope)]))
     for (const [key, value] of moreNamed === undefined ? [] : keywordsOf(moreNamed(scope))) byName.set(key, value)
     return [given, byName]
@@ -475,7 +494,11 @@ function applied(find, node, names) {
 /** Applies the filters of a block in order. */
 function chain(nodes, names) {
   const changes = nodes.map((node) => applied(filters, node, names))
-  return (value, scope) => changes.reduce((last, change) => change(last, scope), value)
+  const steps = STEPS_PER_NODE * nodes.flatMap(({ all }) => all).reduce((sum, { size }) => sum + size, 0)
+  return (value, scope) => {
+    spend(steps)
+    return changes.reduce((last, change) => change(last, scope), value)
+  }
 }
 
 module.exports = { compile }

@@ -25,6 +25,7 @@ const {
   isText,
   isTrue,
   kind,
+  length,
   plain,
   textLength,
 } = require('./values.js')
@@ -69,7 +70,7 @@ function truncate(value, size, killWords, end, leeway) {
   const spare = leeway === null ? 5 : wholeOf(leeway)
   const room = limit - textLength(textOf(end))
   if (room < 0 || spare < 0) throw new TemplateError('truncate needs a length for its end, and no negative leeway')
-  if (textLength(textOf(value)) <= limit + spare) return value
+  if (length(value) <= limit + spare) return value
   const start = part(value, (whole) => text.slice(whole, 0, room, 1))
   return add(isTrue(killWords) ? start : part(start, (whole) => text.splitRight(whole, ' ', 1)[0]), end)
 }
@@ -113,7 +114,7 @@ const escaped = simple(escape)
 
 const FILTERS = {
   abs: simple(absolute),
-  attr: filter(['name'], [], (value, name) => getAttribute(value, textOf(name))),
+  attr: filter(['name'], [], (value, name) => getAttribute(value, textOf(name), { orElement: false })),
   capitalize: soft(text.capitalize),
   center: filter(['width'], [80], (value, width) =>
     part(softText(value), (whole) => text.center(whole, wholeOf(width), ' ')),

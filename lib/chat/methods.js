@@ -86,7 +86,7 @@ const last = finder(text.findLast)
 
 const STRING = {
   capitalize: simple(text.capitalize),
-  casefold: simple((self) => text.replace(text.lower(self), 'ß', 'ss', -1)),
+  casefold: simple(text.caseFold),
   center: method(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
   count: method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) =>
     text.count(

@@ -21,6 +21,8 @@ const {
 /** Maximum number of bits of an integer, so that each operation is fast. */
 const MAX_BITS = 1 << 14
 const STEPS_PER_BIG_OPERATION = 2000
+const STEPS_PER_DIGIT = 8
+const STEPS_PER_FOREIGN_DIGIT = 32
 
 function sign(operator, value) {
   if (value instanceof Undefined) value.refuse()
@@ -157,7 +159,7 @@ function parseInBase(string, base) {
     prefixBase === undefined || prefixBase === used ? rest.replace(prefix === '' ? '' : /^_/, '') : prefix + rest
   if (!/^[\da-z]+(?:_[\da-z]+)*$/.test(digits) || digits.length > MAX_DIGITS) return null
   if (base === 0 && prefix === '' && /^0[0_]*[1-9]/.test(digits)) return null
-  spend(STEPS_PER_BIG_OPERATION + digits.length)
+  spend(STEPS_PER_BIG_OPERATION + STEPS_PER_DIGIT * digits.length)
   let result = 0n
   for (const digit of digits.replaceAll('_', '')) {
     const worth = BASE36_DIGITS.indexOf(digit)
@@ -173,6 +175,7 @@ function parseInBase(string, base) {
  */
 function ascii(string) {
   if (/^[ -~]*$/.test(string) || string.length > 2 * MAX_DIGITS) return string
+  spend(STEPS_PER_FOREIGN_DIGIT * string.length)
   return string.replace(/\p{Nd}/gu, (digit) => {
     // The digits of each script are ten consecutive code points.
     let zero = digit.codePointAt(0)

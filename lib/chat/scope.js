@@ -1,7 +1,10 @@
 'use strict'
 
-const { spend } = require('./budget.js')
+const { allocateList, spend } = require('./budget.js')
 const { Undefined } = require('./values.js')
+
+const STEPS_PER_HOP = 1 / 16
+const STEPS_PER_CLEARED_NAME = 1 / 16
 
 /**
  * The names that a part of a template sets, collected when it is compiled. Each name has an index
@@ -11,6 +14,8 @@ const { Undefined } = require('./values.js')
 class Names {
   #around
   #places = new Map()
+  /** Results of `find`. Names are only looked up when all of them are declared. */
+  #found = new Map()
   /** Whether a function that outlives the scope captures it, so that the scope cannot be reused. */
   isCaptured = false
 
@@ -33,15 +38,21 @@ class Names {
   }
 
   /**
-   * The places where a name may be set, innermost first: the number of scopes outwards, and the
-   * index.
+   * The places where a name may be set, innermost first: the number of scopes outwards from the
+   * place before, and the index.
    */
   find(name) {
-    const found = []
-    for (let names = this, hops = 0; names !== undefined; names = names.#around, hops++) {
+    let found = this.#found.get(name)
+    if (found !== undefined) return found
+    found = []
+    let hops = 0
+    for (let names = this; names !== undefined; names = names.#around, hops++) {
       const place = names.#places.get(name)
-      if (place !== undefined) found.push({ hops, place })
+      if (place === undefined) continue
+      found.push({ hops, place })
+      hops = 0
     }
+    this.#found.set(name, found)
     return found
   }
 
@@ -50,22 +61,31 @@ class Names {
     let found
     return (scope) => {
       found ??= this.find(name)
-      spend(0.25)
-      for (let i = 0; i < found.length; i++) {
-        const value = scope.outer(found[i].hops).values[found[i].place]
+      const { globals } = scope
+      let owner = scope
+      for (const { hops, place } of found) {
+        spend(0.25 + STEPS_PER_HOP * hops)
+        owner = owner.outer(hops)
+        const value = owner.values[place]
         if (value !== undefined) return value
       }
-      return scope.globals.get(name) ?? missing(scope.globals, name)
+      spend(0.25)
+      return globals.get(name) ?? missing(globals, name)
     }
   }
 }
 
-const missing = (globals, name) => (globals.has(name) ? null : new Undefined(`'${name}' is undefined`))
+function missing(globals, name) {
+  if (globals.has(name)) return null
+  spend(4)
+  return new Undefined(`'${name}' is undefined`)
+}
 
 /** The values of the names that a running part of a template has set. */
 class Scope {
   constructor(around, names, globals = around.globals) {
     spend(1)
+    allocateList(names.size)
     this.around = around
     this.globals = globals
     this.values = new Array(names.size).fill(undefined)
@@ -73,7 +93,7 @@ class Scope {
 
   /** Resets the scope for the next iteration. */
   clear() {
-    spend(0.5)
+    spend(0.5 + STEPS_PER_CLEARED_NAME * this.values.length)
     for (let i = 0; i < this.values.length; i++) this.values[i] = undefined
   }
 

@@ -83,7 +83,7 @@ function foreign(run) {
   }
 }
 
-const isStackOverflow = (failure) => failure instanceof RangeError && /call stack/.test(failure.message)
+const isStackOverflow = (failure) => failure instanceof RangeError && failure.message.includes('call stack')
 
 /** Runs `work`, and converts failures of the template to errors with a code. */
 function guarded(work, what) {
@@ -103,7 +103,9 @@ function errorOf(failure, what) {
   if (failure instanceof LimitError) return limitError(failure)
   if (isStackOverflow(failure))
     return limitError({ message: 'it is nested too deeply for the stack at this place', cause: failure })
-  return error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure.message}`, { cause: failure })
+  return error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure?.message ?? failure}`, {
+    cause: failure,
+  })
 }
 
 /** @param {{ message: string, option?: string, allowed?: number, cause?: unknown }} failure */

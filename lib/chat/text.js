@@ -119,7 +119,7 @@ function splitWordsRight(text, most) {
   let end = text.length
   // The words are at the end of the text, separated by white space.
   for (const word of last.toReversed()) end = strip(text.slice(0, end), null, false, true).length - word.length
-  return [strip(text.slice(0, end), null, true, true), ...last]
+  return [strip(text.slice(0, end), null, false, true), ...last]
 }
 
 function checkSeparator(separator) {
@@ -188,6 +188,14 @@ function lower(text) {
   walk(text.length)
   allocateText(text.length)
   return charged(text, text.toLowerCase())
+}
+
+/**
+ * str.casefold, which expands letters and has no final sigma. The dotless i does not become an i.
+ */
+function caseFold(text) {
+  const fold = (part) => replace(lower(upper(lower(part))), 'ς', 'σ', -1)
+  return join(split(text, 'ı', -1).map(fold), 'ı')
 }
 
 function charged(before, after) {
@@ -382,6 +390,7 @@ module.exports = {
   SPACE,
   bounds,
   capitalize,
+  caseFold,
   center,
   characterAt,
   concat,

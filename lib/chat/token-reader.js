@@ -11,7 +11,7 @@ const MAX_NESTING = 100
 /**
  * A node of the tree. Its other fields depend on the type.
  *
- * @typedef {{ type: string, depth: number } & Record<string, any>} Node
+ * @typedef {{ type: string, depth: number, size: number } & Record<string, any>} Node
  */
 
 class TokenReader {
@@ -78,16 +78,20 @@ class TokenReader {
   }
 
   /**
-   * Creates a node with the depth of its subtree.
+   * Creates a node with the depth of its subtree and the number of nodes in it.
    *
    * @returns {Node}
    */
   node(type, fields, ...parts) {
     allocate(100)
     let depth = 0
-    for (const part of parts.flat()) depth = Math.max(depth, part?.depth ?? 0)
+    let size = 1
+    for (const part of parts.flat()) {
+      depth = Math.max(depth, part?.depth ?? 0)
+      size += part?.size ?? 0
+    }
     checkDepth(depth, 'expressions')
-    return { type, ...fields, depth: depth + 1 }
+    return { type, ...fields, depth: depth + 1, size }
   }
 
   /** Parses the content of brackets or of a block. */

@@ -2,11 +2,10 @@
 
 // Checks the arguments of fromPretrained.
 
-const { fileURLToPath } = require('node:url')
-
 const { chatOption } = require('../chat/chat.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
+const { pathOfUrl } = require('../sources.js')
 
 const HUB_OPTIONS = [
   'revision',
@@ -87,7 +86,7 @@ function limit(name, value, most) {
 }
 
 function folder(value) {
-  if (value instanceof URL) return fileURLToPath(value)
+  if (value instanceof URL) return pathOfUrl('cacheDir', value)
   if (value !== undefined && typeof value !== 'string')
     throw wrongType('cacheDir', 'a path (a string) or a file: URL', value)
   if (value === '') throw wrongValue('cacheDir', 'a path', value)

@@ -43,6 +43,7 @@ EXPRESSIONS = [
     "1 == true", "1 == 1.0", "n == missing", "'1' == 1", "100000000000000000.0", "0.00001", "[1.0, '1e5'|float]",
     "{1: 2}|tojson", "{'é': '\\n'}|tojson", "missing.x|default('q')", "missing.x is defined", "'a' < 'B'", "[1, 2] < [1, 3]", "n < 1", "'\\u00e9\\x41'",
     "'hello-world foo(bar'|title", "'ß'.upper()", "['a', 'A', 'b']|unique|list", "raise_exception('no')", "strftime_now('%%')", "(ld|selectattr('zz')) is defined",
+    "{'a': 1}|attr('a')", "d|attr('a')", "d|attr('items') is callable", "namespace(a=1)|attr('a')", "s.rsplit(none, 1)", "' a  b '.rsplit(none, 1)", "'ΣΑΣ ς ﬀ ı İ ŉ'.casefold()", "ls|truncate(9)", "missing|truncate(3)", "ls|truncate(1, leeway=0)", "d|truncate(3, true, '')",
     "'yes' if ld|selectattr('zz') else 'no'", "ld|map(attribute='k')|join('-')", "messages|length", "messages[0].content|trim", "[i, *l]", "999999999999999 * 999999999999999",
 ]
 

@@ -137,12 +137,12 @@ impl AddedTokens {
     pub(crate) fn new(
         tokens: Vec<AddedToken>,
         looks_within: bool,
-        mut normalize: impl FnMut(&str) -> String,
+        mut normalize: impl FnMut(&str) -> Result<String, LoadError>,
     ) -> Result<Self, LoadError> {
         let mut made = Self { looks_within, ..Self::default() };
         let mut forms = vec![];
         for mut token in tokens {
-            let form = if token.normalized { normalize(&token.content) } else { token.content.clone() };
+            let form = if token.normalized { normalize(&token.content)? } else { token.content.clone() };
             if form != token.content {
                 made.normalized_forms.insert(token.id, form.clone());
             }

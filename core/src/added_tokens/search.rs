@@ -16,7 +16,8 @@ pub(super) struct TokenSearch {
     /// Maps the automaton's patterns to indices in
     /// [`AddedTokens::tokens`](super::AddedTokens::tokens).
     tokens: Vec<usize>,
-    /// Finds the longer tokens. With these in the automaton, a search could take quadratic time.
+    /// Finds the longer tokens, with which a search by the automaton could take quadratic time, or
+    /// all tokens if there are many, with which building the automaton could.
     long: Option<LongTokenTrie>,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct TokenMatch {
     pub(super) end: usize,
 }
 
-/// The tokens that are longer than [`TokenSearch::USUAL`]. The text is read once, backwards from
+/// The tokens that are longer than [`TokenSearch::USUAL`], or all of them. The text is read once, backwards from
 /// its end: a token starts exactly where the bytes read so far end with the reversed token.
 #[derive(Debug)]
 struct LongTokenTrie {
@@ -66,12 +67,18 @@ pub(super) struct KnownMatches {
 impl TokenSearch {
     /// The maximum usual length of a token, in bytes.
     const USUAL: usize = 128;
+    /// The maximum number of tokens of the automaton. The crate sorts its states in a time that can
+    /// grow with the square of their number: a tenth of a second for so many tokens that begin with
+    /// each other.
+    const MANY: usize = 10_000;
 
     pub(super) fn new(forms: &[String], tokens: Vec<usize>) -> Result<Option<Self>, LoadError> {
         if forms.is_empty() {
             return Ok(None);
         }
-        let (usual, long): (Vec<_>, Vec<_>) = forms.iter().zip(tokens).partition(|(form, _)| form.len() <= Self::USUAL);
+        // The trie does not find empty forms.
+        let usual_len = if forms.len() > Self::MANY { 0 } else { Self::USUAL };
+        let (usual, long): (Vec<_>, Vec<_>) = forms.iter().zip(tokens).partition(|(form, _)| form.len() <= usual_len);
         // By default, the crate builds a DFA if there are few tokens.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)

@@ -25,7 +25,7 @@ fn segments(tokens: &AddedTokens, text: &str, policy: &Policy) -> Result<Vec<Str
 
 fn made(tokens: Vec<AddedToken>, looks_within: bool) -> AddedTokens {
     let tokens = tokens.into_iter().zip(0..).map(|(token, id)| AddedToken { id, ..token }).collect();
-    AddedTokens::new(tokens, looks_within, str::to_owned).expect("the tokens are fine")
+    AddedTokens::new(tokens, looks_within, |content| Ok(content.to_owned())).expect("the tokens are fine")
 }
 
 #[test]
@@ -174,11 +174,28 @@ fn a_token_that_starts_like_a_much_longer_one_is_found_without_looking_for_that_
 
 /// Found by the differential test: a token of white space only, and a normalizer that strips.
 #[test]
+fn many_tokens_that_begin_with_each_other_are_found_and_take_linear_time() {
+    let text = "t123456t7x t99999 t1000000t";
+    let many = made((0..200_000).map(|i| token(&format!("t{i}"), |_| ())).collect(), false);
+    let mut found = vec![];
+    many.segments(SearchStage::Raw, text, &Policy::Parse, |segment| {
+        found.push(segment);
+        Ok(())
+    })
+    .expect("nothing is refused");
+    assert_eq!(found, by_definition(&many, text, &Policy::Parse));
+    assert_eq!(
+        segments(&many, text, &Policy::Parse).expect("nothing is refused"),
+        ["[t123456:t123456]", "[t7:t7]", "x ", "[t99999:t99999]", " ", "[t100000:t100000]", "0t"]
+    );
+}
+
+#[test]
 fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
     let mut tokens = vec![token("\n\n", |t| t.normalized = true), token("ab", |t| t.normalized = true)];
     tokens[1].id = 1;
     let all = |tokens: &[AddedToken], text: &str| {
-        let made = AddedTokens::new(tokens.to_vec(), false, |content| content.trim().to_owned());
+        let made = AddedTokens::new(tokens.to_vec(), false, |content| Ok(content.trim().to_owned()));
         let mut cut = vec![];
         made.expect("any tokens will do")
             .segments(SearchStage::Normalized, text, &Policy::Parse, |segment| {

@@ -35,8 +35,19 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Pipeline
     tokenizer(parse(bytes)?, TokenSplits::of(bytes), definition)
 }
 
+/// The maximum length of a token in bytes. All splits of a token into two are looked up.
+const LONGEST_TOKEN: usize = 1024;
+
 /// Builds the tokenizer of a vocabulary whose ids are ranks.
 pub(super) fn tokenizer(vocab: Vocab, splits: TokenSplits, definition: &RankDefinition) -> Result<Pipeline, LoadError> {
+    let longest = vocab.iter().map(|(token, _)| token.len()).max().unwrap_or(0);
+    if longest > LONGEST_TOKEN {
+        return Err(LoadError::TooLarge {
+            what: "a token with a rank",
+            size: longest as u64,
+            limit: LONGEST_TOKEN as u64,
+        });
+    }
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
     let words = TokenTable::new(vocab.iter());
@@ -70,7 +81,7 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
     // Text that the expression does not match is dropped, as in tiktoken.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     Ok(Pipeline::new(PipelineParts {
-        added_tokens: AddedTokens::new(added_tokens, true, str::to_owned)?,
+        added_tokens: AddedTokens::new(added_tokens, true, |content| Ok(content.to_owned()))?,
         vocab,
         token_form: TokenForm::Ranks,
         normalizer: None,

@@ -278,18 +278,15 @@ pub(super) fn numbered(
         known.insert(token.content.clone(), token.id);
     }
     tokens.append(&mut new);
-    let mut refused = None;
     // All tokens share one budget: with a separate budget for each, a file with many tokens could
     // cost too much.
-    let mut budget = Budget::of_text(tokens.iter().map(|token| token.content.len()).sum());
-    let tokens = AddedTokens::new(tokens, false, |content| {
-        let Some(normalizer) = normalizer.filter(|_| refused.is_none()) else { return content.to_owned() };
-        normalizer.normalized(content, &mut budget).unwrap_or_else(|stop| {
-            refused = Some(stop.while_loading("normalizer", content));
-            content.to_owned()
-        })
-    })?;
-    refused.map_or(Ok(tokens), Err)
+    let mut budget = Budget::of_tokens(tokens.iter().map(|token| token.content.len()).sum());
+    AddedTokens::new(tokens, false, |content| match normalizer {
+        Some(normalizer) => {
+            normalizer.normalized(content, &mut budget).map_err(|stop| stop.while_loading("normalizer", content))
+        }
+        None => Ok(content.to_owned()),
+    })
 }
 
 /// Converts an error of parsing `part`, which is a slice of `whole`, to one with the position in

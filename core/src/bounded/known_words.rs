@@ -512,7 +512,7 @@ mod tests {
         let tokens = characters.chain(merges.map(|pair| pair.concat()));
         let vocab: serde_json::Map<_, _> = tokens.zip((0..).map(serde_json::Value::from)).collect();
         let file = serde_json::json!({
-            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true},
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
             "added_tokens": [{"id": 300, "content": "ab!?", "special": true, "normalized": false,
                 "single_word": false, "lstrip": false, "rstrip": false}],
             "model": {"type": "BPE", "vocab": vocab, "merges": merges},

@@ -28,7 +28,8 @@ impl Naive {
         used.unwrap_or_else(|| self.unk_id())
     }
 
-    /// The length of the user-defined symbol that a text starts with: the longest of the 64 shortest.
+    /// The length of the user-defined symbol that a text starts with: the longest of the 64
+    /// shortest.
     fn symbol(&self, text: &str) -> Option<usize> {
         let symbols =
             self.pieces.iter().filter(|piece| piece.2 == PieceKind::UserDefined && text.starts_with(&piece.0));

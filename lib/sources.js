@@ -3,20 +3,9 @@
 // The sources of tokenizers: files, the bundled encodings, and the hub. Bundlers for browsers
 // replace this file by browser/sources.js (see the field `browser` of package.json).
 
-const { fileURLToPath } = require('node:url')
-
-const { wrongValue } = require('./errors.js')
+const { pathOfUrl } = require('./file-url.js')
 const native = require('./native.js')
 const { encodingPath } = require('./package-root.js')
-
-/** Converts the URL of the argument `name` to a path. */
-function pathOfUrl(name, url) {
-  try {
-    return fileURLToPath(url)
-  } catch {
-    throw wrongValue(name, 'a file: URL of a path on this machine', url.href)
-  }
-}
 
 module.exports = {
   pathOfUrl,

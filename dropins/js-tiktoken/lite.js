@@ -59,7 +59,7 @@ class Tiktoken {
     try {
       return utf8.decode(this.#tokenizer.decodeBytes(tokens))
     } catch {
-      // As in the original, values that are not ids are left out. Holes of the array are not visited.
+      // As in the original, values that are not ids are left out. Holes are not visited.
       const ids = Object.values(tokens).filter((id) => this.#isId(id))
       return utf8.decode(this.#tokenizer.decodeBytes(ids))
     }

@@ -4,8 +4,8 @@
 
 const { chatOption } = require('../chat/chat.js')
 const { wrongType, wrongValue } = require('../errors.js')
+const { pathOfUrl } = require('../file-url.js')
 const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
-const { pathOfUrl } = require('../sources.js')
 
 const HUB_OPTIONS = [
   'revision',

@@ -30,8 +30,9 @@ pub(super) struct TokenMatch {
     pub(super) end: usize,
 }
 
-/// The tokens that are longer than [`TokenSearch::USUAL`], or all of them. The text is read once, backwards from
-/// its end: a token starts exactly where the bytes read so far end with the reversed token.
+/// The tokens that are longer than [`TokenSearch::USUAL`], or all of them. The text is read once,
+/// backwards from its end: a token starts exactly where the bytes read so far end with the reversed
+/// token.
 #[derive(Debug)]
 struct LongTokenTrie {
     /// A trie of the reversed tokens. The root is node 0.

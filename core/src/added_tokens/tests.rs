@@ -172,7 +172,6 @@ fn a_token_that_starts_like_a_much_longer_one_is_found_without_looking_for_that_
     assert_eq!(count, 1 << 20);
 }
 
-/// Found by the differential test: a token of white space only, and a normalizer that strips.
 #[test]
 fn many_tokens_that_begin_with_each_other_are_found_and_take_linear_time() {
     let text = "t123456t7x t99999 t1000000t";
@@ -190,6 +189,7 @@ fn many_tokens_that_begin_with_each_other_are_found_and_take_linear_time() {
     );
 }
 
+/// Found by the differential test: a token of white space only, and a normalizer that strips.
 #[test]
 fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
     let mut tokens = vec![token("\n\n", |t| t.normalized = true), token("ab", |t| t.normalized = true)];

@@ -3,19 +3,19 @@
 // The sources of tokenizers: files, the bundled encodings, and the hub. Bundlers for browsers
 // replace this file by browser/sources.js (see the field `browser` of package.json).
 
-const { pathOfUrl } = require('./file-url.js')
 const native = require('./native.js')
 const { encodingPath } = require('./package-root.js')
 
 module.exports = {
-  pathOfUrl,
-
   loadFile: (queueEntry, file, options) => native.loadFile(queueEntry, file, options),
   loadFileSync: (file, options) => native.loadFileSync(file, options),
   loadEncoding: (queueEntry, file, options) => native.loadFile(queueEntry, encodingPath(file), options),
   loadEncodingSync: (file, options) => native.loadFileSync(encodingPath(file), options),
 
   // These modules load on first use.
+  get pathOfUrl() {
+    return require('./file-url.js').pathOfUrl
+  },
   get chatFiles() {
     return require('./chat/chat-files.js')
   },

@@ -167,18 +167,16 @@ impl<'a> KnownWords<'a> {
     }
 
     /// The start of each of the last `tokens` tokens of the piece that was counted last, relative
-    /// to its start.
+    /// to its start. A token that starts within a character has the start of that character.
     pub(crate) fn last_starts(&self, tokens: usize) -> Vec<usize> {
-        let mut place = self.end as u32;
-        let mut starts = vec![];
-        for &id in self.part.iter().rev().take(tokens) {
-            place -= self.tokenizer.pipeline.token_len(id);
-            starts.push(place as usize - self.start);
-        }
+        let mut place = self.end;
+        let of_part = self.part.iter().rev().map(|&id| {
+            place -= self.tokenizer.pipeline.token_len(id) as usize;
+            place
+        });
         let known = self.tokens - self.part.len();
-        let before = (0..known).rev().take(tokens.saturating_sub(self.part.len()));
-        starts.extend(before.map(|token| self.place_of(token) - self.start));
-        starts
+        let starts = of_part.chain((0..known).rev().map(|token| self.place_of(token))).take(tokens);
+        starts.map(|start| self.text.floor_char_boundary(start) - self.start).collect()
     }
 
     /// The number of tokens of the end of that piece, from byte `from` of the piece on. `None` if
@@ -417,6 +415,7 @@ mod tests {
     use crate::bounded::subjects::{Subject, pieces, tokenizer};
     use crate::byte_level;
     use crate::change::{Changes, NewToken};
+    use crate::encoding::Encoding;
     use crate::pretokenizer::scanner::twins::TWINS;
     use crate::split::{Boundary, Limits, Progress};
     use crate::{AddedToken, EncodeOptions, SpecialTokens};
@@ -481,7 +480,13 @@ mod tests {
                         known_pieces.set(known_pieces.get() + 1);
                         assert_eq!(found, expected, "{}: {:?}", TWINS[scanner].name, &text[start..]);
                         let piece = &text[start..next];
-                        for from in known.last_starts(overlap).into_iter().filter(|&from| piece.is_char_boundary(from)) {
+                        let starts = known.last_starts(overlap);
+                        let with_offsets = Plan { columns: Columns::OFFSETS, ..plan.clone() };
+                        let mut encoding = Encoding::default();
+                        encoder.encode(&tokenizer.pipeline, &piece.into(), &with_offsets, &mut encoding)?;
+                        let expected = encoding.offsets.iter().rev().map(|offset| offset[0] as usize);
+                        assert!(starts.iter().copied().eq(expected.take(overlap)), "{piece:?}: {starts:?}");
+                        for from in starts {
                             let end = &piece[from..];
                             let counted = known.count_end(encoder, from)?;
                             let expected = encoder.count_bare(&tokenizer.pipeline, end.into(), &plan, usize::MAX)?;

@@ -307,7 +307,10 @@ impl<'a> KnownWords<'a> {
             let ends = self.chunk.ends().iter().map(|&place| self.covered + place as usize);
             let covered = match end == self.text.len() {
                 true => Some(end),
-                false => ends.rev().find(|&place| place + self.margin <= end && self.is_firm_at(place)),
+                false => {
+                    let is_covered = |place: usize| place + self.margin <= end && self.is_firm_at(place);
+                    ends.rev().find(|&place| is_covered(place) && self.starts_apart(place))
+                }
             };
             let Some(covered) = covered.filter(|_| is_plain) else {
                 self.token_ends.truncate(known);
@@ -370,6 +373,13 @@ impl<'a> KnownWords<'a> {
     /// Whether a position is a firm end of a known word, or the start of the piece.
     fn is_firm(&self, place: usize) -> bool {
         place == self.start || self.is_firm_at(place) && self.word_ends.binary_search(&(place as u32)).is_ok()
+    }
+
+    /// Whether the character at a position certainly stays apart from the text before it, so that
+    /// what no Unicode form changes on either side is unchanged as a whole.
+    fn starts_apart(&self, place: usize) -> bool {
+        let is_base = |c: char| matches!(c, ..'\u{300}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}');
+        self.tokenizer.pipeline.normalizer.is_none() || self.text[place..].starts_with(is_base)
     }
 
     /// Whether the end of a word is firm.

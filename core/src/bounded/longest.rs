@@ -152,7 +152,7 @@ impl Prefixes<'_> {
     ) -> Result<FoundPrefix, EncodeError> {
         let is_of_whole_text = self.is_of_one_piece && self.covered == self.text.len();
         let is_counted_whole = is_of_whole_text && found.length == self.covered && found.tokens == self.made.len();
-        if is_counted_whole || self.counts_ends_exactly || self.is_hasty {
+        if is_counted_whole || self.is_hasty || self.is_counted_exactly(found.length) {
             return Ok(found);
         }
         let tokens = self.count_whole(encoder, found.length, room)?;
@@ -241,7 +241,7 @@ impl Prefixes<'_> {
 
     /// Whether the normalizer leaves a part of the text unchanged. The part has a bounded length,
     /// so a budget of its own keeps the total cost linear.
-    fn is_normalized(&self, part: Range<usize>) -> bool {
+    pub(super) fn is_normalized(&self, part: Range<usize>) -> bool {
         let mut budget = Budget::of_text(part.len());
         let normalizer = self.tokenizer.pipeline.normalizer.as_ref();
         normalizer.is_none_or(|normalizer| normalizer.leaves(&self.text[part], &mut budget))

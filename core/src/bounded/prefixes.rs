@@ -35,6 +35,9 @@ const MAX_ENCODED_BEFORE: usize = 4096;
 const WORD_WITHIN: u32 = 128;
 /// The same for the number of tokens between them.
 const WORD_WITHIN_TOKENS: usize = 32;
+/// The maximum length of a word of digits in bytes. The text cannot be encoded from within such a
+/// word, because its digits would form other groups.
+const MAX_DIGITS: u32 = 3 * MAX_CHARACTER_BYTES as u32;
 /// Maximum number of tokens examined for a position to encode from.
 const MAX_EXAMINED_TOKENS: usize = 1 << 14;
 /// Bytes of added tokens that are searched at the end of each prefix, because they have to be words
@@ -224,6 +227,14 @@ impl<'a> Prefixes<'a> {
         }
     }
 
+    /// Whether [`Self::count`] of this prefix is known to be exact. In text that a Unicode form
+    /// changes, marks far from the end can change places with those at the end.
+    pub(crate) fn is_counted_exactly(&self, end: usize) -> bool {
+        let pipeline = &self.tokenizer.pipeline;
+        let keeps_places = self.words_are_separate || pipeline.spaces.is_some() || pipeline.normalizer.is_none();
+        self.counts_ends_exactly && (keeps_places || self.is_normalized(0..end))
+    }
+
     /// The number of tokens of `text[..end]` when it is encoded separately; see [`or_beyond`].
     pub(crate) fn count(&mut self, encoder: &mut Encoder, end: usize) -> Result<usize, EncodeError> {
         or_beyond(self.try_to_count(encoder, end))
@@ -387,7 +398,7 @@ impl<'a> Prefixes<'a> {
             if self.made.word_ids[at] != self.made.word_ids[at - 1] {
                 return (start as usize, at);
             }
-            if self.starts_within_words {
+            if self.starts_within_words && (start >= MAX_DIGITS || self.tokenizer.pipeline.scanner.is_none()) {
                 found.get_or_insert((start as usize, at));
             }
         }

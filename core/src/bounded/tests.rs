@@ -45,6 +45,34 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces()), 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// The digits from the second one on make other groups of three.
+#[test]
+fn the_first_digits_of_a_text_are_not_left_out() {
+    let file = encoding_file("o200k_base").expect("it is bundled");
+    let ranks = std::fs::read(format!("{}/../encodings/{file}", env!("CARGO_MANIFEST_DIR"))).expect("a file");
+    let tokenizer = Tokenizer::from_encoding("o200k_base", &ranks).expect("a sound file");
+    for text in ["５६９٢３٠１٦१०３६７０٥०", "１०７２७٨５２१２٩०३٠５٦", "७０７०７०٧２١４９８٩２"]
+    {
+        (1..20).for_each(|limit| check(&tokenizer, "o200k_base", text, limit));
+    }
+}
+
+/// NFC sorts marks of other classes before those at the end of a prefix.
+#[test]
+fn prefixes_that_end_among_many_marks_are_counted_as_a_whole() {
+    let text = format!("a{}", "\u{345}\u{301}\u{323}\u{334}".repeat(40));
+    for pretokenizer in [1, 13] {
+        let form = Subject { normalizer: 1, pretokenizer, model: 0, merges: vec![], added: false };
+        let tokenizer = tokenizer(&form);
+        for limit in [20, 70, 100, 150] {
+            let found = tokenizer.longest_prefix(text.as_str().into(), limit, &options()).expect("a text");
+            let found = found.expect("there are no special tokens");
+            let counted = tokenizer.count(text[..found.length].into(), &options()).expect("a text");
+            assert!(found.tokens == counted && counted <= limit, "{limit}: {found:?}, {counted}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]

@@ -322,7 +322,7 @@ impl<'a> Splitter<'a> {
     ) -> Result<Option<(usize, usize)>, EncodeError> {
         for &length in ends.iter().rev() {
             let mut tokens = if prefixes.is_hasty { 0 } else { prefixes.count(self.encoder, length)? };
-            if prefixes.is_hasty || tokens <= self.room.tokens && !prefixes.counts_ends_exactly {
+            if prefixes.is_hasty || tokens <= self.room.tokens && !prefixes.is_counted_exactly(length) {
                 tokens = prefixes.count_whole(self.encoder, length, self.room.tokens)?;
             }
             if tokens <= self.room.tokens {

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // npm run hostile: runs inputs that try to crash tokenlane or to exhaust its resources.
 //
-//   usage: npm run hostile -- calls | chains | files | templates | texts | pieces | memory [options]
+//   usage: npm run hostile -- calls | chains | files | templates | texts | pieces | memory
+//                              [options]
 //
 // The scripts in hostile/ document what they do and their options.
 

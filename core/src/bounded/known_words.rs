@@ -246,8 +246,7 @@ impl<'a> KnownWords<'a> {
             return Ok(false);
         }
         let certain = if to == self.text.len() { to } else { to - self.margin };
-        let is_shared =
-            |&end: &usize| end <= certain && self.is_firm(end) && self.word_ends.binary_search(&(end as u32)).is_ok();
+        let is_shared = |&end: &usize| end <= certain && self.is_firm(end);
         let own_ends = self.chunk.ends().iter().map(|&end| start + end as usize);
         let Some(shared) = own_ends.clone().find(is_shared) else { return Ok(false) };
         let own_words = own_ends.take_while(|&end| end < shared).map(|end| end as u32);

@@ -1,285 +1,165 @@
-//! Converts byte positions to the unit of offsets while tokens are appended.
+//! Converts byte positions to the unit of offsets.
+//!
+//! For text that is not ASCII, a table has an entry for each 64 bytes, from which the units before
+//! any position follow without a branch. Tokens start and end where no branch can be predicted.
 
 use crate::encoding::OffsetUnit;
+use crate::memory::Grow;
+use crate::simd::{BLOCK, Simd, dispatch};
 
-/// The lowest bit of each byte.
-const LOW_BITS: u64 = u64::MAX / 0xFF;
-
-/// Tokens of at least this many bytes are long: the next token is more likely to be near the start
-/// of a long token than near its end.
-const LONG_TOKEN_BYTES: u32 = 256;
-
-/// Converts byte positions of a text to bytes, code points or UTF-16 units. Positions rarely
-/// decrease, so it counts from the previous position on, without a table for the whole text.
+/// Converts byte positions of a text to bytes, code points or UTF-16 units.
 #[derive(Debug)]
 pub(super) struct OffsetConverter<'a> {
     text: &'a str,
     unit: OffsetUnit,
     is_ascii: bool,
-    /// The previous position in bytes.
-    byte: usize,
-    /// The previous position in the unit: that of all characters that begin before it.
-    units: u32,
-    /// The end of the last long token, in bytes and in the unit.
-    long_end: (u32, u32),
+    /// The blocks of the text and an entry for its end. Empty if the text is ASCII or the unit is
+    /// bytes.
+    blocks: Vec<Block>,
+}
+
+/// The characters that begin in [`BLOCK`] bytes of a text.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// Their first bytes.
+    starts: u64,
+    /// The first bytes of those with two UTF-16 units, if that is the unit.
+    pairs: u64,
+    /// The units of all characters that begin before the block.
+    before: u32,
 }
 
 impl<'a> OffsetConverter<'a> {
     pub(super) fn new(text: &'a str, unit: OffsetUnit) -> Self {
-        Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0, long_end: (0, 0) }
-    }
-
-    /// Converts the offsets of tokens, which are within the text, from bytes to the unit. They
-    /// start in the first and end in or after the last character of each token.
-    pub(super) fn convert_all(&mut self, offsets: &mut [[u32; 2]]) {
-        if self.is_ascii {
-            return;
+        let is_ascii = text.is_ascii();
+        let mut blocks = vec![];
+        if !is_ascii && unit != OffsetUnit::Byte {
+            blocks.grow(text.len() / BLOCK + 1);
+            dispatch(
+                #[inline(always)]
+                || push_blocks(text, unit, &mut blocks),
+            );
         }
-        match self.unit {
-            OffsetUnit::Byte => offsets.iter_mut().for_each(|offset| *offset = self.whole_characters(*offset)),
-            OffsetUnit::CodePoint => self.convert_all_to::<CodePoints>(offsets),
-            OffsetUnit::Utf16 => self.convert_all_to::<Utf16>(offsets),
-        }
+        Self { text, unit, is_ascii, blocks }
     }
 
-    fn convert_all_to<U: Unit>(&mut self, offsets: &mut [[u32; 2]]) {
-        let text = self.text.as_bytes();
-        for offset in offsets {
-            let [start, end] = offset.map(|at| at as usize);
-            if self.byte <= start && start < end && end <= text.len() && self.text.is_char_boundary(start) {
-                // `byte` may be within a character, which `units` includes.
-                let first = match start - self.byte {
-                    0 => self.units,
-                    // The single byte of a space is the usual distance.
-                    1 => self.units + u32::from(!is_continuation(text[self.byte])),
-                    _ => U::units_before(text, self.byte, start, self.units),
-                };
-                (self.byte, self.units) = (end, U::units_before(text, start, end, first));
-                *offset = [first, self.units];
-            } else {
-                *offset = self.convert(self.whole_characters(*offset));
-            }
-        }
-    }
-
-    /// Extends a range of bytes to whole characters.
-    fn whole_characters(&self, [start, end]: [u32; 2]) -> [u32; 2] {
-        [self.text.floor_char_boundary(start as usize) as u32, self.text.ceil_char_boundary(end as usize) as u32]
-    }
-
-    /// Converts a token's offsets from bytes to the unit. If a character is split over several
-    /// tokens, each of them has the character's start and end.
+    /// Converts a token's offsets from bytes to the unit. Both are character boundaries, or beyond
+    /// the text: if a character is split over several tokens, each of them has the character's
+    /// start and end.
     ///
     /// Positions beyond the text come from prefixes and suffixes that were encoded as bytes (see
     /// `ModelInput::original_span`). Hugging Face tokenizers leaves them unchanged, except for a
     /// span that starts within the text, which ends two characters after its start.
-    pub(super) fn convert(&mut self, [start, end]: [u32; 2]) -> [u32; 2] {
-        if self.unit == OffsetUnit::Byte {
+    pub(super) fn convert(&self, [start, end]: [u32; 2]) -> [u32; 2] {
+        let len = self.text.len() as u32;
+        if self.unit == OffsetUnit::Byte || start >= len && end > len {
             return [start, end];
         }
-        if end as usize <= self.text.len() {
-            let first = self.units_at(start);
-            // Added tokens that include white space may overlap: many can have the same end, each
-            // with a later start. So the end of a long token is kept, and counting continues from
-            // its start.
-            if end.saturating_sub(start) < LONG_TOKEN_BYTES {
-                return [first, self.units_at(end)];
-            }
-            if self.long_end.0 != end {
-                let here = (self.byte, self.units);
-                self.long_end = (end, self.units_at(end));
-                (self.byte, self.units) = here;
-            }
-            return [first, self.long_end.1];
+        let first = self.floor(start as usize);
+        [first, if end <= len { self.floor(end as usize) } else { first + 2 }]
+    }
+
+    /// Converts the offsets of tokens, which are within the text. They start in the first and end
+    /// in or after the last character of each token.
+    pub(super) fn convert_all(&self, offsets: &mut [[u32; 2]]) {
+        if self.is_ascii {
+            return;
         }
-        if (start as usize) < self.text.len() {
-            let start = self.units_at(start);
-            return [start, start + 2];
-        }
-        [start, end]
+        dispatch(
+            #[inline(always)]
+            || {
+                for offset in offsets {
+                    *offset = [self.floor(offset[0] as usize), self.ceil(offset[1] as usize)];
+                }
+            },
+        );
     }
 
     /// Appends the offsets of adjacent tokens. `lens` are their lengths in bytes, and together they
     /// cover `start..end` of the text. Both positions are character boundaries.
     pub(super) fn extend(
-        &mut self,
+        &self,
         offsets: &mut Vec<[u32; 2]>,
         start: usize,
         end: usize,
         lens: impl Iterator<Item = u32>,
     ) {
-        let text = &self.text.as_bytes()[..end];
-        if self.is_ascii || text[start..].is_ascii() {
-            let first = self.units_at(start as u32);
-            let mut at = first;
-            offsets.extend(lens.map(|len| {
-                let start = at;
-                at += len;
-                [start, at]
-            }));
-            debug_assert_eq!((at - first) as usize, end - start, "the tokens are all of it");
-            (self.byte, self.units) = (end, at);
-            return;
+        let is_ascii = self.is_ascii || self.text.as_bytes()[start..end].is_ascii();
+        let first = if is_ascii { self.floor(start) } else { start as u32 };
+        let (mut at, from) = (first, offsets.len());
+        offsets.extend(lens.map(|len| {
+            let start = at;
+            at += len;
+            [start, at]
+        }));
+        debug_assert_eq!((at - first) as usize, end - start, "the tokens are all of it");
+        if !is_ascii {
+            dispatch(
+                #[inline(always)]
+                || self.convert_adjacent(&mut offsets[from..]),
+            );
         }
-        let first = self.units_at(start as u32);
-        let units = match self.unit {
-            OffsetUnit::Byte => extend_by::<Bytes>(text, start, first, offsets, lens),
-            OffsetUnit::CodePoint => extend_by::<CodePoints>(text, start, first, offsets, lens),
-            OffsetUnit::Utf16 => extend_by::<Utf16>(text, start, first, offsets, lens),
-        };
-        (self.byte, self.units) = (end, units);
     }
 
-    /// Converts the start of the character that contains a byte.
+    /// Like [`Self::convert_all`], for tokens that each start where the one before ends.
     #[inline(always)]
-    fn units_at(&mut self, byte: u32) -> u32 {
-        if self.is_ascii || self.unit == OffsetUnit::Byte {
-            return byte;
+    fn convert_adjacent(&self, offsets: &mut [[u32; 2]]) {
+        let mut units = offsets.first().map_or(0, |offset| self.floor(offset[0] as usize));
+        for offset in offsets {
+            let [start, end] = offset.map(|at| at as usize);
+            let first = if self.text.is_char_boundary(start) { units } else { self.floor(start) };
+            units = self.ceil(end);
+            *offset = [first, units];
         }
-        let byte = self.text.floor_char_boundary(byte as usize);
-        if byte > self.byte {
-            self.units += self.count(self.byte, byte);
-        } else if byte < self.byte {
-            self.units -= self.count(byte, self.byte);
-        }
-        self.byte = byte;
-        self.units
     }
 
-    /// The number of units between two positions.
+    /// The start of the character that contains a byte, in the unit.
     #[inline(always)]
-    fn count(&self, start: usize, end: usize) -> u32 {
-        let text = self.text.as_bytes();
+    fn floor(&self, byte: usize) -> u32 {
+        if self.is_ascii {
+            return byte as u32;
+        }
+        self.units_before(self.text.floor_char_boundary(byte))
+    }
+
+    /// The end of the character that contains the byte before `end`, in the unit.
+    #[inline(always)]
+    fn ceil(&self, end: usize) -> u32 {
         match self.unit {
-            OffsetUnit::Byte => (end - start) as u32,
-            OffsetUnit::CodePoint => CodePoints::units_before(text, start, end, 0),
-            OffsetUnit::Utf16 => Utf16::units_before(text, start, end, 0),
+            OffsetUnit::Byte => self.text.ceil_char_boundary(end) as u32,
+            // All of the character counts if it begins before `end`.
+            OffsetUnit::CodePoint | OffsetUnit::Utf16 => self.units_before(end.min(self.text.len())),
         }
     }
-}
 
-/// A unit of offsets.
-trait Unit {
-    /// The units of all characters that begin before byte `end`; `before` is the same for byte
-    /// `start`.
-    fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32;
-
-    /// The units of a character whose first byte is `first`.
-    fn of(first: u8) -> u32;
-}
-
-struct Bytes;
-struct CodePoints;
-struct Utf16;
-
-impl Unit for Bytes {
+    /// The units of all characters that begin before `end`, if that is not beyond the text; for
+    /// bytes, `end` itself.
     #[inline(always)]
-    fn units_before(text: &[u8], _start: usize, end: usize, _before: u32) -> u32 {
-        let mut end = end;
-        while text.get(end).is_some_and(|&byte| is_continuation(byte)) {
-            end += 1;
-        }
-        end as u32
-    }
-
-    fn of(first: u8) -> u32 {
-        first.leading_ones()
+    fn units_before(&self, end: usize) -> u32 {
+        let Some(&Block { starts, pairs, before }) = self.blocks.get(end / BLOCK) else { return end as u32 };
+        let earlier = !(u64::MAX << (end % BLOCK));
+        before + (starts & earlier).count_ones() + (pairs & earlier).count_ones()
     }
 }
 
-impl Unit for CodePoints {
-    #[inline(always)]
-    fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
-        sum_by_eight(text, start, end, before, |eight| LOW_BITS & !continuations(eight))
-    }
-
-    fn of(_first: u8) -> u32 {
-        1
-    }
-}
-
-impl Unit for Utf16 {
-    #[inline(always)]
-    fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
-        // A character of four bytes in UTF-8, whose first byte is 1111xxxx, has two units; all
-        // others have one.
-        let fours = |eight: u64| eight >> 7 & eight >> 6 & eight >> 5 & eight >> 4 & LOW_BITS;
-        sum_by_eight(text, start, end, before, |eight| (LOW_BITS & !continuations(eight)) + fours(eight))
-    }
-
-    fn of(first: u8) -> u32 {
-        if first >= 0xF0 { 2 } else { 1 }
-    }
-}
-
-/// Whether a byte is a continuation byte (10xxxxxx).
+/// Appends the blocks of a text, and an entry for its end. The list has room for them.
 #[inline(always)]
-fn is_continuation(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
-}
-
-/// A 1 in each of eight bytes that is a continuation byte.
-#[inline(always)]
-fn continuations(eight: u64) -> u64 {
-    eight >> 7 & !(eight >> 6) & LOW_BITS
-}
-
-/// Adds to `sum` the counts of all bytes in `start..end`. `count` returns a count of at most 2 in
-/// each of eight bytes.
-#[inline(always)]
-fn sum_by_eight(text: &[u8], start: usize, end: usize, sum: u32, count: impl Fn(u64) -> u64) -> u32 {
-    let some = |at: usize, bytes: usize| {
-        let counts = count(read_eight(text, at)) & u64::MAX >> (64 - 8 * bytes);
-        (counts.wrapping_mul(LOW_BITS) >> 56) as u32
-    };
-    match end - start {
-        0 => sum,
-        // Most tokens have at most eight bytes.
-        bytes @ 1..=8 => sum + some(start, bytes),
-        _ => sum + (start..end).step_by(8).map(|at| some(at, (end - at).min(8))).sum::<u32>(),
-    }
-}
-
-/// Reads eight bytes from `at` on; bytes beyond the end of the text are 0.
-#[inline(always)]
-fn read_eight(text: &[u8], at: usize) -> u64 {
-    let rest = &text[at..];
-    match rest.first_chunk() {
-        Some(eight) => u64::from_le_bytes(*eight),
-        None => rest.iter().rev().fold(0, |eight, &byte| eight << 8 | u64::from(byte)),
-    }
-}
-
-/// Like [`OffsetConverter::extend`], for text that is not ASCII. `first` is the position of byte
-/// `start` in the unit. Returns the position of the last end.
-#[inline(always)]
-fn extend_by<U: Unit>(
-    text: &[u8],
-    start: usize,
-    first: u32,
-    offsets: &mut Vec<[u32; 2]>,
-    lens: impl Iterator<Item = u32>,
-) -> u32 {
-    let (mut at, mut units) = (start, first);
-    offsets.extend(lens.map(|len| {
-        let mut from = units;
-        if text.get(at).is_some_and(|&byte| is_continuation(byte)) {
-            // The token starts within a character, so its range starts where that character does.
-            from -= U::of(first_of(text, at));
-        }
-        let end = at + len as usize;
-        units = U::units_before(text, at, end, units);
-        at = end;
-        [from, units]
+fn push_blocks(text: &str, unit: OffsetUnit, blocks: &mut Vec<Block>) {
+    let (simd, mut before) = (Simd::best(), 0);
+    let (whole, rest) = text.as_bytes().as_chunks::<BLOCK>();
+    // Bytes after the text are never counted.
+    let mut last = [0; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    blocks.extend(whole.iter().chain([&last]).map(|block| {
+        let has = |bit| simd.any_bit(block, bit);
+        let leads = has(0x80) & has(0x40);
+        let starts = leads | !has(0x80);
+        // A character of four bytes in UTF-8, whose first byte is 1111xxxx, has two units.
+        let pairs = if unit == OffsetUnit::Utf16 { leads & has(0x20) & has(0x10) } else { 0 };
+        let made = Block { starts, pairs, before };
+        before += starts.count_ones() + pairs.count_ones();
+        made
     }));
-    debug_assert_eq!(at, text.len(), "the tokens are all of it");
-    units
-}
-
-/// The first byte of the character that contains the byte before `at`.
-#[cold]
-fn first_of(text: &[u8], at: usize) -> u8 {
-    text[..at].iter().rev().copied().find(|&byte| !is_continuation(byte)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -307,11 +187,22 @@ mod tests {
         ) {
             let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             for unit in UNITS {
-                let mut converter = OffsetConverter::new(&text, unit);
+                let converter = OffsetConverter::new(&text, unit);
                 for pair in places.windows(2) {
                     let [start, end] = [0, 1].map(|i| *pair[i].get(&ends));
                     let expected = [start, end].map(|at| naive(&text, at, unit));
                     prop_assert_eq!(converter.convert([start as u32, end as u32]), expected);
+                    let (from, to) = (start.min(end), start.max(end));
+                    if from < to {
+                        // Any bytes within the first and the last character.
+                        let last_of_first = text.ceil_char_boundary(from + 1) - 1;
+                        let first_of_last = text.floor_char_boundary(to - 1);
+                        for (first, last) in [(from, to), (last_of_first, to), (from, first_of_last + 1)] {
+                            let mut all = [[first as u32, last as u32]];
+                            converter.convert_all(&mut all);
+                            prop_assert_eq!(all[0], [from, to].map(|at| naive(&text, at, unit)));
+                        }
+                    }
                 }
             }
         }
@@ -332,7 +223,8 @@ mod tests {
                 list.dedup();
             }
             for unit in UNITS {
-                let (mut converter, mut offsets, mut expected) = (OffsetConverter::new(&text, unit), vec![], vec![]);
+                let converter = OffsetConverter::new(&text, unit);
+                let (mut offsets, mut expected) = (vec![], vec![]);
                 for run in runs.windows(2) {
                     let inside: Vec<usize> = ends.iter().copied().filter(|end| (run[0]..=run[1]).contains(end)).collect();
                     let lens: Vec<u32> = inside.windows(2).map(|token| (token[1] - token[0]) as u32).collect();
@@ -351,7 +243,7 @@ mod tests {
     fn places_beyond_the_text_stay_as_they_are() {
         for (text, expected) in [("abc", [[3, 5], [2, 4]]), ("aé", [[3, 5], [1, 3]])] {
             for unit in UNITS {
-                let mut converter = OffsetConverter::new(text, unit);
+                let converter = OffsetConverter::new(text, unit);
                 let crossing = if unit == OffsetUnit::Byte { [2, 5] } else { expected[1] };
                 let start = if text.is_ascii() { 2 } else { 1 };
                 assert_eq!(converter.convert([3, 5]), expected[0]);

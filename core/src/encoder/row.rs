@@ -160,7 +160,7 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
         }
-        if let Some(converter) = &mut self.converter {
+        if let Some(converter) = &self.converter {
             self.out.offsets.push(converter.convert([span.start, span.end]));
         }
         if let Some(margins) = &mut self.margins {
@@ -197,7 +197,7 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.extend(places().map(token).map(Cow::into_owned));
         }
-        if let Some(converter) = &mut self.converter {
+        if let Some(converter) = &self.converter {
             for (_, (start, end)) in places() {
                 self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
             }
@@ -243,7 +243,7 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             tokens.extend(ids.iter().map(|&id| token(id).into_owned()));
         }
-        match (&mut self.converter, input.origins) {
+        match (&self.converter, input.origins) {
             (Some(converter), Origins::Unchanged(base)) => {
                 converter.extend(offsets, base + start as usize, base + end as usize, lens());
             }
@@ -254,7 +254,7 @@ impl Row<'_> {
             }
             (Some(converter), Origins::Words(words, base)) => {
                 let from = offsets.len();
-                words.push_origins(start, base as u32, lens(), offsets);
+                offsets.extend(words.origins_of(start, base as u32, lens()));
                 converter.convert_all(&mut offsets[from..]);
             }
             (None, _) => {}

@@ -68,9 +68,9 @@ impl Twin {
                 let spans = word.char_indices().flat_map(|(at, character)| {
                     let (first, len) = (start + at, character.len_utf8());
                     let [from, to] = words.origin(first, first + len, text);
-                    let mut raw = vec![];
-                    words.push_origins(first as u32, 0, std::iter::once(len as u32), &mut raw);
-                    let [first, last] = [raw[0][0], raw[0][1] - 1].map(|at| text.floor_char_boundary(at as usize));
+                    let mut raw = words.origins_of(first as u32, 0, std::iter::once(len as u32));
+                    let [first, end] = raw.next().expect("there is a token");
+                    let [first, last] = [first, end - 1].map(|at| text.floor_char_boundary(at as usize));
                     assert_eq!(first as u32, from);
                     assert!(text[last..to as usize].chars().count() == 1);
                     std::iter::repeat_n(Span { start: from, end: to }, len)

@@ -75,23 +75,22 @@ impl SegmentedWords {
         [text.floor_char_boundary(first) as u32, text.ceil_char_boundary(last + 1) as u32]
     }
 
-    /// Appends the ranges of the text that adjacent tokens come from. The first token starts at
-    /// byte `start` of the buffer, and no token is empty. `base` is added to the ranges. Both ends
-    /// of a range may be within the characters that [`Self::origin`] would return.
+    /// The ranges of the text that adjacent tokens come from. The first token starts at byte
+    /// `start` of the buffer, and no token is empty. `base` is added to the ranges. Both ends of a
+    /// range may be within the characters that [`Self::origin`] would return.
     #[inline]
-    pub(crate) fn push_origins(
+    pub(crate) fn origins_of(
         &self,
         start: u32,
         base: u32,
         lens: impl ExactSizeIterator<Item = u32>,
-        to: &mut Vec<[u32; 2]>,
-    ) {
+    ) -> impl ExactSizeIterator<Item = [u32; 2]> {
         let (origins, mut at) = (&self.origins[..self.len], start as usize);
-        to.extend(lens.map(|len| {
+        lens.map(move |len| {
             let first = origins[at];
             at += len as usize;
             [first + base, origins[at - 1] + base + 1]
-        }));
+        })
     }
 
     /// Whether there is room for the ends of a block's words and of a word before the block.

@@ -190,7 +190,9 @@ class Plan {
       )
     }
     if (kind === 'Other') {
-      const message = `tokenizer_class: ${this.#className()} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
+      const name = this.#className()
+      const short = name.length > 100 ? `${name.slice(0, 100)}…` : name
+      const message = `tokenizer_class: ${short} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
       throw error('ERR_TOKENLANE_UNSUPPORTED', message)
     }
     if (file !== undefined) return { file }

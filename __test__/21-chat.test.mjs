@@ -120,6 +120,11 @@ test('templates come from the config, from files besides the tokenizer, or from 
   )
   const noDefault = Tokenizer.fromBufferSync(bytes, { chatTemplate: { a: 'A', b: 'B' } })
   assert.throws(() => text(noDefault), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /a, b/ })
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`template ${at}`, 'T']))
+  assert.throws(() => text(Tokenizer.fromBufferSync(bytes, { chatTemplate: many })), {
+    code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
+    message: /template 19 and 99980 more, and none by default/,
+  })
   assert.throws(() => text(Tokenizer.fromFileSync(file)), {
     code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
     message: /chat_template\.jinja/,

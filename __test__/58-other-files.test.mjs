@@ -284,6 +284,11 @@ test('errors of a folder name the fault, with a code', async () => {
       'FILE_NOT_FOUND',
       /looked for tokenizer\.json, tekken\.json, tokenizer\.model, .*vocab\.json with merges\.txt, vocab\.txt/,
     ],
+    [
+      { 'vocab.txt': vocabText(), 'config.json': { tokenizer_class: 'Long'.repeat(1e5) } },
+      'UNSUPPORTED',
+      /^.*tokenizer_class: (Long){25}… is not supported without a tokenizer\.json/,
+    ],
     [{ 'vocab.json': BPE.vocab }, 'FILE_NOT_FOUND', /vocab\.json with merges\.txt/],
     [{ 'vocab.txt': vocabText(VOCAB.slice(0, 2)) }, 'SHAPE', /vocab\.txt: it has no "\[CLS\]", the cls_token/],
     [{ 'vocab.txt': '' }, 'EMPTY_FILE', /vocab\.txt/],

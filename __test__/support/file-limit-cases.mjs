@@ -1,7 +1,12 @@
 // Files that could exhaust memory or take quadratic time. `code` is the expected error, `undefined`
 // means a result; `codes` lists several allowed outcomes.
 
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
 import { addedToken } from './added-token.mjs'
+import { charsmapOf, sentencePieceModel, unit, valueAt } from './sentencepiece-model.mjs'
 import { bytesOf, tiny } from './tiny.mjs'
 
 const OUTPUT = 'ERR_TOKENLANE_OUTPUT_LIMIT'
@@ -82,6 +87,46 @@ const posted = (post_processor, text, code) => ({
   run: encodesAll((file) => (file.post_processor = post_processor), text),
   code,
 })
+
+/** A charsmap whose only key is a letter. */
+const charsmapOfLetter = (letter, replacement) => {
+  const code = letter.charCodeAt(0)
+  return charsmapOf(new Map([unit(0, 0, 256), unit(code, 256 ^ code, 512, true), valueAt(512, 0)]), `${replacement}\0`)
+}
+/** A charsmap without keys whose trie has a cycle: any number of letters `a` leads through it. */
+const cyclicCharsmap = () => charsmapOf(new Map([unit(0, 0, 256), unit(0x61, 256 ^ 0x61, 256)]), 'x\0')
+/** The number of ids of a text with a SentencePiece model of the pieces `a` and `b`. */
+const encodesBySentencePiece = (settings, text) => (Tokenizer) => {
+  const pieces = [
+    ['a', -1],
+    ['b', -1],
+  ]
+  return Tokenizer.fromBufferSync(sentencePieceModel(pieces, settings)).encode(text).ids.length
+}
+
+/** A Unigram model of these pieces. */
+const unigram = (pieces) => ({ type: 'Unigram', unk_id: 0, vocab: ['<unk>', ...pieces].map((text) => [text, -1]) })
+/** `count` texts that start with one another. */
+const nestedTexts = (count) => Array.from({ length: count }, (_, at) => 'a'.repeat(at + 1))
+
+/** Loads the folder of a model with these files. */
+const loadsFolder = (files) => (Tokenizer) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-folder-'))
+  try {
+    for (const [name, content] of Object.entries(files())) fs.writeFileSync(path.join(folder, name), content)
+    return Tokenizer.fromFileSync(folder).vocabSize()
+  } finally {
+    fs.rmSync(folder, { recursive: true })
+  }
+}
+const BERT = '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n'
+const GPT2 = { 'vocab.json': '{"<|endoftext|>":0,"a":1,"b":2,"ab":3}', 'merges.txt': 'a b\n' }
+/** Lines that are all different. */
+const differentLines = (bytes) => {
+  const lines = []
+  for (let at = 0, length = 0; length < bytes; at++) length += lines[lines.push(at.toString(36)) - 1].length + 1
+  return lines.join('\n')
+}
 
 export const CASES = {
   // Output.
@@ -367,6 +412,68 @@ export const CASES = {
     code: undefined,
   },
 
+  'an added token of nine million bytes': {
+    run: loads((file) => (file.added_tokens = [added('a'.repeat(9e6))])),
+    code: LARGE,
+  },
+  'added tokens of eight million bytes together': {
+    run: loads((file) => {
+      file.added_tokens = Array.from({ length: 80_000 }, (_, at) => added(`${at}`.padStart(100, `${at} `)))
+    }),
+    code: undefined,
+  },
+
+  // Pieces.
+  '3,000 Unigram pieces that start with one another': {
+    run: encodes((file) => (file.model = unigram(nestedTexts(3000))), 'a'.repeat(512 * KIB)),
+    code: LARGE,
+  },
+  '512 Unigram pieces that start with one another': {
+    run: encodes((file) => (file.model = unigram([...nestedTexts(512), 'b'.repeat(9000)])), 'a'.repeat(256 * KIB)),
+    code: undefined,
+  },
+
+  // Folders of models.
+  'a line of spaces in vocab.txt': {
+    run: loadsFolder(() => ({ 'vocab.txt': `${BERT}${' '.repeat(1 << 20)}x\n` })),
+    code: undefined,
+  },
+  'a vocab.txt of 33 MiB of empty lines': {
+    run: loadsFolder(() => ({ 'vocab.txt': Buffer.alloc(33 << 20, '\n') })),
+    code: 'ERR_TOKENLANE_FILE_TOO_LARGE',
+  },
+  'a vocab.txt of empty lines': {
+    run: loadsFolder(() => ({ 'vocab.txt': `${BERT}${'\n'.repeat(8 << 20)}` })),
+    code: undefined,
+  },
+  'a vocab.txt of 600,000 tokens': {
+    run: loadsFolder(() => ({ 'vocab.txt': `${BERT}${differentLines(3 << 20)}` })),
+    code: undefined,
+  },
+  'a merges.txt that repeats one merge a million times': {
+    run: loadsFolder(() => ({ ...GPT2, 'merges.txt': 'a b\n'.repeat(1 << 20) })),
+    code: undefined,
+  },
+  'configs of nested lists': {
+    run: loadsFolder(() => ({
+      ...GPT2,
+      'config.json': `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`,
+      'tokenizer_config.json': `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`,
+    })),
+    code: undefined,
+  },
+  'a config of five million bytes': {
+    run: loadsFolder(() => ({ ...GPT2, 'tokenizer_config.json': `{}${' '.repeat(5e6)}` })),
+    code: 'ERR_TOKENLANE_FILE_TOO_LARGE',
+  },
+  '300,000 special tokens of a config': {
+    run: loadsFolder(() => {
+      const extra_special_tokens = Array.from({ length: 300_000 }, (_, at) => `t${at}`)
+      return { ...GPT2, 'tokenizer_config.json': JSON.stringify({ extra_special_tokens }) }
+    }),
+    code: LARGE,
+  },
+
   // Numbers of components.
   '20,000 Split': {
     run: loads((file) => (file.pre_tokenizer = pretokenizers(times(20_000, split('b'))))),
@@ -463,6 +570,16 @@ export const CASES = {
     'é'.repeat(32 * KIB),
     OUTPUT,
   ),
+
+  // Charsmaps.
+  'a charsmap whose trie has a cycle': {
+    run: encodesBySentencePiece({ charsmap: cyclicCharsmap() }, 'a'.repeat(256 * KIB)),
+    code: OUTPUT,
+  },
+  'a charsmap that replaces a letter by a mebibyte of spaces, which are removed': {
+    run: encodesBySentencePiece({ charsmap: charsmapOfLetter('a', ' '.repeat(1 << 20)), removesSpaces: true }, a64k),
+    code: OUTPUT,
+  },
 
   // Streams.
   'a run of byte tokens in a stream': {

@@ -66,11 +66,15 @@ class TemplateChat {
     if (Object.hasOwn(templates, 'default')) return templates.default
     const names = Object.keys(templates)
     if (names.length === 0) throw missing(NO_TEMPLATE)
+    const others = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
     throw missing(
-      `the tokenizer has the chat templates ${names.join(', ')}, and none by default: name one with the option chatTemplate`,
+      `the tokenizer has the chat templates ${names.slice(0, MAX_NAMES).join(', ')}${others}, and none by default: name one with the option chatTemplate`,
     )
   }
 }
+
+/** The number of templates that a message names. */
+const MAX_NAMES = 20
 
 const missing = (message) => error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
 

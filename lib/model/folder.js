@@ -10,8 +10,12 @@ const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
-/** Bytes of all files of a tokenizer that are read here. */
-const MAX_FOLDER_BYTES = 256 * 2 ** 20
+/**
+ * Bytes of all files of a tokenizer that are read here, and of each config among them. Their values
+ * take up to 100 times as much memory in V8's heap, and V8 ends the process when it is full.
+ */
+const MAX_FOLDER_BYTES = 32 * 2 ** 20
+const MAX_CONFIG_BYTES = 4 * 2 ** 20
 
 /** Files that are whole tokenizers; SentencePiece models have the names that transformers uses. */
 const JSON_TOKENIZERS = ['tokenizer.json', 'tekken.json']
@@ -69,7 +73,7 @@ async function modelOf(place) {
     throw cannotList(failure)
   })
   const plan = planOf(place, names)
-  for (const step of plan.reads()) step.bytes = await read(plan, () => readRegular(step.file, plan.left))
+  for (const step of plan.reads()) step.bytes = await read(plan, () => readRegular(step.file, step.limit))
   return plan.model()
 }
 
@@ -84,7 +88,7 @@ function modelOfSync(place) {
   const plan = planOf(place, names)
   for (const step of plan.reads()) {
     try {
-      step.bytes = readRegularSync(step.file, plan.left)
+      step.bytes = readRegularSync(step.file, step.limit)
     } catch (failure) {
       if (!isAbsence(failure)) throw failure
     }
@@ -123,6 +127,7 @@ class Plan {
   #names
   #wanted
   #texts = new Map()
+  #configs = new Map()
 
   constructor(folder, names, wanted) {
     this.#folder = folder
@@ -130,7 +135,7 @@ class Plan {
     this.#wanted = wanted
   }
 
-  /** Yields the files to read as { file }; the caller sets `bytes`. */
+  /** Yields the files to read as { file, limit }, the limit in bytes; the caller sets `bytes`. */
   *reads() {
     if (this.#jsonTokenizer() !== undefined) return
     for (const name of CONFIGS) yield* this.#read(name)
@@ -142,7 +147,8 @@ class Plan {
 
   *#read(name) {
     if (!this.#names.has(name)) return
-    const step = { file: path.join(this.#folder, name), bytes: undefined }
+    const limit = CONFIGS.includes(name) ? Math.min(this.left, MAX_CONFIG_BYTES) : this.left
+    const step = { file: path.join(this.#folder, name), limit, bytes: undefined }
     yield step
     if (step.bytes !== undefined) this.#texts.set(name, step.bytes)
   }
@@ -184,7 +190,9 @@ class Plan {
       )
     }
     if (kind === 'Other') {
-      const message = `tokenizer_class: ${this.#className()} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
+      const name = this.#className()
+      const short = name.length > 100 ? `${name.slice(0, 100)}…` : name
+      const message = `tokenizer_class: ${short} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
       throw error('ERR_TOKENLANE_UNSUPPORTED', message)
     }
     if (file !== undefined) return { file }
@@ -212,6 +220,11 @@ class Plan {
   }
 
   #json(name) {
+    if (!this.#configs.has(name)) this.#configs.set(name, this.#parsed(name))
+    return this.#configs.get(name)
+  }
+
+  #parsed(name) {
     const bytes = this.#texts.get(name)
     if (bytes === undefined) return {}
     let value

@@ -38,6 +38,9 @@ const DEFAULTS = {
   },
 }
 
+/** Added tokens of all configs together, with their other fields. */
+const MAX_ADDED_TOKENS = 200_000
+
 const CLIP_PATTERN =
   "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"
 
@@ -50,7 +53,7 @@ function tokenizerJson(kind, files, configs) {
     files['vocab.txt'] === undefined || kind !== 'Bert'
       ? jsonVocabulary(files['vocab.json'])
       : textVocabulary(files['vocab.txt'])
-  const chosen = kind ?? kindOf(vocabulary.ids)
+  const chosen = kind ?? kindOf(vocabulary.find)
   const config = configOf(configs)
   const specials = specialTokens(chosen, config)
   const source = { vocabulary, config, specials, merges: chosen === 'Bert' ? undefined : mergesOf(files['merges.txt']) }
@@ -73,9 +76,10 @@ function tokenizerJson(kind, files, configs) {
  * The class of a vocab.json without a config: CLIP marks ends of words, and RoBERTa starts with its
  * special tokens.
  */
-function kindOf(ids) {
-  if (ids.has('<|startoftext|>') && ids.has('a</w>')) return 'Clip'
-  return ['<s>', '</s>', '<mask>'].every((token) => ids.has(token)) ? 'Roberta' : 'Gpt2'
+function kindOf(find) {
+  const hasAll = (...tokens) => tokens.every((token) => find(token) !== undefined)
+  if (hasAll('<|startoftext|>', 'a</w>')) return 'Clip'
+  return hasAll('<s>', '</s>', '<mask>') ? 'Roberta' : 'Gpt2'
 }
 
 const shape = (message) => error('ERR_TOKENLANE_SHAPE', message)
@@ -85,13 +89,51 @@ const shape = (message) => error('ERR_TOKENLANE_SHAPE', message)
  * last of equal tokens counts.
  */
 function textVocabulary(bytes) {
-  const lines = decoded('vocab.txt', bytes).split('\n')
-  if (lines.at(-1) === '') lines.pop()
   const ids = new Map()
-  lines.forEach((line, id) => ids.set(line.replace(/[\p{White_Space}]+$/u, ''), id))
+  let id = 0
+  for (const line of linesOf('vocab.txt', bytes)) ids.set(withoutSpaceAtEnd(line), id++)
   if (ids.size === 0) throw error('ERR_TOKENLANE_EMPTY_FILE', 'vocab.txt: the file is empty')
-  const entries = [...ids].map(([token, id]) => `${JSON.stringify(token)}:${id}`)
-  return { name: 'vocab.txt', ids, json: `{${entries.join(',')}}` }
+  const entries = new JsonEntries()
+  for (const [token, id] of ids) entries.push(`${JSON.stringify(token)}:${id}`)
+  return { name: 'vocab.txt', find: (token) => ids.get(token), json: `{${entries.text()}}` }
+}
+
+/** A regular expression for a run at the end would search from each character of it. */
+function withoutSpaceAtEnd(line) {
+  let end = line.length
+  while (end > 0 && /\p{White_Space}/u.test(line[end - 1])) end -= 1
+  return line.slice(0, end)
+}
+
+/** Yields the lines of a file. A list of all lines could exceed the longest array of V8. */
+function* linesOf(name, bytes) {
+  const text = decoded(name, bytes)
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start)
+    yield text.slice(start, end < 0 ? text.length : end)
+    start = end < 0 ? text.length : end + 1
+  }
+}
+
+/** Entries of a JSON list or object, joined in blocks, which take less memory than single ones. */
+class JsonEntries {
+  #blocks = []
+  #entries = []
+
+  push(entry) {
+    this.#entries.push(entry)
+    if (this.#entries.length === 4096) this.#end()
+  }
+
+  #end() {
+    if (this.#entries.length > 0) this.#blocks.push(this.#entries.join(','))
+    this.#entries = []
+  }
+
+  text() {
+    this.#end()
+    return this.#blocks.join(',')
+  }
 }
 
 function jsonVocabulary(bytes) {
@@ -104,12 +146,16 @@ function jsonVocabulary(bytes) {
   }
   if (typeof vocab !== 'object' || vocab === null || Array.isArray(vocab))
     throw shape('vocab.json: a map from tokens to ids is expected here')
-  const ids = new Map(Object.entries(vocab))
-  for (const [token, id] of ids) {
+  for (const token in vocab) {
+    const id = vocab[token]
     if (!Number.isInteger(id) || id < 0 || id > 0xffff_ffff)
       throw shape(`vocab.json: the id of ${JSON.stringify(token)} is not a whole number below 2^32`)
   }
-  return { name: 'vocab.json', ids, json: text }
+  return {
+    name: 'vocab.json',
+    find: (token) => (Object.hasOwn(vocab, token) ? vocab[token] : undefined),
+    json: text,
+  }
 }
 
 function decoded(name, bytes) {
@@ -120,28 +166,31 @@ function decoded(name, bytes) {
   }
 }
 
-/** Two parts per line; a line that starts with #version is left out. */
+/**
+ * The JSON of the merges. Two parts per line; a line that starts with #version is left out.
+ */
 function mergesOf(bytes) {
-  const lines = decoded('merges.txt', bytes).split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  const merges = []
-  lines.forEach((line, index) => {
-    if (line.startsWith('#version')) return
+  const merges = new JsonEntries()
+  let number = 0
+  for (const line of linesOf('merges.txt', bytes)) {
+    number += 1
+    if (line.startsWith('#version')) continue
     const parts = line.replace(/\r$/, '').split(' ')
     if (parts.length !== 2)
-      throw error('ERR_TOKENLANE_MERGE', `merges.txt: line ${index + 1} is not two parts with one space between them`)
-    merges.push(parts)
-  })
-  return merges
+      throw error('ERR_TOKENLANE_MERGE', `merges.txt: line ${number} is not two parts with one space between them`)
+    merges.push(JSON.stringify(parts))
+  }
+  return `[${merges.text()}]`
 }
 
-const mergesJson = ({ merges }) => (merges === undefined ? '' : `,"merges":${JSON.stringify(merges)}`)
+const mergesJson = ({ merges }) => (merges === undefined ? '' : `,"merges":${merges}`)
 
 /**
  * tokenizer_config.json; if it has no added_tokens_decoder, also special_tokens_map.json and
  * added_tokens.json.
  */
 function configOf(configs) {
+  checkCounts(configs)
   const config = { ...configs['tokenizer_config.json'] }
   if (config.additional_special_tokens !== undefined && isEmpty(config.extra_special_tokens)) {
     config.extra_special_tokens = config.additional_special_tokens
@@ -165,6 +214,20 @@ function configOf(configs) {
     return { id, token: tokenOf({ content, special: specials.has(content), normalized: !specials.has(content) }) }
   })
   return withNamed(added.sort((a, b) => a.id - b.id))
+}
+
+/** Fails if the configs have so many added tokens that their objects would fill V8's heap. */
+function checkCounts(configs) {
+  const [config, map] = [configs['tokenizer_config.json'], configs['special_tokens_map.json']]
+  const lists = [config, map].flatMap((one) => [one, one.extra_special_tokens, one.additional_special_tokens])
+  const all = [...lists, config.added_tokens_decoder, configs['added_tokens.json']]
+  const sizes = all.map((one) => (typeof one === 'object' && one !== null ? Object.keys(one).length : 0))
+  const count = sizes.reduce((sum, size) => sum + size, 0)
+  if (count > MAX_ADDED_TOKENS)
+    throw error(
+      'ERR_TOKENLANE_TOO_LARGE',
+      `the configs have ${count} added tokens and other fields, at most ${MAX_ADDED_TOKENS}`,
+    )
 }
 
 /**
@@ -260,7 +323,7 @@ function addedTokens(config, specials) {
 function required({ vocabulary, specials }, name) {
   const content = specials[name]?.content
   if (content === undefined) throw shape(`tokenizer_config.json: ${name} is missing`)
-  const id = vocabulary.ids.get(content)
+  const id = vocabulary.find(content)
   if (id === undefined)
     throw shape(
       `${vocabulary.name}: it has no ${JSON.stringify(content)}, the ${name}: is it the vocabulary of another model, or cut?`,

@@ -106,6 +106,9 @@ impl SpaceRun {
     }
 }
 
+/// The maximum length of all contents together, in bytes. A byte takes about 100 bytes of memory.
+const MAX_CONTENTS: usize = 8 << 20;
+
 /// Up to this many lengths of contents are tried at the end of a text.
 const MAX_LENGTHS: usize = 64;
 
@@ -139,6 +142,11 @@ impl AddedTokens {
         looks_within: bool,
         mut normalize: impl FnMut(&str) -> Result<String, LoadError>,
     ) -> Result<Self, LoadError> {
+        let size = tokens.iter().map(|token| token.content.len()).sum::<usize>();
+        if size > MAX_CONTENTS {
+            let limit = MAX_CONTENTS as u64;
+            return Err(LoadError::TooLarge { what: "the text of all added tokens", size: size as u64, limit });
+        }
         let mut made = Self { looks_within, ..Self::default() };
         let mut forms = vec![];
         for mut token in tokens {

@@ -39,10 +39,15 @@ struct LongTokenTrie {
     nodes: Vec<TrieNode>,
     /// The edges of nodes with several children, except for the first edge of each node.
     more_edges: HashMap<(u32, u8), u32>,
+    /// Per token: its index in [`AddedTokens::tokens`](super::AddedTokens::tokens), and its length.
+    tokens: Vec<(usize, usize)>,
 }
 
+/// No token, in place of an index in [`LongTokenTrie::tokens`].
+const NO_TOKEN: u32 = u32::MAX;
+
 /// A node of the trie. Most have one child, which usually follows them in memory.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct TrieNode {
     /// The first child; 0 if there is none.
     child: u32,
@@ -51,8 +56,12 @@ struct TrieNode {
     has_more: bool,
     /// The node of the longest proper suffix of this node's text.
     fail: u32,
-    /// The index and the length of the longest token that is a suffix of this node's text.
-    longest: Option<(u32, u32)>,
+    /// The longest token that is a suffix of this node's text, in [`LongTokenTrie::tokens`].
+    longest: u32,
+}
+
+impl TrieNode {
+    const NEW: Self = Self { child: 0, byte: 0, has_more: false, fail: 0, longest: NO_TOKEN };
 }
 
 /// The matches in one text that a search already knows.
@@ -119,34 +128,35 @@ impl TokenSearch {
 
 impl LongTokenTrie {
     fn new(tokens: &[(&String, usize)]) -> Self {
-        let mut made = Self { nodes: vec![TrieNode::default()], more_edges: HashMap::default() };
-        // Depth, parent, byte and index of each node.
-        let mut nodes: Vec<(u32, u32, u8, u32)> = vec![];
-        for &(form, token) in tokens {
+        let lengths = tokens.iter().map(|&(form, token)| (token, form.len())).collect();
+        let mut made = Self { nodes: vec![TrieNode::NEW], more_edges: HashMap::default(), tokens: lengths };
+        for (number, &(form, _)) in (0..).zip(tokens) {
             made.nodes.grow(form.len());
-            nodes.grow(form.len());
             let mut node = 0;
-            for (depth, byte) in (0..).zip(form.bytes().rev()) {
-                node = match made.child(node, byte) {
-                    Some(child) => child,
-                    None => {
-                        let child = made.add_child(node, byte);
-                        nodes.push((depth, node, byte, child));
-                        child
-                    }
-                };
+            for byte in form.bytes().rev() {
+                node = made.child(node, byte).unwrap_or_else(|| made.add_child(node, byte));
             }
             // Of two tokens with the same form, the first counts.
-            made.nodes[node as usize].longest.get_or_insert((token as u32, form.len() as u32));
+            let longest = &mut made.nodes[node as usize].longest;
+            *longest = (*longest).min(number);
         }
-        // By depth, so that the nodes of shorter suffixes are complete when they are needed.
-        nodes.sort_by_key(|&(depth, ..)| depth);
-        for (_, parent, byte, node) in nodes {
-            let fail = if parent == 0 { 0 } else { made.step(made.nodes[parent as usize].fail, byte) };
-            let shorter = made.nodes[fail as usize].longest;
-            let node = &mut made.nodes[node as usize];
-            node.fail = fail;
-            node.longest = node.longest.or(shorter);
+        // Shorter texts first, because the links of a node lead to shorter texts. Per token: the
+        // text before its last node, and that node.
+        let mut paths: Vec<(&[u8], u32)> = tokens.iter().map(|(form, _)| (form.as_bytes(), 0)).collect();
+        while !paths.is_empty() {
+            paths.retain_mut(|(rest, last)| {
+                let Some((&byte, before)) = rest.split_last() else { return false };
+                let node = made.child(*last, byte).expect("the token was added");
+                let fail = if *last == 0 { 0 } else { made.step(made.nodes[*last as usize].fail, byte) };
+                let shorter = made.nodes[fail as usize].longest;
+                let links = &mut made.nodes[node as usize];
+                links.fail = fail;
+                if links.longest == NO_TOKEN {
+                    links.longest = shorter;
+                }
+                (*rest, *last) = (before, node);
+                true
+            });
         }
         made
     }
@@ -163,7 +173,7 @@ impl LongTokenTrie {
 
     fn add_child(&mut self, node: u32, byte: u8) -> u32 {
         let child = self.nodes.len() as u32;
-        push(&mut self.nodes, TrieNode::default());
+        push(&mut self.nodes, TrieNode::NEW);
         let parent = &mut self.nodes[node as usize];
         if parent.child == 0 {
             (parent.child, parent.byte) = (child, byte);
@@ -191,9 +201,8 @@ impl LongTokenTrie {
         let mut node = 0;
         for (start, &byte) in text.as_bytes().iter().enumerate().rev() {
             node = self.step(node, byte);
-            let hit = |(token, len)| TokenMatch { token: token as usize, start, end: start + len as usize };
-            if let Some(longest) = self.nodes[node as usize].longest {
-                push(&mut starts, hit(longest));
+            if let Some(&(token, len)) = self.tokens.get(self.nodes[node as usize].longest as usize) {
+                push(&mut starts, TokenMatch { token, start, end: start + len });
             }
         }
         starts

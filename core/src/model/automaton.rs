@@ -38,25 +38,25 @@ impl Automaton {
     pub(super) fn new<'t>(trie: &Trie, tokens: impl Iterator<Item = &'t [u8]>) -> Self {
         let slots = trie.slots();
         let mut made = Self { fail: copies(NO_SLOT, slots), output: copies(NO_SLOT, slots), depth: copies(0, slots) };
-        // (depth, parent, byte, slot) of each node. Sorting by depth puts shorter texts first.
-        let mut nodes: Vec<(u32, u32, u8, u32)> = vec![];
-        for token in tokens {
-            let (mut parent, mut depth) = (NO_SLOT, 0);
-            for &byte in token {
-                let slot = trie.child(made.node(trie, parent), byte).expect("the trie has the token");
-                depth += 1;
+        // Shorter texts first, because the links of a node lead to shorter texts. Per token: the
+        // text after its last node, and the slot of that node.
+        let mut paths: Vec<(&[u8], u32)> = tokens.map(|token| (token, NO_SLOT)).collect();
+        let mut depth = 0;
+        while !paths.is_empty() {
+            depth += 1;
+            paths.retain_mut(|(rest, last)| {
+                let Some((&byte, after)) = rest.split_first() else { return false };
+                let slot = trie.child(made.node(trie, *last), byte).expect("the trie has the token");
                 if made.depth[slot as usize] == 0 {
                     made.depth[slot as usize] = depth;
-                    nodes.push((depth, parent, byte, slot));
+                    let before = if depth == 1 { None } else { Some(made.fail[*last as usize]) };
+                    let fail = before.map_or(NO_SLOT, |before| made.step(trie, State(before), byte).0);
+                    made.fail[slot as usize] = fail;
+                    made.output[slot as usize] = made.longest_at(trie, fail);
                 }
-                parent = slot;
-            }
-        }
-        nodes.sort_unstable();
-        for (depth, parent, byte, slot) in nodes {
-            let fail = if depth == 1 { NO_SLOT } else { made.step(trie, State(made.fail[parent as usize]), byte).0 };
-            made.fail[slot as usize] = fail;
-            made.output[slot as usize] = made.longest_at(trie, fail);
+                (*rest, *last) = (after, slot);
+                true
+            });
         }
         made
     }
@@ -92,6 +92,13 @@ impl Automaton {
             .map(|slot| (trie.id_at(slot).expect("outputs are tokens"), self.depth[slot as usize] as usize))
     }
 
+    /// The maximum number of tokens that end at one position of a text. Takes at most one step per
+    /// byte of all tokens.
+    pub(super) fn most_tokens(&self, trie: &Trie) -> usize {
+        let ends = (0..trie.slots() as u32).filter(|&slot| trie.id_at(slot).is_some());
+        ends.map(|slot| self.tokens(trie, State(slot)).count()).max().unwrap_or(0)
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         (self.fail.capacity() + self.output.capacity() + self.depth.capacity()) * 4
     }
@@ -111,6 +118,9 @@ mod tests {
             let tokens: Vec<String> = tokens.into_iter().collect();
             let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(0..)).expect("there is room");
             let automaton = Automaton::new(&trie, tokens.iter().map(|token| token.as_bytes()));
+            let suffixes = |token: &String| tokens.iter().filter(|other| token.ends_with(*other)).count();
+            let most = tokens.iter().map(suffixes).max().unwrap_or(0);
+            prop_assert_eq!(automaton.most_tokens(&trie), most);
             let mut state = State::START;
             for (at, &byte) in text.as_bytes().iter().enumerate() {
                 state = automaton.step(&trie, state, byte);

@@ -29,6 +29,10 @@ use crate::vocab::Vocab;
 /// Difference between the lowest score and the score of an unknown character.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
+/// The maximum number of pieces that end with one another, so that as many can end at one position.
+/// Each is tried there. It is that of vocabularies without long pieces.
+const MAX_NESTED: usize = MAX_TRIE_TOKEN_BYTES;
+
 /// The Unigram model of one tokenizer.
 #[derive(Debug)]
 pub(crate) struct Unigram {
@@ -101,13 +105,22 @@ impl Unigram {
             MetaSymbol { character, place: trie.descend(text).map(|node| (trie.start(node), trie.id(text))) }
         });
         let tokens = vocab.iter().map(|(token, _)| token);
+        let long = (trie.longest() > limit).then(|| Automaton::new(&trie, tokens));
+        let nested = long.as_ref().map_or(0, |long| long.most_tokens(&trie));
+        if nested > MAX_NESTED {
+            return Err(LoadError::TooLarge {
+                what: "the number of Unigram pieces that end with one another",
+                size: nested as u64,
+                limit: MAX_NESTED as u64,
+            });
+        }
         let unknown_score = least - UNKNOWN_PENALTY;
         let is_moderate = |score: &f64| score.abs() <= MAX_SCORE;
         let has_flat = trie.longest() <= limit && trie.has_narrow_ids() && scores.iter().all(is_moderate);
         Ok(Self {
             meta_symbol,
             start: trie.start(trie.root()),
-            long: (trie.longest() > limit).then(|| Automaton::new(&trie, tokens)),
+            long,
             flat: settings.unk_id.filter(|_| has_flat && is_moderate(&unknown_score)),
             trie,
             scores,

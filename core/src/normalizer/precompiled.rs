@@ -112,11 +112,13 @@ impl Precompiled {
     }
 
     /// The replacement and the length in bytes of the longest key at the start of `text`.
-    /// SentencePiece itself looks up rules in this way.
-    pub(crate) fn longest(&self, text: &str) -> Option<(&str, usize)> {
+    /// SentencePiece itself looks up rules in this way. Adds the number of bytes that were read to
+    /// `steps`: keys may be long, and a damaged trie may have cycles.
+    pub(crate) fn longest(&self, text: &str, steps: &mut usize) -> Option<(&str, usize)> {
         let mut place = offset(*self.trie.first()?);
         let mut found = None;
         for (at, &byte) in text.as_bytes().iter().enumerate().take_while(|(_, byte)| **byte != 0) {
+            *steps += 1;
             place ^= usize::from(byte);
             let Some(&unit) = self.trie.get(place) else { break };
             if unit & 0x8000_00FF != u32::from(byte) {

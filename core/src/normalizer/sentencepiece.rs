@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Precompiled;
 use crate::aligned::{AlignedText, Rewriter};
-use crate::budget::{Budget, OutputLimit};
+use crate::budget::{ALL_NORMALIZERS, Budget, OutputLimit};
 use crate::trie::Trie;
 
 /// The meta symbol: the character that stands for a space in pieces, U+2581.
@@ -53,18 +53,20 @@ impl SentencePiece {
     }
 
     /// The replacement of the longest prefix of `text` that has one, and the length of that prefix
-    /// in bytes; otherwise the first character. `text` is not empty.
-    fn prefix<'a>(&'a self, text: &'a str) -> (&'a str, usize) {
+    /// in bytes; otherwise the first character. `text` is not empty. Charges its work to `budget`.
+    fn prefix<'a>(&'a self, text: &'a str, budget: &mut Budget) -> Result<(&'a str, usize), OutputLimit> {
         if let Some(trie) = &self.symbols
             && let Some(length) = symbol_length(trie, text.as_bytes())
         {
-            return (&text[..length], length);
+            return Ok((&text[..length], length));
         }
-        if let Some(found) = self.charsmap.as_ref().and_then(|charsmap| charsmap.longest(text)) {
-            return found;
-        }
+        let mut steps = 0;
+        let found = self.charsmap.as_ref().and_then(|charsmap| charsmap.longest(text, &mut steps));
+        // A replacement is read to its end, even if only spaces that are removed.
+        let written = found.map_or(0, |(replacement, _)| replacement.len());
+        budget.work(steps.saturating_add(written), ALL_NORMALIZERS)?;
         let length = text.chars().next().map_or(0, char::len_utf8);
-        (&text[..length], length)
+        Ok(found.unwrap_or((&text[..length], length)))
     }
 
     /// The length of a prefix of `text` that does not change.
@@ -76,14 +78,14 @@ impl SentencePiece {
         if bytes.get(run).is_some_and(|byte| !byte.is_ascii()) { run.saturating_sub(1) } else { run }
     }
 
-    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &Budget) -> Result<(), OutputLimit> {
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), OutputLimit> {
         let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
             self.settings;
         let space = if escape_whitespaces { META_SYMBOL } else { ' ' };
         let (mut is_blank, mut result) = (true, Ok(()));
         text.rewrite(|rewriter| {
             while remove_extra_whitespaces && !rewriter.rest().is_empty() {
-                let (" ", length) = self.prefix(rewriter.rest()) else { break };
+                let Ok((" ", length)) = self.prefix(rewriter.rest(), budget) else { break };
                 rewriter.skip_bytes(length);
             }
             is_blank = rewriter.rest().is_empty();
@@ -99,7 +101,10 @@ impl SentencePiece {
                     after_space = false;
                     continue;
                 }
-                let (mut put, length) = self.prefix(rewriter.rest());
+                let (mut put, length) = match self.prefix(rewriter.rest(), budget) {
+                    Ok(found) => found,
+                    Err(limit) => return result = Err(limit),
+                };
                 if after_space {
                     put = put.trim_start_matches(' ');
                 }

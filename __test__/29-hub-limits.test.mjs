@@ -234,6 +234,28 @@ test('redirects end after ten, and must lead to HTTP addresses', async () => {
   }
 })
 
+test('addresses with a password are refused, and no message contains it', async () => {
+  const hidden = /secret/
+  const location = 'http://name:secret@127.0.0.1:9/x'
+  for (const kind of ['resolve', 'tree']) {
+    const failure = await refused(
+      'HUB_SERVER',
+      /it names an address with a password/,
+      {},
+      when(kind, (_, response) => response.writeHead(302, { location }).end()),
+    )
+    assert.doesNotMatch(failure.message, hidden)
+  }
+  for (const HF_ENDPOINT of [
+    'http://name:secret@127.0.0.1:9',
+    'https://secret@[',
+    'http://name:secret@127.0.0.1:9/hub/',
+  ]) {
+    const failure = await refused('ARGUMENT_VALUE', /HF_ENDPOINT/, {}, undefined, { env: { HF_ENDPOINT } })
+    assert.doesNotMatch(failure.message, hidden)
+  }
+})
+
 test('a response that stalls or trickles is aborted', async () => {
   // Only here the timeout of half a second matters; on a busy machine it would end other downloads.
   const short = { env: { HF_HUB_ETAG_TIMEOUT: '0.5', HF_HUB_DOWNLOAD_TIMEOUT: '0.5' } }

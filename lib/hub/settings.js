@@ -50,6 +50,12 @@ function checkedToken(token) {
   throw wrongValue('token', 'letters, digits and signs without spaces', '…')
 }
 
+/** Checks that an address has no password. `fetch` refuses those, and its error contains it. */
+function checkedEndpoint(endpoint) {
+  if (!/^[^/]*\/\/[^/?#]*@/.test(endpoint)) return endpoint.replace(/\/+$/, '')
+  throw wrongValue('HF_ENDPOINT', 'the address of a hub, without a user name or password', '…')
+}
+
 const seconds = (name, byDefault) => 1e3 * (Number(variable(name)) || byDefault)
 
 /**
@@ -74,7 +80,7 @@ async function settings({
   maxTemplates = MAX_TEMPLATES,
 }) {
   return {
-    endpoint: (variable('HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, ''),
+    endpoint: checkedEndpoint(variable('HF_ENDPOINT') ?? 'https://huggingface.co'),
     cache: path.resolve(cacheDir ?? cacheFolder()),
     token: token === false ? undefined : checkedToken(token ?? (await savedToken())),
     offline: localFilesOnly || isOn('HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE'),

@@ -187,6 +187,8 @@ class Transport {
     let target = new URL(url)
     let hasLeft = false
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      if (target.username !== '' || target.password !== '')
+        throw unexpected('it names an address with a password', endpoint)
       const headers = new Headers(init?.headers)
       headers.set('user-agent', `tokenlane/${version}; node/${process.versions.node}`)
       if (token !== undefined && target.origin === hub) headers.set('authorization', `Bearer ${token}`)

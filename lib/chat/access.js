@@ -21,13 +21,18 @@ const {
   kind,
   plain,
 } = require('./values.js')
-const { Loop } = require('./loop.js')
+const { Cycler, Loop } = require('./loop.js')
 
 /** The attribute of a value, or undefined if values of its kind have none with this name. */
 function attribute(object, name) {
   if (object instanceof Namespace) return object.attributes.get(name)
-  if (object instanceof Loop) return object.get(name)
+  if (object instanceof Loop || object instanceof Cycler) return object.get(name)
+  if (typeof object === 'function') return object.attributes?.get(name)
   if (isText(object) && (name === 'format' || name === 'format_map')) return formatOf(object, name)
+  if (object instanceof Range && (name === 'start' || name === 'stop' || name === 'step')) return object[name]
+  // The tuples of the filter groupby have names for their elements.
+  const named = object instanceof Tuple ? /** @type {any} */ (object).fields?.indexOf(name) : undefined
+  if (named >= 0) return object[named]
   spend(2)
   const found = methodOf(object, name)
   if (found === undefined) return undefined

@@ -6,7 +6,7 @@ const { spend, walk } = require('./budget.js')
 const { wholeOf } = require('./arguments.js')
 const { escaped } = require('./markup.js')
 const { STEPS_PER_BIG_OPERATION, fixed, toInteger } = require('./numbers.js')
-const { quoted, repr, str } = require('./print.js')
+const { hexEscape, quoted, repr, str } = require('./print.js')
 const text = require('./text.js')
 const {
   Dict,
@@ -85,7 +85,10 @@ function place({ flags, size, digits, letter }, value, isMarkup) {
 }
 
 const reprOf = (value, isMarkup) => (isMarkup ? escaped(repr(value)) : repr(value))
-const asciiOf = (value) => (isText(value) ? quoted(plain(value), true) : repr(value))
+const asciiOf = (value) =>
+  isText(value)
+    ? quoted(plain(value), true)
+    : text.substitute(repr(value), /[^\x00-\x7f]/gu, ([one]) => hexEscape(one.codePointAt(0)))
 
 function character(value) {
   if (isText(value)) {
@@ -239,11 +242,12 @@ function formatValue(value, spec, isMarkup) {
   if (isMarkup && value instanceof Markup) throw new TemplateError('Markup has no format specification')
   const parts = spec.match(SPEC)
   if (parts === null) throw new TemplateError(`the format specification '${spec}' is not supported`)
-  const [, fillWith, align, sign = '-', alternate, zero, widthText, grouping, precision, type] = parts
+  const [, fillWith, align, givenSign, alternate, zero, widthText, grouping, precision, type] = parts
+  const sign = givenSign ?? '-'
   const width = Number(widthText ?? 0)
   if (!isText(value) && !isNumber(value)) throw new TemplateError('only strings and numbers have format specifications')
   if (isText(value)) {
-    if ((type ?? 's') !== 's' || sign !== '-' || grouping !== undefined)
+    if ((type ?? 's') !== 's' || givenSign !== undefined || grouping !== undefined)
       throw new TemplateError(`'${spec}' is not for strings`)
     const cut = precision === undefined ? plain(value) : text.slice(plain(value), 0, Number(precision), 1)
     return aligned(cut, width, align ?? '<', fillWith ?? (zero ? '0' : ' '))

@@ -5,39 +5,50 @@
 // arguments.
 
 const { allocateList } = require('./budget.js')
-const { bind, textOf, textOrNull, wholeOf, wholeOrNull } = require('./arguments.js')
+const { bind, positional, textOf, textOrNull, wholeOf, wholeOrNull } = require('./arguments.js')
 const { same } = require('./compare.js')
 const { formatFields } = require('./format.js')
 const { asMarkup, escaped } = require('./markup.js')
 const text = require('./text.js')
 const {
   Dict,
+  Float,
   Markup,
   Range,
   TemplateError,
   Tuple,
   View,
+  isNumber,
   isText,
   isTrue,
   items,
+  iterate,
   kind,
   plain,
   textLength,
   tuple,
 } = require('./values.js')
 
+const NO_KEYWORDS = new Map()
+
 const method = (names, defaults, run) => (self, args, kwargs) => run(self, ...bind(names, defaults, args, kwargs))
+/** A method whose arguments have no names in Python. */
+const unnamed = (names, defaults, run) => {
+  const bound = method(names, defaults, run)
+  return (self, args, kwargs) => positional((given) => bound(self, given, NO_KEYWORDS))(args, kwargs)
+}
 const simple = (run) => method([], [], run)
 
 /** A method with an optional set of characters. */
-const stripper = (start, end) => method(['chars'], [null], (self, set) => text.strip(self, textOrNull(set), start, end))
+const stripper = (start, end) =>
+  unnamed(['chars'], [null], (self, set) => text.strip(self, textOrNull(set), start, end))
 const splitter = (split) =>
   method(['sep', 'maxsplit'], [null, -1], (self, separator, most) => split(self, textOrNull(separator), wholeOf(most)))
 const all = (pattern) => simple((self) => text.consistsOf(self, pattern))
 
 /** Tests whether a string starts or ends with one of several strings. */
 const edge = (is) =>
-  method(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
+  unnamed(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
     const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
     if (isText(wanted)) return is(within, plain(wanted))
     if (!(wanted instanceof Tuple))
@@ -47,7 +58,7 @@ const edge = (is) =>
 
 /** The index of a string in another one, in code points, or -1. `find` searches. */
 const finder = (find) =>
-  method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
+  unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
     const from = start === null ? 0 : place(self, wholeOf(start))
     const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
     if (from > textLength(self)) return -1
@@ -67,7 +78,7 @@ const found = (at) => {
 }
 
 const partition = (find, otherwise) =>
-  method(['sep'], [], (self, separator) => {
+  unnamed(['sep'], [], (self, separator) => {
     const by = textOf(separator)
     if (by === '') throw new TemplateError('a string cannot be divided at an empty separator')
     const at = find(self, by)
@@ -87,8 +98,8 @@ const last = finder(text.findLast)
 const STRING = {
   capitalize: simple(text.capitalize),
   casefold: simple(text.caseFold),
-  center: method(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
-  count: method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) =>
+  center: unnamed(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
+  count: unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) =>
     text.count(
       start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1),
       textOf(sub),
@@ -110,15 +121,17 @@ const STRING = {
   isspace: simple((self) => self !== '' && text.strip(self, null, true, false) === ''),
   istitle: simple((self) => text.title(self) === self && text.consistsOf(self, /\p{Cased}/u)),
   isupper: simple(text.isUpper),
-  join: method(['iterable'], [], (self, parts) => text.join(texts(parts), self)),
-  ljust: method(['width', 'fillchar'], [' '], (self, width, fill) => text.padRight(self, wholeOf(width), textOf(fill))),
+  join: unnamed(['iterable'], [], (self, parts) => text.join(texts(parts), self)),
+  ljust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) =>
+    text.padRight(self, wholeOf(width), textOf(fill)),
+  ),
   lower: simple(text.lower),
   lstrip: stripper(true, false),
   partition: partition(text.find, (self) => tuple(self, '', '')),
-  removeprefix: method(['prefix'], [], (self, prefix) =>
+  removeprefix: unnamed(['prefix'], [], (self, prefix) =>
     text.startsWith(self, textOf(prefix)) ? self.slice(plain(prefix).length) : self,
   ),
-  removesuffix: method(['suffix'], [], (self, suffix) =>
+  removesuffix: unnamed(['suffix'], [], (self, suffix) =>
     text.endsWith(self, textOf(suffix)) ? self.slice(0, self.length - plain(suffix).length) : self,
   ),
   replace: method(['old', 'new', 'count'], [-1], (self, old, by, most) =>
@@ -126,7 +139,7 @@ const STRING = {
   ),
   rfind: last,
   rindex: index(last),
-  rjust: method(['width', 'fillchar'], [' '], (self, width, fill) => text.padLeft(self, wholeOf(width), textOf(fill))),
+  rjust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) => text.padLeft(self, wholeOf(width), textOf(fill))),
   rpartition: partition(text.findLast, (self) => tuple('', '', self)),
   rsplit: splitter(text.splitRight),
   rstrip: stripper(false, true),
@@ -137,7 +150,7 @@ const STRING = {
   swapcase: simple(text.swapCase),
   title: simple(text.title),
   upper: simple(text.upper),
-  zfill: method(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
+  zfill: unnamed(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
 }
 
 /** The methods `format` and `format_map` need a function that looks up parts of values. */
@@ -167,13 +180,21 @@ function* placesOf(list, value) {
   for (const [at, item] of items(list).entries()) if (same(item, value, 0)) yield at
 }
 
+function indexIn(self, value, start, stop) {
+  if (self instanceof Range && (start !== 0 || stop !== null))
+    throw new TemplateError('index of a range takes one value')
+  const [from, to] = text.bounds(self.length, wholeOf(start), wholeOrNull(stop), 1)
+  for (const at of placesOf(self, value)) if (at >= from) return found(at < to ? at : -1)
+  return found(-1)
+}
+
 const LIST = {
-  count: method(['value'], [], (self, value) => {
+  count: unnamed(['value'], [], (self, value) => {
     let count = 0
     for (const at of placesOf(self, value)) count += at >= 0 ? 1 : 0
     return count
   }),
-  index: method(['value'], [], (self, value) => found(placesOf(self, value).next().value ?? -1)),
+  index: unnamed(['value', 'start', 'stop'], [0, null], indexIn),
 }
 const ONLY_LIST = {
   ...LIST,
@@ -186,7 +207,8 @@ const LIST_CHANGES = ['append', 'clear', 'extend', 'insert', 'pop', 'remove', 'r
 
 const DICT = {
   copy: simple((self) => new Dict(self.entries())),
-  get: method(['key', 'default'], [null], (self, key, otherwise) => {
+  fromkeys: (_self, args, kwargs) => fromKeys(args, kwargs),
+  get: unnamed(['key', 'default'], [null], (self, key, otherwise) => {
     const value = self.get(key)
     return value === undefined ? otherwise : value
   }),
@@ -196,6 +218,39 @@ const DICT = {
 }
 const DICT_CHANGES = ['clear', 'pop', 'popitem', 'setdefault', 'update']
 
+/** dict.fromkeys(): a mapping of keys to one value. */
+const fromKeys = positional((args) => {
+  const [keys, value] = bind(['iterable', 'value'], [null], args, NO_KEYWORDS)
+  const result = new Dict()
+  for (const key of iterate(keys)) result.set(key, value)
+  return result
+})
+
+// Attributes in Python that are not supported. Without an error, they would look undefined.
+const OF_TEXT = ['encode', 'maketrans', 'translate']
+const OF_MARKUP = [...OF_TEXT, 'escape', 'striptags', 'unescape']
+const OF_NUMBER = ['as_integer_ratio', 'conjugate', 'imag', 'is_integer', 'real']
+const OF_FLOAT = [...OF_NUMBER, 'fromhex', 'hex']
+const OF_INTEGER = [...OF_NUMBER, 'bit_count', 'bit_length', 'denominator', 'from_bytes', 'numerator', 'to_bytes']
+const OF_VIEW = ['isdisjoint', 'mapping']
+
+function unsupported(value, name) {
+  const names =
+    typeof value === 'string'
+      ? OF_TEXT
+      : value instanceof Markup
+        ? OF_MARKUP
+        : value instanceof Float
+          ? OF_FLOAT
+          : isNumber(value)
+            ? OF_INTEGER
+            : value instanceof View
+              ? OF_VIEW
+              : []
+  if (names.includes(name)) throw new TemplateError(`${kind(value)}.${name} is not supported`)
+  return undefined
+}
+
 function viewOf(name, list) {
   allocateList(list.length)
   return Object.assign(View.from(list), { name })
@@ -204,7 +259,9 @@ function viewOf(name, list) {
 /**
  * The method of a value by name, or undefined. `isRefused` means that it would change the value.
  */
-function methodOf(value, name) {
+const methodOf = (value, name) => supported(value, name) ?? unsupported(value, name)
+
+function supported(value, name) {
   if (typeof value === 'string') return Object.hasOwn(STRING, name) ? { run: STRING[name] } : undefined
   if (value instanceof Markup) return Object.hasOwn(STRING, name) ? { run: markupMethod(name) } : undefined
   if (value instanceof Dict) return entryOf(DICT, DICT_CHANGES, name)
@@ -218,4 +275,4 @@ function entryOf(methods, changes, name) {
   return changes.includes(name) ? { isRefused: true } : undefined
 }
 
-module.exports = { formatMethod, methodOf }
+module.exports = { formatMethod, fromKeys, methodOf }

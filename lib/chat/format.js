@@ -28,7 +28,7 @@ const PLACE = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^]?)/
 /** `pattern % values`, where `values` is a tuple, a mapping or one value. */
 function percent(pattern, values) {
   const isMarkup = pattern instanceof Markup
-  const args = values instanceof Tuple ? [...values] : [values]
+  let args = values instanceof Tuple ? [...values] : [values]
   // Values with elements by key need not use all of them.
   const hasKeys = values instanceof Dict || values instanceof Undefined || values?.constructor === Array
   let next = 0
@@ -36,11 +36,16 @@ function percent(pattern, values) {
     if (next >= args.length) throw new TemplateError('there are fewer values than places for them')
     return args[next++]
   }
-  const written = text.substitute(plain(pattern), PLACE, ([, key, flags, width, precision, letter]) => {
-    if (letter === '%') return '%'
+  const written = text.substitute(plain(pattern), PLACE, ([whole, key, flags, width, precision, letter]) => {
+    if (whole === '%%') return '%'
+    if (key !== undefined) {
+      // Python takes what follows from the value of the last key.
+      args = [valueOf(values, key)]
+      next = 0
+    }
     const size = width === '*' ? wholeOf(take()) : Number(width ?? 0)
     const digits = precision === '*' ? wholeOf(take()) : precision === undefined ? null : Number(precision)
-    const value = key === undefined ? take() : valueOf(values, key)
+    const value = take()
     return place({ flags, size, digits, letter }, value, isMarkup)
   })
   if (next < args.length && !hasKeys) throw new TemplateError('there are more values than places for them')
@@ -260,19 +265,28 @@ function formatValue(value, spec, isMarkup) {
       ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: str(value).replace('-', '') }
       : numberBody(value, { type: type ?? (isFloat ? 'g' : 'd'), sign, isAlternate: alternate !== undefined, digits })
   if (type === undefined && isFloat && !/[.einf]/.test(body.digits)) body.digits += '.0'
-  if (grouping !== undefined) body.digits = grouped(body.digits, grouping)
+  if (grouping !== undefined) {
+    const isDecimal = /[deEfFgG%]/.test(type ?? 'd')
+    if (!isDecimal && (grouping === ',' || !/[boxX]/.test(type)))
+      throw new TemplateError(`'${grouping}' does not go with the type ${type}`)
+    const fills = zero !== undefined && (align === undefined || align === '=') && fillWith === undefined
+    body.digits = grouped(body.digits, grouping, isDecimal ? 3 : 4, fills ? width - body.sign.length : 0)
+  }
   if (align === '=' || (zero !== undefined && align === undefined)) {
     return body.sign + text.padLeft(body.digits, width - body.sign.length, fillWith ?? (zero ? '0' : ' '))
   }
   return aligned(body.sign + body.digits, width, align ?? '>', fillWith ?? (zero ? '0' : ' '))
 }
 
-/** Groups the digits before the point by three. */
-function grouped(digits, by) {
-  const [whole, ...rest] = digits.split('.')
+/** Groups the digits before the point. Zeros before them, up to a width, are in groups as well. */
+function grouped(digits, by, size, width) {
+  const [, whole, rest] = digits.match(/^([\da-fA-F]*)([^]*)$/)
+  const room = width - rest.length
+  const zeros = Math.max(0, Math.ceil((room * size) / (size + 1)) - whole.length)
+  const all = text.padLeft(whole, whole.length + zeros, '0')
   const groups = []
-  for (let end = whole.length; end > 0; end -= 3) groups.unshift(whole.slice(Math.max(0, end - 3), end))
-  return [groups.join(by), ...rest].join('.')
+  for (let end = all.length; end > 0; end -= size) groups.push(all.slice(Math.max(0, end - size), end))
+  return groups.reverse().join(by) + rest
 }
 
 function aligned(written, width, align, fillWith) {

@@ -46,10 +46,20 @@ const splitter = (split) =>
   method(['sep', 'maxsplit'], [null, -1], (self, separator, most) => split(self, textOrNull(separator), wholeOf(most)))
 const all = (pattern) => simple((self) => text.consistsOf(self, pattern))
 
+/** The part of a string that is searched, or undefined if it does not exist. */
+function part(self, start, end) {
+  if (start === null && end === null) return self
+  const [from, to] = [wholeOrNull(start), wholeOrNull(end)]
+  const length = from === null && to === null ? 0 : textLength(self)
+  if (from !== null && place(self, from) > (to === null ? length : Math.min(length, place(self, to)))) return undefined
+  return text.slice(self, from, to, 1)
+}
+
 /** Tests whether a string starts or ends with one of several strings. */
 const edge = (is) =>
   unnamed(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
-    const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
+    const within = part(self, start, end)
+    if (within === undefined) return false
     if (isText(wanted)) return is(within, plain(wanted))
     if (!(wanted instanceof Tuple))
       throw new TemplateError(`a string or a tuple of strings is needed, not ${kind(wanted)}`)
@@ -60,8 +70,8 @@ const edge = (is) =>
 const finder = (find) =>
   unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
     const from = start === null ? 0 : place(self, wholeOf(start))
-    const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
-    if (from > textLength(self)) return -1
+    const within = part(self, start, end)
+    if (within === undefined) return -1
     const at = find(within, textOf(sub))
     return at < 0 ? -1 : from + textLength(within.slice(0, at))
   })
@@ -95,16 +105,21 @@ function texts(parts) {
 const first = finder(text.find)
 const last = finder(text.findLast)
 
+/** Characters with the numeric type of digits. */
+const DIGITS =
+  /^[\p{Nd}\xb2\xb3\xb9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792\u{10a40}-\u{10a43}\u{10e60}-\u{10e68}\u{11052}-\u{1105a}\u{1f100}-\u{1f10a}]+$/u
+/** Numbers, and Chinese characters that are numbers. */
+const NUMERIC =
+  /^[\p{N}㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零\uf96b\uf973\uf978\uf9b2\uf9d1\uf9d3\uf9fd\u{20001}\u{20064}\u{200e2}\u{20121}\u{2092a}\u{20983}\u{2098c}\u{2099c}\u{20aea}\u{20afd}\u{20b19}\u{22390}\u{22998}\u{23b1b}\u{2626d}\u{2f890}]+$/u
+
 const STRING = {
   capitalize: simple(text.capitalize),
   casefold: simple(text.caseFold),
   center: unnamed(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
-  count: unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) =>
-    text.count(
-      start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1),
-      textOf(sub),
-    ),
-  ),
+  count: unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
+    const within = part(self, start, end)
+    return within === undefined ? 0 : text.count(within, textOf(sub))
+  }),
   endswith: edge(text.endsWith),
   expandtabs: method(['tabsize'], [8], (self, size) => text.expandTabs(self, wholeOf(size))),
   find: first,
@@ -113,13 +128,13 @@ const STRING = {
   isalpha: all(/^\p{L}+$/u),
   isascii: all(/^[\x00-\x7f]*$/),
   isdecimal: all(/^\p{Nd}+$/u),
-  isdigit: all(/^[\p{Nd}\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u2460-\u2468]+$/u),
+  isdigit: all(DIGITS),
   isidentifier: all(/^[\p{XIDS}_]\p{XIDC}*$/u),
   islower: simple(text.isLower),
-  isnumeric: all(/^\p{N}+$/u),
+  isnumeric: all(NUMERIC),
   isprintable: simple((self) => !text.consistsOf(self, /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u)),
   isspace: simple((self) => self !== '' && text.strip(self, null, true, false) === ''),
-  istitle: simple((self) => text.title(self) === self && text.consistsOf(self, /\p{Cased}/u)),
+  istitle: simple(text.isTitle),
   isupper: simple(text.isUpper),
   join: unnamed(['iterable'], [], (self, parts) => text.join(texts(parts), self)),
   ljust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) =>

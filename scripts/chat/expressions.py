@@ -216,6 +216,21 @@ TEMPLATES += [
     "{% filter first %}abc{% endfilter %}",
     "{% for a, b in [[1, 2], [3, 4]] if a %}{{ loop.nextitem }}{{ loop.previtem }}{% endfor %}",
     "{{ '{:-5}'.format('x') }}",
+    "{{ '%(a)s %s' % {'a': 1} }}",
+    "{{ '%5%|' % () }}",
+    "{{ '%(a)*d' % {'a': 1} }}",
+    "{{ '{:_x} {:_b} {:,}'.format(123456789, 300, 1234567.891) }}",
+    "{{ '{:,x}'.format(1) }}",
+    "{{ '{:010,}|{:011,}|{:012,}|{:013,.1f}|{:09_x}'.format(1234567, 1234567, -1234567, 1234567.25, 255) }}",
+    "{{ n[1:] }}{{ n[1:] is defined }}{{ i[::2] }}",
+    "{{ d[1:2] }}",
+    "{{ 'ab'.startswith('', 3) }}{{ 'ab'.startswith('', 2) }}{{ 'ab'.endswith('', 3) }}{{ 'ab'.count('', 3) }}{{ 'ab'.count('', 2) }}{{ 'ab'.find('', 2, 1) }}{{ 'ab'.rfind('', 3) }}",
+    "{{ 'ΑΣ Σ'.title() }}{{ 'ΑΣ'|capitalize }}{{ 'აბ ŉx ᾳω ᾷ ǆ'.title() }}{{ 'ა'|capitalize }}{{ 'ǅᾈ'.swapcase() }}{{ 'Ꭰꭰ'.casefold() }}",
+    "{{ '一六'.isnumeric() }}{{ '⑴①'.isdigit() }}{{ 'ª'.islower() }}{{ 'ª'.isupper() }}{{ 'ª'.istitle() }}{{ 'ǅx'.istitle() }}{{ \"It'S A\".istitle() }}{{ 'AbC'.istitle() }}",
+    "{% set x = l|map('string') %}{{ '1' in x }}{{ x|list }}",
+    "{{ l in d.keys() }}",
+    "{{ d.keys() in d }}",
+    "{{ 'b' in d.keys() }}{{ d.values() in d.keys() }}",
 ]
 
 

@@ -90,6 +90,7 @@ function getItem(object, key) {
 
 function orMissing(value, object, name) {
   if (value !== undefined) return value
+  allocate(128)
   return new Undefined(
     `${kind(object)} has no '${isText(name) || isInteger(name) ? str(name).slice(0, 100) : kind(name)}'`,
   )

@@ -45,7 +45,7 @@ const MAX_MESSAGES = 2 ** 20
 const MAX_CHAT_IDS = 2 ** 24
 /** Maximum number of texts that `decodeAsync` joins, one for each token or character. */
 const MAX_ASYNC_TEXTS = 2 ** 24
-/** Maximum number of tokens in a row without a text for which a generator looks for the next text. */
+/** Maximum number of tokens in a row without a text. */
 const MAX_SILENT = 2 ** 18
 
 // Makes the constructor private: only the two static functions below know this symbol.

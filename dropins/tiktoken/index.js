@@ -63,7 +63,7 @@ class Tiktoken {
 
   encode_single_token(bytes) {
     this.#open()
-    if (typeof bytes !== 'string' && !ArrayBuffer.isView(bytes))
+    if (typeof bytes !== 'string' && !(bytes instanceof Uint8Array))
       throw typeError('bytes must be a string or a Uint8Array')
     const key =
       typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -173,6 +173,7 @@ test('arguments that are iterated have a limit', async () => {
     () => api.encode('a', { allowedSpecial: ever('a') }),
     () => api.encode('a', { allowedSpecial: 'all', disallowedSpecial: ever('a') }),
     () => tiktoken.get_encoding('gpt2').decode({ length: 2 ** 31 }),
+    () => tiktoken.get_encoding('gpt2').encode('a', Array(2 ** 32 - 1)),
     () => js.encode('a', ever('a')),
     () => js.encode('a', [], ever('a')),
   ]

@@ -2,7 +2,7 @@
 
 // The API of the npm package tiktoken 1.0, implemented with tokenlane.
 
-const { MAX_IDS, listOf } = require('../bounded.js')
+const { MAX_IDS, listOf, namesOf } = require('../bounded.js')
 const { definition, ranksOf, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
 const { firstOf } = require('../special-tokens.js')
@@ -118,7 +118,7 @@ class Tiktoken {
     if (!Array.isArray(value)) {
       throw Object.assign(new Error(`Invalid value for ${name}`), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
     }
-    return new Set(value)
+    return namesOf(value)
   }
 }
 
@@ -133,7 +133,7 @@ function idsOf(tokens) {
   try {
     return Uint32Array.from(list)
   } catch (failure) {
-    throw failure instanceof TypeError ? typeError(`tokens must be numbers: ${failure.message}`) : failure
+    throw typeError(`tokens must be numbers: ${failure.message}`)
   }
 }
 

@@ -199,9 +199,10 @@ export class Tokenizer {
    * vocabulary has tokens of more than 4,096 bytes, a normalizer changes more than 64 characters in
    * a row at the limit, a Unigram model reads a word of more than 128 bytes there, a special token
    * that is ordinary text here contains another added token, FixedLength or UnicodeScripts is
-   * combined with other pre-tokenizers, byte fallback is combined with a prefix or suffix, or the
-   * file is a chain of dozens of components, the result can be slightly shorter than the longest.
-   * For bytes: a view of their start.
+   * combined with other pre-tokenizers, byte fallback is combined with a prefix or suffix, the
+   * model drops characters that it does not know, an added token includes more white space than the
+   * limit has ids, or the file is a chain of dozens of components, the result can be shorter than
+   * the longest. For bytes: a view of their start.
    *
    * Throws a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
    */

@@ -356,6 +356,22 @@ test('arrays that change while they are read', async () => {
   })
   await assert.rejects(gpt.encodeBatch(throwing))
   assert.equal((await gpt.encodeBatch(['still here'])).length, 1)
+  // A Proxy can have any length, and an array can grow while it is read.
+  const endless = new Proxy([1], { get: (_, name) => (name === 'length' ? 2 ** 40 : 1) })
+  for (const call of [
+    () => gpt.decode(endless),
+    () => gpt.decodeStream().push(endless),
+    () => gpt.decodeBatch(endless),
+  ])
+    assert.equal((await failure(call)).code, 'ERR_TOKENLANE_TEXT_TOO_LONG')
+  const growing = [0, 1]
+  Object.defineProperty(growing, 1, {
+    get() {
+      growing.push(1)
+      return 1
+    },
+  })
+  assert.equal(gpt.decode(growing), gpt.decode([0, 1]))
 })
 
 test('long runs of one character take linear time', () => {

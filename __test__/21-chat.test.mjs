@@ -248,6 +248,13 @@ test('values of JavaScript in templates', () => {
   })
 })
 
+test('a function of the caller gets no named arguments, which JavaScript does not have', () => {
+  const variables = { plus: (a, b = 1) => a + b }
+  assert.equal(render('{{ plus(1, 2) }}', variables), '3')
+  const refusal = { code: 'ERR_TOKENLANE_CHAT_TEMPLATE', message: /named arguments/ }
+  assert.throws(() => render('{{ plus(1, b=2) }}', variables), refusal)
+})
+
 test('a template can write the date', () => {
   const before = new Date()
   const [date, month, rest] = render("{{ strftime_now('%d %b %Y|%B|%A %a %H %I %p %j %y %-d %e %F %q') }}").split('|')
@@ -328,6 +335,13 @@ test('an unsupported feature of jinja2 is refused by name', () => {
     ["{{ '\\N{BULLET}' }}", '\\N'],
     ["{{ 'x'.encode() }}", 'encode'],
     ["{{ messages|join('k')[-1] }}", '['],
+    // These would look undefined otherwise.
+    ["{{ 'x'.encode is defined }}", 'encode'],
+    ['{{ messages.0.role.translate }}', 'translate'],
+    ['{{ 1 .real }}', 'real'],
+    ['{{ 1.5 .is_integer }}', 'is_integer'],
+    ['{{ self is defined }}', 'self'],
+    ['{{ lipsum() }}', 'lipsum'],
   ]
   for (const [template, name] of templates) {
     const refusal = (error) => error.code === 'ERR_TOKENLANE_CHAT_TEMPLATE' && error.message.includes(name)

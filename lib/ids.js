@@ -6,16 +6,28 @@ const { Batch } = require('./batch.js')
 const { allocated, error, wrongType } = require('./errors.js')
 const { checkId, isId } = require('./options.js')
 
+/** Maximum length of an array. V8 has no longer ones without holes, but a Proxy can have any. */
+const MAX_LENGTH = 2 ** 27
+
+/** The length of an array, which is read once: getters of elements can change it. */
+function lengthOf(name, { length }) {
+  if (length > MAX_LENGTH) throw error('ERR_TOKENLANE_TEXT_TOO_LONG', `${name} has more than ${MAX_LENGTH} elements`)
+  return length
+}
+
 /** The ids of one text. Returns a Uint32Array unchanged; checks and copies an array of numbers. */
 function toIds(name, value) {
   if (value instanceof Uint32Array) return value
   if (!Array.isArray(value)) throw wrongType(name, 'a Uint32Array or an array of token ids', value)
-  for (let index = 0; index < value.length; index++) {
+  const length = lengthOf(name, value)
+  for (let index = 0; index < length; index++) {
     const id = value[index]
     // The name is only formatted for an error.
     if (!isId(id)) checkId(`${name}[${index}]`, id)
   }
-  return allocated(() => Uint32Array.from(value))
+  const ids = allocated(() => new Uint32Array(length))
+  for (let index = 0; index < length; index++) ids[index] = value[index]
+  return ids
 }
 
 /**
@@ -30,6 +42,7 @@ function toRows(value) {
     return { ids: value.ids, rowOffsets: value.rowOffsets }
   }
   if (!Array.isArray(value)) throw wrongType('rows', 'a Batch or an array of rows of token ids', value)
+  lengthOf('rows', value)
   const rows = Array.from(value, (row, index) => toIds(`rows[${index}]`, row))
   const rowOffsets = new Uint32Array(rows.length + 1)
   rows.forEach((row, index) => (rowOffsets[index + 1] = rowOffsets[index] + row.length))

@@ -245,6 +245,9 @@ export const OPERATIONS = [
   'ns',
   '(s,)',
   '[s]|string',
+  'dict.fromkeys(l)',
+  'l.index(n - 1, 1)',
+  "'%a' % [wide]",
 ]
 
 /** Statements of templates; %s is replaced by an expression. */
@@ -266,8 +269,11 @@ export const STATEMENTS = [
   '{%% for x in [1, [2, [3]]] recursive %%}{{ loop(x) if x is iterable else %s }}{%% endfor %%}',
   '{%% for x in %s %%}{{ loop.changed(x) }}{{ loop.cycle(1, 2) }}{{ loop.previtem }}{%% endfor %%}',
   '{%% for a, b in %s %%}{{ a }}{%% endfor %%}',
-  '{%% for x in [1] %%}{{ loop.cycle(1, a=2, b=3) }}{%% set a, b = [1, 2] %%}{{ %s }}{%% endfor %%}',
+  '{%% for x in [1] %%}{{ loop.cycle(1, dict(a=2, b=3)) }}{%% set a, b = [1, 2] %%}{{ %s }}{%% endfor %%}',
   '{%% for x in [1, 2] %%}{%% with y = 1 %%}{%% if x == %s %%}{{ y }}{%% endif %%}{%% endwith %%}{%% endfor %%}',
   '{%% print %s %%}',
   '{%% for x in %s %%}{%% macro q() %%}{{ x }}{%% endmacro %%}{{ q() }}{%% endfor %%}',
+  '{%% for a, b in %s if a %%}{{ a }}{%% endfor %%}',
+  '{%% set c = cycler(*%s) %%}{{ c.next() }}{{ c.pos }}{{ c.reset() }}{{ c.current }}',
+  "{%% set j = joiner(', ') %%}{{ j() }}{{ %s }}{{ j() }}",
 ].map((source) => source.replaceAll('%%', '%'))

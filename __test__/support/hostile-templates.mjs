@@ -58,6 +58,7 @@ export const FOUND = [
   loops("{% set x = ('٣' * 4300)|int %}"),
   loops("{% set x = ('z' * 4300)|int(0, 36) %}"),
   "{{ ([{'a': 1}] * 1000)|sort(attribute=',' * 1000000)|length }}",
+  "{{ range(99999)|sort(attribute='a,' * 9999)|length }}",
   `{{ 1${' '.repeat(100_000)}}}`,
   `{{${'\n'.repeat(100_000)}1 }}`,
 ]

@@ -2,6 +2,7 @@
 
 // The API of the npm package gpt-tokenizer 4, implemented with tokenlane.
 
+const { MAX_IDS, counter, joined, namesOf } = require('../bounded.js')
 const { withSpecialTokens, definition } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
 const { firstOf } = require('../special-tokens.js')
@@ -39,6 +40,13 @@ const NO_SUCH_TOKEN = new Set(['ERR_TOKENLANE_UNKNOWN_ID', 'ERR_TOKENLANE_ARGUME
 
 /** `decode` takes this many ids from its argument before it decodes them together. */
 const IDS_AT_ONCE = 4096
+/** Maximum number of messages of a chat, and of its ids. */
+const MAX_MESSAGES = 2 ** 20
+const MAX_CHAT_IDS = 2 ** 24
+/** Maximum number of texts that `decodeAsync` joins, one for each token or character. */
+const MAX_ASYNC_TEXTS = 2 ** 24
+/** Maximum number of tokens in a row without a text. */
+const MAX_SILENT = 2 ** 18
 
 // Makes the constructor private: only the two static functions below know this symbol.
 const INTERNAL = Symbol('internal')
@@ -141,27 +149,38 @@ class GptEncoding {
       separator: (text) => (text === '' ? [] : this.encode(text, { allowedSpecial: new Set([ImSep]) })),
     }
     const prime = encodeOptions?.primeWithAssistantResponse ?? 'assistant'
-    yield* this.#isHarmony ? harmony(chat, prime, write) : chatml(chat, prime, params, write)
+    const messages = counted(chat)
+    const count = counter(MAX_CHAT_IDS, 'tokens in the chat')
+    for (const tokens of this.#isHarmony ? harmony(messages, prime, write) : chatml(messages, prime, params, write)) {
+      count(tokens.length)
+      yield tokens
+    }
   }
 
   decode(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
+    const count = counter(MAX_IDS, 'tokens')
     let decoded = ''
     let ids = []
     for (const token of inputTokensToDecode) {
       ids.push(token)
       if (ids.length < IDS_AT_ONCE) continue
-      decoded += stream.push(ids)
+      count(IDS_AT_ONCE)
+      decoded = joined(decoded, stream.push(ids))
       ids = []
     }
-    return decoded + stream.push(ids) + stream.end()
+    return joined(joined(decoded, stream.push(ids)), stream.end())
   }
 
   *decodeGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
+    let count = silent()
     for (const token of inputTokensToDecode) {
       const text = pushed(stream, token)
-      if (text !== '') yield text
+      count()
+      if (text === '') continue
+      count = silent()
+      yield text
     }
     const rest = stream.end()
     if (rest !== '') yield rest
@@ -169,18 +188,30 @@ class GptEncoding {
 
   async *decodeAsyncGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
+    let count = silent()
     for await (const token of inputTokensToDecode) {
       const text = pushed(stream, token)
-      if (text !== '') yield text
+      count()
+      if (text === '') continue
+      count = silent()
+      yield text
     }
     const rest = stream.end()
     if (rest !== '') yield rest
   }
 
   async decodeAsync(inputTokensToDecode) {
+    const count = counter(MAX_ASYNC_TEXTS, 'tokens')
     let decoded = ''
-    for await (const text of this.decodeAsyncGenerator(inputTokensToDecode)) decoded += text
-    return decoded
+    let texts = []
+    for await (const text of this.decodeAsyncGenerator(inputTokensToDecode)) {
+      texts.push(text)
+      if (texts.length < IDS_AT_ONCE) continue
+      count(IDS_AT_ONCE)
+      decoded = joined(decoded, texts.join(''))
+      texts = []
+    }
+    return joined(decoded, texts.join(''))
   }
 
   /** Returns the cost of `tokenCount` tokens. `modelSpec` has the prices of a million tokens. */
@@ -237,16 +268,27 @@ class GptEncoding {
         throw error('ARGUMENT_VALUE', 'allowedSpecial and disallowedSpecial cannot both be set to "all".')
       }
       if (!isAll(disallowedSpecial)) {
-        const refused = new Set(disallowedSpecial)
+        const refused = namesOf(disallowedSpecial ?? [])
         return { parsed: all.filter((token) => !refused.has(token)), refused: [] }
       }
       return { parsed: all, refused: [] }
     }
-    const parsed = [...(allowedSpecial ?? [])]
+    const allowed = namesOf(allowedSpecial ?? [])
+    const parsed = [...allowed]
     // As in the original, a disallowed set without allowedSpecial: 'all' disables the check:
     // special tokens in the text are encoded as ordinary text.
     if (disallowedSpecial && !isAll(disallowedSpecial)) return { parsed, refused: [] }
-    return { parsed, refused: all.filter((token) => !parsed.includes(token)) }
+    return { parsed, refused: all.filter((token) => !allowed.has(token)) }
+  }
+}
+
+const silent = () => counter(MAX_SILENT, 'tokens in a row without a text')
+
+function* counted(chat) {
+  const count = counter(MAX_MESSAGES, 'messages in the chat')
+  for (const message of chat) {
+    count()
+    yield message
   }
 }
 

@@ -15,6 +15,10 @@ const RANGES = 8
 // which ends the process.
 const MAX_PADDED_LENGTH = 2 ** 22
 
+/** Maximum number of parts that `truncate` makes, and of all their tokens. */
+const MAX_PARTS = 2 ** 17
+const MAX_PART_TOKENS = 2 ** 22
+
 const EMPTY = {
   ids: [],
   offsets: [],
@@ -156,6 +160,8 @@ class Encoding {
 
   truncate(length, stride = 0, direction = 'left') {
     const isLeft = directionOf(direction ?? 'left', 'truncation') === 'left'
+    for (const [name, value] of Object.entries({ length, stride: stride ?? 0 }))
+      if (!Number.isInteger(value) || value < 0) throw typeError(`${name} must be a non-negative integer`)
     const all = this.columns
     const total = this.getLength()
     if (length >= total) return
@@ -165,6 +171,10 @@ class Encoding {
     }
     if ((stride ?? 0) >= length) {
       throw error('TRUNCATION_STRIDE', `the stride ${stride} must be less than the length ${length}`)
+    }
+    const count = Math.ceil((total - length) / (length - (stride ?? 0))) + 1
+    if (count > MAX_PARTS || count * length > Math.max(MAX_PART_TOKENS, 32 * total)) {
+      throw error('OVERFLOW_TOO_LARGE', `truncation makes ${count} parts of ${length} tokens, which are too many`)
     }
     const parts = windows(total, length, length - (stride ?? 0), isLeft).map(([start, end]) => slice(all, start, end))
     this.#replace(
@@ -235,7 +245,16 @@ function concat(all) {
 }
 
 function mergeEncodings(encodings, growingOffsets = false) {
-  return encodings.reduce((first, second) => merge(first, second, growingOffsets ?? false), new Encoding())
+  if (encodings.some((one) => one.getOverflowing().length > 0))
+    return encodings.reduce((first, second) => merge(first, second, growingOffsets ?? false), new Encoding())
+  // Without overflowing parts, all are merged at once: one by one takes quadratic time.
+  let before = 0
+  const moved = encodings.map(({ columns }) => {
+    const offsets = columns.offsets.map((place) => place + before)
+    if (growingOffsets) before = offsets.at(-1) ?? before
+    return { ...columns, offsets }
+  })
+  return Encoding.of(concat(moved))
 }
 
 /** Merges two encodings. The overflowing parts become all combinations, as in the original. */

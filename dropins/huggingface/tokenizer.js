@@ -210,7 +210,8 @@ class Tokenizer {
     const encodings = inputs.map(([first, second]) => this.#encodeOne(first, second, { ...options, padding: false }))
     if (!this.#padding) return encodings
     const { to, multipleOf, padId, padTypeId, padToken, direction } = this.#padding
-    const longest = to === 'longest' ? Math.max(...encodings.map((encoding) => encoding.getLength())) : to
+    const longest =
+      to === 'longest' ? encodings.reduce((most, encoding) => Math.max(most, encoding.getLength()), 0) : to
     const length = Math.ceil(longest / multipleOf) * multipleOf
     for (const encoding of encodings) encoding.pad(length, { padId, padTypeId, padToken, direction })
     return encodings

@@ -2,6 +2,7 @@
 
 // The API of the npm package js-tiktoken 1.0 without ranks, implemented with tokenlane.
 
+const { namesOf } = require('../bounded.js')
 const { withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
 const { firstOf } = require('../special-tokens.js')
@@ -41,9 +42,9 @@ class Tiktoken {
   encode(text, allowedSpecial = [], disallowedSpecial = 'all') {
     if (typeof text !== 'string') throw typeError('text must be a string')
     const names = Object.keys(this.#specialTokens)
-    const allowed = new Set(allowedSpecial === 'all' ? names : allowedSpecial)
+    const allowed = namesOf(allowedSpecial === 'all' ? names : allowedSpecial)
     const disallowed =
-      disallowedSpecial === 'all' ? names.filter((token) => !allowed.has(token)) : [...disallowedSpecial]
+      disallowedSpecial === 'all' ? names.filter((token) => !allowed.has(token)) : [...namesOf(disallowedSpecial)]
     const found = firstOf(text, disallowed)
     if (found !== undefined) {
       throw error('SPECIAL_TOKEN', `The text contains a special token that is not allowed: ${found}`)

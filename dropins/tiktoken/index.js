@@ -2,6 +2,7 @@
 
 // The API of the npm package tiktoken 1.0, implemented with tokenlane.
 
+const { MAX_IDS, listOf, namesOf } = require('../bounded.js')
 const { definition, ranksOf, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
 const { firstOf } = require('../special-tokens.js')
@@ -62,6 +63,8 @@ class Tiktoken {
 
   encode_single_token(bytes) {
     this.#open()
+    if (typeof bytes !== 'string' && !(bytes instanceof Uint8Array))
+      throw typeError('bytes must be a string or a Uint8Array')
     const key =
       typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const id = this.#ranks.id(key.toString('latin1')) ?? this.#specialTokens.get(key.toString())
@@ -70,7 +73,7 @@ class Tiktoken {
   }
 
   decode(tokens) {
-    return this.#open().decodeBytes(tokens instanceof Uint32Array ? tokens : Uint32Array.from(tokens))
+    return this.#open().decodeBytes(tokens instanceof Uint32Array ? tokens : idsOf(tokens))
   }
 
   decode_single_token_bytes(token) {
@@ -115,11 +118,24 @@ class Tiktoken {
     if (!Array.isArray(value)) {
       throw Object.assign(new Error(`Invalid value for ${name}`), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
     }
-    return new Set(value)
+    return namesOf(value)
   }
 }
 
 if (Symbol.dispose !== undefined) Tiktoken.prototype[Symbol.dispose] = Tiktoken.prototype.free
+
+/** Numbers that are not ids become ids as in a typed array, as in the original. */
+function idsOf(tokens) {
+  if (typeof tokens !== 'object' || tokens === null) throw typeError('tokens must be an array of token ids')
+  const isIterable = typeof tokens[Symbol.iterator] === 'function'
+  const list = isIterable ? listOf(tokens, MAX_IDS, 'tokens') : tokens
+  if (list.length > MAX_IDS) throw error('TEXT_TOO_LONG', `there are more than ${MAX_IDS} tokens`)
+  try {
+    return Uint32Array.from(list)
+  } catch (failure) {
+    throw typeError(`tokens must be numbers: ${failure.message}`)
+  }
+}
 
 function checkText(text) {
   if (typeof text !== 'string') throw typeError('text must be a string')

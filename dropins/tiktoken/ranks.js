@@ -25,6 +25,7 @@ class RankTable {
   #ids
   #sorted
   #tokens
+  #maxLength
 
   constructor(read) {
     this.#read = read
@@ -60,6 +61,12 @@ class RankTable {
     return this.#sorted
   }
 
+  /** The number of bytes of the longest token. */
+  get maxLength() {
+    this.#maxLength ??= this.sorted.reduce((most, { length }) => Math.max(most, length), 0)
+    return this.#maxLength
+  }
+
   /** Yields the tokens that start with `prefix`. */
   *startingWith(prefix) {
     const { sorted } = this
@@ -79,14 +86,17 @@ class RankTable {
   merge(bytes) {
     if (this.id(bytes) !== undefined) return [this.id(bytes)]
     const parts = [...bytes]
+    const rankAt = (index) => this.id(parts[index] + parts[index + 1]) ?? Infinity
+    // The rank of each part and the next one.
+    const ranks = parts.map((_, index) => (index + 1 < parts.length ? rankAt(index) : Infinity))
     for (;;) {
-      let [best, at] = [Infinity, -1]
-      for (let index = 0; index + 1 < parts.length; index++) {
-        const rank = this.id(parts[index] + parts[index + 1])
-        if (rank !== undefined && rank < best) [best, at] = [rank, index]
-      }
-      if (at === -1) return parts.map((part) => this.id(part))
+      let at = 0
+      for (let index = 1; index < ranks.length; index++) if (ranks[index] < ranks[at]) at = index
+      if (ranks[at] === Infinity) return parts.map((part) => this.id(part))
       parts.splice(at, 2, parts[at] + parts[at + 1])
+      ranks.splice(at, 1)
+      ranks[at] = at + 1 < parts.length ? rankAt(at) : Infinity
+      if (at > 0) ranks[at - 1] = rankAt(at - 1)
     }
   }
 }

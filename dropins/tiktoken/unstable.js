@@ -6,6 +6,17 @@
 
 const SPACES = /^[ \n\t]*$/
 
+const { error } = require('../errors.js')
+
+/**
+ * Work for all completions, in bytes that are encoded. Each completion encodes the last word again,
+ * so a word of a million letters would take minutes.
+ */
+const MAX_WORK = 2 ** 26
+/** `merge` looks at all bytes for each pair that it merges. */
+const BYTES_PER_MERGE = 64
+const WORK_PER_ID = 8
+
 /** Returns the number of tokens that appended text cannot change. */
 function stableLength(ids, wordIds, ranks) {
   const isSpace = (at) => SPACES.test(ranks.token(ids[at]) ?? 'special')
@@ -20,33 +31,71 @@ function stableLength(ids, wordIds, ranks) {
 function completions(ids, ranks, encode) {
   const bytes = Array.from(ids, (id) => ranks.token(id)).join('')
   if (bytes === '') return []
-  const found = new Map()
-  const add = (sequence) => found.set(sequence.join(), sequence)
-  for (const token of ranks.startingWith(bytes)) add([ranks.id(token)])
-  for (let at = 1; at < bytes.length; at++) {
+  const found = new Found(ids, bytes.length, ranks)
+  for (const token of ranks.startingWith(bytes)) found.add([ranks.id(token)])
+  // No token starts with more bytes than the longest one has.
+  for (let at = Math.max(1, bytes.length - ranks.maxLength); at < bytes.length; at++) {
     const [before, after] = [bytes.slice(0, at), bytes.slice(at)]
     for (const token of ranks.startingWith(after)) {
-      add(prefixOfBytes(bytes.length, tokensOf(before + token, ranks, encode), ranks))
+      const text = textOf(before + token)
+      found.spend(text === undefined ? mergeCost(at + token.length) : at + token.length)
+      found.add(text === undefined ? ranks.merge(before + token) : encode(text))
     }
   }
   const last = lastCharacter(bytes)
   if (last !== undefined && last.length < bytes.length && /\p{White_Space}/u.test(textOf(last))) {
     // A space at the end can become part of the next word.
-    add([...ranks.merge(bytes.slice(0, -last.length)), ...ranks.merge(last)])
+    found.spend(mergeCost(bytes.length))
+    found.add([...ranks.merge(bytes.slice(0, -last.length)), ...ranks.merge(last)])
   }
-  return [...found.values()]
+  return found.sequences
 }
 
-/** Returns the shortest prefix of `ids` that covers at least `length` bytes. */
-function prefixOfBytes(length, ids, ranks) {
-  let bytes = 0
-  const end = ids.findIndex((id) => (bytes += ranks.token(id).length) >= length)
-  return ids.slice(0, end === -1 ? ids.length : end + 1)
-}
+const mergeCost = (length) => length + length ** 2 / BYTES_PER_MERGE
 
-function tokensOf(bytes, ranks, encode) {
-  const text = textOf(bytes)
-  return text === undefined ? ranks.merge(bytes) : Array.from(encode(text))
+/** Different token sequences, each as far as it covers the unstable bytes. */
+class Found {
+  #ids
+  #length
+  #ranks
+  /** Where each of the unstable ids starts, in bytes. */
+  #starts = [0]
+  #found = new Map()
+  #work = 0
+
+  constructor(ids, length, ranks) {
+    this.#ids = ids
+    this.#length = length
+    this.#ranks = ranks
+    for (const id of ids) this.#starts.push(this.#starts.at(-1) + ranks.token(id).length)
+  }
+
+  get sequences() {
+    return [...this.#found.values()]
+  }
+
+  spend(work) {
+    this.#work += work
+    if (this.#work <= MAX_WORK) return
+    throw error(
+      'TEXT_TOO_LONG',
+      `the last word of the text has ${this.#length} bytes, which is too long for encode_with_unstable`,
+    )
+  }
+
+  add(sequence) {
+    // Most sequences differ from the unstable ids in their last ids only.
+    const ids = this.#ids
+    let same = 0
+    while (same < ids.length && sequence[same] === ids[same]) same++
+    let end = same
+    for (let bytes = this.#starts[same]; bytes < this.#length && end < sequence.length; end++)
+      bytes += this.#ranks.token(sequence[end]).length
+    const key = `${same} ${sequence.slice(same, end).join()}`
+    if (this.#found.has(key)) return
+    this.spend(WORK_PER_ID * end)
+    this.#found.set(key, Array.from(sequence.slice(0, end)))
+  }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -21,13 +21,18 @@ const {
   kind,
   plain,
 } = require('./values.js')
-const { Loop } = require('./loop.js')
+const { Cycler, Loop } = require('./loop.js')
 
 /** The attribute of a value, or undefined if values of its kind have none with this name. */
 function attribute(object, name) {
   if (object instanceof Namespace) return object.attributes.get(name)
-  if (object instanceof Loop) return object.get(name)
+  if (object instanceof Loop || object instanceof Cycler) return object.get(name)
+  if (typeof object === 'function') return object.attributes?.get(name)
   if (isText(object) && (name === 'format' || name === 'format_map')) return formatOf(object, name)
+  if (object instanceof Range && (name === 'start' || name === 'stop' || name === 'step')) return object[name]
+  // The tuples of the filter groupby have names for their elements.
+  const named = object instanceof Tuple ? /** @type {any} */ (object).fields?.indexOf(name) : undefined
+  if (named >= 0) return object[named]
   spend(2)
   const found = methodOf(object, name)
   if (found === undefined) return undefined
@@ -85,6 +90,7 @@ function getItem(object, key) {
 
 function orMissing(value, object, name) {
   if (value !== undefined) return value
+  allocate(128)
   return new Undefined(
     `${kind(object)} has no '${isText(name) || isInteger(name) ? str(name).slice(0, 100) : kind(name)}'`,
   )

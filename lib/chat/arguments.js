@@ -22,6 +22,12 @@ function bind(names, defaults, args, kwargs) {
   })
 }
 
+/** A function that takes no keyword arguments. */
+const positional = (run) => (args, kwargs) => {
+  for (const key of kwargs.keys()) throw new TemplateError(`there is no argument '${key}'`)
+  return run(args)
+}
+
 /** Returns the string of an argument that must be a string. */
 function textOf(value) {
   if (!isText(value)) throw new TemplateError(`a string is needed, not ${kind(value)}`)
@@ -39,4 +45,4 @@ function wholeOf(value) {
 
 const wholeOrNull = (value) => (value === null ? null : wholeOf(value))
 
-module.exports = { bind, textOf, textOrNull, wholeOf, wholeOrNull }
+module.exports = { bind, positional, textOf, textOrNull, wholeOf, wholeOrNull }

@@ -10,9 +10,11 @@ const {
   Range,
   TemplateError,
   Undefined,
+  View,
   isNumber,
   isText,
   iterate,
+  keyForm,
   kind,
   numberOf,
   plain,
@@ -114,6 +116,8 @@ function contains(container, value) {
     throw new TemplateError(`a string cannot contain ${kind(value)}`)
   }
   if (container instanceof Dict) return container.has(value)
+  // Keys are looked up, so lists and mappings are refused.
+  if (container instanceof View && container.name === 'dict_keys') keyForm(value)
   if (container instanceof Range && isNumber(value)) return container.has(numberOf(value))
   for (const item of iterate(container)) if (same(item, value, 0)) return true
   return false

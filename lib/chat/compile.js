@@ -7,6 +7,7 @@
 
 const { allocate, allocateList, deeper, spend } = require('./budget.js')
 const { getAttribute, getItem, getSlice } = require('./access.js')
+const { textOf } = require('./arguments.js')
 const { filters } = require('./filters.js')
 const { Loop } = require('./loop.js')
 const { sign } = require('./numbers.js')
@@ -101,7 +102,7 @@ const STATEMENTS = {
 
   FilterBlock({ filters: changes, body }, names) {
     const change = chain(changes, names)
-    return captured(body, names, (written, scope, out) => out.write(str(change(written, scope))))
+    return captured(body, names, (written, scope, out) => out.write(textOf(change(written, scope))))
   },
 
   Generation: ({ body }, names) => captured(body, names, (written, _scope, out) => out.write(written)),
@@ -123,7 +124,7 @@ const STATEMENTS = {
 
   Macro(node, names) {
     const place = names.declare(node.name)
-    const make = macro(`the macro '${node.name}'`, node, names)
+    const make = macro(node.name, node, names)
     return (scope) => {
       spend(2)
       scope.values[place] = make(scope)
@@ -131,12 +132,13 @@ const STATEMENTS = {
   },
 
   CallBlock(node, names) {
-    const make = macro('the call block', node, names)
+    const make = macro(null, node, names)
     const callee = expression(node.call.callee, names)
     const given = argumentsOf(node.call, names)
     return (scope, out) => {
       spend(STEPS_PER_NODE * node.call.size)
       const [args, keywords] = given(scope)
+      if (keywords.has('caller')) throw new TemplateError('two arguments caller')
       out.write(str(call(callee(scope), args, new Map([...keywords, ['caller', make(scope)]]))))
     }
   },
@@ -187,6 +189,14 @@ function assignment(target, names) {
   }
 }
 
+/** jinja2 makes tuples of the elements that pass the condition of a loop with several names. */
+function unpacked(target, value) {
+  if (target.type !== 'Tuple') return value
+  allocateList(target.items.length)
+  const list = items(value)
+  return Tuple.from(target.items, (part, i) => unpacked(part, list[i]))
+}
+
 function loopStatement({ target, iterable, test, isRecursive, body, otherwise }, around) {
   if (isRecursive) around.capture()
   const evaluate = charged(iterable, around)
@@ -201,11 +211,12 @@ function loopStatement({ target, iterable, test, isRecursive, body, otherwise },
   const chosen = (list, scope) => {
     if (passes === undefined) return list
     allocateList(list.length)
-    return Array.from(list).filter((item) => {
+    const passed = Array.from(list).filter((item) => {
       const inner = new Scope(scope, testNames)
       assignTested(item, inner)
       return isTrue(passes(inner))
     })
+    return target.type === 'Tuple' ? passed.map((item) => unpacked(target, item)) : passed
   }
 
   const render = (value, scope, out, depth) => {
@@ -227,8 +238,8 @@ function loopStatement({ target, iterable, test, isRecursive, body, otherwise },
     return isDone ? undefined : rest(new Scope(scope, restNames), out)
   }
 
-  const again = (scope, depth) => (args) => {
-    if (args.length !== 1) throw new TemplateError('a recursive loop takes one value')
+  const again = (scope, depth) => (args, keywords) => {
+    if (args.length !== 1 || keywords.size > 0) throw new TemplateError('a recursive loop takes one value')
     const own = new Output()
     deeper('loops', () => render(args[0], scope, own, depth + 1))
     return own.text()
@@ -241,27 +252,38 @@ function loopStatement({ target, iterable, test, isRecursive, body, otherwise },
  * A function that creates a macro in a scope. The macro sees the values of that scope when it is
  * called.
  */
-function macro(what, { parameters, body, uses }, outer) {
+function macro(name, { parameters, body, uses }, outer) {
+  const what = name === null ? 'the call block' : `the macro '${name}'`
   outer.capture()
   const names = new Names(outer)
-  const words = parameters.map(({ name }) => name)
-  for (const name of [...words, ...uses]) names.declare(name)
+  const words = parameters.map((parameter) => parameter.name)
+  for (const word of [...words, ...uses]) names.declare(word)
+  const attributes = new Map(
+    Object.entries({
+      name,
+      arguments: Tuple.from(words),
+      caller: uses.has('caller'),
+      catch_kwargs: uses.has('kwargs'),
+      catch_varargs: uses.has('varargs'),
+      explicit_caller: words.includes('caller'),
+    }),
+  )
   const defaults = parameters.map(({ value }) => value && charged(value, names))
   const run = block(body, names)
-  return (around) => (args, keywords) => {
+  const runIn = (around) => (args, keywords) => {
     spend(10)
     const scope = new Scope(around, names)
-    const set = (name, value) => {
+    const set = (word, value) => {
       spend(2)
-      scope.values[names.declare(name)] = value
+      scope.values[names.declare(word)] = value
     }
     const rest = new Map(keywords)
     const missing = []
-    words.forEach((name, i) => {
-      const value = i < args.length ? args[i] : rest.get(name)
-      if (i >= args.length) rest.delete(name)
+    words.forEach((word, i) => {
+      const value = i < args.length ? args[i] : rest.get(word)
+      if (i >= args.length) rest.delete(word)
       if (value === undefined && defaults[i] !== undefined) missing.push(i)
-      set(name, value === undefined ? new Undefined(`the argument '${name}' of ${what} is missing`) : value)
+      set(word, value === undefined ? new Undefined(`the argument '${word}' of ${what} is missing`) : value)
     })
     if (uses.has('caller') && !words.includes('caller')) {
       set('caller', rest.get('caller') ?? new Undefined(`${what} was not called by a call block`))
@@ -281,6 +303,7 @@ function macro(what, { parameters, body, uses }, outer) {
     deeper('macros', () => run(scope, out))
     return out.text()
   }
+  return (around) => Object.assign(runIn(around), { attributes })
 }
 
 // Expressions
@@ -465,7 +488,10 @@ function argumentsOf({ args, keywords, list: rest, mapping }, names) {
     if (named.length === 0 && moreNamed === undefined) return [given, NO_KEYWORDS]
     spend(STEPS_PER_KEYWORD * named.length)
     const byName = new Map(named.map(([name, evaluate]) => [name, evaluate(scope)]))
-    for (const [key, value] of moreNamed === undefined ? [] : keywordsOf(moreNamed(scope))) byName.set(key, value)
+    for (const [key, value] of moreNamed === undefined ? [] : keywordsOf(moreNamed(scope))) {
+      if (byName.has(key)) throw new TemplateError(`two arguments ${key}`)
+      byName.set(key, value)
+    }
     return [given, byName]
   }
 }

@@ -6,7 +6,7 @@ const { spend, walk } = require('./budget.js')
 const { wholeOf } = require('./arguments.js')
 const { escaped } = require('./markup.js')
 const { STEPS_PER_BIG_OPERATION, fixed, toInteger } = require('./numbers.js')
-const { quoted, repr, str } = require('./print.js')
+const { hexEscape, quoted, repr, str } = require('./print.js')
 const text = require('./text.js')
 const {
   Dict,
@@ -28,7 +28,7 @@ const PLACE = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^]?)/
 /** `pattern % values`, where `values` is a tuple, a mapping or one value. */
 function percent(pattern, values) {
   const isMarkup = pattern instanceof Markup
-  const args = values instanceof Tuple ? [...values] : [values]
+  let args = values instanceof Tuple ? [...values] : [values]
   // Values with elements by key need not use all of them.
   const hasKeys = values instanceof Dict || values instanceof Undefined || values?.constructor === Array
   let next = 0
@@ -36,11 +36,16 @@ function percent(pattern, values) {
     if (next >= args.length) throw new TemplateError('there are fewer values than places for them')
     return args[next++]
   }
-  const written = text.substitute(plain(pattern), PLACE, ([, key, flags, width, precision, letter]) => {
-    if (letter === '%') return '%'
+  const written = text.substitute(plain(pattern), PLACE, ([whole, key, flags, width, precision, letter]) => {
+    if (whole === '%%') return '%'
+    if (key !== undefined) {
+      // Python takes what follows from the value of the last key.
+      args = [valueOf(values, key)]
+      next = 0
+    }
     const size = width === '*' ? wholeOf(take()) : Number(width ?? 0)
     const digits = precision === '*' ? wholeOf(take()) : precision === undefined ? null : Number(precision)
-    const value = key === undefined ? take() : valueOf(values, key)
+    const value = take()
     return place({ flags, size, digits, letter }, value, isMarkup)
   })
   if (next < args.length && !hasKeys) throw new TemplateError('there are more values than places for them')
@@ -85,7 +90,10 @@ function place({ flags, size, digits, letter }, value, isMarkup) {
 }
 
 const reprOf = (value, isMarkup) => (isMarkup ? escaped(repr(value)) : repr(value))
-const asciiOf = (value) => (isText(value) ? quoted(plain(value), true) : repr(value))
+const asciiOf = (value) =>
+  isText(value)
+    ? quoted(plain(value), true)
+    : text.substitute(repr(value), /[^\x00-\x7f]/gu, ([one]) => hexEscape(one.codePointAt(0)))
 
 function character(value) {
   if (isText(value)) {
@@ -239,11 +247,12 @@ function formatValue(value, spec, isMarkup) {
   if (isMarkup && value instanceof Markup) throw new TemplateError('Markup has no format specification')
   const parts = spec.match(SPEC)
   if (parts === null) throw new TemplateError(`the format specification '${spec}' is not supported`)
-  const [, fillWith, align, sign = '-', alternate, zero, widthText, grouping, precision, type] = parts
+  const [, fillWith, align, givenSign, alternate, zero, widthText, grouping, precision, type] = parts
+  const sign = givenSign ?? '-'
   const width = Number(widthText ?? 0)
   if (!isText(value) && !isNumber(value)) throw new TemplateError('only strings and numbers have format specifications')
   if (isText(value)) {
-    if ((type ?? 's') !== 's' || sign !== '-' || grouping !== undefined)
+    if ((type ?? 's') !== 's' || givenSign !== undefined || grouping !== undefined)
       throw new TemplateError(`'${spec}' is not for strings`)
     const cut = precision === undefined ? plain(value) : text.slice(plain(value), 0, Number(precision), 1)
     return aligned(cut, width, align ?? '<', fillWith ?? (zero ? '0' : ' '))
@@ -256,19 +265,28 @@ function formatValue(value, spec, isMarkup) {
       ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: str(value).replace('-', '') }
       : numberBody(value, { type: type ?? (isFloat ? 'g' : 'd'), sign, isAlternate: alternate !== undefined, digits })
   if (type === undefined && isFloat && !/[.einf]/.test(body.digits)) body.digits += '.0'
-  if (grouping !== undefined) body.digits = grouped(body.digits, grouping)
+  if (grouping !== undefined) {
+    const isDecimal = /[deEfFgG%]/.test(type ?? 'd')
+    if (!isDecimal && (grouping === ',' || !/[boxX]/.test(type)))
+      throw new TemplateError(`'${grouping}' does not go with the type ${type}`)
+    const fills = zero !== undefined && (align === undefined || align === '=') && fillWith === undefined
+    body.digits = grouped(body.digits, grouping, isDecimal ? 3 : 4, fills ? width - body.sign.length : 0)
+  }
   if (align === '=' || (zero !== undefined && align === undefined)) {
     return body.sign + text.padLeft(body.digits, width - body.sign.length, fillWith ?? (zero ? '0' : ' '))
   }
   return aligned(body.sign + body.digits, width, align ?? '>', fillWith ?? (zero ? '0' : ' '))
 }
 
-/** Groups the digits before the point by three. */
-function grouped(digits, by) {
-  const [whole, ...rest] = digits.split('.')
+/** Groups the digits before the point. Zeros before them, up to a width, are in groups as well. */
+function grouped(digits, by, size, width) {
+  const [, whole, rest] = digits.match(/^([\da-fA-F]*)([^]*)$/)
+  const room = width - rest.length
+  const zeros = Math.max(0, Math.ceil((room * size) / (size + 1)) - whole.length)
+  const all = text.padLeft(whole, whole.length + zeros, '0')
   const groups = []
-  for (let end = whole.length; end > 0; end -= 3) groups.unshift(whole.slice(Math.max(0, end - 3), end))
-  return [groups.join(by), ...rest].join('.')
+  for (let end = all.length; end > 0; end -= size) groups.push(all.slice(Math.max(0, end - size), end))
+  return groups.reverse().join(by) + rest
 }
 
 function aligned(written, width, align, fillWith) {

@@ -152,6 +152,9 @@ function* slices(value, count, fill) {
   }
 }
 
+/** The names of the elements of a group. */
+const GROUP = ['grouper', 'list']
+
 function groupBy(value, path, otherwise, caseSensitive) {
   const names = attributePath(path)
   const key = (one) => {
@@ -168,7 +171,7 @@ function groupBy(value, path, otherwise, caseSensitive) {
     else groups.push([isTrue(caseSensitive) ? its : follow(one, names, otherwise), [one]])
     last = its
   }
-  return groups.map(([name, list]) => Object.assign(tuple(name, list), { fields: ['grouper', 'list'] }))
+  return groups.map(([name, list]) => Object.assign(tuple(name, list), { fields: GROUP }))
 }
 
 function sum(value, path, start) {

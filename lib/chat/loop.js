@@ -1,9 +1,10 @@
 'use strict'
 
-// The variable `loop` of loops.
+// The variable `loop` of loops, and the cyclers that templates make.
 
 const { spend } = require('./budget.js')
 const { equals } = require('./compare.js')
+const { positional } = require('./arguments.js')
 const { TemplateError, Tuple, Undefined } = require('./values.js')
 
 class Loop {
@@ -52,9 +53,9 @@ class Loop {
       case 'nextitem':
         return this.#neighbour(at + 1)
       case 'cycle':
-        return (args) => this.#cycle(args)
+        return positional((args) => this.#cycle(args))
       case 'changed':
-        return (args) => this.#changed(Tuple.from(args))
+        return positional((args) => this.#changed(Tuple.from(args)))
       default:
         return undefined
     }
@@ -78,4 +79,43 @@ class Loop {
   }
 }
 
-module.exports = { Loop }
+/** jinja2's cycler: repeats its values. */
+class Cycler {
+  #values
+  #at = 0
+
+  constructor(values) {
+    this.#values = values
+  }
+
+  /** Returns the attribute with a name, or undefined. */
+  get(name) {
+    spend(1)
+    switch (name) {
+      case 'items':
+        return this.#values
+      case 'pos':
+        return this.#at
+      case 'current':
+        return this.#values[this.#at]
+      case 'next':
+        return positional(() => this.#values[this.#step((this.#at + 1) % this.#values.length)])
+      case 'reset':
+        return positional(() => {
+          this.#step(0)
+          return null
+        })
+      default:
+        return undefined
+    }
+  }
+
+  /** Changes the position, and returns the one before. */
+  #step(to) {
+    const before = this.#at
+    this.#at = to
+    return before
+  }
+}
+
+module.exports = { Cycler, Loop }

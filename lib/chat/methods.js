@@ -5,40 +5,61 @@
 // arguments.
 
 const { allocateList } = require('./budget.js')
-const { bind, textOf, textOrNull, wholeOf, wholeOrNull } = require('./arguments.js')
+const { bind, positional, textOf, textOrNull, wholeOf, wholeOrNull } = require('./arguments.js')
 const { same } = require('./compare.js')
 const { formatFields } = require('./format.js')
 const { asMarkup, escaped } = require('./markup.js')
 const text = require('./text.js')
 const {
   Dict,
+  Float,
   Markup,
   Range,
   TemplateError,
   Tuple,
   View,
+  isNumber,
   isText,
   isTrue,
   items,
+  iterate,
   kind,
   plain,
   textLength,
   tuple,
 } = require('./values.js')
 
+const NO_KEYWORDS = new Map()
+
 const method = (names, defaults, run) => (self, args, kwargs) => run(self, ...bind(names, defaults, args, kwargs))
+/** A method whose arguments have no names in Python. */
+const unnamed = (names, defaults, run) => {
+  const bound = method(names, defaults, run)
+  return (self, args, kwargs) => positional((given) => bound(self, given, NO_KEYWORDS))(args, kwargs)
+}
 const simple = (run) => method([], [], run)
 
 /** A method with an optional set of characters. */
-const stripper = (start, end) => method(['chars'], [null], (self, set) => text.strip(self, textOrNull(set), start, end))
+const stripper = (start, end) =>
+  unnamed(['chars'], [null], (self, set) => text.strip(self, textOrNull(set), start, end))
 const splitter = (split) =>
   method(['sep', 'maxsplit'], [null, -1], (self, separator, most) => split(self, textOrNull(separator), wholeOf(most)))
 const all = (pattern) => simple((self) => text.consistsOf(self, pattern))
 
+/** The part of a string that is searched, or undefined if it does not exist. */
+function part(self, start, end) {
+  if (start === null && end === null) return self
+  const [from, to] = [wholeOrNull(start), wholeOrNull(end)]
+  const length = from === null && to === null ? 0 : textLength(self)
+  if (from !== null && place(self, from) > (to === null ? length : Math.min(length, place(self, to)))) return undefined
+  return text.slice(self, from, to, 1)
+}
+
 /** Tests whether a string starts or ends with one of several strings. */
 const edge = (is) =>
-  method(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
-    const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
+  unnamed(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
+    const within = part(self, start, end)
+    if (within === undefined) return false
     if (isText(wanted)) return is(within, plain(wanted))
     if (!(wanted instanceof Tuple))
       throw new TemplateError(`a string or a tuple of strings is needed, not ${kind(wanted)}`)
@@ -47,10 +68,10 @@ const edge = (is) =>
 
 /** The index of a string in another one, in code points, or -1. `find` searches. */
 const finder = (find) =>
-  method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
+  unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
     const from = start === null ? 0 : place(self, wholeOf(start))
-    const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
-    if (from > textLength(self)) return -1
+    const within = part(self, start, end)
+    if (within === undefined) return -1
     const at = find(within, textOf(sub))
     return at < 0 ? -1 : from + textLength(within.slice(0, at))
   })
@@ -67,7 +88,7 @@ const found = (at) => {
 }
 
 const partition = (find, otherwise) =>
-  method(['sep'], [], (self, separator) => {
+  unnamed(['sep'], [], (self, separator) => {
     const by = textOf(separator)
     if (by === '') throw new TemplateError('a string cannot be divided at an empty separator')
     const at = find(self, by)
@@ -84,16 +105,21 @@ function texts(parts) {
 const first = finder(text.find)
 const last = finder(text.findLast)
 
+/** Characters with the numeric type of digits. */
+const DIGITS =
+  /^[\p{Nd}\xb2\xb3\xb9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792\u{10a40}-\u{10a43}\u{10e60}-\u{10e68}\u{11052}-\u{1105a}\u{1f100}-\u{1f10a}]+$/u
+/** Numbers, and Chinese characters that are numbers. */
+const NUMERIC =
+  /^[\p{N}㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零\uf96b\uf973\uf978\uf9b2\uf9d1\uf9d3\uf9fd\u{20001}\u{20064}\u{200e2}\u{20121}\u{2092a}\u{20983}\u{2098c}\u{2099c}\u{20aea}\u{20afd}\u{20b19}\u{22390}\u{22998}\u{23b1b}\u{2626d}\u{2f890}]+$/u
+
 const STRING = {
   capitalize: simple(text.capitalize),
   casefold: simple(text.caseFold),
-  center: method(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
-  count: method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) =>
-    text.count(
-      start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1),
-      textOf(sub),
-    ),
-  ),
+  center: unnamed(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
+  count: unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
+    const within = part(self, start, end)
+    return within === undefined ? 0 : text.count(within, textOf(sub))
+  }),
   endswith: edge(text.endsWith),
   expandtabs: method(['tabsize'], [8], (self, size) => text.expandTabs(self, wholeOf(size))),
   find: first,
@@ -102,23 +128,25 @@ const STRING = {
   isalpha: all(/^\p{L}+$/u),
   isascii: all(/^[\x00-\x7f]*$/),
   isdecimal: all(/^\p{Nd}+$/u),
-  isdigit: all(/^[\p{Nd}\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u2460-\u2468]+$/u),
+  isdigit: all(DIGITS),
   isidentifier: all(/^[\p{XIDS}_]\p{XIDC}*$/u),
   islower: simple(text.isLower),
-  isnumeric: all(/^\p{N}+$/u),
+  isnumeric: all(NUMERIC),
   isprintable: simple((self) => !text.consistsOf(self, /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u)),
   isspace: simple((self) => self !== '' && text.strip(self, null, true, false) === ''),
-  istitle: simple((self) => text.title(self) === self && text.consistsOf(self, /\p{Cased}/u)),
+  istitle: simple(text.isTitle),
   isupper: simple(text.isUpper),
-  join: method(['iterable'], [], (self, parts) => text.join(texts(parts), self)),
-  ljust: method(['width', 'fillchar'], [' '], (self, width, fill) => text.padRight(self, wholeOf(width), textOf(fill))),
+  join: unnamed(['iterable'], [], (self, parts) => text.join(texts(parts), self)),
+  ljust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) =>
+    text.padRight(self, wholeOf(width), textOf(fill)),
+  ),
   lower: simple(text.lower),
   lstrip: stripper(true, false),
   partition: partition(text.find, (self) => tuple(self, '', '')),
-  removeprefix: method(['prefix'], [], (self, prefix) =>
+  removeprefix: unnamed(['prefix'], [], (self, prefix) =>
     text.startsWith(self, textOf(prefix)) ? self.slice(plain(prefix).length) : self,
   ),
-  removesuffix: method(['suffix'], [], (self, suffix) =>
+  removesuffix: unnamed(['suffix'], [], (self, suffix) =>
     text.endsWith(self, textOf(suffix)) ? self.slice(0, self.length - plain(suffix).length) : self,
   ),
   replace: method(['old', 'new', 'count'], [-1], (self, old, by, most) =>
@@ -126,7 +154,7 @@ const STRING = {
   ),
   rfind: last,
   rindex: index(last),
-  rjust: method(['width', 'fillchar'], [' '], (self, width, fill) => text.padLeft(self, wholeOf(width), textOf(fill))),
+  rjust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) => text.padLeft(self, wholeOf(width), textOf(fill))),
   rpartition: partition(text.findLast, (self) => tuple('', '', self)),
   rsplit: splitter(text.splitRight),
   rstrip: stripper(false, true),
@@ -137,7 +165,7 @@ const STRING = {
   swapcase: simple(text.swapCase),
   title: simple(text.title),
   upper: simple(text.upper),
-  zfill: method(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
+  zfill: unnamed(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
 }
 
 /** The methods `format` and `format_map` need a function that looks up parts of values. */
@@ -167,13 +195,21 @@ function* placesOf(list, value) {
   for (const [at, item] of items(list).entries()) if (same(item, value, 0)) yield at
 }
 
+function indexIn(self, value, start, stop) {
+  if (self instanceof Range && (start !== 0 || stop !== null))
+    throw new TemplateError('index of a range takes one value')
+  const [from, to] = text.bounds(self.length, wholeOf(start), wholeOrNull(stop), 1)
+  for (const at of placesOf(self, value)) if (at >= from) return found(at < to ? at : -1)
+  return found(-1)
+}
+
 const LIST = {
-  count: method(['value'], [], (self, value) => {
+  count: unnamed(['value'], [], (self, value) => {
     let count = 0
     for (const at of placesOf(self, value)) count += at >= 0 ? 1 : 0
     return count
   }),
-  index: method(['value'], [], (self, value) => found(placesOf(self, value).next().value ?? -1)),
+  index: unnamed(['value', 'start', 'stop'], [0, null], indexIn),
 }
 const ONLY_LIST = {
   ...LIST,
@@ -186,7 +222,8 @@ const LIST_CHANGES = ['append', 'clear', 'extend', 'insert', 'pop', 'remove', 'r
 
 const DICT = {
   copy: simple((self) => new Dict(self.entries())),
-  get: method(['key', 'default'], [null], (self, key, otherwise) => {
+  fromkeys: (_self, args, kwargs) => fromKeys(args, kwargs),
+  get: unnamed(['key', 'default'], [null], (self, key, otherwise) => {
     const value = self.get(key)
     return value === undefined ? otherwise : value
   }),
@@ -196,6 +233,39 @@ const DICT = {
 }
 const DICT_CHANGES = ['clear', 'pop', 'popitem', 'setdefault', 'update']
 
+/** dict.fromkeys(): a mapping of keys to one value. */
+const fromKeys = positional((args) => {
+  const [keys, value] = bind(['iterable', 'value'], [null], args, NO_KEYWORDS)
+  const result = new Dict()
+  for (const key of iterate(keys)) result.set(key, value)
+  return result
+})
+
+// Attributes in Python that are not supported. Without an error, they would look undefined.
+const OF_TEXT = ['encode', 'maketrans', 'translate']
+const OF_MARKUP = [...OF_TEXT, 'escape', 'striptags', 'unescape']
+const OF_NUMBER = ['as_integer_ratio', 'conjugate', 'imag', 'is_integer', 'real']
+const OF_FLOAT = [...OF_NUMBER, 'fromhex', 'hex']
+const OF_INTEGER = [...OF_NUMBER, 'bit_count', 'bit_length', 'denominator', 'from_bytes', 'numerator', 'to_bytes']
+const OF_VIEW = ['isdisjoint', 'mapping']
+
+function unsupported(value, name) {
+  const names =
+    typeof value === 'string'
+      ? OF_TEXT
+      : value instanceof Markup
+        ? OF_MARKUP
+        : value instanceof Float
+          ? OF_FLOAT
+          : isNumber(value)
+            ? OF_INTEGER
+            : value instanceof View
+              ? OF_VIEW
+              : []
+  if (names.includes(name)) throw new TemplateError(`${kind(value)}.${name} is not supported`)
+  return undefined
+}
+
 function viewOf(name, list) {
   allocateList(list.length)
   return Object.assign(View.from(list), { name })
@@ -204,7 +274,9 @@ function viewOf(name, list) {
 /**
  * The method of a value by name, or undefined. `isRefused` means that it would change the value.
  */
-function methodOf(value, name) {
+const methodOf = (value, name) => supported(value, name) ?? unsupported(value, name)
+
+function supported(value, name) {
   if (typeof value === 'string') return Object.hasOwn(STRING, name) ? { run: STRING[name] } : undefined
   if (value instanceof Markup) return Object.hasOwn(STRING, name) ? { run: markupMethod(name) } : undefined
   if (value instanceof Dict) return entryOf(DICT, DICT_CHANGES, name)
@@ -218,4 +290,4 @@ function entryOf(methods, changes, name) {
   return changes.includes(name) ? { isRefused: true } : undefined
 }
 
-module.exports = { formatMethod, methodOf }
+module.exports = { formatMethod, fromKeys, methodOf }

@@ -36,8 +36,13 @@ function parse(source) {
 }
 
 class Parser extends TokenReader {
-  /** The implicit names that each enclosing macro uses. */
+  /** The implicit names that each enclosing macro uses, and those that it has not set before. */
   #macros = []
+  /** Number of enclosing loops, in whose parts the name `loop` cannot be set. */
+  #loops = 0
+  /** Whether statements are in the body of a loop, outside of macros and call blocks in it. */
+  #canBreak = false
+  #isTarget = false
 
   template() {
     const body = this.#body([])
@@ -80,9 +85,17 @@ class Parser extends TokenReader {
    * consumed.
    */
   #block(...ends) {
+    return this.#blockOf(ends, this.#canBreak)
+  }
+
+  /** The same for a body in which `break` and `continue` are allowed, or not. */
+  #blockOf(ends, canBreak) {
     this.skip(':')
     this.expect('block_end')
+    const before = this.#canBreak
+    this.#canBreak = canBreak
     const body = this.#body(ends)
+    this.#canBreak = before
     return [body, this.expect('name')]
   }
 
@@ -106,11 +119,13 @@ class Parser extends TokenReader {
       case 'with':
         return [this.#with()]
       case 'generation': {
-        const [body] = this.#block('endgeneration')
+        // In transformers it is a call block.
+        const [body] = this.#blockOf(['endgeneration'], false)
         return [this.node('Generation', { body })]
       }
       case 'break':
       case 'continue':
+        if (!this.#canBreak) throw new TemplateError(`'${name}' outside of a loop`)
         return [this.node(name === 'break' ? 'Break' : 'Continue', {})]
       case 'print':
         return this.#print()
@@ -147,13 +162,16 @@ class Parser extends TokenReader {
   }
 
   #for() {
+    this.#loops++
     const target = this.#target({ end: 'in' })
     this.expectName('in')
     const iterable = this.#tuple({ withCondition: false, end: 'recursive' })
     const test = this.skip('if') ? this.#expression() : undefined
     const isRecursive = this.skip('recursive')
-    const [body, end] = this.#block('endfor', 'else')
-    const otherwise = end === 'else' ? this.#block('endfor')[0] : []
+    const [body, end] = this.#blockOf(['endfor', 'else'], true)
+    // jinja2 renders a recursive loop in a function, which `break` in its `else` cannot leave.
+    const otherwise = end === 'else' ? this.#blockOf(['endfor'], this.#canBreak && !isRecursive)[0] : []
+    this.#loops--
     return this.node('For', { target, iterable, test, isRecursive, body, otherwise })
   }
 
@@ -169,14 +187,19 @@ class Parser extends TokenReader {
    */
   #macroBody(parameters, end) {
     const uses = new Set()
-    this.#macros.push(uses)
-    const [body] = this.#block(end)
+    this.#macros.push({ uses, unset: new Set(IMPLICIT) })
+    const [body] = this.#blockOf([end], false)
     this.#macros.pop()
+    const ofCaller = parameters.find(({ name }) => name === 'caller')
+    if (uses.has('caller') && ofCaller !== undefined && ofCaller.value === undefined)
+      throw new TemplateError('the parameter caller needs a default')
+    for (const { name } of parameters) if (name !== 'caller') uses.delete(name)
     return { parameters, body, uses }
   }
 
   #parameters() {
     const parameters = []
+    const names = new Set()
     this.expect('(')
     while (this.type !== ')') {
       if (parameters.length > 0) this.expect(',')
@@ -185,6 +208,9 @@ class Parser extends TokenReader {
       const value = this.skip('=') ? this.#expression() : undefined
       if (value === undefined && parameters.at(-1)?.value !== undefined)
         throw new TemplateError(`the parameter ${name} needs a default`)
+      if (names.has(name)) throw new TemplateError(`two parameters ${name}`)
+      names.add(name)
+      this.#setImplicit(name)
       parameters.push({ name, value })
     }
     this.expect(')')
@@ -195,6 +221,7 @@ class Parser extends TokenReader {
     const parameters = this.type === '(' ? this.#parameters() : []
     const call = this.#expression()
     if (call.type !== 'Call') throw new TemplateError('a call block needs a call')
+    if (call.keywords.some(({ name }) => name === 'caller')) throw new TemplateError('two arguments caller')
     return this.node('CallBlock', { call, ...this.#macroBody(parameters, 'endcall') })
   }
 
@@ -202,7 +229,7 @@ class Parser extends TokenReader {
     const values = []
     while (this.type !== 'block_end') {
       if (values.length > 0) this.expect(',')
-      const target = this.#target({})
+      const target = this.#target({ canBeLoop: true })
       this.expect('=')
       values.push({ target, value: this.#expression() })
     }
@@ -212,16 +239,27 @@ class Parser extends TokenReader {
   /**
    * A target of an assignment: a name, several names, or in `set` an attribute of a namespace.
    *
-   * @param {{ end?: string, withNamespace?: boolean }} options `end`: the name after the target
+   * @param {{ end?: string, withNamespace?: boolean, canBeLoop?: boolean }} options `end`: the name
+   *   after the target; `canBeLoop`: whether it can be named `loop` inside of loops
    */
-  #target({ end, withNamespace = false }) {
+  #target({ end, withNamespace = false, canBeLoop = this.#loops === 0 }) {
+    this.#isTarget = true
     const target = this.#tuple({ end, parse: () => this.#primary(withNamespace) })
+    this.#isTarget = false
     const check = (node) => {
       if (node.type === 'Tuple') return node.items.forEach(check)
-      if (node.type !== 'Name' && node.type !== 'NamespaceAttribute') throw new TemplateError('only names can be set')
+      if (node.type === 'NamespaceAttribute') return undefined
+      if (node.type !== 'Name') throw new TemplateError('only names can be set')
+      if (node.name === 'loop' && !canBeLoop) throw new TemplateError("'loop' cannot be set in a loop")
+      return this.#setImplicit(node.name)
     }
     check(target)
     return target
+  }
+
+  /** As in jinja2, a macro has no implicit name that it sets before it uses it. */
+  #setImplicit(name) {
+    for (const { unset } of this.#macros) unset.delete(name)
   }
 
   // Expressions, from the lowest to the highest precedence of operators
@@ -370,7 +408,7 @@ class Parser extends TokenReader {
     if (CONSTANTS.has(name)) return this.node('Constant', { value: CONSTANTS.get(name) })
     if (withNamespace && this.skip('.'))
       return this.node('NamespaceAttribute', { name, attribute: this.expect('name') })
-    if (IMPLICIT.includes(name)) for (const uses of this.#macros) uses.add(name)
+    if (!this.#isTarget) for (const { uses, unset } of this.#macros) if (unset.has(name)) uses.add(name)
     return this.node('Name', { name })
   }
 
@@ -453,6 +491,7 @@ class Parser extends TokenReader {
   /** The arguments of a call: values, named values, `*list` and `**mapping`. */
   #arguments() {
     const given = { args: [], keywords: [], list: undefined, mapping: undefined, all: [] }
+    const names = new Set()
     const check = (isAllowed) => {
       if (!isAllowed) throw new TemplateError('arguments of a call in a wrong order')
     }
@@ -475,6 +514,8 @@ class Parser extends TokenReader {
         check(given.mapping === undefined)
         const name = this.expect('name')
         this.take()
+        if (names.has(name)) throw new TemplateError(`two arguments ${name}`)
+        names.add(name)
         given.keywords.push({ name, value: value() })
       } else {
         check(given.list === undefined && given.mapping === undefined && given.keywords.length === 0)

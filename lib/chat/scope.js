@@ -1,7 +1,7 @@
 'use strict'
 
 const { allocateList, spend } = require('./budget.js')
-const { Undefined } = require('./values.js')
+const { TemplateError, Undefined } = require('./values.js')
 
 const STEPS_PER_HOP = 1 / 16
 const STEPS_PER_CLEARED_NAME = 1 / 16
@@ -70,6 +70,8 @@ class Names {
         if (value !== undefined) return value
       }
       spend(0.25)
+      // In jinja2 it gives access to blocks of templates, and hides a variable of this name.
+      if (name === 'self') throw new TemplateError("'self' is not supported")
       return globals.get(name) ?? missing(globals, name)
     }
   }

@@ -5,18 +5,18 @@
 
 const { error } = require('../errors.js')
 const { CHAT_DEFAULTS, limits } = require('../limits.js')
-const { bind, textOf, wholeOf } = require('./arguments.js')
+const { bind, textOf } = require('./arguments.js')
 const { Budget, LimitError, spend, within } = require('./budget.js')
 const { compile } = require('./compile.js')
 const { fromJs, toJs } = require('./convert.js')
+const { GLOBALS } = require('./globals.js')
 const { str } = require('./print.js')
 const { strftime } = require('./strftime.js')
-const { Dict, Namespace, Range, TemplateError, isText, items, iterate, plain } = require('./values.js')
+const { TemplateError } = require('./values.js')
 
 /** Maximum number of characters of a template, and of all cached templates together. */
 const MAX_SOURCE = 1 << 19
 const MAX_COMPILED = 32
-const MAX_RANGE = 100_000
 
 /** A template refused the messages. */
 class Refusal extends Error {}
@@ -58,7 +58,7 @@ function render(source, variables, finish = (text) => text, budget = new Budget(
   return guarded(
     () =>
       within(budget, () => {
-        const globals = new Map(Object.entries(GLOBALS))
+        const globals = new Map(Object.entries({ ...GLOBALS, ...OWN_GLOBALS }))
         for (const [name, value] of Object.entries(variables)) {
           if (value !== undefined) globals.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
         }
@@ -70,8 +70,10 @@ function render(source, variables, finish = (text) => text, budget = new Budget(
 
 /** Wraps a function of the caller for templates. */
 function foreign(run) {
-  return (args) => {
+  return (args, kwargs) => {
     spend(30)
+    // JavaScript has no names of arguments, so a value could only be dropped or guessed.
+    if (kwargs.size > 0) throw new TemplateError('a function of the caller takes no named arguments')
     const given = args.map((value) => toJs(value))
     let result
     try {
@@ -118,7 +120,8 @@ function limitError({ message, option, allowed, cause }) {
   return Object.assign(thrown, { limit: option, allowed })
 }
 
-const GLOBALS = {
+/** The functions of transformers. globals.js has those of jinja2. */
+const OWN_GLOBALS = {
   raise_exception(args, kwargs) {
     const [message] = bind(['message'], [], args, kwargs)
     throw new Refusal(str(message))
@@ -127,38 +130,6 @@ const GLOBALS = {
     const [format] = bind(['format'], [], args, kwargs)
     return strftime(new Date(), textOf(format))
   },
-  range(args) {
-    const numbers = args.map(wholeOf)
-    const [start, stop, step = 1] = numbers.length === 1 ? [0, numbers[0]] : numbers
-    if (step === 0 || stop === undefined || numbers.length > 3)
-      throw new TemplateError('range takes one to three integers, and no step of 0')
-    const range = new Range(start, stop, step)
-    if (range.length > MAX_RANGE) throw new TemplateError(`a range has ${MAX_RANGE} numbers at most`)
-    return range
-  },
-  namespace(args, kwargs) {
-    const attributes = dict(args, kwargs)
-    const hidden = attributes.keys().find((name) => isText(name) && plain(name).startsWith('_'))
-    if (hidden !== undefined)
-      throw new TemplateError(`the attribute ${str(hidden)} of a namespace must not begin with _`)
-    return new Namespace(attributes)
-  },
-  dict,
-}
-
-/** Python's dict(): from a mapping or pairs, and keyword arguments. */
-function dict(args, kwargs) {
-  if (args.length > 1) throw new TemplateError('dict takes one mapping or list of pairs')
-  const result = new Dict()
-  for (const one of args) {
-    for (const pair of one instanceof Dict ? one.entries() : iterate(one)) {
-      const [key, value] = items(pair)
-      if (value === undefined || items(pair).length !== 2) throw new TemplateError('dict takes pairs')
-      result.set(key, value)
-    }
-  }
-  for (const [key, value] of kwargs) result.set(key, value)
-  return result
 }
 
 module.exports = { guarded, render }

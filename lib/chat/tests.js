@@ -4,6 +4,7 @@
 
 const { bind, textOf } = require('./arguments.js')
 const { compare, contains, equals } = require('./compare.js')
+const { Loop } = require('./loop.js')
 const { arithmetic } = require('./numbers.js')
 const { str } = require('./print.js')
 const text = require('./text.js')
@@ -51,7 +52,7 @@ const TESTS = {
   '>': greater,
   '>=': greaterOrEqual,
   boolean: simple((value) => typeof value === 'boolean'),
-  callable: simple((value) => typeof value === 'function' || value instanceof Undefined || value?.call !== undefined),
+  callable: simple((value) => typeof value === 'function' || value instanceof Undefined || value instanceof Loop),
   defined: simple((value) => !(value instanceof Undefined)),
   divisibleby: against((value, by) => rest(value, by) === 0),
   eq: equal,
@@ -65,7 +66,7 @@ const TESTS = {
   gt: greater,
   in: against((value, container) => contains(container, value)),
   integer: simple(isInteger),
-  iterable: simple((value) => hasLength(value) || value instanceof Generator),
+  iterable: simple((value) => hasLength(value) || value instanceof Generator || value instanceof Loop),
   le: lessOrEqual,
   lessthan: less,
   lower: simple((value) => text.isLower(str(value))),

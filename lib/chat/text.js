@@ -191,10 +191,12 @@ function lower(text) {
 }
 
 /**
- * str.casefold, which expands letters and has no final sigma. The dotless i does not become an i.
+ * str.casefold, which expands letters and has no final sigma. The dotless i does not become an i,
+ * and Cherokee becomes upper case.
  */
 function caseFold(text) {
-  const fold = (part) => replace(lower(upper(lower(part))), 'ς', 'σ', -1)
+  const cherokee = (part) => substitute(part, /[\uab70-\uabbf\u13f8-\u13fd]+/g, ([one]) => one.toUpperCase())
+  const fold = (part) => cherokee(replace(lower(upper(lower(part))), 'ς', 'σ', -1))
   return join(split(text, 'ı', -1).map(fold), 'ı')
 }
 
@@ -205,25 +207,36 @@ function charged(before, after) {
 
 function capitalize(text) {
   const first = String.fromCodePoint(text.codePointAt(0) ?? 0).length
-  return text === '' ? '' : titleCase(text.slice(0, first)) + lower(text.slice(first))
+  return text === '' ? '' : titleCase(text.slice(0, first)) + lowerAfter(text.slice(0, first), text.slice(first))
 }
 
-// Characters whose title case differs from their upper case: digraphs, and characters that become
-// several letters.
-const titleCase = (character) => {
+/** The lower case of `rest` behind `first`. A sigma has another form at the end of a word. */
+const lowerAfter = (first, rest) => (rest === '' ? '' : lower(first + rest).slice(first.toLowerCase().length))
+
+const DIGRAPHS = { Ǆ: 'ǅ', Ǉ: 'ǈ', Ǌ: 'ǋ', Ǳ: 'ǲ' }
+
+/** The title case of a character, which can differ from its upper case. */
+function titleCase(character) {
   const changed = upper(character)
-  return [...changed].length === 1 && !/[\u01c4-\u01cc\u01f1-\u01f3]/.test(changed) ? changed : titled(changed)
-}
-const titled = (changed) => {
-  const digraph = { Ǆ: 'ǅ', Ǉ: 'ǈ', Ǌ: 'ǋ', Ǳ: 'ǲ' }[changed]
-  if (digraph !== undefined) return digraph
+  const code = character.charCodeAt(0)
+  // Georgian letters have an upper case for words only.
+  if (character === changed || /[\u10d0-\u10ff\p{Lt}]/u.test(character)) return DIGRAPHS[character] ?? character
+  if (code >= 0x1f80 && code < 0x2000 && changed.length > 1) return greekTitleCase(code, changed) ?? changed
+  if (changed.length === 1 || character === 'ŉ') return DIGRAPHS[changed] ?? changed
   const [head, ...tail] = changed
   return head + tail.join('').toLowerCase()
 }
 
+/** Letters with an iota subscript, which becomes a letter in upper case only. */
+function greekTitleCase(code, changed) {
+  if (code < 0x1fb0) return String.fromCharCode(code | 8)
+  if (!changed.endsWith('Ι')) return undefined
+  return (code & 0xf) === 3 ? String.fromCharCode(code + 9) : `${changed.slice(0, -1)}\u0345`
+}
+
 /** str.title: a cased letter becomes lower case after another one, else title case. */
 function title(text) {
-  return substitute(text, /(\p{Cased})(\p{Cased}*)/gu, ([, first, rest]) => titleCase(first) + lower(rest))
+  return substitute(text, /(\p{Cased})(\p{Cased}*)/gu, ([, first, rest]) => titleCase(first) + lowerAfter(first, rest))
 }
 
 /**
@@ -249,16 +262,25 @@ function titleWords(text) {
 }
 
 function swapCase(text) {
-  return substitute(text, /\p{Cased}/gu, ([one]) => (one === one.toUpperCase() ? one.toLowerCase() : one.toUpperCase()))
+  return substitute(text, /(\p{Uppercase})|\p{Lowercase}/gu, ([one, large]) =>
+    large === undefined ? one.toUpperCase() : one.toLowerCase(),
+  )
 }
 
-/** Whether there are cased letters, and all have the case of `change`. */
-function isCased(text, change) {
+/** Whether a text has a match of the first pattern, and none of the second. */
+function isCased(text, wanted, unwanted) {
   walk(text.length)
-  return /\p{Cased}/u.test(text) && text === change(text)
+  return wanted.test(text) && !unwanted.test(text)
 }
-const isLower = (text) => isCased(text, lower)
-const isUpper = (text) => isCased(text, upper)
+const isLower = (text) => isCased(text, /\p{Lowercase}/u, /[\p{Uppercase}\p{Lt}]/u)
+const isUpper = (text) => isCased(text, /\p{Uppercase}/u, /[\p{Lowercase}\p{Lt}]/u)
+/** Large letters stand only at the start of words, and small ones only behind other letters. */
+const isTitle = (text) =>
+  isCased(
+    text,
+    /[\p{Uppercase}\p{Lt}]/u,
+    /[\p{Uppercase}\p{Lt}\p{Lowercase}][\p{Uppercase}\p{Lt}]|(?<![\p{Uppercase}\p{Lt}\p{Lowercase}])\p{Lowercase}/u,
+  )
 
 /** Whether a text matches a pattern for all its characters, such as /^\p{L}+$/u. */
 function consistsOf(text, pattern) {
@@ -403,6 +425,7 @@ module.exports = {
   findLast,
   isLower,
   isSpace,
+  isTitle,
   isUpper,
   join,
   lower,

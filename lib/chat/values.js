@@ -88,7 +88,10 @@ class Range {
   }
 }
 
-/** The result of filters such as map: elements that are computed on access, once. */
+/**
+ * The result of filters such as map: elements that are computed on access, once. The operator `in`
+ * leaves those after the one that it finds.
+ */
 class Generator {
   #iterator
 
@@ -101,7 +104,7 @@ class Generator {
   }
 
   [Symbol.iterator]() {
-    return this.#iterator
+    return this
   }
 }
 
@@ -194,7 +197,9 @@ function keyForm(key, depth = 0) {
   if (key instanceof Float) return Number.isInteger(key.value) ? integer(key.value) : key.value
   if (key instanceof Undefined) return UNDEFINED
   if (key instanceof Tuple) return tupleForm(key, depth)
-  if (key instanceof Dict || key?.constructor === Array) throw new TemplateError(`${kind(key)} cannot be a key`)
+  const isView = key instanceof View && key.name !== 'dict_values'
+  if (key instanceof Dict || isView || key?.constructor === Array)
+    throw new TemplateError(`${kind(key)} cannot be a key`)
   return key
 }
 
@@ -340,6 +345,7 @@ module.exports = {
   isTrue,
   items,
   iterate,
+  keyForm,
   kind,
   length,
   numberOf,

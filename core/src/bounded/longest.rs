@@ -476,7 +476,8 @@ impl Prefixes<'_> {
 
     /// Extends a prefix so that it ends with an added token that has to be a word by itself. It is
     /// found at the end of a prefix although the text continues with a letter, so the tokens of the
-    /// whole text do not show it.
+    /// whole text do not show it. A token that includes the white space before it is not shown if
+    /// the text was encoded up to somewhere within it.
     fn with_single_word(
         &mut self,
         encoder: &mut Encoder,

@@ -85,8 +85,8 @@ pub(crate) struct Prefixes<'a> {
     pub(super) encoded: usize,
     /// Whether all of the tokens were encoded at once.
     pub(super) is_of_one_piece: bool,
-    /// The added tokens that have to be words by themselves: the first [`MAX_SINGLE_WORD_BYTES`]
-    /// bytes.
+    /// The added tokens that have to be words by themselves, or that include the white space before
+    /// them: the first [`MAX_SINGLE_WORD_BYTES`] bytes.
     pub(super) single_words: Vec<&'a AddedToken>,
     /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
@@ -118,7 +118,7 @@ impl<'a> Prefixes<'a> {
         let tokens = tokenizer.pipeline.added_tokens.tokens();
         let added = tokens.iter().map(|token| token.content.len() + 4).max();
         let mut bytes = 0;
-        let single_words = tokens.iter().filter(|token| token.single_word).take_while(|word| {
+        let single_words = tokens.iter().filter(|token| token.single_word || token.lstrip).take_while(|word| {
             bytes += word.content.len();
             bytes <= MAX_SINGLE_WORD_BYTES
         });

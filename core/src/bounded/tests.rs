@@ -25,8 +25,14 @@ fn check(tokenizer: &Tokenizer, name: &str, text: &str, limit: usize) {
     let expected = longest_by_trying_all(tokenizer, text, limit);
     let length = found.map(|found| found.length);
     // If prefixes are encoded from the start of the text, the search can reach its limit before it
-    // has found the longest one.
-    let can_be_shorter = tokenizer.encodes_from_start() && length.is_some() && length <= expected;
+    // has found the longest one. If offsets do not show where tokens are, because the model drops
+    // characters, bisection finds a prefix, but not always the longest one.
+    // After an added token that includes more white space than the limit has tokens, the search is
+    // not repeated.
+    let added = tokenizer.pipeline.added_tokens.tokens();
+    let has_long_space = added.iter().any(|token| token.lstrip && text.contains(&format!("      {}", token.content)));
+    let is_searched_in_part = tokenizer.encodes_from_start() || !tokenizer.places_are_known() || has_long_space;
+    let can_be_shorter = is_searched_in_part && length.is_some() && length <= expected;
     assert!(length == expected || can_be_shorter, "{name}: {text:?}, {limit}: {length:?}, {expected:?}");
     if let Some(found) = found {
         let count = tokenizer.count(text[..found.length].into(), &options());
@@ -220,6 +226,25 @@ fn a_token_that_has_to_be_a_word_by_itself_ends_a_prefix() {
         let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
         for text in ["one the_two the three", "the_ the_ the_", "뵍 the_", "a  thea   the_", " the the_"] {
             (0..20).for_each(|limit| check(&tokenizer, "single words", text, limit));
+        }
+    }
+}
+
+/// The tokens of the text up to somewhere within `<y>` show the white space before it as tokens,
+/// which exceed the limit. `<y>` includes them.
+#[test]
+fn a_token_that_includes_the_white_space_before_it_ends_a_prefix() {
+    let pretokenizer = PRETOKENIZERS.iter().position(|one| one["prepend_scheme"] == "always" && one["split"] == false);
+    let model = CHARACTER_TOKENS.iter().position(|&one| one == CharacterTokens::Fused).expect("it is listed");
+    let pretokenizer = pretokenizer.expect("it is listed");
+    let form = Subject { normalizer: 0, pretokenizer, model, merges: vec![], added: true };
+    let tokenizer = tokenizer(&form);
+    for spaces in [4, 16, 40] {
+        let text = format!("1234567!?      aaaaaaacd!?a.{}<y>a", " ".repeat(spaces));
+        for limit in 15..30 {
+            let found = tokenizer.longest_prefix(text.as_str().into(), limit, &options()).expect("a text");
+            let expected = longest_by_trying_all(&tokenizer, &text, limit);
+            assert_eq!(found.map(|found| found.length), expected, "{spaces} {limit}");
         }
     }
 }

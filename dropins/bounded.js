@@ -1,0 +1,44 @@
+'use strict'
+
+// Limits for the iterables of callers. The originals read them to the end, which may never come.
+
+const { constants } = require('node:buffer')
+const { error } = require('./errors.js')
+
+/** Maximum number of ids that one call decodes, if they are not in an array. */
+const MAX_IDS = 2 ** 26
+/** Maximum number of special tokens that one argument names. */
+const MAX_NAMES = 2 ** 20
+
+/** Returns a function that is called with the number of further items, and throws after `most`. */
+function counter(most, what) {
+  let count = 0
+  return (more = 1) => {
+    count += more
+    if (count > most) throw error('TEXT_TOO_LONG', `there are more than ${most} ${what}`)
+  }
+}
+
+/** The items of an iterable as an array. */
+function listOf(items, most, what) {
+  if (Array.isArray(items) && items.length <= most) return [...items]
+  const count = counter(most, what)
+  const list = []
+  for (const item of items) {
+    count()
+    list.push(item)
+  }
+  return list
+}
+
+/** The set of the special tokens that an argument names. */
+const namesOf = (items) => new Set(listOf(items, MAX_NAMES, 'special tokens'))
+
+/** a + b */
+function joined(a, b) {
+  if (a.length + b.length > constants.MAX_STRING_LENGTH)
+    throw error('TEXT_TOO_LONG', 'the text is too long for a string')
+  return a + b
+}
+
+module.exports = { MAX_IDS, counter, joined, listOf, namesOf }

@@ -193,7 +193,7 @@ impl Prefixes<'_> {
             if vanishes {
                 found = self.with_white_space(encoder, found, room)?;
             }
-            match self.with_single_word(encoder, found, room)? {
+            match self.with_hidden_token(encoder, found, room)? {
                 Some(longer) => found = longer,
                 None => return Ok(found),
             }
@@ -474,11 +474,11 @@ impl Prefixes<'_> {
         }
     }
 
-    /// Extends a prefix so that it ends with an added token that has to be a word by itself. It is
-    /// found at the end of a prefix although the text continues with a letter, so the tokens of the
-    /// whole text do not show it. A token that includes the white space before it is not shown if
-    /// the text was encoded up to somewhere within it.
-    fn with_single_word(
+    /// Extends a prefix so that it ends with an added token that the known tokens do not show. One
+    /// that has to be a word by itself is found at the end of a prefix although the text continues
+    /// with a letter. One that includes the white space before it is not among the known tokens if
+    /// these end within it.
+    fn with_hidden_token(
         &mut self,
         encoder: &mut Encoder,
         found: FoundPrefix,
@@ -487,12 +487,12 @@ impl Prefixes<'_> {
         let bytes = self.text.as_bytes();
         let mut ends = vec![];
         let mut spaces = None;
-        for word in &self.single_words {
-            let content = word.content.as_str();
+        for token in &self.hidden_tokens {
+            let content = token.content.as_str();
             // With `lstrip`, the token includes the white space before it, so it can start after
             // white space that follows the prefix. If that is longer than SPACES_BEFORE_TOKEN, the
             // prefix can be shorter than the longest one.
-            let spaces = match word.lstrip {
+            let spaces = match token.lstrip {
                 true => *spaces.get_or_insert_with(|| white_space(&self.text[found.length..], SPACES_BEFORE_TOKEN)),
                 false => 0,
             };

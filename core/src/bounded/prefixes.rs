@@ -40,9 +40,9 @@ const WORD_WITHIN_TOKENS: usize = 32;
 const MAX_DIGITS: u32 = 3 * MAX_CHARACTER_BYTES as u32;
 /// Maximum number of tokens examined for a position to encode from.
 const MAX_EXAMINED_TOKENS: usize = 1 << 14;
-/// Bytes of added tokens that are searched at the end of each prefix, because they have to be words
-/// by themselves. With more, a prefix can be shorter than the longest one.
-const MAX_SINGLE_WORD_BYTES: usize = 4096;
+/// Bytes of added tokens that are searched at the end of each prefix, because the known tokens may
+/// not show them. With more, a prefix can be shorter than the longest one.
+const MAX_HIDDEN_TOKEN_BYTES: usize = 4096;
 /// The size of a chunk in bytes.
 pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 
@@ -86,8 +86,8 @@ pub(crate) struct Prefixes<'a> {
     /// Whether all of the tokens were encoded at once.
     pub(super) is_of_one_piece: bool,
     /// The added tokens that have to be words by themselves, or that include the white space before
-    /// them: the first [`MAX_SINGLE_WORD_BYTES`] bytes.
-    pub(super) single_words: Vec<&'a AddedToken>,
+    /// them: the first [`MAX_HIDDEN_TOKEN_BYTES`] bytes.
+    pub(super) hidden_tokens: Vec<&'a AddedToken>,
     /// The number of bytes per hundred tokens in the previous text; 0 if there was none.
     bytes_per_hundred: usize,
     /// Whether the next search is to be cheap: see [`Self::longest_at_little_cost`].
@@ -118,11 +118,11 @@ impl<'a> Prefixes<'a> {
         let tokens = tokenizer.pipeline.added_tokens.tokens();
         let added = tokens.iter().map(|token| token.content.len() + 4).max();
         let mut bytes = 0;
-        let single_words = tokens.iter().filter(|token| token.single_word || token.lstrip).take_while(|word| {
-            bytes += word.content.len();
-            bytes <= MAX_SINGLE_WORD_BYTES
+        let hidden_tokens = tokens.iter().filter(|token| token.single_word || token.lstrip).take_while(|token| {
+            bytes += token.content.len();
+            bytes <= MAX_HIDDEN_TOKEN_BYTES
         });
-        let single_words = single_words.collect();
+        let hidden_tokens = hidden_tokens.collect();
         let places_are_known = tokenizer.places_are_known();
         Self {
             tokenizer,
@@ -145,7 +145,7 @@ impl<'a> Prefixes<'a> {
             seen: 0,
             encoded: 0,
             is_of_one_piece: false,
-            single_words,
+            hidden_tokens,
             bytes_per_hundred: 0,
             is_hasty: false,
             max_work: u64::MAX,

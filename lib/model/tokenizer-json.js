@@ -219,8 +219,8 @@ function configOf(configs) {
 /** Fails if the configs have so many added tokens that their objects would fill V8's heap. */
 function checkCounts(configs) {
   const [config, map] = [configs['tokenizer_config.json'], configs['special_tokens_map.json']]
-  const lists = [config, map].flatMap((one) => [one, one.extra_special_tokens, one.additional_special_tokens])
-  const all = [...lists, config.added_tokens_decoder, configs['added_tokens.json']]
+  const lists = [config, map].flatMap((one) => [one, one?.extra_special_tokens, one?.additional_special_tokens])
+  const all = [...lists, config?.added_tokens_decoder, configs['added_tokens.json']]
   const sizes = all.map((one) => (typeof one === 'object' && one !== null ? Object.keys(one).length : 0))
   const count = sizes.reduce((sum, size) => sum + size, 0)
   if (count > MAX_ADDED_TOKENS)

@@ -398,7 +398,9 @@ impl Encoder {
         self.encoded_bytes += text.len() as u64;
         let columns = plan.columns.and(Columns::PER_TOKEN);
         let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
-        let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
+        let mut blocks = std::mem::take(&mut self.offset_blocks);
+        let converter =
+            columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit, std::mem::take(&mut blocks)));
         let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
         // All words of a pre-split text share one budget.
         let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
@@ -411,6 +413,7 @@ impl Encoder {
         let tokens = (row.quota.counted + row.out.ids.len()).saturating_sub(before);
         self.work += row.budget.worked() + WORK_PER_TEXT + WORK_PER_TOKEN * tokens as u64 + text.len() as u64 / 4;
         self.word_ends = row.word_ends.take();
+        self.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
         result?;
         (self.quota, self.budget) = (row.quota, row.budget);
         if let Some(trimming) = trimming {

@@ -55,6 +55,8 @@ pub(crate) struct Encoder {
     splits: Splits,
     segmented_words: SegmentedWords,
     utf8: String,
+    /// The buffer of [`OffsetConverter`](offset_converter::OffsetConverter).
+    offset_blocks: Vec<offset_converter::Block>,
     /// Scratch buffer for ids that `count` discards.
     count_scratch: Encoding,
     quota: Quota,
@@ -98,6 +100,7 @@ impl Encoder {
             splits: Splits::default(),
             segmented_words: SegmentedWords::default(),
             utf8: String::new(),
+            offset_blocks: vec![],
             count_scratch: Encoding::default(),
             quota: Quota::default(),
             budget: Budget::default(),
@@ -140,6 +143,9 @@ impl Encoder {
         self.word_encoder.scratch.trim();
         if self.utf8.capacity() > MAX_KEPT_CAPACITY {
             self.utf8 = String::new();
+        }
+        if self.offset_blocks.capacity() > MAX_KEPT_CAPACITY / size_of::<offset_converter::Block>() {
+            self.offset_blocks = vec![];
         }
         if self.count_scratch.ids.capacity() > MAX_KEPT_CAPACITY {
             self.count_scratch = Encoding::default();

@@ -20,7 +20,7 @@ pub(super) struct OffsetConverter<'a> {
 
 /// The characters that begin in [`BLOCK`] bytes of a text.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+pub(super) struct Block {
     /// Their first bytes.
     starts: u64,
     /// The first bytes of those with two UTF-16 units, if that is the unit.
@@ -30,9 +30,10 @@ struct Block {
 }
 
 impl<'a> OffsetConverter<'a> {
-    pub(super) fn new(text: &'a str, unit: OffsetUnit) -> Self {
+    /// `blocks` is a buffer that is reused from text to text; see [`Self::into_blocks`].
+    pub(super) fn new(text: &'a str, unit: OffsetUnit, mut blocks: Vec<Block>) -> Self {
         let is_ascii = text.is_ascii();
-        let mut blocks = vec![];
+        blocks.clear();
         if !is_ascii && unit != OffsetUnit::Byte {
             blocks.grow(text.len() / BLOCK + 1);
             dispatch(
@@ -41,6 +42,10 @@ impl<'a> OffsetConverter<'a> {
             );
         }
         Self { text, unit, is_ascii, blocks }
+    }
+
+    pub(super) fn into_blocks(self) -> Vec<Block> {
+        self.blocks
     }
 
     /// Converts a token's offsets from bytes to the unit. Both are character boundaries, or beyond
@@ -187,7 +192,7 @@ mod tests {
         ) {
             let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             for unit in UNITS {
-                let converter = OffsetConverter::new(&text, unit);
+                let converter = OffsetConverter::new(&text, unit, vec![]);
                 for pair in places.windows(2) {
                     let [start, end] = [0, 1].map(|i| *pair[i].get(&ends));
                     let expected = [start, end].map(|at| naive(&text, at, unit));
@@ -223,7 +228,7 @@ mod tests {
                 list.dedup();
             }
             for unit in UNITS {
-                let converter = OffsetConverter::new(&text, unit);
+                let converter = OffsetConverter::new(&text, unit, vec![]);
                 let (mut offsets, mut expected) = (vec![], vec![]);
                 for run in runs.windows(2) {
                     let inside: Vec<usize> = ends.iter().copied().filter(|end| (run[0]..=run[1]).contains(end)).collect();
@@ -243,7 +248,7 @@ mod tests {
     fn places_beyond_the_text_stay_as_they_are() {
         for (text, expected) in [("abc", [[3, 5], [2, 4]]), ("aé", [[3, 5], [1, 3]])] {
             for unit in UNITS {
-                let converter = OffsetConverter::new(text, unit);
+                let converter = OffsetConverter::new(text, unit, vec![]);
                 let crossing = if unit == OffsetUnit::Byte { [2, 5] } else { expected[1] };
                 let start = if text.is_ascii() { 2 } else { 1 };
                 assert_eq!(converter.convert([3, 5]), expected[0]);

@@ -412,13 +412,13 @@ export const CASES = {
     code: undefined,
   },
 
-  'an added token of nine million bytes': {
-    run: loads((file) => (file.added_tokens = [added('a'.repeat(9e6))])),
+  'an added token of five million bytes': {
+    run: loads((file) => (file.added_tokens = [added('a'.repeat(5e6))])),
     code: LARGE,
   },
-  'added tokens of eight million bytes together': {
+  'added tokens of four million bytes together': {
     run: loads((file) => {
-      file.added_tokens = Array.from({ length: 80_000 }, (_, at) => added(`${at}`.padStart(100, `${at} `)))
+      file.added_tokens = Array.from({ length: 40_000 }, (_, at) => added(`${at}`.padStart(100, `${at} `)))
     }),
     code: undefined,
   },
@@ -446,8 +446,8 @@ export const CASES = {
     run: loadsFolder(() => ({ 'vocab.txt': `${BERT}${'\n'.repeat(8 << 20)}` })),
     code: undefined,
   },
-  'a vocab.txt of 600,000 tokens': {
-    run: loadsFolder(() => ({ 'vocab.txt': `${BERT}${differentLines(3 << 20)}` })),
+  'a vocab.txt of 300,000 tokens': {
+    run: loadsFolder(() => ({ 'vocab.txt': `${BERT}${differentLines(3 << 19)}` })),
     code: undefined,
   },
   'a merges.txt that repeats one merge a million times': {

@@ -107,7 +107,7 @@ impl SpaceRun {
 }
 
 /// The maximum length of all contents together, in bytes. A byte takes about 100 bytes of memory.
-const MAX_CONTENTS: usize = 8 << 20;
+const MAX_CONTENTS: usize = 4 << 20;
 
 /// Up to this many lengths of contents are tried at the end of a text.
 const MAX_LENGTHS: usize = 64;

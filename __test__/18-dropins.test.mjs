@@ -156,6 +156,17 @@ test('tiktoken: encode_with_unstable refuses a last word whose completions would
   assert.ok(encoder.encode_with_unstable('a'.repeat(1000))[1].length > 2000)
 })
 
+test('tiktoken: encode_with_unstable finds all completions of 500 spaces', () => {
+  const [stable, completions] = tiktoken.get_encoding('gpt2').encode_with_unstable(' '.repeat(500))
+  // The numbers of tiktoken 0.14 in Python.
+  assert.equal(stable.length, 0)
+  assert.equal(completions.length, 33_135)
+  assert.equal(
+    completions.reduce((sum, ids) => sum + ids.length, 0),
+    16_567_500,
+  )
+})
+
 test('arguments that are iterated have a limit', async () => {
   const ever = function* (value) {
     for (;;) yield value

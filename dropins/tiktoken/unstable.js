@@ -15,7 +15,8 @@ const { error } = require('../errors.js')
 const MAX_WORK = 2 ** 26
 /** `merge` looks at all bytes for each pair that it merges. */
 const BYTES_PER_MERGE = 64
-const WORK_PER_ID = 8
+/** Ids of all completions together. An id takes eight bytes of V8's heap. */
+const MAX_IDS = 2 ** 25
 
 /** Returns the number of tokens that appended text cannot change. */
 function stableLength(ids, wordIds, ranks) {
@@ -62,6 +63,7 @@ class Found {
   #starts = [0]
   #found = new Map()
   #work = 0
+  #count = 0
 
   constructor(ids, length, ranks) {
     this.#ids = ids
@@ -76,7 +78,10 @@ class Found {
 
   spend(work) {
     this.#work += work
-    if (this.#work <= MAX_WORK) return
+    if (this.#work > MAX_WORK) this.#refuse()
+  }
+
+  #refuse() {
     throw error(
       'TEXT_TOO_LONG',
       `the last word of the text has ${this.#length} bytes, which is too long for encode_with_unstable`,
@@ -93,7 +98,8 @@ class Found {
       bytes += this.#ranks.token(sequence[end]).length
     const key = `${same} ${sequence.slice(same, end).join()}`
     if (this.#found.has(key)) return
-    this.spend(WORK_PER_ID * end)
+    this.#count += end
+    if (this.#count > MAX_IDS) this.#refuse()
     this.#found.set(key, Array.from(sequence.slice(0, end)))
   }
 }

@@ -32,7 +32,8 @@ const inCopy = (command, args) => spawnSync(command, args, { cwd: folder, env, e
 
 fs.mkdirSync(folder, { recursive: true })
 const tree = execFileSync('git', ['archive', 'HEAD'], { cwd: root, maxBuffer: 1 << 30 })
-execFileSync('tar', ['-x', '-C', folder], { input: tree })
+// New times, so that cargo builds a file again that an interrupted run left with a fault.
+execFileSync('tar', ['-x', '-m', '-C', folder], { input: tree })
 const modules = path.join(folder, 'node_modules')
 if (!fs.existsSync(modules)) fs.symlinkSync(path.join(root, 'node_modules'), modules)
 

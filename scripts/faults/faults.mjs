@@ -86,4 +86,30 @@ export const FAULTS = [
     to: 'Some(found) if false && found.is_none_or(|found| found.start >= at) => found,',
   },
   constant('added_tokens/search.rs', 'USUAL: usize', '128', '1 << 20'),
+  constant('added_tokens/mod.rs', 'MAX_CONTENTS: usize', '4 << 20', '4 << 40'),
+  constant('model/unigram.rs', 'MAX_NESTED: usize', 'MAX_TRIE_TOKEN_BYTES', 'usize::MAX'),
+  {
+    name: 'the charsmap of a SentencePiece model charges no work',
+    file: 'normalizer/sentencepiece.rs',
+    from: 'budget.work(steps.saturating_add(written), ALL_NORMALIZERS)?;',
+    to: 'let _ = (&budget, steps, written, ALL_NORMALIZERS);',
+  },
+  {
+    name: 'configs of folders have no limit',
+    file: '../../lib/model/folder.js',
+    from: 'Math.min(this.left, MAX_CONFIG_BYTES)',
+    to: 'this.left',
+  },
+  {
+    name: 'folders have no limit',
+    file: '../../lib/model/folder.js',
+    from: 'MAX_FOLDER_BYTES = 32 * 2 ** 20',
+    to: 'MAX_FOLDER_BYTES = 2 ** 31 - 1',
+  },
+  {
+    name: 'added tokens of configs have no limit',
+    file: '../../lib/model/tokenizer-json.js',
+    from: 'MAX_ADDED_TOKENS = 200_000',
+    to: 'MAX_ADDED_TOKENS = Infinity',
+  },
 ]

@@ -119,17 +119,20 @@ impl Trie {
     }
 
     /// The slot of the child of a node for a byte.
+    #[inline(always)]
     pub(crate) fn child(&self, node: Node, byte: u8) -> Option<u32> {
         let slot = node.0 ^ u32::from(byte);
         self.slots.get(slot as usize).filter(|found| found.label() == byte).map(|_| slot)
     }
 
     /// The node in a slot.
+    #[inline(always)]
     pub(crate) fn node(&self, slot: u32) -> Node {
         Node(self.slots[slot as usize].base)
     }
 
     /// The token that ends at the node in a slot.
+    #[inline(always)]
     pub(crate) fn id_at(&self, slot: u32) -> Option<u32> {
         match self.slots[slot as usize].label_and_id >> 8 {
             NO_TOKEN => None,
@@ -141,17 +144,8 @@ impl Trie {
     /// The child of a node for a byte, and the id of the token that ends there.
     #[inline(always)]
     pub(crate) fn step(&self, node: Node, byte: u8) -> Option<(Node, Option<u32>)> {
-        let place = node.0 ^ u32::from(byte);
-        let slot = self.slots.get(place as usize)?;
-        if slot.label() != byte {
-            return None;
-        }
-        let id = match slot.label_and_id >> 8 {
-            NO_TOKEN => None,
-            WIDE_ID => self.wide_ids.get(&place).copied(),
-            id => Some(id),
-        };
-        Some((Node(slot.base), id))
+        let slot = self.child(node, byte)?;
+        Some((self.node(slot), self.id_at(slot)))
     }
 
     /// Prefetches what [`Self::step`] reads.
@@ -165,10 +159,15 @@ impl Trie {
         bytes.iter().try_fold(self.root, |node, &byte| Some(self.step(node, byte)?.0))
     }
 
+    /// The slot of the node for `bytes`, which are not empty, if some token starts with them.
+    pub(crate) fn slot(&self, bytes: &[u8]) -> Option<u32> {
+        let (&last, front) = bytes.split_last()?;
+        self.child(self.descend(front)?, last)
+    }
+
     /// The id of a token.
     pub(crate) fn id(&self, token: &[u8]) -> Option<u32> {
-        let (&last, front) = token.split_last()?;
-        self.step(self.descend(front)?, last)?.1
+        self.id_at(self.slot(token)?)
     }
 
     /// Prepares searches from a node.
@@ -182,10 +181,10 @@ impl Trie {
         Start { node, stems: Box::new(std::array::from_fn(stem)) }
     }
 
-    /// The node after the first character of a UTF-8 text, the id of the token that ends there, and
-    /// the length of the character in bytes.
+    /// The slot of the node after the first character of a UTF-8 text, and the length of the
+    /// character in bytes.
     #[inline(always)]
-    pub(crate) fn first(&self, start: &Start, text: &[u8]) -> Option<(Node, Option<u32>, usize)> {
+    pub(crate) fn first_slot(&self, start: &Start, text: &[u8]) -> Option<(u32, usize)> {
         let stem =
             |index: u8, second: u8| start.stems[usize::from(index) << 6 & (STEMS - 1) | usize::from(second & 63)];
         let (node, last, len) = match *text {
@@ -198,7 +197,15 @@ impl Trie {
             }
             _ => return None,
         };
-        self.step(node, last).map(|(next, id)| (next, id, len))
+        self.child(node, last).map(|slot| (slot, len))
+    }
+
+    /// The node after the first character of a UTF-8 text, the id of the token that ends there, and
+    /// the length of the character in bytes.
+    #[inline(always)]
+    pub(crate) fn first(&self, start: &Start, text: &[u8]) -> Option<(Node, Option<u32>, usize)> {
+        let (slot, len) = self.first_slot(start, text)?;
+        Some((self.node(slot), self.id_at(slot), len))
     }
 
     /// Calls `found` with the length in bytes and the id of each token along a UTF-8 text, shortest
@@ -215,29 +222,25 @@ impl Trie {
         }
     }
 
-    /// Whether all ids are below [`NO_TOKEN`], so that [`Self::for_each_node`] can be used.
-    pub(crate) fn has_narrow_ids(&self) -> bool {
-        self.wide_ids.is_empty()
-    }
-
-    /// Calls `found` for each node along a UTF-8 text, from the first whole character on: with the
-    /// length in bytes, and the id of the token that ends there or [`NO_TOKEN`]. Returns the id of
-    /// the first character. For tries with narrow ids.
+    /// Follows bytes from the node in a slot, as far as there are nodes. Each byte comes with an
+    /// item; calls `found` with the slot of the node after the byte, its value in `values`, and the
+    /// item. `values` has one value per slot.
     #[inline(always)]
-    pub(crate) fn for_each_node(&self, start: &Start, text: &[u8], mut found: impl FnMut(usize, u32)) -> u32 {
-        let Some((mut node, first, mut len)) = self.first(start, text) else { return NO_TOKEN };
-        let first = first.unwrap_or(NO_TOKEN);
-        found(len, first);
-        while let Some(&byte) = text.get(len) {
-            let Some(slot) = self.slots.get((node.0 ^ u32::from(byte)) as usize) else { break };
-            if slot.label() != byte {
-                break;
-            }
-            len += 1;
-            found(len, slot.label_and_id >> 8);
-            node = Node(slot.base);
+    pub(crate) fn follow<V: Copy, T>(
+        &self,
+        slot: u32,
+        values: &[V],
+        bytes: impl Iterator<Item = (u8, T)>,
+        mut found: impl FnMut(u32, V, T),
+    ) {
+        let (slots, values) = (&self.slots[..], &values[..self.slots.len()]);
+        let mut base = slots[slot as usize].base;
+        for (byte, item) in bytes {
+            let next = base ^ u32::from(byte);
+            let Some(slot) = slots.get(next as usize).filter(|slot| slot.label() == byte) else { return };
+            found(next, values[next as usize], item);
+            base = slot.base;
         }
-        first
     }
 
     /// The longest token along a UTF-8 text: its id, and the number of bytes matched.
@@ -511,11 +514,15 @@ mod tests {
                     let found = prefixes.iter().take(most).next_back().map(|&(len, _)| len);
                     prop_assert_eq!(trie.longest_of(most, text), found);
                 }
-                if trie.has_narrow_ids() {
-                    let mut nodes = vec![];
-                    trie.for_each_node(&trie.start(trie.root()), text, |len, id| nodes.push((len, id)));
-                    nodes.retain(|&(_, id)| id != NO_TOKEN);
-                    prop_assert_eq!(nodes, prefixes);
+                if let Some((slot, len)) = trie.first_slot(&trie.start(trie.root()), text) {
+                    let mut nodes = vec![(len, slot)];
+                    let values: Vec<u32> = (0..).take(trie.slots()).collect();
+                    trie.follow(slot, &values, text.iter().copied().zip(1..).skip(len), |slot, value, len| {
+                        assert_eq!(slot, value);
+                        nodes.push((len, slot));
+                    });
+                    let found = nodes.iter().filter_map(|&(len, slot)| Some((len, trie.id_at(slot)?)));
+                    prop_assert_eq!(found.collect::<Vec<_>>(), prefixes);
                 }
                 for before in tokens.iter().take(3).filter_map(|token| token.get(..1)).filter(|_| !text.is_empty()) {
                     let node = trie.descend(before.as_bytes()).expect("a token starts so");

@@ -3,8 +3,8 @@
 //!
 //! Whether a piece is better than another, and whether a prefix of the word is a piece at all,
 //! cannot be predicted. So every prefix is offered, and the offer is taken by a conditional move.
-//! All scores must be finite and moderate ([`MAX_SCORE`]), so that a position that no piece has
-//! reached can have the score of negative infinity.
+//! Scores of pieces must be finite and moderate ([`MAX_SCORE`]): the score of negative infinity
+//! stands for a prefix that is not a piece, and for a position that no piece has reached.
 
 use crate::memory::Grow;
 
@@ -18,51 +18,50 @@ pub(super) const MAX_SCORE: f64 = 1e290;
 pub(super) struct FlatPath {
     /// Per position.
     paths: Vec<Path>,
-    /// The pieces of the best path in reverse order: end position and id.
+    /// The pieces of the best path in reverse order: end position and number.
     found: Vec<(u32, u32)>,
 }
 
 /// The best path that ends at a position.
 #[derive(Debug, Clone, Copy)]
-struct Path {
-    /// The score, as bits.
-    score: u64,
-    /// Start of the last piece, and above it the id of that piece.
+pub(super) struct Path {
+    score: f64,
+    /// Start of the last piece, and above it the number of that piece.
     piece: u64,
 }
 
 impl Path {
-    const UNREACHED: Self = Self { score: f64::NEG_INFINITY.to_bits(), piece: 0 };
+    const UNREACHED: Self = Self { score: f64::NEG_INFINITY, piece: 0 };
 }
 
-/// Receives the pieces that start at one position.
-pub(super) struct FlatOffers<'a> {
-    paths: &'a mut [Path],
+/// A position that pieces start at: the end of the best path so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SoFar {
     start: u64,
-    so_far: f64,
+    score: f64,
 }
 
-impl FlatOffers<'_> {
-    /// Offers a piece of `len` bytes, if `is_piece`. `len` does not exceed the rest of the word.
+impl SoFar {
+    /// Offers a piece that starts here to the path to its end. `piece` is its number.
     #[inline(always)]
-    pub(super) fn offer(&mut self, len: usize, score: f64, id: u32, is_piece: bool) {
-        let path = &mut self.paths[len];
-        let score = score + self.so_far;
-        let is_better = (score > f64::from_bits(path.score)) & is_piece;
-        path.score = std::hint::select_unpredictable(is_better, score.to_bits(), path.score);
-        path.piece = std::hint::select_unpredictable(is_better, u64::from(id) << 32 | self.start, path.piece);
+    pub(super) fn offer(self, path: &mut Path, score: f64, piece: u32) {
+        let score = score + self.score;
+        let is_better = score > path.score;
+        path.score = if is_better { score } else { path.score };
+        path.piece = std::hint::select_unpredictable(is_better, u64::from(piece) << 32 | self.start, path.piece);
     }
 }
 
 impl FlatPath {
-    /// Searches a word of `len` bytes, at most [`MAX_LEN`]. `extend` offers the pieces that start
-    /// at a position, at least the character there, and returns the length of that character.
-    /// `write` takes start, end and id of each piece of the best path, in order.
+    /// Searches a word of `len` bytes, at most [`MAX_LEN`]. `extend` gets a position, and the paths
+    /// to each position after it. It offers the pieces that start there, at least the character,
+    /// and returns the length of that character. `write` takes start, end and number of each piece
+    /// of the best path, in order.
     #[inline(always)]
     pub(super) fn search(
         &mut self,
         len: usize,
-        mut extend: impl FnMut(usize, &mut FlatOffers<'_>) -> usize,
+        mut extend: impl FnMut(usize, SoFar, &mut [Path]) -> usize,
         mut write: impl FnMut(usize, usize, u32),
     ) {
         debug_assert!(len <= MAX_LEN);
@@ -70,12 +69,11 @@ impl FlatPath {
         paths.clear();
         paths.grow(len + 1);
         paths.resize(len + 1, Path::UNREACHED);
-        paths[0].score = 0f64.to_bits();
+        paths[0].score = 0.0;
         let mut start = 0;
         while start < len {
-            let paths = &mut paths[start..];
-            let so_far = f64::from_bits(paths[0].score);
-            start += extend(start, &mut FlatOffers { paths, start: start as u64, so_far });
+            let (path, after) = paths[start..].split_first_mut().expect("each position has a path");
+            start += extend(start, SoFar { start: start as u64, score: path.score }, after);
         }
         found.clear();
         found.grow(len);
@@ -86,8 +84,8 @@ impl FlatPath {
             end = piece as u32 as usize;
         }
         let mut start = 0;
-        for &(end, id) in found.iter().rev() {
-            write(start, end as usize, id);
+        for &(end, piece) in found.iter().rev() {
+            write(start, end as usize, piece);
             start = end as usize;
         }
     }

@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use super::best_path::{BestPath, Offers};
-use super::flat_path::{FlatOffers, FlatPath, MAX_LEN as MAX_FLAT_LEN, MAX_SCORE};
+use super::flat_path::{FlatPath, MAX_LEN as MAX_FLAT_LEN, MAX_SCORE, Path, SoFar};
 use crate::bpe::Symbol;
 use crate::definition::UnigramSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
 use crate::memory::fallible::{concat, push};
 use crate::text::MAX_CHARACTER_BYTES;
-use crate::trie::{NO_TOKEN, Start, Trie};
+use crate::trie::{Start, Trie};
 use crate::vocab::Vocab;
 
 /// Difference between the lowest score and the score of an unknown character.
@@ -48,17 +48,28 @@ pub(crate) struct Unigram {
     meta_symbol: Option<MetaSymbol>,
     /// Set if some piece is so long that searching from each position would be too slow.
     long: Option<Automaton>,
-    /// The unknown token, if [`FlatPath`] can search words.
-    flat: Option<u32>,
+    /// Set if [`FlatPath`] can search words.
+    flat: Option<Flat>,
 }
+
+/// What [`FlatPath`] needs: slots of the trie are the numbers of pieces.
+#[derive(Debug)]
+struct Flat {
+    unknown: u32,
+    /// Per slot of the trie: the score of the piece that ends there, or else negative infinity.
+    scores: Box<[f64]>,
+}
+
+/// The number of the unknown token for [`FlatPath`]; no slot has it.
+const UNKNOWN: u32 = u32::MAX;
 
 /// The character that a space at the start of a word stands for.
 #[derive(Debug)]
 struct MetaSymbol {
     character: char,
     /// The trie position after the meta symbol, from which pieces that start with it are searched,
-    /// and the piece that is the meta symbol alone. `None` if no piece starts with it.
-    place: Option<(Start, Option<u32>)>,
+    /// and its slot. `None` if no piece starts with it.
+    place: Option<(Start, u32)>,
 }
 
 /// Buffers, reused from word to word.
@@ -102,7 +113,7 @@ impl Unigram {
         let meta_symbol = meta_symbol.map(|character| {
             let mut buffer = [0; 4];
             let text = character.encode_utf8(&mut buffer).as_bytes();
-            MetaSymbol { character, place: trie.descend(text).map(|node| (trie.start(node), trie.id(text))) }
+            MetaSymbol { character, place: trie.slot(text).map(|slot| (trie.start(trie.node(slot)), slot)) }
         });
         let tokens = vocab.iter().map(|(token, _)| token);
         let long = (trie.longest() > limit).then(|| Automaton::new(&trie, tokens));
@@ -116,12 +127,16 @@ impl Unigram {
         }
         let unknown_score = least - UNKNOWN_PENALTY;
         let is_moderate = |score: &f64| score.abs() <= MAX_SCORE;
-        let has_flat = trie.longest() <= limit && trie.has_narrow_ids() && scores.iter().all(is_moderate);
+        let has_flat = trie.longest() <= limit && is_moderate(&unknown_score) && scores.iter().all(is_moderate);
+        let flat = settings.unk_id.filter(|_| has_flat).map(|unknown| {
+            let score = |slot| trie.id_at(slot).map_or(f64::NEG_INFINITY, |id| scores[id as usize]);
+            Flat { unknown, scores: (0..trie.slots() as u32).map(score).collect() }
+        });
         Ok(Self {
             meta_symbol,
             start: trie.start(trie.root()),
             long,
-            flat: settings.unk_id.filter(|_| has_flat && is_moderate(&unknown_score)),
+            flat,
             trie,
             scores,
             unknown_score,
@@ -141,11 +156,14 @@ impl Unigram {
             return self.tokenize_long(automaton, word, scratch, out);
         }
         let mut writer = Writer { model: self, word, unknown: None, out };
-        match self.flat {
-            Some(unknown) if word.len() <= MAX_FLAT_LEN => scratch.flat.search(
+        match &self.flat {
+            Some(flat) if word.len() <= MAX_FLAT_LEN => scratch.flat.search(
                 word.len(),
-                |start, offers| self.extend_flat(word, start, unknown, offers),
-                |start, end, id| writer.write(start, end, id),
+                |start, so_far, after| self.extend_flat(flat, word, start, so_far, after),
+                |start, end, piece| {
+                    let id = if piece == UNKNOWN { None } else { self.trie.id_at(piece) };
+                    writer.write(start, end, id.unwrap_or(flat.unknown));
+                },
             ),
             _ => {
                 let longest = self.trie.longest().max(MAX_CHARACTER_BYTES);
@@ -159,32 +177,45 @@ impl Unigram {
 
     /// [`Self::extend`] for [`FlatPath`].
     #[inline(always)]
-    fn extend_flat(&self, word: &[u8], start: usize, unknown: u32, offers: &mut FlatOffers<'_>) -> usize {
-        let (rest, scores) = (&word[start..], &*self.scores);
-        let length = character_len(rest[0]);
-        let meta_symbol = if start == 0 { self.meta_symbol_of(word) } else { None };
-        // The trie is searched after the meta symbol, which is the first byte of the word. The
-        // piece that is the meta symbol alone, if there is one, is known.
-        let (search, skipped, mut own) = match meta_symbol.map(|meta| &meta.place) {
-            None => (Some(&self.start), 0, NO_TOKEN),
-            Some(Some((search, id))) => (Some(search), 1, id.unwrap_or(NO_TOKEN)),
-            Some(None) => (None, 1, NO_TOKEN),
-        };
-        if let Some(search) = search {
-            let first = self.trie.for_each_node(search, &rest[skipped..], |len, id| {
-                let is_piece = id != NO_TOKEN;
-                // Without a piece, any score will do.
-                let score = scores[if is_piece { id as usize } else { 0 }];
-                offers.offer(skipped + len, score, id, is_piece);
-            });
-            own = if skipped == 0 { first } else { own };
+    fn extend_flat(&self, flat: &Flat, word: &[u8], start: usize, so_far: SoFar, after: &mut [Path]) -> usize {
+        let rest = &word[start..];
+        if start == 0
+            && let Some(meta_symbol) = self.meta_symbol_of(word)
+        {
+            // The trie is searched after the meta symbol, which is the first byte of the word.
+            let slot = meta_symbol.place.as_ref().map(|&(_, slot)| slot);
+            self.offer_character(flat, slot, so_far, &mut after[0]);
+            if let Some((search, _)) = &meta_symbol.place
+                && let Some((slot, len)) = self.trie.first_slot(search, &rest[1..])
+            {
+                so_far.offer(&mut after[len], flat.scores[slot as usize], slot);
+                self.offer_longer(flat, slot, &rest[1 + len..], so_far, &mut after[1 + len..]);
+            }
+            return 1;
         }
-        if own == NO_TOKEN {
-            offers.offer(length, self.unknown_score, unknown, true);
-        } else if skipped > 0 {
-            offers.offer(length, scores[own as usize], own, true);
+        let length = character_len(rest[0]);
+        let slot = self.trie.first_slot(&self.start, rest).map(|(slot, _)| slot);
+        self.offer_character(flat, slot, so_far, &mut after[length - 1]);
+        if let Some(slot) = slot {
+            self.offer_longer(flat, slot, &rest[length..], so_far, &mut after[length..]);
         }
         length
+    }
+
+    /// Offers the character that ends at the node in a slot, as a piece or as the unknown token.
+    #[inline(always)]
+    fn offer_character(&self, flat: &Flat, slot: Option<u32>, so_far: SoFar, path: &mut Path) {
+        match slot.map(|slot| (flat.scores[slot as usize], slot)) {
+            Some((score, slot)) if score > f64::NEG_INFINITY => so_far.offer(path, score, slot),
+            _ => so_far.offer(path, self.unknown_score, UNKNOWN),
+        }
+    }
+
+    /// Offers all pieces that continue the text of the node in a slot.
+    #[inline(always)]
+    fn offer_longer(&self, flat: &Flat, slot: u32, rest: &[u8], so_far: SoFar, after: &mut [Path]) {
+        let along = rest.iter().copied().zip(after);
+        self.trie.follow(slot, &flat.scores, along, |slot, score, path| so_far.offer(path, score, slot));
     }
 
     /// Like [`Self::tokenize`], but by end positions. For each end, candidates come in order of
@@ -242,7 +273,7 @@ impl Unigram {
             Some(meta) => (meta.place.as_ref().map(|place| &place.0), 1),
         };
         let mut is_piece = false;
-        if let Some(id) = meta_symbol.and_then(|meta| meta.place.as_ref()?.1) {
+        if let Some(id) = meta_symbol.and_then(|meta| self.trie.id_at(meta.place.as_ref()?.1)) {
             offers.offer(length, self.scores[id as usize], id);
             is_piece = true;
         }
@@ -355,7 +386,8 @@ impl Unigram {
         let long = self.long.as_ref().map_or(0, Automaton::memory_bytes);
         let place = self.meta_symbol.as_ref().and_then(|meta| meta.place.as_ref());
         let starts = self.start.memory_bytes() + place.map_or(0, |place| place.0.memory_bytes());
-        self.trie.memory_bytes() + starts + size_of_val(&*self.scores) + bytes + long
+        let flat = self.flat.as_ref().map_or(0, |flat| size_of_val(&*flat.scores));
+        self.trie.memory_bytes() + starts + size_of_val(&*self.scores) + bytes + long + flat
     }
 }
 
@@ -485,7 +517,7 @@ mod tests {
             let settings = UnigramSettings { unk_id, byte_fallback };
             let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is room");
             let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is room");
-            prop_assert_eq!(model.flat, unk_id);
+            prop_assert_eq!(model.flat.as_ref().map(|flat| flat.unknown), unk_id);
             let without_flat = |meta_symbol| {
                 let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), meta_symbol).expect("there is room");
                 Unigram { flat: None, ..model }

@@ -60,7 +60,7 @@ pub(super) fn unpack(_: Neon, packed: &PackedIds, to: &mut [MaybeUninit<u32>; AP
     fn unpack(packed: &PackedIds, to: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
         let shuffle = &UNPACK_SHUFFLES[usize::from(packed.is_narrow())];
         // SAFETY: reads 16 bytes, the size of the packed ids.
-        let packed = unsafe { vld1q_u8(packed.bytes().as_ptr()) };
+        let packed = unsafe { vld1q_u8(std::ptr::from_ref(packed).cast()) };
         for (shuffle, four) in shuffle.as_chunks::<16>().0.iter().zip(to.as_chunks_mut::<4>().0) {
             // SAFETY: reads and writes 16 bytes, the size of half a shuffle and of four ids.
             unsafe { vst1q_u8(four.as_mut_ptr().cast(), vqtbl1q_u8(packed, vld1q_u8(shuffle.as_ptr()))) };

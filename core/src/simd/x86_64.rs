@@ -173,8 +173,9 @@ pub(super) fn unpack(_: Avx2, packed: &PackedIds, to: &mut [MaybeUninit<u32>; AP
     fn unpack(packed: &PackedIds, to: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
         let shuffle = &UNPACK_SHUFFLES[usize::from(packed.is_narrow())];
         // SAFETY: reads 16 and 32 bytes, the sizes of the packed ids and of the shuffle.
-        let (packed, shuffle) =
-            unsafe { (_mm_loadu_si128(packed.bytes().as_ptr().cast()), _mm256_loadu_si256(shuffle.as_ptr().cast())) };
+        let (packed, shuffle) = unsafe {
+            (_mm_loadu_si128(std::ptr::from_ref(packed).cast()), _mm256_loadu_si256(shuffle.as_ptr().cast()))
+        };
         let ids = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(packed), shuffle);
         // SAFETY: writes 32 bytes, the size of `to`.
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), ids) };

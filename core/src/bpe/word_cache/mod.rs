@@ -321,7 +321,7 @@ impl WordCache {
 
     /// Inserts the short word with this key that another worker has shared, if there is one.
     fn adopt_shared(&mut self, key: Key) -> Option<Slot> {
-        let ids = PackedIds::from_bytes(self.shared.get(key)?);
+        let ids = PackedIds::from_number(self.shared.get(key)?);
         let slot = Slot { key, ids };
         self.short.insert(slot, self.lookups);
         Some(slot)
@@ -390,7 +390,12 @@ impl WordCache {
         }
     }
 
-    fn insert_short(&mut self, key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone, flags: WordFlags) {
+    fn insert_short(
+        &mut self,
+        key: Key,
+        ids: impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone,
+        flags: WordFlags,
+    ) {
         if ids.len() > MAX_SHORT_LEN {
             // With byte fallback a prefix or a suffix becomes tokens too, so a word can have more
             // tokens than bytes.
@@ -398,7 +403,7 @@ impl WordCache {
         }
         if let Some(slot) = Slot::packed(key, ids.clone()) {
             let slot = slot.with_lengths_vary(flags.lengths_vary);
-            self.shared.put(key, *slot.ids.bytes());
+            self.shared.put(key, slot.ids.number());
             self.short.insert(slot, self.lookups);
         } else if let Some(slot) = Slot::spilled(key, ids, &mut self.ring) {
             self.short.insert(slot.with_lengths_vary(flags.lengths_vary), self.lookups);

@@ -39,13 +39,13 @@ impl SharedWords {
 
     /// The packed ids of a short word.
     #[inline]
-    pub(super) fn get(&self, key: Key) -> Option<[u8; 16]> {
+    pub(super) fn get(&self, key: Key) -> Option<u128> {
         self.0.get()?[entry_of(key)].get(key)
     }
 
     /// Stores the packed ids of a short word, in place of the entry's former word.
     #[inline]
-    pub(super) fn put(&self, key: Key, ids: [u8; 16]) {
+    pub(super) fn put(&self, key: Key, ids: u128) {
         if let Some(entries) = self.0.get() {
             entries[entry_of(key)].put(key, ids);
         }
@@ -95,7 +95,7 @@ struct SeqlockEntry<A> {
 }
 
 impl<A: Atomic> SeqlockEntry<A> {
-    fn get(&self, key: Key) -> Option<[u8; 16]> {
+    fn get(&self, key: Key) -> Option<u128> {
         let version = self.version.load(Ordering::Acquire);
         let [low, high, first, second] = self.words.each_ref().map(|word| word.load(Ordering::Relaxed));
         // If one of these loads has seen a store of a later writer, the fence synchronizes with
@@ -103,17 +103,16 @@ impl<A: Atomic> SeqlockEntry<A> {
         A::fence(Ordering::Acquire);
         let is_consistent = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
         let ids = u128::from(second) << 64 | u128::from(first);
-        (is_consistent && u128::from(high) << 64 | u128::from(low) == key).then(|| ids.to_le_bytes())
+        (is_consistent && u128::from(high) << 64 | u128::from(low) == key).then_some(ids)
     }
 
-    fn put(&self, key: Key, ids: [u8; 16]) {
+    fn put(&self, key: Key, ids: u128) {
         let version = self.version.load(Ordering::Relaxed);
         if !version.is_multiple_of(2) || !self.version.try_replace(version, version + 1) {
             return;
         }
         // Orders the odd version before the stores of the content.
         A::fence(Ordering::Release);
-        let ids = u128::from_le_bytes(ids);
         let words = [key as u64, (key >> 64) as u64, ids as u64, (ids >> 64) as u64];
         self.words.iter().zip(words).for_each(|(to, word)| to.store(word, Ordering::Relaxed));
         // Orders these stores before the even version.
@@ -145,8 +144,8 @@ mod tests {
         }
     }
 
-    fn value(of: u64) -> [u8; 16] {
-        (u128::from(of) << 64 | u128::from(of)).to_le_bytes()
+    fn value(of: u64) -> u128 {
+        u128::from(of) << 64 | u128::from(of)
     }
 
     #[test]

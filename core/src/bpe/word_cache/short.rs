@@ -118,6 +118,7 @@ impl ShortWords {
 
     /// Inserts a word that was not found, or whose spilled ids were overwritten. `lookups` is the
     /// number of lookups in the cache so far.
+    #[inline(always)]
     pub(super) fn insert(&mut self, slot: Slot, lookups: u64) {
         let at = primary_bucket(slot.key, self.buckets.len());
         if self.insert_front(at, slot) || !self.growth.is_due_after_eviction(self.buckets.len(), lookups) {
@@ -148,6 +149,7 @@ impl ShortWords {
     }
 
     /// Writes a word to the front of a bucket. Returns false if that evicts a word from the table.
+    #[inline(always)]
     fn insert_front(&mut self, at: usize, slot: Slot) -> bool {
         let Some(pushed_out) = self.buckets[at].push_front(slot) else { return true };
         let Some((to, free)) = self.free_slot_in_other_bucket(at, pushed_out.key) else { return false };
@@ -173,6 +175,7 @@ impl ShortWords {
 
     /// Doubles the table in place. Bucket indices are the low bits of a hash, so each word stays in
     /// its bucket or moves by the former number of buckets. So no word has to be looked up.
+    #[cold]
     fn grow(&mut self) {
         let buckets = self.buckets.len();
         if self.buckets.grow(2 * buckets).is_err() {
@@ -181,15 +184,20 @@ impl ShortWords {
         }
         let (old, new) = self.buckets.split_at_mut(buckets);
         for (at, (stays, moves)) in old.iter_mut().zip(new).enumerate() {
-            let Bucket(slots) = std::mem::take(stays);
-            for (slot_at, slot) in slots.into_iter().enumerate().filter(|(_, slot)| !slot.is_empty()) {
+            let former = std::mem::take(stays);
+            let mut put = |slot_at: usize, slot: Slot| {
                 let to = [primary_bucket(slot.key, 2 * buckets), secondary_bucket(slot.key, 2 * buckets)];
                 let is_primary = primary_bucket(slot.key, buckets) == at;
                 let bucket = if to[usize::from(!is_primary)] == at { &mut *stays } else { &mut *moves };
-                bucket.set(slot_at, slot);
-            }
+                if !slot.is_empty() {
+                    bucket.set(slot_at, slot);
+                }
+            };
+            let [first, second] = former.0;
+            put(0, first);
+            put(1, second);
             // It is unknown from which of the two a word overflowed.
-            if Bucket(slots).has_overflow() {
+            if former.has_overflow() {
                 stays.set_overflow();
                 moves.set_overflow();
             }

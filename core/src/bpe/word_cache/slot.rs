@@ -25,7 +25,10 @@ unsafe impl Zeroed for Bucket {}
 
 impl Slot {
     /// A slot with its ids packed, if they fit.
-    pub(super) fn packed(key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Self> {
+    pub(super) fn packed(
+        key: Key,
+        ids: impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone,
+    ) -> Option<Self> {
         Some(Self { key, ids: PackedIds::new(ids)? })
     }
 
@@ -68,17 +71,16 @@ impl Bucket {
     }
 
     /// Writes a slot. The bucket's overflow flag stays as it is.
+    #[inline(always)]
     pub(super) fn set(&mut self, at: usize, slot: Slot) {
-        let has_overflow = self.has_overflow();
-        self.0[at] = slot;
-        self.0[at].ids.set_flags(OVERFLOW_FLAG, false);
-        if has_overflow {
-            self.set_overflow();
-        }
+        let Slot { key, mut ids } = slot;
+        ids.set_flags(OVERFLOW_FLAG, at == 0 && self.has_overflow());
+        self.0[at] = Slot { key, ids };
     }
 
     /// Writes a word to the first slot and moves the word there to the second slot. Returns the
     /// word that this evicts. Replaces the word if it is already in the bucket.
+    #[inline(always)]
     pub(super) fn push_front(&mut self, slot: Slot) -> Option<Slot> {
         // If the word is in the bucket, its spilled ids were overwritten. It must not be in the
         // bucket twice.

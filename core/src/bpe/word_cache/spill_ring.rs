@@ -116,16 +116,14 @@ impl SpillRing {
     pub(super) fn spill_ids(&mut self, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<PackedIds> {
         let count = ids.len() as u128;
         let place = u128::from(self.write(ids)?);
-        Some(PackedIds::from_bytes((place | count << 32 | u128::from(SPILLED) << 120).to_le_bytes()))
+        Some(PackedIds::from_number(place | count << 32 | u128::from(SPILLED) << 120))
     }
 
     /// The ids that [`Self::spill_ids`] wrote, unless they were overwritten.
     #[inline]
     pub(super) fn spilled_ids(&self, packed: &PackedIds) -> Option<&[u32]> {
-        let [place, count, ..] = packed.bytes().as_chunks::<4>().0 else {
-            unreachable!("sixteen bytes are four numbers")
-        };
-        self.read(u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)
+        let number = packed.number();
+        self.read(number as u32, (number >> 32) as u32 as usize)
     }
 
     /// The entry of `count` numbers at `place`, unless it was overwritten.

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
 
 use super::fallible::{self, OutOfMemory};
 use super::pages::Mapping;
@@ -15,12 +16,14 @@ use super::pages::Mapping;
 ///
 /// # Safety
 /// All bytes zero is a valid value of the type.
-pub unsafe trait Zeroed: Copy + Send + Sync + 'static {}
+pub unsafe trait Zeroed: Send + Sync + 'static {}
 
 // SAFETY: zero is a valid integer.
 unsafe impl Zeroed for u32 {}
 // SAFETY: zero is a valid integer.
 unsafe impl Zeroed for u64 {}
+// SAFETY: zero is a valid integer.
+unsafe impl Zeroed for AtomicU64 {}
 
 /// Smaller tables, in bytes, come from the allocator: 256 KiB.
 const MIN_MAPPED_BYTES: usize = 256 << 10;
@@ -66,7 +69,10 @@ impl<T: Zeroed> Table<T> {
     }
 
     fn try_with_reserved(len: usize, most: usize) -> Result<Self, OutOfMemory> {
-        const { assert!(align_of::<T>() <= 4096, "no page is smaller") };
+        const {
+            assert!(align_of::<T>() <= 4096, "no page is smaller");
+            assert!(!std::mem::needs_drop::<T>(), "values in pages are not dropped");
+        }
         let bytes = Self::bytes_of(len).filter(|&bytes| bytes >= MIN_MAPPED_BYTES);
         let mapping = bytes.and_then(|bytes| Mapping::random_access(bytes, Self::bytes_of(most).unwrap_or(bytes)));
         if let Some(mapping) = mapping {
@@ -75,7 +81,7 @@ impl<T: Zeroed> Table<T> {
         }
         let mut values = fallible::with_capacity(len)?;
         // SAFETY: `T: Zeroed` promises that zero bytes are a value.
-        values.resize(len, unsafe { std::mem::zeroed::<T>() });
+        values.resize_with(len, || unsafe { std::mem::zeroed::<T>() });
         // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither
         // grown nor dropped while the table lives; moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
@@ -99,7 +105,7 @@ impl<T: Zeroed> Table<T> {
             return Ok(());
         }
         let mut longer = Self::try_with_reserved(len, len)?;
-        longer[..self.len].copy_from_slice(self);
+        longer[..self.len].swap_with_slice(self);
         *self = longer;
         Ok(())
     }
@@ -119,7 +125,7 @@ impl<T: Zeroed> Deref for Table<T> {
     #[inline]
     fn deref(&self) -> &[T] {
         // SAFETY: by the invariant `len` values are initialized, and the borrow of the table
-        // prevents writes to them.
+        // prevents writes to them, other than by atomic operations.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }

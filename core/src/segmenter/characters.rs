@@ -2,12 +2,16 @@
 //! handle characters independently.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::wide::WideEntry;
+use crate::memory::Table;
 
 /// Characters per page of the table.
 const CODES_PER_PAGE: usize = 64;
 const PAGE_COUNT: usize = 0x11_0000 / CODES_PER_PAGE;
+/// Characters below this code point have a [`WideEntry`] in the table: all but rare ideographs.
+const WIDE_CODES: usize = 0x2_0000;
 
 /// The role of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +146,9 @@ pub(super) fn role(entry: &CharacterEntry) -> Role {
 pub(super) struct CharacterTable {
     long_marks: LongMarks,
     pages: Box<[OnceLock<Box<Page>>]>,
+    /// The entries as [`super::wide`] reads them ([`WideEntry::to_bits`]), so that a lookup is one
+    /// load; zero if not computed.
+    wide: Table<AtomicU64>,
 }
 
 /// How a block treats a combining mark ([`Role::Mark`]) of at least three bytes.
@@ -154,45 +161,51 @@ pub(super) enum LongMarks {
     Join,
 }
 
-/// The entries of adjacent characters, in full and in the shorter form that [`super::wide`] reads.
-#[derive(Debug)]
-struct Page {
-    entries: [CharacterEntry; CODES_PER_PAGE],
-    wide: [WideEntry; CODES_PER_PAGE],
-}
+/// The entries of adjacent characters.
+type Page = [CharacterEntry; CODES_PER_PAGE];
 
 impl CharacterTable {
     pub(super) fn new(long_marks: LongMarks) -> Self {
-        Self { long_marks, pages: (0..PAGE_COUNT).map(|_| OnceLock::new()).collect() }
+        Self { long_marks, pages: (0..PAGE_COUNT).map(|_| OnceLock::new()).collect(), wide: Table::zeroed(WIDE_CODES) }
     }
 
     /// The entry of a code point; `make` computes missing entries.
     #[inline(always)]
     pub(super) fn get(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> &CharacterEntry {
-        let page = self.pages[code as usize / CODES_PER_PAGE % PAGE_COUNT].get_or_init(|| self.page(code, make));
-        &page.entries[code as usize % CODES_PER_PAGE]
+        let page = self.pages[code as usize / CODES_PER_PAGE % PAGE_COUNT].get_or_init(|| page_of(code, make));
+        &page[code as usize % CODES_PER_PAGE]
     }
 
     /// The entry of a code point as [`super::wide`] reads it.
     #[inline(always)]
     pub(super) fn wide(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> WideEntry {
-        let Some(page) = self.pages.get(code as usize / CODES_PER_PAGE) else { return WideEntry::OTHER };
-        page.get_or_init(|| self.page(code, make)).wide[code as usize % CODES_PER_PAGE]
+        // An entry is complete in itself, so its load needs no order with others.
+        match self.wide.get(code as usize).map(|entry| entry.load(Ordering::Relaxed)) {
+            Some(bits) if bits != 0 => WideEntry::from_bits(bits),
+            _ => self.new_wide(code, make),
+        }
     }
 
+    /// Computes the entry of a code point, and stores it in the table.
     #[cold]
-    fn page(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> Box<Page> {
-        let mut page = Box::new(Page {
-            entries: [entry(Role::General, ""); CODES_PER_PAGE],
-            wide: [WideEntry::OTHER; CODES_PER_PAGE],
-        });
-        let first = code & !(CODES_PER_PAGE as u32 - 1);
-        for ((code, entry), wide) in (first..).zip(&mut page.entries).zip(&mut page.wide) {
-            if let Some(character) = char::from_u32(code) {
-                *entry = make(character);
-                *wide = WideEntry::of(character.len_utf8(), entry, self.long_marks);
-            }
+    fn new_wide(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> WideEntry {
+        let Some(character) = char::from_u32(code) else { return WideEntry::OTHER };
+        let entry = WideEntry::of(character.len_utf8(), self.get(code, make), self.long_marks);
+        if let Some(place) = self.wide.get(code as usize) {
+            place.store(entry.to_bits(), Ordering::Relaxed);
         }
-        page
+        entry
     }
+}
+
+#[cold]
+fn page_of(code: u32, make: impl Fn(char) -> CharacterEntry) -> Box<Page> {
+    let mut page = Box::new([entry(Role::General, ""); CODES_PER_PAGE]);
+    let first = code & !(CODES_PER_PAGE as u32 - 1);
+    for (code, entry) in (first..).zip(&mut *page) {
+        if let Some(character) = char::from_u32(code) {
+            *entry = make(character);
+        }
+    }
+    page
 }

@@ -89,6 +89,18 @@ impl WideEntry {
         made
     }
 
+    /// The entry as a number: never zero, because each character has a flag.
+    #[inline(always)]
+    pub(super) fn to_bits(self) -> u64 {
+        u64::from(u32::from_le_bytes(self.flags)) << 32 | u64::from(u32::from_le_bytes(self.text))
+    }
+
+    /// The inverse of [`Self::to_bits`].
+    #[inline(always)]
+    pub(super) fn from_bits(bits: u64) -> Self {
+        Self { text: (bits as u32).to_le_bytes(), flags: ((bits >> 32) as u32).to_le_bytes() }
+    }
+
     #[inline(always)]
     fn is_other(self) -> bool {
         self.flags[0] & OTHER != 0

@@ -40,7 +40,6 @@ const THREADS = [
   'memory::shared::',
   'memory::slab::',
   'memory::table::',
-  'word_cache::shared::',
   'fuzzing::tests::random::rows',
   'fuzzing::tests::random::parts',
 ]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::bpe::word_cache::{CacheBudget, SharedWords, WordCache};
+use crate::bpe::word_cache::{CacheBudget, WordCache};
 use crate::budget::Budget;
 use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding};
@@ -340,18 +340,15 @@ impl Tokenizer {
 struct Encoders {
     /// Boxed, because encoders are large and are moved for every text.
     idle: ObjectPool<Box<Encoder>>,
-    /// Short words that their caches share.
-    shared: Arc<SharedWords>,
     /// The memory by which all caches may grow.
     budget: Arc<CacheBudget>,
 }
 
 impl Default for Encoders {
     fn default() -> Self {
-        let fixed = SharedWords::BYTES + Self::max_idle() * WordCache::initial_bytes(Self::cache_bytes());
+        let fixed = Self::max_idle() * WordCache::initial_bytes(Self::cache_bytes());
         Self {
             idle: ObjectPool::new(Self::max_idle()),
-            shared: Arc::default(),
             budget: Arc::new(CacheBudget::new(Self::ALL_CACHE_BYTES.saturating_sub(fixed))),
         }
     }
@@ -381,13 +378,7 @@ impl Encoders {
     }
 
     fn take(&self) -> Box<Encoder> {
-        self.idle.take(|number| {
-            if number > 0 {
-                self.shared.start();
-            }
-            let (shared, budget) = (Arc::clone(&self.shared), Arc::clone(&self.budget));
-            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(shared, budget))
-        })
+        self.idle.take(|number| Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.budget))))
     }
 
     fn put(&self, mut encoder: Box<Encoder>) {
@@ -396,8 +387,7 @@ impl Encoders {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.shared.memory_bytes()
-            + self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.memory_bytes()).sum::<usize>())
+        self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.memory_bytes()).sum())
     }
 
     fn encoded_bytes(&self) -> u64 {

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use crate::added_tokens::{Policy, SearchStage, Segment};
 use crate::aligned::AlignedText;
-use crate::bpe::word_cache::{CacheBudget, SharedWords};
+use crate::bpe::word_cache::CacheBudget;
 use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
@@ -113,10 +113,9 @@ impl Encoder {
         }
     }
 
-    /// Shares merged short words with all encoders that have the same `words`, and the memory of
-    /// their caches with all that have the same `budget`.
-    pub(crate) fn sharing(mut self, words: Arc<SharedWords>, budget: Arc<CacheBudget>) -> Self {
-        self.word_encoder.cache.share(words, budget);
+    /// Shares the memory of its cache with all encoders that have the same `budget`.
+    pub(crate) fn sharing(mut self, budget: Arc<CacheBudget>) -> Self {
+        self.word_encoder.cache.share_budget(budget);
         self
     }
 

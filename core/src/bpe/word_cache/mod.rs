@@ -8,7 +8,6 @@
 //! - [`long`]: words of up to 256 bytes. Longer ones hardly ever occur twice and are not cached.
 //! - [`spill_ring`]: ids that do not fit into a slot, and the bytes of long words. The newest
 //!   entries overwrite the oldest, and a slot can tell that its entry was overwritten.
-//! - [`shared`]: short words that all workers of a tokenizer share.
 //! - [`growth`]: when a table grows, and [`budget`]: the memory for that, which all workers share.
 //! - [`lookup`]: many adjacent words of a text looked up at once.
 //!
@@ -27,7 +26,6 @@ mod growth;
 mod long;
 mod lookup;
 mod medium;
-mod shared;
 mod short;
 mod slot;
 mod spill_ring;
@@ -39,7 +37,6 @@ use super::Symbol;
 use crate::memory::fallible::catch;
 use crate::memory::{Grow, OutOfMemory};
 use crate::simd::append::Appender;
-use crate::simd::packed::PackedIds;
 use crate::simd::probe::primary_bucket;
 use crate::simd::{BLOCK, Simd, bits};
 use crate::span::Span;
@@ -49,7 +46,6 @@ use long::LongWords;
 use lookup::Lookup;
 pub(crate) use lookup::Probes;
 use medium::{MAX_IDS, MediumSlot, MediumWords};
-pub(crate) use shared::SharedWords;
 use short::ShortWords;
 use slot::Slot;
 use spill_ring::SpillRing;
@@ -124,7 +120,6 @@ pub(crate) struct WordCache {
     medium: MediumWords,
     long: LongWords,
     ring: SpillRing,
-    shared: Arc<SharedWords>,
     lookups: u64,
     misses: u64,
 }
@@ -151,17 +146,14 @@ impl WordCache {
             medium: MediumWords::new(medium),
             long: LongWords::new(long),
             ring: SpillRing::new(ring),
-            shared: Arc::default(),
             lookups: 0,
             misses: 0,
         }
     }
 
-    /// Shares short words with all caches that have the same `words`, and memory with all that have
-    /// the same `budget`: the tables grow, beyond the size of this cache too, while the budget
-    /// lasts. Only for a cache that has not grown yet.
-    pub(crate) fn share(&mut self, words: Arc<SharedWords>, budget: Arc<CacheBudget>) {
-        self.shared = words;
+    /// Shares memory with all caches that have the same `budget`: the tables grow, beyond the size
+    /// of this cache too, while the budget lasts. Only for a cache that has not grown yet.
+    pub(crate) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
         if self.is_on() {
             self.short.share_budget(Arc::clone(&budget));
             self.medium.share_budget(Arc::clone(&budget));
@@ -295,36 +287,26 @@ impl WordCache {
     }
 
     /// Appends the ids of a word, if it is in the cache.
-    fn append_ids(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<WordFlags> {
+    fn append_ids(&self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<WordFlags> {
         let lookup = self.lookup();
         let primary = primary_bucket(key, lookup.buckets.len());
         let flags = lookup.append_ids(key, primary, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()));
         flags.or_else(|| self.lookup_slow(word, key, ids))
     }
 
-    /// Looks up a word in the tables that [`Lookup`] does not read: a short word in the shared
-    /// words, any other in the medium and the long words.
-    fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<WordFlags> {
-        if key == NOT_SHORT {
-            let probe = self.medium.probe(word);
-            let mut appender = Appender::new(ids, MAX_IDS, Simd::best());
-            let medium = self.medium.append_ids(&probe, &self.ring, &mut appender);
-            drop(appender);
-            if medium.is_some() || word.len() <= medium::MAX_LEN && !self.medium.may_have_been_evicted(&probe) {
-                return medium;
-            }
-            return self.long.append_ids(word, &self.ring, ids);
+    /// Looks up a word that is not short in the medium and the long words.
+    fn lookup_slow(&self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<WordFlags> {
+        if key != NOT_SHORT {
+            return None;
         }
-        let slot = self.adopt_shared(key)?;
-        slot.append_ids(&self.ring, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()))
-    }
-
-    /// Inserts the short word with this key that another worker has shared, if there is one.
-    fn adopt_shared(&mut self, key: Key) -> Option<Slot> {
-        let ids = PackedIds::from_number(self.shared.get(key)?);
-        let slot = Slot { key, ids };
-        self.short.insert(slot, self.lookups);
-        Some(slot)
+        let probe = self.medium.probe(word);
+        let mut appender = Appender::new(ids, MAX_IDS, Simd::best());
+        let medium = self.medium.append_ids(&probe, &self.ring, &mut appender);
+        drop(appender);
+        if medium.is_some() || word.len() <= medium::MAX_LEN && !self.medium.may_have_been_evicted(&probe) {
+            return medium;
+        }
+        self.long.append_ids(word, &self.ring, ids)
     }
 
     /// Prefetches the cache line to which the insertion of a word will move another word.
@@ -338,7 +320,7 @@ impl WordCache {
     /// Calls `miss` for each short or medium word of a window that is not in the cache, short words
     /// first. Longer words are left out.
     #[inline(always)]
-    pub(crate) fn for_each_miss(&mut self, window: &WordWindow<'_>, mut miss: impl FnMut(usize)) {
+    pub(crate) fn for_each_miss(&self, window: &WordWindow<'_>, mut miss: impl FnMut(usize)) {
         let probes = window.probes;
         for first in (0..probes.len()).step_by(BLOCK) {
             let misses = self.lookup().primary_misses(probes, first..probes.len().min(first + BLOCK));
@@ -348,11 +330,10 @@ impl WordCache {
             for at in bits::positions(misses) {
                 let at = first + at;
                 let key = probes.key(at);
-                if self.lookup().is_in_secondary(key, probes.bucket(at)) || self.adopt_shared(key).is_some() {
-                    continue;
+                if !self.lookup().is_in_secondary(key, probes.bucket(at)) {
+                    self.short.prefetch_victim(key);
+                    miss(at);
                 }
-                self.short.prefetch_victim(key);
-                miss(at);
             }
         }
         probes.not_short().filter(|&at| self.is_medium_miss(probes, at, window.word(at))).for_each(miss);
@@ -402,9 +383,7 @@ impl WordCache {
             return;
         }
         if let Some(slot) = Slot::packed(key, ids.clone()) {
-            let slot = slot.with_lengths_vary(flags.lengths_vary);
-            self.shared.put(key, slot.ids.number());
-            self.short.insert(slot, self.lookups);
+            self.short.insert(slot.with_lengths_vary(flags.lengths_vary), self.lookups);
         } else if let Some(slot) = Slot::spilled(key, ids, &mut self.ring) {
             self.short.insert(slot.with_lengths_vary(flags.lengths_vary), self.lookups);
         }
@@ -432,7 +411,7 @@ impl WordCache {
         (self.lookups.saturating_sub(self.misses), self.misses)
     }
 
-    /// Heap memory, in bytes. Shared words are not included.
+    /// Heap memory, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.short.memory_bytes()
             + self.medium.memory_bytes()
@@ -533,31 +512,6 @@ mod tests {
             );
             assert_eq!(look(&mut cache, &word).is_some(), count <= MAX_SHORT_LEN, "{count} ids");
         }
-    }
-
-    #[test]
-    fn caches_that_share_find_each_others_short_words() {
-        let shared = Arc::new(SharedWords::default());
-        shared.start();
-        let [mut one, mut other] = [(), ()].map(|()| {
-            let mut cache = WordCache::new(64 << 10);
-            cache.share(Arc::clone(&shared), Arc::default());
-            cache
-        });
-        let words = ["word", "a word of many bytes", "ids", "16 bytes, a word"].map(str::as_bytes);
-        for (at, word) in words.into_iter().enumerate() {
-            let symbols = vec![Symbol { id: at as u32, len: 1 }; if word == b"ids" { 9 } else { 2 }];
-            one.insert(word, word_key::of_word(word), &symbols, WordFlags { lengths_vary: at == 0 });
-        }
-        let found = words.map(|word| look(&mut other, word));
-        assert_eq!(
-            found,
-            [Some((vec![0, 0], true)), None, None, None],
-            "long words and those of many ids are not shared"
-        );
-        // The word is in the other cache now.
-        other.shared = Arc::default();
-        assert_eq!(look(&mut other, b"word"), Some((vec![0, 0], true)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::simd::Simd;
 use crate::simd::lane_merger::{LaneMerger, MAX_LANE_LEN};
 
 /// Batching is worthwhile if at least one word in this many was a miss in the previous window.
-const MISS_RATIO: u64 = 64;
+const MISS_RATIO: u64 = 32;
 /// Smaller windows are not batched.
 const MIN_WINDOW_WORDS: usize = MISS_RATIO as usize;
 

@@ -233,13 +233,13 @@ impl Trie {
         bytes: impl Iterator<Item = (u8, T)>,
         mut found: impl FnMut(u32, V, T),
     ) {
-        let (slots, values) = (&self.slots[..], &values[..self.slots.len()]);
-        let mut base = slots[slot as usize].base;
+        // Checked once, so that indices of slots are indices of values.
+        let values = &values[..self.slots.len()];
+        let mut node = self.node(slot);
         for (byte, item) in bytes {
-            let next = base ^ u32::from(byte);
-            let Some(slot) = slots.get(next as usize).filter(|slot| slot.label() == byte) else { return };
-            found(next, values[next as usize], item);
-            base = slot.base;
+            let Some(slot) = self.child(node, byte) else { return };
+            found(slot, values[slot as usize], item);
+            node = self.node(slot);
         }
     }
 

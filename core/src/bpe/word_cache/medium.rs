@@ -128,7 +128,7 @@ impl MediumSlot {
         if self.ids[0].count() > PackedIds::CAPACITY {
             ring.spilled_ids(&self.ids[0])?.iter().copied().for_each(&mut push);
         } else {
-            self.ids.iter().flat_map(|ids| ids.ids()).for_each(&mut push);
+            self.ids.into_iter().flat_map(PackedIds::ids).for_each(&mut push);
         }
         let (bytes, len) = self.key.bytes();
         Some(Evicted { bytes, len, ids, count, lengths_vary: self.lengths_vary() })

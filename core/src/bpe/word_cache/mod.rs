@@ -382,9 +382,7 @@ impl WordCache {
             // tokens than bytes.
             return;
         }
-        if let Some(slot) = Slot::packed(key, ids.clone()) {
-            self.short.insert(slot.with_lengths_vary(flags.lengths_vary), self.lookups);
-        } else if let Some(slot) = Slot::spilled(key, ids, &mut self.ring) {
+        if let Some(slot) = Slot::packed(key, ids.clone()).or_else(|| Slot::spilled(key, ids, &mut self.ring)) {
             self.short.insert(slot.with_lengths_vary(flags.lengths_vary), self.lookups);
         }
     }

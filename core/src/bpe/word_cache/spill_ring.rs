@@ -116,7 +116,9 @@ impl SpillRing {
     pub(super) fn spill_ids(&mut self, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<PackedIds> {
         let count = ids.len() as u128;
         let place = u128::from(self.write(ids)?);
-        Some(PackedIds::from_number(place | count << 32 | u128::from(SPILLED) << 120))
+        let mut packed = PackedIds::from_number(place | count << 32);
+        packed.set_flags(SPILLED, true);
+        Some(packed)
     }
 
     /// The ids that [`Self::spill_ids`] wrote, unless they were overwritten.

@@ -34,7 +34,7 @@ const LIBRARIES = '/usr/aarch64-linux-gnu'
  * addons, or that start many programs: in an emulator, each program takes seconds.
  */
 const SPECS = [
-  ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17', '18'],
+  ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17', '18', '86'],
   ...['31', '36', '39', '45', '46', '47', '49', '54', '58', '59'],
   ...['conformance/limits', 'conformance/stream', ...goldenSpecs()],
 ]

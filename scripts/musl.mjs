@@ -45,7 +45,7 @@ const ARCHS = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** The list lacks specs that need packages with their own addons, and specs that build or pack. */
 const SPECS = [
-  ...['01', '02', '03', '04', '05', '06', '07', '08', '09', '13', '14', '15', '16', '17', '18', '20', '21', '36'],
+  ...['01', '02', '03', '04', '05', '06', '07', '08', '09', '13', '14', '15', '16', '17', '18', '86', '20', '21', '36'],
   ...['golden', 'limits', 'stream'].map((name) => `conformance/${name}`),
 ]
 /**

@@ -25,6 +25,9 @@ export const CONFIG = Buffer.from('{"bos_token": "<s>", "chat_template": "{{ mes
 export const IDS = [14, 11, 12, 13, 2, 7, 15]
 /** The folder of a repository with further chat templates. */
 export const MORE = 'additional_chat_templates'
+/** Entries of a listing: `count` files in that folder. */
+export const entries = (count, name = (i) => `t${i}.jinja`) =>
+  Array.from({ length: count }, (_, i) => ({ type: 'file', path: `${MORE}/${name(i)}`, size: 1 }))
 
 /** The output of a child process that loads the tokenizer of a hub. */
 async function load({ endpoint, cacheDir = freshCache(), limits, env, ...more }) {

@@ -57,8 +57,6 @@ mod error;
 pub mod fuzzing;
 pub mod json_fields;
 mod load;
-mod lock;
-pub mod memory;
 mod model;
 mod normalizer;
 mod object_pool;
@@ -95,6 +93,8 @@ pub use load::encodings::{definition as encoding_definition, file as encoding_fi
 pub use options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 pub use padding::{PadTo, Padding};
 pub use simd::choice::{CpuLevelError, cpu_level};
+use tokenlane_memory::lock;
+pub use tokenlane_memory as memory;
 pub use text::{Input, Sequence, Text};
 pub use tokenizer::Tokenizer;
 pub use truncation::{Direction, Truncation, TruncationStrategy};

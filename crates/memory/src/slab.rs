@@ -126,7 +126,7 @@ impl<T: Plain> Slab<T> {
 }
 
 /// A part of a list that is being filled, see [`Slab::in_parts`].
-pub(crate) struct SlabPart<'a, T: Plain> {
+pub struct SlabPart<'a, T: Plain> {
     /// The places that were not written yet.
     rest: &'a mut [MaybeUninit<T>],
 }
@@ -145,14 +145,14 @@ impl<'a, T: Plain> SlabPart<'a, T> {
     }
 
     /// Writes the next values.
-    pub(crate) fn extend_from_slice(&mut self, values: &[T]) {
+    pub fn extend_from_slice(&mut self, values: &[T]) {
         for (place, &value) in self.next(values.len()).iter_mut().zip(values) {
             place.write(value);
         }
     }
 
     /// Writes `value` to the next `count` places.
-    pub(crate) fn extend_with(&mut self, count: usize, value: T) {
+    pub fn extend_with(&mut self, count: usize, value: T) {
         self.next(count).fill(MaybeUninit::new(value));
     }
 }
@@ -163,7 +163,7 @@ impl<T: Plain> Slab<T> {
     ///
     /// # Panics
     /// If a part is not full.
-    pub(crate) fn in_parts<E>(
+    pub fn in_parts<E>(
         lengths: &[usize],
         fill: impl FnOnce(&[Mutex<SlabPart<'_, T>>]) -> Result<(), E>,
     ) -> Result<Self, E> {

@@ -8,7 +8,7 @@
 use super::mappings::Mappings;
 use super::warm::WarmBlocks;
 use super::{Block, Pages, Pool, PoolUsage};
-use crate::memory::pages::{Advice, page_size};
+use crate::pages::{Advice, page_size};
 
 /// The smallest block: 512 bytes.
 const MIN_BLOCK_BYTES: usize = 512;
@@ -232,7 +232,7 @@ impl<P: Pages> Pool for Binned<P> {
     }
 }
 
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "testing")]
 impl<P: Pages> super::model::CheckedPool for Binned<P> {
     fn check_all(&self) {
         let vacant: std::collections::HashSet<u32> = self.vacant.iter().copied().collect();

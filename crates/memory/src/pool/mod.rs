@@ -10,8 +10,8 @@
 
 mod binned;
 mod mappings;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) mod model;
+#[cfg(feature = "testing")]
+pub mod model;
 mod off;
 mod split;
 #[cfg(test)]

@@ -189,7 +189,7 @@ impl Nodes {
     }
 
     /// The number of blocks and edges.
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(feature = "testing")]
     pub fn count(&self) -> usize {
         self.nodes.len() - self.vacant.len() - 1
     }

@@ -4,8 +4,10 @@
 use std::sync::{Mutex, PoisonError};
 
 /// A value that one thread at a time can access.
-pub(crate) trait Lock<T>: Send + Sync {
+pub trait Lock<T>: Send + Sync {
+    /// A lock around `value`.
     fn new(value: T) -> Self;
+    /// Runs `work` with the value, while no other thread has access to it.
     fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R;
 }
 
@@ -21,28 +23,29 @@ impl<T: Send> Lock<T> for Mutex<T> {
 }
 
 /// A family of locks.
-pub(crate) trait Locks {
+pub trait Locks {
+    /// The lock of a value of type `T`.
     type Of<T: Send>: Lock<T>;
 }
 
 /// The locks of the standard library.
 #[derive(Debug)]
-pub(crate) struct Std;
+pub struct Std;
 
 impl Locks for Std {
     type Of<T: Send> = Mutex<T>;
 }
 
 /// The locks of loom, which tries every interleaving.
-#[cfg(test)]
-pub(crate) struct Loom;
+#[cfg(feature = "testing")]
+pub struct Loom;
 
-#[cfg(test)]
+#[cfg(feature = "testing")]
 impl Locks for Loom {
     type Of<T: Send> = loom::sync::Mutex<T>;
 }
 
-#[cfg(test)]
+#[cfg(feature = "testing")]
 impl<T: Send> Lock<T> for loom::sync::Mutex<T> {
     fn new(value: T) -> Self {
         Self::new(value)

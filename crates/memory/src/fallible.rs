@@ -42,13 +42,13 @@ pub struct OutOfMemory {
 
 impl OutOfMemory {
     /// The error of an allocation of `count` values.
-    pub(crate) fn of<T>(count: usize) -> Self {
+    pub fn of<T>(count: usize) -> Self {
         Self { bytes: count.saturating_mul(size_of::<T>()) }
     }
 
     /// Unwinds to the nearest [`catch`].
     #[cold]
-    pub(crate) fn unwind(self) -> ! {
+    pub fn unwind(self) -> ! {
         // `resume_unwind` and not `panic_any`: this is no bug in the program, so the panic hook
         // must not run.
         resume_unwind(Box::new(self))
@@ -59,7 +59,7 @@ impl OutOfMemory {
 /// continues to unwind.
 ///
 /// After an error, callers must drop or clear every value that `work` borrowed mutably.
-pub(crate) fn catch<T, E: From<OutOfMemory>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+pub fn catch<T, E: From<OutOfMemory>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| match panic.downcast::<OutOfMemory>() {
         Ok(error) => Err((*error).into()),
         Err(panic) => resume_unwind(panic),
@@ -78,7 +78,7 @@ pub fn note_shortage(bytes: usize) {
 
 /// Fails while memory is short. Loops that allocate a little in each round call it.
 #[inline]
-pub(crate) fn check() -> Result<(), OutOfMemory> {
+pub fn check() -> Result<(), OutOfMemory> {
     // Relaxed: the number guards no other memory. A thread that reads an old value stops one round
     // later.
     match SHORTAGE.load(Ordering::Relaxed) {
@@ -89,7 +89,7 @@ pub(crate) fn check() -> Result<(), OutOfMemory> {
 
 /// Like [`check`], but a failure unwinds.
 #[inline]
-pub(crate) fn checkpoint() {
+pub fn checkpoint() {
     check().unwrap_or_else(|error| error.unwind());
 }
 
@@ -121,7 +121,7 @@ pub fn require_large(bytes: usize) -> Result<(), OutOfMemory> {
 
 /// Like [`require_large`], but a failure unwinds. Callers use it before they build tables of up to
 /// `bytes` bytes.
-pub(crate) fn require_for_tables(bytes: usize) {
+pub fn require_for_tables(bytes: usize) {
     require_large(bytes).unwrap_or_else(|error| error.unwind());
 }
 
@@ -232,27 +232,27 @@ fn try_grow_string(text: &mut String, more: usize) -> Result<(), OutOfMemory> {
 
 /// Appends a value; a failure unwinds.
 #[inline]
-pub(crate) fn push<T>(list: &mut Vec<T>, value: T) {
+pub fn push<T>(list: &mut Vec<T>, value: T) {
     list.grow(1);
     list.push(value);
 }
 
 /// Appends values; a failure unwinds.
 #[inline]
-pub(crate) fn append<T: Copy>(list: &mut Vec<T>, values: &[T]) {
+pub fn append<T: Copy>(list: &mut Vec<T>, values: &[T]) {
     list.grow(values.len());
     list.extend_from_slice(values);
 }
 
 /// Appends text; a failure unwinds.
 #[inline]
-pub(crate) fn push_str(text: &mut String, more: &str) {
+pub fn push_str(text: &mut String, more: &str) {
     text.grow(more.len());
     text.push_str(more);
 }
 
 /// Concatenates lists; a failure unwinds.
-pub(crate) fn concat<T: Copy>(parts: &[&[T]]) -> Vec<T> {
+pub fn concat<T: Copy>(parts: &[&[T]]) -> Vec<T> {
     let mut list = Vec::new();
     list.grow(parts.iter().map(|part| part.len()).sum());
     parts.iter().for_each(|part| list.extend_from_slice(part));
@@ -261,27 +261,27 @@ pub(crate) fn concat<T: Copy>(parts: &[&[T]]) -> Vec<T> {
 
 /// Appends `count` copies of a value; a failure unwinds.
 #[inline]
-pub(crate) fn append_copies<T: Clone>(list: &mut Vec<T>, value: T, count: usize) {
+pub fn append_copies<T: Clone>(list: &mut Vec<T>, value: T, count: usize) {
     list.grow(count);
     list.resize(list.len() + count, value);
 }
 
 /// Returns `count` copies of a value; a failure unwinds.
-pub(crate) fn copies<T: Clone>(value: T, count: usize) -> Vec<T> {
+pub fn copies<T: Clone>(value: T, count: usize) -> Vec<T> {
     let mut list = Vec::new();
     append_copies(&mut list, value, count);
     list
 }
 
 /// Returns an empty list with capacity for `capacity` values.
-pub(crate) fn with_capacity<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
+pub fn with_capacity<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut list = Vec::new();
     list.try_grow(capacity)?;
     Ok(list)
 }
 
 /// Returns an empty hash table with capacity for `capacity` values.
-pub(crate) fn table_with_capacity<T>(capacity: usize) -> Result<HashTable<T>, OutOfMemory> {
+pub fn table_with_capacity<T>(capacity: usize) -> Result<HashTable<T>, OutOfMemory> {
     let mut table = HashTable::new();
     // The table is empty, so no value is hashed.
     attempt(capacity.saturating_mul(size_of::<T>()), || table.try_reserve(capacity, |_| 0).is_ok())?;
@@ -289,7 +289,7 @@ pub(crate) fn table_with_capacity<T>(capacity: usize) -> Result<HashTable<T>, Ou
 }
 
 /// Collects an iterator of unknown length; a failure unwinds.
-pub(crate) fn gather<T>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub fn gather<T>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut list = Vec::new();
     values.for_each(|value| push(&mut list, value));
     list

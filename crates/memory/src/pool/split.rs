@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::mappings::Mappings;
 use super::warm::{self, WarmBlocks};
 use super::{Block, Pages, Pool, PoolUsage};
-use crate::memory::pages::{Advice, page_size};
+use crate::pages::{Advice, page_size};
 
 mod classes;
 mod free_lists;
@@ -412,7 +412,7 @@ impl<P: Pages> Pool for Split<P> {
     }
 }
 
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "testing")]
 impl<P: Pages> super::model::CheckedPool for Split<P> {
     /// Walks all mappings. Checks that blocks tile them, that no two free blocks are adjacent, and
     /// that the sums agree with the blocks.

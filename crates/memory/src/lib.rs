@@ -16,9 +16,10 @@
 //! the former pool return to it, and it is dropped after its last block has returned.
 #![allow(unsafe_code, reason = "the pool maps pages and hands out their memory")]
 
-pub(crate) mod fallible;
+pub mod fallible;
+pub mod lock;
 mod pages;
-pub(crate) mod pool;
+pub mod pool;
 mod shared;
 mod slab;
 mod steps;
@@ -36,7 +37,7 @@ pub use pages::{Advice, is_limited};
 pub use pool::PoolKind;
 pub use shared::{BlockGuard, Collection, Collector};
 use shared::{Bounds, SharedPool};
-pub(crate) use slab::SlabPart;
+pub use slab::SlabPart;
 pub use slab::{Plain, Slab};
 pub use steps::{AllocStep, AllocSteps, StepCost};
 pub use table::{Table, Zeroed};

@@ -69,7 +69,6 @@ mod pretokenizer;
 mod reach;
 mod save;
 mod segmenter;
-mod simd;
 mod span;
 pub mod split;
 #[cfg(test)]
@@ -80,7 +79,6 @@ mod tokenizer;
 mod trie;
 mod truncation;
 mod vocab;
-mod word_key;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
 pub use bounded::{Prefix, Written};
@@ -93,10 +91,12 @@ pub use load::encodings::{definition as encoding_definition, file as encoding_fi
 pub use options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 pub use padding::{PadTo, Padding};
 pub use simd::choice::{CpuLevelError, cpu_level};
-use tokenlane_memory::lock;
-pub use tokenlane_memory as memory;
 pub use text::{Input, Sequence, Text};
 pub use tokenizer::Tokenizer;
+pub use tokenlane_memory as memory;
+use tokenlane_memory::lock;
+use tokenlane_simd as simd;
+use tokenlane_simd::word_key;
 pub use truncation::{Direction, Truncation, TruncationStrategy};
 
 /// Compiles and runs the examples of README.md.

@@ -10,7 +10,7 @@ use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::memory::fallible::require_for_tables;
 use crate::simd;
-pub(crate) use crate::simd::lane_matcher::NO_TOKEN;
+pub(crate) use crate::simd::lane_matcher::{LEAF, NO_TOKEN};
 use crate::simd::lane_matcher::{MatchTrie, TrieSlot};
 use std::collections::HashMap;
 
@@ -36,17 +36,6 @@ pub(crate) struct Trie {
 /// A node of a [`Trie`]: its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node(u32);
-
-impl TrieSlot {
-    fn new(label: u8) -> Self {
-        Self { base: LEAF, label_and_id: NO_TOKEN << 8 | u32::from(label) }
-    }
-
-    #[inline(always)]
-    fn label(self) -> u8 {
-        self.label_and_id as u8
-    }
-}
 
 /// A node from which many searches start, with the nodes after all bytes but the last of each
 /// character of two and three bytes. The first character of a search then takes two loads.
@@ -479,8 +468,6 @@ impl Builder {
     }
 }
 
-/// The base of all nodes without children; it is beyond all slots.
-const LEAF: u32 = u32::MAX - 255;
 /// Upper bound on the number of slots, so that no base collides with [`LEAF`].
 const MAX_SLOTS: usize = 1 << 31;
 

@@ -9,9 +9,9 @@ use std::ops::Range;
 use super::WordFlags;
 use super::long::LongWords;
 use super::medium::{self, MediumWords};
-use super::slot::{Bucket, LENGTHS_VARY_FLAG, Slot};
 use super::spill_ring::SpillRing;
 use crate::simd::append::Appender;
+use crate::simd::probe::{Bucket, LENGTHS_VARY_FLAG, Slot};
 use crate::simd::{self, BLOCK, Simd};
 use crate::word_key::{self, Key, MULTIPLIERS, NOT_SHORT};
 
@@ -159,7 +159,7 @@ impl<'a> Lookup<'a> {
             return Some((self.medium.append_ids(probes.medium(at), self.ring, ids)?, false));
         }
         let primary = self.buckets.get(probes.buckets[at] as usize)?;
-        Some((self.find_secondary(key, primary)?.append_ids(self.ring, ids)?, true))
+        Some((self.ring.append_ids_of(self.find_secondary(key, primary)?, ids)?, true))
     }
 
     /// A bit for each short word, of up to [`BLOCK`], that is not in its primary bucket.
@@ -172,7 +172,8 @@ impl<'a> Lookup<'a> {
     #[inline(always)]
     pub(super) fn append_ids(self, key: Key, primary: usize, ids: &mut Appender<'_>) -> Option<WordFlags> {
         let primary = self.buckets.get(primary)?;
-        primary.find(key).or_else(|| self.find_secondary(key, primary))?.append_ids(self.ring, ids)
+        let slot = primary.find(key).or_else(|| self.find_secondary(key, primary))?;
+        self.ring.append_ids_of(slot, ids)
     }
 
     /// Whether a short word that is not in its primary bucket is in its secondary one.
@@ -287,7 +288,7 @@ mod tests {
                     continue;
                 }
                 let slot = Slot::packed(key, ids.clone());
-                let slot = slot.or_else(|| Slot::spilled(key, ids, &mut ring)).expect("the ring is large enough");
+                let slot = slot.or_else(|| ring.spilled(key, ids)).expect("the ring is large enough");
                 let to = if vary % 3 == 1 { secondary } else { primary };
                 if buckets[to].0[usize::from(second)].is_empty() {
                     buckets[to].set(usize::from(second), slot.with_lengths_vary(vary == 0));
@@ -309,7 +310,7 @@ mod tests {
                         run.secondary = Some(run.words);
                         Some(slot)
                     });
-                    slot.map(|slot| slot.append_ids(&ring, &mut appender).expect("nothing was overwritten"))
+                    slot.map(|slot| ring.append_ids_of(slot, &mut appender).expect("nothing was overwritten"))
                 };
                 let Some(flags) = flags else { break };
                 run.lengths_vary |= flags.lengths_vary;

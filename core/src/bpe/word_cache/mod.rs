@@ -27,7 +27,6 @@ mod long;
 mod lookup;
 mod medium;
 mod short;
-mod slot;
 mod spill_ring;
 
 use std::ops::Range;
@@ -37,6 +36,7 @@ use super::Symbol;
 use crate::memory::fallible::catch;
 use crate::memory::{Grow, OutOfMemory};
 use crate::simd::append::Appender;
+use crate::simd::probe::Slot;
 use crate::simd::probe::primary_bucket;
 use crate::simd::{BLOCK, Simd, bits};
 use crate::span::Span;
@@ -47,7 +47,6 @@ use lookup::Lookup;
 pub(crate) use lookup::Probes;
 use medium::{MAX_IDS, MediumSlot, MediumWords};
 use short::ShortWords;
-use slot::Slot;
 use spill_ring::SpillRing;
 
 /// The maximum length, in bytes, of a word that is cached.
@@ -382,7 +381,7 @@ impl WordCache {
             // tokens than bytes.
             return;
         }
-        if let Some(slot) = Slot::packed(key, ids.clone()).or_else(|| Slot::spilled(key, ids, &mut self.ring)) {
+        if let Some(slot) = Slot::packed(key, ids.clone()).or_else(|| self.ring.spilled(key, ids)) {
             self.short.insert(slot.with_lengths_vary(flags.lengths_vary), self.lookups);
         }
     }

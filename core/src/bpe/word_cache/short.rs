@@ -14,10 +14,10 @@ use std::sync::Arc;
 use super::budget::CacheBudget;
 use super::growth::Growth;
 use super::lookup::secondary_bucket;
-use super::slot::{Bucket, Slot};
 use crate::memory::Table;
 use crate::simd;
 use crate::simd::probe::primary_bucket;
+use crate::simd::probe::{Bucket, Slot};
 use crate::word_key::Key;
 
 /// The initial size of a table, in buckets: 2 MiB.

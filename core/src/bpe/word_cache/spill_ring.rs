@@ -9,10 +9,14 @@
 
 use std::sync::Arc;
 
+use super::WordFlags;
 use super::budget::CacheBudget;
 use super::growth::Growth;
 use crate::memory::Table;
+use crate::simd::append::Appender;
 use crate::simd::packed::PackedIds;
+use crate::simd::probe::{LENGTHS_VARY_FLAG, Slot};
+use crate::word_key::Key;
 
 /// The count of packed ids that marks a place in the ring.
 const SPILLED: u8 = PackedIds::COUNT_MASK;
@@ -126,6 +130,20 @@ impl SpillRing {
     pub(super) fn spilled_ids(&self, packed: &PackedIds) -> Option<&[u32]> {
         let number = packed.number();
         self.read(number as u32, (number >> 32) as u32 as usize)
+    }
+
+    /// A slot whose ids are spilled, if the ring has space for that many.
+    pub(super) fn spilled(&mut self, key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Slot> {
+        Some(Slot { key, ids: self.spill_ids(ids)? })
+    }
+
+    /// Appends the ids of a slot, packed or spilled, unless they were overwritten.
+    #[inline(always)]
+    pub(super) fn append_ids_of(&self, slot: &Slot, ids: &mut Appender<'_>) -> Option<WordFlags> {
+        if !ids.push_packed(&slot.ids) {
+            ids.extend_from_slice(self.spilled_ids(&slot.ids)?);
+        }
+        Some(WordFlags { lengths_vary: slot.ids.control() & LENGTHS_VARY_FLAG != 0 })
     }
 
     /// The entry of `count` numbers at `place`, unless it was overwritten.

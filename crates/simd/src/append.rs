@@ -7,16 +7,16 @@ use std::mem::MaybeUninit;
 
 use super::Simd;
 use super::packed::PackedIds;
-use crate::memory::Grow;
+use tokenlane_memory::Grow;
 
 /// The number of ids that one step writes.
-pub(crate) const APPEND_WIDTH: usize = 8;
+pub const APPEND_WIDTH: usize = 8;
 
 /// The end of a list that ids are appended to. The list gets its new length when this is dropped.
 ///
 /// Invariants: `start` points to the list's allocation of `capacity` numbers, of which the first
 /// `len` are initialized. The exclusive borrow of `list` keeps everyone else from using it.
-pub(crate) struct Appender<'a> {
+pub struct Appender<'a> {
     list: &'a mut Vec<u32>,
     start: *mut MaybeUninit<u32>,
     capacity: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Appender<'a> {
 impl<'a> Appender<'a> {
     /// Reserves capacity for `additional` more ids. A failure unwinds, as in [`Grow::grow`].
     #[inline(always)]
-    pub(crate) fn new(list: &'a mut Vec<u32>, additional: usize, simd: Simd) -> Self {
+    pub fn new(list: &'a mut Vec<u32>, additional: usize, simd: Simd) -> Self {
         list.grow(additional + APPEND_WIDTH);
         let (start, capacity, len) = (list.as_mut_ptr().cast(), list.capacity(), list.len());
         Self { list, start, capacity, len, simd }
@@ -50,7 +50,7 @@ impl<'a> Appender<'a> {
     /// # Panics
     /// If the spare capacity is smaller than [`APPEND_WIDTH`].
     #[inline(always)]
-    pub(crate) fn push_packed(&mut self, packed: &PackedIds) -> bool {
+    pub fn push_packed(&mut self, packed: &PackedIds) -> bool {
         let count = packed.count();
         if count > PackedIds::CAPACITY {
             return false;
@@ -91,7 +91,7 @@ impl<'a> Appender<'a> {
     /// # Panics
     /// If the spare capacity is smaller than their number and [`APPEND_WIDTH`] together.
     #[inline]
-    pub(crate) fn extend_from_slice(&mut self, ids: &[u32]) {
+    pub fn extend_from_slice(&mut self, ids: &[u32]) {
         for eight in ids.chunks(APPEND_WIDTH) {
             self.spare().iter_mut().zip(eight).for_each(|(to, &id)| _ = to.write(id));
             self.len += eight.len();

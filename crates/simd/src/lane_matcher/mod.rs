@@ -17,49 +17,67 @@ use super::lanes::LANES;
 use crate::word_key;
 
 /// Fewer words than this are matched faster one by one.
-pub(crate) const MIN_WORDS: usize = 6;
+pub const MIN_WORDS: usize = 6;
 
 /// The number of words that are matched at once.
-pub(crate) const WORDS: usize = GROUPS * LANES;
+pub const WORDS: usize = GROUPS * LANES;
 const GROUPS: usize = 4;
 
 /// The room for the bytes of a word, and for its tokens. A power of two.
 const ROOM: usize = 32;
 
 /// The maximum length of a word, in bytes. A lane reads four bytes at a time.
-pub(crate) const MAX_LANE_LEN: usize = 30;
+pub const MAX_LANE_LEN: usize = 30;
 
 const _: () = assert!(MAX_LANE_LEN < ROOM && MAX_LANE_LEN < 1 << (u32::BITS - ID_BITS));
 
 /// Bits of an id in a slot.
-pub(crate) const ID_BITS: u32 = 24;
+pub const ID_BITS: u32 = 24;
 /// In [`TrieSlot::label_and_id`]: no token ends here.
-pub(crate) const NO_TOKEN: u32 = (1 << ID_BITS) - 1;
+pub const NO_TOKEN: u32 = (1 << ID_BITS) - 1;
 
-/// A slot of a [`crate::trie::Trie`], which explains it.
+/// The base of all nodes without children; it is beyond all slots.
+pub const LEAF: u32 = u32::MAX - 255;
+
+/// A slot of a trie of the core (`core/src/trie.rs`), which explains it.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(crate) struct TrieSlot {
+pub struct TrieSlot {
     /// The base of the node in this slot.
-    pub(crate) base: u32,
+    pub base: u32,
     /// The byte of the edge to this node, and above it the token that ends here, or [`NO_TOKEN`].
-    pub(crate) label_and_id: u32,
+    pub label_and_id: u32,
+}
+
+impl TrieSlot {
+    /// The slot of a node that no token ends at and that has no edges yet. `label` is the byte of
+    /// the edge to it.
+    pub fn new(label: u8) -> Self {
+        Self { base: LEAF, label_and_id: NO_TOKEN << 8 | u32::from(label) }
+    }
+
+    /// The byte of the edge to this node.
+    #[inline(always)]
+    pub fn label(self) -> u8 {
+        self.label_and_id as u8
+    }
 }
 
 /// A trie, as the kernel uses it. All ids are in the slots.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct MatchTrie<'a> {
-    pub(crate) slots: &'a [TrieSlot],
+pub struct MatchTrie<'a> {
+    /// The slots of all nodes.
+    pub slots: &'a [TrieSlot],
     /// The base of the node at which the first token of a word starts.
-    pub(crate) starting: u32,
+    pub starting: u32,
     /// The base of the node at which further tokens start.
-    pub(crate) continuing: u32,
+    pub continuing: u32,
 }
 
 /// Up to [`WORDS`] words and their tokens, reused from group to group.
 #[derive(Debug, Clone)]
-pub(crate) struct LaneMatcher {
+pub struct LaneMatcher {
     cpu: Avx512,
     /// The bytes of each word. The additional row is for loads of four bytes, which reach beyond
     /// the end of the last word.
@@ -75,7 +93,7 @@ pub(crate) struct LaneMatcher {
 
 impl LaneMatcher {
     /// Creates a matcher if the CPU has the instructions.
-    pub(crate) fn new(simd: Simd) -> Option<Self> {
+    pub fn new(simd: Simd) -> Option<Self> {
         simd.avx512().map(|cpu| Self {
             cpu,
             bytes: [[0; ROOM]; WORDS + 1],
@@ -91,7 +109,7 @@ impl LaneMatcher {
     /// # Panics
     /// If the word is longer, or if all lanes are taken.
     #[inline]
-    pub(crate) fn push(&mut self, word: &[u8]) {
+    pub fn push(&mut self, word: &[u8]) {
         assert!(word.len() <= MAX_LANE_LEN);
         // Copies of fixed size are fastest for words of a few bytes.
         let bytes = &mut self.bytes[..WORDS][self.words];
@@ -106,17 +124,17 @@ impl LaneMatcher {
     }
 
     /// The number of words added since the last [`Self::clear`].
-    pub(crate) fn words(&self) -> usize {
+    pub fn words(&self) -> usize {
         self.words
     }
 
     /// Removes all words.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.words = 0;
     }
 
     /// Finds the tokens of all words. [`Self::tokens`] then returns them.
-    pub(crate) fn match_all(&mut self, trie: MatchTrie<'_>) {
+    pub fn match_all(&mut self, trie: MatchTrie<'_>) {
         #[cfg(target_arch = "x86_64")]
         avx512::match_all(self.cpu, self, trie);
         #[cfg(not(target_arch = "x86_64"))]
@@ -129,7 +147,7 @@ impl LaneMatcher {
     /// The tokens of the word in a lane: the id and the length in bytes of each. None if some
     /// character is in no token.
     #[inline]
-    pub(crate) fn tokens(&self, lane: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
+    pub fn tokens(&self, lane: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
         let tokens = &self.tokens[lane][..self.counts[lane] as usize % ROOM];
         tokens.iter().map(|token| (token & NO_TOKEN, token >> ID_BITS))
     }

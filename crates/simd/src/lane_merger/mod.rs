@@ -18,7 +18,7 @@ use super::priority::MergePriority;
 use crate::word_key;
 
 /// Fewer words than this are merged faster one by one.
-pub(crate) const MIN_WORDS: usize = 7;
+pub const MIN_WORDS: usize = 7;
 
 /// The number of positions in a word, a power of two. Symbols start at position 1. Position 0 and
 /// the one after the last symbol hold a symbol that merges with nothing, so that every symbol has
@@ -26,14 +26,14 @@ pub(crate) const MIN_WORDS: usize = 7;
 const POSITIONS: usize = 32;
 
 /// The maximum length of a word, in bytes.
-pub(crate) const MAX_LANE_LEN: usize = POSITIONS - 2;
+pub const MAX_LANE_LEN: usize = POSITIONS - 2;
 
 const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePriority::POSITION_BITS);
 
 /// The merge table, as the kernel uses it. A pair of ids is hashed by multiplication; the hash
 /// selects a bit of a filter and a bucket of the table.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
-pub(crate) trait PairTable {
+pub trait PairTable {
     /// How pairs are hashed and filtered.
     fn hashing(&self) -> PairHashing<'_>;
 
@@ -48,25 +48,26 @@ pub(crate) trait PairTable {
 /// See [`PairTable::hashing`].
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PairHashing<'a> {
+pub struct PairHashing<'a> {
     /// Ids in pairs are below two to the power of this, which is at most 31.
-    pub(crate) id_bits: u32,
+    pub id_bits: u32,
     /// The hash of a pair is `(left << id_bits | right) * multiplier`.
-    pub(crate) multiplier: u64,
+    pub multiplier: u64,
     /// A bit for each hash that may be in the table: bit `hash >> filter_shift`. A power of two of
     /// words.
-    pub(crate) filter: &'a [u64],
-    pub(crate) filter_shift: u32,
+    pub filter: &'a [u64],
+    /// See [`Self::filter`].
+    pub filter_shift: u32,
 }
 
 /// What single bytes and pairs of bytes become.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ByteTables<'a> {
+pub struct ByteTables<'a> {
     /// The id of each byte.
-    pub(crate) ids: &'a [u32; 256],
+    pub ids: &'a [u32; 256],
     /// The rank and the id of each pair's merge. The left byte is the low part of the index.
-    pub(crate) pairs: &'a [[u32; 2]; 1 << 16],
+    pub pairs: &'a [[u32; 2]; 1 << 16],
 }
 
 /// One number per lane for each position.
@@ -82,7 +83,7 @@ impl Rows {
 
 /// Up to sixteen words and the state of merging them, reused from group to group.
 #[derive(Debug, Clone)]
-pub(crate) struct LaneMerger {
+pub struct LaneMerger {
     cpu: Avx512,
     /// The bytes of each word. The additional row is for loads of four bytes, which reach beyond
     /// the end of the last word.
@@ -102,7 +103,7 @@ pub(crate) struct LaneMerger {
 
 impl LaneMerger {
     /// Creates a merger if the CPU has the instructions.
-    pub(crate) fn new(simd: Simd) -> Option<Self> {
+    pub fn new(simd: Simd) -> Option<Self> {
         simd.avx512().map(|cpu| Self {
             cpu,
             bytes: [[0; POSITIONS]; LANES + 1],
@@ -119,7 +120,7 @@ impl LaneMerger {
     ///
     /// # Panics
     /// If the word is longer, or if all lanes are taken.
-    pub(crate) fn push(&mut self, word: &[u8]) -> usize {
+    pub fn push(&mut self, word: &[u8]) -> usize {
         let lane = self.words;
         assert!(word.len() <= MAX_LANE_LEN);
         // Copies of fixed size are fastest for words of a few bytes.
@@ -136,18 +137,18 @@ impl LaneMerger {
     }
 
     /// The number of words added since the last [`Self::clear`].
-    pub(crate) fn words(&self) -> usize {
+    pub fn words(&self) -> usize {
         self.words
     }
 
     /// Removes all words.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.words = 0;
         self.lens = [0; LANES];
     }
 
     /// Merges all words. [`Self::tokens`] then returns what they became.
-    pub(crate) fn merge(&mut self, table: &impl PairTable, bytes: ByteTables<'_>) {
+    pub fn merge(&mut self, table: &impl PairTable, bytes: ByteTables<'_>) {
         #[cfg(target_arch = "x86_64")]
         avx512::merge(self.cpu, self, table, bytes);
         #[cfg(not(target_arch = "x86_64"))]
@@ -158,7 +159,7 @@ impl LaneMerger {
     }
 
     /// The tokens of a word: the id and the length in bytes of each.
-    pub(crate) fn tokens(&self, lane: usize) -> impl Iterator<Item = (u32, u32)> {
+    pub fn tokens(&self, lane: usize) -> impl Iterator<Item = (u32, u32)> {
         let mut rest = self.alive[lane] & !1;
         std::iter::from_fn(move || {
             let at = rest.trailing_zeros();

@@ -5,12 +5,12 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use super::{Bucket, PRIMARY_MULTIPLIER, PrimaryHits};
-use crate::simd::append::{APPEND_WIDTH, Appender};
-use crate::simd::cpu::Avx2;
-use crate::simd::packed::PackedIds;
-use crate::simd::prefetch_at;
-use crate::simd::x86_64::unpack;
+use crate::append::{APPEND_WIDTH, Appender};
+use crate::cpu::Avx2;
+use crate::packed::PackedIds;
+use crate::prefetch_at;
 use crate::word_key::{FOLD_ROTATION, Key, LEN_MASKS, MAX_SHORT_LEN, MIX_SHIFT, NOT_SHORT, with_len};
+use crate::x86_64::unpack;
 
 /// The number of words whose keys are computed at once.
 const KEYS_AT_ONCE: usize = 8;
@@ -29,7 +29,7 @@ const KEY_BITS: [[Key; 2]; MAX_SHORT_LEN + 2] = {
     all
 };
 
-/// The vector part of [`crate::simd::Simd::prefetch_words`]. Returns how many words it has done,
+/// The vector part of [`crate::Simd::prefetch_words`]. Returns how many words it has done,
 /// and a bit for each of these that is not short. The last words of a text are left over, and lists
 /// of fewer than [`KEYS_AT_ONCE`] words.
 ///
@@ -139,7 +139,7 @@ fn multiply(numbers: __m256i, factor: u64) -> __m256i {
     _mm256_add_epi64(_mm256_mul_epu32(numbers, low), _mm256_slli_epi64::<32>(crossed))
 }
 
-/// See [`crate::simd::Simd::append_primary_hits`].
+/// See [`crate::Simd::append_primary_hits`].
 #[inline(always)]
 pub(super) fn append_hits<'t>(
     cpu: Avx2,

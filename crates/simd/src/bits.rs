@@ -55,13 +55,13 @@ impl Rounds {
 
 /// The bits below the lowest set bit; all bits if none is set.
 #[inline(always)]
-pub(crate) fn below(mask: u64) -> u64 {
+pub fn below(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
 }
 
 /// The positions of the bits of `mask`, in ascending order.
 #[inline(always)]
-pub(crate) fn positions(mask: u64) -> impl Iterator<Item = usize> {
+pub fn positions(mask: u64) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
         let position = rest.trailing_zeros() as usize;

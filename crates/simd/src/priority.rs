@@ -6,25 +6,25 @@
 /// high bits and the position in the low bits, that is the pair with the lowest priority. Larger
 /// ranks than [`Self::RANK_LIMIT`] do not fit; a word of such a vocabulary is merged by
 /// [`crate::bpe::long`].
-pub(crate) struct MergePriority;
+pub struct MergePriority;
 
 impl MergePriority {
     /// Positions are below two to the power of this.
-    pub(crate) const POSITION_BITS: u32 = 6;
+    pub const POSITION_BITS: u32 = 6;
     /// Ranks from here on do not fit. The rank that marks a pair without a merge is one of them.
-    pub(crate) const RANK_LIMIT: u32 = u32::MAX >> Self::POSITION_BITS;
+    pub const RANK_LIMIT: u32 = u32::MAX >> Self::POSITION_BITS;
     /// Priorities from here on belong to pairs without a merge.
-    pub(crate) const NO_MERGE: u32 = Self::RANK_LIMIT << Self::POSITION_BITS;
+    pub const NO_MERGE: u32 = Self::RANK_LIMIT << Self::POSITION_BITS;
 
     /// The priority of a merge.
     #[inline(always)]
-    pub(crate) fn pack(rank: u32, position: usize) -> u32 {
+    pub fn pack(rank: u32, position: usize) -> u32 {
         rank << Self::POSITION_BITS | position as u32
     }
 
     /// The position in a priority.
     #[inline(always)]
-    pub(crate) fn position(priority: u32) -> usize {
+    pub fn position(priority: u32) -> usize {
         (priority & ((1 << Self::POSITION_BITS) - 1)) as usize
     }
 }

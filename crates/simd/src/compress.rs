@@ -8,7 +8,7 @@ impl Simd {
     /// Writes the bytes of `block` selected by `kept` to the start of `out`, in order. The rest of
     /// `out` is unspecified.
     #[inline(always)]
-    pub(crate) fn compress(self, block: &[u8; BLOCK], kept: u64, out: &mut [u8; BLOCK]) {
+    pub fn compress(self, block: &[u8; BLOCK], kept: u64, out: &mut [u8; BLOCK]) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512(cpu) => super::x86_64::compress_avx512(cpu, block, kept, out),

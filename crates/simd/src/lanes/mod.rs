@@ -15,16 +15,18 @@ mod scalar;
 use super::{Level, Simd};
 
 /// The number of lanes in a block.
-pub(crate) const LANES: usize = 16;
+pub const LANES: usize = 16;
 
 /// The operations on blocks of [`LANES`] numbers. A value proves that the CPU has the instructions.
 /// All implementations give the same results.
-pub(crate) trait Lanes: Copy {
+pub trait Lanes: Copy {
     /// A block of numbers.
     type Block: Copy;
 
+    /// Loads a block.
     fn load(self, numbers: &[u32; LANES]) -> Self::Block;
 
+    /// The numbers of a block.
     fn store(self, block: Self::Block) -> [u32; LANES];
 
     /// Looks up sixteen bytes in a table; the lowest byte of `bytes` is lane 0. Lanes that `lanes`
@@ -79,15 +81,17 @@ pub(crate) trait Lanes: Copy {
 }
 
 /// Work that is generic over the level.
-pub(crate) trait LaneKernel {
+pub trait LaneKernel {
+    /// The result.
     type Out;
 
+    /// Does the work with the operations of one level.
     fn run(self, lanes: impl Lanes) -> Self::Out;
 }
 
 /// Runs a kernel at the best level of the CPU. What is inlined into `run` is compiled for it.
 #[inline]
-pub(crate) fn dispatch_lanes<W: LaneKernel>(work: W) -> W::Out {
+pub fn dispatch_lanes<W: LaneKernel>(work: W) -> W::Out {
     Simd::best().dispatch_lanes(work)
 }
 
@@ -130,6 +134,7 @@ mod tests {
         type Out = (Vec<u32>, u32);
 
         #[inline(always)]
+        /// Does the work with the operations of one level.
         fn run(self, lanes: impl Lanes) -> Self::Out {
             let mut blocks = self.numbers.map(|numbers| lanes.load(&numbers));
             let mut minima = vec![];
@@ -159,6 +164,7 @@ mod tests {
         type Out = [[u32; LANES]; 4];
 
         #[inline(always)]
+        /// Does the work with the operations of one level.
         fn run(self, lanes: impl Lanes) -> Self::Out {
             let ids = lanes.lookup_bytes(self.byte_table, self.left, self.positions);
             let [one, other] = lanes.lookup_pairs(self.pair_table, self.left, self.right, self.positions);

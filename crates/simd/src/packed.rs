@@ -10,23 +10,23 @@
 /// just after they were stored in parts, waits for the stores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
-pub(crate) struct PackedIds([u8; 16]);
+pub struct PackedIds([u8; 16]);
 
 /// The place of the control byte.
 const CONTROL_SHIFT: u32 = 120;
 
 impl PackedIds {
     /// The maximum number of ids.
-    pub(crate) const CAPACITY: usize = capacity_of(2);
+    pub const CAPACITY: usize = capacity_of(2);
     /// The bits of the count. A count above [`Self::CAPACITY`] marks a value that holds something
     /// other than ids.
-    pub(crate) const COUNT_MASK: u8 = 0xF;
+    pub const COUNT_MASK: u8 = 0xF;
     /// Set if ids have two bytes.
-    pub(crate) const NARROW: u8 = 0x20;
+    pub const NARROW: u8 = 0x20;
 
     /// Packs ids, if they fit.
     #[inline]
-    pub(crate) fn new(ids: impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone) -> Option<Self> {
+    pub fn new(ids: impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone) -> Option<Self> {
         let (count, all) = (ids.len(), ids.clone().fold(0, |all, id| all | id));
         let fits = |size: usize| count <= capacity_of(size) && all >> (8 * size) == 0;
         let pack = |bits: u32| ids.rev().fold(0, |packed, id| packed << bits | u128::from(id));
@@ -42,43 +42,43 @@ impl PackedIds {
 
     /// The inverse of [`Self::number`].
     #[inline(always)]
-    pub(crate) fn from_number(number: u128) -> Self {
+    pub fn from_number(number: u128) -> Self {
         Self(number.to_le_bytes())
     }
 
     /// The sixteen bytes as a little-endian number.
     #[inline(always)]
-    pub(crate) fn number(self) -> u128 {
+    pub fn number(self) -> u128 {
         u128::from_le_bytes(self.0)
     }
 
     /// The control byte.
     #[inline(always)]
-    pub(crate) fn control(&self) -> u8 {
+    pub fn control(&self) -> u8 {
         self.0[15]
     }
 
     /// Sets or clears bits of the control byte.
     #[inline(always)]
-    pub(crate) fn set_flags(&mut self, bits: u8, on: bool) {
+    pub fn set_flags(&mut self, bits: u8, on: bool) {
         let bits = u128::from(bits) << CONTROL_SHIFT;
         *self = Self::from_number(self.number() & !bits | if on { bits } else { 0 });
     }
 
     /// The number of ids, or a number above [`Self::CAPACITY`] if the value holds no ids.
     #[inline(always)]
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         usize::from(self.control() & Self::COUNT_MASK)
     }
 
     /// Whether ids have two bytes.
     #[inline(always)]
-    pub(crate) fn is_narrow(&self) -> bool {
+    pub fn is_narrow(&self) -> bool {
         self.control() & Self::NARROW != 0
     }
 
     /// The ids, one by one.
-    pub(crate) fn ids(self) -> impl Iterator<Item = u32> {
+    pub fn ids(self) -> impl Iterator<Item = u32> {
         let size = if self.is_narrow() { 2 } else { 3 };
         let id = move |at: usize| (self.number() >> (8 * size * at)) as u32 & ((1 << (8 * size)) - 1);
         (0..self.count().min(capacity_of(size))).map(id)

@@ -6,12 +6,12 @@
 /// Proof of NEON, which is part of the aarch64 baseline.
 #[cfg(target_arch = "aarch64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Neon(());
+pub struct Neon(());
 
 #[cfg(target_arch = "aarch64")]
 impl Neon {
     /// Asks the CPU.
-    pub(crate) fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         std::arch::is_aarch64_feature_detected!("neon").then_some(Self(()))
     }
 }
@@ -19,12 +19,12 @@ impl Neon {
 /// Proof of AVX2, BMI1, BMI2, LZCNT and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Avx2(());
+pub struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
     /// Asks the CPU. Every CPU with AVX2 has the other instructions, but nothing guarantees that.
-    pub(crate) fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
@@ -39,7 +39,7 @@ impl Avx2 {
 /// On architectures other than x86-64 the type has no values. Code that takes one compiles there,
 /// and cannot run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Avx512(Private);
+pub struct Avx512(Private);
 
 #[cfg(target_arch = "x86_64")]
 type Private = ();
@@ -49,7 +49,7 @@ type Private = std::convert::Infallible;
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
     /// Asks the CPU. The first CPUs with AVX-512 lack VBMI2 and use AVX2, which is nearly as fast.
-    pub(crate) fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         let has_all = Avx2::new().is_some()
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -62,7 +62,7 @@ impl Avx512 {
 
     /// The weaker proof that this one includes.
     #[inline(always)]
-    pub(crate) fn avx2(self) -> Avx2 {
+    pub fn avx2(self) -> Avx2 {
         Avx2(())
     }
 }
@@ -70,7 +70,7 @@ impl Avx512 {
 #[cfg(not(target_arch = "x86_64"))]
 impl Avx512 {
     /// Stands for the result of a kernel that does not exist on this architecture.
-    pub(crate) fn unreachable<T>(self) -> T {
+    pub fn unreachable<T>(self) -> T {
         match self.0 {}
     }
 }

@@ -60,6 +60,6 @@ impl Lanes for Avx512Lanes {
 /// The number of each lane, from 0 to 15.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(in crate::simd) fn lane_numbers() -> __m512i {
+pub(crate) fn lane_numbers() -> __m512i {
     _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }

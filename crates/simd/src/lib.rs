@@ -28,18 +28,19 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-pub(crate) mod append;
-pub(crate) mod bits;
-pub(crate) mod choice;
+pub mod append;
+pub mod bits;
+pub mod choice;
 mod compress;
-pub(crate) mod cpu;
-pub(crate) mod lane_matcher;
-pub(crate) mod lane_merger;
-pub(crate) mod lanes;
-pub(crate) mod packed;
-pub(crate) mod priority;
-pub(crate) mod probe;
+pub mod cpu;
+pub mod lane_matcher;
+pub mod lane_merger;
+pub mod lanes;
+pub mod packed;
+pub mod priority;
+pub mod probe;
 mod scalar;
+pub mod word_key;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -50,13 +51,13 @@ use cpu::Avx512;
 use packed::PackedIds;
 
 /// Number of bytes that are classified at once.
-pub(crate) const BLOCK: usize = 64;
+pub const BLOCK: usize = 64;
 
 /// A block and the bytes after it, so that four bytes can be read from each of its positions.
-pub(crate) type PaddedBlock = [u8; BLOCK + 3];
+pub type PaddedBlock = [u8; BLOCK + 3];
 
 /// The positions in a block.
-pub(crate) const BYTE_POSITIONS: [u8; BLOCK] = {
+pub const BYTE_POSITIONS: [u8; BLOCK] = {
     let mut all = [0; BLOCK];
     let mut at = 0;
     while at < BLOCK {
@@ -69,27 +70,27 @@ pub(crate) const BYTE_POSITIONS: [u8; BLOCK] = {
 /// The classes of the bytes of a block, one bit per byte. `letters`, `digits`, `spaces` and `high`
 /// are disjoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Masks {
+pub struct Masks {
     /// `A` to `Z` and `a` to `z`.
-    pub(crate) letters: u64,
+    pub letters: u64,
     /// `A` to `Z`.
-    pub(crate) capitals: u64,
+    pub capitals: u64,
     /// `0` to `9`.
-    pub(crate) digits: u64,
+    pub digits: u64,
     /// Tab to carriage return, and the space.
-    pub(crate) spaces: u64,
+    pub spaces: u64,
     /// The space only.
-    pub(crate) blanks: u64,
+    pub blanks: u64,
     /// Line feed and carriage return.
-    pub(crate) line_breaks: u64,
+    pub line_breaks: u64,
     /// The apostrophe.
-    pub(crate) apostrophes: u64,
+    pub apostrophes: u64,
     /// The slash.
-    pub(crate) slashes: u64,
+    pub slashes: u64,
     /// `!` to `~`, the printable characters other than the space.
-    pub(crate) visible: u64,
+    pub visible: u64,
     /// Bytes that are not ASCII.
-    pub(crate) high: u64,
+    pub high: u64,
 }
 
 /// The instruction set in use.
@@ -97,7 +98,7 @@ pub(crate) struct Masks {
 /// Invariant: the CPU has the instructions of the level. [`Simd::all`] is the only constructor, and
 /// it takes each level from a proof in [`cpu`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Simd(Level);
+pub struct Simd(Level);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -116,12 +117,12 @@ enum Level {
 
 impl Simd {
     /// The fastest level that the CPU has, or the one that [`choice`] found in the environment.
-    pub(crate) fn best() -> Self {
+    pub fn best() -> Self {
         *choice::BEST
     }
 
     /// Every level that the CPU has, the slowest first.
-    pub(crate) fn all() -> Vec<Self> {
+    pub fn all() -> Vec<Self> {
         let all = [
             Some(Level::Scalar),
             #[cfg(target_arch = "aarch64")]
@@ -137,7 +138,7 @@ impl Simd {
     }
 
     /// The name of the level, as `TOKENLANE_CPU_LEVEL` and benchmarks have it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self.0 {
             Level::Scalar => "scalar",
             #[cfg(target_arch = "aarch64")]
@@ -164,7 +165,7 @@ impl Simd {
 
     /// Proof of AVX-512, if that is the level in use.
     #[inline(always)]
-    pub(crate) fn avx512(self) -> Option<Avx512> {
+    pub fn avx512(self) -> Option<Avx512> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512(cpu) => Some(cpu),
@@ -174,7 +175,7 @@ impl Simd {
 
     /// Classifies the bytes of a block.
     #[inline(always)]
-    pub(crate) fn masks(self, block: &[u8; BLOCK]) -> Masks {
+    pub fn masks(self, block: &[u8; BLOCK]) -> Masks {
         match self.0 {
             Level::Scalar => scalar::masks(block),
             #[cfg(target_arch = "aarch64")]
@@ -188,7 +189,7 @@ impl Simd {
 
     /// The bytes of a block that have at least one bit of `wanted` set.
     #[inline(always)]
-    pub(crate) fn any_bit(self, block: &[u8; BLOCK], wanted: u8) -> u64 {
+    pub fn any_bit(self, block: &[u8; BLOCK], wanted: u8) -> u64 {
         match self.0 {
             Level::Scalar => scalar::any_bit(block, wanted),
             #[cfg(target_arch = "aarch64")]
@@ -203,7 +204,7 @@ impl Simd {
     /// Returns a bit for each number that equals `wanted` after a right shift by `shift`, which
     /// must be below 64.
     #[inline(always)]
-    pub(crate) fn match_high_bits(self, numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+    pub fn match_high_bits(self, numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { cpu, .. } => x86_64::match_high_bits_avx2(cpu, numbers, shift, wanted),
@@ -230,7 +231,7 @@ impl Simd {
 
     /// Whether [`Self::pext`] and [`Self::pdep`] are one instruction.
     #[inline(always)]
-    pub(crate) fn has_fast_pext(self) -> bool {
+    pub fn has_fast_pext(self) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { fast_pext: true, .. } | Level::Avx512(_) => true,
@@ -240,7 +241,7 @@ impl Simd {
 
     /// Gathers the bits of `mask` that `kept` selects into the low bits of the result.
     #[inline(always)]
-    pub(crate) fn pext(self, mask: u64, kept: u64) -> u64 {
+    pub fn pext(self, mask: u64, kept: u64) -> u64 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { cpu, fast_pext: true } => x86_64::pext(cpu, mask, kept),
@@ -253,7 +254,7 @@ impl Simd {
     /// Scatters the low bits of `mask` to the positions that `kept` selects; the inverse of
     /// [`Self::pext`]. Bits for which `kept` has no position are dropped.
     #[inline(always)]
-    pub(crate) fn pdep(self, mask: u64, kept: u64) -> u64 {
+    pub fn pdep(self, mask: u64, kept: u64) -> u64 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { cpu, fast_pext: true } => x86_64::pdep(cpu, mask, kept),
@@ -271,7 +272,7 @@ impl Simd {
     /// # Panics
     /// If the spare capacity is smaller.
     #[inline(always)]
-    pub(crate) fn push_positions(self, mask: u64, base: u32, positions: &mut Vec<u32>) {
+    pub fn push_positions(self, mask: u64, base: u32, positions: &mut Vec<u32>) {
         let before = positions.len();
         let spare = positions.spare_capacity_mut().first_chunk_mut();
         let spare = spare.expect("the caller reserved a block of positions");
@@ -289,7 +290,7 @@ impl Simd {
 /// Runs `work` compiled for the best level of the CPU, as far as the compiler inlines it here. The
 /// baseline for x86-64 is a CPU of 2003, without an unsigned minimum or a count of leading zeros.
 #[inline]
-pub(crate) fn dispatch<R>(work: impl FnOnce() -> R) -> R {
+pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
     match Simd::best().0 {
         Level::Scalar => work(),
         #[cfg(target_arch = "aarch64")]
@@ -303,13 +304,13 @@ pub(crate) fn dispatch<R>(work: impl FnOnce() -> R) -> R {
 
 /// Prefetches the cache line of a value. Does nothing on architectures without such an instruction.
 #[inline]
-pub(crate) fn prefetch<T>(value: &T) {
+pub fn prefetch<T>(value: &T) {
     prefetch_at(std::slice::from_ref(value), 0);
 }
 
 /// Prefetches the cache line of `values[at]`. An index out of bounds is allowed and has no effect.
 #[inline(always)]
-pub(crate) fn prefetch_at<T>(values: &[T], at: usize) {
+pub fn prefetch_at<T>(values: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of the x86-64 baseline. A prefetch is a hint: it reads no memory that the
     // program can observe and never faults, so the address may be invalid.

@@ -3,11 +3,11 @@
 use std::arch::x86_64::*;
 
 use super::{ByteTables, LaneMerger, MAX_LANE_LEN, POSITIONS, PairHashing, PairTable};
-use crate::simd::bits;
-use crate::simd::cpu::Avx512;
-use crate::simd::lanes::LANES;
-use crate::simd::lanes::avx512::lane_numbers;
-use crate::simd::priority::MergePriority;
+use crate::bits;
+use crate::cpu::Avx512;
+use crate::lanes::LANES;
+use crate::lanes::avx512::lane_numbers;
+use crate::priority::MergePriority;
 
 /// See [`LaneMerger::merge`].
 #[inline(always)]

@@ -3,10 +3,10 @@
 use std::arch::x86_64::*;
 
 use super::{GROUPS, ID_BITS, LaneMatcher, MatchTrie, NO_TOKEN, ROOM, TrieSlot, WORDS};
-use crate::simd::cpu::Avx512;
-use crate::simd::lanes::LANES;
-use crate::simd::lanes::avx512::lane_numbers;
-use crate::simd::prefetch_at;
+use crate::cpu::Avx512;
+use crate::lanes::LANES;
+use crate::lanes::avx512::lane_numbers;
+use crate::prefetch_at;
 
 /// See [`LaneMatcher::match_all`].
 #[inline(always)]

@@ -2,8 +2,8 @@
 //!
 //! The table is a list of buckets, a power of two of them. A bucket is one cache line and holds two
 //! slots, each with a word's key and its ids. A word is in its primary bucket or in its secondary
-//! one. The kernels here only deal with the primary bucket; the word cache
-//! ([`crate::bpe::word_cache`]) owns the table and all its rules.
+//! one. The kernels here only deal with the primary bucket; the word cache of the core owns the
+//! table.
 //!
 //! A lookup of a group of words has two steps: [`Simd::prefetch_words`] computes the keys of all
 //! words and prefetches their buckets, then [`Simd::append_primary_hits`] reads them. So no word
@@ -11,56 +11,31 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod bucket;
 
 use super::append::Appender;
 use super::packed::PackedIds;
 use super::{BLOCK, Simd, prefetch_at};
+pub use bucket::{Bucket, LENGTHS_VARY_FLAG, Slot};
+
 use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
-
-/// A short word and its ids.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[repr(C, align(32))]
-pub(crate) struct Slot {
-    /// The key of the word; zero marks an empty slot.
-    pub(crate) key: Key,
-    /// The ids. A count above [`PackedIds::CAPACITY`] means that they are stored outside of the
-    /// slot.
-    pub(crate) ids: PackedIds,
-}
-
-/// Two slots that share a cache line.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(64))]
-pub(crate) struct Bucket(pub(crate) [Slot; 2]);
-
-const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Bucket>() == 64);
-
-impl Bucket {
-    /// The slot with this key.
-    #[inline(always)]
-    pub(crate) fn find(&self, key: Key) -> Option<&Slot> {
-        // Selected without a branch: which slot a word is in cannot be predicted.
-        let slot = &self.0[usize::from(self.0[1].key == key)];
-        (slot.key == key).then_some(slot)
-    }
-}
 
 /// See [`primary_bucket`].
 const PRIMARY_MULTIPLIER: u64 = word_key::MULTIPLIERS[0];
 
 /// The number of a key's primary bucket in a table of `buckets`, a power of two below 2³².
 #[inline(always)]
-pub(crate) fn primary_bucket(key: Key, buckets: usize) -> usize {
+pub fn primary_bucket(key: Key, buckets: usize) -> usize {
     (word_key::hash(key, PRIMARY_MULTIPLIER) >> 32) as usize & buckets.wrapping_sub(1)
 }
 
 /// Adjacent words that were all found in their primary buckets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct PrimaryHits {
+pub struct PrimaryHits {
     /// The number of words.
-    pub(crate) words: usize,
+    pub words: usize,
     /// The bitwise or of the control bytes of their ids (see [`PackedIds::control`]).
-    pub(crate) control: u8,
+    pub control: u8,
 }
 
 impl Simd {
@@ -73,7 +48,7 @@ impl Simd {
     /// # Panics
     /// If `keys` or `buckets` are shorter than `ends`.
     #[inline(always)]
-    pub(crate) fn prefetch_words(
+    pub fn prefetch_words(
         self,
         text: &[u8],
         start: u32,
@@ -110,7 +85,7 @@ impl Simd {
     /// # Panics
     /// If the spare capacity of `ids` is smaller than [`MAX_SHORT_LEN`] for each word.
     #[inline(always)]
-    pub(crate) fn append_primary_hits<'t>(
+    pub fn append_primary_hits<'t>(
         self,
         table: &[Bucket],
         spilled: impl Fn(&PackedIds) -> Option<&'t [u32]>,
@@ -137,7 +112,7 @@ impl Simd {
 
     /// A bit for each short word, of up to [`BLOCK`], that is not in its primary bucket.
     #[inline(always)]
-    pub(crate) fn primary_misses(self, table: &[Bucket], keys: &[Key], buckets: &[u32]) -> u64 {
+    pub fn primary_misses(self, table: &[Bucket], keys: &[Key], buckets: &[u32]) -> u64 {
         let is_hit =
             |key: Key, bucket: u32| table.get(bucket as usize).is_some_and(|bucket| bucket.find(key).is_some());
         let bits = keys.iter().zip(buckets).enumerate();

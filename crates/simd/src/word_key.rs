@@ -10,22 +10,22 @@
 //! highest bits, or [`hash`].
 
 /// The maximum length, in bytes, of a word that is its own key.
-pub(crate) const MAX_SHORT_LEN: usize = 15;
+pub const MAX_SHORT_LEN: usize = 15;
 
 /// The key of a word. A short word's key is never zero, because no word is empty.
-pub(crate) type Key = u128;
+pub type Key = u128;
 
 /// The key of all words that are not short. No table contains it.
-pub(crate) const NOT_SHORT: Key = Key::MAX;
+pub const NOT_SHORT: Key = Key::MAX;
 
 /// Odd constants with well-mixed bits, for multiplicative hashing. Two tables in which the same key
 /// is looked up use different constants, so that keys that collide in one do not collide in the
 /// other.
-pub(crate) const MULTIPLIERS: [u64; 4] =
+pub const MULTIPLIERS: [u64; 4] =
     [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0xD6E8_FEB8_6659_FD93, 0xA24B_AED4_963E_E407];
 
 /// For each length, the bits of sixteen loaded bytes that belong to a word of that length.
-pub(crate) const LEN_MASKS: [Key; MAX_SHORT_LEN + 1] = {
+pub const LEN_MASKS: [Key; MAX_SHORT_LEN + 1] = {
     let mut masks = [0; MAX_SHORT_LEN + 1];
     let mut len = 1;
     while len <= MAX_SHORT_LEN {
@@ -38,7 +38,7 @@ pub(crate) const LEN_MASKS: [Key; MAX_SHORT_LEN + 1] = {
 /// The key of `text[start..end]`. Most keys are one load of sixteen bytes, which reads the text
 /// after the word too.
 #[inline(always)]
-pub(crate) fn of_range(text: &[u8], start: u32, end: u32) -> Key {
+pub fn of_range(text: &[u8], start: u32, end: u32) -> Key {
     let len = (end - start) as usize;
     if len > MAX_SHORT_LEN {
         return NOT_SHORT;
@@ -52,23 +52,23 @@ pub(crate) fn of_range(text: &[u8], start: u32, end: u32) -> Key {
 }
 
 /// The key of a word.
-pub(crate) fn of_word(word: &[u8]) -> Key {
+pub fn of_word(word: &[u8]) -> Key {
     of_range(word, 0, word.len() as u32)
 }
 
 /// The key of a short word from its bytes, little-endian.
 #[inline(always)]
-pub(crate) const fn with_len(bytes: u128, len: usize) -> Key {
+pub const fn with_len(bytes: u128, len: usize) -> Key {
     bytes | (len as u128) << 120
 }
 
 /// Whether this is the key of a short word that is not empty.
-pub(crate) fn is_short(key: Key) -> bool {
+pub fn is_short(key: Key) -> bool {
     key != 0 && key != NOT_SHORT
 }
 
 /// The word of a short key, whose little-endian bytes are `bytes`.
-pub(crate) fn word(bytes: &[u8; 16]) -> &[u8] {
+pub fn word(bytes: &[u8; 16]) -> &[u8] {
     &bytes[..usize::from(bytes[MAX_SHORT_LEN])]
 }
 
@@ -85,21 +85,21 @@ fn read_short(word: &[u8]) -> u128 {
 }
 
 /// The rotation of [`fold`].
-pub(crate) const FOLD_ROTATION: u32 = 29;
+pub const FOLD_ROTATION: u32 = 29;
 
 /// Folds both halves of a key into one number, for multiplicative hashing.
 #[inline(always)]
-pub(crate) fn fold(key: Key) -> u64 {
+pub fn fold(key: Key) -> u64 {
     key as u64 ^ ((key >> 64) as u64).rotate_left(FOLD_ROTATION)
 }
 
 /// The shift of [`mix`].
-pub(crate) const MIX_SHIFT: u32 = 18;
+pub const MIX_SHIFT: u32 = 18;
 
 /// A hash for tables that take the number of a bucket from bit 32 upwards. `multiplier` is one of
 /// [`MULTIPLIERS`].
 #[inline(always)]
-pub(crate) fn hash(key: Key, multiplier: u64) -> u64 {
+pub fn hash(key: Key, multiplier: u64) -> u64 {
     mix(fold(key).wrapping_mul(multiplier))
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn hash(key: Key, multiplier: u64) -> u64 {
 /// differ only in their seventh and eighth bytes get the same buckets. Scripts with four bytes per
 /// character have many such words.
 #[inline(always)]
-pub(crate) fn mix(product: u64) -> u64 {
+pub fn mix(product: u64) -> u64 {
     product ^ product >> MIX_SHIFT
 }
 

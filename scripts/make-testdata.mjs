@@ -71,4 +71,4 @@ for (const file of fs.readdirSync(path.join(kit, 'public/golden')).sort()) {
     fs.writeFileSync(path.join(target, 'tokenizers', `${name}.json`), fs.readFileSync(path.join(kit, meta.file)))
   }
 }
-fs.writeFileSync(path.join(testdata, 'charclass.json.gz'), fs.readFileSync(path.join(kit, 'cases/charclass.json.gz')))
+fs.writeFileSync(path.join(root, 'crates/pattern/testdata/charclass.json.gz'), fs.readFileSync(path.join(kit, 'cases/charclass.json.gz')))

@@ -64,8 +64,8 @@ if (wants('specs')) failed.push(...failedSpecs(wanted))
 if (failed.length > 0) stop(`failed with a sanitizer: ${failed.join(', ')}`)
 
 /**
- * Runs tests of the core with a target folder for the sanitizer. Returns whether all passed without
- * a report.
+ * Runs tests of the crates with a target folder for the sanitizer. Returns whether all passed
+ * without a report.
  */
 function runTests(sanitizer, options, names) {
   const env = {
@@ -83,8 +83,9 @@ function runTests(sanitizer, options, names) {
     ...options,
     '--target',
     TARGET,
-    '--package',
-    'tokenlane-core',
+    '--workspace',
+    '--exclude',
+    'tokenlane',
     '--lib',
     '--',
     '--skip',

@@ -63,7 +63,7 @@ export function install() {
 export function buildIsOld() {
   const addons = fs.readdirSync(root).filter((name) => /^tokenlane\..*\.node$/.test(name))
   const built = Math.min(...['native.js', ...addons].map((name) => modified(path.join(root, name))))
-  const sources = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'core/Cargo.toml', 'core/src']
+  const sources = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'core/Cargo.toml', 'core/src', 'crates']
   return addons.length === 0 || built < Math.max(...sources.map(newest))
 }
 

@@ -49,7 +49,7 @@ export class Staged {
     fs.copyFileSync(path.join(built, 'native.js'), path.join(this.folder, 'native.js'))
     fs.cpSync(path.join(root, '__test__'), path.join(this.folder, '__test__'), { recursive: true })
     // The golden data, and the scripts that download vocabularies.
-    for (const name of ['core', 'scripts'])
+    for (const name of ['core', 'crates', 'scripts'])
       fs.symlinkSync(path.join(root, name), path.join(this.folder, name), 'junction')
     const addons = fs.readdirSync(addon).map((file) => path.join('..', path.basename(addon), file))
     this.#subject = hashOfFiles([...new Set([...packed, 'native.js']), ...addons], this.folder)

@@ -11,7 +11,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::error::{DecodeError, EncodeError, LoadError, PatternError};
+use crate::error::{DecodeError, EncodeError, LoadError};
+use crate::pattern::PatternError;
 
 /// Default of [`max_expansion`]. The largest factor that real files need is 26: NFKC turns the
 /// three bytes of U+FDFA into 33, a meta symbol of three bytes replaces each space among them, and
@@ -83,8 +84,8 @@ impl StageError {
     /// Converts to the error of loading the component at `path`, which stopped at `text`.
     pub(crate) fn while_loading(self, path: &str, text: &str) -> LoadError {
         match self {
-            Self::Pattern(PatternError { pattern, message, .. }) => {
-                LoadError::Pattern { path: path.into(), pattern, message: format!("on {text:?}: {message}") }
+            Self::Pattern(PatternError { pattern, why, .. }) => {
+                LoadError::Pattern { path: path.into(), pattern, message: format!("on {text:?}: {why}") }
             }
             Self::Output(OutputLimit { component, reached, limit }) => LoadError::TooLarge {
                 what: match component {

@@ -4,6 +4,7 @@
 use thiserror::Error;
 
 use crate::memory::OutOfMemory;
+use crate::pattern::{CompileError, MAX_SOURCE_BYTES, PatternError};
 
 /// The code of [`OutOfMemory`], for every operation.
 pub(crate) const OUT_OF_MEMORY: &str = "ERR_TOKENLANE_OUT_OF_MEMORY";
@@ -467,24 +468,28 @@ fn verb_and_unit(component: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// A search that ended without a result.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PatternError {
-    pub(crate) pattern: String,
-    pub(crate) byte: usize,
-    pub(crate) message: String,
+impl LoadError {
+    /// The error of a pattern at `path` that does not compile.
+    pub(crate) fn pattern(path: &str, source: &str, error: CompileError) -> Self {
+        match error {
+            CompileError::TooLong { bytes } => {
+                Self::TooLarge { what: "a pattern", size: bytes as u64, limit: MAX_SOURCE_BYTES as u64 }
+            }
+            CompileError::Syntax(message) => Self::Pattern { path: path.into(), pattern: source.into(), message },
+        }
+    }
 }
 
 impl From<PatternError> for EncodeError {
     fn from(error: PatternError) -> Self {
-        let PatternError { pattern, byte, message } = error;
-        Self::Pattern { pattern, byte, message }
+        let PatternError { pattern, byte, why } = error;
+        Self::Pattern { pattern, byte, message: why.to_string() }
     }
 }
 
 impl From<PatternError> for DecodeError {
     fn from(error: PatternError) -> Self {
-        let PatternError { pattern, message, .. } = error;
-        Self::Pattern { pattern, message }
+        let PatternError { pattern, why, .. } = error;
+        Self::Pattern { pattern, message: why.to_string() }
     }
 }

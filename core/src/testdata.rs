@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// normalizers for each character.
 pub(crate) static CHARACTER_CLASSES: LazyLock<Value> = LazyLock::new(|| {
     let mut text = String::new();
-    let packed = include_bytes!("../testdata/charclass.json.gz");
+    let packed = include_bytes!("../../crates/pattern/testdata/charclass.json.gz");
     GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("gzip of UTF-8");
     serde_json::from_str(&text).expect("it is JSON")
 });

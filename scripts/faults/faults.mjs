@@ -62,13 +62,13 @@ export const FAULTS = [
   },
   {
     name: 'steps of automata are not counted',
-    file: 'pattern/regular.rs',
+    file: '../../crates/pattern/src/regular.rs',
     from: '*steps = steps.checked_sub(count as u64).ok_or(GaveUp::Steps)?;',
     to: 'let _ = (&steps, count);',
   },
   {
     name: 'steps of backtracking are counted for each match alone',
-    file: 'pattern/backtrack/run.rs',
+    file: '../../crates/pattern/src/backtrack/run.rs',
     from: '*steps = search.steps;',
     to: '',
   },
@@ -77,7 +77,7 @@ export const FAULTS = [
   constant('load/post_processor.rs', 'MAX_SPECIAL_BYTES: usize', '1 << 20', '1 << 40'),
   constant('load/post_processor.rs', 'MAX_PIECES: usize', '1 << 12', '1 << 40'),
   constant('load/post_processor.rs', 'MAX_TEXTS: usize', '16', '1 << 40'),
-  constant('pattern/mod.rs', 'MAX_SOURCE_BYTES: usize', '256 << 10', '256 << 20'),
+  constant('../../crates/pattern/src/lib.rs', 'MAX_SOURCE_BYTES: usize', '256 << 10', '256 << 20'),
   constant('load/bpe.rs', 'MAX_AFFIX_BYTES: usize', '64', '64 << 20'),
   {
     name: 'added tokens are searched again from each match',

@@ -303,7 +303,7 @@ fn replace_pattern<'a>(
     let mut matches = vec![];
     // Searching for a regular expression takes longer than for a string.
     budget.work(WORK_PER_TOKEN)?;
-    pattern.for_each_match(&text, budget.budget, |found| push(&mut matches, found))?;
+    pattern.for_each_match(&text, &mut budget.budget.steps, |found| push(&mut matches, found))?;
     let taken: usize = matches.iter().map(|found| found.range().len()).sum();
     let written = content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken);
     budget.check(written)?;

@@ -12,7 +12,7 @@ fn decoded(steps: Vec<Step>, tokens: &[&str]) -> String {
 }
 
 fn replace(sought: &str, put: &str) -> Step {
-    Step::Replace { pattern: Pattern::literal(sought, "test").expect("any text will do"), content: put.into() }
+    Step::Replace { pattern: Pattern::literal(sought).expect("any text will do"), content: put.into() }
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn every_step() {
     let metaspace = |prepends| Step::Metaspace { replacement: '▁', prepends };
     let ctc = |cleanup| Step::Ctc { pad: "_".into(), delimiter: "|".into(), cleanup };
     let strip = |start, stop| Step::Strip(StripEnds { content: ' ', start, stop });
-    let regex = Pattern::new("a+", Dialect::Oniguruma, "test").expect("it compiles");
+    let regex = Pattern::new("a+", Dialect::Oniguruma).expect("it compiles");
     let cases: Vec<(Step, &[&str], &str)> = vec![
         (Step::Spaces, &["a", "b"], "a b"),
         (Step::ByteLevel, &["ĠÃ", "©", "中"], " é中"),

@@ -2,8 +2,8 @@
 //! budget limits it.
 
 use super::draw::Draw;
-use crate::budget::{Budget, MIN_STEPS, STEPS_PER_BYTE};
-use crate::pattern::{Dialect, Pattern, meter};
+use crate::pattern::Dialect;
+use crate::pattern::testing::check;
 
 const ATOMS: [&str; 24] = [
     "a", "b", "ab", "é", " ", "[ab]", "[^a]", r"\s", r"\S", r"\w", r"\p{L}", ".", "(?s:.)", "(?i:k)", "^", "$", r"\A",
@@ -41,19 +41,4 @@ pub(super) fn patterns(bytes: &[u8]) {
     let text = draw.one_of(&["a", "ab", " ", "é", "b\n", "aaab", "k\u{212a}"]).repeat(draw.below(3000))
         + draw.one_of(&["", "a", "b", "\n"]);
     check(&source, dialect, &text);
-}
-
-/// Checks that the work of a pattern on a text is charged, and that the budget is not exceeded.
-pub(crate) fn check(source: &str, dialect: Dialect, text: &str) {
-    let Ok(pattern) = Pattern::new(source, dialect, "test") else { return };
-    let mut budget = Budget::of_text(text.len());
-    let before = budget.steps;
-    assert_eq!(before, MIN_STEPS + STEPS_PER_BYTE * text.len() as u64);
-    meter::taken();
-    let result = pattern.for_each_match(text, &mut budget, |_| ());
-    let (work, charged) = (meter::taken(), before - budget.steps);
-    // When the budget ends, work in progress is no longer charged: a run of characters, or a chunk
-    // of bytes.
-    let slack = if result.is_err() { 3 * text.len() as u64 + 10_000 } else { 16 };
-    assert!(work <= 3 * charged + slack, "{source} on {} bytes: {work} done, {charged} charged", text.len());
 }

@@ -1,8 +1,9 @@
 //! Pools, compared with a naive model on traces of allocations and releases.
 
 use super::draw::Draw;
-use crate::memory::pool::model::{CheckedPool, FakePages, PoolOp, drive, drive_shared};
+use crate::memory::pool::CheckedPool;
 use crate::memory::pool::{Binned, Off, Split};
+use crate::memory::testing::{FakePages, PoolOp, drive, drive_shared};
 
 /// Maximum length of a trace.
 const MAX_TRACE_LEN: usize = 400;

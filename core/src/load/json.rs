@@ -122,8 +122,10 @@ impl<'a> Part<'a> {
         self.only_field()?;
         let (regex, string) = (self.field("Regex"), self.field("String"));
         match (regex.is_null(), string.is_null()) {
-            (false, true) => Pattern::new(regex.text()?, Dialect::Oniguruma, &regex.path),
-            (true, false) => Pattern::literal(string.text()?, &string.path),
+            (false, true) => Pattern::new(regex.text()?, Dialect::Oniguruma)
+                .map_err(|error| LoadError::pattern(&regex.path, regex.text().unwrap_or_default(), error)),
+            (true, false) => Pattern::literal(string.text()?)
+                .map_err(|error| LoadError::pattern(&string.path, string.text().unwrap_or_default(), error)),
             _ => Err(LoadError::shape(&self.path, "either \"Regex\" or \"String\" is expected here")),
         }
     }

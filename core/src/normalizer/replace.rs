@@ -17,7 +17,7 @@ impl Replace {
     pub(crate) fn leaves(&self, text: &str, budget: &mut Budget) -> bool {
         // If the search exceeds its step limit here, it does so again in `normalize`, which can
         // report it.
-        text.is_empty() || self.pattern.is_match(text, budget).is_ok_and(|found| !found)
+        text.is_empty() || self.pattern.is_match(text, &mut budget.steps).is_ok_and(|found| !found)
     }
 
     /// The text that replaces several consecutive spaces, if that is all this does. A pattern that
@@ -38,7 +38,7 @@ impl Replace {
 
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), StageError> {
         let (mut matches, mut taken): (Vec<Span>, usize) = Default::default();
-        self.pattern.for_each_match(text.as_str(), budget, |found| {
+        self.pattern.for_each_match(text.as_str(), &mut budget.steps, |found| {
             taken += found.range().len();
             push(&mut matches, found);
         })?;
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn matches_and_their_origins() {
         let regex = |source: &str, content: &str| Replace {
-            pattern: Pattern::new(source, Dialect::Oniguruma, "test").expect("it compiles"),
+            pattern: Pattern::new(source, Dialect::Oniguruma).expect("it compiles"),
             content: content.into(),
         };
         assert_eq!(replaced(&regex("é+", "xy"), "aééb"), [('a', 0, 1), ('x', 3, 5), ('y', 3, 5), ('b', 5, 6)]);
@@ -98,7 +98,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_string_replaces_as_the_standard_library_does(text in "[ab.é]{0,12}", sought in "[ab.é]{1,3}", put in "[é▁b]{0,2}") {
-            let replace = Replace { pattern: Pattern::literal(&sought, "test").expect("any text will do"), content: put };
+            let replace = Replace { pattern: Pattern::literal(&sought).expect("any text will do"), content: put };
             let mut aligned = AlignedText::default();
             aligned.start(&text, 0, true);
             replace.normalize(&mut aligned, &mut Budget::of_text(text.len())).expect("no test text is hard");

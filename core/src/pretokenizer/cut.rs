@@ -8,9 +8,8 @@ use super::splits::Splits;
 use crate::aligned::AlignedText;
 use crate::budget::Budget;
 use crate::error::LoadError;
-use crate::error::PatternError;
 use crate::memory::fallible::push;
-use crate::pattern::{Dialect, Pattern};
+use crate::pattern::{Dialect, Pattern, PatternError};
 use crate::span::Span;
 
 /// A matcher, and what becomes of its matches and of the text between them.
@@ -56,7 +55,9 @@ impl Cut {
     ) -> Result<Self, LoadError> {
         let matcher = match Scanner::of(source, dialect) {
             Some(scanner) => CutAt::Scanner(scanner),
-            None => CutAt::Pattern(Pattern::new(source, dialect, path)?),
+            None => {
+                CutAt::Pattern(Pattern::new(source, dialect).map_err(|error| LoadError::pattern(path, source, error))?)
+            }
         };
         Ok(Self { matcher, behavior, invert })
     }
@@ -171,7 +172,7 @@ impl Cut {
     /// scanner for it.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn by_regex(source: &str, dialect: Dialect, behavior: Behavior) -> Self {
-        Self::pattern(Pattern::new(source, dialect, "test").expect("the pattern compiles"), behavior, false)
+        Self::pattern(Pattern::new(source, dialect).expect("the pattern compiles"), behavior, false)
     }
 
     /// The same stage as loaded from a file, which uses a scanner if there is one.
@@ -225,7 +226,7 @@ impl CutAt {
             covered = span.end;
         };
         match self {
-            Self::Pattern(pattern) => pattern.for_each_match(text, budget, add)?,
+            Self::Pattern(pattern) => pattern.for_each_match(text, &mut budget.steps, add)?,
             Self::Characters(class) => text
                 .char_indices()
                 .filter(|&(_, character)| class.contains(character))
@@ -362,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_string_that_is_empty_matches_between_all_characters() {
-        let empty = Cut::pattern(Pattern::literal("", "test").expect("it compiles"), Behavior::Isolated, false);
+        let empty = Cut::pattern(Pattern::literal("").expect("it compiles"), Behavior::Isolated, false);
         assert_eq!(words(&empty, "aé"), ["a", "é"]);
     }
 }

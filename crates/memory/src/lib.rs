@@ -24,6 +24,8 @@ mod shared;
 mod slab;
 mod steps;
 mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock, Weak};
 

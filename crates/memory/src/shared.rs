@@ -356,9 +356,10 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::super::pool::{PoolKind, Split, model::FakePages};
     use super::*;
     use crate::lock::Loom;
+    use crate::pool::{PoolKind, Split};
+    use crate::testing::FakePages;
 
     const MIB: usize = 1 << 20;
 

@@ -5,7 +5,7 @@
 /// BPE merges the pair with the lowest rank, and the leftmost of equal ones. With the rank in the
 /// high bits and the position in the low bits, that is the pair with the lowest priority. Larger
 /// ranks than [`Self::RANK_LIMIT`] do not fit; a word of such a vocabulary is merged by
-/// [`crate::bpe::long`].
+/// `bpe::long` of the core.
 pub struct MergePriority;
 
 impl MergePriority {

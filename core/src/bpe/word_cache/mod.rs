@@ -3,7 +3,7 @@
 //!
 //! - [`short`]: words of up to [`MAX_SHORT_LEN`] bytes. A word is its own key
 //!   ([`crate::word_key`]), so a lookup compares no hash and follows no pointer. Word and ids share
-//!   a slot of half a cache line ([`slot`]).
+//!   a slot of half a cache line ([`crate::simd::probe::Slot`]).
 //! - [`medium`]: words of up to 31 bytes, with a cache line for each.
 //! - [`long`]: words of up to 256 bytes. Longer ones hardly ever occur twice and are not cached.
 //! - [`spill_ring`]: ids that do not fit into a slot, and the bytes of long words. The newest

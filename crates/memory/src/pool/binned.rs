@@ -233,7 +233,7 @@ impl<P: Pages> Pool for Binned<P> {
 }
 
 #[cfg(feature = "testing")]
-impl<P: Pages> super::model::CheckedPool for Binned<P> {
+impl<P: Pages> super::CheckedPool for Binned<P> {
     fn check_all(&self) {
         let vacant: std::collections::HashSet<u32> = self.vacant.iter().copied().collect();
         let is_there = |id: &u32| !vacant.contains(id);

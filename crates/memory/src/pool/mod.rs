@@ -10,13 +10,11 @@
 
 mod binned;
 mod mappings;
-#[cfg(feature = "testing")]
-pub mod model;
 mod off;
 mod split;
 #[cfg(test)]
 mod tests;
-mod warm;
+pub(crate) mod warm;
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -25,6 +23,16 @@ use super::pages::{Advice, Mapping};
 pub use binned::Binned;
 pub use off::Off;
 pub use split::Split;
+
+#[cfg(feature = "testing")]
+/// A pool that can check its own data structures.
+pub trait CheckedPool: Pool {
+    /// Checks every invariant by walking all blocks.
+    fn check_all(&self);
+
+    /// Checks that an outstanding block was neither moved nor cut.
+    fn check_outstanding(&self, _block: &Block) {}
+}
 
 /// The kind of pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

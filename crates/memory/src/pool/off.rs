@@ -53,6 +53,6 @@ impl<P: Pages> Pool for Off<P> {
 }
 
 #[cfg(feature = "testing")]
-impl<P: Pages> super::model::CheckedPool for Off<P> {
+impl<P: Pages> super::CheckedPool for Off<P> {
     fn check_all(&self) {}
 }

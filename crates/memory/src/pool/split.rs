@@ -413,7 +413,7 @@ impl<P: Pages> Pool for Split<P> {
 }
 
 #[cfg(feature = "testing")]
-impl<P: Pages> super::model::CheckedPool for Split<P> {
+impl<P: Pages> super::CheckedPool for Split<P> {
     /// Walks all mappings. Checks that blocks tile them, that no two free blocks are adjacent, and
     /// that the sums agree with the blocks.
     fn check_all(&self) {

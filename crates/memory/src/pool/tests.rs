@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::model::{FakePages, PoolOp, drive, drive_shared};
 use super::warm::MIN_WARM_ROUNDS;
 use super::*;
+use crate::testing::{FakePages, PoolOp, drive, drive_shared};
 
 fn ops() -> impl Strategy<Value = Vec<PoolOp>> {
     // Sizes over six decades, and sizes at the edges of classes and of rounding.

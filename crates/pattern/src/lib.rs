@@ -10,39 +10,40 @@
 //! takes more than linear time.
 
 mod backtrack;
-pub(crate) mod meter;
+pub mod meter;
 mod oniguruma;
 mod regular;
+pub mod span;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 use fancy_regex::Expr;
 use memchr::memmem::Finder;
 use regex_automata::util::pool::Pool;
 
-use crate::budget::Budget;
-use crate::error::{LoadError, PatternError};
-use crate::span::Span;
+use thiserror::Error;
+
+pub use span::Span;
+
 use backtrack::Program;
 use regular::Regular;
 
 /// The regular expression syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub enum Dialect {
     /// Oniguruma with its default syntax, for a tokenizer.json.
     Oniguruma,
     /// The crate fancy-regex, as tiktoken uses it, for the pattern of a rank file.
     FancyRegex,
 }
 
-/// Maximum length in bytes of a pattern in a file. Real files have a few thousand bytes. Patterns
-/// written by [`Tokenizer::to_json`] list all ranges of a class, which takes up to 13,000 bytes per
-/// class.
-///
-/// [`Tokenizer::to_json`]: crate::Tokenizer::to_json
-const MAX_SOURCE_BYTES: usize = 256 << 10;
+/// Maximum length in bytes of a pattern. Those of real files have a few thousand bytes. Patterns of
+/// saved tokenizers list all ranges of a class, which takes up to 13,000 bytes per class.
+pub const MAX_SOURCE_BYTES: usize = 256 << 10;
 
 /// A compiled pattern. The mutable state of a search comes from a pool.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     source: String,
     matcher: Matcher,
 }
@@ -80,12 +81,40 @@ enum EngineState {
 }
 
 /// Why a search was given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GaveUp {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum GaveUp {
     /// The step budget is exhausted.
+    #[error("it exceeds the step limit of this text, as patterns do that look far ahead at each position")]
     Steps,
     /// The automaton failed on this text. No pattern is known for which this happens.
+    #[error("its automaton cannot read the text")]
     Automaton,
+}
+
+/// A search that ended without a result.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the pattern {pattern:?} gave up at byte {byte}: {why}")]
+pub struct PatternError {
+    /// The source of the pattern.
+    pub pattern: String,
+    /// The start of the search, in bytes of the searched text.
+    pub byte: usize,
+    /// The reason.
+    pub why: GaveUp,
+}
+
+/// A pattern that cannot be compiled.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CompileError {
+    /// The source is longer than [`MAX_SOURCE_BYTES`].
+    #[error("it has {bytes} bytes, and {MAX_SOURCE_BYTES} are allowed")]
+    TooLong {
+        /// The length of the source.
+        bytes: usize,
+    },
+    /// The source is not valid, or has a construct that is not supported.
+    #[error("{0}")]
+    Syntax(String),
 }
 
 impl Regex {
@@ -123,58 +152,58 @@ impl Regex {
 }
 
 impl Pattern {
-    /// Compiles a regular expression. `path` is the place of the pattern in its file, for errors.
-    pub(crate) fn new(source: &str, dialect: Dialect, path: &str) -> Result<Self, LoadError> {
+    /// Compiles a regular expression.
+    pub fn new(source: &str, dialect: Dialect) -> Result<Self, CompileError> {
         if source.len() > MAX_SOURCE_BYTES {
-            let (size, limit) = (source.len() as u64, MAX_SOURCE_BYTES as u64);
-            return Err(LoadError::TooLarge { what: "a pattern", size, limit });
+            return Err(CompileError::TooLong { bytes: source.len() });
         }
-        let error = |message: String| LoadError::Pattern { path: path.into(), pattern: source.into(), message };
         let translated = match dialect {
             Dialect::FancyRegex => source.into(),
-            Dialect::Oniguruma => oniguruma::translate(source).map_err(|problem| error(problem.to_string()))?,
+            Dialect::Oniguruma => {
+                oniguruma::translate(source).map_err(|problem| CompileError::Syntax(problem.to_string()))?
+            }
         };
-        let regex = Regex::new(&translated, dialect).map_err(error)?;
+        let regex = Regex::new(&translated, dialect).map_err(CompileError::Syntax)?;
         Ok(Self { source: source.into(), matcher: Matcher::Regex(Box::new(regex)) })
     }
 
     /// Rewrites a fancy-regex pattern so that Oniguruma finds the same matches. The error names the
     /// part for which this is impossible.
-    pub(crate) fn in_oniguruma(source: &str) -> Result<String, String> {
+    pub fn in_oniguruma(source: &str) -> Result<String, String> {
         oniguruma::respell(source).map_err(|problem| problem.to_string())
     }
 
     /// Compiles a pattern that matches `text` literally.
-    pub(crate) fn literal(text: &str, path: &str) -> Result<Self, LoadError> {
+    pub fn literal(text: &str) -> Result<Self, CompileError> {
         if text.is_empty() {
-            return Self::new(text, Dialect::FancyRegex, path);
+            return Self::new(text, Dialect::FancyRegex);
         }
         Ok(Self { source: text.into(), matcher: Matcher::String(Box::new(Finder::new(text).into_owned())) })
     }
 
     /// The string to match, if the pattern is a plain string.
-    pub(crate) fn as_string(&self) -> Option<&str> {
+    pub fn as_string(&self) -> Option<&str> {
         matches!(self.matcher, Matcher::String(_)).then_some(&self.source)
     }
 
     /// The source of the regular expression, if the pattern is one.
-    pub(crate) fn as_regex(&self) -> Option<&str> {
+    pub fn as_regex(&self) -> Option<&str> {
         matches!(self.matcher, Matcher::Regex(_)).then_some(&self.source)
     }
 
     /// Whether a match may be empty. This may be true for a pattern that has no empty matches.
-    pub(crate) fn can_be_empty(&self) -> bool {
+    pub fn can_be_empty(&self) -> bool {
         match &self.matcher {
             Matcher::String(_) => false,
             Matcher::Regex(regex) => regex.can_be_empty,
         }
     }
 
-    /// Whether there is a match. Steps are charged to the budget.
-    pub(crate) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, PatternError> {
+    /// Whether there is a match. Takes the steps of the search from `steps`.
+    pub fn is_match(&self, text: &str, steps: &mut u64) -> Result<bool, PatternError> {
         match &self.matcher {
             Matcher::Regex(regex) => {
-                let found = regex.find(&mut regex.states.get(), text, 0, false, &mut budget.steps);
+                let found = regex.find(&mut regex.states.get(), text, 0, false, steps);
                 found.map(|found| found.is_some()).map_err(|why| self.gave_up(0, why))
             }
             Matcher::String(finder) => Ok(finder.find(text.as_bytes()).is_some()),
@@ -182,13 +211,8 @@ impl Pattern {
     }
 
     /// Calls `found` with every match, from left to right. An empty match directly after another
-    /// match is ignored. Steps are charged to the budget.
-    pub(crate) fn for_each_match(
-        &self,
-        text: &str,
-        budget: &mut Budget,
-        mut found: impl FnMut(Span),
-    ) -> Result<(), PatternError> {
+    /// match is ignored. Takes the steps of all searches from `steps`.
+    pub fn for_each_match(&self, text: &str, steps: &mut u64, mut found: impl FnMut(Span)) -> Result<(), PatternError> {
         let regex = match &self.matcher {
             Matcher::Regex(regex) => regex,
             Matcher::String(finder) => {
@@ -207,8 +231,7 @@ impl Pattern {
         let mut was_here = false;
         let mut state = regex.states.get();
         while at <= text.len() && !text.is_empty() {
-            let mut find =
-                |here| regex.find(&mut state, text, at, here, &mut budget.steps).map_err(|why| self.gave_up(at, why));
+            let mut find = |here| regex.find(&mut state, text, at, here, steps).map_err(|why| self.gave_up(at, why));
             let here = if was_here { find(true)? } else { None };
             let matched = if here.is_some() { here } else { find(false)? };
             let Some(matched) = matched else { break };
@@ -226,13 +249,7 @@ impl Pattern {
     }
 
     fn gave_up(&self, byte: usize, why: GaveUp) -> PatternError {
-        let message = match why {
-            GaveUp::Steps => {
-                "it exceeds the step limit of this text, as patterns do that look far ahead at each position"
-            }
-            GaveUp::Automaton => "its automaton cannot read the text",
-        };
-        PatternError { pattern: self.source.clone(), byte, message: message.into() }
+        PatternError { pattern: self.source.clone(), byte, why }
     }
 }
 
@@ -272,8 +289,8 @@ mod tests {
             ];
             for pattern in patterns {
                 let mut found = vec![];
-                let compiled = Pattern::new(pattern, Dialect::FancyRegex, "test").expect("it compiles");
-                compiled.for_each_match(&text, &mut Budget::of_text(text.len()), |span| found.push(span)).expect("it is easy");
+                let compiled = Pattern::new(pattern, Dialect::FancyRegex).expect("it compiles");
+                compiled.for_each_match(&text, &mut crate::testing::steps(text.len()), |span| found.push(span)).expect("it is easy");
                 prop_assert_eq!(found, by_searches(pattern, &text), "{} in {:?}", pattern, text);
             }
         }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-/// Bytes `start..end` of a text, with 32 bits each: no text is longer (see
-/// [`crate::text::MAX_TEXT_BYTES`]).
+/// Bytes `start..end` of a text, with 32 bits each: no text is longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
     /// The first byte.
@@ -15,20 +14,25 @@ pub struct Span {
 const _: () = assert!(size_of::<Span>() == 8);
 
 impl Span {
-    pub(crate) fn new(start: usize, end: usize) -> Self {
+    /// Bytes `start..end`.
+    pub fn new(start: usize, end: usize) -> Self {
         debug_assert!(start <= end && u32::try_from(end).is_ok());
         Self { start: start as u32, end: end as u32 }
     }
 
-    pub(crate) fn range(self) -> Range<usize> {
+    /// The bytes as a range.
+    pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    pub(crate) fn is_empty(self) -> bool {
+    /// Whether there are no bytes.
+    pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    pub(crate) fn shifted(self, by: usize) -> Self {
+    /// The range `by` bytes further on.
+    #[must_use]
+    pub fn shifted(self, by: usize) -> Self {
         Self::new(self.start as usize + by, self.end as usize + by)
     }
 }

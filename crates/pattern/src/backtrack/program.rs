@@ -1,6 +1,6 @@
 //! Instructions, and the character classes that they refer to.
 
-use crate::pattern::meter;
+use crate::meter;
 use fancy_regex::Assertion;
 use regex_syntax::hir::ClassUnicode;
 
@@ -11,7 +11,7 @@ pub(super) type Register = u32;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub(in crate::pattern) struct Program {
+pub(crate) struct Program {
     pub(super) code: Vec<Inst>,
     pub(super) classes: Vec<Class>,
     /// All literals, concatenated.

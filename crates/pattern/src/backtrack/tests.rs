@@ -2,9 +2,8 @@ use fancy_regex::Expr;
 use proptest::prelude::*;
 
 use super::*;
-use crate::budget::Budget;
-use crate::pattern::regular::{Regular, as_hir};
-use crate::pattern::{Dialect, GaveUp, Pattern};
+use crate::regular::{Regular, as_hir};
+use crate::{Dialect, GaveUp, Pattern};
 
 /// All matches of a program. Each search starts at the end of the previous match.
 fn matches(program: &Program, text: &str, steps: &mut u64) -> Result<Vec<(usize, usize)>, GaveUp> {
@@ -170,7 +169,7 @@ proptest! {
     fn all_work_is_charged(source in pattern(), unit in "[ab1 é\n]{1,3}", end in "[ab]{0,2}", times in 1usize..3000) {
         let text = unit.repeat(times) + &end;
         for dialect in [Dialect::FancyRegex, Dialect::Oniguruma] {
-            crate::fuzzing::patterns::check(&source, dialect, &text);
+            crate::testing::check(&source, dialect, &text);
         }
     }
 }
@@ -190,18 +189,18 @@ fn searches_that_are_quadratic_in_the_reference_give_up() {
     ];
     let text = "a".repeat(1 << 16);
     for source in patterns {
-        let pattern = Pattern::new(source, Dialect::FancyRegex, "test").expect("it compiles");
+        let pattern = Pattern::new(source, Dialect::FancyRegex).expect("it compiles");
         let mut found = 0;
-        let result = pattern.for_each_match(&text, &mut Budget::of_text(text.len()), |_| found += 1);
+        let result = pattern.for_each_match(&text, &mut crate::testing::steps(text.len()), |_| found += 1);
         let error = result.expect_err(source);
-        assert!(error.message.contains("step limit"), "{error:?}");
+        assert_eq!(error.why, crate::GaveUp::Steps, "{error:?}");
         // On a short text the search succeeds.
-        pattern.for_each_match(&text[..50], &mut Budget::of_text(50), |_| ()).expect(source);
+        pattern.for_each_match(&text[..50], &mut crate::testing::steps(50), |_| ()).expect(source);
     }
     // The reference takes exponential time for these.
     for source in ["(?:a{1,100}){1,100}b(?!c)", "(?:a|a)*b(?!c)", r"(a*)*\1b"] {
-        let pattern = Pattern::new(source, Dialect::FancyRegex, "test").expect("it compiles");
-        pattern.for_each_match(&text[..500], &mut Budget::of_text(500), |_| ()).expect_err(source);
+        let pattern = Pattern::new(source, Dialect::FancyRegex).expect("it compiles");
+        pattern.for_each_match(&text[..500], &mut crate::testing::steps(500), |_| ()).expect_err(source);
     }
 }
 
@@ -230,8 +229,8 @@ fn patterns_that_stay_linear_have_an_answer_however_long_the_text_is() {
         ["(?:x+x+)+y", "(?:a+a+)+b", "(a|b)*c", r"\s+(?!\S)|\s+", "a++", "(?>a+)|b", "(?:ab|a)*(?!c)", "(?=a)a"];
     for text in ["a".repeat(1 << 17), "x".repeat(1 << 17), " ".repeat(1 << 17), "ab".repeat(1 << 16)] {
         for source in patterns {
-            let pattern = Pattern::new(source, Dialect::FancyRegex, "test").expect("it compiles");
-            pattern.for_each_match(&text, &mut Budget::of_text(text.len()), |_| ()).expect(source);
+            let pattern = Pattern::new(source, Dialect::FancyRegex).expect("it compiles");
+            pattern.for_each_match(&text, &mut crate::testing::steps(text.len()), |_| ()).expect(source);
         }
     }
 }

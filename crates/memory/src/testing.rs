@@ -2,21 +2,15 @@
 //! pool with it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::shared::{Bounds, SharedPool};
-use super::warm::MIN_WARM_ROUNDS;
-use super::*;
 use crate::lock::Std;
-
-/// A pool that can check its own data structures.
-pub trait CheckedPool: Pool {
-    /// Checks every invariant by walking all blocks.
-    fn check_all(&self);
-
-    /// Checks that an outstanding block was neither moved nor cut.
-    fn check_outstanding(&self, _block: &Block) {}
-}
+use crate::pages::Advice;
+use crate::pool::warm::MIN_WARM_ROUNDS;
+use crate::pool::*;
+use crate::shared::{Bounds, SharedPool};
 
 /// Addresses that no other fake mapping has. They are never read or written.
 #[derive(Debug)]

@@ -3,13 +3,13 @@
 use fancy_regex::Assertion;
 
 use super::program::{Class, Inst, Mode, NO_MAX, Pc, Program, Register};
-use crate::pattern::regular::take;
-use crate::pattern::{GaveUp, meter};
+use crate::regular::take;
 use crate::span::Span;
+use crate::{GaveUp, meter};
 
 /// Buffers that searches reuse.
 #[derive(Debug, Default)]
-pub(in crate::pattern) struct SearchScratch {
+pub(crate) struct SearchScratch {
     stack: Vec<StackEntry>,
     registers: Vec<u32>,
 }
@@ -48,7 +48,7 @@ struct Search<'a> {
 
 impl Program {
     /// The leftmost match from byte `at` on or, if `anchored`, the match that starts at `at`.
-    pub(in crate::pattern) fn find(
+    pub(crate) fn find(
         &self,
         scratch: &mut SearchScratch,
         text: &str,

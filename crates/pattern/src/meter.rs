@@ -1,7 +1,7 @@
 //! Counts the work of the engines in tests: all work must be charged to the budget, and tests
 //! compare the two.
 
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "testing")]
 mod counted {
     use std::cell::Cell;
 
@@ -10,20 +10,20 @@ mod counted {
     }
 
     /// Counts work.
-    pub(crate) fn count(work: usize) {
+    pub fn count(work: usize) {
         WORK.set(WORK.get() + work as u64);
     }
 
     /// Returns the work of this thread since the last call.
-    pub(crate) fn taken() -> u64 {
+    pub fn taken() -> u64 {
         WORK.replace(0)
     }
 }
 
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use counted::{count, taken};
+#[cfg(feature = "testing")]
+pub use counted::{count, taken};
 
 /// Does nothing outside of tests.
-#[cfg(not(any(test, feature = "fuzzing")))]
+#[cfg(not(feature = "testing"))]
 #[inline(always)]
-pub(crate) fn count(_work: usize) {}
+pub fn count(_work: usize) {}

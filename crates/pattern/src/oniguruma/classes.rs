@@ -3,7 +3,7 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use crate::pattern::backtrack::as_class;
+use crate::backtrack::as_class;
 
 /// A set of characters.
 pub(super) type Set = ClassUnicode;

@@ -1,12 +1,22 @@
 use super::*;
-use crate::pattern::{Dialect, Pattern};
-use crate::testdata::CHARACTER_CLASSES;
+use crate::{Dialect, Pattern};
+
+use std::io::Read;
+use std::sync::LazyLock;
+
+/// Recorded from the reference implementations: the characters of each class.
+static CHARACTER_CLASSES: LazyLock<serde_json::Value> = LazyLock::new(|| {
+    let mut text = String::new();
+    let packed = include_bytes!("../../testdata/charclass.json.gz");
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("gzip of UTF-8");
+    serde_json::from_str(&text).expect("it is JSON")
+});
 
 fn matches(source: &str, text: &str) -> Vec<(u32, u32)> {
-    let pattern = Pattern::new(source, Dialect::Oniguruma, "test").unwrap_or_else(|error| panic!("{error}"));
+    let pattern = Pattern::new(source, Dialect::Oniguruma).unwrap_or_else(|error| panic!("{error}"));
     let mut found = vec![];
     pattern
-        .for_each_match(text, &mut crate::budget::Budget::of_text(text.len()), |span| {
+        .for_each_match(text, &mut crate::testing::steps(text.len()), |span| {
             found.push((span.start, span.end));
         })
         .expect("no test text is hard");

@@ -6,11 +6,11 @@ use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::{Class as HirClass, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 use super::program::{ByteSet, Class, Inst, Mode, NO_MAX, Pc, Program, Register};
-use crate::pattern::Dialect;
+use crate::Dialect;
 
 /// A part of the pattern that is not supported or too large. The text completes an error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::pattern) struct Refused(pub(in crate::pattern) String);
+pub(crate) struct Refused(pub(crate) String);
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -48,11 +48,7 @@ impl Shape {
 }
 
 /// Compiles a syntax tree. `references` says whether a group is referred to.
-pub(in crate::pattern) fn compile(
-    tree: &Expr,
-    references: impl Fn(usize) -> bool,
-    dialect: Dialect,
-) -> Result<Program> {
+pub(crate) fn compile(tree: &Expr, references: impl Fn(usize) -> bool, dialect: Dialect) -> Result<Program> {
     let mut compiler = Compiler {
         program: Program { code: vec![], classes: vec![], bytes: vec![], sets: vec![], register_count: 0, first: None },
         by_source: HashMap::new(),
@@ -418,7 +414,7 @@ fn groups_in(expr: &Expr) -> usize {
 }
 
 /// The character class of an expression, if it is nothing else.
-pub(in crate::pattern) fn as_class(hir: &Hir) -> Option<ClassUnicode> {
+pub(crate) fn as_class(hir: &Hir) -> Option<ClassUnicode> {
     match hir.kind() {
         HirKind::Class(HirClass::Unicode(set)) => Some(set.clone()),
         HirKind::Class(HirClass::Bytes(set)) => set.to_unicode_class(),

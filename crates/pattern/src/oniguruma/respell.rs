@@ -250,15 +250,15 @@ fn escape_len(rest: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{Dialect, Pattern};
+    use crate::{Dialect, Pattern};
     use proptest::prelude::*;
 
     /// Returns `None` if the search exceeds its step limit.
     fn matches(source: &str, dialect: Dialect, text: &str) -> Option<Vec<(u32, u32)>> {
-        let pattern = Pattern::new(source, dialect, "test").unwrap_or_else(|error| panic!("{error}"));
+        let pattern = Pattern::new(source, dialect).unwrap_or_else(|error| panic!("{error}"));
         let mut found = vec![];
         pattern
-            .for_each_match(text, &mut crate::budget::Budget::of_text(text.len()), |span| {
+            .for_each_match(text, &mut crate::testing::steps(text.len()), |span| {
                 found.push((span.start, span.end));
             })
             .ok()
@@ -361,7 +361,7 @@ mod tests {
         #[test]
         fn translated_patterns_match_the_same(source in pattern(), text in "([abkKsSſßé½ '.\\-}\u{212a}0A]|\n){0,12}") {
             // A pattern that fancy-regex does not compile cannot be in a rank file.
-            if Pattern::new(&source, Dialect::FancyRegex, "test").is_ok()
+            if Pattern::new(&source, Dialect::FancyRegex).is_ok()
                 && let Ok(spelt) = respell(&source)
             {
                 let (ours, theirs) = (matches(&source, Dialect::FancyRegex, &text), matches(&spelt, Dialect::Oniguruma, &text));

@@ -12,10 +12,11 @@ const isId = (id) => id >>> 0 === id
  * Creates a tokenizer with special tokens of any ids. As in the originals, an id is decoded as the
  * ordinary token that has it, else as the last special token.
  *
- * @param {(specialTokens: Record<string, number>) => import('../lib/tokenizer.js').Tokenizer} create
+ * @template {{ idToToken(id: number): any, vocabSize(): number }} T
+ * @param {(specialTokens: Record<string, number>) => T} create
  * @param {Record<string, any>} specialTokens
- * @returns {{ tokenizer: import('../lib/tokenizer.js').Tokenizer, standIns: Map<number, number> }} the
- *   tokenizer, and the ids of tokens by their stand-ins
+ * @returns {{ tokenizer: T, standIns: Map<number, number> }} `standIns` has the ids of tokens by
+ *   their stand-ins
  */
 function withAnyIds(create, specialTokens) {
   const entries = Object.entries(specialTokens)

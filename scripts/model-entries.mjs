@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Writes the modules of tokenlane/gpt-tokenizer that are missing or outdated: one for each encoding,
-// model and rank file of gpt-tokenizer, and an ES module beside each CommonJS module. `npm run
-// build` runs this first.
+// Writes the modules of tokenlane/gpt-tokenizer that are missing or outdated: one for each
+// encoding, model and rank file of gpt-tokenizer, and an ES module beside each CommonJS module.
+// `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'

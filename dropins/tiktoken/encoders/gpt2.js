@@ -1,3 +1,3 @@
 'use strict'
 
-module.exports = require('../internal/encoder.js').encoder('gpt2')
+module.exports = require('../internal/encoder-module.js').encoder('gpt2')

@@ -1,3 +1,3 @@
 'use strict'
 
-module.exports = require('../internal/encoder.js').encoder('o200k_base')
+module.exports = require('../internal/encoder-module.js').encoder('o200k_base')

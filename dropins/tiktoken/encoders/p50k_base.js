@@ -1,3 +1,3 @@
 'use strict'
 
-module.exports = require('../internal/encoder.js').encoder('p50k_base')
+module.exports = require('../internal/encoder-module.js').encoder('p50k_base')

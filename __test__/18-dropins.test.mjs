@@ -499,7 +499,11 @@ test('gpt-tokenizer: ranks of resolveEncoding, of the caller, and wrong ones', a
   // Ranks of the caller are used: here another token has the id of "Hello".
   const other = [...ranks]
   ;[other[9906], other[1917]] = [other[1917], other[9906]]
-  for (const [given, ids] of [[() => ranks, [9906, 1917]], [() => other, [1917, 9906]], [undefined, [9906, 1917]]]) {
+  for (const [given, ids] of [
+    [() => ranks, [9906, 1917]],
+    [() => other, [1917, 9906]],
+    [undefined, [9906, 1917]],
+  ]) {
     const api = GptEncoding.getEncodingApi('cl100k_base', given)
     assert.deepEqual(api.encode('Hello world'), ids)
     assert.equal(api.decode(ids), 'Hello world')
@@ -518,11 +522,33 @@ test('gpt-tokenizer: helpers', () => {
   const utf = require('tokenlane/gpt-tokenizer/utfUtil')
   const util = require('tokenlane/gpt-tokenizer/util')
   assert.deepEqual([127, 128].map(utf.isAscii), [true, false])
-  assert.deepEqual(['', 'a', 'a\ud83d', '👋', '\udc4b'].map(utf.endsWithIncompleteUtfPairSurrogate), [false, false, true, false, false])
-  assert.deepEqual([[104, 105], [0xc3], []].map((bytes) => utf.tryConvertToString(Uint8Array.from(bytes))), ['hi', undefined, ''])
-  const order = [[1, 2], [1, 3], [1], [], [1, 2]].map((bytes) => Math.sign(utf.compareUint8Arrays(Uint8Array.of(1, 2), Uint8Array.from(bytes))))
+  assert.deepEqual(['', 'a', 'a\ud83d', '👋', '\udc4b'].map(utf.endsWithIncompleteUtfPairSurrogate), [
+    false,
+    false,
+    true,
+    false,
+    false,
+  ])
+  assert.deepEqual(
+    [[104, 105], [0xc3], []].map((bytes) => utf.tryConvertToString(Uint8Array.from(bytes))),
+    ['hi', undefined, ''],
+  )
+  const order = [[1, 2], [1, 3], [1], [], [1, 2]].map((bytes) =>
+    Math.sign(utf.compareUint8Arrays(Uint8Array.of(1, 2), Uint8Array.from(bytes))),
+  )
   assert.deepEqual(order, [0, -1, 1, 1, 0])
-  assert.deepEqual([util.getMaxValueFromMap(new Map()), util.getMaxValueFromMap(new Map([['a', 3], ['b', 2]]))], [0, 3])
+  assert.deepEqual(
+    [
+      util.getMaxValueFromMap(new Map()),
+      util.getMaxValueFromMap(
+        new Map([
+          ['a', 3],
+          ['b', 2],
+        ]),
+      ),
+    ],
+    [0, 3],
+  )
   assert.equal(util.escapeRegExp('<|a.b|>'), '<\\|a\\.b\\|>')
   assert.deepEqual('x<|a|>'.match(util.getSpecialTokenRegex(new Set(['<|a|>', 'b'])))[1], '<|a|>')
 })

@@ -87,7 +87,9 @@ test('a special token may have the id of another token', () => {
     'js-tiktoken': encodingForModel('gpt-4o', { '<|im_start|>': 100264 }),
     'the lite form': new Tiktoken(ownRanks('o200k_base'), { '<|im_start|>': 100264 }),
     tiktoken: tiktoken.encoding_for_model('gpt-4o', { '<|im_start|>': 100264 }),
-    'the constructor of tiktoken': new tiktoken.Tiktoken(...tiktokenArguments('o200k_base', { '<|im_start|>': 100264 })),
+    'the constructor of tiktoken': new tiktoken.Tiktoken(
+      ...tiktokenArguments('o200k_base', { '<|im_start|>': 100264 }),
+    ),
   })) {
     const text = (ids) => (typeof ids === 'string' ? ids : new TextDecoder().decode(ids))
     assert.deepEqual([...encoder.encode('<|im_start|>', 'all')], [100264], name)
@@ -126,7 +128,13 @@ test('special tokens of any ids are encoded, and decoded as the ordinary token o
     const all = { '<|endoftext|>': 50256, ...special }
     const parts = Array.from({ length: 12 }, () => pick([...words.slice(1), ...Object.keys(all)]))
     // Special tokens end words, so the text between two of them is encoded on its own.
-    const between = parts.join('').split(new RegExp(`(${Object.keys(all).map(RegExp.escape ?? escaped).join('|')})`))
+    const between = parts.join('').split(
+      new RegExp(
+        `(${Object.keys(all)
+          .map(RegExp.escape ?? escaped)
+          .join('|')})`,
+      ),
+    )
     const expected = between.flatMap((part) => (Object.hasOwn(all, part) ? [all[part]] : plain.encode(part)))
     const last = new Map(Object.entries(all).map(([name, id]) => [id, name]))
     const encoders = [getEncoding('gpt2', special), tiktoken.get_encoding('gpt2', special)]

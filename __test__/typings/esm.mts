@@ -170,7 +170,9 @@ const withFunctions: number | undefined = gpt4o.countChatCompletionTokens?.({
   function_call: { name: 'weather' },
 })
 const tiktokenIds: Uint32Array = get_encoding('cl100k_base').encode('text', 'all')
-const ordinary: Uint32Array = new Tiktoken(cl100k.bpe_ranks, cl100k.special_tokens, cl100k.pat_str).encode_ordinary('text')
+const ordinary: Uint32Array = new Tiktoken(cl100k.bpe_ranks, cl100k.special_tokens, cl100k.pat_str).encode_ordinary(
+  'text',
+)
 // As in the original's README.
 const wasm = new Uint8Array()
 const ready: Promise<void> = init((imports) => WebAssembly.instantiate(wasm, imports))

@@ -173,10 +173,7 @@ const tiktokenIds: Uint32Array = get_encoding('cl100k_base').encode('text', 'all
 const ordinary: Uint32Array = new Tiktoken(cl100k.bpe_ranks, cl100k.special_tokens, cl100k.pat_str).encode_ordinary(
   'text',
 )
-// As in the original's README.
-const wasm = new Uint8Array()
-const ready: Promise<void> = init((imports) => WebAssembly.instantiate(wasm, imports))
-await init((imports) => WebAssembly.instantiate(new WebAssembly.Module(wasm), imports))
+const ready: Promise<void> = init(async (imports) => imports)
 
 const gptIds: number[] = gptEncode('text', { allowedSpecial: 'all' })
 const within: number | false = gpt4o.isWithinTokenLimit([{ role: 'user', content: 'text' }], 10)

@@ -6,7 +6,7 @@
  */
 
 /** The ranks of an encoding, as the original's modules under `encoders` have them. */
-interface Encoder {
+declare const encoder: {
   /** The number of tokens. Only older encodings have it. */
   explicit_n_vocab?: number
   /** The regular expression whose matches are the words (pre-tokens). */
@@ -17,6 +17,4 @@ interface Encoder {
   bpe_ranks: string
 }
 
-/** The encoding. */
-declare const encoder: Encoder
 export = encoder

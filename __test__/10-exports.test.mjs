@@ -1,3 +1,5 @@
+// The exports of the package itself; 95-dropin-exports.test.mjs has those of the drop-ins.
+
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -66,28 +68,6 @@ test('the typings for import name every type of those for require', () => {
   const listed = Array.from(read('index.d.mts').matchAll(/^ {2}(\w+),$/gm), ([, name]) => name)
   assert.ok(own.length > 40)
   assert.deepEqual(listed, [...new Set(own)].sort())
-})
-
-test('the typings of the drop-ins have the exports of their modules', () => {
-  const { exports } = JSON.parse(fs.readFileSync(`${root}package.json`, 'utf8'))
-  const dropins = Object.entries(exports).filter(
-    ([name]) => name !== '.' && !name.includes('*') && !name.endsWith('.json'),
-  )
-  assert.ok(dropins.length > 10)
-  for (const [name, conditions] of dropins) {
-    const { types, default: file } = conditions.require ?? conditions
-    const names = (object) =>
-      Object.keys(object)
-        .filter((key) => key !== 'default')
-        .sort()
-    // An entry point of gpt-tokenizer is an encoding with additional constants, which are not
-    // enumerable.
-    const module = require(`../${file.slice(2)}`)
-    const wanted = names(declared(root + types.slice(2))).filter((key) => key !== 'countChatCompletionTokens')
-    for (const key of wanted) assert.ok(key in module, `${name}: ${key} is declared and not there`)
-    const isExact = conditions.require === undefined || name === './transformers'
-    if (isExact) assert.deepEqual(names(module), wanted, name)
-  }
 })
 
 test('the typings compile in strict mode as ESM and as CJS, and reject wrong calls', () => {

@@ -23,26 +23,6 @@ const gpt = await import('tokenlane/gpt-tokenizer')
 
 const code = (call) => failure(call).then((error) => error.code)
 
-test('every subpath loads as ESM and as CJS, with the same exports', async () => {
-  const { exports } = JSON.parse(fs.readFileSync(new URL('package.json', root), 'utf8'))
-  const concrete = (name) =>
-    name
-      .replace('ranks/*', 'ranks/gpt2')
-      .replace('encoders/*', 'encoders/gpt2')
-      .replace('encoding/*', 'encoding/cl100k_base')
-      .replace('model/*', 'model/gpt-4o')
-  const isJson = (name) => typeof exports[name] === 'string'
-  for (const subpath of Object.keys(exports).filter((name) => !isJson(name) && name !== '.')) {
-    const name = `tokenlane/${concrete(subpath).slice(2)}`
-    const [esm, cjs] = [await import(name), require(name)]
-    const names = Object.keys(esm).filter((key) => !['default', 'module.exports'].includes(key))
-    // Modules of ranks export a value, with a default export as ESM.
-    if (name.includes('/ranks/')) assert.strictEqual(esm.default, cjs)
-    else assert.ok(names.length > 0, name)
-    for (const key of names) assert.strictEqual(esm[key], cjs[key], `${name} ${key}`)
-  }
-})
-
 test('tiktoken: registry and list of models', async () => {
   const registry = require('tokenlane/tiktoken/registry.json')
   const models = require('tokenlane/tiktoken/model_to_encoding.json')
@@ -76,7 +56,7 @@ test('tiktoken: registry and list of models', async () => {
 })
 
 test('the typings of tiktoken list exactly the known models', () => {
-  const typings = fs.readFileSync(new URL('dropins/tiktoken/models.d.ts', root), 'utf8')
+  const typings = fs.readFileSync(new URL('dropins/tiktoken/internal/models.d.ts', root), 'utf8')
   const listed = [...typings.matchAll(/\| '(.+)'/g)].map(([, name]) => name)
   assert.deepEqual(listed, Object.keys(require('tokenlane/tiktoken/model_to_encoding.json')))
   for (const name of listed) assert.ok(tiktoken.get_encoding_name_for_model(name), name)
@@ -136,6 +116,12 @@ test('tiktoken: encode_with_unstable', () => {
     [31373, 220, 50256],
     [],
   ])
+  // No token starts with these bytes: nothing can follow but the text itself.
+  const own = new tiktoken.Tiktoken('YQ== 0\nYg== 1\nYWE= 2', { '<s>': 7 }, '.+')
+  assert.deepEqual(own.encode_with_unstable('b<s>', 'all'), [[1, 7], []])
+  assert.deepEqual(own.encode_with_unstable(''), [[], []])
+  assert.deepEqual(own.encode_with_unstable('bb'), [[], [[1, 1]]])
+  assert.deepEqual(own.encode_with_unstable('b'), [[], [[1]]])
   // Every completion is a text that starts with the unstable part.
   const encoder = tiktoken.get_encoding('gpt2')
   for (const text of ['a日', 'x  ', "don't"]) {
@@ -157,11 +143,16 @@ test('tiktoken: encode_with_unstable finds all completions of 500 spaces', () =>
 })
 
 test('tiktoken: custom ranks, in both forms', async () => {
-  const { bpe_ranks, pat_str, special_tokens } = await import('tokenlane/tiktoken/encoders/r50k_base')
+  const { default: module } = await import('tokenlane/tiktoken/encoders/r50k_base')
+  const { bpe_ranks, pat_str, special_tokens } = module
   const { Tiktoken } = await import('tokenlane/tiktoken/lite')
-  const lines = bpe_ranks.trim().split('\n')
-  const short = `! 0 ${lines.map((line) => line.split(' ')[0]).join(' ')}`
-  for (const ranks of [bpe_ranks, short]) {
+  assert.match(bpe_ranks, /^! 0 \S+ \S+/)
+  const lines = bpe_ranks
+    .split(' ')
+    .slice(2)
+    .map((token, rank) => `${token} ${rank}`)
+    .join('\n')
+  for (const ranks of [bpe_ranks, lines]) {
     const encoder = new Tiktoken(ranks, special_tokens, pat_str)
     assert.equal(encoder.name, undefined)
     assert.deepEqual([...encoder.encode('hello world')], [31373, 995])
@@ -190,9 +181,17 @@ test('tiktoken: load reads both kinds of files, and init must come first', async
   )
   const script = `const { init, get_encoding } = require('tokenlane/tiktoken/init')
     try { get_encoding('gpt2') } catch (error) { console.log(error.code) }
-    init(() => {}).then(() => console.log(get_encoding('gpt2').encode('a').length))`
+    const { Tiktoken, encoding_for_model, get_encoding_name_for_model } = require('tokenlane/tiktoken/init')
+    for (const call of [() => encoding_for_model('gpt2'), () => get_encoding_name_for_model('gpt2'), () => new Tiktoken('IQ== 0', {}, '.')])
+      try { call() } catch (error) { console.log(error.code) }
+    const wasm = require('node:fs').readFileSync(require.resolve('tokenlane/tiktoken/tiktoken_bg.wasm'))
+    init((imports) => WebAssembly.instantiate(wasm, imports)).then(() => {
+      console.log(get_encoding('gpt2').encode('a').length, encoding_for_model('gpt2').name)
+      const own = new Tiktoken('IQ== 0', { '<s>': 1 }, '.')
+      console.log(own.encode('!<s>', 'all').join(), own instanceof Tiktoken, get_encoding('gpt2') instanceof Tiktoken)
+    })`
   const { stdout } = spawnSync(process.execPath, ['-e', script], { cwd: root, encoding: 'utf8' })
-  assert.equal(stdout, 'ERR_TOKENLANE_NOT_INITIALIZED\n1\n')
+  assert.equal(stdout, 'ERR_TOKENLANE_NOT_INITIALIZED\n'.repeat(4) + '1 gpt2\n0,1 true true\n')
 })
 
 test('gpt-tokenizer: texts', async () => {
@@ -222,7 +221,7 @@ test('gpt-tokenizer: texts', async () => {
   async function* ids() {
     yield* encode('naïve 日本語')
   }
-  assert.equal(await gpt.decodeAsync(ids()), 'naïve 日本語')
+  assert.equal(await gpt.default.decodeAsync(ids()), 'naïve 日本語')
 })
 
 test('gpt-tokenizer: chats, functions, costs', async () => {
@@ -281,6 +280,13 @@ test('huggingface: a file, its calls and its columns', async () => {
   assert.deepEqual(encoding.getWordIds(), [null, 0, 1, 1, 1, 1, null])
   assert.deepEqual(encoding.getSequenceIds(), [null, 0, 0, 0, 0, 0, null])
   assert.deepEqual([encoding.charToToken(6), encoding.charToToken(99), encoding.wordToTokens(1)], [2, null, [2, 6]])
+  assert.deepEqual(
+    [0, 5, 6, 10, 11].map((at) => encoding.charToWord(at)),
+    [0, 1, 1, 1, null],
+  )
+  // The last token of the text, the special token behind it, and none.
+  const chars = [5, 6, 7].map((at) => encoding.tokenToChars(at))
+  assert.deepEqual(chars, [[10, 11], null, null])
   assert.deepEqual(await encodingOf(tokenizer, 'hello', null, { addSpecialTokens: false }), ['hello'])
   assert.equal(await tokenizer.decode(encoding.getIds(), true), 'hello world')
   assert.deepEqual(await tokenizer.decodeBatch([[11], [0]], true), ['hello', 'h'])
@@ -474,9 +480,77 @@ test('gpt-tokenizer: edge cases of limits, options and lists equal the original'
   assert.deepEqual(lists, [[100264], [882], [100266], [100265], [], [100264], [78191], [100266]])
   // Generators leave out tokens that do not exist, decode does not.
   assert.equal([...decodeGenerator([0, 3e5, 1, -1, NaN, 1.5])].join(''), '!"')
-  assert.equal(await gpt.decodeAsync([0, 3e5, 1]), '!"')
-  assert.equal(await code(() => decode([0, 3e5, 1])), 'ERR_TOKENLANE_UNKNOWN_ID')
+  assert.equal(await gpt.default.decodeAsync([0, 3e5, 1]), '!"')
+  for (const id of [3e5, -1, 1.5, NaN, undefined, 'a']) {
+    const message = `Token ${id} is not in the byte pair encoder.`
+    assert.throws(() => decode([0, id, 1]), { message, code: 'ERR_TOKENLANE_UNKNOWN_ID' })
+  }
   assert.equal(decode([]), '')
+})
+
+test('gpt-tokenizer: ranks of resolveEncoding, of the caller, and wrong ones', async () => {
+  const { GptEncoding } = require('tokenlane/gpt-tokenizer/GptEncoding')
+  const { resolveEncodingAsync } = await import('tokenlane/gpt-tokenizer/resolveEncodingAsync')
+  const { resolveEncoding } = require('tokenlane/gpt-tokenizer/resolveEncoding')
+  const ranks = await resolveEncodingAsync('cl100k_base')
+  assert.deepEqual([ranks.length, ranks[0], ranks[9906], ranks[3305]], [100256, '!', 'Hello', [239, 187, 191]])
+  assert.strictEqual(resolveEncoding('cl100k_base'), ranks)
+  assert.strictEqual((await import('tokenlane/gpt-tokenizer/bpeRanks/cl100k_base')).default, ranks)
+  // Ranks of the caller are used: here another token has the id of "Hello".
+  const other = [...ranks]
+  ;[other[9906], other[1917]] = [other[1917], other[9906]]
+  for (const [given, ids] of [
+    [() => ranks, [9906, 1917]],
+    [() => other, [1917, 9906]],
+    [undefined, [9906, 1917]],
+  ]) {
+    const api = GptEncoding.getEncodingApi('cl100k_base', given)
+    assert.deepEqual(api.encode('Hello world'), ids)
+    assert.equal(api.decode(ids), 'Hello world')
+    assert.equal(api.countTokens([{ role: 'user', content: 'a' }].map(({ content }) => content).join()), 1)
+  }
+  const wrong = { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
+  assert.throws(() => GptEncoding.getEncodingApi('cl100k_base', 'ranks'), wrong)
+  assert.throws(() => GptEncoding.getEncodingApi('cl100k_base', () => undefined), wrong)
+  assert.throws(() => GptEncoding.getEncodingApi('cl100k_base', () => ({})), wrong)
+  assert.throws(() => new GptEncoding(), wrong)
+  assert.throws(() => resolveEncoding('nope'), { code: 'ERR_TOKENLANE_UNKNOWN_ENCODING' })
+  assert.equal(await code(() => resolveEncodingAsync('nope')), 'ERR_TOKENLANE_UNKNOWN_ENCODING')
+})
+
+test('gpt-tokenizer: helpers', () => {
+  const utf = require('tokenlane/gpt-tokenizer/utfUtil')
+  const util = require('tokenlane/gpt-tokenizer/util')
+  assert.deepEqual([127, 128].map(utf.isAscii), [true, false])
+  assert.deepEqual(['', 'a', 'a\ud83d', '👋', '\udc4b'].map(utf.endsWithIncompleteUtfPairSurrogate), [
+    false,
+    false,
+    true,
+    false,
+    false,
+  ])
+  assert.deepEqual(
+    [[104, 105], [0xc3], []].map((bytes) => utf.tryConvertToString(Uint8Array.from(bytes))),
+    ['hi', undefined, ''],
+  )
+  const order = [[1, 2], [1, 3], [1], [], [1, 2]].map((bytes) =>
+    Math.sign(utf.compareUint8Arrays(Uint8Array.of(1, 2), Uint8Array.from(bytes))),
+  )
+  assert.deepEqual(order, [0, -1, 1, 1, 0])
+  assert.deepEqual(
+    [
+      util.getMaxValueFromMap(new Map()),
+      util.getMaxValueFromMap(
+        new Map([
+          ['a', 3],
+          ['b', 2],
+        ]),
+      ),
+    ],
+    [0, 3],
+  )
+  assert.equal(util.escapeRegExp('<|a.b|>'), '<\\|a\\.b\\|>')
+  assert.deepEqual('x<|a|>'.match(util.getSpecialTokenRegex(new Set(['<|a|>', 'b'])))[1], '<|a|>')
 })
 
 test('huggingface: tokens are added behind the largest id, and the last definition of a token counts', async () => {

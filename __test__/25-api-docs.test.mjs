@@ -47,23 +47,21 @@ test('docs/guide/cli.md has the options of the commands', () => {
 })
 
 test('the reference has every module of the package', () => {
-  const { exports } = JSON.parse(read('package.json'))
   const documented = JSON.parse(fs.readFileSync(json, 'utf8')).children.map(({ name }) => name)
-  // Entry points that only repeat the exports of another module.
-  const same = [
-    'tiktoken/lite',
-    'tiktoken/lite/init',
-    'tiktoken/lite/load',
-    'gpt-tokenizer/encoding/*',
-    'gpt-tokenizer/model/*',
-    'gpt-tokenizer/cjs',
+  // Every declaration file that a subpath of package.json reaches, if it says which module it is.
+  const folders = [
+    '',
+    'lib/corpus/',
+    ...['tiktoken/', 'tiktoken/internal/', 'js-tiktoken/', 'js-tiktoken/internal/'].map((name) => `dropins/${name}`),
   ]
-  same.push('gpt-tokenizer/cjs/encoding/*', 'gpt-tokenizer/cjs/model/*')
-  const modules = Object.keys(exports).map((name) =>
-    name.replace('.', 'tokenlane').replace('encoders/*', 'encoders').replace('ranks/*', 'ranks'),
-  )
-  const wanted = modules.filter((name) => !name.endsWith('.json') && !same.includes(name.replace('tokenlane/', '')))
-  assert.deepEqual(documented.toSorted(), wanted.toSorted())
+  folders.push('dropins/gpt-tokenizer/', 'dropins/huggingface/', 'dropins/transformers/')
+  const files = folders.flatMap((name) => fs.readdirSync(path.join(root, name)).map((file) => name + file))
+  const modules = files
+    .filter((file) => file.endsWith('.d.ts'))
+    .map((file) => read(file).match(/^ \* @module (\S+)$/m)?.[1])
+    .filter((name) => name !== undefined)
+  assert.ok(modules.length >= 20)
+  assert.deepEqual(documented.toSorted(), modules.toSorted())
 })
 
 /** Every declaration, with its own name and those of its parents. */

@@ -11,6 +11,7 @@ import { Tokenizer } from '../index.mjs'
 const require = createRequire(import.meta.url)
 const { Tiktoken, encodingForModel, getEncoding, getEncodingNameForModel } = require('tokenlane/js-tiktoken')
 const lite = require('tokenlane/js-tiktoken/lite')
+const tiktoken = require('tokenlane/tiktoken')
 
 test('encode returns an array, and decode a string', () => {
   const encoder = getEncoding('o200k_base')
@@ -52,6 +53,123 @@ test('special tokens', () => {
   assert.deepEqual(more.encode('<|x|>', ['<|x|>']), [100000])
   assert.equal(more.decode([100000]), '<|x|>')
   assert.throws(() => encoder.encode(7), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+})
+
+test('null as an argument names no tokens, as in the original', async () => {
+  const encoder = getEncoding('gpt2')
+  assert.deepEqual(encoder.encode('hi', null), [5303])
+  assert.deepEqual(encoder.encode('<|endoftext|>', null, null), [27, 91, 437, 1659, 5239, 91, 29])
+  assert.deepEqual(encoder.encode('<|endoftext|>', 'all', null), [50256])
+  for (const wrong of [5, true, {}]) {
+    const error = { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
+    assert.throws(() => encoder.encode('hi', wrong), error)
+    assert.throws(() => encoder.encode('hi', [], wrong), error)
+  }
+})
+
+test('instances have the fields of the original', () => {
+  const encoder = getEncoding('gpt2', { '<|x|>': 5 })
+  const names = ['specialTokens', 'inverseSpecialTokens', 'patStr', 'textEncoder', 'textDecoder', 'rankMap', 'textMap']
+  assert.deepEqual(Object.keys(encoder), names)
+  assert.deepEqual(encoder.specialTokens, { '<|endoftext|>': 50256, '<|x|>': 5 })
+  assert.deepEqual(encoder.inverseSpecialTokens[5], new TextEncoder().encode('<|x|>'))
+  assert.deepEqual('a1 b'.match(new RegExp(encoder.patStr, 'gu')), ['a', '1', ' b'])
+  assert.equal(encoder.rankMap.get('104,105'), 5303)
+  assert.deepEqual([encoder.textMap.size, encoder.textMap.get(5303)], [50256, Uint8Array.of(104, 105)])
+  // A pattern of JavaScript, without groups that ignore case.
+  assert.match(getEncoding('o200k_base').patStr, /\('s\|'S\|'t\|'T\|'re\|'rE\|'Re\|'RE\|/)
+  assert.deepEqual('a<b'.match(Tiktoken.specialTokenRegex(['<', '.'])), ['<'])
+})
+
+// Recorded from tiktoken 1.0.22 and js-tiktoken 1.0.21.
+test('a special token may have the id of another token', () => {
+  for (const [name, encoder] of Object.entries({
+    'js-tiktoken': encodingForModel('gpt-4o', { '<|im_start|>': 100264 }),
+    'the lite form': new Tiktoken(ownRanks('o200k_base'), { '<|im_start|>': 100264 }),
+    tiktoken: tiktoken.encoding_for_model('gpt-4o', { '<|im_start|>': 100264 }),
+    'the constructor of tiktoken': new tiktoken.Tiktoken(
+      ...tiktokenArguments('o200k_base', { '<|im_start|>': 100264 }),
+    ),
+  })) {
+    const text = (ids) => (typeof ids === 'string' ? ids : new TextDecoder().decode(ids))
+    assert.deepEqual([...encoder.encode('<|im_start|>', 'all')], [100264], name)
+    assert.deepEqual([...encoder.encode('<|im_start|>', ['<|im_start|>'])], [100264], name)
+    assert.deepEqual([...encoder.encode('<|im_start|>a', [], [])], [27, 91, 321, 10949, 91, 29, 64], name)
+    assert.throws(() => encoder.encode('<|im_start|>'), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' }, name)
+    assert.equal(text(encoder.decode(Uint32Array.of(100264))), 'screens', name)
+    assert.deepEqual([...encoder.encode('screens')], [100264], name)
+  }
+  // A stand-in is no id of a token.
+  const encoder = tiktoken.get_encoding('gpt2', { '<|x|>': 5 })
+  for (const id of [50257, 50258])
+    assert.throws(() => encoder.decode_single_token_bytes(id), { code: 'ERR_TOKENLANE_UNKNOWN_ID' })
+  assert.throws(() => encoder.decode([50257]), { code: 'ERR_TOKENLANE_UNKNOWN_ID' })
+  assert.equal(getEncoding('gpt2', { '<|x|>': 5 }).decode([50257, 5]), '&')
+  assert.equal(encoder.encode_single_token(Buffer.from('<|x|>')), 5)
+  assert.deepEqual(encoder.encode_with_unstable('a <|x|>', 'all'), [[64, 220, 5], []])
+})
+
+const ownRanks = (name) => ({ ...require(`tokenlane/js-tiktoken/ranks/${name}`) })
+
+function tiktokenArguments(name, more) {
+  const { bpe_ranks, pat_str, special_tokens } = require(`tokenlane/tiktoken/encoders/${name}`)
+  return [bpe_ranks, { ...special_tokens, ...more }, pat_str]
+}
+
+test('special tokens of any ids are encoded, and decoded as the ordinary token or the last special one', () => {
+  const plain = getEncoding('gpt2')
+  const random = randomOf(7)
+  const pick = (list) => list[random() % list.length]
+  const words = ['hello', ' world', '\n\n', 'é', "don't", '  ', '7']
+  for (let round = 0; round < 25; round++) {
+    const ids = [random() % 50256, random() % 256, 50256, 50257, 50258, 60_000, 2 ** 32 - 1]
+    const names = ['<|a|>', '<|b|>', '[c]', 'hello'].slice(0, 1 + (random() % 4))
+    const special = Object.fromEntries(names.map((name) => [name, pick(ids)]))
+    const all = { '<|endoftext|>': 50256, ...special }
+    const parts = Array.from({ length: 12 }, () => pick([...words.slice(1), ...Object.keys(all)]))
+    // Special tokens end words, so the text between two of them is encoded on its own.
+    const between = parts.join('').split(
+      new RegExp(
+        `(${Object.keys(all)
+          .map(RegExp.escape ?? escaped)
+          .join('|')})`,
+      ),
+    )
+    const expected = between.flatMap((part) => (Object.hasOwn(all, part) ? [all[part]] : plain.encode(part)))
+    const last = new Map(Object.entries(all).map(([name, id]) => [id, name]))
+    const encoders = [getEncoding('gpt2', special), tiktoken.get_encoding('gpt2', special)]
+    for (const [which, encoder] of encoders.entries()) {
+      const message = `${which} ${JSON.stringify([special, parts])}`
+      assert.deepEqual([...encoder.encode(parts.join(''), 'all')], expected, message)
+      for (const id of [...ids, ...Object.values(all)].filter((one) => one < 50256 || last.has(one))) {
+        const decoded = encoder.decode(Uint32Array.of(id))
+        const text = typeof decoded === 'string' ? decoded : new TextDecoder().decode(decoded)
+        assert.equal(text, id < 50256 ? plain.decode([id]) : last.get(id), `${message} ${id}`)
+      }
+    }
+  }
+})
+
+const escaped = (text) => text.replace(/[|[\]]/g, '\\$&')
+
+function randomOf(seed) {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state >>> 8
+  }
+}
+
+test('ids of js-tiktoken may be any numbers, those of tiktoken 32 bits', () => {
+  for (const id of [-1, 1.5, 2 ** 32]) {
+    const encoder = getEncoding('gpt2', { '<|x|>': id })
+    assert.deepEqual(encoder.encode('<|x|>', 'all'), [id])
+    assert.equal(encoder.decode([id, 64]), '<|x|>a')
+    assert.throws(() => tiktoken.get_encoding('gpt2', { '<|x|>': id }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  }
+  for (const wrong of ['5', null, {}])
+    for (const make of [getEncoding, tiktoken.get_encoding])
+      assert.throws(() => make('gpt2', { '<|x|>': wrong }), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
 
 test('models and encodings by name', () => {

@@ -104,6 +104,20 @@ test('a bundle of ES modules has no require, and says so', async () => {
   assert.equal(run(await bundle('esm', { banner })), '4\n')
 })
 
+test('a bundle of ES modules with a drop-in says so too', async () => {
+  for (const name of [
+    'tiktoken',
+    'tiktoken/lite',
+    'js-tiktoken',
+    'gpt-tokenizer/model/gpt-4o',
+    'huggingface',
+    'transformers',
+  ]) {
+    CODE.esm = `import * as all from 'tokenlane/${name}'; console.log(Object.keys(all).length)`
+    assertBundled(run(await bundle('esm')), /it was bundled as an ES module, in which require does not work/)
+  }
+})
+
 test('a package of another version is refused', async () => {
   const file = await bundle('cjs')
   const manifest = path.join(modules, 'tokenlane', 'package.json')

@@ -204,18 +204,23 @@ test('env has the settings of tokenizers and refuses others', async () => {
   )
 })
 
-test('results are of the class of @huggingface/transformers if it is installed', () => {
+test('results and tokenizers are instances of the classes of @huggingface/transformers if it is installed', () => {
   const folder = folderOf('installed', { 'tokenizer.json': bert(), 'tokenizer_config.json': bertConfig() })
   const peer = path.join(folder, 'peer')
   folderOf('installed/peer', {
-    'peer.mjs': 'export class Tensor { constructor(...args) { this.args = args } }',
-    'peer.cjs': 'exports.Tensor = class { constructor(...args) { this.args = args } }',
+    'peer.mjs':
+      'export class Tensor { constructor(...args) { this.args = args } }; export class PreTrainedTokenizer { decode() { throw 1 } }',
+    'peer.cjs':
+      'exports.Tensor = class { constructor(...args) { this.args = args } }; exports.PreTrainedTokenizer = class { decode() { throw 1 } }',
   })
   const entry = require.resolve('tokenlane/transformers')
   const moduleEntry = pathToFileURL(entry.replace(/index\.js$/, 'index.mjs')).href
   const check = `
     const tokenizer = await AutoTokenizer.from_pretrained(${JSON.stringify(folder)})
     const { input_ids } = tokenizer('a dog')
+    if (!(tokenizer instanceof PreTrainedTokenizer)) throw new Error('not an instance')
+    if (tokenizer.call(null, 'a dog').input_ids.args[2][1] !== 4) throw new Error('call')
+    tokenizer.decode([1])
     if (!(input_ids instanceof Tensor)) throw new Error('another class')
     console.log(input_ids.args[0], input_ids.args[2])`
   const find = `
@@ -228,11 +233,11 @@ test('results are of the class of @huggingface/transformers if it is installed',
   fs.writeFileSync(path.join(folder, 'find.cjs'), find)
   fs.writeFileSync(
     path.join(folder, 'cjs.cjs'),
-    `const { AutoTokenizer } = require(${JSON.stringify(entry)}); const { Tensor } = require('@huggingface/transformers'); (async () => {${check}})()`,
+    `const { AutoTokenizer } = require(${JSON.stringify(entry)}); const { PreTrainedTokenizer, Tensor } = require('@huggingface/transformers'); (async () => {${check}})()`,
   )
   fs.writeFileSync(
     path.join(folder, 'esm.mjs'),
-    `import { AutoTokenizer } from ${JSON.stringify(moduleEntry)}; import { Tensor } from '@huggingface/transformers'; ${check}`,
+    `import { AutoTokenizer } from ${JSON.stringify(moduleEntry)}; import { PreTrainedTokenizer, Tensor } from '@huggingface/transformers'; ${check}`,
   )
   for (const name of ['cjs.cjs', 'esm.mjs']) {
     const { stdout, stderr } = spawnSync(

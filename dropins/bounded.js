@@ -2,6 +2,8 @@
 
 // Limits for the iterables of callers. The originals read them to the end, which may never come.
 
+// This comes first: in a bundle of ES modules it reports why the modules of Node are not found.
+require('../lib/package-root.js')
 const { constants } = require('node:buffer')
 const { error } = require('./errors.js')
 

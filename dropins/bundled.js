@@ -8,6 +8,7 @@ const { encodingPath } = require('../lib/package-root.js')
 const fs = require('node:fs')
 
 const { Tokenizer } = require('../lib/tokenizer.js')
+const { withAnyIds } = require('./special-ids.js')
 
 /** The rank files of GPT-2 and r50k_base have the same tokens with the same ids. */
 const ALIASES = { gpt2: 'r50k_base' }
@@ -21,17 +22,52 @@ function definition(name) {
 }
 
 /**
- * Returns a tokenizer of an encoding with exactly these special tokens. Equal arguments return the
- * same tokenizer, so that drop-in objects share one vocabulary.
+ * Returns a tokenizer of an encoding with exactly these special tokens, and the stand-ins of those
+ * that share an id. Equal arguments return the same tokenizer, so that drop-in objects share one
+ * vocabulary.
  */
 function withSpecialTokens(name, specialTokens) {
   const { file, pattern } = definition(name)
-  const key = JSON.stringify([file, specialTokens])
-  if (!tokenizers.has(key)) tokenizers.set(key, Tokenizer.fromFileSync(file, { pattern, specialTokens }))
-  return tokenizers.get(key)
+  return withAnyIds((own) => {
+    const key = JSON.stringify([file, own])
+    if (!tokenizers.has(key)) tokenizers.set(key, Tokenizer.fromFileSync(file, { pattern, specialTokens: own }))
+    return tokenizers.get(key)
+  }, specialTokens)
+}
+
+/** The same for ranks that the caller has: lines of base64 and rank. */
+function ofRanks(ranks, pattern, specialTokens) {
+  const bytes = Buffer.from(ranks)
+  return withAnyIds((own) => Tokenizer.fromBufferSync(bytes, { pattern, specialTokens: own }), specialTokens)
 }
 
 /** Returns the content of an encoding's rank file: one line of base64 and rank for each token. */
 const ranksOf = (name) => fs.readFileSync(definition(name).file, 'latin1')
 
-module.exports = { definition, withSpecialTokens, ranksOf }
+/** The form of the originals' modules: a line `! RANK TOKEN TOKEN …` for consecutive ranks. */
+function compressedRanksOf(name) {
+  const lines = []
+  let next
+  for (const line of ranksOf(name).split('\n')) {
+    if (line === '') continue
+    const [token, rank] = line.split(' ')
+    if (Number(rank) !== next) lines.push(['!', rank])
+    lines.at(-1).push(token)
+    next = Number(rank) + 1
+  }
+  return lines.map((line) => line.join(' ')).join('\n')
+}
+
+/**
+ * The modules of the originals that have the ranks of an encoding, with their other fields. The
+ * ranks are read on first use: an encoder of these ranks does not need them as text.
+ */
+function rankModule(name, fields) {
+  let ranks
+  return Object.defineProperty({ ...fields }, 'bpe_ranks', {
+    get: () => (ranks ??= compressedRanksOf(name)),
+    enumerable: true,
+  })
+}
+
+module.exports = { definition, ofRanks, rankModule, ranksOf, withSpecialTokens }

@@ -11,15 +11,18 @@ function firstOf(text, tokens) {
   return text.match(anyOf(tokens))?.[0]
 }
 
+/** The source of a regular expression that matches any of some tokens. */
+const sourceOf = (tokens) => tokens.map((token) => token.replace(/[\\^$*+?.()|[\]{}]/g, '\\$&')).join('|')
+
 function anyOf(tokens) {
   const key = tokens.join('\n')
   let expression = expressions.get(key)
   if (expression === undefined) {
-    expression = new RegExp(tokens.map((token) => token.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|'))
+    expression = new RegExp(sourceOf(tokens))
     if (expressions.size > 100) expressions.clear()
     expressions.set(key, expression)
   }
   return expression
 }
 
-module.exports = { firstOf }
+module.exports = { firstOf, sourceOf }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Writes the entry points of tokenlane/gpt-tokenizer that are missing or outdated: one for each
-// encoding and one for each model of gpt-tokenizer. `npm run build` runs this first.
+// Writes the modules of tokenlane/gpt-tokenizer that are missing or outdated: one for each
+// encoding, model and rank file of gpt-tokenizer, and an ES module beside each CommonJS module.
+// `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,18 +9,14 @@ import { fileURLToPath } from 'node:url'
 
 const require = createRequire(import.meta.url)
 const folder = fileURLToPath(new URL('../dropins/gpt-tokenizer/', import.meta.url))
-const { encodingNames, functionCallingModels, modelNames } = require(`${folder}mapping.js`)
+const { namesOf } = require(`${folder}internal/entry.js`)
+const { modelNames } = require(`${folder}internal/models.js`)
+const { encodingNames } = require(`${folder}mapping.js`)
+const constants = Object.keys({ ...require(`${folder}constants.js`), ...require(`${folder}specialTokens.js`) })
 
-function write(kind, name, more = '') {
-  fs.mkdirSync(`${folder}${kind}`, { recursive: true })
-  const code = `'use strict'
-
-module.exports = require('../entry.js').${kind}('${name}')
-
-// This line never runs. Node parses it to find the names of the exports.
-0 && (module.exports = { ...require('../names.js')${more} })
-`
-  const file = `${folder}${kind}/${name}.js`
+/** Writes a file if its content is another one. */
+function write(name, code) {
+  const file = folder + name
   // Another process may be reading it: spec files that pack the package run beside those that load
   // the entries.
   if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === code) return
@@ -28,6 +25,67 @@ module.exports = require('../entry.js').${kind}('${name}')
   fs.renameSync(unfinished, file)
 }
 
-for (const name of encodingNames) write('encoding', name)
-for (const name of modelNames)
-  write('model', name, functionCallingModels.has(name) ? ', countChatCompletionTokens' : '')
+/** An ES module with the names of a CommonJS module, and its export `default` if it has one. */
+function writeModule(name, type) {
+  const own = `./${name.replace(/.*\//, '')}.js`
+  const names = `export * from '${own}'\n`
+  if (type === undefined) {
+    write(`${name}.mjs`, names)
+    write(`${name}.d.mts`, names)
+    return
+  }
+  write(`${name}.mjs`, `import module from '${own}'\n\n${names}export default module.default\n`)
+  write(`${name}.d.mts`, `${type.imports}${names}declare const value: ${type.name}\nexport default value\n`)
+}
+
+const encodingType = (path) => ({
+  imports: `import type { GptEncoding } from '${path}GptEncoding.js'\n\n`,
+  name: 'GptEncoding',
+})
+
+function writeEntry(kind, name) {
+  const names = namesOf(kind, name)
+  const all = [...constants, ...names].sort()
+  write(
+    `${kind}/${name}.js`,
+    `'use strict'
+
+module.exports = require('../internal/entry.js').entry('${kind}', '${name}')
+
+// This line never runs. Node parses it to find the names of the exports.
+0 && (module.exports = { ${all.join(', ')} })
+`,
+  )
+  const types = names.includes('countChatCompletionTokens')
+    ? '../internal/functions.js'
+    : names.includes('encodeChat')
+      ? '../main.js'
+      : '../internal/texts.js'
+  write(`${kind}/${name}.d.ts`, `export * from '${types}'\nexport { default } from '${types}'\n`)
+  writeModule(`${kind}/${name}`, encodingType('../'))
+}
+
+function writeRanks(name) {
+  write(
+    `bpeRanks/${name}.js`,
+    `'use strict'
+
+Object.defineProperty(exports, '__esModule', { value: true })
+exports.default = require('../internal/ranks.js').rawRanks('${name}')
+`,
+  )
+  const type = {
+    imports: `import type { RawBytePairRanks } from '../resolveEncoding.js'\n\n`,
+    name: 'RawBytePairRanks',
+  }
+  write(`bpeRanks/${name}.d.ts`, `${type.imports}declare const value: RawBytePairRanks\nexport default value\n`)
+  writeModule(`bpeRanks/${name}`, type)
+}
+
+for (const kind of ['bpeRanks', 'encoding', 'model']) fs.mkdirSync(folder + kind, { recursive: true })
+for (const name of encodingNames) writeEntry('encoding', name)
+for (const name of modelNames) writeEntry('model', name)
+for (const name of ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']) writeRanks(name)
+writeModule('main', encodingType('./'))
+for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'main.js'))
+  writeModule(file.slice(0, -3))

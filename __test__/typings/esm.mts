@@ -27,7 +27,7 @@ import type {
 } from 'tokenlane'
 
 import { Tiktoken, encoding_for_model, get_encoding } from 'tokenlane/tiktoken'
-import { bpe_ranks, pat_str, special_tokens } from 'tokenlane/tiktoken/encoders/cl100k_base'
+import cl100k from 'tokenlane/tiktoken/encoders/cl100k_base'
 import { init, type TiktokenEncoding, type TiktokenModel } from 'tokenlane/tiktoken/init'
 import { encodingForModel as jsEncodingForModel, type TiktokenBPE } from 'tokenlane/js-tiktoken'
 import { Tiktoken as JsTiktoken } from 'tokenlane/js-tiktoken/lite'
@@ -170,8 +170,11 @@ const withFunctions: number | undefined = gpt4o.countChatCompletionTokens?.({
   function_call: { name: 'weather' },
 })
 const tiktokenIds: Uint32Array = get_encoding('cl100k_base').encode('text', 'all')
-const ordinary: Uint32Array = new Tiktoken(bpe_ranks, special_tokens, pat_str).encode_ordinary('text')
-await init(() => {})
+const ordinary: Uint32Array = new Tiktoken(cl100k.bpe_ranks, cl100k.special_tokens, cl100k.pat_str).encode_ordinary(
+  'text',
+)
+const ready: Promise<void> = init(async (imports) => imports)
+
 const gptIds: number[] = gptEncode('text', { allowedSpecial: 'all' })
 const within: number | false = gpt4o.isWithinTokenLimit([{ role: 'user', content: 'text' }], 10)
 const viaClass: GptEncoding = GptEncoding.getEncodingApi('o200k_harmony', resolveEncoding)

@@ -3,20 +3,18 @@
 // The API of the npm package gpt-tokenizer 4, implemented with tokenlane.
 
 const { MAX_IDS, counter, joined, namesOf } = require('../bounded.js')
-const { withSpecialTokens, definition } = require('../bundled.js')
+const { definition, ofRanks, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
+const { isId } = require('../special-ids.js')
 const { firstOf } = require('../special-tokens.js')
-const { chatml, harmony } = require('./chat.js')
+const { chatml, harmony } = require('./internal/chat.js')
 const { ALL_SPECIAL_TOKENS } = require('./constants.js')
-const {
-  DEFAULT_ENCODING,
-  chatModelParams,
-  encodingNames,
-  functionCallingModels,
-  modelToEncodingMap,
-} = require('./mapping.js')
-const { countRequest } = require('./function-calling.js')
-const special = require('./special-tokens.js')
+const { computeChatCompletionTokenCount } = require('./functionCalling.js')
+const { functionCallingModels } = require('./internal/models.js')
+const { areBundled, linesOf } = require('./internal/ranks.js')
+const { DEFAULT_ENCODING, chatModelParams, encodingNames, modelToEncodingMap } = require('./mapping.js')
+const special = require('./specialTokens.js')
+const { getSpecialTokenRegex } = require('./util.js')
 
 const { EndOfPrompt, EndOfText, FimMiddle, FimPrefix, FimSuffix, ImEnd, ImSep, ImStart } = special
 
@@ -36,7 +34,11 @@ const SPECIAL_TOKENS = {
 }
 
 /** Codes of the error for a token that does not exist. */
-const NO_SUCH_TOKEN = new Set(['ERR_TOKENLANE_UNKNOWN_ID', 'ERR_TOKENLANE_ARGUMENT_VALUE'])
+const NO_SUCH_TOKEN = new Set([
+  'ERR_TOKENLANE_UNKNOWN_ID',
+  'ERR_TOKENLANE_ARGUMENT_VALUE',
+  'ERR_TOKENLANE_ARGUMENT_TYPE',
+])
 
 /** `decode` takes this many ids from its argument before it decodes them together. */
 const IDS_AT_ONCE = 4096
@@ -62,15 +64,21 @@ class GptEncoding {
   #specialTokens
   #isHarmony
 
-  constructor(internal, encoding, modelName, modelSpec) {
-    if (internal !== INTERNAL) {
+  constructor(params) {
+    if (params?.internal !== INTERNAL) {
       throw typeError('GptEncoding has no public constructor; call GptEncoding.getEncodingApi')
     }
+    const { encoding, getMergeableRanks, modelName, modelSpec } = params
     if (!encodingNames.includes(encoding)) throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${encoding}`)
     const specialTokens = SPECIAL_TOKENS[encoding] ?? definition(encoding).specialTokens
     this.#specialTokens = new Map(Object.entries(specialTokens))
-    this.#tokenizer = withSpecialTokens(encoding, specialTokens)
+    this.#tokenizer = tokenizerOf(encoding, specialTokens, getMergeableRanks)
     this.#isHarmony = encoding === 'o200k_harmony'
+    // Fields that are private in the original's typings.
+    this.specialTokensEncoder = new Map(this.#specialTokens)
+    this.specialTokensSet = new Set(this.#specialTokens.keys())
+    this.allSpecialTokenRegex = getSpecialTokenRegex(this.specialTokensSet)
+    this.chatFormatter = this.#isHarmony ? 'harmony' : 'chatml'
     this.modelName = modelName
     this.modelSpec = modelSpec
     this.vocabularySize = this.#tokenizer.vocabSize({ addedTokens: false }) + this.#specialTokens.size
@@ -79,15 +87,27 @@ class GptEncoding {
     }
     const features = modelSpec?.supported_features
     const callsFunctions = features ? features.includes('function_calling') : functionCallingModels.has(modelName)
-    if (callsFunctions) this.countChatCompletionTokens = (request) => countRequest(request, (text) => this.#count(text))
+    if (callsFunctions)
+      this.countChatCompletionTokens = (request) =>
+        computeChatCompletionTokenCount(request, (text) => this.#count(text))
   }
 
-  static getEncodingApi(encodingName) {
-    return new GptEncoding(INTERNAL, encodingName)
+  /**
+   * @param {string} encodingName
+   * @param {(encodingName: string) => readonly (string | readonly number[])[]} [getMergeableRanks]
+   */
+  static getEncodingApi(encodingName, getMergeableRanks) {
+    return new GptEncoding({ internal: INTERNAL, encoding: encodingName, getMergeableRanks })
   }
 
-  static getEncodingApiForModel(modelName, _getMergeableRanks, modelSpec) {
-    return new GptEncoding(INTERNAL, modelToEncodingMap[modelName] ?? DEFAULT_ENCODING, modelName, modelSpec)
+  /**
+   * @param {string} modelName
+   * @param {(encodingName: string) => readonly (string | readonly number[])[]} [getMergeableRanks]
+   * @param {object} [modelSpec]
+   */
+  static getEncodingApiForModel(modelName, getMergeableRanks, modelSpec) {
+    const encoding = modelToEncodingMap[modelName] ?? DEFAULT_ENCODING
+    return new GptEncoding({ internal: INTERNAL, encoding, getMergeableRanks, modelName, modelSpec })
   }
 
   encode(lineToEncode, encodeOptions) {
@@ -127,7 +147,12 @@ class GptEncoding {
     return count
   }
 
-  encodeChat(chat, model, encodeOptions) {
+  /**
+   * @param {Iterable<any>} chat
+   * @param {string} [model]
+   * @param {any} [encodeOptions]
+   */
+  encodeChat(chat, model = this.modelName, encodeOptions = undefined) {
     return [...this.encodeChatGenerator(chat, model, encodeOptions)].flat()
   }
 
@@ -166,10 +191,22 @@ class GptEncoding {
       ids.push(token)
       if (ids.length < IDS_AT_ONCE) continue
       count(IDS_AT_ONCE)
-      decoded = joined(decoded, stream.push(ids))
+      decoded = joined(decoded, this.#pushed(stream, ids))
       ids = []
     }
-    return joined(joined(decoded, stream.push(ids)), stream.end())
+    return joined(joined(decoded, this.#pushed(stream, ids)), stream.end())
+  }
+
+  /** The text that becomes certain with more tokens, or the original's error. */
+  #pushed(stream, ids) {
+    try {
+      return stream.push(ids)
+    } catch (failure) {
+      if (!NO_SUCH_TOKEN.has(failure?.code)) throw failure
+      const isKnown = (id) => typeof id === 'number' && isId(id) && this.#tokenizer.idToToken(id) !== undefined
+      const unknown = String(ids.find((id) => !isKnown(id)))
+      throw error('UNKNOWN_ID', `Token ${unknown} is not in the byte pair encoder.`, { cause: failure })
+    }
   }
 
   *decodeGenerator(inputTokensToDecode) {
@@ -280,6 +317,17 @@ class GptEncoding {
     if (disallowedSpecial && !isAll(disallowedSpecial)) return { parsed, refused: [] }
     return { parsed, refused: all.filter((token) => !allowed.has(token)) }
   }
+}
+
+/** A tokenizer of an encoding, with the ranks of the caller if they are other ranks. */
+function tokenizerOf(encoding, specialTokens, getMergeableRanks) {
+  if (getMergeableRanks !== undefined && typeof getMergeableRanks !== 'function')
+    throw typeError('getMergeableRanks must be a function that returns ranks')
+  const ranks = getMergeableRanks?.(encoding)
+  if (ranks === undefined ? getMergeableRanks === undefined : areBundled(ranks, encoding))
+    return withSpecialTokens(encoding, specialTokens).tokenizer
+  if (!Array.isArray(ranks)) throw typeError('getMergeableRanks must return an array of the tokens by their ranks')
+  return ofRanks(linesOf(ranks), definition(encoding).pattern, specialTokens).tokenizer
 }
 
 const silent = () => counter(MAX_SILENT, 'tokens in a row without a text')

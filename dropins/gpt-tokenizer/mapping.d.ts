@@ -48,7 +48,3 @@ export const encodingNames: readonly EncodingName[]
 export const modelToEncodingMap: Record<ModelName, EncodingName>
 /** The models that support chats, with their chat formats. */
 export const chatModelParams: Record<ChatModelName, ChatParameters>
-/** All models that have an entry point under `model/`. */
-export const modelNames: readonly ModelName[]
-/** The models that support function calls. */
-export const functionCallingModels: ReadonlySet<ModelName>

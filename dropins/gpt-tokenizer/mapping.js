@@ -3,9 +3,9 @@
 // The encoding of each model, and the models that support chats. A model that is not listed uses
 // the newest encoding.
 
-const { ImSep } = require('./special-tokens.js')
-const encodings = require('./modelsMap.js')
-const { chat, functionCalling, other } = require('./models.json')
+const { chatModels } = require('./internal/models.js')
+const { modelsMap_exports: encodings } = require('./modelsMap.js')
+const { ImSep } = require('./specialTokens.js')
 
 const ENCODINGS = ['gpt2', 'p50k_base', 'r50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony']
 
@@ -24,14 +24,10 @@ exports.modelToEncodingMap = Object.fromEntries(
 )
 
 exports.chatModelParams = Object.fromEntries(
-  chat.map((name) => [
+  chatModels.map((name) => [
     name,
     name.startsWith('gpt-3.5')
       ? { messageSeparator: '\n', roleSeparator: '\n' }
       : { messageSeparator: '', roleSeparator: ImSep },
   ]),
 )
-
-/** All models that have an entry point under `model/`. */
-exports.modelNames = [...Object.values(encodings).flat(), ...other].sort()
-exports.functionCallingModels = new Set(functionCalling)

@@ -18,3 +18,5 @@ export const cl100k_base: readonly string[]
 export const o200k_base: readonly string[]
 /** The models that use `o200k_harmony`. */
 export const o200k_harmony: readonly string[]
+/** All of them by encoding. */
+export const modelsMap_exports: Readonly<Record<string, readonly string[]>>

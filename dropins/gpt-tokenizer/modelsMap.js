@@ -4,9 +4,9 @@
 // lib/models.json.
 
 const { encodings } = require('../../lib/models.js')
-const { listed } = require('./models.json')
+const { listed } = require('./internal/models.json')
 
-const of = (encoding) => encodings[encoding].filter((name) => listed.includes(name))
+const of = (encoding) => listed.filter((name) => encodings[encoding].includes(name))
 
 exports.gpt2 = of('gpt2')
 exports.p50k_base = of('p50k_base')
@@ -16,3 +16,4 @@ exports.cl100k_base = of('cl100k_base')
 // Models that are not listed use o200k_base.
 exports.o200k_base = []
 exports.o200k_harmony = of('o200k_harmony')
+exports.modelsMap_exports = { ...exports }

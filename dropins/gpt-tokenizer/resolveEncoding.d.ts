@@ -1,14 +1,14 @@
 /**
- * The original's functions that provide ranks to `GptEncoding`.
+ * The ranks of encodings, for `GptEncoding.getEncodingApi`.
  *
  * @module tokenlane/gpt-tokenizer/resolveEncoding
  */
 import type { EncodingName } from './mapping.js'
 
+/** The text of each token by its rank, or its bytes if they are not UTF-8. */
+export type RawBytePairRanks = readonly (string | readonly number[])[]
+
 /**
- * Returns its argument. In the original it returns ranks, and is the second argument of
- * `GptEncoding.getEncodingApi`. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING` for other names.
+ * Returns the ranks of an encoding. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING` for other names.
  */
-export function resolveEncoding(name: EncodingName): EncodingName
-/** Like {@link resolveEncoding}, but returns a promise. */
-export function resolveEncodingAsync(name: EncodingName): Promise<EncodingName>
+export const resolveEncoding: (encoding: EncodingName) => RawBytePairRanks

@@ -1,15 +1,10 @@
 'use strict'
 
-// In gpt-tokenizer these functions return the ranks that GptEncoding.getEncodingApi needs. The
-// drop-in needs only the name, so they check it and return it.
-
 const { error } = require('../errors.js')
+const { rawRanks } = require('./internal/ranks.js')
 const { encodingNames } = require('./mapping.js')
 
-function resolveEncoding(name) {
-  if (!encodingNames.includes(name)) throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${String(name)}`)
-  return name
+exports.resolveEncoding = (encoding) => {
+  if (encodingNames.includes(encoding)) return rawRanks(encoding)
+  throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${String(encoding)}`)
 }
-
-exports.resolveEncoding = resolveEncoding
-exports.resolveEncodingAsync = async (name) => resolveEncoding(name)

@@ -57,6 +57,16 @@ export const PaddingDirection: {
 export type PaddingDirection = 0 | 1
 /** The values of {@link SplitBehavior}. */
 export const JsSplitDelimiterBehavior: Record<SplitBehavior, SplitBehavior>
+/** How a splitter treats what it matched. */
+export type JsSplitDelimiterBehavior = SplitBehavior
+
+/** Arguments that no call has, as in the original. */
+export interface JsFromPretrainedParameters {
+  /** The version of a repository. Default: none. */
+  revision?: string
+  /** The token of an account. Default: none. */
+  authToken?: string
+}
 /**
  * Handling of a delimiter. `Removed`: dropped. `Isolated`: a word of its own. `MergedWithPrevious`
  * and `MergedWithNext`: appended to the previous word, or prepended to the next. `Contiguous`:

@@ -4,7 +4,7 @@
 
 const { error } = require('../errors.js')
 const { Tiktoken, getEncodingNameForModel } = require('./lite.js')
-const { ranks } = require('./bundled-ranks.js')
+const { ranks } = require('./internal/bundled-ranks.js')
 
 const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']
 

@@ -4,9 +4,9 @@
  *
  * @module tokenlane/js-tiktoken/lite
  */
-import type { TiktokenModel } from '../tiktoken/models.js'
+import type { TiktokenModel } from '../tiktoken/internal/models.js'
 
-export type { TiktokenModel } from '../tiktoken/models.js'
+export type { TiktokenModel } from '../tiktoken/internal/models.js'
 
 /** The names of the original's encodings. All of them are bundled. */
 export type TiktokenEncoding = 'gpt2' | 'r50k_base' | 'p50k_base' | 'p50k_edit' | 'cl100k_base' | 'o200k_base'

@@ -8,9 +8,9 @@
  *
  * @module tokenlane/tiktoken
  */
-import type { TiktokenModel } from './models.js'
+import type { TiktokenModel } from './internal/models.js'
 
-export type { TiktokenModel } from './models.js'
+export type { TiktokenModel } from './internal/models.js'
 
 /** The names of the original's encodings. All of them are bundled. */
 export type TiktokenEncoding = 'gpt2' | 'r50k_base' | 'p50k_base' | 'p50k_edit' | 'cl100k_base' | 'o200k_base'

@@ -3,13 +3,13 @@
 // The API of the npm package tiktoken 1.0, implemented with tokenlane.
 
 const { MAX_IDS, listOf, namesOf } = require('../bounded.js')
-const { definition, ranksOf, withSpecialTokens } = require('../bundled.js')
+const { definition, ofRanks, ranksOf, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
+const { isId } = require('../special-ids.js')
 const { firstOf } = require('../special-tokens.js')
 const encodingOfModel = require('./model_to_encoding.json')
-const { RankTable, plainRanks } = require('./ranks.js')
-const { completions, stableLength } = require('./unstable.js')
-const { Tokenizer } = require('../../lib/tokenizer.js')
+const { RankTable, plainRanks } = require('./internal/ranks.js')
+const { completions, stableLength } = require('./internal/unstable.js')
 
 const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']
 
@@ -20,24 +20,38 @@ class Tiktoken {
   #tokenizer
   #name
   #specialTokens
+  /** The ids of special tokens for which the tokenizer has another id. */
+  #standIns
   #ranks
 
   constructor(tiktoken_bfe, special_tokens, pat_str) {
     if (tiktoken_bfe === NAMED) {
       const name = special_tokens
       this.#name = name
-      this.#specialTokens = new Map(Object.entries({ ...definition(name).specialTokens, ...pat_str }))
-      this.#tokenizer = withSpecialTokens(name, Object.fromEntries(this.#specialTokens))
+      this.#take({ ...definition(name).specialTokens, ...pat_str }, (own) => withSpecialTokens(name, own))
       this.#ranks = new RankTable(() => ranksOf(name))
       return
     }
     if (typeof tiktoken_bfe !== 'string') throw typeError('tiktoken_bfe must be a string with the ranks')
     if (typeof pat_str !== 'string') throw typeError('pat_str must be a string with a regular expression')
     const ranks = plainRanks(tiktoken_bfe)
-    this.#specialTokens = new Map(Object.entries(special_tokens ?? {}))
-    const specialTokens = Object.fromEntries(this.#specialTokens)
-    this.#tokenizer = Tokenizer.fromBufferSync(Buffer.from(ranks), { pattern: pat_str, specialTokens })
+    this.#take({ ...special_tokens }, (own) => ofRanks(ranks, pat_str, own))
     this.#ranks = new RankTable(() => ranks)
+  }
+
+  #take(specialTokens, create) {
+    const wrong = Object.entries(specialTokens).find(([, id]) => typeof id === 'number' && !isId(id))
+    if (wrong !== undefined) {
+      const [token, id] = wrong
+      throw error(
+        'ARGUMENT_VALUE',
+        `the id of ${JSON.stringify(token)} must be an integer from 0 to ${2 ** 32 - 1}, not ${id}`,
+      )
+    }
+    const { tokenizer, standIns } = create(specialTokens)
+    this.#specialTokens = new Map(Object.entries(specialTokens))
+    this.#tokenizer = tokenizer
+    this.#standIns = standIns
   }
 
   get name() {
@@ -46,7 +60,7 @@ class Tiktoken {
   }
 
   encode(text, allowed_special, disallowed_special) {
-    return this.#encode(text, allowed_special, disallowed_special).ids
+    return this.#given(this.#encode(text, allowed_special, disallowed_special).ids)
   }
 
   encode_ordinary(text) {
@@ -55,10 +69,12 @@ class Tiktoken {
 
   encode_with_unstable(text, allowed_special, disallowed_special) {
     const { ids, wordIds } = this.#encode(text, allowed_special, disallowed_special)
-    const isSpecial = ids.length === 0 || [...this.#specialTokens.values()].includes(ids.at(-1))
+    // A special token at the end is stable. Only ordinary tokens have ranks.
+    const isSpecial = ids.length === 0 || this.#ranks.token(ids.at(-1)) === undefined
     const stable = isSpecial ? ids.length : stableLength(ids, wordIds, this.#ranks)
     const encode = (rest) => this.#tokenizer.encode(rest, { specialTokens: 'text' }).ids
-    return [Array.from(ids.subarray(0, stable)), completions(ids.subarray(stable), this.#ranks, encode)]
+    const others = completions(ids.subarray(stable), this.#ranks, encode)
+    return [Array.from(this.#given(ids.subarray(0, stable))), others]
   }
 
   encode_single_token(bytes) {
@@ -73,11 +89,16 @@ class Tiktoken {
   }
 
   decode(tokens) {
-    return this.#open().decodeBytes(tokens instanceof Uint32Array ? tokens : idsOf(tokens))
+    const tokenizer = this.#open()
+    const ids = tokens instanceof Uint32Array ? tokens : idsOf(tokens)
+    if (this.#standIns.size > 0) this.#checkNoStandIn(ids)
+    return tokenizer.decodeBytes(ids)
   }
 
   decode_single_token_bytes(token) {
-    return this.#open().decodeBytes([token])
+    const tokenizer = this.#open()
+    this.#checkNoStandIn([token])
+    return tokenizer.decodeBytes([token])
   }
 
   token_byte_values() {
@@ -94,6 +115,17 @@ class Tiktoken {
   #open() {
     if (this.#tokenizer === undefined) throw error('DISPOSED', 'the encoder was freed')
     return this.#tokenizer
+  }
+
+  /** Replaces stand-ins by the ids that the caller has given. */
+  #given(ids) {
+    const standIns = this.#standIns
+    return standIns.size === 0 ? ids : ids.map((id) => standIns.get(id) ?? id)
+  }
+
+  #checkNoStandIn(ids) {
+    const unknown = ids.find((id) => this.#standIns.has(id))
+    if (unknown !== undefined) throw error('UNKNOWN_ID', `${unknown} is not the id of a token`)
   }
 
   #encode(text, allowed_special, disallowed_special) {

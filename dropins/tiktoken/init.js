@@ -12,20 +12,27 @@ function check() {
   if (!isInitialized) throw error('NOT_INITIALIZED', 'tiktoken: WASM binary has not been propery initialized.')
 }
 
-const checked =
-  (call) =>
-  (...args) => {
-    check()
-    return call(...args)
-  }
-
-exports.init = async () => {
+// biome-ignore lint/correctness/noUnusedFunctionParameters: as in the original, one argument.
+exports.init = async (callback) => {
   isInitialized = true
   return exports
 }
-exports.get_encoding = checked(tiktoken.get_encoding)
-exports.encoding_for_model = checked(tiktoken.encoding_for_model)
-exports.get_encoding_name_for_model = tiktoken.get_encoding_name_for_model
+
+exports.get_encoding = (encoding, extend_special_tokens) => {
+  check()
+  return tiktoken.get_encoding(encoding, extend_special_tokens)
+}
+
+exports.encoding_for_model = (model, extend_special_tokens) => {
+  check()
+  return tiktoken.encoding_for_model(model, extend_special_tokens)
+}
+
+exports.get_encoding_name_for_model = (model) => {
+  check()
+  return tiktoken.get_encoding_name_for_model(model)
+}
+
 exports.Tiktoken = new Proxy(tiktoken.Tiktoken, {
   construct(target, args, as) {
     check()

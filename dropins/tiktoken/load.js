@@ -5,12 +5,13 @@
 
 const { error } = require('../errors.js')
 
-async function load(registry, customFetch = fetchText) {
+async function load(registry, customFetch) {
+  const download = customFetch ?? fetchText
   const { explicit_n_vocab, pat_str, special_tokens } = registry
   const bpe_ranks =
     'data_gym_to_mergeable_bpe_ranks' in registry
-      ? await fromDataGym(registry.data_gym_to_mergeable_bpe_ranks, customFetch)
-      : await customFetch(registry.load_tiktoken_bpe)
+      ? await fromDataGym(registry.data_gym_to_mergeable_bpe_ranks, download)
+      : await download(registry.load_tiktoken_bpe)
   return { explicit_n_vocab, pat_str, special_tokens, bpe_ranks }
 }
 

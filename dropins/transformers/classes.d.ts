@@ -1,4 +1,4 @@
-import type { PreTrainedTokenizer } from './tokenizer-types.js'
+import { PreTrainedTokenizer } from './tokenizer-types.js'
 
 /** A tokenizer that returns `token_type_ids` by default. */
 export const AlbertTokenizer: typeof PreTrainedTokenizer
@@ -121,19 +121,34 @@ export const LlamaTokenizer: typeof PreTrainedTokenizer
 export type LlamaTokenizer = PreTrainedTokenizer
 
 /** A tokenizer of translation models, with the methods for their languages. */
-export const M2M100Tokenizer: typeof PreTrainedTokenizer
-/** An instance of the class of this name. */
-export type M2M100Tokenizer = PreTrainedTokenizer
+export class M2M100Tokenizer extends PreTrainedTokenizer {
+  /** Matches the tokens of languages. */
+  languageRegex: RegExp
+  /** The codes of the languages. */
+  readonly language_codes: string[]
+  /** Returns the token of a language. */
+  lang_to_token: (code: string) => string
+}
 
 /** A tokenizer of translation models, with the methods for their languages. */
-export const MBart50Tokenizer: typeof PreTrainedTokenizer
-/** An instance of the class of this name. */
-export type MBart50Tokenizer = PreTrainedTokenizer
+export class MBart50Tokenizer extends PreTrainedTokenizer {
+  /** Matches the tokens of languages. */
+  languageRegex: RegExp
+  /** The codes of the languages. */
+  readonly language_codes: string[]
+  /** Returns the token of a language. */
+  lang_to_token: (code: string) => string
+}
 
 /** A tokenizer of translation models, with the methods for their languages. */
-export const MBartTokenizer: typeof PreTrainedTokenizer
-/** An instance of the class of this name. */
-export type MBartTokenizer = PreTrainedTokenizer
+export class MBartTokenizer extends PreTrainedTokenizer {
+  /** Matches the tokens of languages. */
+  languageRegex: RegExp
+  /** The codes of the languages. */
+  readonly language_codes: string[]
+  /** Returns the token of a language. */
+  lang_to_token: (code: string) => string
+}
 
 /** A tokenizer without further defaults. */
 export const MPNetTokenizer: typeof PreTrainedTokenizer
@@ -141,9 +156,12 @@ export const MPNetTokenizer: typeof PreTrainedTokenizer
 export type MPNetTokenizer = PreTrainedTokenizer
 
 /** The tokenizer of Marian. */
-export const MarianTokenizer: typeof PreTrainedTokenizer
-/** An instance of the class of this name. */
-export type MarianTokenizer = PreTrainedTokenizer
+export class MarianTokenizer extends PreTrainedTokenizer {
+  /** Matches the language token at the start of a text. */
+  languageRegex: RegExp
+  /** The language tokens of the vocabulary. */
+  readonly supported_language_codes: string[]
+}
 
 /** A tokenizer without further defaults. */
 export const MgpstrTokenizer: typeof PreTrainedTokenizer
@@ -156,9 +174,14 @@ export const MobileBertTokenizer: typeof PreTrainedTokenizer
 export type MobileBertTokenizer = PreTrainedTokenizer
 
 /** A tokenizer of translation models, with the methods for their languages. */
-export const NllbTokenizer: typeof PreTrainedTokenizer
-/** An instance of the class of this name. */
-export type NllbTokenizer = PreTrainedTokenizer
+export class NllbTokenizer extends PreTrainedTokenizer {
+  /** Matches the tokens of languages. */
+  languageRegex: RegExp
+  /** The codes of the languages. */
+  readonly language_codes: string[]
+  /** Returns the token of a language. */
+  lang_to_token: (code: string) => string
+}
 
 /** A tokenizer without further defaults. */
 export const NougatTokenizer: typeof PreTrainedTokenizer
@@ -213,9 +236,10 @@ export type Wav2Vec2CTCTokenizer = PreTrainedTokenizer
 /**
  * The tokenizer of Whisper. `decode` takes `decode_with_timestamps`; `_decode_asr` is unsupported.
  */
-export const WhisperTokenizer: typeof PreTrainedTokenizer
-/** An instance of the class of this name. */
-export type WhisperTokenizer = PreTrainedTokenizer
+export class WhisperTokenizer extends PreTrainedTokenizer {
+  /** The id of the first timestamp. */
+  readonly timestamp_begin: number
+}
 
 /** A tokenizer without further defaults. */
 export const XLMRobertaTokenizer: typeof PreTrainedTokenizer

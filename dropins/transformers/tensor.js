@@ -4,6 +4,8 @@
 // their own class only, so that class is used if the package is installed. Otherwise, and in a
 // process that does not load the package, results have the class below. It has the same shape.
 
+// This comes first: in a bundle of ES modules it reports why the modules of Node are not found.
+require('../../lib/package-root.js')
 const { inspect } = require('node:util')
 
 const { error, typeError } = require('../errors.js')
@@ -117,11 +119,22 @@ function loadPackageWith(loader) {
   load = () => loader(PACKAGE)
 }
 
+/** Called with the installed package when it has been loaded. */
+let adopt = (_package) => {}
+
+function whenInstalled(callback) {
+  adopt = callback
+}
+
 /** Finds the class of the installed package. A package that does not load counts as missing. */
 async function findTensor() {
   if (env.Tensor !== undefined) return undefined
   search ??= load().then(
-    ({ Tensor: found }) => (installed = found),
+    (found) => {
+      adopt(found)
+      installed = found.Tensor
+      return installed
+    },
     () => undefined,
   )
   return search
@@ -132,4 +145,4 @@ function tensorOf(data, dims) {
   return new Chosen('int64', data, dims)
 }
 
-module.exports = { Tensor, findTensor, isTensor, loadPackageWith, tensorOf }
+module.exports = { Tensor, findTensor, isTensor, loadPackageWith, tensorOf, whenInstalled }

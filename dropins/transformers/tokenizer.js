@@ -7,7 +7,7 @@ const { chatOf } = require('../../lib/chat/chat.js')
 const { Backend, list } = require('./backend.js')
 const { call } = require('./call.js')
 const { Loaded } = require('./loaded.js')
-const { isTensor } = require('./tensor.js')
+const { isTensor, whenInstalled } = require('./tensor.js')
 
 const SPECIAL = { mask: [], pad: ['eos_token'], sep: [], unk: [], bos: [], eos: [] }
 
@@ -21,6 +21,16 @@ class Callable {
   }
 }
 Object.setPrototypeOf(Callable.prototype, Function.prototype)
+
+// Tokenizers are instances of the class of the installed package too, whose tokenizers are no
+// instances of Function.
+whenInstalled(({ PreTrainedTokenizer: original }) => {
+  if (typeof original !== 'function') return
+  const { apply, bind, call, toString } = Function.prototype
+  for (const method of [apply, bind, call, toString])
+    Object.defineProperty(Callable.prototype, method.name, { value: method, writable: true, configurable: true })
+  Object.setPrototypeOf(Callable.prototype, original.prototype)
+})
 
 class PreTrainedTokenizer extends Callable {
   return_token_type_ids = false

@@ -14,7 +14,7 @@ const ENTRY_POINTS = {
   'tiktoken/init': 'dropins/tiktoken/init.js',
   huggingface: 'dropins/huggingface/index.js',
   transformers: 'dropins/transformers/index.js',
-  'gpt-tokenizer': 'dropins/gpt-tokenizer/index.js',
+  'gpt-tokenizer': 'dropins/gpt-tokenizer/main.js',
   'gpt-tokenizer/GptEncoding': 'dropins/gpt-tokenizer/GptEncoding.js',
 }
 

@@ -1,3 +1,3 @@
 'use strict'
 
-module.exports = require('../bundled-ranks.js').ranks('o200k_base')
+module.exports = require('../internal/bundled-ranks.js').ranks('o200k_base')

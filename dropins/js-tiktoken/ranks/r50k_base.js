@@ -1,3 +1,3 @@
 'use strict'
 
-module.exports = require('../bundled-ranks.js').ranks('r50k_base')
+module.exports = require('../internal/bundled-ranks.js').ranks('r50k_base')

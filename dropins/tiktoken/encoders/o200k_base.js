@@ -1,7 +1,3 @@
 'use strict'
 
-const { pat_str, special_tokens, bpe_ranks } = require('../encoder-data.js').encoder('o200k_base')
-
-exports.pat_str = pat_str
-exports.special_tokens = special_tokens
-exports.bpe_ranks = bpe_ranks
+module.exports = require('../internal/encoder-module.js').encoder('o200k_base')

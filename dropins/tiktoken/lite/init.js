@@ -1,6 +1,6 @@
 'use strict'
 
-const { Tiktoken, init } = require('./init.js')
+const { Tiktoken, init } = require('../init.js')
 
 exports.init = init
 exports.Tiktoken = Tiktoken

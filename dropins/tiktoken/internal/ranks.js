@@ -46,6 +46,12 @@ class RankTable {
     return this.#ids
   }
 
+  /** Yields the bytes of each token and its rank. */
+  *entries() {
+    for (const [token, rank] of this.#all())
+      yield/** @type {[Uint8Array, number]} */ ([Uint8Array.from(Buffer.from(token, 'latin1')), rank])
+  }
+
   id(token) {
     return this.#all().get(token)
   }

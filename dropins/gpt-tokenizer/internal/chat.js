@@ -3,8 +3,8 @@
 // The chat formats of OpenAI's models. Each function yields the ids piece by piece; `write` has the
 // functions that encode the pieces.
 
-const { error, typeError } = require('../errors.js')
-const special = require('./special-tokens.js')
+const { error, typeError } = require('../../errors.js')
+const special = require('../specialTokens.js')
 
 const { HarmonyCall, HarmonyChannel, HarmonyConstrain, HarmonyEnd, HarmonyMessage } = special
 const { HarmonyReturn, HarmonyStart, ImEnd, ImStart } = special

@@ -4,7 +4,7 @@
  *
  * @module tokenlane/js-tiktoken/ranks
  */
-import type { TiktokenBPE } from './lite.js'
+import type { TiktokenBPE } from '../lite.js'
 
 /** The ranks of an encoding. */
 declare const ranks: TiktokenBPE

@@ -1,18 +1,8 @@
-/**
- * The API of the npm package `gpt-tokenizer` 4, implemented with tokenlane. This entry point has
- * the functions of `o200k_base`; `encoding/NAME` and `model/NAME` have those of one encoding or
- * model. Each function is a bound method of {@link GptEncoding}. docs/drop-ins.md lists the
- * differences.
- *
- * Errors have the original's messages where the original has them, and a stable `code` that starts
- * with `ERR_TOKENLANE_`.
- *
- * @module tokenlane/gpt-tokenizer
- */
-import { GptEncoding } from './GptEncoding.js'
+/** What every entry point of an encoding or model exports. */
+import { GptEncoding } from '../GptEncoding.js'
 
-export * from './constants.js'
-export * from './special-tokens.js'
+export * from '../constants.js'
+export * from '../specialTokens.js'
 export type {
   ChatCompletionArrayProperty,
   ChatCompletionBooleanProperty,
@@ -30,12 +20,10 @@ export type {
   ChatMessageFunctionCall,
   EncodeChatOptions,
   EncodeOptions,
-  FunctionChoice,
   HarmonyTerminator,
-  ModelSpec,
-  PriceData,
-  Prices,
-} from './GptEncoding.js'
+} from '../GptEncoding.js'
+
+export type { ModelSpec, PriceData, Prices } from '../modelTypes.js'
 
 /** All functions as one object. */
 declare const api: GptEncoding
@@ -44,13 +32,6 @@ declare const api: GptEncoding
 export const encode: GptEncoding['encode']
 /** Yields the ids of each word of a text: {@link GptEncoding.encodeGenerator}. */
 export const encodeGenerator: GptEncoding['encodeGenerator']
-/**
- * Returns the ids of a chat: {@link GptEncoding.encodeChat}. Entry points of encodings need the
- * argument `model`.
- */
-export const encodeChat: GptEncoding['encodeChat']
-/** Yields the ids of a chat piece by piece: {@link GptEncoding.encodeChatGenerator}. */
-export const encodeChatGenerator: GptEncoding['encodeChatGenerator']
 /** Returns the number of ids of a text or a chat: {@link GptEncoding.countTokens}. */
 export const countTokens: GptEncoding['countTokens']
 /**
@@ -58,12 +39,6 @@ export const countTokens: GptEncoding['countTokens']
  * {@link GptEncoding.isWithinTokenLimit}.
  */
 export const isWithinTokenLimit: GptEncoding['isWithinTokenLimit']
-/**
- * Returns the number of ids of a request, functions included:
- * {@link GptEncoding.countChatCompletionTokens}. Only entry points of models that support function
- * calls have it.
- */
-export const countChatCompletionTokens: NonNullable<GptEncoding['countChatCompletionTokens']>
 /** Returns the text of ids: {@link GptEncoding.decode}. */
 export const decode: GptEncoding['decode']
 /**
@@ -72,8 +47,6 @@ export const decode: GptEncoding['decode']
 export const decodeGenerator: GptEncoding['decodeGenerator']
 /** Yields the text of an async iterable of ids: {@link GptEncoding.decodeAsyncGenerator}. */
 export const decodeAsyncGenerator: GptEncoding['decodeAsyncGenerator']
-/** Resolves to the text of an async iterable of ids: {@link GptEncoding.decodeAsync}. */
-export const decodeAsync: GptEncoding['decodeAsync']
 /** Returns the cost of a number of tokens by given prices: {@link GptEncoding.estimateCost}. */
 export const estimateCost: GptEncoding['estimateCost']
 /** Only checks the argument: {@link GptEncoding.setMergeCacheSize}. */

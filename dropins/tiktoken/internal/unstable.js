@@ -6,7 +6,7 @@
 
 const SPACES = /^[ \n\t]*$/
 
-const { error } = require('../errors.js')
+const { error } = require('../../errors.js')
 
 /**
  * Work for all completions, in bytes that are encoded. Each completion encodes the last word again,

@@ -1,4 +1,0 @@
-import api from './index.js'
-
-export * from './index.js'
-export default api

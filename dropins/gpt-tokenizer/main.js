@@ -1,0 +1,3 @@
+'use strict'
+
+module.exports = require('./encoding/o200k_base.js')

@@ -1,0 +1,3 @@
+'use strict'
+
+// The original's module has only types.

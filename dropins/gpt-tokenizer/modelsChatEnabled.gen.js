@@ -1,0 +1,3 @@
+'use strict'
+
+exports.chatEnabledModels = require('./internal/models.js').chatModels

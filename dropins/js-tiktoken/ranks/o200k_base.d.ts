@@ -1,0 +1,2 @@
+import ranks = require('../internal/ranks.js')
+export = ranks

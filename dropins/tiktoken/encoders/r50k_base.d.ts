@@ -1,0 +1,2 @@
+import encoder = require('../internal/encoder.js')
+export = encoder

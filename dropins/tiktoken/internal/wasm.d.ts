@@ -1,0 +1,2 @@
+/** An empty WebAssembly module: the drop-in has none. */
+export {}

@@ -1,2 +1,0 @@
-export { Tiktoken } from './index.js'
-export { init } from './init.js'

@@ -1,0 +1,2 @@
+export { Tiktoken } from '../index.js'
+export { init } from '../init.js'

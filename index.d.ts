@@ -182,7 +182,8 @@ export class Tokenizer {
   /**
    * Writes the ids of a text to the start of an array that you have, and creates no object but the
    * result. The ids are those that {@link encode} returns without truncation and padding, as many
-   * as fit without cutting a character in two; special tokens after a text are only written
+   * as fit without cutting a character in two (nor, in a SentencePiece model, a user-defined symbol
+   * or characters that are replaced together); special tokens after a text are only written
    * together with its last id. (The rest of the text, encoded alone from `read` on, can have other
    * ids, because a word may be cut there.)
    *
@@ -456,7 +457,8 @@ export class Encoding {
   readonly length: number
   /**
    * Start and end of each id in the text, `[start0, end0, start1, …]`, in the requested unit;
-   * `undefined` without one.
+   * `undefined` without one. They are those of the reference. In a SentencePiece model a piece ends
+   * where the next one starts, so of several pieces of one character only the last has text.
    */
   readonly offsets: Uint32Array | undefined
   /** Each token as the vocabulary writes it. */

@@ -35,10 +35,14 @@ export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: fals
 export function describe(tokenizer, text, { ids, offsets, specialTokensMask }, from = 0, to = ids.length) {
   return Array.from(ids.subarray(from, to), (id, place) => {
     const index = from + place
-    const [start, end] = [offsets[2 * index], offsets[2 * index + 1]]
+    const start = offsets[2 * index]
     const own = Buffer.from(tokenizer.decodeBytes([id]))
     const kind =
       specialTokensMask[index] === 1 ? 'added' : isText(own) ? (isSpecial(tokenizer, id) ? 'special' : 'text') : 'half'
+    // In SentencePiece files only the last byte of a character has its text.
+    let last = index
+    while (kind === 'half' && offsets[2 * last + 1] === start && last + 1 < ids.length) last += 1
+    const end = offsets[2 * last + 1]
     const token = tokenizer.idToToken(id) ?? own.toString()
     const shown = kind === 'added' ? token : text.slice(start, end)
     return { index, id, token, kind, start, end, text: shown, bytes: [...(kind === 'half' ? own : Buffer.from(shown))] }

@@ -3,9 +3,10 @@
 
     python scripts/make_sentencepiece_cases.py
 
-The script writes NAME.model, cases.json.gz and SHA256SUMS. The training is deterministic, so the
-same version of the package makes the same checksums. Needs the packages `sentencepiece` 0.2 and
-`protobuf`.
+A text is recorded with its ids, pieces, offsets in bytes, and the numbers of pieces after which it
+can be cut. The script writes NAME.model, cases.json.gz and SHA256SUMS. The training is
+deterministic, so the same version of the package makes the same checksums. Needs the packages
+`sentencepiece` 0.2.3 and `protobuf`.
 """
 
 import gzip
@@ -14,10 +15,14 @@ import io
 import json
 import pathlib
 import random
+import sys
 import tempfile
 
 import sentencepiece as spm
 from sentencepiece import sentencepiece_model_pb2 as pb
+
+sys.path.append(str(pathlib.Path(__file__).parent / "sentencepiece"))
+from positions import cuts, offsets, prefix_length  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).parent.parent / "core" / "testdata" / "sentencepiece"
 
@@ -34,9 +39,10 @@ LINES = [
     "numbers like 10, 100 and 1000 share their digits",
 ]
 
-SYMBOLS = ["<sep>", "ab", "abc", "é!", "two words", "▁▁"]
+SYMBOLS = ["<turn>", "\n\n", "<sep>", "ab", "abc", "é!", "two words", "▁▁"]
 #: Rules in the form of the library: code points, a tab, code points.
 RULES = "C5\t41 30A\n41 42\t78\nFB01\t66 69\n200B\t\n9\t20\n3000\t20\n41 42 43\t79 20\nDF\t73 73\n"
+RULES += "1112 1161 11AB\tD55C\nFF8A FF9F\t30D1\n304B 3099\t304C\n65 301\tE9\n"
 
 #: Options of the trainer by name of the model.
 MODELS = {
@@ -51,6 +57,7 @@ MODELS = {
 
 NOISE = [
     " ", "  ", "\t", "\n", "\u3000", "\u200b", "é", "e\u0301", "ﬁ", "Å", "ß", "AB", "ABC", "ABCD", "中文", "🙂", "\0", "▁", "▁▁",
+    "ᄒ\u1161\u11ab", "ﾊﾟ", "か\u3099", "x\u200b", "\u200b ", " \u3000 ", "  a", "b  ", "c  d", "user\n\n\n\nuser",
     "<s>", "<unk>", "<ctrl>", "x", "<0x41>", "aaaa", "abab", "abcabc", "ttttt", "1234", *SYMBOLS,
 ]
 
@@ -90,13 +97,18 @@ def main():
             model = train(name, options, folder)
             (FOLDER / f"{name}.model").write_bytes(model)
             reference = spm.SentencePieceProcessor(model_proto=model)
+            prefix = prefix_length(model)
             count = reference.get_piece_size()
             pieces = [reference.id_to_piece(id).replace("▁", " ") for id in range(count)]
             texts = ["", " ", "▁", *NOISE, *LINES]
             texts += ["".join(draw.choice(pieces) for _ in range(draw.randrange(1, 16))) for _ in range(60)]
             texts += ["".join(draw.choice(NOISE) for _ in range(draw.randrange(1, 8))) for _ in range(60)]
             rows = [[draw.randrange(count) for _ in range(draw.randrange(1, 9))] for _ in range(80)]
-            encoded = [[text, reference.encode(text), reference.encode(text, out_type=str)] for text in texts]
+            encoded = [
+                [text, reference.encode(text), reference.encode(text, out_type=str),
+                 offsets(text, reference.encode(text, return_type="proto").pieces)["byte"], list(cuts(reference, prefix, text).items())]
+                for text in texts
+            ]
             decoded = [[ids, reference.decode(ids)] for ids in [*(case[1] for case in encoded), *rows]]
             cases["models"][name] = {"texts": encoded, "rows": decoded}
     packed = gzip.compress(json.dumps(cases, ensure_ascii=False).encode(), 9, mtime=0)

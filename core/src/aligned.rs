@@ -6,7 +6,8 @@
 //!
 //! The spans of inserted, removed and replaced text follow Hugging Face tokenizers'
 //! `NormalizedString`: a replacement has the span of the character that it replaces, and an
-//! insertion has the span of the byte before it.
+//! insertion has the span of the byte before it. The normalizer of SentencePiece files follows the
+//! `sentencepiece` library instead ([`Rewriter::replace_bytes`]).
 //!
 //! An insertion before the whole text has no origin: its span is empty. Some rules build a whole
 //! text again ([`AlignedText::transform`], [`AlignedText::transform_part`]). They write the new
@@ -131,6 +132,26 @@ impl AlignedText {
     pub(crate) fn truncate(&mut self, length: usize) {
         self.text.truncate(length);
         self.origins.truncate(length);
+    }
+
+    /// Appends a character.
+    pub(crate) fn push(&mut self, character: char, origin: Span) {
+        if self.text.len() >= self.room {
+            self.is_over = true;
+            return;
+        }
+        self.text.grow(character.len_utf8());
+        self.text.push(character);
+        if self.tracked {
+            append_copies(&mut self.origins, origin, character.len_utf8());
+        }
+    }
+
+    /// Changes the end of the span of a byte, if spans are recorded.
+    pub(crate) fn set_origin_end(&mut self, byte: usize, end: u32) {
+        if let Some(span) = self.origins.get_mut(byte) {
+            span.end = end;
+        }
     }
 
     /// Rewrites the whole text: `write` reads the old text through the [`Rewriter`]. Text that it
@@ -279,6 +300,18 @@ impl<'a> Rewriter<'a> {
         self.ran_out |= span.is_none();
         self.skip();
         self.write(character, span);
+    }
+
+    /// Reads the next `count` bytes and writes characters in their place, each of which has the
+    /// span of all these bytes. If `count` is 0, they have the empty span before the next byte.
+    pub(crate) fn replace_bytes(&mut self, count: usize, characters: impl Iterator<Item = char>) {
+        let read = &self.old_origins[self.at.min(self.old_origins.len())..];
+        let span = read.first().map(|first| Span {
+            start: first.start,
+            end: count.checked_sub(1).and_then(|last| read.get(last)).map_or(first.start, |last| last.end),
+        });
+        self.skip_bytes(count);
+        characters.for_each(|character| self.write(character, span));
     }
 
     /// Writes a character that replaces none; it has the span of the byte read last.

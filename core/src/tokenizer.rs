@@ -235,6 +235,7 @@ impl Tokenizer {
             policy: self.pipeline.added_tokens.policy(&options.special_tokens, &self.pipeline.default_policy)?,
             columns: options.columns,
             offset_unit: options.offset_unit,
+            spans_sources: false,
             truncation: self.truncation_of(options)?,
             padding: options.padding.or_file(self.pipeline.padding.as_ref()),
             overflow: options.overflow,
@@ -242,10 +243,11 @@ impl Tokenizer {
         })
     }
 
-    /// A plan that only yields the number of tokens.
+    /// A plan that only yields the number of tokens. Offsets added to it are for cutting texts.
     pub(crate) fn count_plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {
         let plan = self.plan(options)?;
-        Ok(Plan { columns: Columns::NONE, truncation: None, padding: None, overflow: false, ..plan })
+        let columns = Columns::NONE;
+        Ok(Plan { columns, spans_sources: true, truncation: None, padding: None, overflow: false, ..plan })
     }
 
     /// The truncation of a call. Fails at once if the stride of the caller's truncation exceeds the

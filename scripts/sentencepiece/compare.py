@@ -1,11 +1,15 @@
 """Compares tokenlane with the PyPI package `sentencepiece` on models trained here.
 
     python scripts/sentencepiece/compare.py --corpus FOLDER [--texts 2000] [--seed 1] [--only NAME]
+        [--models FOLDER]
 
-FOLDER has *.txt files. For every model the script compares the ids, pieces and decoded texts of
-random texts and of three long ones, and the decoded texts of random ids, at once and as a stream.
-The exit status is 1 if an answer differs. Needs a built addon and the packages `sentencepiece` 0.2
-and `protobuf`.
+The first FOLDER has *.txt files. For every model the script compares the ids, pieces, offsets in
+bytes, code points and UTF-16 units, and decoded texts of random texts and of three long ones, and
+the decoded texts of random ids, at once and as a stream. It encodes each text with loops over
+`encodeInto` as well: the parts that it reads are the text, and each call writes the ids that the
+library has for what it read. With `--models`, the files of that folder are compared instead of
+models trained here. The exit status is 1 if an answer differs. Needs a built addon and the packages
+`sentencepiece` 0.2.3 and `protobuf`.
 """
 
 import argparse
@@ -18,11 +22,12 @@ import sys
 import tempfile
 
 import sentencepiece as spm
+from positions import cuts, offsets, prefix_length
 from sentencepiece import sentencepiece_model_pb2 as pb
 
 HERE = pathlib.Path(__file__).parent
 
-SYMBOLS = ["<sep>", "<mask>", "é!", " two words ", "ab", "abc", "▁▁", "\n", "12", "[URL]"]
+SYMBOLS = ["<sep>", "<mask>", "é!", " two words ", "ab", "abc", "▁▁", "\n", "12", "[URL]", "<turn>", "🙂🙂", "ﬁn"]
 
 #: Options of the trainer by name of the model, and a function that changes the model afterwards.
 MODELS = {
@@ -116,12 +121,26 @@ def train(lines, options, seed):
 NOISE = [
     " ", "  ", "   ", "\t", "\n", "\r\n", "\u00a0", "\u3000", "\u200b", "\u200d", "\u00ad", "\ufeff", "\0", "\u0301", "é",
     "ﬁ", "Å", "ｱ", "㍿", "①", "½", "한국", "中文", "あ", "ß", "İ", "🙂", "👨‍👩‍👧", "क्षि", "ก็", "\ufffd", "\ue000", "\U0001f9ff",
+    "ᄒ\u1161\u11ab", "\u1100\u1161", "e\u0301", "ﾊﾟ", "ｶﾞｷﾞ", "ﾃﾞｰﾀ", "か\u3099", "ハ\u309a", "ﬃ", "㌔", "\u0344", "x\u200b", "\u200b x",
+    "  a", "b  ", "c  d", " \u3000 ", "\u2003", "\n\n\n\n", "user\n\n", "\U00020000", "\u0378",
     "▁", "▁▁", "<s>", "</s>", "<unk>", "<pad>", "[UNK]", "<ctrl>", "x", "<0x41>", "<0xE2>", "aaaa", "abab", "abcabc", "1234",
 ]
 
 
+def spaced(draw, text):
+    """A text with other spaces: at its ends, doubled, or none."""
+    ends = ["", "", " ", "  ", "\u3000", "\t", "\u200b", "\u200b ", " \u200b"]
+    if draw.randrange(3) == 0:
+        text = text.replace(" ", draw.choice(["  ", "", " \u00a0", "\u200b "]))
+    return draw.choice(ends) + text + draw.choice(ends)
+
+
 def text(draw, corpus, pieces):
     """A random text."""
+    return spaced(draw, plain_text(draw, corpus, pieces)) if draw.randrange(2) else plain_text(draw, corpus, pieces)
+
+
+def plain_text(draw, corpus, pieces):
     kind = draw.randrange(6)
     if kind == 0:
         start = draw.randrange(len(corpus))
@@ -144,48 +163,80 @@ def text(draw, corpus, pieces):
     return "".join(parts)
 
 
+def wrong_loop(reference, prefix, text, calls):
+    """What is wrong with a loop over `encodeInto`, or None. Each call has the size of its array,
+    the number of UTF-16 units that it read, and the ids that it wrote."""
+    rest = text
+    for room, read, ids in calls:
+        expected = reference.encode(rest)
+        taken = rest.encode("utf-16-le")[: 2 * read].decode("utf-16-le", "replace")
+        if len(expected) <= room:
+            count, is_right = len(expected), taken == rest
+        else:
+            places = {number: place for number, place in cuts(reference, prefix, rest).items() if number <= room}
+            count = max(places, default=0)
+            # Spaces that the normalizer removes can be on either side.
+            between = rest[len(taken) : places.get(count, 0)]
+            is_right = rest.startswith(taken) and len(taken) <= places.get(count, 0)
+            is_right = is_right and not reference.normalize(between).strip("▁ ")
+        if ids != expected[:count] or not is_right:
+            return f"encodeInto({rest!r}, {room} ids) wrote {ids} and read {read}; {count} ids of {expected} fit"
+        rest = rest[len(taken) :]
+    return f"{rest!r} was not read" if rest else None
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--corpus", type=pathlib.Path, required=True)
     arguments.add_argument("--texts", type=int, default=2000)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--only")
+    arguments.add_argument("--models", type=pathlib.Path)
     arguments = arguments.parse_args()
     corpus = "".join(path.read_text("utf-8")[:400_000] for path in sorted(arguments.corpus.glob("*.txt")))
     lines = [line for line in corpus.splitlines() if line.strip()]
     draw = random.Random(arguments.seed)
     answers = differences = 0
-    chosen = {name: options for name, options in MODELS.items() if arguments.only in (None, name)}
+    known = {path.name: path for path in sorted(arguments.models.iterdir())} if arguments.models else MODELS
+    chosen = {name: options for name, options in known.items() if arguments.only in (None, name)}
     with tempfile.TemporaryDirectory() as folder:
         for name, options in chosen.items():
-            sample = draw.sample(lines, min(len(lines), 1500))
-            model = train(sample, options, arguments.seed)
+            if arguments.models:
+                model = options.read_bytes()
+            else:
+                model = train(draw.sample(lines, min(len(lines), 1500)), options, arguments.seed)
             reference = spm.SentencePieceProcessor(model_proto=model)
+            prefix = prefix_length(model)
             file = pathlib.Path(folder) / f"{name}.model"
             file.write_bytes(model)
             pieces = [reference.id_to_piece(id).replace("▁", " ") for id in range(reference.get_piece_size())]
             texts = [text(draw, corpus, pieces) for _ in range(arguments.texts)]
+            rooms = [draw.choice([1, 2, 3, 4, 8, 40]) for _ in texts]
             # The library changes its sums of scores in texts of more than about 40 KB.
             texts += [corpus[start : start + 150_000] for start in draw.sample(range(len(corpus)), 3)]
             rows = [[draw.randrange(len(pieces)) for _ in range(draw.randrange(12))] for _ in range(arguments.texts)]
             marks = [id for id, piece in enumerate(pieces) if piece.startswith(" ") or piece.startswith("<")]
             rows += [[draw.choice(marks) for _ in range(draw.randrange(6))] for _ in range(arguments.texts // 4)]
-            asked = json.dumps({"file": str(file), "texts": texts, "rows": rows})
+            asked = json.dumps({"file": str(file), "texts": texts, "rooms": rooms, "rows": rows})
             run = subprocess.run(["node", HERE / "worker.mjs"], input=asked, capture_output=True, text=True)
             if run.returncode != 0:
                 sys.exit(f"{name}: {run.stderr}")
             found = json.loads(run.stdout)
             wrong = []
-            for asked, (ids, tokens, decoded, streamed) in zip(texts, found["texts"]):
-                expected = reference.encode(asked)
-                expected = [expected, reference.encode(asked, out_type=str), reference.decode(expected)]
-                if expected != [ids, tokens, decoded] or streamed != decoded:
-                    wrong.append((asked, expected, [ids, tokens, decoded, streamed]))
+            for asked, (ids, tokens, places, decoded, streamed) in zip(texts, found["texts"]):
+                pieces_of = reference.encode(asked, return_type="proto").pieces
+                expected = [[piece.id for piece in pieces_of], [piece.piece for piece in pieces_of],
+                            offsets(asked, pieces_of), reference.decode([piece.id for piece in pieces_of])]
+                if expected != [ids, tokens, places, decoded] or streamed != decoded:
+                    wrong.append((asked, expected, [ids, tokens, places, decoded, streamed]))
+            for asked, calls in zip(texts, found["loops"]):
+                if fault := wrong_loop(reference, prefix, asked, calls):
+                    wrong.append((asked, fault, calls))
             for row, (decoded, streamed) in zip(rows, found["rows"]):
                 expected = reference.decode(row)
                 if not decoded == streamed == expected:
                     wrong.append((row, expected, [decoded, streamed]))
-            answers += len(texts) * 4 + len(rows) * 2
+            answers += len(texts) * 7 + sum(map(len, found["loops"])) + len(rows) * 2
             differences += len(wrong)
             print(f"{name}: {len(pieces)} pieces, {len(texts)} texts, {len(rows)} rows of ids, {len(wrong)} differ", flush=True)
             for asked, expected, answer in sorted(wrong, key=lambda case: len(case[0]))[:3]:

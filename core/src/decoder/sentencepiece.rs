@@ -32,10 +32,7 @@ pub(crate) struct SentencePieceDecoder {
 pub(super) struct StreamState {
     /// The bytes of the current run of byte pieces that are not written yet.
     bytes: Vec<u8>,
-    has_text: bool,
-    /// Whether the `▁` of the previous piece was removed, and no further one may be.
-    removed: bool,
-    /// Whether text precedes, so that a `▁` is a space.
+    /// Whether a `▁` is a space: text precedes, or the `▁` that stands at the start was removed.
     is_inside: bool,
 }
 
@@ -54,8 +51,6 @@ impl SentencePieceDecoder {
             return write_bytes(state, raw, false, budget, out);
         }
         write_bytes(state, raw, true, budget, out)?;
-        state.is_inside |= state.removed || state.has_text;
-        state.removed = false;
         let before = out.len();
         if self.control.contains(piece) {
             return Ok(());
@@ -68,7 +63,7 @@ impl SentencePieceDecoder {
             let meta_symbol = META_SYMBOL.encode_utf8(&mut buffer).as_bytes();
             let may_remove = !state.is_inside && (self.add_dummy_prefix || self.remove_extra_whitespaces);
             let rest = piece.strip_prefix(meta_symbol).filter(|_| may_remove);
-            state.removed = rest.is_some() && !self.remove_extra_whitespaces;
+            state.is_inside |= rest.is_some() && !self.remove_extra_whitespaces;
             let mut rest = rest.unwrap_or(piece);
             budget.charge(rest.len())?;
             while let Some(at) = memchr::memmem::find(rest, meta_symbol) {
@@ -78,7 +73,7 @@ impl SentencePieceDecoder {
             }
             append(out, rest);
         }
-        state.has_text |= out.len() > before;
+        state.is_inside |= out.len() > before;
         Ok(())
     }
 
@@ -137,6 +132,6 @@ fn write_bytes(
         at += length;
     }
     state.bytes.drain(..at);
-    state.has_text |= out.len() > before;
+    state.is_inside |= out.len() > before;
     Ok(())
 }

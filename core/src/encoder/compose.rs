@@ -406,8 +406,18 @@ impl Encoder {
         let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
         budget.add_input(text.len());
         let word_ends = self.word_ends.take();
-        let mut row =
-            Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget, word_ends };
+        let mut row = Row {
+            out,
+            columns,
+            original: text,
+            converter,
+            spans_sources: plan.spans_sources,
+            words,
+            margins,
+            quota: self.quota,
+            budget,
+            word_ends,
+        };
         let before = row.quota.counted + row.out.ids.len();
         let result = self.encode_segments(pipeline, &plan.policy, &mut row);
         let tokens = (row.quota.counted + row.out.ids.len()).saturating_sub(before);

@@ -82,6 +82,10 @@ pub(crate) struct Plan {
     pub(crate) policy: Policy,
     pub(crate) columns: Columns,
     pub(crate) offset_unit: OffsetUnit,
+    /// Whether offsets are for finding places to cut a text: each token spans all the characters it
+    /// comes from, so tokens of the same character overlap. Otherwise offsets are those of the
+    /// reference. They differ for SentencePiece files only.
+    pub(crate) spans_sources: bool,
     pub(crate) truncation: Option<Truncation>,
     /// Not applied by encoders: the length of padding is only known when all rows are encoded.
     pub(crate) padding: Option<Padding>,

@@ -12,6 +12,7 @@ use crate::encoding::{Columns, Encoding};
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::push;
+use crate::model::Model;
 use crate::pipeline::Pipeline;
 use crate::post_processor::draft::Margins;
 use crate::segmenter::SegmentedWords;
@@ -28,6 +29,8 @@ pub(super) struct Row<'a> {
     pub(super) original: &'a str,
     /// Converts positions to offsets in that text; `None` if offsets are not requested.
     pub(super) converter: Option<OffsetConverter<'a>>,
+    /// See [`Plan::spans_sources`](super::Plan::spans_sources).
+    pub(super) spans_sources: bool,
     pub(super) words: WordNumbers,
     /// The white space at both ends of each token, if offsets are trimmed afterwards.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
@@ -198,8 +201,12 @@ impl Row<'_> {
             self.out.tokens.extend(places().map(token).map(Cow::into_owned));
         }
         if let Some(converter) = &self.converter {
+            let first = self.out.offsets.len();
             for (_, (start, end)) in places() {
                 self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
+            }
+            if let Model::SentencePiece(_) = &*pipeline.model {
+                place_pieces(&mut self.out.offsets[first..], self.spans_sources);
             }
         }
         if let Some(margins) = &mut self.margins {
@@ -303,6 +310,21 @@ impl Row<'_> {
         let number = self.words.take();
         if self.columns.contains(Columns::WORD_IDS) {
             self.out.word_ids.extend(repeat_n(number, tokens));
+        }
+    }
+}
+
+/// Places the pieces of a SentencePiece file, given the spans of their sources. In the library a
+/// piece ends where the next one starts, so of the pieces of one character only the last one has
+/// text. With `spans_sources`, only pieces without a source change, such as an inserted suffix:
+/// they get the span of the piece before them.
+fn place_pieces(offsets: &mut [[u32; 2]], spans_sources: bool) {
+    for at in 1..offsets.len() {
+        let [start, end] = offsets[at];
+        if !spans_sources {
+            offsets[at - 1][1] = start;
+        } else if start == end {
+            offsets[at] = offsets[at - 1];
         }
     }
 }

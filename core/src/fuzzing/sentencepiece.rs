@@ -6,7 +6,7 @@ use crate::model::ModelScratch;
 use crate::model::sentencepiece::naive::Naive;
 use crate::model::sentencepiece::{Method, PieceKind};
 use crate::word_key;
-use crate::{DecodeOptions, DecodeStream, EncodeOptions, Tokenizer};
+use crate::{Columns, DecodeOptions, DecodeStream, EncodeOptions, Encoding, Tokenizer};
 
 /// Building blocks of pieces and texts.
 const CHARACTERS: [&str; 10] = ["a", "b", "é", "▁", "▁", "c", "中", "\u{301}", "<", "🙂"];
@@ -155,7 +155,11 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
             .collect();
         assert_eq!(made, naive.tokens(word), "{word:?}");
     }
-    let ids = tokenizer.encode(text.as_str().into(), &EncodeOptions::default()).expect("nothing can fail").ids;
+    let columns = EncodeOptions { columns: Columns::OFFSETS, ..EncodeOptions::default() };
+    let Encoding { ids, offsets, .. } = tokenizer.encode(text.as_str().into(), &columns).expect("it is short");
+    assert!(offsets.is_sorted() && offsets.windows(2).all(|pair| pair[0][1] == pair[1][0]), "{text:?}: {offsets:?}");
+    assert!(offsets.last().is_none_or(|last| last[0] <= last[1] && last[1] as usize <= text.len()));
+    first_ids(&tokenizer, &text, 1 + usize::from(byte % 8));
     let options = DecodeOptions::default();
     let mut stream = DecodeStream::new(&tokenizer, options);
     let mut parts: Vec<String> = ids.iter().map(|&id| stream.push(&[id]).expect("it is short")).collect();
@@ -167,5 +171,31 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
         if let Err(error) = Tokenizer::from_bytes(broken) {
             assert!(!error.to_string().is_empty());
         }
+    }
+}
+
+/// Encodes a text part by part, `room` ids at a time or more where none fits: the parts are the
+/// text, and each stands for what the ids stand for.
+fn first_ids(tokenizer: &Tokenizer, text: &str, room: usize) {
+    let options = EncodeOptions { columns: Columns::TOKENS, ..EncodeOptions::default() };
+    let has_bytes = tokenizer.token_to_id("<0x00>").is_some();
+    let encode = |text: &str| tokenizer.encode(text.into(), &options).expect("it is short");
+    let text_of = |encoding: &Encoding, count: usize| {
+        let text = match has_bytes {
+            true => tokenizer.decode(&encoding.ids[..count], &DecodeOptions::default()).expect("it is short"),
+            false => encoding.tokens[..count].concat(),
+        };
+        text.trim_matches(['▁', ' ']).to_owned()
+    };
+    let (mut rest, mut size, mut ids) = (text, room, vec![]);
+    while !rest.is_empty() {
+        let made = tokenizer.encode_first(rest.into(), size, &options, &mut ids).expect("it is short");
+        let (whole, taken) = (encode(rest), encode(&rest[..made.read]));
+        assert_eq!(ids, whole.ids[..made.written], "{rest:?}");
+        assert_eq!(made.read == rest.len(), made.written == whole.len(), "{rest:?}");
+        assert!(made.read > 0 || made.written == 0 && size < whole.len(), "{rest:?}");
+        assert_eq!(text_of(&whole, made.written), text_of(&taken, taken.len()), "{rest:?}");
+        rest = &rest[made.read..];
+        size = if made.read == 0 { 2 * size } else { room };
     }
 }

@@ -3,12 +3,18 @@
 //! It differs from [`super::Precompiled`], which follows Hugging Face: rules match by longest
 //! prefix instead of by grapheme cluster, user-defined symbols are never changed, and extra white
 //! space is removed in the same pass.
+//!
+//! Each byte of the result has the span of all the text that its rule, symbol or character covers:
+//! all of a `ﬁ` for the `f` and the `i` that replace it. The span of a meta symbol inserted at the
+//! start ends with the span that follows. The last byte ends where the library's position after the
+//! text is: at the first of the spaces that are removed there, otherwise at the end of the text.
 
 use std::sync::Arc;
 
 use super::Precompiled;
-use crate::aligned::{AlignedText, Rewriter};
+use crate::aligned::AlignedText;
 use crate::budget::{ALL_NORMALIZERS, Budget, OutputLimit};
+use crate::span::Span;
 use crate::trie::Trie;
 
 /// The meta symbol: the character that stands for a space in pieces, U+2581.
@@ -82,15 +88,17 @@ impl SentencePiece {
         let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
             self.settings;
         let space = if escape_whitespaces { META_SYMBOL } else { ' ' };
+        let has_prefix = add_dummy_prefix && !whitespace_as_suffix;
         let (mut is_blank, mut result) = (true, Ok(()));
+        let mut end = (text.base() + text.as_str().len()) as u32;
         text.rewrite(|rewriter| {
             while remove_extra_whitespaces && !rewriter.rest().is_empty() {
                 let Ok((" ", length)) = self.prefix(rewriter.rest(), budget) else { break };
                 rewriter.skip_bytes(length);
             }
             is_blank = rewriter.rest().is_empty();
-            if !is_blank && add_dummy_prefix && !whitespace_as_suffix {
-                rewriter.insert(space);
+            if !is_blank && has_prefix {
+                rewriter.replace_bytes(0, std::iter::once(space));
             }
             let (mut after_space, mut made) = (remove_extra_whitespaces, 0usize);
             while !rewriter.rest().is_empty() {
@@ -113,32 +121,26 @@ impl SentencePiece {
                 if result.is_err() {
                     return;
                 }
-                write(rewriter, put, length, space);
+                rewriter.replace_bytes(length, put.chars().map(|c| if c == ' ' { space } else { c }));
                 if !put.is_empty() {
                     after_space = remove_extra_whitespaces && put.ends_with(' ');
                 }
             }
         });
         result?;
+        if has_prefix && let Some(next) = text.origins().get(space.len_utf8()) {
+            text.set_origin_end(space.len_utf8() - 1, next.end);
+        }
         if remove_extra_whitespaces {
-            text.truncate(text.as_str().trim_end_matches(space).len());
+            let kept = text.as_str().trim_end_matches(space).len();
+            end = text.origins().get(kept).map_or(end, |removed| removed.start);
+            text.truncate(kept);
         }
         if !is_blank && add_dummy_prefix && whitespace_as_suffix {
-            text.rewrite(|rewriter| {
-                rewriter.keep_bytes(rewriter.rest().len());
-                rewriter.insert(space);
-            });
+            text.push(space, Span { start: end, end });
+        } else if let Some(last) = text.as_str().len().checked_sub(1) {
+            text.set_origin_end(last, end);
         }
         Ok(())
     }
-}
-
-/// Reads `length` bytes and writes `put`, with `space` for each space.
-fn write(rewriter: &mut Rewriter<'_>, put: &str, length: usize, space: char) {
-    let before = rewriter.rest().len();
-    for (place, character) in put.chars().enumerate() {
-        let character = if character == ' ' { space } else { character };
-        if place == 0 { rewriter.replace(character) } else { rewriter.insert(character) }
-    }
-    rewriter.skip_bytes(length - (before - rewriter.rest().len()));
 }

@@ -52,16 +52,16 @@ export const placeOf = ({ path, at, line, row }) =>
  * Yields the documents of parts in batches.
  *
  * @param {import('./part.mjs').Part[]} parts
- * @param {string | undefined} base the folder that their paths are relative to
+ * @param {import('./store/store.mjs').Origin | undefined} origin
  * @param {import('./options.mjs').Content} content
  * @param {Hooks} hooks
  * @returns {AsyncGenerator<import('./document-batch.mjs').DocumentBatch>}
  */
-export async function* documentsOf(parts, base, content, hooks) {
+export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks.onSkip)
   for (const part of parts) {
     reader.startPart(part)
-    for await (const rows of rowsOfPart(part, base, content, hooks, reader.gatherer)) {
+    for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {
       reader.load(rows)
       let isReserved = 'isLarge' in rows && rows.isLarge === true
       for (let batch = reader.nextBatch(); batch !== undefined; batch = reader.nextBatch()) {
@@ -81,8 +81,8 @@ export async function* documentsOf(parts, base, content, hooks) {
  * Yields the rows of a part, as blocks of lines or as arrays. They are valid until the next ones
  * are requested.
  */
-async function* rowsOfPart(part, base, content, hooks, gatherer) {
-  const input = await openPart(part, base)
+async function* rowsOfPart(part, origin, content, hooks, gatherer) {
+  const input = await openPart(part, origin)
   try {
     if (part.rows === 'parquet') {
       const { tableRows } = await import('./table.mjs')
@@ -118,8 +118,8 @@ async function decompressedChunks(chunks, maxRatio) {
 }
 
 /** Opens the input of a part and checks that it has not changed since it was planned. */
-async function openPart(part, base) {
-  const input = await openInput(part.path, base, part.start)
+async function openPart(part, origin) {
+  const input = await openInput(part.path, origin, part.start)
   try {
     if (input.size !== part.size) throw inputChanged(part.path, `it had ${part.size} bytes and has ${input.size}`)
     const sample = await input.sample(part.start, part.end)

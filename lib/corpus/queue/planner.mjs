@@ -18,8 +18,8 @@ import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs
 
 /** Number of jobs that are added at once. */
 const JOBS_PER_BATCH = 500
-/** How often a shard is tried, and the delay before it is tried again. */
-const ATTEMPTS = 3
+/** How often a job is tried, and the delay before it is tried again. */
+export const ATTEMPTS = 3
 const BACKOFF = { type: 'exponential', delay: 1000 }
 /** Number of finished jobs that stay in the queue for inspection. */
 const MAX_FINISHED_JOBS = 10_000

@@ -79,11 +79,9 @@ const OPTIONAL_COUNTS = ['cutTokens', 'characters']
 const hasSizes = (value, names) => isObject(value) && names.every((name) => isSize(value[name]))
 const isOptional = (value, isValid) => value === undefined || isValid(value)
 const isShortText = (value) => isText(value, MAX_TEXT_LENGTH)
-const isCounts = (value) =>
-  hasSizes(value, COUNTS) && OPTIONAL_COUNTS.every((name) => isOptional(value[name], isSize))
+const isCounts = (value) => hasSizes(value, COUNTS) && OPTIONAL_COUNTS.every((name) => isOptional(value[name], isSize))
 const allOf = (value, isValid) => isObject(value) && Object.values(value).every(isValid)
-const listOf = (value, maxLength, isValid) =>
-  Array.isArray(value) && value.length <= maxLength && value.every(isValid)
+const listOf = (value, maxLength, isValid) => Array.isArray(value) && value.length <= maxLength && value.every(isValid)
 
 /** Whether a value is the record of a shard. Its files can only be those of the shard. */
 function isRecord(record, shard) {

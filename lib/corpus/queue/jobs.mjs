@@ -10,7 +10,7 @@ import path from 'node:path'
 
 import { encodings } from '../../../index.mjs'
 import { repositoryOf } from '../../files/tokenizers.mjs'
-import { damaged, error, otherJob } from '../errors.mjs'
+import { error, otherJob } from '../errors.mjs'
 import { parquetWriterVersion } from '../formats/parquet.mjs'
 import { idOf, readJob } from '../job-file.mjs'
 import { JOB_ID_LENGTH } from '../layout.mjs'
@@ -33,6 +33,36 @@ const MAX_JOBS = 2
 const MAX_PATH_LENGTH = 4096
 /** Memory that a row takes, in bytes for each of its bytes. */
 const MEMORY_PER_ROW_BYTE = 16
+
+/** Codes of errors that do not depend on the worker or the time. */
+const PERMANENT = codes(
+  'CORPUS_QUEUE',
+  'CORPUS_NOT_ALLOWED',
+  'CORPUS_MISMATCH',
+  'ARGUMENT_TYPE',
+  'ARGUMENT_VALUE',
+  'UNKNOWN_ENCODING',
+  'UNSUPPORTED',
+)
+/** The same for what a job consists of: its files were complete before it was in the queue. */
+const PERMANENT_IN_JOB = codes('NOT_A_FILE', 'FILE_TOO_LARGE', 'CORPUS_DAMAGED')
+
+function codes(...names) {
+  return names.map((name) => `ERR_TOKENLANE_${name}`)
+}
+
+/** Whether a job would fail again, so that no worker has to try it. */
+export const isPermanent = (failure) => failure.isPermanent === true || PERMANENT.includes(failure.code)
+
+/** Waits for the files of a job, and marks failures that are permanent. */
+async function opened(files) {
+  try {
+    return await files
+  } catch (failure) {
+    failure.isPermanent = PERMANENT_IN_JOB.includes(failure.code)
+    throw failure
+  }
+}
 
 /**
  * Data from a queue.
@@ -128,7 +158,7 @@ export class Jobs {
     const key = JSON.stringify([id, output, base])
     let known = this.#jobs.get(key)
     this.#jobs.delete(key)
-    known ??= Job.open({ id, output, base }, this.#options)
+    known ??= opened(Job.open({ id, output, base }, this.#options))
     this.#jobs.set(key, known)
     known.catch(() => this.#jobs.delete(key))
     this.#forgetOldest()
@@ -160,8 +190,7 @@ class Job {
     this.#tokenizer = tokenizer
     this.#threads = threads
     const { shuffle } = content
-    this.#order =
-      shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
+    this.#order = shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
   }
 
   /** Opens a job. Throws unless the folder holds the job that the queue names. */
@@ -199,10 +228,10 @@ class Job {
   /** @param {ShardData} data */
   async shard({ shard, from, to }, onProgress) {
     const { job, store } = this
-    const parts = await readSlice(store, from, to)
+    const parts = await opened(readSlice(store, from, to))
     const [{ shard: planned }] = parts
     if (planned >= job.plan.shards || this.#order(planned) !== shard)
-      throw damaged(`the plan has shard ${planned} in bytes ${from} to ${to}, and the queue shard ${shard}`)
+      throw otherJob(`the plan has shard ${planned} in bytes ${from} to ${to}, and the queue shard ${shard}`)
     this.#running.add(shard)
     try {
       const request = { shard, parts, job: job.id, base: this.#base }

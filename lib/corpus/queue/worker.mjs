@@ -12,7 +12,7 @@ import { checkOptions, queueName } from '../options.mjs'
 import { Allowed, realPlace } from '../store/allowed.mjs'
 import { isSize } from '../values.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
-import { Jobs, checkData } from './jobs.mjs'
+import { Jobs, checkData, isPermanent } from './jobs.mjs'
 import { ATTEMPTS } from './planner.mjs'
 
 const require = createRequire(import.meta.url)
@@ -42,18 +42,6 @@ const QUIET_MS = 5000
 const POLL_MS = 100
 /** Maximum length of the message of a failed job, which is stored in Redis. */
 const MAX_MESSAGE_LENGTH = 2000
-/** Codes of errors that do not depend on the worker or the time, so a job is not tried again. */
-const PERMANENT = [
-  'CORPUS_QUEUE',
-  'CORPUS_NOT_ALLOWED',
-  'CORPUS_MISMATCH',
-  'NOT_A_FILE',
-  'FILE_TOO_LARGE',
-  'ARGUMENT_TYPE',
-  'ARGUMENT_VALUE',
-  'UNKNOWN_ENCODING',
-  'UNSUPPORTED',
-].map((code) => `ERR_TOKENLANE_${code}`)
 
 /**
  * Starts a worker.
@@ -215,13 +203,9 @@ class CorpusWorker {
     const attempt = job.attemptsMade + 1
     const short = String(message).slice(0, MAX_MESSAGE_LENGTH)
     this.#options.onEvent({ event: 'failed', shard, attempt, code, message: short })
-    // The number of attempts that the job asks for is not trusted either. The plan or a record that
-    // the manifest needs may appear late in a shared folder.
-    const isPermanent =
-      failure instanceof this.#bullmq.UnrecoverableError ||
-      PERMANENT.includes(code) ||
-      (code === 'ERR_TOKENLANE_CORPUS_DAMAGED' && job.name === 'shard')
-    const ErrorOfJob = isPermanent || attempt >= ATTEMPTS ? this.#bullmq.UnrecoverableError : Error
+    // The number of attempts that the job asks for is not trusted either.
+    const isLast = isPermanent(failure) || attempt >= ATTEMPTS || failure instanceof this.#bullmq.UnrecoverableError
+    const ErrorOfJob = isLast ? this.#bullmq.UnrecoverableError : Error
     return Object.assign(new ErrorOfJob(code === undefined ? short : `${short} (${code})`), { stack: '' })
   }
 

@@ -78,9 +78,7 @@ export class Allowed {
       if (!(await fs.promises.stat(place)).isDirectory()) throw fileFailure(place, { code: 'ENOTDIR' })
       return { path: place, close: async () => {} }
     }
-    const handle = await this.#open(place, place, () =>
-      fs.promises.open(place, O_RDONLY | O_DIRECTORY | O_NONBLOCK),
-    )
+    const handle = await this.#open(place, place, () => fs.promises.open(place, O_RDONLY | O_DIRECTORY | O_NONBLOCK))
     const own = `${DESCRIPTORS}/${handle.fd}`
     const isResolved = await fs.promises.readlink(own).catch(() => undefined)
     return { path: isResolved === undefined ? place : own, close: () => handle.close() }
@@ -155,10 +153,7 @@ async function openedPath(handle, place) {
   }
   try {
     const real = await fs.promises.realpath(place)
-    const [named, opened] = [
-      await fs.promises.lstat(real, { bigint: true }),
-      await handle.stat({ bigint: true }),
-    ]
+    const [named, opened] = [await fs.promises.lstat(real, { bigint: true }), await handle.stat({ bigint: true })]
     return named.dev === opened.dev && named.ino === opened.ino ? real : undefined
   } catch (failure) {
     if (isAbsence(failure)) return undefined

@@ -37,10 +37,10 @@ export class PartFile {
    * @param {string} place the final path
    * @param {PartOptions} options
    */
-  constructor(place, part, handle, { shown = place, allowed }) {
+  constructor(place, part, handle, options) {
     this.#place = place
-    this.#shown = shown
-    this.#allowed = allowed
+    this.#shown = options.shown ?? place
+    this.#allowed = options.allowed
     this.#part = part
     this.#handle = handle
   }

@@ -52,7 +52,7 @@ export const placeOf = ({ path, at, line, row }) =>
  * Yields the documents of parts in batches.
  *
  * @param {import('./part.mjs').Part[]} parts
- * @param {import('./store/store.mjs').Origin | undefined} origin
+ * @param {import('./store/allowed.mjs').Origin | undefined} origin
  * @param {import('./options.mjs').Content} content
  * @param {Hooks} hooks
  * @returns {AsyncGenerator<import('./document-batch.mjs').DocumentBatch>}

@@ -168,7 +168,7 @@ export function checkContent(given) {
 }
 
 /** The message for options that contradict each other; `undefined` if they do not. */
-function conflictOf(content, given, inputs, dryRun) {
+export function conflictOf(content, given, inputs, dryRun) {
   if (inputs.length === 0 && given.filesFrom === undefined)
     return 'there are no inputs: give inputs, or a list of them as filesFrom'
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'

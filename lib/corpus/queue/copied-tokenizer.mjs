@@ -37,7 +37,7 @@ export class CopiedTokenizer {
    * @param {import('../store/allowed.mjs').Allowed} allowed
    */
   static async of(source, allowed) {
-    const folder = await fs.promises.mkdtemp(path.join(os.tmpdir(), 'tokenlane-tokenizer-'))
+    const folder = await fs.promises.mkdtemp(path.join(os.tmpdir(), `tokenlane-tokenizer-${process.pid}-`))
     const copy = new CopiedTokenizer(source, folder)
     try {
       const opened = await allowed.openFolder(source).catch((failure) => {

@@ -15,7 +15,7 @@ import { parquetWriterVersion } from '../formats/parquet.mjs'
 import { idOf, readJob } from '../job-file.mjs'
 import { JOB_ID_LENGTH } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
-import { checkContent } from '../options.mjs'
+import { checkContent, conflictOf } from '../options.mjs'
 import { readSlice } from '../plan.mjs'
 import { stemOf } from '../record.mjs'
 import { permutation } from '../shuffle.mjs'
@@ -267,6 +267,10 @@ function contentOf({ options }) {
   const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
   if (options.writer !== writer)
     throw otherJob(`the job writes Parquet files with ${options.writer}, but this worker has ${writer}`)
+  const hasType = content.type !== undefined || ['jsonl', 'parquet'].includes(content.format)
+  const conflict = conflictOf(content, { output: '.' }, ['.'], false)
+  if (!hasType || content.specialTokens === undefined || conflict !== undefined)
+    throw otherJob(`the options of the job are not complete, or contradict each other: ${conflict ?? 'type'}`)
   const memory = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
   if (content.maxRow !== undefined && content.maxRow * MEMORY_PER_ROW_BYTE > memory)
     throw otherJob(`the job allows rows of ${content.maxRow} bytes, for which this worker has too little memory`)

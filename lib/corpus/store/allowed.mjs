@@ -33,6 +33,14 @@ const notAllowed = (name) =>
  * @property {() => Promise<void>} close
  */
 
+/**
+ * What the names of inputs are relative to, and which of them may be opened.
+ *
+ * @typedef {object} Origin
+ * @property {string} [base] the folder of paths. Default: the current folder
+ * @property {Allowed} [allowed] what a worker may use
+ */
+
 /** The real path or the address of a place that a user allows. */
 export function realPlace(place) {
   if (isAddress(place)) return folderAddress(place)

@@ -21,7 +21,7 @@ export class LocalInput extends Input {
 
   /**
    * @param {string} path the path as the user named it
-   * @param {import('./store.mjs').Origin} [origin]
+   * @param {import('./allowed.mjs').Origin} [origin]
    */
   static async open(path, { base = '', allowed } = {}) {
     const place = resolve(base, path)

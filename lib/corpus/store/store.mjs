@@ -20,18 +20,10 @@ export async function openStore(place, allowed) {
 }
 
 /**
- * What the names of inputs are relative to, and which of them may be opened.
- *
- * @typedef {object} Origin
- * @property {string} [base] the folder of paths. Default: the current folder
- * @property {import('./allowed.mjs').Allowed} [allowed] what a worker may use
- */
-
-/**
  * Opens an input.
  *
  * @param {string} name the name as the user gave it
- * @param {Origin} [origin]
+ * @param {import('./allowed.mjs').Origin} [origin]
  * @param {number} [first] the position of the first bytes that will be read
  * @returns {Promise<LocalInput>}
  */

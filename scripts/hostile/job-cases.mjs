@@ -28,7 +28,7 @@ const VALUES = [
   JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'),
 ]
 
-/** Names by which a job may ask for something outside: `outside` is the folder that is not allowed. */
+/** Names by which a job may ask for something in the folder `outside`, which is not allowed. */
 const namesOf = (outside, allowed) => [
   path.join(outside, 'secret.jsonl'),
   path.join(outside, 'nothing'),

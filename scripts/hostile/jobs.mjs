@@ -121,8 +121,8 @@ async function prepare(scratch, valid, outside) {
   const { tokenizeCorpus } = await import('../../lib/corpus/index.js')
   const tokenizer = path.join(allowed, 'tok', 'tokenizer.json')
   const inputs = ['0', '1'].map((name) => path.join(allowed, 'data', `${name}.jsonl`))
-  const options = { tokenizer, inputs, format: 'jsonl', shardSize: 300, concurrency: 1 }
-  await tokenizeCorpus({ ...options, output: path.join(allowed, 'tokens') })
+  const options = { tokenizer, inputs, shardSize: 300, concurrency: 1 }
+  await tokenizeCorpus({ ...options, format: 'jsonl', output: path.join(allowed, 'tokens') })
   fs.cpSync(allowed, valid, { recursive: true, verbatimSymlinks: true })
   for (const name of fs.readdirSync(path.join(allowed, 'tokens')))
     fs.copyFileSync(path.join(allowed, 'tokens', name), path.join(outside, name))

@@ -64,6 +64,7 @@ export async function doShard({ shard, parts, job, base }, context) {
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
     },
+    skippedRows: () => stats.skipped.rows,
     onDamage: () => {
       isDamaged = true
     },

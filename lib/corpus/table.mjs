@@ -125,11 +125,12 @@ function piecesOf({ row_groups }, size) {
  * @param {import('./options.mjs').Content} content
  * @param {(hashed: Buffer, bytes: number) => void} onRead receives the numbers of bytes while they
  *   are read, and a hash of each column at the end of its row group
+ * @param {Ratio} ratio the limit of what is decompressed
  * @returns {AsyncGenerator<TableRow[]>}
  */
-export async function* tableRows(part, input, content, onRead) {
+export async function* tableRows(part, input, content, onRead, ratio) {
   try {
-    const table = new Table(input, await metadataOf(input), new Ratio(content.maxRatio), onRead)
+    const table = new Table(input, await metadataOf(input), ratio, onRead)
     await table.load()
     let first = 0
     for (const group of table.metadata.row_groups) {

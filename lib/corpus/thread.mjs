@@ -42,6 +42,10 @@ class RowMemory {
   }
 }
 
+// Messages to the main thread have no stacks, and recording them takes most of the time of a row
+// that is skipped.
+Error.stackTraceLimit = 0
+
 const memory = new RowMemory()
 const { source, content, ids, output, allowedPlaces, threads, check, running } = workerData
 const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)

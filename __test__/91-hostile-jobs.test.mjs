@@ -11,7 +11,7 @@ import zlib from 'node:zlib'
 import { Queue } from 'bullmq'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 
-import { createWorker, tokenizeCorpus } from '../lib/corpus/index.js'
+import { createWorker, tokenizeCorpus, verifyCorpus, writeReport } from '../lib/corpus/index.js'
 import { Jobs, checkData, isPermanent } from '../lib/corpus/queue/jobs.mjs'
 import { Allowed } from '../lib/corpus/store/allowed.mjs'
 import { LocalInput } from '../lib/corpus/store/local-input.mjs'
@@ -308,6 +308,14 @@ test('a record that is not that of its shard does not count', skip, async () => 
   }
 })
 
+test('verify and report do not believe a number of shards', async () => {
+  const job = validJob({ isDone: true })
+  job.forge({ ...job.file, plan: { ...job.file.plan, shards: 2 ** 50, parts: 2 ** 50, bytes: 2 ** 52 } })
+  const of = (call) => failure(call).then((error) => error.code)
+  assert.equal(await of(() => verifyCorpus(at('allowed', 'tokens'))), code('CORPUS_MISMATCH'))
+  assert.equal(await of(() => writeReport(at('allowed', 'tokens'), at('x.html'))), code('CORPUS_MISMATCH'))
+})
+
 test('two workers with the same shard write the same files', skip, async () => {
   const job = validJob()
   const pools = [newJobs(), newJobs()]
@@ -337,9 +345,13 @@ const SWAP = `
   const folder = () => {
     fs.renameSync(place, own)
     fs.symlinkSync(outside, place)
+    pause(0.1)
     fs.unlinkSync(place)
     fs.renameSync(own, place)
+    pause(1)
   }
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  const pause = (milliseconds) => Atomics.wait(cell, 0, 0, milliseconds)
   const swap = fs.existsSync(own) ? file : folder
   process.stdin.on('end', () => process.exit()).resume()
   const turn = () => {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 
 import { error, otherJob } from './errors.mjs'
-import { JOB, JOB_ID_LENGTH } from './layout.mjs'
+import { JOB, JOB_ID_LENGTH, PLAN } from './layout.mjs'
 import { isHash, isObject, isSize, isText } from './values.mjs'
 
 /** The version of the files in the output folder. */
@@ -14,6 +14,8 @@ const MAX_JOB_BYTES = 1 << 20
 /** Maximum id of a token before or after each document. */
 const MAX_TOKEN_ID = 2 ** 31 - 1
 const MAX_NAME_LENGTH = 4096
+/** Maximum number of shards if there is no plan to compare it with. */
+const MAX_UNPLANNED_SHARDS = 2 ** 24
 
 /**
  * Reads the job.json of a folder; `undefined` if there is none.
@@ -35,7 +37,11 @@ export async function readJob(store) {
 /** Like `readJob`, but throws if there is none. `output` is the folder as the caller named it. */
 export async function existingJob(store, output) {
   const job = await readJob(store)
-  if (job !== undefined) return job
+  if (job !== undefined) {
+    const bytes = (await store.sizeOf(PLAN))?.bytes ?? MAX_UNPLANNED_SHARDS
+    if (job.plan.shards <= bytes) return job
+    throw otherJob(`${store.where(JOB)} has ${job.plan.shards} shards, which ${PLAN} does not have`)
+  }
   const reason = `there is no ${JOB}, so this is not the output of a corpus job`
   throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: ${reason}`)
 }

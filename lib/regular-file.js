@@ -38,17 +38,17 @@ const tooLarge = (file, limit) =>
 
 /**
  * Opens a regular file for reading; the caller closes the handle. `follow` says whether the path
- * may be a symbolic link.
+ * may be a symbolic link; `name` is how messages call the file.
  *
  * The file is checked before it is opened, because opening a device can change its state, and again
  * afterwards, because it may have been replaced in between. O_NONBLOCK prevents `open` from waiting
  * for the other end of a FIFO.
  */
-async function openRegular(file, { follow = true } = {}) {
-  checkRegular(file, follow ? await fs.promises.stat(file) : await fs.promises.lstat(file))
+async function openRegular(file, { follow = true, name = file } = {}) {
+  checkRegular(name, follow ? await fs.promises.stat(file) : await fs.promises.lstat(file))
   const handle = await fs.promises.open(file, O_RDONLY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW))
   try {
-    checkRegular(file, await handle.stat())
+    checkRegular(name, await handle.stat())
   } catch (failure) {
     await handle.close()
     throw failure
@@ -117,4 +117,5 @@ module.exports = {
   openRegular,
   readRegular,
   readRegularSync,
+  tooLarge,
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm run hostile: runs inputs that try to crash tokenlane or to exhaust its resources.
 //
-//   usage: npm run hostile -- calls | chains | files | templates | texts | pieces | memory
+//   usage: npm run hostile -- calls | chains | files | jobs | templates | texts | pieces | memory
 //                              [options]
 //
 // The scripts in hostile/ document what they do and their options.
@@ -11,6 +11,6 @@ import path from 'node:path'
 import { root, run, stop } from './setup.mjs'
 
 const [which, ...rest] = process.argv.slice(2)
-if (!['calls', 'chains', 'files', 'templates', 'texts', 'pieces', 'memory'].includes(which))
-  stop('usage: npm run hostile -- calls | chains | files | templates | texts | pieces | memory [options]')
+if (!['calls', 'chains', 'files', 'jobs', 'templates', 'texts', 'pieces', 'memory'].includes(which))
+  stop('usage: npm run hostile -- calls | chains | files | jobs | templates | texts | pieces | memory [options]')
 process.exit(run(process.execPath, [path.join(root, 'scripts', 'hostile', `${which}.mjs`), ...rest]) ? 0 : 1)

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
 import { decompressed } from '../../lib/files/decompress.mjs'
 import { glob, isGlob } from '../../lib/files/glob.mjs'
+import { Ratio } from '../../lib/files/ratio.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
@@ -153,7 +154,7 @@ async function* bytesOf(name, open, { onRead, maxRatio }) {
     }
   }
   try {
-    yield* decompressed(raw(), maxRatio)
+    yield* decompressed(raw(), new Ratio(maxRatio))
   } catch (error) {
     throw WITHOUT_NAME.includes(error.code) ? at(name, error) : error
   }

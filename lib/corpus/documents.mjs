@@ -3,6 +3,7 @@
 
 import { Failure } from '../files/failure.mjs'
 import { Gatherer } from '../files/gather.mjs'
+import { Ratio } from '../files/ratio.mjs'
 import { DocumentReader, maxRowBytes } from './document-reader.mjs'
 import { inputChanged } from './errors.mjs'
 import { lineBlocks, tooLong } from './lines.mjs'
@@ -23,6 +24,7 @@ import { openInput } from './store/store.mjs'
  *   or, with `bytes`, a hash of that many bytes
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
+ * @property {() => number} [skippedRows] the number of rows that were skipped so far
  * @property {() => void} onDamage the rest of an input is left out: `onRead` does not receive it
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
@@ -33,6 +35,12 @@ import { openInput } from './store/store.mjs'
  */
 const SMALL_ROW_BYTES = 1 << 20
 const MEDIUM_ROW_BYTES = 4 << 20
+
+/**
+ * What a skipped row counts in the limit of decompressed bytes: it takes as long as so many bytes
+ * of text.
+ */
+const SKIPPED_ROW_BYTES = 512
 
 /**
  * Codes of errors after which the rest of an input cannot be read. `onError: 'skip'` leaves the
@@ -52,16 +60,16 @@ export const placeOf = ({ path, at, line, row }) =>
  * Yields the documents of parts in batches.
  *
  * @param {import('./part.mjs').Part[]} parts
- * @param {string | undefined} base the folder that their paths are relative to
+ * @param {import('./store/allowed.mjs').Origin | undefined} origin
  * @param {import('./options.mjs').Content} content
  * @param {Hooks} hooks
  * @returns {AsyncGenerator<import('./document-batch.mjs').DocumentBatch>}
  */
-export async function* documentsOf(parts, base, content, hooks) {
+export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks.onSkip)
   for (const part of parts) {
     reader.startPart(part)
-    for await (const rows of rowsOfPart(part, base, content, hooks, reader.gatherer)) {
+    for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {
       reader.load(rows)
       let isReserved = 'isLarge' in rows && rows.isLarge === true
       for (let batch = reader.nextBatch(); batch !== undefined; batch = reader.nextBatch()) {
@@ -81,18 +89,20 @@ export async function* documentsOf(parts, base, content, hooks) {
  * Yields the rows of a part, as blocks of lines or as arrays. They are valid until the next ones
  * are requested.
  */
-async function* rowsOfPart(part, base, content, hooks, gatherer) {
-  const input = await openPart(part, base)
+async function* rowsOfPart(part, origin, content, hooks, gatherer) {
+  const input = await openPart(part, origin)
+  const ratio = new Ratio(content.maxRatio)
   try {
     if (part.rows === 'parquet') {
       const { tableRows } = await import('./table.mjs')
       const limits = limitsOf(maxRowBytes(part, content), Infinity, hooks.memory)
-      for await (const rows of tableRows(part, input, content, hooks.onRead)) yield* separated(rows, limits)
+      for await (const rows of charged(tableRows(part, input, content, hooks.onRead, ratio), ratio, hooks))
+        yield* separated(rows, limits)
       await input.checkUnchanged()
       return
     }
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
-    const chunks = part.codec === undefined ? raw : await decompressedChunks(raw, content.maxRatio)
+    const chunks = part.codec === undefined ? raw : charged(await decompressedChunks(raw, ratio), ratio, hooks)
     const maxRow = maxRowBytes(part, content)
     const longest = part.codec === undefined ? part.end - part.start : Infinity
     const limits = limitsOf(maxRow, longest, hooks.memory)
@@ -112,14 +122,28 @@ async function* rowsOfPart(part, base, content, hooks, gatherer) {
   }
 }
 
-async function decompressedChunks(chunks, maxRatio) {
+async function decompressedChunks(chunks, ratio) {
   const { decompressed } = await import('../files/decompress.mjs')
-  return decompressed(chunks, maxRatio)
+  return decompressed(chunks, ratio)
+}
+
+/**
+ * Yields chunks or pages, and charges the rows that were skipped in them: a few compressed bytes
+ * can stand for millions of rows.
+ */
+async function* charged(chunks, ratio, { skippedRows = () => 0 }) {
+  let before = skippedRows()
+  for await (const chunk of chunks) {
+    yield chunk
+    const now = skippedRows()
+    ratio.make((now - before) * SKIPPED_ROW_BYTES)
+    before = now
+  }
 }
 
 /** Opens the input of a part and checks that it has not changed since it was planned. */
-async function openPart(part, base) {
-  const input = await openInput(part.path, base, part.start)
+async function openPart(part, origin) {
+  const input = await openInput(part.path, origin, part.start)
   try {
     if (input.size !== part.size) throw inputChanged(part.path, `it had ${part.size} bytes and has ${input.size}`)
     const sample = await input.sample(part.start, part.end)

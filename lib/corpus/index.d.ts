@@ -59,7 +59,10 @@ export interface CorpusOptions {
    * `'lines'`. In a Parquet file, a document is always a field of a row.
    */
   rows?: 'json' | 'lines' | 'files' | undefined
-  /** The field with the text. Dots separate the names of nested fields. Default: `'text'`. */
+  /**
+   * The field with the text. Dots separate the names of nested fields, 32 at most. Default:
+   * `'text'`.
+   */
   field?: string | undefined
   /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
   idField?: string | undefined
@@ -427,7 +430,7 @@ export interface WorkerOptions {
   queue: string
   /**
    * Folders, and prefixes such as `s3://bucket/prefix/`, that jobs may read and write. Links are
-   * resolved before paths are compared. Required; there is no default.
+   * resolved: what is opened must lie below one of them. Required; there is no default.
    */
   allow: string | readonly string[]
   /** Lets jobs use tokenizers of the Hugging Face Hub. Default: `false`. */
@@ -469,7 +472,7 @@ export interface CorpusWorker {
 /**
  * Starts a worker, which processes shards of the jobs in a queue. Whatever a job says, it reads and
  * writes only below `allow`; a shard that needs another folder fails with
- * `ERR_TOKENLANE_CORPUS_NOT_ALLOWED`.
+ * `ERR_TOKENLANE_CORPUS_NOT_ALLOWED`. A job that cannot succeed fails at the first attempt.
  *
  * Rejects with `ERR_TOKENLANE_PACKAGE_MISSING` without bullmq or ioredis, and
  * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be reached or is older than 6.2. `done` rejects with

@@ -1,10 +1,21 @@
-// job.json: everything that the shards of an output folder depend on.
+// job.json: everything that the shards of an output folder depend on. Whoever can write to the
+// folder can have written it, so its values are checked.
+
+import { createHash } from 'node:crypto'
 
 import { error, otherJob } from './errors.mjs'
-import { JOB } from './layout.mjs'
+import { JOB, JOB_ID_LENGTH, PLAN } from './layout.mjs'
+import { isHash, isObject, isSize, isText } from './values.mjs'
 
 /** The version of the files in the output folder. */
 export const LAYOUT_VERSION = 1
+/** Maximum size in bytes of a job.json. */
+const MAX_JOB_BYTES = 1 << 20
+/** Maximum id of a token before or after each document. */
+const MAX_TOKEN_ID = 2 ** 31 - 1
+const MAX_NAME_LENGTH = 4096
+/** Maximum number of shards if there is no plan to compare it with. */
+const MAX_UNPLANNED_SHARDS = 2 ** 24
 
 /**
  * Reads the job.json of a folder; `undefined` if there is none.
@@ -12,11 +23,11 @@ export const LAYOUT_VERSION = 1
  * @param {import('./store/local-store.mjs').LocalStore} store
  */
 export async function readJob(store) {
-  const text = await store.readText(JOB)
+  const text = await store.readText(JOB, MAX_JOB_BYTES)
   if (text === undefined) return undefined
   try {
     const job = JSON.parse(text)
-    if (job.version === LAYOUT_VERSION && typeof job.plan?.sha256 === 'string') return job
+    if (isJob(job)) return job
   } catch {
     // Reported below.
   }
@@ -26,7 +37,52 @@ export async function readJob(store) {
 /** Like `readJob`, but throws if there is none. `output` is the folder as the caller named it. */
 export async function existingJob(store, output) {
   const job = await readJob(store)
-  if (job !== undefined) return job
+  if (job !== undefined) {
+    const bytes = (await store.sizeOf(PLAN))?.bytes ?? MAX_UNPLANNED_SHARDS
+    if (job.plan.shards <= bytes) return job
+    throw otherJob(`${store.where(JOB)} has ${job.plan.shards} shards, which ${PLAN} does not have`)
+  }
   const reason = `there is no ${JOB}, so this is not the output of a corpus job`
   throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: ${reason}`)
 }
+
+/** The id of a job, which depends on everything in its job.json but the tokenizer's name. */
+export function idOf({ version, tokenlane, tokenizer, options, plan }) {
+  const known = { version, tokenlane, tokenizer: { ...tokenizer, name: undefined }, options, plan }
+  return createHash('sha256').update(JSON.stringify(known)).digest('hex').slice(0, 32)
+}
+
+function isJob(job) {
+  return (
+    isObject(job) &&
+    job.version === LAYOUT_VERSION &&
+    isText(job.id, JOB_ID_LENGTH) &&
+    isText(job.tokenlane, MAX_NAME_LENGTH) &&
+    isTokenizer(job.tokenizer) &&
+    isObject(job.options) &&
+    isPlan(job.plan)
+  )
+}
+
+function isTokenizer(tokenizer) {
+  const isEdge = (id) => id === undefined || (isSize(id) && id <= MAX_TOKEN_ID)
+  return (
+    isObject(tokenizer) &&
+    isText(tokenizer.name, MAX_NAME_LENGTH) &&
+    ['file', 'encoding', 'hub'].includes(tokenizer.kind) &&
+    (tokenizer.encoding === undefined || isText(tokenizer.encoding, MAX_NAME_LENGTH)) &&
+    isHash(tokenizer.sha256) &&
+    isSize(tokenizer.vocabSize) &&
+    isEdge(tokenizer.bos) &&
+    isEdge(tokenizer.eos)
+  )
+}
+
+/** Each shard has at least one part, and each part at least one byte. */
+const isPlan = (plan) =>
+  isObject(plan) &&
+  [plan.shards, plan.parts, plan.bytes].every(isSize) &&
+  plan.shards >= 1 &&
+  plan.shards <= plan.parts &&
+  plan.parts <= plan.bytes &&
+  isHash(plan.sha256)

@@ -10,7 +10,6 @@
 // time. The next run plans again, compares the plans, and writes the shards whose files do not
 // match their records.
 
-import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
@@ -19,7 +18,7 @@ import path from 'node:path'
 import { fileFailure } from '../files/failure.mjs'
 import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
-import { LAYOUT_VERSION, readJob } from './job-file.mjs'
+import { LAYOUT_VERSION, idOf, readJob } from './job-file.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { openTokenizer } from './open-tokenizer.mjs'
 import { checkOptions } from './options.mjs'
@@ -122,11 +121,7 @@ class Run {
     const { name, kind, encoding, sha256 } = source
     const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
     const known = { version: LAYOUT_VERSION, tokenlane: VERSION, tokenizer, options: content, plan }
-    const id = createHash('sha256')
-      .update(JSON.stringify({ ...known, tokenizer: { ...tokenizer, name: undefined } }))
-      .digest('hex')
-      .slice(0, 32)
-    return JSON.parse(JSON.stringify({ id, ...known }))
+    return JSON.parse(JSON.stringify({ id: idOf(known), ...known }))
   }
 
   /** Writes the plan to a file. */

@@ -3,3 +3,6 @@
 export const PLAN = 'plan.jsonl'
 export const JOB = 'job.json'
 export const MANIFEST = 'manifest.json'
+
+/** Maximum length of the id of a job. */
+export const JOB_ID_LENGTH = 64

@@ -59,7 +59,7 @@ export async function writeManifest(store, job) {
     let text = `${JSON.stringify({ version, id, tokenlane, tokenizer, options, plan }).slice(0, -1)},"shards":[\n`
     let shard = 0
     for await (const record of recordsOf(store, plan.shards)) {
-      if (record === undefined)
+      if (record === undefined || record.job !== id)
         throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `the record of shard ${shard} is missing: run the job again`)
       totals.add(record)
       shard += 1

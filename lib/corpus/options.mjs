@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 
 import { MAX_RATIO } from '../files/ratio.mjs'
+import { fieldProblem } from '../files/rows.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
 
 const require = createRequire(import.meta.url)
@@ -149,9 +150,9 @@ export function checkContent(given) {
     format: choice(given, 'format', FORMATS) ?? 'megatron',
     type: choice(given, 'type', ['u16', 'u32']),
     rows: choice(given, 'rows', UNITS),
-    field: text(given, 'field') ?? 'text',
-    idField: text(given, 'idField'),
-    groupBy: text(given, 'groupBy'),
+    field: fieldPath(given, 'field') ?? 'text',
+    idField: fieldPath(given, 'idField'),
+    groupBy: fieldPath(given, 'groupBy'),
     bos: token(given, 'bos'),
     eos: token(given, 'eos'),
     pack: whole(given, 'pack', 1, MAX_ROW_IDS),
@@ -167,7 +168,7 @@ export function checkContent(given) {
 }
 
 /** The message for options that contradict each other; `undefined` if they do not. */
-function conflictOf(content, given, inputs, dryRun) {
+export function conflictOf(content, given, inputs, dryRun) {
   if (inputs.length === 0 && given.filesFrom === undefined)
     return 'there are no inputs: give inputs, or a list of them as filesFrom'
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
@@ -197,6 +198,13 @@ function text(given, name) {
   const value = given[name]
   if (value !== undefined && typeof value !== 'string') throw wrongType(name, 'a string', value)
   if (value === '') throw wrongValue(name, 'a string that is not empty', value)
+  return value
+}
+
+function fieldPath(given, name) {
+  const value = text(given, name)
+  const problem = value === undefined ? undefined : fieldProblem(value)
+  if (problem !== undefined) throw wrongValue(name, problem, value)
   return value
 }
 

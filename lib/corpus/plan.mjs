@@ -5,13 +5,14 @@
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import readline from 'node:readline'
 
 import { Failure, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
-import { error, inputChanged, typeError } from './errors.mjs'
+import { damaged, inputChanged, typeError } from './errors.mjs'
 import { PLAN } from './layout.mjs'
 import { openInput } from './store/store.mjs'
+import { textLines } from './text-lines.mjs'
+import { isHash, isSize, isText } from './values.mjs'
 import { inputFiles } from './walk.mjs'
 
 /**
@@ -19,6 +20,10 @@ import { inputFiles } from './walk.mjs'
  * one shard in the plan fit into memory.
  */
 const MAX_PARTS = 4096
+/** Maximum size in bytes of the lines of a shard. */
+const MAX_SLICE_BYTES = 32 << 20
+/** Maximum length of the path of an input, in UTF-16 units. */
+const MAX_PATH_LENGTH = 1 << 14
 /** Estimated bytes of text per byte of compressed input. */
 const COMPRESSION = 4
 /** If less than this fraction of a shard is free, the next part of a file starts a new shard. */
@@ -247,7 +252,7 @@ export async function* readPlan(file) {
       yield parts
       parts = []
     }
-    parts.push(part)
+    if (parts.push(part) > MAX_PARTS) throw damaged(`${file}: shard ${part.shard} has more than ${MAX_PARTS} parts`)
   }
   if (parts.length > 0) yield parts
 }
@@ -255,7 +260,7 @@ export async function* readPlan(file) {
 async function* readLines(file) {
   try {
     const handle = await fs.promises.open(file)
-    yield* parsed(file, readline.createInterface({ input: handle.createReadStream(), crlfDelay: Infinity }))
+    yield* parsed(file, textLines(handle.createReadStream(), file))
   } catch (failure) {
     throw failure.syscall === undefined ? failure : fileFailure(file, failure)
   }
@@ -268,7 +273,7 @@ async function* parsed(name, lines) {
     try {
       yield JSON.parse(line)
     } catch (failure) {
-      throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${name}, line ${number}: this is not a plan: ${failure.message}`)
+      throw damaged(`${name}, line ${number}: this is not a plan: ${failure.message}`)
     }
   }
 }
@@ -311,29 +316,50 @@ export async function* planSlices(file) {
   }
 }
 
-/** Reads the parts of a shard from its byte range in a plan. Throws if they are not a shard. */
+/**
+ * Reads the parts of a shard from its byte range in a plan. Neither the range nor the plan is
+ * trusted. Throws if the parts are not those of one shard.
+ *
+ * @returns {Promise<import('./part.mjs').Part[]>}
+ */
 export async function readSlice(store, from, to) {
-  try {
-    const parts = (await store.readRange(PLAN, from, to))
-      .toString()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    if (parts.length > 0 && parts.every((part) => isPart(part) && part.shard === parts[0].shard))
-      return /** @type {import('./part.mjs').Part[]} */ (parts)
-  } catch (failure) {
-    if (!(failure instanceof SyntaxError)) throw failure
+  const notShard = damaged(`${store.where(PLAN)}: bytes ${from} to ${to} are not a shard of a plan`)
+  if (!(to - from <= MAX_SLICE_BYTES)) throw notShard
+  const size = (await store.sizeOf(PLAN))?.bytes ?? 0
+  if (!(from < to && to <= size)) throw notShard
+  const parts = []
+  for (const line of linesOf(await store.readRange(PLAN, from, to))) {
+    if (parts.length === MAX_PARTS) throw notShard
+    parts.push(partOf(line))
   }
-  throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${store.where(PLAN)}: bytes ${from} to ${to} are not a shard of a plan`)
+  if (parts.every((part) => part !== undefined && part.shard === parts[0].shard)) return parts
+  throw notShard
+}
+
+/** Yields the lines of bytes. */
+function* linesOf(bytes) {
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(10, from)
+    const to = end === -1 ? bytes.length : end
+    yield bytes.toString('utf8', from, to)
+    from = to + 1
+  }
+}
+
+/** The part in a line of a plan; `undefined` if there is none. */
+function partOf(line) {
+  try {
+    const part = JSON.parse(line)
+    return isPart(part) ? part : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function isPart(part) {
-  const numbers = [part?.shard, part?.start, part?.end, part?.size]
   const isRange =
-    numbers.every((value) => Number.isSafeInteger(value) && value >= 0) &&
-    part.start < part.end &&
-    part.end <= part.size
+    [part?.shard, part?.start, part?.end, part?.size].every(isSize) && part.start < part.end && part.end <= part.size
   const isKnown =
     ['json', 'lines', 'files', 'parquet'].includes(part?.rows) && [undefined, 'gzip', 'zstd'].includes(part?.codec)
-  return isRange && isKnown && typeof part.path === 'string' && typeof part.sample === 'string'
+  return isRange && isKnown && isText(part.path, MAX_PATH_LENGTH) && isHash(part.sample)
 }

@@ -1,7 +1,20 @@
-// The names of a shard's files, and the records of shards that are done.
+// The names of a shard's files, and the records of shards that are done. Whoever can write to the
+// folder can have written a record, so its values are checked.
+
+import { JOB_ID_LENGTH } from './layout.mjs'
+import { isHash, isObject, isSize, isText } from './values.mjs'
 
 /** Minimum number of digits of a shard's number in file names. */
 const DIGITS = 8
+/** Maximum size in bytes of a record. It has the names of the shard's inputs. */
+const MAX_RECORD_BYTES = 32 << 20
+/** Size in bytes up to which records are read ahead. */
+const MAX_SMALL_RECORD_BYTES = 1 << 18
+const MAX_TEXT_LENGTH = 1 << 16
+/** Maximum number of files of a shard. */
+const MAX_FILES = 8
+/** What follows the stem in the name of a shard's file; that of the record is `.json`. */
+const SUFFIX = /^(?!\.json$)\.[a-z.]{1,20}$/
 
 /** The common start of the names of a shard's files. */
 export const stemOf = (shard) => `shard-${String(shard).padStart(DIGITS, '0')}`
@@ -9,11 +22,20 @@ export const stemOf = (shard) => `shard-${String(shard).padStart(DIGITS, '0')}`
 /** The name of the record of a shard. */
 export const recordName = (shard) => `${stemOf(shard)}.json`
 
-/** Reads the record of a shard; `undefined` if it is missing or is not JSON. */
+/** Reads the record of a shard; `undefined` if it is missing or is not the record of this shard. */
 export async function readRecord(store, shard) {
   try {
-    const text = await store.readText(recordName(shard))
-    return text === undefined ? undefined : JSON.parse(text)
+    return parsed(await store.readText(recordName(shard), MAX_RECORD_BYTES), shard)
+  } catch (failure) {
+    if (failure.code === 'ERR_TOKENLANE_FILE_TOO_LARGE') return undefined
+    throw failure
+  }
+}
+
+function parsed(text, shard) {
+  try {
+    const record = text === undefined ? undefined : JSON.parse(text)
+    return isRecord(record, shard) ? record : undefined
   } catch (failure) {
     if (failure instanceof SyntaxError) return undefined
     throw failure
@@ -25,6 +47,7 @@ const READ_AHEAD = 32
 
 /**
  * Yields the records of the shards from 0 to `shards - 1`, in order; `undefined` for a missing one.
+ * Large records are read one by one.
  *
  * @param {import('./store/local-store.mjs').LocalStore} store
  * @returns {AsyncGenerator<any>}
@@ -33,19 +56,85 @@ export async function* recordsOf(store, shards) {
   const reading = []
   for (let shard = 0; shard < shards || reading.length > 0; shard++) {
     if (shard < shards) {
-      const record = readRecord(store, shard)
-      record.catch(() => {})
-      reading.push(record)
+      const text = store.readText(recordName(shard), MAX_SMALL_RECORD_BYTES)
+      text.catch(() => {})
+      reading.push({ shard, text })
     }
-    if (reading.length === READ_AHEAD || shard >= shards - 1) yield await reading.shift()
+    if (reading.length < READ_AHEAD && shard < shards - 1) continue
+    const next = reading.shift()
+    try {
+      yield parsed(await next.text, next.shard)
+    } catch (failure) {
+      if (failure.code !== 'ERR_TOKENLANE_FILE_TOO_LARGE') throw failure
+      yield await readRecord(store, next.shard)
+    }
   }
 }
 
+/** The sums in a record, and those of a source or a group. */
+const SUMS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters', 'empty', 'truncated']
+const COUNTS = ['documents', 'tokens', 'textBytes']
+const OPTIONAL_COUNTS = ['cutTokens', 'characters']
+
+const hasSizes = (value, names) => isObject(value) && names.every((name) => isSize(value[name]))
+const isOptional = (value, isValid) => value === undefined || isValid(value)
+const isShortText = (value) => isText(value, MAX_TEXT_LENGTH)
+const isCounts = (value) => hasSizes(value, COUNTS) && OPTIONAL_COUNTS.every((name) => isOptional(value[name], isSize))
+const allOf = (value, isValid) => isObject(value) && Object.values(value).every(isValid)
+const listOf = (value, maxLength, isValid) => Array.isArray(value) && value.length <= maxLength && value.every(isValid)
+
+/** Whether a value is the record of a shard. Its files can only be those of the shard. */
+function isRecord(record, shard) {
+  return (
+    hasSizes(record, [...SUMS, 'planned']) &&
+    record.shard === shard &&
+    isText(record.job, JOB_ID_LENGTH) &&
+    areFiles(record.files, stemOf(shard)) &&
+    listOf(record.lengths, 64, isSize) &&
+    isSkipped(record.skipped) &&
+    allOf(record.sources, (source) => isCounts(source) && isSize(source.skipped)) &&
+    isOptional(record.groups, (groups) => allOf(groups, isCounts)) &&
+    hasSizes(record.input, ['bytes']) &&
+    isHash(record.input.sha256) &&
+    isShortText(record.host) &&
+    isShortText(record.started) &&
+    Number.isFinite(Date.parse(record.started)) &&
+    Number.isFinite(record.seconds) &&
+    record.seconds >= 0
+  )
+}
+
+const areFiles = (files, stem) =>
+  listOf(
+    files,
+    MAX_FILES,
+    (file) =>
+      hasSizes(file, ['bytes']) &&
+      isHash(file.sha256) &&
+      isText(file.name, MAX_TEXT_LENGTH) &&
+      file.name.startsWith(stem) &&
+      SUFFIX.test(file.name.slice(stem.length)),
+  ) && new Set(files.map(({ name }) => name)).size === files.length
+
+const isSkipped = (skipped) =>
+  hasSizes(skipped, ['rows']) &&
+  allOf(skipped.codes, isSize) &&
+  listOf(
+    skipped.listed,
+    64,
+    (row) =>
+      hasSizes(row, ['at']) &&
+      isShortText(row.path) &&
+      isOptional(row.line, isSize) &&
+      isOptional(row.row, isSize) &&
+      isOptional(row.code, isShortText) &&
+      typeof row.message === 'string' &&
+      row.message.length <= MAX_TEXT_LENGTH,
+  )
+
 /** How a file differs from its record; `undefined` if it does not. */
 export async function differenceOf(store, { name, bytes, sha256 }, check) {
-  // A record is not trusted: a name in it must not lead out of the folder.
-  const base = String(name).replace(/^.*[/\\]/s, '')
-  const found = check === 'sha256' ? await store.hashOf(base) : await store.sizeOf(base)
+  const found = check === 'sha256' ? await store.hashOf(name, bytes) : await store.sizeOf(name)
   if (found === undefined) return 'it is missing'
   if (found.bytes !== bytes) return `it has ${found.bytes} bytes, but its record says ${bytes}`
   if (found.sha256 !== undefined && found.sha256 !== sha256)

@@ -28,6 +28,7 @@ import { openInput } from './store/store.mjs'
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
  * @property {import('./store/local-store.mjs').LocalStore} [store] `undefined` for a dry run
+ * @property {import('./store/allowed.mjs').Allowed} [allowed] what a worker may read
  * @property {number} [threads]
  * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
  *   if it is not limited
@@ -43,7 +44,8 @@ import { openInput } from './store/store.mjs'
  * @returns {Promise<object>} its record
  */
 export async function doShard({ shard, parts, job, base }, context) {
-  const { tokenizer, content, ids, store, threads, memory, shards, onProgress } = context
+  const { tokenizer, content, ids, store, allowed, threads, memory, shards, onProgress } = context
+  const origin = { base, allowed }
   const started = Date.now()
   const stats = new Stats()
   const input = createHash('sha256')
@@ -62,20 +64,21 @@ export async function doShard({ shard, parts, job, base }, context) {
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
     },
+    skippedRows: () => stats.skipped.rows,
     onDamage: () => {
       isDamaged = true
     },
     memory,
   }
   const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
-  const batches = documentsOf(parts, base, content, hooks)
+  const batches = documentsOf(parts, origin, content, hooks)
   const files =
     store === undefined
       ? []
       : await writeFiles(shard, parts, { encoder, batches, content, store, onSkip: hooks.onSkip })
   if (store === undefined) await encoder.count(batches, hooks.onSkip)
   report()
-  const sha256 = isDamaged ? await hashOfInputs(parts, base, content) : input.digest('hex')
+  const sha256 = isDamaged ? await hashOfInputs(parts, origin, content) : input.digest('hex')
   const record = {
     shard,
     planned: parts[0].shard,
@@ -145,16 +148,16 @@ function atPlace(place, failure) {
  * so that the shard has to be processed again.
  *
  * @param {ShardJob} request
- * @param {{ store: import('./store/local-store.mjs').LocalStore, check: 'sha256' | 'size', content:
+ * @param {{ store: import('./store/local-store.mjs').LocalStore, allowed?:
+ *   import('./store/allowed.mjs').Allowed, check: 'sha256' | 'size', content:
  *   import('./options.mjs').Content }} how `check`: how files are compared with the record
  * @throws if an input has changed since the shard was done
  */
-export async function doneRecord({ shard, parts, job, base }, { store, check, content }) {
+export async function doneRecord({ shard, parts, job, base }, { store, allowed, check, content }) {
   const record = await readRecord(store, shard)
-  if (record === undefined || record.job !== job || record.shard !== shard || !Array.isArray(record.files))
-    return undefined
+  if (record === undefined || record.job !== job) return undefined
   for (const file of record.files) if ((await differenceOf(store, file, check)) !== undefined) return undefined
-  await checkInputs(record, parts, base, content)
+  await checkInputs(record, parts, { base, allowed }, content)
   return record
 }
 
@@ -162,12 +165,12 @@ export async function doneRecord({ shard, parts, job, base }, { store, check, co
  * Throws if the inputs of a shard have changed. They are read again if one of them was written to
  * after the shard was started.
  */
-async function checkInputs(record, parts, base, content) {
+async function checkInputs(record, parts, origin, content) {
   const started = Date.parse(record.started)
   let isOlder = true
-  for (const part of parts) isOlder &&= await withInput(part, base, async ({ mtime }) => mtime < started)
+  for (const part of parts) isOlder &&= await withInput(part, origin, async ({ mtime }) => mtime < started)
   if (isOlder) return
-  const sha256 = await hashOfInputs(parts, base, content)
+  const sha256 = await hashOfInputs(parts, origin, content)
   if (sha256 === record.input.sha256) return
   const names = parts.length === 1 ? parts[0].path : `${parts[0].path} or another input of ${stemOf(record.shard)}`
   throw inputChanged(names, `the SHA-256 of what was read was ${record.input.sha256} and is ${sha256}`)
@@ -177,11 +180,11 @@ async function checkInputs(record, parts, base, content) {
  * The SHA-256 of the inputs of a shard, in the order in which `documentsOf` reads them. Damaged
  * inputs are hashed to their end.
  */
-async function hashOfInputs(parts, base, content) {
+async function hashOfInputs(parts, origin, content) {
   const hash = createHash('sha256')
   const onRead = (chunk) => hash.update(chunk)
   for (const part of parts) {
-    await withInput(part, base, async (input) => {
+    await withInput(part, origin, async (input) => {
       if (part.rows === 'parquet') {
         const { hashTable } = await import('./table.mjs')
         try {
@@ -196,8 +199,8 @@ async function hashOfInputs(parts, base, content) {
   return hash.digest('hex')
 }
 
-async function withInput({ path: file, start }, base, work) {
-  const input = await openInput(file, base, start)
+async function withInput({ path: file, start }, origin, work) {
+  const input = await openInput(file, origin, start)
   try {
     return await work(input)
   } finally {

@@ -8,10 +8,19 @@ import { createHash } from 'node:crypto'
 
 import { Failure } from '../files/failure.mjs'
 import { isTable } from '../files/magic.mjs'
-import { checkCodec, checkEncoding, parquetCompressors, startOf } from '../files/parquet-codecs.mjs'
+import {
+  ROW_BYTES,
+  VALUE_BYTES,
+  checkCodec,
+  checkEncoding,
+  checkSizes,
+  parquetCompressors,
+  startOf,
+} from '../files/parquet-codecs.mjs'
 import { checkPackages } from '../files/parquet.mjs'
 import { Ratio } from '../files/ratio.mjs'
 import { valueAt } from '../files/rows.mjs'
+import { checkThrift } from '../files/thrift-guard.mjs'
 import { inputChanged } from './errors.mjs'
 
 /** Maximum size in bytes of the metadata at the end of a file. */
@@ -35,10 +44,13 @@ async function decoded(work) {
   try {
     return await work()
   } catch (failure) {
-    if (typeof failure?.code === 'string' && failure.code.startsWith('ERR_TOKENLANE_')) throw failure
-    throw damaged(failure.message)
+    throw asDamage(failure)
   }
 }
+
+/** The failure for an error of hyparquet, or of code that uses damaged metadata. */
+const asDamage = (failure) =>
+  typeof failure?.code === 'string' && failure.code.startsWith('ERR_TOKENLANE_') ? failure : damaged(failure?.message)
 
 /** The metadata at the end of a file. */
 async function metadataOf(input) {
@@ -51,7 +63,12 @@ async function metadataOf(input) {
   if (length > MAX_FOOTER_BYTES)
     throw new Failure('PARQUET', `its metadata has ${length} bytes, and the limit is ${MAX_FOOTER_BYTES}`)
   const footer = await exactly(input, input.size - length - 8, length + 8)
-  return decoded(() => parquetMetadata(footer, { geoparquet: false }))
+  return decoded(() => {
+    checkThrift(footer)
+    const metadata = parquetMetadata(footer, { geoparquet: false })
+    checkSizes(metadata, input.size)
+    return metadata
+  })
 }
 
 /** Reads `length` bytes, no fewer. */
@@ -75,12 +92,17 @@ const groupStart = ({ columns }) =>
  * @returns {Promise<{ end: number, weight: number }[]>}
  */
 export async function rowGroups(input) {
-  const groups = (await metadataOf(input)).row_groups.filter(({ num_rows }) => num_rows > 0)
+  const metadata = await metadataOf(input)
+  return decoded(() => piecesOf(metadata, input.size))
+}
+
+function piecesOf({ row_groups }, size) {
+  const groups = row_groups.filter(({ num_rows }) => num_rows > 0)
   const weight = ({ total_byte_size }) => Math.max(1, Number(total_byte_size))
   const starts = groups.map(groupStart)
-  if (!starts.every((start, index) => start < input.size && (index === 0 || start > starts[index - 1])))
-    return groups.length === 0 ? [] : [{ end: input.size, weight: groups.reduce((sum, one) => sum + weight(one), 0) }]
-  return groups.map((group, index) => ({ end: starts[index + 1] ?? input.size, weight: weight(group) }))
+  if (!starts.every((start, index) => start < size && (index === 0 || start > starts[index - 1])))
+    return groups.length === 0 ? [] : [{ end: size, weight: groups.reduce((sum, one) => sum + weight(one), 0) }]
+  return groups.map((group, index) => ({ end: starts[index + 1] ?? size, weight: weight(group) }))
 }
 
 /**
@@ -103,15 +125,20 @@ export async function rowGroups(input) {
  * @param {import('./options.mjs').Content} content
  * @param {(hashed: Buffer, bytes: number) => void} onRead receives the numbers of bytes while they
  *   are read, and a hash of each column at the end of its row group
+ * @param {Ratio} ratio the limit of what is decompressed
  * @returns {AsyncGenerator<TableRow[]>}
  */
-export async function* tableRows(part, input, content, onRead) {
-  const table = new Table(input, await metadataOf(input), new Ratio(content.maxRatio), onRead)
-  await table.load()
-  let first = 0
-  for (const group of table.metadata.row_groups) {
-    if (isIn(part, group)) yield* groupRows(table, group, first, part.path, content)
-    first += Number(group.num_rows)
+export async function* tableRows(part, input, content, onRead, ratio) {
+  try {
+    const table = new Table(input, await metadataOf(input), ratio, onRead)
+    await table.load()
+    let first = 0
+    for (const group of table.metadata.row_groups) {
+      if (isIn(part, group)) yield* groupRows(table, group, first, part.path, content)
+      first += Number(group.num_rows)
+    }
+  } catch (failure) {
+    throw asDamage(failure)
   }
 }
 
@@ -140,7 +167,7 @@ const isIn = ({ start, end }, group) => {
 
 /** Yields the rows of a row group. */
 async function* groupRows(table, group, first, path, content) {
-  const texts = table.values(group, content.field)
+  const texts = table.values(group, content.field, ROW_BYTES)
   const others = [content.idField, content.groupBy].map((field) =>
     field === undefined ? undefined : new Values(table.values(group, field)),
   )
@@ -256,11 +283,12 @@ class Table {
   }
 
   /**
-   * Yields the values of a field in a row group, some at a time.
+   * Yields the values of a field in a row group, some at a time. Each row counts as `rowBytes` in
+   * the limit of decompressed bytes.
    *
    * @returns {AsyncGenerator<any[]>}
    */
-  async *values(group, field) {
+  async *values(group, field, rowBytes = 0) {
     const chunks = this.chunksOf(group, field)
     for (const chunk of chunks) this.#check(chunk, group)
     const tree = this.#lib.parquetSchema(this.metadata)
@@ -269,6 +297,7 @@ class Table {
     let rows = 0
     for await (const values of isPlain ? this.#pages(chunks[0], [tree, top]) : this.#whole(group, field, chunks)) {
       rows += values.length
+      this.ratio.make(values.length * rowBytes)
       yield values
     }
     if (rows !== Number(group.num_rows)) throw damaged('a column has another number of values than the row group')
@@ -327,6 +356,7 @@ class Table {
         `a page has ${size} bytes and ${page.num_values} values, and the limits are ${MAX_BYTES} and ${MAX_VALUES}: write it with smaller pages`,
       )
     }
+    this.ratio.make(page.num_values * VALUE_BYTES)
     if (chunk.codec === 'UNCOMPRESSED') this.ratio.read(packed)
     else if (chunk.codec === 'SNAPPY') {
       this.ratio.read(packed)
@@ -349,6 +379,7 @@ class Table {
       const { bytes } = window
       const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), offset: 0 }
       try {
+        checkThrift(bytes)
         const value = this.#lib.parquetHeader(reader)
         if (reader.offset <= bytes.length) return { value, length: reader.offset }
       } catch (failure) {

@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { packError } from './errors.mjs'
 import { openTokenizer } from './open-tokenizer.mjs'
 import { doShard, doneRecord } from './shard.mjs'
+import { Allowed } from './store/allowed.mjs'
 import { openStore } from './store/store.mjs'
 
 /** Minimum time in milliseconds between two messages about progress. */
@@ -41,11 +42,16 @@ class RowMemory {
   }
 }
 
+// Messages to the main thread have no stacks, and recording them takes most of the time of a row
+// that is skipped.
+Error.stackTraceLimit = 0
+
 const memory = new RowMemory()
-const { source, content, ids, output, threads, check, running } = workerData
+const { source, content, ids, output, allowedPlaces, threads, check, running } = workerData
 const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)
 const tokenizer = await openTokenizer(source)
-const store = output === undefined ? undefined : await openStore(output)
+const allowed = allowedPlaces === undefined ? undefined : new Allowed(allowedPlaces)
+const store = output === undefined ? undefined : await openStore(output, allowed)
 
 parentPort.on('message', async ({ request, isReserved }) => {
   if (isReserved) return memory.granted()
@@ -57,8 +63,8 @@ parentPort.on('message', async ({ request, isReserved }) => {
     parentPort.postMessage({ progress })
   }
   try {
-    const found = store === undefined ? undefined : await doneRecord(request, { store, check, content })
-    const context = { tokenizer, content, ids, store, threads, memory, shards, onProgress }
+    const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, check, content })
+    const context = { tokenizer, content, ids, store, allowed, threads, memory, shards, onProgress }
     const record = found ?? (await doShard(request, context))
     parentPort.postMessage({ record, isNew: found === undefined })
   } catch (failure) {

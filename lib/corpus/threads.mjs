@@ -3,11 +3,17 @@
 import { Worker } from 'node:worker_threads'
 
 import { ByteBudget } from './byte-budget.mjs'
-import { unpackError } from './errors.mjs'
+import { error, unpackError } from './errors.mjs'
 
 const THREAD = new URL('./thread.mjs', import.meta.url)
 
 const threadEnded = () => new Error('a thread of the job ended')
+
+/** The failure for an error that ended a thread. The process continues. */
+const ofThread = (/** @type {any} */ failure) =>
+  failure?.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? error('ERR_TOKENLANE_OUT_OF_MEMORY', 'the values of this shard do not fit into the memory of a thread')
+    : failure
 
 export class Threads {
   #data
@@ -98,12 +104,12 @@ class ShardThread {
     this.#worker = new Worker(THREAD, { workerData: data, execArgv: [] })
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once('message', resolve)
-      this.#worker.once('error', reject)
+      this.#worker.once('error', (failure) => reject(ofThread(failure)))
       this.#worker.once('exit', () => reject(threadEnded()))
     })
     this.#ready.catch(() => {})
     this.#worker.on('message', (message) => this.#receive(message))
-    this.#worker.on('error', (failure) => this.#reject(failure))
+    this.#worker.on('error', (failure) => this.#reject(ofThread(failure)))
     this.#worker.on('exit', () => {
       this.#isAlive = false
       budget.release(this)

@@ -1,7 +1,6 @@
 // Finds the tokenizer of a job, once, and identifies it by the SHA-256 of its file.
 
 import { createHash } from 'node:crypto'
-import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +12,7 @@ import { error, typeError, unsupported } from './errors.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
-const { readRegular } = require('../regular-file.js')
+const { openRegular, readRegular } = require('../regular-file.js')
 
 /** Loaded on first use: most tokenizers are encodings or files. */
 const later = {
@@ -56,7 +55,17 @@ const USUAL_TOKENS = {
  * @returns {Promise<TokenizerSource>}
  */
 export async function findTokenizer(name, encoding) {
-  const source = sourceOf(name, encoding)
+  return identify(name, sourceOf(name, encoding))
+}
+
+/**
+ * Finds the file of a source, and its SHA-256.
+ *
+ * @param {string} name for messages
+ * @param {ReturnType<typeof sourceOf>} source
+ * @returns {Promise<TokenizerSource>}
+ */
+export async function identify(name, source) {
   if (source.repository !== undefined) {
     const { pretrainedFile } = require('../hub/pretrained.js')
     const { pretrainedOptions } = require('../hub/options.js')
@@ -90,7 +99,8 @@ async function wholeFile(name, place) {
 async function sha256Of(file) {
   const hash = createHash('sha256')
   try {
-    for await (const chunk of fs.createReadStream(file, { highWaterMark: READ_BYTES })) hash.update(chunk)
+    const handle = await openRegular(file)
+    for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
   } catch (failure) {
     throw fileFailure(file, failure)
   }

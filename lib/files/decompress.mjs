@@ -6,7 +6,7 @@ import zlib from 'node:zlib'
 
 import { Failure } from './failure.mjs'
 import { codecOf } from './magic.mjs'
-import { MAX_RATIO, Ratio } from './ratio.mjs'
+import { Ratio } from './ratio.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
 /**
@@ -15,12 +15,17 @@ import { ZstdGuard } from './zstd-guard.mjs'
  */
 const SLICE_BYTES = 1 << 14
 
-/** Yields the decompressed bytes of chunks. */
-export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
+/**
+ * Yields the decompressed bytes of chunks.
+ *
+ * @param {AsyncIterable<Buffer>} chunks
+ * @param {Ratio} [ratio] the limit
+ */
+export async function* decompressed(chunks, ratio = new Ratio()) {
   const { head, all } = await peek(chunks[Symbol.asyncIterator](), 4)
   const codec = codecOf(head)
-  if (codec === 'gzip') yield* gunzip(all, new Ratio(maxRatio))
-  else if (codec === 'zstd') yield* unzstd(all, new Ratio(maxRatio))
+  if (codec === 'gzip') yield* gunzip(all, ratio)
+  else if (codec === 'zstd') yield* unzstd(all, ratio)
   else yield* all
 }
 

@@ -28,9 +28,12 @@ const REASONS = {
   ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is not a folder'],
 }
 
-/** Returns a Failure with a plain message for an error of the file system. */
+/**
+ * Returns a Failure with a plain message for an error of the file system. Errors that have a code
+ * of tokenlane stay as they are.
+ */
 export function fileFailure(name, error) {
-  if (error instanceof Failure) return error
+  if (error.code?.startsWith?.('ERR_TOKENLANE_')) return error
   const [code, reason] = REASONS[error.code] ?? ['FILE', error.message]
   return new Failure(code, `${name}: ${reason}`, { cause: error })
 }

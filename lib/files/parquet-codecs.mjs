@@ -59,3 +59,24 @@ export const startOf = ({ dictionary_page_offset, data_page_offset }) =>
   Number(
     dictionary_page_offset && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
   )
+
+/**
+ * Throws if the columns have more bytes than the file. Row groups that share pages could otherwise
+ * make a small file as expensive as a large one.
+ *
+ * @param {import('hyparquet').FileMetaData} metadata
+ * @param {number} size of the file
+ */
+export function checkSizes({ row_groups }, size) {
+  let sum = 0
+  for (const { columns } of row_groups)
+    for (const { meta_data } of columns) sum += Math.max(0, Number(meta_data?.total_compressed_size ?? 0))
+  if (sum > size) throw new Failure('PARQUET', 'it is damaged: its columns have more bytes than the file')
+}
+
+/**
+ * What a row counts in the limit of decompressed bytes, besides its text, and what a value of
+ * another column counts: a few bytes of a page can stand for millions of them.
+ */
+export const ROW_BYTES = 32
+export const VALUE_BYTES = 8

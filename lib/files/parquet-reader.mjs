@@ -5,7 +5,7 @@
 import fs from 'node:fs'
 
 import { Failure } from './failure.mjs'
-import { checkCodec, checkEncoding, parquetCompressors, startOf } from './parquet-codecs.mjs'
+import { ROW_BYTES, checkCodec, checkEncoding, checkSizes, parquetCompressors, startOf } from './parquet-codecs.mjs'
 import { Ratio } from './ratio.mjs'
 import { valueAt } from './rows.mjs'
 
@@ -73,6 +73,7 @@ process.disconnect()
 
 async function main() {
   const metadata = await parquetMetadataAsync(file)
+  checkSizes(metadata, size)
   const { text, kept, columns } = columnsOf(metadata.schema)
   process.send({ schema: Object.fromEntries(kept.map((column) => [column, subtree(metadata.schema, column)])) })
   let rowStart = 0
@@ -172,7 +173,7 @@ async function send(rows, text, kept, group) {
   for (let row = 0; row < rows.length; row++) {
     const value = valueAt({ [text]: rows[row][text] }, field)
     const length = typeof value === 'string' || value instanceof Uint8Array ? value.length : 0
-    ratio.make(length)
+    ratio.make(Math.max(length, ROW_BYTES))
     units += length
     if (units < BATCH_UNITS && row + 1 - from < BATCH_ROWS && row + 1 < rows.length) continue
     const batch = rows.slice(from, row + 1)

@@ -16,7 +16,8 @@ export class Ratio {
   #read = 0
   #made = 0
 
-  constructor(most) {
+  /** @param {number} [most] decompressed bytes per compressed byte */
+  constructor(most = MAX_RATIO) {
     this.#most = most
   }
 

@@ -10,12 +10,37 @@ export const MAX_JSON = 16 << 20
 /** Default limit of a file that is one row. */
 export const MAX_WHOLE = 256 << 20
 
+/** Maximum number of names in the path of a field. */
+const MAX_FIELD_NAMES = 32
+/** Maximum length of the path of a field. */
+const MAX_FIELD_LENGTH = 1024
+
+/** Why a path cannot be that of a field, for messages; `undefined` if it can. */
+export function fieldProblem(path) {
+  if (path.length <= MAX_FIELD_LENGTH && path.split('.').length <= MAX_FIELD_NAMES) return undefined
+  return `a path of at most ${MAX_FIELD_NAMES} names and ${MAX_FIELD_LENGTH} characters`
+}
+
+/** For a path, the names of its start: `a`, `a.b` and `a.b.c` of `a.b.c`, each with the rest. */
+const starts = /** @type {Map<string, { name: string, rest: string }[]>} */ (new Map())
+/** Maximum number of paths whose starts are kept. */
+const MAX_KEPT_PATHS = 256
+
+function startsOf(path) {
+  const known = starts.get(path)
+  if (known !== undefined) return known
+  const made = []
+  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1))
+    made.push({ name: path.slice(0, dot), rest: path.slice(dot + 1) })
+  if (starts.size >= MAX_KEPT_PATHS) starts.clear()
+  starts.set(path, made)
+  return made
+}
+
 /** Returns the value at a dotted path. A field whose name has dots takes precedence. */
 export function valueAt(value, path) {
   if (value === null || typeof value !== 'object') return undefined
   if (Object.hasOwn(value, path)) return value[path]
-  const parts = path.split('.')
-  const cut = parts.findIndex((_, index) => index > 0 && Object.hasOwn(value, parts.slice(0, index).join('.')))
-  if (cut === -1) return undefined
-  return valueAt(value[parts.slice(0, cut).join('.')], parts.slice(cut).join('.'))
+  const start = startsOf(path).find(({ name }) => Object.hasOwn(value, name))
+  return start === undefined ? undefined : valueAt(value[start.name], start.rest)
 }

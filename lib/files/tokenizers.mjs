@@ -51,13 +51,19 @@ export function sourceOf(name, encoding) {
   if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
   const bundled = encodingOf(name)
   if (bundled !== undefined) return { encoding: bundled }
-  const [, repository, revision] = REPOSITORY.exec(name) ?? []
-  if (repository !== undefined) return { repository, revision }
+  const onHub = repositoryOf(name)
+  if (onHub !== undefined) return onHub
   const known = `the encodings are ${encodings().join(', ')}`
   throw new Failure(
     'UNKNOWN_TOKENIZER',
     `there is no tokenizer '${name}': it is neither a file, an encoding, a model of OpenAI nor OWNER/NAME on the Hugging Face Hub (${known})`,
   )
+}
+
+/** Returns the repository of the hub that a name stands for; `undefined` if it is no such name. */
+export function repositoryOf(name) {
+  const [, repository, revision] = REPOSITORY.exec(name) ?? []
+  return repository === undefined ? undefined : { repository, revision }
 }
 
 /** Returns the files of a tokenizer that is loaded from a file or a folder. */

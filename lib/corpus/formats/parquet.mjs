@@ -5,10 +5,13 @@
 import fs from 'node:fs'
 
 import { checkPackages } from '../../files/parquet.mjs'
+import { unsupported } from '../errors.mjs'
 
 /** A row group ends when it has this many ids or rows. */
 const MAX_GROUP_IDS = 1 << 19
 const MAX_GROUP_ROWS = 100_000
+/** Maximum number of ids of a row. V8 ends the process at an array of twice this length. */
+const MAX_ROW_IDS = 2 ** 26
 
 /** The schema elements of a list. */
 const list = (name, element) => [
@@ -35,6 +38,11 @@ export function parquetWriterVersion() {
   checkPackages('hyparquet-writer', 'hyparquet')
   const file = new URL('../package.json', import.meta.resolve('hyparquet-writer'))
   return `hyparquet-writer ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`
+}
+
+function checkLength(ids) {
+  if (ids > MAX_ROW_IDS)
+    throw unsupported(`a row of Parquet has at most ${MAX_ROW_IDS} ids: choose another format, maxTokens or pack`)
 }
 
 export class ParquetWriter {
@@ -78,7 +86,10 @@ export class ParquetWriter {
       if (this.#pack === undefined) {
         /** @type {number[]} */
         const ids = []
-        for (const piece of pieces) for (const id of piece) ids.push(id)
+        for (const piece of pieces) {
+          checkLength(ids.length + piece.length)
+          for (const id of piece) ids.push(id)
+        }
         await this.#add({ id: documents[index].id, ids })
       } else await this.#packed(pieces, documents[index])
       index += 1
@@ -99,6 +110,7 @@ export class ParquetWriter {
       for (let from = 0; from < ids.length; ) {
         const row = this.#row
         const count = Math.min(ids.length - from, this.#pack - row.ids.length)
+        checkLength(row.ids.length + count)
         if (isStart) {
           row.starts.push(row.ids.length)
           row.documents.push(id)

@@ -14,12 +14,13 @@ import { error } from '../errors.mjs'
 import { planSlices } from '../plan.mjs'
 import { Progress } from '../progress.mjs'
 import { permutation } from '../shuffle.mjs'
+import { isObject, isSize, isText } from '../values.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
 
 /** Number of jobs that are added at once. */
 const JOBS_PER_BATCH = 500
-/** How often a shard is tried, and the delay before it is tried again. */
-const ATTEMPTS = 3
+/** How often a job is tried, and the delay before it is tried again. */
+export const ATTEMPTS = 3
 const BACKOFF = { type: 'exponential', delay: 1000 }
 /** Number of finished jobs that stay in the queue for inspection. */
 const MAX_FINISHED_JOBS = 10_000
@@ -186,12 +187,12 @@ class Planner {
     events.on('completed', wake)
     events.on('failed', wake)
     const shardOf = ({ jobId }) => (jobId.startsWith(`${this.#parentId(run)}-`) ? jobId : undefined)
-    events.on('progress', (event) => shardOf(event) && progress.update(event.jobId, event.data))
+    events.on('progress', (event) => shardOf(event) && isReport(event.data) && progress.update(event.jobId, event.data))
     events.on('completed', (event) => {
       const value = shardOf(event) && valueOf(event.returnvalue)
       if (value === undefined) return
       progress.end(event.jobId, value)
-      onEvent({ event: 'shard', ...value })
+      onEvent({ ...value, event: 'shard' })
     })
     events.on('failed', (event) => {
       if (shardOf(event) === undefined) return
@@ -234,11 +235,19 @@ class Planner {
   }
 }
 
-/** The result in an event of BullMQ: an object, or its JSON. */
+/** The result in an event of BullMQ, an object or its JSON; `undefined` for anything else. */
 function valueOf(text) {
-  const value = typeof text === 'string' ? JSON.parse(text) : text
-  return typeof value === 'object' && value !== null ? value : undefined
+  try {
+    const value = typeof text === 'string' ? JSON.parse(text) : text
+    return isReport(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
+
+/** Whether a value has the sums of a shard, as workers report them. */
+const isReport = (value) =>
+  isObject(value) && isText(value.host, 255) && [value.documents, value.tokens, value.bytes].every(isSize)
 
 /** Resolves after a time, or when one of the signals aborts. */
 const pause = (milliseconds, ...signals) =>

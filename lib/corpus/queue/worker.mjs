@@ -1,32 +1,22 @@
-// A worker takes shards from a queue and processes them with the threads of this machine.
+// A worker takes shards from a queue and processes them with the threads of this machine
+// (jobs.mjs).
 //
-// The data of a job is not trusted. The output, the inputs and a tokenizer's file must be below the
-// allowed folders after links are resolved. The options are checked like those of a caller. The
-// tokenizer must have the SHA-256 that the job names.
+// What is in the queue is not trusted. A job that cannot succeed fails at once and is not given to
+// another worker.
 
-import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
-import path from 'node:path'
 
-import { fileFailure } from '../../files/failure.mjs'
-import { error, otherJob, wrongType, wrongValue } from '../errors.mjs'
-import { parquetWriterVersion } from '../formats/parquet.mjs'
-import { readJob } from '../job-file.mjs'
-import { PLAN } from '../layout.mjs'
-import { writeManifest } from '../manifest.mjs'
-import { checkContent, checkOptions, queueName } from '../options.mjs'
-import { readSlice } from '../plan.mjs'
-import { stemOf } from '../record.mjs'
-import { checkKey, folderAddress, isAddress, isBelow } from '../store/address.mjs'
-import { openStore } from '../store/store.mjs'
-import { Threads } from '../threads.mjs'
-import { findTokenizer } from '../tokenizer.mjs'
+import { wrongType, wrongValue } from '../errors.mjs'
+import { checkOptions, queueName } from '../options.mjs'
+import { Allowed, realPlace } from '../store/allowed.mjs'
+import { isSize } from '../values.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
+import { Jobs, checkData, isPermanent } from './jobs.mjs'
+import { ATTEMPTS } from './planner.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown } = require('../../options.js')
-const VERSION = require('../../../package.json').version
 
 /** The names of the options. */
 const NAMES = [
@@ -50,8 +40,8 @@ const PROGRESS_INTERVAL_MS = 1000
 const QUIET_MS = 5000
 /** Time in milliseconds between two looks whether there are shards. */
 const POLL_MS = 100
-/** Number of jobs whose threads are kept. */
-const MAX_JOBS = 2
+/** Maximum length of the message of a failed job, which is stored in Redis. */
+const MAX_MESSAGE_LENGTH = 2000
 
 /**
  * Starts a worker.
@@ -90,19 +80,9 @@ function checkWorkerOptions(options) {
     onEvent,
     concurrency,
     threads,
-    allow: folders.map(realFolder),
+    allowed: new Allowed(folders.map(realPlace)),
     lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
     grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
-  }
-}
-
-/** The real path or the address of an allowed folder. */
-function realFolder(folder) {
-  if (isAddress(folder)) return folderAddress(folder)
-  try {
-    return fs.realpathSync(folder)
-  } catch (failure) {
-    throw fileFailure(folder, failure)
   }
 }
 
@@ -117,8 +97,7 @@ class CorpusWorker {
   #options
   #bullmq
   #worker
-  /** @type {Map<string, Promise<Job>>} */
-  #jobs = new Map()
+  #jobs
   #isClosing = false
   #isReturning = false
   /** Number of jobs in progress. */
@@ -131,6 +110,7 @@ class CorpusWorker {
   constructor(bullmq, connection, options) {
     this.#bullmq = bullmq
     this.#options = options
+    this.#jobs = new Jobs(options)
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#fail = reject
@@ -171,7 +151,7 @@ class CorpusWorker {
         await Promise.race([this.#worker.disconnect(), pause(QUIET_MS)])
     } finally {
       clearTimeout(timer)
-      await this.#endThreads()
+      await this.#jobs.end()
     }
     this.#resolve(undefined)
     return undefined
@@ -188,14 +168,7 @@ class CorpusWorker {
 
   #returnShards() {
     this.#isReturning = true
-    return this.#endThreads()
-  }
-
-  async #endThreads() {
-    for (const known of this.#jobs.values()) {
-      const job = await known.catch(() => undefined)
-      await job?.end()
-    }
+    return this.#jobs.end()
   }
 
   async #counted(job, token) {
@@ -208,16 +181,10 @@ class CorpusWorker {
   }
 
   async #process(job, token) {
-    const { onEvent } = this.#options
     try {
-      const { data } = job
-      checkData(data)
-      if (data.tokenlane !== VERSION) {
-        const message = `the job is one of tokenlane ${data.tokenlane}, but this worker is ${VERSION}: install the same version on all machines`
-        throw Object.assign(otherJob(message), { isFatal: true })
-      }
-      if (job.name === 'manifest') return await this.#manifest(job)
-      return await this.#shard(job)
+      checkData(job.name, job.data)
+      await this.#jobs.checkVersion(job.data)
+      return await (job.name === 'manifest' ? this.#manifest(job) : this.#shard(job))
     } catch (failure) {
       if (this.#isReturning || failure.isFatal) {
         // Another worker takes the job at once. This attempt does not count.
@@ -225,18 +192,21 @@ class CorpusWorker {
         if (failure.isFatal) this.#stop(failure)
         throw new this.#bullmq.WaitingError()
       }
-      onEvent({
-        event: 'failed',
-        shard: job.data?.shard,
-        attempt: job.attemptsMade + 1,
-        code: failure.code,
-        message: failure.message,
-      })
-      throw Object.assign(
-        new Error(failure.code === undefined ? failure.message : `${failure.message} (${failure.code})`),
-        { stack: '' },
-      )
+      throw this.#failed(job, failure)
     }
+  }
+
+  /** Reports a failure. Returns the error that BullMQ stores. */
+  #failed(job, failure) {
+    const { code, message } = failure
+    const shard = isSize(job.data?.shard) ? job.data.shard : undefined
+    const attempt = job.attemptsMade + 1
+    const short = String(message).slice(0, MAX_MESSAGE_LENGTH)
+    this.#options.onEvent({ event: 'failed', shard, attempt, code, message: short })
+    // The number of attempts that the job asks for is not trusted either.
+    const isLast = isPermanent(failure) || attempt >= ATTEMPTS || failure instanceof this.#bullmq.UnrecoverableError
+    const ErrorOfJob = isLast ? this.#bullmq.UnrecoverableError : Error
+    return Object.assign(new ErrorOfJob(code === undefined ? short : `${short} (${code})`), { stack: '' })
   }
 
   /** Ends the worker with an error, which `done` rejects with. */
@@ -246,17 +216,11 @@ class CorpusWorker {
     this.#fail(failure)
     // Not awaited, because closing waits for the current job, which called this.
     const closed = this.#worker.close()
-    closed.finally(() => this.#endThreads()).catch(() => {})
+    closed.finally(() => this.#jobs.end()).catch(() => {})
   }
 
   /** Processes a shard. */
   async #shard(job) {
-    const { id, output, base, shard, from, to } = job.data
-    const known = await this.#job(id, output, base)
-    // The plan itself may be a link.
-    allowed(known.store.where(PLAN), known.allow)
-    const parts = await readSlice(known.store, from, to)
-    for (const part of parts) allowed(placeIn(base, part.path), known.allow)
     let last = performance.now()
     const host = os.hostname()
     const onProgress = (progress) => {
@@ -264,149 +228,19 @@ class CorpusWorker {
       last = performance.now()
       job.updateProgress({ host, ...progress }).catch(() => {})
     }
-    const { record, isNew } = await known.run({ shard, parts, job: id, base }, onProgress)
-    const { documents, tokens, skipped, seconds: taken } = record
-    const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)
-    const result = { shard, isNew, documents, tokens, bytes, skipped: skipped.rows, seconds: taken, host }
+    const result = await this.#jobs.shard(job.data, onProgress)
     this.#options.onEvent({ event: 'shard', ...result })
     return result
   }
 
   /** Writes the manifest. */
   async #manifest(job) {
-    const { id, output, base } = job.data
-    const known = await this.#job(id, output, base)
     const { ignored = 0 } = await job.getDependenciesCount({ ignored: true })
     if (ignored > 0) throw new this.#bullmq.UnrecoverableError(`${ignored} shards failed`)
-    const totals = await writeManifest(known.store, known.job)
-    await known.store.finish()
-    this.#options.onEvent({ event: 'manifest', id, ...totals.toJSON() })
+    const totals = await this.#jobs.manifest(job.data)
+    this.#options.onEvent({ event: 'manifest', id: job.data.id, ...totals.toJSON() })
     return undefined
   }
-
-  /**
-   * The corpus job that a BullMQ job belongs to. It is kept, with threads that loaded the
-   * tokenizer.
-   */
-  #job(id, output, base) {
-    const key = JSON.stringify([id, output, base])
-    let known = this.#jobs.get(key)
-    this.#jobs.delete(key)
-    known ??= Job.open(id, output, base, this.#options)
-    this.#jobs.set(key, known)
-    known.catch(() => this.#jobs.delete(key))
-    this.#forgetOldest()
-    return known
-  }
-
-  #forgetOldest() {
-    for (const [key, known] of this.#jobs) {
-      if (this.#jobs.size <= MAX_JOBS) return
-      this.#jobs.delete(key)
-      known.then((job) => job.endWhenIdle()).catch(() => {})
-    }
-  }
 }
-
-/** A corpus job that a worker has opened, with its threads. */
-class Job {
-  /** The shards in progress. */
-  #running = new Set()
-
-  constructor({ job, store, allow, threads }) {
-    this.job = job
-    this.store = store
-    this.allow = allow
-    this.threads = threads
-  }
-
-  async run(request, onProgress) {
-    this.#running.add(request.shard)
-    try {
-      return await this.threads.run(request, onProgress)
-    } finally {
-      this.#running.delete(request.shard)
-    }
-  }
-
-  static async open(id, output, base, { allow, allowHub, concurrency, threads }) {
-    const folder = allowed(output, allow)
-    const store = await openStore(folder)
-    const job = await readJob(store)
-    if (job === undefined || job.id !== id)
-      throw otherJob(`${output} holds ${job === undefined ? 'no job' : 'another job'}`)
-    const content = JSON.parse(JSON.stringify(checkContent(job.options)))
-    const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
-    if (job.options.writer !== writer)
-      throw otherJob(`the job writes Parquet files with ${job.options.writer}, but this worker has ${writer}`)
-    const { name, kind, encoding, sha256, bos, eos } = job.tokenizer
-    if (kind === 'hub' && !allowHub)
-      throw otherJob(
-        `the job uses ${name} of the Hugging Face Hub, but this worker does not allow that: set allowHub (--allow-hub)`,
-      )
-    const found =
-      kind === 'file'
-        ? await findTokenizer(allowed(path.resolve(base, name), allow), encoding)
-        : await findTokenizer(kind === 'hub' ? name : encoding)
-    if (found.kind !== kind || found.sha256 !== sha256)
-      throw otherJob(`the tokenizer ${name} has the SHA-256 ${found.sha256} here, but ${sha256} in the job`)
-    await store.prepare()
-    const data = { source: found, content, ids: { bos, eos }, output: folder, threads, check: 'sha256' }
-    return new Job({ job, store, allow, threads: new Threads(data, concurrency) })
-  }
-
-  async end() {
-    const stems = [...this.#running].map(stemOf)
-    await this.threads.end()
-    await this.store.abandon(stems)
-  }
-
-  async endWhenIdle() {
-    await this.threads.idle()
-    await this.end()
-  }
-}
-
-/**
- * The real path or the address of a file or folder. Throws if it is not below an allowed folder.
- */
-function allowed(place, allow) {
-  if (isAddress(place)) {
-    checkKey(place)
-    if (allow.some((folder) => isAddress(folder) && isBelow(place, folder))) return place
-    throw notAllowed(place)
-  }
-  let real
-  try {
-    real = fs.realpathSync(place)
-  } catch (failure) {
-    throw fileFailure(place, failure)
-  }
-  const isInside = allow.some(
-    (folder) =>
-      !isAddress(folder) &&
-      (real === folder || real.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep)),
-  )
-  if (isInside) return real
-  throw notAllowed(place)
-}
-
-const notAllowed = (place) =>
-  error('ERR_TOKENLANE_CORPUS_NOT_ALLOWED', `${place} is not below a folder that this worker allows (--allow)`)
-
-/** The path or the address of an input of a plan. */
-const placeIn = (base, name) => (isAddress(name) ? name : path.resolve(base, name))
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds, false))
-
-/** Throws if the data of a BullMQ job is not that of a corpus job. */
-function checkData(data) {
-  const isText = [data?.id, data?.tokenlane, data?.output, data?.base].every((value) => typeof value === 'string')
-  const isPlace =
-    data?.shard === undefined ||
-    [data.shard, data.from, data.to].every((value) => Number.isSafeInteger(value) && value >= 0)
-  const isOutput = isText && (path.isAbsolute(data.output) || isAddress(data.output))
-  if (!isOutput || !isPlace || !path.isAbsolute(data.base)) {
-    throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is not a job of tokenlane')
-  }
-}

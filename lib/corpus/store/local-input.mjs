@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { fileFailure } from '../../files/failure.mjs'
 import { inputChanged } from '../errors.mjs'
 import { CHUNK_BYTES, Input } from './input.mjs'
+import { readFully } from './read.mjs'
 
 const { openRegular } = createRequire(import.meta.url)('../../regular-file.js')
 
@@ -20,11 +21,12 @@ export class LocalInput extends Input {
 
   /**
    * @param {string} path the path as the user named it
-   * @param {string} [base] the folder that it is relative to
+   * @param {import('./allowed.mjs').Origin} [origin]
    */
-  static async open(path, base = '') {
+  static async open(path, { base = '', allowed } = {}) {
+    const place = resolve(base, path)
     try {
-      const handle = await openRegular(resolve(base, path))
+      const handle = await (allowed === undefined ? openRegular(place, { name: path }) : allowed.openFile(place))
       return new LocalInput(path, handle, await handle.stat())
     } catch (failure) {
       throw fileFailure(path, failure)
@@ -32,17 +34,11 @@ export class LocalInput extends Input {
   }
 
   async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
-    let done = 0
     try {
-      while (done < length) {
-        const { bytesRead } = await this.#handle.read(buffer, done, length - done, position + done)
-        if (bytesRead === 0) break
-        done += bytesRead
-      }
+      return buffer.subarray(0, await readFully(this.#handle, buffer, length, position))
     } catch (failure) {
       throw fileFailure(this.path, failure)
     }
-    return buffer.subarray(0, done)
   }
 
   /**

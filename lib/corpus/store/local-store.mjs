@@ -1,23 +1,61 @@
 // An output folder on disk.
 
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
-import readline from 'node:readline'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
 import { otherJob } from '../errors.mjs'
-import { PartFile, hashOf, syncFolder, writeWhole } from './part-file.mjs'
+import { textLines } from '../text-lines.mjs'
+import { PartFile, syncFolder, writeWhole } from './part-file.mjs'
+import { readFully } from './read.mjs'
+
+const { openRegular, tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
+
+/** Number of bytes of a file that are read at once. */
+const READ_BYTES = 1 << 20
 
 export class LocalStore {
+  /** The folder as it was opened, if a worker opened it. */
+  #folder = /** @type {import('./allowed.mjs').Folder | undefined} */ (undefined)
+  #allowed = /** @type {import('./allowed.mjs').Allowed | undefined} */ (undefined)
+
   /** @param {string} place the path of the folder */
   constructor(place) {
     this.place = place
   }
 
+  /**
+   * Opens an existing folder for a worker. The caller closes the store.
+   *
+   * @param {string} place
+   * @param {import('./allowed.mjs').Allowed} allowed
+   */
+  static async open(place, allowed) {
+    const store = new LocalStore(place)
+    store.#folder = await allowed.openFolder(place)
+    store.#allowed = allowed
+    return store
+  }
+
+  async close() {
+    await this.#folder?.close()
+  }
+
   /** Where a file is, for messages. */
   where(name) {
     return path.join(this.place, name)
+  }
+
+  /** The path by which the system finds a file. */
+  #path(name = '.') {
+    return path.join(this.#folder?.path ?? this.place, name)
+  }
+
+  #partOptions(name) {
+    return { shown: this.where(name), allowed: this.#allowed }
   }
 
   /** The folder that inputs must not be in. */
@@ -28,28 +66,29 @@ export class LocalStore {
   /** Creates the folder, and removes unfinished files of processes that ended. */
   async prepare() {
     try {
-      await fs.promises.mkdir(this.place, { recursive: true })
+      // The folder of a worker exists, and only its descriptor is known to be allowed.
+      if (this.#folder === undefined) await fs.promises.mkdir(this.place, { recursive: true })
     } catch (failure) {
       throw failure.code === 'EEXIST' || failure.code === 'ENOTDIR'
         ? otherJob(`the output ${this.place} is not a folder: name one that is empty or does not exist`)
         : fileFailure(this.place, failure)
     }
-    removeDeadParts(this.place)
+    removeDeadParts(this.#path())
   }
 
   /** The names in the folder. */
   names() {
-    return fs.promises.readdir(this.place)
+    return fs.promises.readdir(this.#path())
   }
 
   /** Creates a file that gets its name when it is complete. */
   create(name) {
-    return PartFile.create(this.where(name))
+    return PartFile.create(this.#path(name), this.#partOptions(name))
   }
 
   /** Writes a small file completely or not at all. */
   writeWhole(name, text) {
-    return writeWhole(this.where(name), text)
+    return writeWhole(this.#path(name), text, this.#partOptions(name))
   }
 
   /** A path for a file that `publish` renames later. */
@@ -64,71 +103,78 @@ export class LocalStore {
     return this.where(name)
   }
 
-  /** The text of a small file; `undefined` if it does not exist. */
-  async readText(name) {
-    return this.#ifThere(name, () => fs.promises.readFile(this.where(name), 'utf8'))
+  /**
+   * The text of a file of at most `limit` bytes; `undefined` if it does not exist.
+   *
+   * @returns {Promise<string | undefined>}
+   */
+  readText(name, limit) {
+    return this.#withFile(name, async (handle, size) => {
+      if (size > limit) throw tooLarge(this.where(name), limit)
+      return (await readUpTo(handle, 0, size)).toString()
+    })
   }
 
-  /** The bytes of a file from one position to another. */
+  /** The bytes of a file from one position to another; fewer at its end. */
   async readRange(name, from, to) {
-    const found = await this.#ifThere(name, async () => {
-      const handle = await fs.promises.open(this.where(name))
-      try {
-        const buffer = Buffer.alloc(to - from)
-        const { bytesRead } = await handle.read(buffer, 0, to - from, from)
-        return buffer.subarray(0, bytesRead)
-      } finally {
-        await handle.close()
-      }
-    })
+    const found = await this.#withFile(name, (handle, size) =>
+      readUpTo(handle, from, Math.max(from, Math.min(to, size))),
+    )
     return found ?? Buffer.alloc(0)
   }
 
   /** The first and the last bytes of a file; `undefined` if it does not exist. */
-  async ends(name, length) {
-    return this.#ifThere(name, async () => {
-      const handle = await fs.promises.open(this.where(name))
-      try {
-        const { size } = await handle.stat()
-        const count = Math.min(size, length)
-        const [start, end] = [Buffer.alloc(count), Buffer.alloc(count)]
-        await handle.read(start, 0, count, 0)
-        await handle.read(end, 0, count, size - count)
-        return { start, end }
-      } finally {
-        await handle.close()
-      }
+  ends(name, length) {
+    return this.#withFile(name, async (handle, size) => {
+      const count = Math.min(size, length)
+      return { start: await readUpTo(handle, 0, count), end: await readUpTo(handle, size - count, size) }
     })
   }
 
-  /** The lines of a file. */
+  /** The lines of a text file. */
   async *lines(name) {
+    const handle = await this.#open(name)
     try {
-      const handle = await fs.promises.open(this.where(name))
-      yield* readline.createInterface({ input: handle.createReadStream(), crlfDelay: Infinity })
+      yield* textLines(chunksOf(handle, (await handle.stat()).size), this.where(name))
     } catch (failure) {
-      throw failure.syscall === undefined ? failure : fileFailure(this.where(name), failure)
+      throw fileFailure(this.where(name), failure)
+    } finally {
+      await handle.close()
     }
   }
 
-  /** The size and the SHA-256 of a file; `undefined` if it does not exist. */
-  hashOf(name) {
-    return hashOf(this.where(name))
+  /**
+   * The size and the SHA-256 of a file; `undefined` if it does not exist. A file that has another
+   * size than `expected` is not read.
+   *
+   * @returns {Promise<{ bytes: number, sha256?: string } | undefined>}
+   */
+  hashOf(name, expected = undefined) {
+    return this.#withFile(name, async (handle, size) => {
+      if (expected !== undefined && expected !== size) return { bytes: size }
+      const hash = createHash('sha256')
+      let bytes = 0
+      for await (const chunk of chunksOf(handle, size)) {
+        hash.update(chunk)
+        bytes += chunk.length
+      }
+      return { bytes, sha256: hash.digest('hex') }
+    })
   }
 
   /** The size of a file; `undefined` if it does not exist. */
-  async sizeOf(name) {
-    return this.#ifThere(name, async () => ({ bytes: (await fs.promises.stat(this.where(name))).size }))
+  sizeOf(name) {
+    return this.#withFile(name, async (_handle, bytes) => ({ bytes }))
   }
 
   /** Makes the names of new files durable. */
   sync() {
-    return syncFolder(this.place)
+    return syncFolder(this.#path())
   }
 
   /** Removes the unfinished files of this process. */
   removeOwn() {
-    removeOwnParts(this.place)
+    removeOwnParts(this.#path())
   }
 
   /** Removes the unfinished files of shards whose threads were ended. */
@@ -138,15 +184,50 @@ export class LocalStore {
 
   /** Called when all shards are done. Removes what killed workers of this machine left. */
   async finish() {
-    removeDeadParts(this.place)
+    removeDeadParts(this.#path())
   }
 
-  async #ifThere(name, work) {
+  /** Opens a file, which must be a regular one. */
+  async #open(name) {
+    const [place, shown] = [this.#path(name), this.where(name)]
     try {
-      return await work()
+      return await (this.#allowed?.openFile(place, shown) ?? openRegular(place, { name: shown }))
     } catch (failure) {
-      if (failure.code === 'ENOENT') return undefined
-      throw fileFailure(this.where(name), failure)
+      throw fileFailure(shown, failure)
     }
+  }
+
+  /** Calls `work` with an open file and its size. Returns `undefined` if there is no such file. */
+  async #withFile(name, work) {
+    let handle
+    try {
+      handle = await this.#open(name)
+    } catch (failure) {
+      if (failure.code === 'ERR_TOKENLANE_FILE_NOT_FOUND') return undefined
+      throw failure
+    }
+    try {
+      return await work(handle, (await handle.stat()).size)
+    } catch (failure) {
+      throw fileFailure(this.where(name), failure)
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+async function readUpTo(handle, from, to) {
+  const buffer = Buffer.allocUnsafeSlow(to - from)
+  return buffer.subarray(0, await readFully(handle, buffer, to - from, from))
+}
+
+/** Yields the first `size` bytes of a file. A chunk is valid until the next one is requested. */
+async function* chunksOf(handle, size) {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
+  for (let at = 0; at < size; ) {
+    const count = await readFully(handle, buffer, Math.min(READ_BYTES, size - at), at)
+    if (count === 0) return
+    at += count
+    yield buffer.subarray(0, count)
   }
 }

@@ -9,13 +9,22 @@ import { threadId } from 'node:worker_threads'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf } from '../../files/parts.mjs'
+import { readFully, writeFully } from './read.mjs'
 
 /** Number of bytes that are read back at once. */
 const READ_BYTES = 1 << 20
 
+/**
+ * @typedef {object} PartOptions
+ * @property {string} [shown] the path in messages, if it is not the one that is opened
+ * @property {import('./allowed.mjs').Allowed} [allowed] what a worker may write to
+ */
+
 /** A file that gets its name when it is complete. */
 export class PartFile {
   #place
+  #shown
+  #allowed
   #part
   #handle
   #size = 0
@@ -24,20 +33,35 @@ export class PartFile {
   /** The hash of all bytes so far; `undefined` if the file is read back at the end. */
   #hash = /** @type {import('node:crypto').Hash | undefined} */ (undefined)
 
-  /** @param {string} place the final path */
-  constructor(place, part, handle) {
+  /**
+   * @param {string} place the final path
+   * @param {PartOptions} options
+   */
+  constructor(place, part, handle, options) {
     this.#place = place
+    this.#shown = options.shown ?? place
+    this.#allowed = options.allowed
     this.#part = part
     this.#handle = handle
   }
 
-  static async create(place) {
+  /**
+   * @param {string} place the final path
+   * @param {PartOptions} [options]
+   */
+  static async create(place, options = {}) {
+    const { shown = place, allowed } = options
     // Each thread of a process numbers its own parts, so the name has the number of the thread.
     const part = partOf(`${place}.${threadId}`)
     try {
-      return new this(place, part, await fs.promises.open(part, 'wx+'))
+      const file = new this(place, part, await fs.promises.open(part, 'wx+'), options)
+      await allowed?.check(file.#handle, part, shown).catch(async (failure) => {
+        await file.discard()
+        throw failure
+      })
+      return file
     } catch (failure) {
-      throw fileFailure(place, failure)
+      throw fileFailure(shown, failure)
     }
   }
 
@@ -98,13 +122,8 @@ export class PartFile {
   /** Reads bytes back, into a new buffer or into the start of a given one. */
   async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
     await this.#writing
-    await this.#try(async () => {
-      for (let done = 0; done < length; ) {
-        const { bytesRead } = await this.#handle.read(buffer, done, length - done, position + done)
-        if (bytesRead === 0) throw new Error(`${this.#part} ends before byte ${position + length}`)
-        done += bytesRead
-      }
-    })
+    const found = await this.#try(() => readFully(this.#handle, buffer, length, position))
+    if (found < length) throw new Error(`${this.#part} ends before byte ${position + length}`)
     return buffer.subarray(0, length)
   }
 
@@ -121,7 +140,7 @@ export class PartFile {
     try {
       return fs.readSync(this.#handle.fd, buffer, done, buffer.length - done, position + done)
     } catch (failure) {
-      throw fileFailure(this.#place, failure)
+      throw fileFailure(this.#shown, failure)
     }
   }
 
@@ -148,6 +167,7 @@ export class PartFile {
 
   /** Gives the completed file its name. */
   async rename() {
+    await this.#allowed?.checkFolder(path.dirname(this.#place), this.#shown)
     await this.#try(() => fs.promises.rename(this.#part, this.#place))
   }
 
@@ -159,25 +179,27 @@ export class PartFile {
   }
 
   async #all(bytes, position) {
-    await this.#try(async () => {
-      for (let done = 0; done < bytes.length; ) {
-        done += (await this.#handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten
-      }
-    })
+    await this.#try(() => writeFully(this.#handle, bytes, position))
   }
 
   async #try(action) {
     try {
       return await action()
     } catch (failure) {
-      throw failure.syscall === undefined ? failure : fileFailure(this.#place, failure)
+      throw failure.syscall === undefined ? failure : fileFailure(this.#shown, failure)
     }
   }
 }
 
-/** Writes a small file completely or not at all, even if the power fails. */
-export async function writeWhole(place, text) {
-  const file = await PartFile.create(place)
+/**
+ * Writes a small file completely or not at all, even if the power fails.
+ *
+ * @param {string} place
+ * @param {string} text
+ * @param {PartOptions} [options]
+ */
+export async function writeWhole(place, text, options) {
+  const file = await PartFile.create(place, options)
   try {
     await file.write(Buffer.from(text))
     await file.complete()
@@ -200,20 +222,4 @@ export async function syncFolder(folder) {
   } finally {
     await handle?.close()
   }
-}
-
-/** The SHA-256 and the size of a file; `undefined` if it does not exist. */
-export async function hashOf(place) {
-  const hash = createHash('sha256')
-  let bytes = 0
-  try {
-    for await (const chunk of fs.createReadStream(place, { highWaterMark: READ_BYTES })) {
-      hash.update(chunk)
-      bytes += chunk.length
-    }
-  } catch (failure) {
-    if (failure.code === 'ENOENT') return undefined
-    throw fileFailure(place, failure)
-  }
-  return { bytes, sha256: hash.digest('hex') }
 }

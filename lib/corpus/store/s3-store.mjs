@@ -3,18 +3,21 @@
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import readline from 'node:readline'
 import { Readable } from 'node:stream'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
 import { error } from '../errors.mjs'
+import { textLines } from '../text-lines.mjs'
 import { folderAddress, partsOf } from './address.mjs'
 import { PartFile } from './part-file.mjs'
 import { range, send, sendIfThere, upload } from './s3-client.mjs'
 import { S3Input } from './s3-input.mjs'
+
+const { tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
 
 /** Minimum size in bytes of a part of an upload, and the maximum number of parts of an object. */
 const MIN_PART_BYTES = 8 << 20
@@ -138,9 +141,10 @@ export class S3Store {
     }
   }
 
-  async readText(name) {
+  async readText(name, limit) {
     const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
     if (found === undefined) return undefined
+    if (!(found.ContentLength <= limit)) throw tooLarge(this.where(name), limit)
     return (await range(this.#object(name, found), 0, found.ContentLength)).toString()
   }
 
@@ -159,12 +163,13 @@ export class S3Store {
 
   async *lines(name) {
     const input = await S3Input.open(this.where(name))
-    yield* readline.createInterface({ input: Readable.from(input.chunks(0, input.size)), crlfDelay: Infinity })
+    yield* textLines(input.chunks(0, input.size), this.where(name))
   }
 
-  async hashOf(name) {
+  async hashOf(name, expected = undefined) {
     const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
     if (found === undefined) return undefined
+    if (expected !== undefined && expected !== found.ContentLength) return { bytes: found.ContentLength }
     const input = await S3Input.open(this.where(name))
     const hash = createHash('sha256')
     for await (const chunk of input.chunks(0, input.size)) hash.update(chunk)
@@ -177,6 +182,8 @@ export class S3Store {
   }
 
   async sync() {}
+
+  async close() {}
 
   /** Removes the unfinished files of this process from this machine's disk. */
   removeOwn() {

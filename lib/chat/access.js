@@ -45,16 +45,7 @@ function formatOf(object, name) {
   if (name === 'format') return (args, kwargs) => run(object, args, kwargs)
   return (args) => {
     if (args.length !== 1 || !(args[0] instanceof Dict)) throw new TemplateError('format_map takes one mapping')
-    return run(
-      object,
-      [],
-      new Map(
-        args[0]
-          .items()
-          .filter(([key]) => isText(key))
-          .map(([key, value]) => [plain(key), value]),
-      ),
-    )
+    return run(object, [], args[0])
   }
 }
 

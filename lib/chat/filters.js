@@ -62,7 +62,7 @@ function replace(value, old, by, most) {
 
 function format(value, args, kwargs) {
   if (args.length > 0 && kwargs.size > 0) throw new TemplateError('format takes values or names of values, not both')
-  return percent(softText(value), kwargs.size > 0 ? new Dict(kwargs) : Tuple.from(args))
+  return percent(softText(value), kwargs.size > 0 ? kwargs : Tuple.from(args))
 }
 
 function truncate(value, size, killWords, end, leeway) {

@@ -40,7 +40,7 @@ function dict(args, kwargs) {
       result.set(key, value)
     }
   }
-  for (const [key, value] of kwargs) result.set(key, value)
+  for (const [key, value] of kwargs.entries()) result.set(key, value)
   return result
 }
 

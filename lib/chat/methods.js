@@ -29,7 +29,7 @@ const {
   tuple,
 } = require('./values.js')
 
-const NO_KEYWORDS = new Map()
+const NO_KEYWORDS = new Dict()
 
 const method = (names, defaults, run) => (self, args, kwargs) => run(self, ...bind(names, defaults, args, kwargs))
 /** A method whose arguments have no names in Python. */

@@ -163,6 +163,12 @@ class Dict {
     return this.#values.has(keyForm(key))
   }
 
+  delete(key) {
+    const form = keyForm(key)
+    this.#values.delete(form)
+    this.#keys.delete(form)
+  }
+
   *entries() {
     for (const [form, value] of this.#values) yield [this.#keys.get(form) ?? form, value]
   }
@@ -348,6 +354,7 @@ module.exports = {
   keyForm,
   kind,
   length,
+  listOf,
   numberOf,
   plain,
   textLength,

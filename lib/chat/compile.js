@@ -11,7 +11,7 @@ const { Loop } = require('./loop.js')
 const { Output } = require('./output.js')
 const { parse } = require('./parser.js')
 const { quoted, str } = require('./print.js')
-const { Context, Scope, enter, getter, leave, setter } = require('./scope.js')
+const { Context, Scope, enter, getter, leave, reader, setter } = require('./scope.js')
 const { Frame, Locals, readsFirst } = require('./symbols.js')
 const { Dict, Generator, Namespace, Range, TemplateError, Tuple, Undefined, isTrue, items, kind } = require('./values.js')
 
@@ -100,7 +100,7 @@ const STATEMENTS = {
       out.write(data),
 
   Output({ value }, frame) {
-    const evaluate = charged(value, frame)
+    const evaluate = charged(value, frame, { isOutput: true })
     return (scope, out) => out.write(str(evaluate(scope)))
   },
 
@@ -188,11 +188,11 @@ const STATEMENTS = {
     const inner = new Frame(new Locals())
     inner.blocks = frame.blocks.set(name, inner)
     const run = root(body, inner)
-    const seen = isScoped ? Array.from(frame.stored(), (one) => [one, getter(one, frame)]) : []
+    const seen = isScoped ? Array.from(frame.stored(), (one) => [one, reader(frame.variable(one))]) : []
     return (scope, out) => {
       if (isRequired) throw new TemplateError(`the required block ${name} is not filled`)
       if (!isScoped) return run(scope.context, out)
-      const values = seen.map(([one, get]) => [one, get(scope)]).filter(([, value]) => !(value instanceof Undefined))
+      const values = seen.map(([one, get]) => [one, get(scope)]).filter(([, value]) => value !== undefined)
       return run(scope.context.derived(values), out)
     }
   },

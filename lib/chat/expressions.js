@@ -13,15 +13,16 @@ const { str } = require('./print.js')
 const { getter } = require('./scope.js')
 const { tests } = require('./tests.js')
 const text = require('./text.js')
-const { Dict, TemplateError, Tuple, Undefined, isTrue, isText, items, kind, plain } = require('./values.js')
+const { Dict, Range, TemplateError, Tuple, Undefined, View } = require('./values.js')
+const { isNumber, isText, isTrue, items, kind, plain } = require('./values.js')
 
 const NO_KEYWORDS = new Dict()
 const STEPS_PER_NODE = 1
 const STEPS_PER_KEYWORD = 4
 
 /** Like `expression`, for a whole expression of a statement. Charges each of its nodes. */
-function charged(node, frame) {
-  const evaluate = expression(node, frame)
+function charged(node, frame, { isOutput = false } = {}) {
+  const evaluate = isOutput && hasConstantSlice(node) ? folded(node, frame, () => true) : expression(node, frame)
   const steps = STEPS_PER_NODE * node.size
   return (scope) => {
     spend(steps)
@@ -30,7 +31,53 @@ function charged(node, frame) {
 }
 
 function expression(node, frame) {
+  if (frame.isConstant === undefined && hasConstantSlice(node)) return folded(node, frame, isWritable)
   return EXPRESSIONS[node.type](node, frame)
+}
+
+/** Filters that jinja2 does not evaluate when it compiles a template. */
+const AT_RUN_TIME = ['map', 'reject', 'rejectattr', 'select', 'selectattr']
+
+/**
+ * Whether an expression has slices and no variables or calls. jinja2 evaluates it when it compiles
+ * the template, where a slice of a value that has none is undefined, and not an error.
+ */
+function hasConstantSlice(node) {
+  node.slices ??= slicesIn(node)
+  return node.slices > 0
+}
+
+/** The number of slices in a constant expression; -1 for others. */
+function slicesIn({ type, name, children }) {
+  if (type === 'Name' || type === 'Call' || (type === 'Filter' && AT_RUN_TIME.includes(name))) return -1
+  let slices = type === 'SliceOf' ? 1 : 0
+  for (const child of children) {
+    child.slices ??= slicesIn(child)
+    if (child.slices < 0) return -1
+    slices += child.slices
+  }
+  return slices
+}
+
+/** A constant expression. jinja2 only uses the value that it has found if `isKept` holds for it. */
+function folded(node, frame, isKept) {
+  const [early, late] = [true, false].map((isConstant) => {
+    frame.isConstant = isConstant
+    return EXPRESSIONS[node.type](node, frame)
+  })
+  frame.isConstant = undefined
+  return (scope) => {
+    const value = early(scope)
+    return isKept(value) ? value : late(scope)
+  }
+}
+
+/** Values that jinja2 can write into the code of a compiled template. */
+function isWritable(value) {
+  spend(1)
+  if (Array.isArray(value)) return !(value instanceof View) && value.every(isWritable)
+  if (value instanceof Dict) return value.values().every(isWritable)
+  return value === null || isText(value) || isNumber(value) || value instanceof Range
 }
 
 const list = (nodes, frame) => {
@@ -75,10 +122,11 @@ const EXPRESSIONS = {
   SliceOf({ object, key }, frame) {
     const owner = expression(object, frame)
     const parts = key.parts.map((part) => part && expression(part, frame))
+    const { isConstant } = frame
     return (scope) => {
       const whole = owner(scope)
       const [start, stop, step] = [0, 1, 2].map((i) => parts[i]?.(scope) ?? null)
-      return getSlice(whole, start, stop, step)
+      return getSlice(whole, start, stop, step, isConstant)
     }
   },
 

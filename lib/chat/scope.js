@@ -119,4 +119,4 @@ function leave(frame) {
   }
 }
 
-module.exports = { Context, Scope, enter, getter, leave, setter }
+module.exports = { Context, Scope, enter, getter, leave, reader, setter }

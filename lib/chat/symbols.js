@@ -163,6 +163,8 @@ class Frame extends Symbols {
   isTop = false
   /** Whether the defaults of parameters are being compiled, which may read later parameters. */
   isDefining = false
+  /** @type {boolean | undefined} whether a constant expression is compiled as jinja2 evaluates it early */
+  isConstant = undefined
 
   constructor(locals, parent = undefined) {
     super(parent)

@@ -203,10 +203,8 @@ def case_of(rng, mentions):
 
 
 def render(source, case):
-    """The text that apply_chat_template returns. It drops message fields that are None."""
-    chat = [{name: value for name, value in message.items() if value is not None} for message in case["messages"]]
     given = {"tools": case.get("tools"), "documents": case.get("documents"), "add_generation_prompt": case["add_generation_prompt"]}
-    return chat_template_utils.render_jinja_template([chat], chat_template=source, **given, **case["variables"])[0][0]
+    return chat_template_utils.render_jinja_template([case["messages"]], chat_template=source, **given, **case["variables"])[0][0]
 
 
 def main():

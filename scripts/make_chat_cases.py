@@ -87,7 +87,7 @@ def template_cases():
 
 
 def random_cases():
-    for source in random_templates.templates(random.Random(20261125), 400, 1200):
+    for source in random_templates.templates(random.Random(20261125), 250, 700):
         try:
             yield [source, render_jinja_template([CHATS["turns"]], chat_template=source, **random_templates.VARIABLES)[0][0]]
         except Exception:
@@ -118,9 +118,9 @@ def main():
     tokenizer.save(str(FOLDER / "tokenizer.json"), pretty=False)
     cases = list(chat_cases(tokenizer))
     write("chats.json", {"styles": STYLES, "chats": CHATS, "cases": cases})
-    templates = [case for case in template_cases() if case[1] is None or " object at 0x" not in case[1]]
+    templates = [case for case in template_cases() if case[1] is None or " at 0x" not in case[1]]
     write("templates.json", {"variables": VARIABLES, "messages": CHATS["turns"], "cases": templates})
-    randoms = [case for case in random_cases() if case[1] is None or " object at 0x" not in case[1]]
+    randoms = [case for case in random_cases() if case[1] is None or " at 0x" not in case[1]]
     write("random-templates.json", {"variables": random_templates.VARIABLES, "messages": CHATS["turns"], "cases": randoms})
     write("clients.json", {"tools": TOOLS, "clients": CLIENTS, "cases": list(client_cases())})
     failed = [case for case in cases if "error" in case]

@@ -176,7 +176,7 @@ def main():
             case["text"] = render_jinja_template([case["messages"]], chat_template=source, **VARIABLES)[0][0]
         except Exception as error:
             case["error"] = f"{type(error).__name__}: {error}"[:200]
-        if " object at 0x" in case.get("text", ""):
+        if " at 0x" in case.get("text", ""):
             continue
         sources[str(at)] = source
         cases.append(case)

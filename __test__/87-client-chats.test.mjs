@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../index.mjs'
+import { GUIDE, parts, refusedList } from '../scripts/chat/refused.mjs'
 
 const require = createRequire(import.meta.url)
 const DATA = new URL('./testdata/chat/', import.meta.url)
@@ -110,10 +111,7 @@ test('null reasoning is none, and no reasoning is copied from it', () => {
     render(shown, {}, [message]),
     "{'thinking': 'Hm', 'role': 'assistant', 'reasoning_content': 'Hm', 'reasoning': 'Hm', 'content': ''}",
   )
-  assert.equal(
-    render(shown, {}, [{ role: 'assistant', thinking: null }]),
-    "{'role': 'assistant', 'thinking': None}",
-  )
+  assert.equal(render(shown, {}, [{ role: 'assistant', thinking: null }]), "{'role': 'assistant', 'thinking': None}")
   const options = { chatTemplate: '{{ messages[0].content }}', continueFinalMessage: true }
   assert.throws(() => tokenizer.applyChatTemplate([ASKS], options), { code: 'ERR_TOKENLANE_CHAT_REFUSED' })
 })
@@ -130,7 +128,10 @@ test('tokenlane/transformers passes null on, as @huggingface/transformers 4.3.1 
 test('null fields take no tokens in chats of OpenAI encodings and of gpt-oss', () => {
   const gpt4o = Tokenizer.forModelSync('gpt-4o')
   const oss = Tokenizer.forModelSync('gpt-oss-20b')
-  const bare = { role: 'assistant', tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }] }
+  const bare = {
+    role: 'assistant',
+    tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }],
+  }
   const nulls = { ...bare, content: null, refusal: null, audio: null, function_call: null, name: null }
   for (const chat of [gpt4o, oss]) {
     const options = chat === gpt4o ? { undocumented: 'estimate' } : {}
@@ -173,13 +174,14 @@ test('a name that a block sets is a variable of this block everywhere in it', ()
     '{% for y in l %}{% for z in l %}{{ x }}{% endfor %}{% set x = y %}{% endfor %}': '',
     '{% set x = 0 %}{% for y in l %}{% for z in l %}{{ x }}{% endfor %}{% set x = y %}{% endfor %}': '0000',
     // A macro sees the variables of its place when it is called.
-    '{% set n = namespace() %}{% for y in l %}{% macro m() %}{{ y }}{% endmacro %}{% if loop.first %}{% set n.m = m %}{% endif %}{{ n.m() }}{% endfor %}': '12',
+    '{% set n = namespace() %}{% for y in l %}{% macro m() %}{{ y }}{% endmacro %}{% if loop.first %}{% set n.m = m %}{% endif %}{{ n.m() }}{% endfor %}':
+      '12',
     // A block sees what was set before it, in no other block.
     '{% set x = 5 %}{% block a %}{{ x }}{% set x = 6 %}{{ x }}{% endblock %}{{ x }}': '565',
     '{% for x in l %}{% block a %}{{ x }}{% endblock a %}{% endfor %}': '11',
     '{% for x in l %}{% block a scoped %}{{ x }}{% endblock %}{% endfor %}': '12',
     // Elements of a loop are computed when they are reached.
-    "{% set n = namespace(go=true) %}{% for y in l if n.go %}{{ y }}{% set n.go = false %}{% endfor %}": '1',
+    '{% set n = namespace(go=true) %}{% for y in l if n.go %}{{ y }}{% set n.go = false %}{% endfor %}': '1',
     "{% for y in ['1', 'x']|map('float') %}{{ y }}{% break %}{% endfor %}": '1.0',
   }
   for (const [source, text] of Object.entries(cases)) assert.equal(render(source, x), text, source)
@@ -188,8 +190,8 @@ test('a name that a block sets is a variable of this block everywhere in it', ()
 test('small differences to Python that a user found', () => {
   const cases = {
     "{{ 'ΣΣ'.swapcase() }}": 'σς',
-    "{{ \"ΑΣ'Α ΑΣ' ΣΣ\".title() }}": "Ασ'Α Ας' Σς",
-    "{{ \"ΑΣ'Α\".swapcase() }}": "ασ'α",
+    '{{ "ΑΣ\'Α ΑΣ\' ΣΣ".title() }}': "Ασ'Α Ας' Σς",
+    '{{ "ΑΣ\'Α".swapcase() }}': "ασ'α",
     '{{ (2.0)[:2] }}': '',
     '{{ none[1:] is defined }}': 'False',
     "{{ [1]['x':]|default('d') }}": 'd',
@@ -200,7 +202,8 @@ test('small differences to Python that a user found', () => {
     "{{ {'a': 1, 'b': none, 'c': '<'}|xmlattr }}": ' a="1" c="&lt;"',
     '{{ 1500|filesizeformat }} {{ 1500|filesizeformat(true) }} {{ 1|filesizeformat }}': '1.5 kB 1.5 KiB 1 Byte',
     "{{ 'one two-three fourfive'|wordwrap(6) }}": 'one\ntwo-\nthree \nfourfi\nve',
-    '{% macro m() %}{% endmacro %}{{ m }}{% for x in [1, 2] %}{{ loop }}{% endfor %}': "<Macro 'm'><LoopContext 1/2><LoopContext 2/2>",
+    '{% macro m() %}{% endmacro %}{{ m }}{% for x in [1, 2] %}{{ loop }}{% endfor %}':
+      "<Macro 'm'><LoopContext 1/2><LoopContext 2/2>",
   }
   for (const [source, text] of Object.entries(cases)) assert.equal(render(source), text, source)
   for (const source of [
@@ -284,4 +287,9 @@ test('keys are equal as in Python, and keep the form in which they were set firs
     '{{ {2**53: 1}[2.0**53] }}{{ (2**53 + 1) in {2**53: 1} }}': '1False',
   }
   for (const [source, text] of Object.entries(cases)) assert.equal(render(source), text, source)
+})
+
+test('the guide lists what is refused of jinja2', () => {
+  const [, list] = parts(fs.readFileSync(GUIDE, 'utf8'))
+  assert.equal(list.trim(), refusedList().trim())
 })

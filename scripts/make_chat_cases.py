@@ -14,6 +14,8 @@ import random
 import tempfile
 from pathlib import Path
 
+from jinja2 import defaults, filters, parser, tests
+from markupsafe import Markup
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast, tokenization_utils_base
 from transformers.utils.chat_template_utils import render_jinja_template
@@ -23,8 +25,9 @@ from chat import random_templates
 from chat.expressions import EXPRESSIONS, TEMPLATES, VARIABLES, layouts
 from chat.templates import SPECIAL_TOKENS, STYLES
 
-# apply_chat_template of transformers 5.24 removes message fields that are None before it renders. Templates are written
-# for None, which versions up to 5.16 and @huggingface/transformers pass on, and so does tokenlane.
+# apply_chat_template of transformers 5.24 removes message fields that are None before it renders.
+# Templates are written for None, which versions up to 5.16 and @huggingface/transformers pass on,
+# and so does tokenlane.
 tokenization_utils_base._normalize_chat_messages = lambda messages: messages
 
 FOLDER = Path(__file__).parent.parent / "__test__" / "testdata" / "chat"
@@ -108,6 +111,18 @@ def client_cases():
             yield case
 
 
+def names_of_jinja():
+    """All that a template can name, for the list of what is refused (scripts/chat/refused.mjs)."""
+    values = {"'x'": "x", "('x'|safe)": Markup("x"), "1": 1, "1.5": 1.5, "[1]": [1], "(1,)": (1,), "{'a': 1}": {"a": 1}, "range(2)": range(2), "{}.keys()": {}.keys()}
+    return {
+        "statements": sorted(parser._statement_keywords | {"break", "continue", "generation", "filter", "call"}),
+        "filters": sorted(filters.FILTERS),
+        "tests": sorted(tests.TESTS),
+        "functions": sorted(defaults.DEFAULT_NAMESPACE),
+        "attributes": {written: [name for name in dir(value) if not name.startswith("_")] for written, value in values.items()},
+    }
+
+
 def write(name, value):
     (FOLDER / name).write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
@@ -122,6 +137,7 @@ def main():
     write("templates.json", {"variables": VARIABLES, "messages": CHATS["turns"], "cases": templates})
     randoms = [case for case in random_cases() if case[1] is None or " at 0x" not in case[1]]
     write("random-templates.json", {"variables": random_templates.VARIABLES, "messages": CHATS["turns"], "cases": randoms})
+    write("jinja.json", names_of_jinja())
     write("clients.json", {"tools": TOOLS, "clients": CLIENTS, "cases": list(client_cases())})
     failed = [case for case in cases if "error" in case]
     print(f"{len(cases)} chats, {len(failed)} of them errors; {len(templates)} templates")

@@ -13,7 +13,18 @@ const { parse } = require('./parser.js')
 const { quoted, str } = require('./print.js')
 const { Context, Scope, enter, getter, leave, reader, setter } = require('./scope.js')
 const { Frame, Locals, readsFirst } = require('./symbols.js')
-const { Dict, Generator, Namespace, Range, TemplateError, Tuple, Undefined, isTrue, items, kind } = require('./values.js')
+const {
+  Dict,
+  Generator,
+  Namespace,
+  Range,
+  TemplateError,
+  Tuple,
+  Undefined,
+  isTrue,
+  items,
+  kind,
+} = require('./values.js')
 
 const BREAK = Symbol('break')
 const CONTINUE = Symbol('continue')
@@ -364,9 +375,7 @@ function macro(name, { parameters, body }, outer) {
     words.forEach((word, i) => {
       if (scope.values[places[i]] !== undefined) return
       scope.values[places[i]] =
-        defaults[i] === undefined
-          ? new Undefined(`the argument '${word}' of ${what} is missing`)
-          : defaults[i](scope)
+        defaults[i] === undefined ? new Undefined(`the argument '${word}' of ${what} is missing`) : defaults[i](scope)
     })
     const out = new Output()
     deeper('macros', () => run(scope, out))

@@ -189,11 +189,7 @@ const FILTERS = {
   upper,
   urlencode: simple(urlEncode),
   wordcount: simple(wordCount),
-  wordwrap: filter(
-    ['width', 'break_long_words', 'wrapstring', 'break_on_hyphens'],
-    [79, true, null, true],
-    wordWrap,
-  ),
+  wordwrap: filter(['width', 'break_long_words', 'wrapstring', 'break_on_hyphens'], [79, true, null, true], wordWrap),
   xmlattr: filter(['autospace'], [true], xmlAttributes),
   ...listFilters({ filters: (name) => filters(name), tests }),
 }

@@ -22,7 +22,7 @@ class Loop {
   current
 
   /**
-   * `values` is a list, a range, or an iterator whose values are computed when they are read. `call`
+   * `values` is a list, a range, or an iterator whose values are computed late. `call`
    * renders the loop for other values. It is only defined in recursive loops.
    */
   constructor(values, depth, call) {

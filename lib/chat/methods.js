@@ -140,7 +140,12 @@ function translate(self, table) {
   const parts = characters(self).map((one) => {
     const code = one.codePointAt(0)
     spend(4)
-    const value = table instanceof Dict ? table.get(code) : isText(table) || Array.isArray(table) ? elementOf(table, code) : undefined
+    const value =
+      table instanceof Dict
+        ? table.get(code)
+        : isText(table) || Array.isArray(table)
+          ? elementOf(table, code)
+          : undefined
     if (value === undefined) return one
     if (value === null) return ''
     if (isText(value)) return plain(value)

@@ -28,7 +28,7 @@ const NEXT_TO_A_TEST = ['name', 'string', 'number', '(', '[', '{']
  * @property {boolean} [isInBrackets] whether the tuple may be empty
  */
 
-/** Parses the source of a template. Returns the statements of its body, and whether it has blocks. */
+/** Parses a template. Returns the statements of its body, and whether it has blocks. */
 function parse(source) {
   return new Parser(tokenize(source)).template()
 }

@@ -11,7 +11,7 @@ const STEPS_PER_HOP = 1 / 16
 const STEPS_PER_LOAD = 0.25
 const STEPS_PER_RESOLVED_NAME = 1
 
-/** The values that names of no frame have: those that the template set for its blocks, and others. */
+/** The values of names that no frame has: what the template set for its blocks, and others. */
 class Context {
   /** @param {Map<string, unknown>} values */
   constructor(values) {
@@ -69,7 +69,7 @@ function getter(name, frame) {
     spend(STEPS_PER_READ)
     const value = read(scope)
     if (value !== undefined) return value
-    // jinja2 does not check these, and writes the word "missing" for a variable of a loop that ended.
+    // jinja2 does not check these, and writes the word "missing" for a variable of an ended loop.
     if (isAssigned) throw new TemplateError(`the variable ${name} is not supported here`)
     spend(4)
     return new Undefined(`'${name}' is undefined`)
@@ -88,7 +88,9 @@ function setter(name, frame) {
 
 /** A function of the scope that loads the variables of a frame. */
 function enter(frame) {
-  const loads = Array.from(frame.loads, ([name, load]) => loadOf(name, load, frame)).filter((load) => load !== undefined)
+  const loads = Array.from(frame.loads, ([name, load]) => loadOf(name, load, frame)).filter(
+    (load) => load !== undefined,
+  )
   const steps = [...frame.loads.values()].reduce(
     (sum, load) => sum + (load === Load.RESOLVE ? STEPS_PER_RESOLVED_NAME : STEPS_PER_LOAD),
     0,

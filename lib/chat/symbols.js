@@ -136,7 +136,9 @@ class Symbols {
     this.read(first.test)
     this.#merge([
       this.branch((body) => body.visit(first.body)),
-      this.branch((elif) => others.forEach(({ test, body }) => elif.branches({ branches: [{ test, body }], otherwise: [] }))),
+      this.branch((elif) =>
+        others.forEach(({ test, body }) => elif.branches({ branches: [{ test, body }], otherwise: [] })),
+      ),
       this.branch((rest) => rest.visit(otherwise)),
     ])
   }
@@ -163,7 +165,11 @@ class Frame extends Symbols {
   isTop = false
   /** Whether the defaults of parameters are being compiled, which may read later parameters. */
   isDefining = false
-  /** @type {boolean | undefined} whether a constant expression is compiled as jinja2 evaluates it early */
+  /**
+   * Whether a constant expression is compiled as jinja2 evaluates it early. Undefined elsewhere.
+   *
+   * @type {boolean | undefined}
+   */
   isConstant = undefined
 
   constructor(locals, parent = undefined) {
@@ -250,7 +256,13 @@ const PARTS = {
   FilterBlock: ({ filters, body }) => [...body, ...filterParts(filters)],
   Generation: ({ body }) => body,
   If: ({ branches, otherwise }) => [...branches.flatMap(({ test, body }) => [test, ...body]), ...otherwise],
-  For: ({ target, iterable, test, body, otherwise }) => [target, iterable, ...body, ...otherwise, ...(test ? [test] : [])],
+  For: ({ target, iterable, test, body, otherwise }) => [
+    target,
+    iterable,
+    ...body,
+    ...otherwise,
+    ...(test ? [test] : []),
+  ],
   Macro: macroParts,
   CallBlock: (node) => [node.call, ...macroParts(node)],
   With: ({ values, body }) => [...values.map(({ target }) => target), ...values.map(({ value }) => value), ...body],

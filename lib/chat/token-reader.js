@@ -9,9 +9,11 @@ const { TemplateError } = require('./values.js')
 const MAX_NESTING = 100
 
 /**
- * A node of the tree. `children` are the nodes in an expression; other fields depend on the type.
+ * A node of the tree. `children` are the nodes in an expression. Other fields depend on the type.
  *
- * @typedef {{ type: string, children: Node[], depth: number, size: number } & Record<string, any>} Node
+ * @typedef {Record<string, any> & NodeShape} Node
+ *
+ * @typedef {{ type: string, children: Node[], depth: number, size: number }} NodeShape
  */
 
 class TokenReader {

@@ -77,7 +77,7 @@ class Wrapper {
     return written
   }
 
-  /** Where a long word is divided: behind its last hyphen in the line, or at the end of the line. */
+  /** Where a long word is divided: behind its last hyphen in the line, or at the line's end. */
   #end(start, room) {
     const hyphen = this.#breaksAtHyphens ? text.findLast(start, '-') : -1
     return hyphen > 0 && /[^-]/.test(start.slice(0, hyphen)) ? textLength(start.slice(0, hyphen)) + 1 : room

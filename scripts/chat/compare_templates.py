@@ -1,4 +1,6 @@
-"""Renders conversations with transformers, for every chat template of a folder: random ones, and those of clients.json.
+"""Renders conversations with transformers, for every chat template of a folder.
+
+The conversations are random, and those that record_clients.mjs recorded.
 
 The result is the input of compare_templates.mjs, which renders the same conversations with
 tokenlane. For maintainers; needs the virtual environment of scripts/make_chat_cases.py. The

@@ -1,7 +1,9 @@
-"""Random templates, rendered with jinja2 as transformers sets it up: variables in nested blocks, and expressions.
+"""Random templates, rendered with jinja2 as transformers sets it up.
 
-The result is the input of compare_templates.mjs, which renders the same templates with tokenlane. make_chat_cases.py
-records some of them for the tests. For maintainers; needs the virtual environment of scripts/make_chat_cases.py.
+They have variables in nested blocks, or expressions. The result is the input of
+compare_templates.mjs, which renders the same templates with tokenlane. make_chat_cases.py records
+some of them for the tests. For maintainers; needs the virtual environment of
+scripts/make_chat_cases.py.
 
     .cache/chat/bin/python scripts/chat/random_templates.py CASES.json [--count 4000] [--seed 1]
     node scripts/chat/compare_templates.mjs CASES.json

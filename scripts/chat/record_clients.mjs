@@ -2,7 +2,8 @@
 // each library runs with a `fetch` that answers like the API and keeps what was sent. For
 // maintainers; the result is the input of make_chat_cases.py and compare_templates.py.
 //
-//   cd FOLDER && npm install openai ai @ai-sdk/openai @langchain/openai @langchain/core @anthropic-ai/sdk zod@3
+//   cd FOLDER && npm install openai ai @ai-sdk/openai @langchain/openai @langchain/core \
+//     @anthropic-ai/sdk zod@3
 //   node scripts/chat/record_clients.mjs FOLDER > scripts/chat/clients.json
 
 import { createRequire } from 'node:module'
@@ -51,8 +52,20 @@ const said = (text) => ({
   status: 'completed',
   content: [{ type: 'output_text', text, annotations: [] }],
 })
-const reasoning = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: null }
-const called = (id, name, given) => ({ id: `fc_${id}`, type: 'function_call', call_id: id, name, arguments: given, status: 'completed' })
+const reasoning = {
+  id: 'rs_1',
+  type: 'reasoning',
+  summary: [{ type: 'summary_text', text: 'Hm.' }],
+  encrypted_content: null,
+}
+const called = (id, name, given) => ({
+  id: `fc_${id}`,
+  type: 'function_call',
+  call_id: id,
+  name,
+  arguments: given,
+  status: 'completed',
+})
 
 /** A fetch that gives these answers in turn, and keeps the bodies that were sent. */
 function api(answers) {
@@ -78,20 +91,43 @@ const user = { role: 'user', content: 'How is the weather?' }
   const { OpenAI } = await load('openai')
   const answers = {
     'one call': [{ tool_calls: [call('call_000001', 'get_weather', ASKED)] }, { content: 'Sunny.' }],
-    'two calls': [{ tool_calls: [call('call_000001', 'get_weather', ASKED), call('call_000002', 'now', '{}')] }, { content: 'Noon.' }],
+    'two calls': [
+      { tool_calls: [call('call_000001', 'get_weather', ASKED), call('call_000002', 'now', '{}')] },
+      { content: 'Noon.' },
+    ],
     'call of an old function': [{ function_call: { name: 'now', arguments: '{}' } }, { content: 'Noon.' }],
     refusal: [{ refusal: "I'm sorry, I cannot help with that." }, { content: '' }],
-    'audio answer': [{ audio: { id: 'audio_1', data: 'UklGRg==', expires_at: 1_764_000_000, transcript: 'Sunny.' } }, { content: 'Yes.' }],
-    'reasoning of DeepSeek': [{ content: 'Sunny.', reasoning_content: 'The user asks\nfor the weather.' }, { content: 'Yes.' }],
+    'audio answer': [
+      { audio: { id: 'audio_1', data: 'UklGRg==', expires_at: 1_764_000_000, transcript: 'Sunny.' } },
+      { content: 'Yes.' },
+    ],
+    'reasoning of DeepSeek': [
+      { content: 'Sunny.', reasoning_content: 'The user asks\nfor the weather.' },
+      { content: 'Yes.' },
+    ],
     'reasoning of OpenRouter': [
-      { content: 'Sunny.', reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: null }] },
+      {
+        content: 'Sunny.',
+        reasoning: 'Hm.',
+        reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: null }],
+      },
       { content: 'Yes.' },
     ],
     'nulls of vLLM': [
-      { content: 'Sunny.', tool_calls: [], function_call: null, audio: null, reasoning_content: null, annotations: null },
+      {
+        content: 'Sunny.',
+        tool_calls: [],
+        function_call: null,
+        audio: null,
+        reasoning_content: null,
+        annotations: null,
+      },
       { content: 'Yes.' },
     ],
-    'custom tool': [{ tool_calls: [{ id: 'call_000001', type: 'custom', custom: { name: 'sql', input: 'select 1' } }] }, { content: '1' }],
+    'custom tool': [
+      { tool_calls: [{ id: 'call_000001', type: 'custom', custom: { name: 'sql', input: 'select 1' } }] },
+      { content: '1' },
+    ],
   }
   for (const [name, [first, second]] of Object.entries(answers)) {
     const { sent, fetch } = api([completion(first), completion(second)])
@@ -99,7 +135,8 @@ const user = { role: 'user', content: 'How is the weather?' }
     const messages = [system, user]
     const { choices } = await client.chat.completions.create({ model: 'gpt-4o', messages })
     messages.push(choices[0].message)
-    for (const { id } of choices[0].message.tool_calls ?? []) messages.push({ role: 'tool', tool_call_id: id, content: '22 °C' })
+    for (const { id } of choices[0].message.tool_calls ?? [])
+      messages.push({ role: 'tool', tool_call_id: id, content: '22 °C' })
     if (choices[0].message.function_call) messages.push({ role: 'function', name: 'now', content: '12:00' })
     messages.push({ role: 'user', content: 'And tomorrow?' })
     const next = await client.chat.completions.create({ model: 'gpt-4o', messages })
@@ -128,18 +165,32 @@ const user = { role: 'user', content: 'How is the weather?' }
   })
   record('openai, parts', sent[0].messages)
 
-  const responses = api([response([reasoning, called('call_000001', 'get_weather', ASKED), called('call_000002', 'now', '{}')]), response([said('Sunny.')])])
+  const responses = api([
+    response([reasoning, called('call_000001', 'get_weather', ASKED), called('call_000002', 'now', '{}')]),
+    response([said('Sunny.')]),
+  ])
   const client = new OpenAI({ apiKey: 'none', fetch: responses.fetch })
+  /** @type {object[]} */
   const input = [
     { role: 'developer', content: 'Be brief.' },
-    { role: 'user', content: [{ type: 'input_text', text: 'What is this?' }, { type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'auto' }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'What is this?' },
+        { type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'auto' },
+      ],
+    },
   ]
   const first = await client.responses.create({ model: 'gpt-4o', input })
   input.push(...first.output)
-  for (const { call_id } of first.output.filter(({ type }) => type === 'function_call')) input.push({ type: 'function_call_output', call_id, output: '22 °C' })
+  for (const { call_id } of first.output.filter(({ type }) => type === 'function_call'))
+    input.push({ type: 'function_call_output', call_id, output: '22 °C' })
   const second = await client.responses.create({ model: 'gpt-4o', input })
   record('openai responses', [...responses.sent[1].input, ...second.output])
-  record('openai responses, messages only', [...responses.sent[1].input, ...second.output].filter(({ role }) => role !== undefined))
+  record(
+    'openai responses, messages only',
+    [...responses.sent[1].input, ...second.output].filter(({ role }) => role !== undefined),
+  )
 }
 
 {
@@ -147,7 +198,13 @@ const user = { role: 'user', content: 'How is the weather?' }
   const { createOpenAI } = await load('@ai-sdk/openai')
   const messages = [
     { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: [{ type: 'text', text: 'What is this?' }, { type: 'image', image: PNG, mediaType: 'image/png' }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image', image: PNG, mediaType: 'image/png' },
+      ],
+    },
     {
       role: 'assistant',
       content: [
@@ -160,8 +217,18 @@ const user = { role: 'user', content: 'How is the weather?' }
     {
       role: 'tool',
       content: [
-        { type: 'tool-result', toolCallId: 'call_000001', toolName: 'get_weather', output: { type: 'json', value: { temp: 22.5, wind: null } } },
-        { type: 'tool-result', toolCallId: 'call_000002', toolName: 'now', output: { type: 'error-text', value: 'no clock' } },
+        {
+          type: 'tool-result',
+          toolCallId: 'call_000001',
+          toolName: 'get_weather',
+          output: { type: 'json', value: { temp: 22.5, wind: null } },
+        },
+        {
+          type: 'tool-result',
+          toolCallId: 'call_000002',
+          toolName: 'now',
+          output: { type: 'error-text', value: 'no clock' },
+        },
       ],
     },
     { role: 'assistant', content: 'Sunny.' },
@@ -169,13 +236,28 @@ const user = { role: 'user', content: 'How is the weather?' }
   ]
   record('ai, ModelMessage', messages)
   const { sent, fetch } = api([completion({ content: 'Rain.' })])
-  await generateText({ model: createOpenAI({ apiKey: 'none', fetch }).chat('gpt-4o'), messages, allowSystemInMessages: true })
+  await generateText({
+    model: createOpenAI({ apiKey: 'none', fetch }).chat('gpt-4o'),
+    messages,
+    allowSystemInMessages: true,
+  })
   record('ai, sent to chat completions', sent[0].messages)
   const responses = api([response([said('Rain.')])])
-  await generateText({ model: createOpenAI({ apiKey: 'none', fetch: responses.fetch }).responses('gpt-4o'), messages, allowSystemInMessages: true })
+  await generateText({
+    model: createOpenAI({ apiKey: 'none', fetch: responses.fetch }).responses('gpt-4o'),
+    messages,
+    allowSystemInMessages: true,
+  })
   record('ai, sent to responses', responses.sent[0].input)
   const ui = [
-    { id: '1', role: 'user', parts: [{ type: 'text', text: 'How is the weather?' }, { type: 'file', mediaType: 'image/png', url: `data:image/png;base64,${PNG}` }] },
+    {
+      id: '1',
+      role: 'user',
+      parts: [
+        { type: 'text', text: 'How is the weather?' },
+        { type: 'file', mediaType: 'image/png', url: `data:image/png;base64,${PNG}` },
+      ],
+    },
     {
       id: '2',
       role: 'assistant',
@@ -183,7 +265,13 @@ const user = { role: 'user', content: 'How is the weather?' }
       parts: [
         { type: 'step-start' },
         { type: 'reasoning', text: 'Hm.', state: 'done' },
-        { type: 'tool-get_weather', toolCallId: 'call_000001', state: 'output-available', input: JSON.parse(ASKED), output: '22 °C' },
+        {
+          type: 'tool-get_weather',
+          toolCallId: 'call_000001',
+          state: 'output-available',
+          input: JSON.parse(ASKED),
+          output: '22 °C',
+        },
         { type: 'text', text: 'Sunny.', state: 'done' },
       ],
     },
@@ -194,10 +282,17 @@ const user = { role: 'user', content: 'How is the weather?' }
 
 {
   const { ChatOpenAI } = await load('@langchain/openai')
-  const { AIMessage, HumanMessage, SystemMessage, ToolMessage, FunctionMessage, mapChatMessagesToStoredMessages } = await load('@langchain/core/messages')
+  const { AIMessage, HumanMessage, SystemMessage, ToolMessage, FunctionMessage, mapChatMessagesToStoredMessages } =
+    await load('@langchain/core/messages')
   const messages = [
     new SystemMessage('Be brief.'),
-    new HumanMessage({ content: [{ type: 'text', text: 'What is this?' }, { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } }], name: 'ann' }),
+    new HumanMessage({
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
+      ],
+      name: 'ann',
+    }),
     new AIMessage({
       content: '',
       tool_calls: [
@@ -216,7 +311,17 @@ const user = { role: 'user', content: 'How is the weather?' }
   await new ChatOpenAI({ model: 'gpt-4o', apiKey: 'none', configuration: { fetch } }).invoke(messages)
   record('langchain, sent to chat completions', sent[0].messages)
   record('langchain, stored messages', mapChatMessagesToStoredMessages(messages))
-  record('langchain, fields of messages', messages.map((one) => ({ role: one.type, content: one.content, name: one.name ?? null, tool_calls: one.tool_calls ?? null, additional_kwargs: one.additional_kwargs, tool_call_id: one.tool_call_id ?? null })))
+  record(
+    'langchain, fields of messages',
+    messages.map((one) => ({
+      role: one.type,
+      content: one.content,
+      name: one.name ?? null,
+      tool_calls: one.tool_calls ?? null,
+      additional_kwargs: one.additional_kwargs,
+      tool_call_id: one.tool_call_id ?? null,
+    })),
+  )
 }
 
 {
@@ -239,7 +344,16 @@ const user = { role: 'user', content: 'How is the weather?' }
   const { sent, fetch } = api([answer, { ...answer, content: [{ type: 'text', text: 'Sunny.', citations: null }] }])
   const client = new Anthropic({ apiKey: 'none', fetch })
   const create = (messages) => client.messages.create({ model: 'claude', max_tokens: 9, messages })
-  const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }, { type: 'text', text: 'How is it here?' }] }]
+  /** @type {object[]} */
+  const messages = [
+    {
+      role: 'user',
+      content: [
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+        { type: 'text', text: 'How is it here?' },
+      ],
+    },
+  ]
   const first = await create(messages)
   messages.push({ role: first.role, content: first.content })
   messages.push({

@@ -37,8 +37,8 @@ function textOf(value) {
 const textOrNull = (value) => (value === null ? null : textOf(value))
 
 /**
- * Returns the integer of an argument that must be an integer of at most 64 bits, such as a number of
- * characters, as a JavaScript number. Above 2 ** 53 it is approximate, and above any limit.
+ * Returns the integer of an argument that must be an integer of at most 64 bits, such as a width,
+ * as a JavaScript number. Above 2 ** 53 it is approximate, and above any limit.
  */
 function wholeOf(value) {
   const whole = boundOf(value)

@@ -1,7 +1,7 @@
 'use strict'
 
-// Compiles the statements of a template to functions of the scope and the output, which return BREAK
-// or CONTINUE if they leave the loop around them. `frame` has the variables at a statement
+// Compiles the statements of a template to functions of the scope and the output, which return
+// BREAK or CONTINUE if they leave the loop around them. `frame` has the variables at a statement
 // (symbols.js). Undefined values behave as in jinja2.
 
 const { allocateList, deeper, spend } = require('./budget.js')

@@ -1,7 +1,7 @@
 'use strict'
 
-// Compiles the expressions of a template. An expression becomes a function of the scope that returns
-// its value. `frame` has the variables that it can read.
+// Compiles the expressions of a template. An expression becomes a function of the scope that
+// returns its value. `frame` has the variables that it can read.
 
 const { allocate, allocateList, spend } = require('./budget.js')
 const { getAttribute, getItem, getSlice } = require('./access.js')

@@ -88,8 +88,8 @@ function orMissing(value, object, name) {
 }
 
 /**
- * `object[start:stop:step]`. If it is constant, a slice of a value that has none is undefined, as it
- * is for jinja2 when it compiles a template.
+ * `object[start:stop:step]`. If it is constant, a slice of a value that has none is undefined, as
+ * for jinja2 when it compiles a template.
  */
 function getSlice(object, start, stop, step, isConstant = false) {
   if (object instanceof Undefined) object.refuse()

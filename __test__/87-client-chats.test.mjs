@@ -152,7 +152,7 @@ test('the result of a function_call counts as the API of OpenAI counted it', () 
   const texts = words('system', messages[0].content, 'user', messages[1].content, 'assistant', 'get_weather')
   const result = words('function', 'get_weather', messages[3].content)
   const estimated = gpt4.countChat(messages, { undocumented: 'estimate' })
-  // Three for each message and the answer, three for the call, one for the name, two less for the result.
+  // Three for each message, the answer and the call, one for the name, two less for the result.
   assert.equal(estimated, texts + words('{"city":"Paris"}') + result + 4 * 3 + 3 + 3 + 1 - 2)
 })
 
@@ -232,7 +232,7 @@ function unshifted(number, bits) {
   return found
 }
 
-/** Integers that V8 (ComputeUnseededHash, from its end to its start) puts into one bucket of a Map. */
+/** Integers that V8 (ComputeUnseededHash, from its end on) puts into one bucket of a Map. */
 function colliding(count, buckets) {
   const keys = []
   for (let i = 0; keys.length < count; i++) {

@@ -264,8 +264,8 @@ export interface LoadOptions {
 }
 
 /**
- * One message of a conversation. Fields that are `null` count as absent; templates may use further
- * fields.
+ * One message of a conversation. A field that is `null` is none for the template. Templates may use
+ * further fields.
  */
 export interface ChatMessage {
   /** Mostly `'system'`, `'user'`, `'assistant'` or `'tool'`. */

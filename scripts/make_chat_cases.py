@@ -5,7 +5,7 @@ maintainers; not part of `npm test`. transformers loads each style from a folder
 template, so that the cases cover tokenizer_config.json as well as templates.
 
     python3 -m venv .cache/chat
-    .cache/chat/bin/pip install transformers==5.23.0 jinja2==3.1.6 tokenizers==0.23.3
+    .cache/chat/bin/pip install transformers==5.24.0 jinja2==3.1.6 tokenizers==0.23.3
     .cache/chat/bin/python scripts/make_chat_cases.py
 """
 
@@ -14,15 +14,27 @@ import random
 import tempfile
 from pathlib import Path
 
+from jinja2 import defaults, filters, parser, tests
+from markupsafe import Markup
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast, tokenization_utils_base
 from transformers.utils.chat_template_utils import render_jinja_template
 
-from chat.conversations import CHATS, OPTIONS
+from chat.conversations import CHATS, OPTIONS, TIME, WEATHER
+from chat import random_templates
 from chat.expressions import EXPRESSIONS, TEMPLATES, VARIABLES, layouts
 from chat.templates import SPECIAL_TOKENS, STYLES
 
+# apply_chat_template of transformers 5.24 removes message fields that are None before it renders.
+# Templates are written for None, which versions up to 5.16 and @huggingface/transformers pass on,
+# and so does tokenlane.
+tokenization_utils_base._normalize_chat_messages = lambda messages: messages
+
 FOLDER = Path(__file__).parent.parent / "__test__" / "testdata" / "chat"
+
+TOOLS = [WEATHER, TIME]
+# Written by scripts/chat/record_clients.mjs.
+CLIENTS = json.loads((Path(__file__).parent / "chat" / "clients.json").read_text())
 
 
 def make_tokenizer():
@@ -77,6 +89,40 @@ def template_cases():
             yield [source, None]
 
 
+def random_cases():
+    for source in random_templates.templates(random.Random(20261125), 250, 700):
+        try:
+            yield [source, render_jinja_template([CHATS["turns"]], chat_template=source, **random_templates.VARIABLES)[0][0]]
+        except Exception:
+            yield [source, None]
+
+
+def client_cases():
+    for style, config in STYLES.items():
+        templates = config["chat_template"]
+        source = templates if isinstance(templates, str) else next(one["template"] for one in templates if one["name"] == "tool_use")
+        tokens = {name: token["content"] if isinstance(token, dict) else token for name, token in config.items() if name.endswith("_token") and token}
+        for client, messages in CLIENTS.items():
+            case = {"style": style, "client": client}
+            try:
+                case["text"] = render_jinja_template([messages], tools=TOOLS, chat_template=source, **tokens)[0][0]
+            except Exception as error:
+                case["error"] = type(error).__name__
+            yield case
+
+
+def names_of_jinja():
+    """All that a template can name, for the list of what is refused (scripts/chat/refused.mjs)."""
+    values = {"'x'": "x", "('x'|safe)": Markup("x"), "1": 1, "1.5": 1.5, "[1]": [1], "(1,)": (1,), "{'a': 1}": {"a": 1}, "range(2)": range(2), "{}.keys()": {}.keys()}
+    return {
+        "statements": sorted(parser._statement_keywords | {"break", "continue", "generation", "filter", "call"}),
+        "filters": sorted(filters.FILTERS),
+        "tests": sorted(tests.TESTS),
+        "functions": sorted(defaults.DEFAULT_NAMESPACE),
+        "attributes": {written: [name for name in dir(value) if not name.startswith("_")] for written, value in values.items()},
+    }
+
+
 def write(name, value):
     (FOLDER / name).write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
@@ -87,8 +133,12 @@ def main():
     tokenizer.save(str(FOLDER / "tokenizer.json"), pretty=False)
     cases = list(chat_cases(tokenizer))
     write("chats.json", {"styles": STYLES, "chats": CHATS, "cases": cases})
-    templates = [case for case in template_cases() if case[1] is None or " object at 0x" not in case[1]]
+    templates = [case for case in template_cases() if case[1] is None or " at 0x" not in case[1]]
     write("templates.json", {"variables": VARIABLES, "messages": CHATS["turns"], "cases": templates})
+    randoms = [case for case in random_cases() if case[1] is None or " at 0x" not in case[1]]
+    write("random-templates.json", {"variables": random_templates.VARIABLES, "messages": CHATS["turns"], "cases": randoms})
+    write("jinja.json", names_of_jinja())
+    write("clients.json", {"tools": TOOLS, "clients": CLIENTS, "cases": list(client_cases())})
     failed = [case for case in cases if "error" in case]
     print(f"{len(cases)} chats, {len(failed)} of them errors; {len(templates)} templates")
 

@@ -3,7 +3,7 @@
 // `object.name`, `object[key]` and `object[start:stop:step]`.
 
 const { allocate, spend } = require('./budget.js')
-const { textOf, wholeOf } = require('./arguments.js')
+const { boundOf, textOf } = require('./arguments.js')
 const { part } = require('./markup.js')
 const { formatMethod, methodOf } = require('./methods.js')
 const { str } = require('./print.js')
@@ -45,16 +45,7 @@ function formatOf(object, name) {
   if (name === 'format') return (args, kwargs) => run(object, args, kwargs)
   return (args) => {
     if (args.length !== 1 || !(args[0] instanceof Dict)) throw new TemplateError('format_map takes one mapping')
-    return run(
-      object,
-      [],
-      new Map(
-        args[0]
-          .items()
-          .filter(([key]) => isText(key))
-          .map(([key, value]) => [plain(key), value]),
-      ),
-    )
+    return run(object, [], args[0])
   }
 }
 
@@ -96,13 +87,19 @@ function orMissing(value, object, name) {
   )
 }
 
-/** `object[start:stop:step]` */
-function getSlice(object, start, stop, step) {
+/**
+ * `object[start:stop:step]`. If it is constant, a slice of a value that has none is undefined, as
+ * for jinja2 when it compiles a template.
+ */
+function getSlice(object, start, stop, step, isConstant = false) {
   if (object instanceof Undefined) object.refuse()
-  const [from, to, by] = [start, stop, step].map((place) => (place === null ? null : wholeOf(place)))
+  const hasSlices = isText(object) || object instanceof Range || (Array.isArray(object) && !(object instanceof View))
+  const areIndices = [start, stop, step].every((one) => one === null || isInteger(one) || typeof one === 'boolean')
+  if (isConstant && !(hasSlices && areIndices)) return orMissing(undefined, object, null)
+  if (!hasSlices) throw new TemplateError(`${kind(object)} has no slices`)
+  const [from, to, by] = [start, stop, step].map((place) => (place === null ? null : boundOf(place)))
   if (isText(object)) return part(object, (whole) => text.slice(whole, from, to, by ?? 1))
   if (object instanceof Range) return object.part(...text.bounds(object.length, from, to, by ?? 1), by ?? 1)
-  if (!Array.isArray(object) || object instanceof View) throw new TemplateError(`${kind(object)} has no slices`)
   const list = text.sliceList(object, from, to, by ?? 1)
   return object instanceof Tuple ? Tuple.from(list) : list
 }

@@ -36,13 +36,24 @@ function textOf(value) {
 
 const textOrNull = (value) => (value === null ? null : textOf(value))
 
-/** Returns the integer of an argument that must be an integer, as a JavaScript number. */
+/**
+ * Returns the integer of an argument that must be an integer of at most 64 bits, such as a width,
+ * as a JavaScript number. Above 2 ** 53 it is approximate, and above any limit.
+ */
 function wholeOf(value) {
+  const whole = boundOf(value)
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) !== value)
+    throw new TemplateError('such an integer is too large for a size')
+  return whole
+}
+
+/** Returns the integer of an index, which may be of any size because it is limited to a length. */
+function boundOf(value) {
   if (!isInteger(value) && typeof value !== 'boolean')
     throw new TemplateError(`an integer is needed, not ${kind(value)}`)
   return Number(value)
 }
 
-const wholeOrNull = (value) => (value === null ? null : wholeOf(value))
+const boundOrNull = (value) => (value === null ? null : boundOf(value))
 
-module.exports = { bind, positional, textOf, textOrNull, wholeOf, wholeOrNull }
+module.exports = { bind, boundOf, boundOrNull, positional, textOf, textOrNull, wholeOf }

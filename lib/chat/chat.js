@@ -4,6 +4,7 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
+const { entriesOf } = require('./entries.js')
 
 /** The options of calls that render a conversation. */
 const CHAT_OPTIONS = [
@@ -48,7 +49,11 @@ class TemplateChat {
     }
     const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
     // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
-    return require('./template.js').render(source, { ...this.#tokens, ...variables, ...given }, finish)
+    return require('./template.js').render(
+      source,
+      Object.fromEntries([this.#tokens, variables, given].flatMap(entriesOf)),
+      finish,
+    )
   }
 
   /**
@@ -140,28 +145,33 @@ function checkList(name, list) {
   for (const [i, one] of list.entries()) checkObject(one, `${name}[${i}]`)
 }
 
-/** Checks messages, and drops fields that are null: other programs write null for absent fields. */
+/** Checks messages, and copies them. A field that is undefined is missing, and null is a value. */
 function checkMessages(messages) {
   if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
   // Unlike map, this does not skip holes.
   return Array.from(messages, (message, i) => {
     checkObject(message, `messages[${i}]`)
-    return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null && value !== undefined))
+    return Object.fromEntries(entriesOf(message).filter(([, value]) => value !== undefined))
   })
 }
 
+/** A message for a format that does not tell null from a missing field. */
+const withoutNulls = (message) => Object.fromEntries(entriesOf(message).filter(([, value]) => value !== null))
+
 /** Copies the model's reasoning to all fields by which templates read it. */
 function withReasoning(message) {
-  const name = REASONING.find((one) => message[one] !== undefined)
-  return name === undefined ? message : { thinking: message[name], ...message, reasoning_content: message[name] }
+  const name = REASONING.find((one) => message[one] !== undefined && message[one] !== null)
+  if (name === undefined) return message
+  const { [name]: reasoning } = message
+  return Object.fromEntries([['thinking', reasoning], ...entriesOf(message), ['reasoning_content', reasoning]])
 }
 
 /** Yields all strings in the inputs of a chat, with their places: `messages[0].content`. */
 function* stringsIn(value, place) {
   if (typeof value === 'string') yield [place, value]
   if (typeof value !== 'object' || value === null) return
-  for (const [key, part] of Object.entries(value))
+  for (const [key, part] of entriesOf(value))
     yield* stringsIn(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
 }
 
@@ -188,7 +198,7 @@ function openEnd(messages, field, source) {
   const last = messages.at(-1)
   const said = last[name]
   const refuse = (why) => error('ERR_TOKENLANE_CHAT_REFUSED', `the last message cannot be continued: ${why}`)
-  if (said === undefined) throw refuse(`it has no ${name}`)
+  if (said === undefined || said === null) throw refuse(`it has no ${name}`)
   const fields = REASONING.includes(name) ? REASONING.filter((one) => last[one] === said) : [name]
   if (!fields.some((one) => source.includes(one))) throw refuse(`the template does not use ${name}`)
   if (typeof said === 'string') {
@@ -197,7 +207,7 @@ function openEnd(messages, field, source) {
   }
   const at = Array.isArray(said) ? said.findLastIndex((part) => typeof part?.text === 'string') : -1
   if (at === -1) throw refuse('there is no text in it')
-  last[name] = said.with(at, { ...said[at], text: said[at].text + TAG })
+  last[name] = said.with(at, Object.fromEntries([...entriesOf(said[at]), ['text', said[at].text + TAG]]))
   return said[at].text
 }
 
@@ -267,4 +277,5 @@ module.exports = {
   cutAtTag,
   openEnd,
   withReasoning,
+  withoutNulls,
 }

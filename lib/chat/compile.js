@@ -1,56 +1,64 @@
 'use strict'
 
-// Compiles the tree of a template to functions. An expression becomes a function of the scope that
-// returns its value. A statement becomes a function of the scope and the output, which returns
-// BREAK or CONTINUE if it leaves the loop around it. `names` are the names that can be set at a
-// node. Scopes and undefined values behave as in jinja2.
+// Compiles the statements of a template to functions of the scope and the output, which return
+// BREAK or CONTINUE if they leave the loop around them. `frame` has the variables at a statement
+// (symbols.js). Undefined values behave as in jinja2.
 
-const { allocate, allocateList, deeper, spend } = require('./budget.js')
-const { getAttribute, getItem, getSlice } = require('./access.js')
+const { allocateList, deeper, spend } = require('./budget.js')
 const { textOf } = require('./arguments.js')
-const { filters } = require('./filters.js')
+const { STEPS_PER_NODE, argumentsOf, call, chain, charged, expression } = require('./expressions.js')
 const { Loop } = require('./loop.js')
-const { sign } = require('./numbers.js')
-const { COMPARISONS, binary } = require('./operators.js')
 const { Output } = require('./output.js')
 const { parse } = require('./parser.js')
-const { str } = require('./print.js')
-const { Names, Scope } = require('./scope.js')
-const { tests } = require('./tests.js')
-const text = require('./text.js')
+const { quoted, str } = require('./print.js')
+const { Context, Scope, enter, getter, leave, reader, setter } = require('./scope.js')
+const { Frame, Locals, readsFirst } = require('./symbols.js')
 const {
   Dict,
+  Generator,
   Namespace,
   Range,
   TemplateError,
   Tuple,
   Undefined,
   isTrue,
-  isText,
   items,
   kind,
-  plain,
 } = require('./values.js')
 
 const BREAK = Symbol('break')
 const CONTINUE = Symbol('continue')
-const NO_KEYWORDS = new Map()
+const NO_KEYWORDS = new Dict()
 
 /** Compiles a template to a function of the values by name, which returns the rendered text. */
 function compile(source) {
-  const names = new Names()
-  const body = block(parse(source), names)
-  return (globals) => {
+  const { body, hasBlocks } = parse(source)
+  const frame = new Frame(new Locals())
+  frame.isTop = hasBlocks
+  const run = root(body, frame)
+  return (values) => {
     const out = new Output({ isResult: true })
-    body(new Scope(undefined, names, globals), out)
+    run(new Context(values), out)
     return out.text()
   }
 }
 
-// Statements
+/** The body of the template or of a block, as a function of the context and the output. */
+function root(nodes, frame) {
+  // In jinja2 they give access to blocks, and hide variables with their names.
+  for (const name of ['self', 'super']) if (readsFirst(nodes, name)) frame.declare(name)
+  frame.visit(nodes)
+  const load = enter(frame)
+  const run = block(nodes, frame)
+  return (context, out) => {
+    const scope = new Scope(frame.locals, undefined, context)
+    load(scope)
+    run(scope, out)
+  }
+}
 
-function block(nodes, names) {
-  const statements = nodes.map((node) => STATEMENTS[node.type](node, names))
+function block(nodes, frame) {
+  const statements = nodes.map((node) => STATEMENTS[node.type](node, frame))
   return (scope, out) => {
     for (let i = 0; i < statements.length; i++) {
       spend(0.25)
@@ -61,19 +69,38 @@ function block(nodes, names) {
   }
 }
 
+/** A part of a template with a frame of its own; `before` sets its first variables. */
+function framed(nodes, frame, before = (_scope) => {}) {
+  frame.visit(nodes)
+  const load = enter(frame)
+  const run = block(nodes, frame)
+  const end = leave(frame)
+  return (scope, out) => {
+    load(scope)
+    before(scope)
+    const left = run(scope, out)
+    if (left === undefined) end(scope)
+    return left
+  }
+}
+
 /**
  * A function that passes the output of a body to `use`. If the body leaves a loop, its output is
  * dropped.
  */
-function captured(nodes, around, use) {
-  const names = new Names(around)
-  const body = block(nodes, names)
+function captured(nodes, frame, use) {
+  const load = enter(frame)
+  const run = block(nodes, frame)
+  const end = leave(frame)
   return (scope, out) => {
     spend(3)
+    load(scope)
     const own = new Output()
-    const left = body(new Scope(scope, names), own)
-    if (left === undefined) use(own.text(), scope, out)
-    return left
+    const left = run(scope, own)
+    if (left !== undefined) return left
+    use(own.text(), scope, out)
+    end(scope)
+    return undefined
   }
 }
 
@@ -83,34 +110,43 @@ const STATEMENTS = {
     (_scope, out) =>
       out.write(data),
 
-  Output({ value }, names) {
-    const evaluate = charged(value, names)
+  Output({ value }, frame) {
+    const evaluate = charged(value, frame, { isOutput: true })
     return (scope, out) => out.write(str(evaluate(scope)))
   },
 
-  Set({ target, value }, names) {
-    const assign = assignment(target, names)
-    const evaluate = charged(value, names)
+  Set({ target, value }, frame) {
+    const assign = assignment(target, frame)
+    const evaluate = charged(value, frame)
     return (scope) => assign(evaluate(scope), scope)
   },
 
-  SetBlock({ target, filters: changes, body }, names) {
-    const assign = assignment(target, names)
-    const change = chain(changes, names)
-    return captured(body, names, (written, scope) => assign(change(written, scope), scope))
+  SetBlock({ target, filters: changes, body }, frame) {
+    const inner = frame.inner()
+    inner.visit(body)
+    const assign = assignment(target, frame)
+    const change = chain(changes, inner)
+    return captured(body, inner, (written, scope) => assign(change(written, scope), scope))
   },
 
-  FilterBlock({ filters: changes, body }, names) {
-    const change = chain(changes, names)
-    return captured(body, names, (written, scope, out) => out.write(textOf(change(written, scope))))
+  FilterBlock({ filters: changes, body }, frame) {
+    const inner = frame.inner()
+    inner.visit(body)
+    for (const { all } of changes) for (const node of all) inner.read(node)
+    const change = chain(changes, inner)
+    return captured(body, inner, (written, scope, out) => out.write(textOf(change(written, scope))))
   },
 
-  Generation: ({ body }, names) => captured(body, names, (written, _scope, out) => out.write(written)),
+  /** In transformers it is a call block of a function that only calls it. */
+  Generation({ body }, frame) {
+    const make = macro(null, { parameters: [], body }, frame)
+    return (scope, out) => out.write(make(scope)([], NO_KEYWORDS))
+  },
 
-  If({ branches, otherwise }, names) {
-    const tests = branches.map(({ test }) => charged(test, names))
-    const bodies = branches.map(({ body }) => block(body, names))
-    const rest = block(otherwise, names)
+  If({ branches, otherwise }, frame) {
+    const tests = branches.map(({ test }) => charged(test, frame))
+    const bodies = branches.map(({ body }) => block(body, frame))
+    const rest = block(otherwise, frame)
     return (scope, out) => {
       for (let i = 0; i < tests.length; i++) if (isTrue(tests[i](scope))) return bodies[i](scope, out)
       return rest(scope, out)
@@ -122,54 +158,63 @@ const STATEMENTS = {
   Break: () => () => BREAK,
   Continue: () => () => CONTINUE,
 
-  Macro(node, names) {
-    const place = names.declare(node.name)
-    const make = macro(node.name, node, names)
+  Macro(node, frame) {
+    const assign = setter(node.name, frame)
+    const make = macro(node.name, node, frame)
     return (scope) => {
       spend(2)
-      scope.values[place] = make(scope)
+      assign(make(scope), scope)
     }
   },
 
-  CallBlock(node, names) {
-    const make = macro(null, node, names)
-    const callee = expression(node.call.callee, names)
-    const given = argumentsOf(node.call, names)
+  CallBlock(node, frame) {
+    const make = macro(null, node, frame)
+    const callee = expression(node.call.callee, frame)
+    const given = argumentsOf(node.call, frame)
     return (scope, out) => {
       spend(STEPS_PER_NODE * node.call.size)
       const [args, keywords] = given(scope)
       if (keywords.has('caller')) throw new TemplateError('two arguments caller')
-      out.write(str(call(callee(scope), args, new Map([...keywords, ['caller', make(scope)]]))))
+      out.write(str(call(callee(scope), args, new Dict([...keywords.entries(), ['caller', make(scope)]]))))
     }
   },
 
-  With({ values, body }, around) {
-    const names = new Names(around)
+  With({ values, body }, frame) {
+    const inner = frame.inner()
+    for (const { target } of values) inner.parameters(target)
     const assigned = values.map(({ target, value }) => ({
-      assign: assignment(target, names),
-      evaluate: charged(value, around),
+      assign: assignment(target, inner),
+      evaluate: charged(value, frame),
     }))
-    const run = block(body, names)
+    return framed(body, inner, (scope) => {
+      for (const { assign, evaluate } of assigned) assign(evaluate(scope), scope)
+    })
+  },
+
+  Scope: ({ body }, frame) => framed(body, frame.inner()),
+
+  /** A block sees the variables that the template has set before, and sets none outside. */
+  Block({ name, body, isScoped, isRequired }, frame) {
+    if (frame.blocks.has(name)) throw new TemplateError(`two blocks ${name}`)
+    const inner = new Frame(new Locals())
+    inner.blocks = frame.blocks.set(name, inner)
+    const run = root(body, inner)
+    const seen = isScoped ? Array.from(frame.stored(), (one) => [one, reader(frame.variable(one))]) : []
     return (scope, out) => {
-      const inner = new Scope(scope, names)
-      const found = assigned.map(({ evaluate }) => evaluate(scope))
-      assigned.forEach(({ assign }, i) => assign(found[i], inner))
-      return run(inner, out)
+      if (isRequired) throw new TemplateError(`the required block ${name} is not filled`)
+      if (!isScoped) return run(scope.context, out)
+      const values = seen.map(([one, get]) => [one, get(scope)]).filter(([, value]) => value !== undefined)
+      return run(scope.context.derived(values), out)
     }
   },
 }
 
 /** A function that assigns a value to a target. */
-function assignment(target, names) {
-  if (target.type === 'Name') {
-    const place = names.declare(target.name)
-    return (value, scope) => {
-      scope.values[place] = value
-    }
-  }
+function assignment(target, frame) {
+  if (target.type === 'Name') return setter(target.name, frame)
   if (target.type === 'NamespaceAttribute') {
     const { name, attribute } = target
-    const get = names.getter(name)
+    const get = getter(name, frame)
     return (value, scope) => {
       const object = get(scope)
       if (!(object instanceof Namespace))
@@ -179,7 +224,7 @@ function assignment(target, names) {
       object.attributes.set(attribute, value)
     }
   }
-  const parts = target.items.map((item) => assignment(item, names))
+  const parts = target.items.map((item) => assignment(item, frame))
   return (value, scope) => {
     spend(STEPS_PER_NODE * parts.length)
     const list = items(value)
@@ -197,45 +242,64 @@ function unpacked(target, value) {
   return Tuple.from(target.items, (part, i) => unpacked(part, list[i]))
 }
 
-function loopStatement({ target, iterable, test, isRecursive, body, otherwise }, around) {
-  if (isRecursive) around.capture()
-  const evaluate = charged(iterable, around)
-  const [testNames, names, restNames] = [new Names(around), new Names(around), new Names(around)]
-  const assignTested = test && assignment(target, testNames)
-  const passes = test && charged(test, testNames)
-  const loopPlace = names.declare('loop')
-  const assign = assignment(target, names)
-  const run = block(body, names)
-  const rest = block(otherwise, restNames)
-
-  const chosen = (list, scope) => {
-    if (passes === undefined) return list
-    allocateList(list.length)
-    const passed = Array.from(list).filter((item) => {
-      const inner = new Scope(scope, testNames)
-      assignTested(item, inner)
-      return isTrue(passes(inner))
-    })
-    return target.type === 'Tuple' ? passed.map((item) => unpacked(target, item)) : passed
+/** The elements of a value that pass the condition of a loop, as a function of value and scope. */
+function condition({ target, test }, frame) {
+  if (test === undefined) return undefined
+  const inner = frame.inner(new Locals(frame.locals))
+  inner.parameters(target)
+  inner.read(test)
+  const load = enter(inner)
+  const assign = assignment(target, inner)
+  const passes = charged(test, inner)
+  return function* (list, around) {
+    const scope = new Scope(inner.locals, around)
+    load(scope)
+    for (const item of list) {
+      spend(3)
+      assign(item, scope)
+      if (isTrue(passes(scope))) yield unpacked(target, item)
+    }
   }
+}
+
+function loopStatement(node, frame) {
+  const { target, iterable, isRecursive, hasScopedBlock, body, otherwise } = node
+  const evaluate = charged(iterable, frame)
+  const chosen = condition(node, frame)
+  // A recursive loop is a function.
+  const locals = isRecursive ? new Locals(frame.locals) : frame.locals
+  const [inner, rest] = [frame.inner(locals), frame.inner(locals)]
+  const hasLoop = isRecursive || hasScopedBlock || readsFirst(body, 'loop')
+  if (hasLoop) inner.declare('loop')
+  inner.parameters(target)
+  inner.visit(body)
+  const setLoop = hasLoop ? setter('loop', inner) : () => {}
+  const assign = assignment(target, inner)
+  const load = enter(inner)
+  const run = block(body, inner)
+  const end = isRecursive && otherwise.length === 0 ? () => {} : leave(inner)
+  const runRest = framed(otherwise, rest)
 
   const render = (value, scope, out, depth) => {
-    const list = value instanceof Range && passes === undefined ? value : chosen(items(value), scope)
-    const loop = new Loop(list, depth, isRecursive ? again(scope, depth) : undefined)
+    const list = value instanceof Range || value instanceof Generator ? value : items(value)
+    const loop = new Loop(
+      chosen === undefined ? list : chosen(list instanceof Range ? list.list() : list, scope),
+      depth,
+      isRecursive ? again(scope, depth) : undefined,
+    )
+    const own = isRecursive ? new Scope(locals, scope) : scope
     let isDone = false
-    let inner
-    for (let i = 0; i < list.length; i++) {
-      loop.next()
-      if (inner === undefined || names.isCaptured) inner = new Scope(scope, names)
-      else inner.clear()
-      inner.values[loopPlace] = loop
-      assign(Array.isArray(list) ? list[i] : list.at(i), inner)
-      const left = run(inner, out)
+    while (loop.next()) {
+      setLoop(loop, own)
+      assign(loop.current, own)
+      load(own)
+      const left = run(own, out)
       isDone ||= left === undefined
       if (left === BREAK) break
     }
+    end(own)
     // jinja2 considers a loop empty if no iteration reached the end of the body.
-    return isDone ? undefined : rest(new Scope(scope, restNames), out)
+    return isDone ? undefined : runRest(own, out)
   }
 
   const again = (scope, depth) => (args, keywords) => {
@@ -252,279 +316,73 @@ function loopStatement({ target, iterable, test, isRecursive, body, otherwise },
  * A function that creates a macro in a scope. The macro sees the values of that scope when it is
  * called.
  */
-function macro(name, { parameters, body, uses }, outer) {
+function macro(name, { parameters, body }, outer) {
   const what = name === null ? 'the call block' : `the macro '${name}'`
-  outer.capture()
-  const names = new Names(outer)
+  const frame = outer.inner(new Locals(outer.locals))
   const words = parameters.map((parameter) => parameter.name)
-  for (const word of [...words, ...uses]) names.declare(word)
+  const [usesCaller, usesKeywords, usesRest] = ['caller', 'kwargs', 'varargs'].map((word) => readsFirst(body, word))
+  const own = parameters.find((parameter) => parameter.name === 'caller')
+  if (usesCaller && own !== undefined && own.value === undefined)
+    throw new TemplateError('the parameter caller needs a default')
+  const takesKeywords = usesKeywords && !words.includes('kwargs')
+  const takesRest = usesRest && !words.includes('varargs')
+  for (const word of words) frame.declare(word)
+  if (usesCaller) frame.declare('caller')
+  if (takesKeywords) frame.declare('kwargs')
+  if (takesRest) frame.declare('varargs')
+  for (const { value } of parameters) if (value !== undefined) frame.read(value)
+  frame.visit(body)
   const attributes = new Map(
     Object.entries({
       name,
       arguments: Tuple.from(words),
-      caller: uses.has('caller'),
-      catch_kwargs: uses.has('kwargs'),
-      catch_varargs: uses.has('varargs'),
+      caller: usesCaller,
+      catch_kwargs: takesKeywords,
+      catch_varargs: takesRest,
       explicit_caller: words.includes('caller'),
     }),
   )
-  const defaults = parameters.map(({ value }) => value && charged(value, names))
-  const run = block(body, names)
+  const places = words.map((word) => frame.variable(word).place)
+  const set = (word) => (frame.loads.has(word) ? setter(word, frame) : () => {})
+  const [setCaller, setKeywords, setRest] = ['caller', 'kwargs', 'varargs'].map(set)
+  frame.isDefining = true
+  const defaults = parameters.map(({ value }) => value && charged(value, frame))
+  frame.isDefining = false
+  const load = enter(frame)
+  const run = block(body, frame)
   const runIn = (around) => (args, keywords) => {
     spend(10)
-    const scope = new Scope(around, names)
-    const set = (word, value) => {
-      spend(2)
-      scope.values[names.declare(word)] = value
-    }
-    const rest = new Map(keywords)
-    const missing = []
+    const scope = new Scope(frame.locals, around)
+    const rest = new Dict(keywords.entries())
     words.forEach((word, i) => {
-      const value = i < args.length ? args[i] : rest.get(word)
+      spend(2)
+      scope.values[places[i]] = i < args.length ? args[i] : rest.get(word)
       if (i >= args.length) rest.delete(word)
-      if (value === undefined && defaults[i] !== undefined) missing.push(i)
-      set(word, value === undefined ? new Undefined(`the argument '${word}' of ${what} is missing`) : value)
     })
-    if (uses.has('caller') && !words.includes('caller')) {
-      set('caller', rest.get('caller') ?? new Undefined(`${what} was not called by a call block`))
+    if (usesCaller && !words.includes('caller')) {
+      setCaller(rest.get('caller') ?? new Undefined(`${what} was not called by a call block`), scope)
       rest.delete('caller')
     }
-    if (rest.size > 0 && !uses.has('kwargs'))
-      throw new TemplateError(`${what} has no argument '${rest.keys().next().value}'`)
-    if (args.length > words.length && !uses.has('varargs'))
+    if (rest.size > 0 && !takesKeywords) throw new TemplateError(`${what} has no argument '${rest.keys()[0]}'`)
+    if (args.length > words.length && !takesRest)
       throw new TemplateError(`${what} has ${words.length} arguments at most`)
-    if (uses.has('kwargs')) set('kwargs', new Dict(rest))
-    if (uses.has('varargs')) {
+    if (takesKeywords) setKeywords(rest, scope)
+    if (takesRest) {
       spend(2 * args.length)
-      set('varargs', Tuple.from(args.slice(words.length)))
+      setRest(Tuple.from(args.slice(words.length)), scope)
     }
-    for (const i of missing) set(words[i], defaults[i](scope))
+    load(scope)
+    words.forEach((word, i) => {
+      if (scope.values[places[i]] !== undefined) return
+      scope.values[places[i]] =
+        defaults[i] === undefined ? new Undefined(`the argument '${word}' of ${what} is missing`) : defaults[i](scope)
+    })
     const out = new Output()
     deeper('macros', () => run(scope, out))
     return out.text()
   }
-  return (around) => Object.assign(runIn(around), { attributes })
-}
-
-// Expressions
-
-const STEPS_PER_NODE = 1
-const STEPS_PER_KEYWORD = 4
-
-/** Like `expression`, for a whole expression of a statement. Charges each of its nodes. */
-function charged(node, names) {
-  const evaluate = expression(node, names)
-  const steps = STEPS_PER_NODE * node.size
-  return (scope) => {
-    spend(steps)
-    return evaluate(scope)
-  }
-}
-
-function expression(node, names) {
-  return EXPRESSIONS[node.type](node, names)
-}
-
-const list = (nodes, names) => {
-  const parts = nodes.map((node) => expression(node, names))
-  return (scope) => {
-    allocateList(parts.length)
-    return parts.map((part) => part(scope))
-  }
-}
-
-const EXPRESSIONS = {
-  Constant:
-    ({ value }) =>
-    () =>
-      value,
-
-  Name: ({ name }, names) => names.getter(name),
-
-  List: ({ items: nodes }, names) => list(nodes, names),
-
-  Tuple({ items: nodes }, names) {
-    const parts = list(nodes, names)
-    return (scope) => Tuple.from(parts(scope))
-  },
-
-  Dict({ entries }, names) {
-    const parts = entries.map(({ key, value }) => [expression(key, names), expression(value, names)])
-    return (scope) => new Dict(parts.map(([key, value]) => [key(scope), value(scope)]))
-  },
-
-  Attribute({ object, name }, names) {
-    const owner = expression(object, names)
-    return (scope) => getAttribute(owner(scope), name)
-  },
-
-  Item({ object, key }, names) {
-    const owner = expression(object, names)
-    const evaluate = expression(key, names)
-    return (scope) => getItem(owner(scope), evaluate(scope))
-  },
-
-  SliceOf({ object, key }, names) {
-    const owner = expression(object, names)
-    const parts = key.parts.map((part) => part && expression(part, names))
-    return (scope) => {
-      const whole = owner(scope)
-      const [start, stop, step] = [0, 1, 2].map((i) => parts[i]?.(scope) ?? null)
-      return getSlice(whole, start, stop, step)
-    }
-  },
-
-  Slice() {
-    throw new TemplateError('slices of several dimensions are not supported')
-  },
-
-  Call(node, names) {
-    const callee = expression(node.callee, names)
-    const given = argumentsOf(node, names)
-    return (scope) => {
-      spend(3)
-      const run = callee(scope)
-      return call(run, ...given(scope))
-    }
-  },
-
-  Filter(node, names) {
-    const value = expression(node.value, names)
-    const change = applied(filters, node, names)
-    return (scope) => change(value(scope), scope)
-  },
-
-  Test(node, names) {
-    const value = expression(node.value, names)
-    const test = applied(tests, node, names)
-    return (scope) => isTrue(test(value(scope), scope))
-  },
-
-  Sign({ operator, value }, names) {
-    const evaluate = expression(value, names)
-    return (scope) => sign(operator, evaluate(scope))
-  },
-
-  Not({ value }, names) {
-    const evaluate = expression(value, names)
-    return (scope) => !isTrue(evaluate(scope))
-  },
-
-  And({ left, right }, names) {
-    const [first, second] = [expression(left, names), expression(right, names)]
-    return (scope) => {
-      const value = first(scope)
-      return isTrue(value) ? second(scope) : value
-    }
-  },
-
-  Or({ left, right }, names) {
-    const [first, second] = [expression(left, names), expression(right, names)]
-    return (scope) => {
-      const value = first(scope)
-      return isTrue(value) ? value : second(scope)
-    }
-  },
-
-  Condition({ test, value, otherwise }, names) {
-    const [passes, then] = [expression(test, names), expression(value, names)]
-    const rest = otherwise ? expression(otherwise, names) : () => new Undefined('an if without else gave nothing')
-    return (scope) => (isTrue(passes(scope)) ? then(scope) : rest(scope))
-  },
-
-  /** `a < b < c` is `a < b and b < c`. */
-  Compare({ first, rest }, names) {
-    const start = expression(first, names)
-    const steps = rest.map(({ operator, value }) => ({
-      holds: COMPARISONS[operator],
-      evaluate: expression(value, names),
-    }))
-    return (scope) => {
-      let last = start(scope)
-      for (const { holds, evaluate } of steps) {
-        const next = evaluate(scope)
-        if (!holds(last, next)) return false
-        last = next
-      }
-      return true
-    }
-  },
-
-  Concat({ items: nodes }, names) {
-    const parts = list(nodes, names)
-    return (scope) => text.join(parts(scope).map(str), '')
-  },
-
-  Binary({ operator, left, right }, names) {
-    const [first, second] = [expression(left, names), expression(right, names)]
-    return (scope) => {
-      spend(1)
-      const a = first(scope)
-      return binary(operator, a, second(scope))
-    }
-  },
-}
-
-function call(callee, args, keywords) {
-  if (callee instanceof Undefined) callee.refuse()
-  const run = callee instanceof Loop ? callee.call : callee
-  if (typeof run !== 'function') throw new TemplateError(`${kind(callee)} cannot be called`)
-  return run(args, keywords)
-}
-
-/** A function of the scope that returns positional and named arguments. */
-function argumentsOf({ args, keywords, list: rest, mapping }, names) {
-  const values = list(args, names)
-  const named = keywords.map(({ name, value }) => [name, expression(value, names)])
-  const more = rest && expression(rest, names)
-  const moreNamed = mapping && expression(mapping, names)
-  return (scope) => {
-    let given = values(scope)
-    if (more !== undefined) {
-      const added = items(more(scope))
-      allocateList(given.length + added.length)
-      given = given.concat(Array.from(added))
-    }
-    if (named.length === 0 && moreNamed === undefined) return [given, NO_KEYWORDS]
-    spend(STEPS_PER_KEYWORD * named.length)
-    const byName = new Map(named.map(([name, evaluate]) => [name, evaluate(scope)]))
-    for (const [key, value] of moreNamed === undefined ? [] : keywordsOf(moreNamed(scope))) {
-      if (byName.has(key)) throw new TemplateError(`two arguments ${key}`)
-      byName.set(key, value)
-    }
-    return [given, byName]
-  }
-}
-
-function* keywordsOf(mapping) {
-  if (!(mapping instanceof Dict)) throw new TemplateError(`** needs a mapping, not ${kind(mapping)}`)
-  for (const [key, value] of mapping.entries()) {
-    if (!isText(key)) throw new TemplateError('** needs strings as keys')
-    allocate(64)
-    yield [plain(key), value]
-  }
-}
-
-/**
- * A filter or a test as a function of a value and the scope. An unknown one only fails when it is
- * used.
- */
-function applied(find, node, names) {
-  const given = argumentsOf(node, names)
-  return (value, scope) => {
-    spend(3)
-    return find(node.name)(value, ...given(scope))
-  }
-}
-
-/** Applies the filters of a block in order. */
-function chain(nodes, names) {
-  const changes = nodes.map((node) => applied(filters, node, names))
-  const steps = STEPS_PER_NODE * nodes.flatMap(({ all }) => all).reduce((sum, { size }) => sum + size, 0)
-  return (value, scope) => {
-    spend(steps)
-    return changes.reduce((last, change) => change(last, scope), value)
-  }
+  const printed = `<Macro ${name === null ? 'anonymous' : quoted(name)}>`
+  return (around) => Object.assign(runIn(around), { attributes, printed })
 }
 
 module.exports = { compile }

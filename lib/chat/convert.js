@@ -3,6 +3,7 @@
 // Converts values of the caller to template values, and back.
 
 const { admit, allocate, allocateList, checkDepth, spend } = require('./budget.js')
+const { entriesOf } = require('./entries.js')
 const { str } = require('./print.js')
 const { Dict, Float, Markup, Undefined, integer } = require('./values.js')
 
@@ -37,7 +38,7 @@ function fromJs(value, depth = 0) {
   if (value instanceof Map) return dictOf(value, depth)
   if (typeof value.toJSON === 'function') return fromJs(value.toJSON(), depth + 1)
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `<${value.constructor.name}>`
-  return dictOf(Object.entries(value), depth)
+  return dictOf(entriesOf(value), depth)
 }
 
 /** As in JSON, undefined values are left out. */

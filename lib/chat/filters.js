@@ -4,19 +4,21 @@
 
 const { allocate, walk } = require('./budget.js')
 const { getAttribute } = require('./access.js')
-const { bind, textOf, textOrNull, wholeOf } = require('./arguments.js')
+const { bind, boundOf, textOf, textOrNull, wholeOf } = require('./arguments.js')
 const { percent } = require('./format.js')
 const { toJson } = require('./json.js')
 const { listFilters } = require('./list-filters.js')
 const { add, escape, part } = require('./markup.js')
-const { round, toFloat, toInteger } = require('./numbers.js')
+const { fixed, round, toFloat, toInteger } = require('./numbers.js')
 const { softText, str } = require('./print.js')
 const { tests } = require('./tests.js')
 const text = require('./text.js')
 const {
   Dict,
   Float,
+  Generator,
   Markup,
+  Range,
   TemplateError,
   Tuple,
   Undefined,
@@ -24,11 +26,14 @@ const {
   isNumber,
   isText,
   isTrue,
+  items,
+  iterate,
   kind,
   length,
   plain,
   textLength,
 } = require('./values.js')
+const { wordWrap } = require('./word-wrap.js')
 
 const filter = (names, defaults, run) => (value, args, kwargs) => run(value, ...bind(names, defaults, args, kwargs))
 const simple = (run) => filter([], [], run)
@@ -62,12 +67,12 @@ function replace(value, old, by, most) {
 
 function format(value, args, kwargs) {
   if (args.length > 0 && kwargs.size > 0) throw new TemplateError('format takes values or names of values, not both')
-  return percent(softText(value), kwargs.size > 0 ? new Dict(kwargs) : Tuple.from(args))
+  return percent(softText(value), kwargs.size > 0 ? kwargs : Tuple.from(args))
 }
 
 function truncate(value, size, killWords, end, leeway) {
-  const limit = wholeOf(size)
-  const spare = leeway === null ? 5 : wholeOf(leeway)
+  const limit = boundOf(size)
+  const spare = leeway === null ? 5 : boundOf(leeway)
   const room = limit - textLength(textOf(end))
   if (room < 0 || spare < 0) throw new TemplateError('truncate needs a length for its end, and no negative leeway')
   if (length(value) <= limit + spare) return value
@@ -84,15 +89,17 @@ function urlEncode(value) {
       encodeURIComponent(character).replace(/[!'()*]/, hexOf),
     )
   }
-  if (isText(value) || !(value instanceof Dict)) {
-    if (Array.isArray(value)) throw new TemplateError('urlencode takes strings and mappings here')
-    return quote(value, /[^\w.~/-]/gu)
-  }
+  const isList = Array.isArray(value) || value instanceof Dict || value instanceof Range || value instanceof Generator
+  if (!isList) return quote(value, /[^\w.~/-]/gu)
   const inQuery = (one) => text.replace(quote(one, /[^\w.~ -]/gu), ' ', '+', -1)
-  return text.join(
-    value.items().map(([key, one]) => text.concat(text.concat(inQuery(key), '='), inQuery(one))),
-    '&',
-  )
+  const parts = []
+  for (const pair of value instanceof Dict ? value.items() : iterate(value)) {
+    const [key, one, ...more] = items(pair)
+    if (one === undefined || more.length > 0) throw new TemplateError('urlencode takes pairs of a key and a value')
+    allocate(64)
+    parts.push(text.concat(text.concat(inQuery(key), '='), inQuery(one)))
+  }
+  return text.join(parts, '&')
 }
 
 const hexOf = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
@@ -104,6 +111,38 @@ function wordCount(value) {
   for (const { index } of whole.matchAll(/[\p{L}\p{N}_]+/gu)) count += index >= 0 ? 1 : 0
   walk(64 * count)
   return count
+}
+
+/** The attributes of an element: `key="value"`, without values that are none or undefined. */
+function xmlAttributes(value, autospace) {
+  if (!(value instanceof Dict)) throw new TemplateError(`${kind(value)} has no attributes to write`)
+  const parts = []
+  for (const [key, one] of value.entries()) {
+    if (one === null || one instanceof Undefined) continue
+    const name = textOf(key)
+    walk(name.length)
+    if (/[ \t-\r/>=]/.test(name)) throw new TemplateError("the name of an attribute has white space, '/', '>' or '='")
+    allocate(64)
+    parts.push(text.concat(text.concat(escape(key).text, '="'), `${escape(one).text}"`))
+  }
+  const written = text.join(parts, ' ')
+  return isTrue(autospace) && written !== '' ? text.concat(' ', written) : written
+}
+
+const SIZES = ['k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y']
+
+/** A number of bytes for a person: 1.5 kB, or with binary units 1.5 KiB. */
+function fileSize(value, binary) {
+  const bytes = toFloat(value, null)
+  if (bytes === null) throw new TemplateError(`${kind(value)} is not a number`)
+  const [base, end] = isTrue(binary) ? [1024, 'iB'] : [1000, 'B']
+  if (bytes.value === 1) return '1 Byte'
+  if (bytes.value < base) return `${str(toInteger(bytes, null, 10))} Bytes`
+  let at = 0
+  while (at < SIZES.length - 1 && !(bytes.value < base ** (at + 2))) at++
+  const unit = isTrue(binary) ? SIZES[at].toUpperCase() : SIZES[at]
+  const size = (base * bytes.value) / (base === 1024 ? 1024 ** (at + 2) : Number(`1e${3 * (at + 2)}`))
+  return `${Number.isFinite(size) ? fixed(size, 1) : str(new Float(size))} ${unit}${end}`
 }
 
 const upper = soft(text.upper)
@@ -123,6 +162,7 @@ const FILTERS = {
   default: otherwise,
   e: escaped,
   escape: escaped,
+  filesizeformat: filter(['binary'], [false], fileSize),
   float: filter(['default'], [new Float(0)], toFloat),
   forceescape: simple((value) => escape(str(value))),
   format,
@@ -149,6 +189,8 @@ const FILTERS = {
   upper,
   urlencode: simple(urlEncode),
   wordcount: simple(wordCount),
+  wordwrap: filter(['width', 'break_long_words', 'wrapstring', 'break_on_hyphens'], [79, true, null, true], wordWrap),
+  xmlattr: filter(['autospace'], [true], xmlAttributes),
   ...listFilters({ filters: (name) => filters(name), tests }),
 }
 

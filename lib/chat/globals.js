@@ -14,6 +14,7 @@ const MAX_RANGE = 100_000
 
 const range = positional((args) => {
   const numbers = args.map(wholeOf)
+  if (!numbers.every(Number.isSafeInteger)) throw new TemplateError('range takes integers below 2 ** 53 here')
   const [start, stop, step = 1] = numbers.length === 1 ? [0, numbers[0]] : numbers
   if (step === 0 || stop === undefined || numbers.length > 3)
     throw new TemplateError('range takes one to three integers, and no step of 0')
@@ -40,7 +41,7 @@ function dict(args, kwargs) {
       result.set(key, value)
     }
   }
-  for (const [key, value] of kwargs) result.set(key, value)
+  for (const [key, value] of kwargs.entries()) result.set(key, value)
   return result
 }
 

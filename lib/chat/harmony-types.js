@@ -6,6 +6,7 @@
 
 const { checkDepth, output, spend } = require('./budget.js')
 const { fromJs } = require('./convert.js')
+const { entriesOf } = require('./entries.js')
 const { toJson } = require('./json.js')
 const { str } = require('./print.js')
 
@@ -45,7 +46,7 @@ function functionsSection(tools, refusal) {
 }
 
 function signature({ properties, required }) {
-  const entries = Object.entries(fieldsOf(properties))
+  const entries = entriesOf(fieldsOf(properties))
   if (entries.length === 0) return '() => any;\n\n'
   const lines = entries.map(([name, schema]) => {
     const { description } = fieldsOf(schema)
@@ -103,7 +104,7 @@ function variant(schema, isLast, depth) {
 }
 
 function objectOf({ properties, required }, depth) {
-  const entries = Object.entries(fieldsOf(properties))
+  const entries = entriesOf(fieldsOf(properties))
   if (entries.length === 0) return 'object'
   const members = entries.map(
     ([name, schema]) => `${nameOf(name, required)}: \n${' '.repeat(16)}${typeOf(schema, depth + 1)}`,
@@ -191,7 +192,7 @@ const shownDefault = (schema) =>
 
 function harmonyObject({ description, properties, required }, indent, depth) {
   const about = typeof description === 'string' ? `${indent}// ${description}\n` : ''
-  const members = Object.entries(fieldsOf(properties)).map(([name, value]) => {
+  const members = entriesOf(fieldsOf(properties)).map(([name, value]) => {
     const schema = fieldsOf(value)
     const key = nameOf(name, required)
     const notes = notesOf(schema, indent)

@@ -14,7 +14,8 @@
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { limits } = require('../limits.js')
 const { Budget, output, spend, within } = require('./budget.js')
-const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning } = require('./chat.js')
+const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning, withoutNulls } = require('./chat.js')
+const { entriesOf } = require('./entries.js')
 const { declareFunctions, functionsSection, jsonOf } = require('./harmony-types.js')
 const { strftime } = require('./strftime.js')
 const { guarded } = require('./template.js')
@@ -39,7 +40,7 @@ const refusal = (why) =>
 function render(messages, options) {
   const checked = checkOptions(options)
   if (checked.documents?.length > 0) throw refusal('it has no place for documents')
-  const conversation = checkMessages(messages).map(withReasoning)
+  const conversation = checkMessages(messages).map(withoutNulls).map(withReasoning)
   const { continueFinalMessage } = checked
   const tail =
     continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, 'content thinking')
@@ -258,7 +259,7 @@ const declaresFunctions = (content) =>
 
 function checkFields(message, index) {
   const place = `messages[${index}]`
-  for (const [field, value] of Object.entries(message)) {
+  for (const [field, value] of entriesOf(message)) {
     if (!MESSAGE_FIELDS.includes(field))
       throw refusal(
         `${place}.${field} is not a field of a harmony message; the fields are ${MESSAGE_FIELDS.join(', ')}`,

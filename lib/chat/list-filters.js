@@ -4,7 +4,7 @@
 
 const { allocate, allocateList, spend } = require('./budget.js')
 const { attributePath, follow } = require('./access.js')
-const { bind, textOf, wholeOf } = require('./arguments.js')
+const { bind, boundOf, textOf, wholeOf } = require('./arguments.js')
 const { compare, equals } = require('./compare.js')
 const { binary } = require('./operators.js')
 const { str } = require('./print.js')
@@ -253,7 +253,7 @@ const listFilters = (find) => ({
   batch: filter(
     ['linecount', 'fill_with'],
     [null],
-    (value, count, fill) => new Generator(batch(value, wholeOf(count), fill)),
+    (value, count, fill) => new Generator(batch(value, boundOf(count), fill)),
   ),
   count: size,
   dictsort: filter(['case_sensitive', 'by', 'reverse'], [false, 'key', false], dictSort),

@@ -5,29 +5,76 @@
 const { spend } = require('./budget.js')
 const { equals } = require('./compare.js')
 const { positional } = require('./arguments.js')
-const { TemplateError, Tuple, Undefined } = require('./values.js')
+const { Range, TemplateError, Tuple, Undefined, listOf } = require('./values.js')
 
 class Loop {
   #list
-  #at = -1
+  #iterator
   #depth
+  #at = -1
+  /** Number of values that were read from the iterator, or from the list. */
+  #read = 0
+  #length
+  /** The value after the current one, if it was read ahead. */
+  #after
+  #before
   #last
+  current
 
-  /** `call` renders the loop for another list. It is only defined in recursive loops. */
-  constructor(list, depth, call) {
-    this.#list = list
+  /**
+   * `values` is a list, a range, or an iterator whose values are computed late. `call`
+   * renders the loop for other values. It is only defined in recursive loops.
+   */
+  constructor(values, depth, call) {
+    const isList = Array.isArray(values) || values instanceof Range
+    this.#list = isList ? values : undefined
+    this.#iterator = isList ? undefined : values[Symbol.iterator]()
+    this.#length = isList ? values.length : undefined
     this.#depth = depth
     this.call = call
   }
 
+  /** Moves to the next value. Returns whether there is one. */
   next() {
+    const value = this.#after === undefined ? this.#pull() : this.#after
+    this.#after = undefined
+    if (value === undefined) return false
     this.#at++
+    this.#before = this.current
+    this.current = value
+    return true
+  }
+
+  /** Reads a value, or undefined at the end. */
+  #pull() {
+    if (this.#list !== undefined) return this.#read < this.#list.length ? this.#list.at(this.#read++) : undefined
+    spend(2)
+    return this.#iterator.next().value
+  }
+
+  /** The value after the current one, or undefined. */
+  #peek() {
+    if (this.#after === undefined) this.#after = this.#pull()
+    return this.#after
+  }
+
+  /** The number of values, for which all of them are read. */
+  #size() {
+    if (this.#length !== undefined) return this.#length
+    const rest = listOf({ [Symbol.iterator]: () => this.#iterator })
+    this.#list = rest
+    this.#length = rest.length + this.#at + 1 + (this.#after === undefined ? 0 : 1)
+    return this.#length
+  }
+
+  /** What Python prints. */
+  get printed() {
+    return `<LoopContext ${this.#at + 1}/${this.#size()}>`
   }
 
   /** Returns the attribute with a name, or undefined. */
   get(name) {
     spend(1)
-    const { length } = this.#list
     const at = this.#at
     switch (name) {
       case 'index':
@@ -35,23 +82,23 @@ class Loop {
       case 'index0':
         return at
       case 'revindex':
-        return length - at
+        return this.#size() - at
       case 'revindex0':
-        return length - at - 1
+        return this.#size() - at - 1
       case 'first':
         return at === 0
       case 'last':
-        return at === length - 1
+        return this.#peek() === undefined
       case 'length':
-        return length
+        return this.#size()
       case 'depth':
         return this.#depth + 1
       case 'depth0':
         return this.#depth
       case 'previtem':
-        return this.#neighbour(at - 1)
+        return at === 0 ? noElement() : this.#before
       case 'nextitem':
-        return this.#neighbour(at + 1)
+        return this.#peek() === undefined ? noElement() : this.#after
       case 'cycle':
         return positional((args) => this.#cycle(args))
       case 'changed':
@@ -59,12 +106,6 @@ class Loop {
       default:
         return undefined
     }
-  }
-
-  #neighbour(place) {
-    return place >= 0 && place < this.#list.length
-      ? this.#list.at(place)
-      : new Undefined('there is no such element of the loop')
   }
 
   #cycle(args) {
@@ -78,6 +119,8 @@ class Loop {
     return !isSame
   }
 }
+
+const noElement = () => new Undefined('there is no such element of the loop')
 
 /** jinja2's cycler: repeats its values. */
 class Cycler {

@@ -4,8 +4,8 @@
 // jinja2's ImmutableSandboxedEnvironment. A method takes its object, its arguments and its keyword
 // arguments.
 
-const { allocateList } = require('./budget.js')
-const { bind, positional, textOf, textOrNull, wholeOf, wholeOrNull } = require('./arguments.js')
+const { allocateList, spend } = require('./budget.js')
+const { bind, boundOf, boundOrNull, positional, textOf, textOrNull, wholeOf } = require('./arguments.js')
 const { same } = require('./compare.js')
 const { formatFields } = require('./format.js')
 const { asMarkup, escaped } = require('./markup.js')
@@ -18,6 +18,7 @@ const {
   TemplateError,
   Tuple,
   View,
+  characters,
   isNumber,
   isText,
   isTrue,
@@ -29,7 +30,8 @@ const {
   tuple,
 } = require('./values.js')
 
-const NO_KEYWORDS = new Map()
+const NO_KEYWORDS = new Dict()
+const NOT_GIVEN = Symbol('not given')
 
 const method = (names, defaults, run) => (self, args, kwargs) => run(self, ...bind(names, defaults, args, kwargs))
 /** A method whose arguments have no names in Python. */
@@ -49,7 +51,7 @@ const all = (pattern) => simple((self) => text.consistsOf(self, pattern))
 /** The part of a string that is searched, or undefined if it does not exist. */
 function part(self, start, end) {
   if (start === null && end === null) return self
-  const [from, to] = [wholeOrNull(start), wholeOrNull(end)]
+  const [from, to] = [boundOrNull(start), boundOrNull(end)]
   const length = from === null && to === null ? 0 : textLength(self)
   if (from !== null && place(self, from) > (to === null ? length : Math.min(length, place(self, to)))) return undefined
   return text.slice(self, from, to, 1)
@@ -69,7 +71,7 @@ const edge = (is) =>
 /** The index of a string in another one, in code points, or -1. `find` searches. */
 const finder = (find) =>
   unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
-    const from = start === null ? 0 : place(self, wholeOf(start))
+    const from = start === null ? 0 : place(self, boundOf(start))
     const within = part(self, start, end)
     if (within === undefined) return -1
     const at = find(within, textOf(sub))
@@ -112,6 +114,50 @@ const DIGITS =
 const NUMERIC =
   /^[\p{N}㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零\uf96b\uf973\uf978\uf9b2\uf9d1\uf9d3\uf9fd\u{20001}\u{20064}\u{200e2}\u{20121}\u{2092a}\u{20983}\u{2098c}\u{2099c}\u{20aea}\u{20afd}\u{20b19}\u{22390}\u{22998}\u{23b1b}\u{2626d}\u{2f890}]+$/u
 
+/** str.maketrans: a mapping of code points to characters, code points or none. */
+function makeTable(from, to, removed) {
+  const table = new Dict()
+  if (to === undefined) {
+    if (!(from instanceof Dict)) throw new TemplateError('maketrans takes a mapping, or two strings')
+    for (const [key, value] of from.entries()) table.set(isText(key) ? codeOf(plain(key)) : wholeOf(key), value)
+    return table
+  }
+  const [keys, values] = [characters(textOf(from)), characters(textOf(to))]
+  if (keys.length !== values.length) throw new TemplateError('maketrans takes two strings of one length')
+  for (const [i, key] of keys.entries()) table.set(key.codePointAt(0), values[i].codePointAt(0))
+  for (const one of removed === undefined ? [] : characters(textOf(removed))) table.set(one.codePointAt(0), null)
+  return table
+}
+
+function codeOf(character) {
+  const [one, ...more] = character.slice(0, 3)
+  if (one === undefined || more.length > 0) throw new TemplateError('maketrans takes characters as keys')
+  return one.codePointAt(0)
+}
+
+/** str.translate, with a mapping or a list of what the code points become. */
+function translate(self, table) {
+  const parts = characters(self).map((one) => {
+    const code = one.codePointAt(0)
+    spend(4)
+    const value =
+      table instanceof Dict
+        ? table.get(code)
+        : isText(table) || Array.isArray(table)
+          ? elementOf(table, code)
+          : undefined
+    if (value === undefined) return one
+    if (value === null) return ''
+    if (isText(value)) return plain(value)
+    const changed = wholeOf(value)
+    if (!(changed >= 0 && changed <= 0x10ffff)) throw new TemplateError('translate takes code points of characters')
+    return String.fromCodePoint(changed)
+  })
+  return text.join(parts, '')
+}
+
+const elementOf = (table, code) => (isText(table) ? text.characterAt(plain(table), code) : table[code])
+
 const STRING = {
   capitalize: simple(text.capitalize),
   casefold: simple(text.caseFold),
@@ -142,6 +188,9 @@ const STRING = {
   ),
   lower: simple(text.lower),
   lstrip: stripper(true, false),
+  maketrans: unnamed(['x', 'y', 'z'], [NOT_GIVEN, NOT_GIVEN], (_self, from, to, removed) =>
+    makeTable(from, ...[to, removed].map((one) => (one === NOT_GIVEN ? undefined : one))),
+  ),
   partition: partition(text.find, (self) => tuple(self, '', '')),
   removeprefix: unnamed(['prefix'], [], (self, prefix) =>
     text.startsWith(self, textOf(prefix)) ? self.slice(plain(prefix).length) : self,
@@ -164,6 +213,7 @@ const STRING = {
   strip: stripper(true, true),
   swapcase: simple(text.swapCase),
   title: simple(text.title),
+  translate: unnamed(['table'], [], translate),
   upper: simple(text.upper),
   zfill: unnamed(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
 }
@@ -198,7 +248,7 @@ function* placesOf(list, value) {
 function indexIn(self, value, start, stop) {
   if (self instanceof Range && (start !== 0 || stop !== null))
     throw new TemplateError('index of a range takes one value')
-  const [from, to] = text.bounds(self.length, wholeOf(start), wholeOrNull(stop), 1)
+  const [from, to] = text.bounds(self.length, boundOf(start), boundOrNull(stop), 1)
   for (const at of placesOf(self, value)) if (at >= from) return found(at < to ? at : -1)
   return found(-1)
 }
@@ -242,7 +292,7 @@ const fromKeys = positional((args) => {
 })
 
 // Attributes in Python that are not supported. Without an error, they would look undefined.
-const OF_TEXT = ['encode', 'maketrans', 'translate']
+const OF_TEXT = ['encode']
 const OF_MARKUP = [...OF_TEXT, 'escape', 'striptags', 'unescape']
 const OF_NUMBER = ['as_integer_ratio', 'conjugate', 'imag', 'is_integer', 'real']
 const OF_FLOAT = [...OF_NUMBER, 'fromhex', 'hex']

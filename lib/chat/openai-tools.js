@@ -18,6 +18,7 @@ const PARAMETER_FIELDS = ['type', 'properties', 'required', 'additionalPropertie
 const PROPERTY_FIELDS = ['type', 'description', 'enum']
 
 const { wrongType } = require('../errors.js')
+const { entriesOf } = require('./entries.js')
 
 /** `note` throws for what OpenAI does not document, or accepts it as an estimate. */
 function countTools(tools, encoding, countOf, note) {
@@ -44,7 +45,7 @@ class ToolRule {
     const own = `${place}.function`
     const { name, parameters } = given
     const { properties = {} } = this.#object(parameters ?? {}, `${own}.parameters`)
-    const entries = Object.entries(this.#object(properties, `${own}.parameters.properties`))
+    const entries = entriesOf(this.#object(properties, `${own}.parameters.properties`))
     const head = this.#line([name], given.description, `${own}.description`)
     const extra =
       this.#rest(given, FUNCTION_FIELDS, own) + this.#rest(parameters ?? {}, PARAMETER_FIELDS, `${own}.parameters`)
@@ -82,7 +83,7 @@ class ToolRule {
   }
 
   #rest(schema, known, place) {
-    return Object.entries(schema).reduce(
+    return entriesOf(schema).reduce(
       (sum, [name, value]) =>
         known.includes(name) || value === undefined ? sum : sum + this.#extra(value, `${place}.${name}`),
       0,

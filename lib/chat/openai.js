@@ -9,12 +9,14 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { checkKnown } = require('../options.js')
+const { entriesOf } = require('./entries.js')
 
 const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
 const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'undocumented']
 const PER_MESSAGE = 3
 const PER_NAME = 1
 const PER_ANSWER = 3
+const PER_FUNCTION_RESULT = 2
 
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
 const later = {
@@ -66,7 +68,9 @@ class OpenAiChat {
     }
     checkKnown(options, OPENAI_OPTIONS)
     const rules = new Rules(this.#encoding, this.#model, options, countOf)
-    const counts = later.chat.checkMessages(messages).map((message, i) => rules.message(message, `messages[${i}]`))
+    const { checkMessages, withoutNulls } = later.chat
+    const given = checkMessages(messages).map(withoutNulls)
+    const counts = given.map((message, i) => rules.message(message, `messages[${i}]`))
     return counts.reduce((a, b) => a + b, PER_ANSWER + rules.tools(options.tools))
   }
 }
@@ -99,13 +103,15 @@ class Rules {
 
   message(message, place) {
     if (typeof message.role !== 'string') throw wrongValue(place, 'a message with a role', message)
-    return Object.entries(message).reduce((sum, [name, value]) => {
-      const own = `${place}.${name}`
-      if (name === 'tool_calls' || name === 'function_call') return sum + this.#calls(value, own)
-      if (name === 'content') return sum + this.#content(value, own)
-      if (typeof value !== 'string') throw undocumented(`${own} (it is not text)`)
+    // OpenAI's API counted the result of a function two tokens lower than other messages.
+    const own = message.role === 'function' ? PER_MESSAGE - PER_FUNCTION_RESULT : PER_MESSAGE
+    return entriesOf(message).reduce((sum, [name, value]) => {
+      const where = `${place}.${name}`
+      if (name === 'tool_calls' || name === 'function_call') return sum + this.#calls(value, where)
+      if (name === 'content') return sum + this.#content(value, where)
+      if (typeof value !== 'string') throw undocumented(`${where} (it is not text)`)
       return sum + this.#countOf(value) + (name === 'name' ? PER_NAME : 0)
-    }, PER_MESSAGE)
+    }, own)
   }
 
   tools(tools) {

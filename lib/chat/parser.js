@@ -17,8 +17,6 @@ const CONSTANTS = new Map([
 ])
 const COMPARISON_SIGNS = ['==', '!=', '<', '<=', '>', '>=']
 const NEXT_TO_A_TEST = ['name', 'string', 'number', '(', '[', '{']
-/** Names that a macro only has if its body uses them. */
-const IMPLICIT = ['caller', 'kwargs', 'varargs']
 
 /**
  * @typedef {import('./token-reader.js').Node} Node
@@ -30,24 +28,25 @@ const IMPLICIT = ['caller', 'kwargs', 'varargs']
  * @property {boolean} [isInBrackets] whether the tuple may be empty
  */
 
-/** Parses the source of a template. Returns the statements of its body. */
+/** Parses a template. Returns the statements of its body, and whether it has blocks. */
 function parse(source) {
   return new Parser(tokenize(source)).template()
 }
 
 class Parser extends TokenReader {
-  /** The implicit names that each enclosing macro uses, and those that it has not set before. */
-  #macros = []
   /** Number of enclosing loops, in whose parts the name `loop` cannot be set. */
   #loops = 0
   /** Whether statements are in the body of a loop, outside of macros and call blocks in it. */
   #canBreak = false
   #isTarget = false
+  /** Number of blocks, and of those that see the variables around them. */
+  #blocks = 0
+  #scopedBlocks = 0
 
   template() {
     const body = this.#body([])
     if (this.type !== 'end') throw this.unexpected()
-    return body
+    return { body, hasBlocks: this.#blocks > 0 }
   }
 
   // Statements
@@ -129,6 +128,10 @@ class Parser extends TokenReader {
         return [this.node(name === 'break' ? 'Break' : 'Continue', {})]
       case 'print':
         return this.#print()
+      case 'block':
+        return [this.#namedBlock()]
+      case 'autoescape':
+        return [this.#autoescape()]
       default:
         throw new TemplateError(`the block '${name.slice(0, 100)}' is not supported`)
     }
@@ -141,6 +144,28 @@ class Parser extends TokenReader {
       nodes.push(this.node('Output', { value: this.#expression() }))
     }
     return nodes
+  }
+
+  #namedBlock() {
+    this.#blocks++
+    const name = this.expect('name')
+    const isScoped = this.skip('scoped')
+    if (isScoped) this.#scopedBlocks++
+    const isRequired = this.skip('required')
+    if (this.type === '-') throw new TemplateError(`the name of the block ${name} has a hyphen`)
+    const [body] = this.#blockOf(['endblock'], false)
+    const isBlank = body.every(({ type, text }) => type === 'Data' && text.trim() === '')
+    if (isRequired && !isBlank) throw new TemplateError(`the required block ${name} is not empty`)
+    this.skip(name)
+    return this.node('Block', { name, body, isScoped, isRequired })
+  }
+
+  /** Without autoescape, a template is as it is. */
+  #autoescape() {
+    const { type, value } = this.#expression()
+    if (type !== 'Constant' || value !== false)
+      throw new TemplateError("the block 'autoescape' is only supported with the value false")
+    return this.node('Scope', { body: this.#block('endautoescape')[0] })
   }
 
   #set() {
@@ -163,6 +188,7 @@ class Parser extends TokenReader {
 
   #for() {
     this.#loops++
+    const scopedBlocks = this.#scopedBlocks
     const target = this.#target({ end: 'in' })
     this.expectName('in')
     const iterable = this.#tuple({ withCondition: false, end: 'recursive' })
@@ -172,29 +198,14 @@ class Parser extends TokenReader {
     // jinja2 renders a recursive loop in a function, which `break` in its `else` cannot leave.
     const otherwise = end === 'else' ? this.#blockOf(['endfor'], this.#canBreak && !isRecursive)[0] : []
     this.#loops--
-    return this.node('For', { target, iterable, test, isRecursive, body, otherwise })
+    const hasScopedBlock = this.#scopedBlocks > scopedBlocks
+    return this.node('For', { target, iterable, test, isRecursive, hasScopedBlock, body, otherwise })
   }
 
   #macro() {
     const name = this.expect('name')
     if (CONSTANTS.has(name)) throw new TemplateError(`a macro cannot have the name ${name}`)
-    return this.node('Macro', { name, ...this.#macroBody(this.#parameters(), 'endmacro') })
-  }
-
-  /**
-   * The common parts of macros and call blocks: parameters, a body, and the implicit names that it
-   * uses.
-   */
-  #macroBody(parameters, end) {
-    const uses = new Set()
-    this.#macros.push({ uses, unset: new Set(IMPLICIT) })
-    const [body] = this.#blockOf([end], false)
-    this.#macros.pop()
-    const ofCaller = parameters.find(({ name }) => name === 'caller')
-    if (uses.has('caller') && ofCaller !== undefined && ofCaller.value === undefined)
-      throw new TemplateError('the parameter caller needs a default')
-    for (const { name } of parameters) if (name !== 'caller') uses.delete(name)
-    return { parameters, body, uses }
+    return this.node('Macro', { name, parameters: this.#parameters(), body: this.#blockOf(['endmacro'], false)[0] })
   }
 
   #parameters() {
@@ -210,7 +221,6 @@ class Parser extends TokenReader {
         throw new TemplateError(`the parameter ${name} needs a default`)
       if (names.has(name)) throw new TemplateError(`two parameters ${name}`)
       names.add(name)
-      this.#setImplicit(name)
       parameters.push({ name, value })
     }
     this.expect(')')
@@ -222,7 +232,7 @@ class Parser extends TokenReader {
     const call = this.#expression()
     if (call.type !== 'Call') throw new TemplateError('a call block needs a call')
     if (call.keywords.some(({ name }) => name === 'caller')) throw new TemplateError('two arguments caller')
-    return this.node('CallBlock', { call, ...this.#macroBody(parameters, 'endcall') })
+    return this.node('CallBlock', { call, parameters, body: this.#blockOf(['endcall'], false)[0] })
   }
 
   #with() {
@@ -247,19 +257,13 @@ class Parser extends TokenReader {
     const target = this.#tuple({ end, parse: () => this.#primary(withNamespace) })
     this.#isTarget = false
     const check = (node) => {
-      if (node.type === 'Tuple') return node.items.forEach(check)
-      if (node.type === 'NamespaceAttribute') return undefined
+      if (node.type === 'Tuple') node.items.forEach(check)
+      if (node.type === 'Tuple' || node.type === 'NamespaceAttribute') return
       if (node.type !== 'Name') throw new TemplateError('only names can be set')
       if (node.name === 'loop' && !canBeLoop) throw new TemplateError("'loop' cannot be set in a loop")
-      return this.#setImplicit(node.name)
     }
     check(target)
     return target
-  }
-
-  /** As in jinja2, a macro has no implicit name that it sets before it uses it. */
-  #setImplicit(name) {
-    for (const { unset } of this.#macros) unset.delete(name)
   }
 
   // Expressions, from the lowest to the highest precedence of operators
@@ -408,8 +412,7 @@ class Parser extends TokenReader {
     if (CONSTANTS.has(name)) return this.node('Constant', { value: CONSTANTS.get(name) })
     if (withNamespace && this.skip('.'))
       return this.node('NamespaceAttribute', { name, attribute: this.expect('name') })
-    if (!this.#isTarget) for (const { uses, unset } of this.#macros) if (unset.has(name)) uses.add(name)
-    return this.node('Name', { name })
+    return this.node('Name', { name, isTarget: this.#isTarget })
   }
 
   #list() {

@@ -54,6 +54,8 @@ class Printer {
     else if (Array.isArray(value)) this.#wrap('[', value, ']', depth)
     else if (value instanceof values.Dict) this.#dict(value, depth)
     else if (value instanceof values.Namespace) this.#namespace(value, depth)
+    // Macros and loops have a text of their own; the text of other functions is an address.
+    else if (typeof value.printed === 'string') this.#add(value.printed)
     else throw new values.TemplateError(`${values.kind(value)} cannot be printed`)
   }
 

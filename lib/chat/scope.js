@@ -1,105 +1,49 @@
 'use strict'
 
+// The variables of running parts of a template. symbols.js decides which variable a name means.
+
 const { allocateList, spend } = require('./budget.js')
+const { Load } = require('./symbols.js')
 const { TemplateError, Undefined } = require('./values.js')
 
+const STEPS_PER_READ = 0.25
 const STEPS_PER_HOP = 1 / 16
-const STEPS_PER_CLEARED_NAME = 1 / 16
+const STEPS_PER_LOAD = 0.25
+const STEPS_PER_RESOLVED_NAME = 1
 
-/**
- * The names that a part of a template sets, collected when it is compiled. Each name has an index
- * in the scope. A name is resolved on first use, because a macro may use a name that is set after
- * it.
- */
-class Names {
-  #around
-  #places = new Map()
-  /** Results of `find`. Names are only looked up when all of them are declared. */
-  #found = new Map()
-  /** Whether a function that outlives the scope captures it, so that the scope cannot be reused. */
-  isCaptured = false
-
-  constructor(around) {
-    this.#around = around
+/** The values of names that no frame has: what the template set for its blocks, and others. */
+class Context {
+  /** @param {Map<string, unknown>} values */
+  constructor(values) {
+    this.values = values
+    this.set = new Map()
   }
 
-  get size() {
-    return this.#places.size
+  /** The value of a name, or undefined. */
+  resolve(name) {
+    return this.set.has(name) ? this.set.get(name) : this.values.get(name)
   }
 
-  capture() {
-    for (let names = this; names !== undefined; names = names.#around) names.isCaptured = true
-  }
-
-  /** Returns the index of a name that is set here. */
-  declare(name) {
-    if (!this.#places.has(name)) this.#places.set(name, this.#places.size)
-    return this.#places.get(name)
-  }
-
-  /**
-   * The places where a name may be set, innermost first: the number of scopes outwards from the
-   * place before, and the index.
-   */
-  find(name) {
-    let found = this.#found.get(name)
-    if (found !== undefined) return found
-    found = []
-    let hops = 0
-    for (let names = this; names !== undefined; names = names.#around, hops++) {
-      const place = names.#places.get(name)
-      if (place === undefined) continue
-      found.push({ hops, place })
-      hops = 0
-    }
-    this.#found.set(name, found)
-    return found
-  }
-
-  /** A function of the scope that returns the value of a name. */
-  getter(name) {
-    let found
-    return (scope) => {
-      found ??= this.find(name)
-      const { globals } = scope
-      let owner = scope
-      for (const { hops, place } of found) {
-        spend(0.25 + STEPS_PER_HOP * hops)
-        owner = owner.outer(hops)
-        const value = owner.values[place]
-        if (value !== undefined) return value
-      }
-      spend(0.25)
-      // In jinja2 it gives access to blocks of templates, and hides a variable of this name.
-      if (name === 'self') throw new TemplateError("'self' is not supported")
-      return globals.get(name) ?? missing(globals, name)
-    }
+  /** The context of a block that also sees these values. */
+  derived(values) {
+    const all = [...this.values, ...this.set, ...values]
+    allocateList(2 * all.length)
+    spend(all.length)
+    return new Context(new Map(all))
   }
 }
 
-function missing(globals, name) {
-  if (globals.has(name)) return null
-  spend(4)
-  return new Undefined(`'${name}' is undefined`)
-}
-
-/** The values of the names that a running part of a template has set. */
+/** The local variables of a running function. A missing value is `undefined`. */
 class Scope {
-  constructor(around, names, globals = around.globals) {
+  constructor(locals, around, context = around.context) {
     spend(1)
-    allocateList(names.size)
+    allocateList(locals.size)
     this.around = around
-    this.globals = globals
-    this.values = new Array(names.size).fill(undefined)
+    this.context = context
+    this.values = new Array(locals.size).fill(undefined)
   }
 
-  /** Resets the scope for the next iteration. */
-  clear() {
-    spend(0.5 + STEPS_PER_CLEARED_NAME * this.values.length)
-    for (let i = 0; i < this.values.length; i++) this.values[i] = undefined
-  }
-
-  /** The scope `hops` levels outwards. */
+  /** The scope `hops` functions outwards. */
   outer(hops) {
     let scope = this
     for (let i = 0; i < hops; i++) scope = scope.around
@@ -107,4 +51,74 @@ class Scope {
   }
 }
 
-module.exports = { Names, Scope }
+/** A function of the scope that returns the value of a variable, which may be missing. */
+function reader({ hops, place }) {
+  if (hops === 0) return (scope) => scope.values[place]
+  return (scope) => {
+    spend(STEPS_PER_HOP * hops)
+    return scope.outer(hops).values[place]
+  }
+}
+
+/** A function of the scope that returns the value of a name. */
+function getter(name, frame) {
+  const variable = frame.variable(name)
+  const read = reader(variable)
+  const isAssigned = variable.load === Load.PARAMETER && !frame.isDefining
+  return (scope) => {
+    spend(STEPS_PER_READ)
+    const value = read(scope)
+    if (value !== undefined) return value
+    // jinja2 does not check these, and writes the word "missing" for a variable of an ended loop.
+    if (isAssigned) throw new TemplateError(`the variable ${name} is not supported here`)
+    spend(4)
+    return new Undefined(`'${name}' is undefined`)
+  }
+}
+
+/** A function of a value and the scope that sets a variable of a frame. */
+function setter(name, frame) {
+  const { place } = frame.variable(name)
+  if (!frame.isTop) return (value, scope) => void (scope.values[place] = value)
+  return (value, scope) => {
+    scope.values[place] = value
+    scope.context.set.set(name, value)
+  }
+}
+
+/** A function of the scope that loads the variables of a frame. */
+function enter(frame) {
+  const loads = Array.from(frame.loads, ([name, load]) => loadOf(name, load, frame)).filter(
+    (load) => load !== undefined,
+  )
+  const steps = [...frame.loads.values()].reduce(
+    (sum, load) => sum + (load === Load.RESOLVE ? STEPS_PER_RESOLVED_NAME : STEPS_PER_LOAD),
+    0,
+  )
+  return (scope) => {
+    spend(steps)
+    for (let i = 0; i < loads.length; i++) loads[i](scope)
+  }
+}
+
+function loadOf(name, load, frame) {
+  if (load === Load.PARAMETER) return undefined
+  const { place } = frame.variable(name)
+  if (load === Load.UNDEFINED) return (scope) => void (scope.values[place] = undefined)
+  if (load === Load.RESOLVE) return (scope) => void (scope.values[place] = scope.context.resolve(name))
+  const outer = frame.parent.variable(name)
+  const isShared = frame.parent.locals === frame.locals
+  const read = reader(isShared ? outer : { ...outer, hops: outer.hops + 1 })
+  return (scope) => void (scope.values[place] = read(scope))
+}
+
+/** A function of the scope that removes the variables of a frame. */
+function leave(frame) {
+  const places = Array.from(frame.loads.keys(), (name) => frame.locals.place(frame.level, name))
+  return (scope) => {
+    spend(STEPS_PER_LOAD * places.length)
+    for (let i = 0; i < places.length; i++) scope.values[places[i]] = undefined
+  }
+}
+
+module.exports = { Context, Scope, enter, getter, leave, reader, setter }

@@ -9,6 +9,7 @@ const { bind, textOf } = require('./arguments.js')
 const { Budget, LimitError, spend, within } = require('./budget.js')
 const { compile } = require('./compile.js')
 const { fromJs, toJs } = require('./convert.js')
+const { entriesOf } = require('./entries.js')
 const { GLOBALS } = require('./globals.js')
 const { str } = require('./print.js')
 const { strftime } = require('./strftime.js')
@@ -59,7 +60,7 @@ function render(source, variables, finish = (text) => text, budget = new Budget(
     () =>
       within(budget, () => {
         const globals = new Map(Object.entries({ ...GLOBALS, ...OWN_GLOBALS }))
-        for (const [name, value] of Object.entries(variables)) {
+        for (const [name, value] of entriesOf(variables)) {
           if (value !== undefined) globals.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
         }
         return finish(run(globals))

@@ -234,9 +234,20 @@ function greekTitleCase(code, changed) {
   return (code & 0xf) === 3 ? String.fromCharCode(code + 9) : `${changed.slice(0, -1)}\u0345`
 }
 
+/**
+ * A sigma at the end of a word, whose lower case is another letter: behind a letter and not before
+ * one, apart from characters such as apostrophes.
+ */
+const FINAL_SIGMA =
+  'Σ(?<=(?!\\p{Case_Ignorable})\\p{Cased}\\p{Case_Ignorable}*Σ)(?!\\p{Case_Ignorable}*(?!\\p{Case_Ignorable})\\p{Cased})'
+const FINAL_SIGMAS = new RegExp(FINAL_SIGMA, 'gu')
+const CASES = new RegExp(`(${FINAL_SIGMA})|(\\p{Uppercase})|\\p{Lowercase}`, 'gu')
+
 /** str.title: a cased letter becomes lower case after another one, else title case. */
 function title(text) {
-  return substitute(text, /(\p{Cased})(\p{Cased}*)/gu, ([, first, rest]) => titleCase(first) + lowerAfter(first, rest))
+  const small = (rest) => lower(rest.replaceAll('Σ', 'σ'))
+  const words = substitute(text, FINAL_SIGMAS, () => 'ς')
+  return substitute(words, /(\p{Cased})(\p{Cased}*)/gu, ([, first, rest]) => titleCase(first) + small(rest))
 }
 
 /**
@@ -262,9 +273,10 @@ function titleWords(text) {
 }
 
 function swapCase(text) {
-  return substitute(text, /(\p{Uppercase})|\p{Lowercase}/gu, ([one, large]) =>
-    large === undefined ? one.toUpperCase() : one.toLowerCase(),
-  )
+  return substitute(text, CASES, ([one, final, large]) => {
+    if (final !== undefined) return 'ς'
+    return large === undefined ? one.toUpperCase() : one.toLowerCase()
+  })
 }
 
 /** Whether a text has a match of the first pattern, and none of the second. */

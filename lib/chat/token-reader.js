@@ -9,9 +9,11 @@ const { TemplateError } = require('./values.js')
 const MAX_NESTING = 100
 
 /**
- * A node of the tree. Its other fields depend on the type.
+ * A node of the tree. `children` are the nodes in an expression. Other fields depend on the type.
  *
- * @typedef {{ type: string, depth: number, size: number } & Record<string, any>} Node
+ * @typedef {Record<string, any> & NodeShape} Node
+ *
+ * @typedef {{ type: string, children: Node[], depth: number, size: number }} NodeShape
  */
 
 class TokenReader {
@@ -78,7 +80,7 @@ class TokenReader {
   }
 
   /**
-   * Creates a node with the depth of its subtree and the number of nodes in it.
+   * Creates a node with its children, the depth of its subtree and the number of nodes in it.
    *
    * @returns {Node}
    */
@@ -86,12 +88,13 @@ class TokenReader {
     allocate(100)
     let depth = 0
     let size = 1
-    for (const part of parts.flat()) {
-      depth = Math.max(depth, part?.depth ?? 0)
-      size += part?.size ?? 0
+    const children = parts.flat().filter((part) => part !== undefined)
+    for (const child of children) {
+      depth = Math.max(depth, child.depth)
+      size += child.size
     }
     checkDepth(depth, 'expressions')
-    return { type, ...fields, depth: depth + 1, size }
+    return { type, ...fields, children, depth: depth + 1, size }
   }
 
   /** Parses the content of brackets or of a block. */

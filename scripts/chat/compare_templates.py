@@ -1,4 +1,6 @@
-"""Renders random conversations with transformers, for every chat template of a folder.
+"""Renders conversations with transformers, for every chat template of a folder.
+
+The conversations are random, and those that record_clients.mjs recorded.
 
 The result is the input of compare_templates.mjs, which renders the same conversations with
 tokenlane. For maintainers; needs the virtual environment of scripts/make_chat_cases.py. The
@@ -35,6 +37,7 @@ TEXTS = [
     "עברית e\u0301 \ud55c\u1112\u1161\u11ab", "<b>&amp;</b>", "'", "%s %d 100%", "1\n2\n3\n", "/no_think", "Be brief. /think",
     '{"name": "f", "arguments": {"a": [1, null]}}', "x" * 3000, "Wörter und mehr. " * 150, "line\n" * 200,
 ]
+CLIENTS = json.loads((Path(__file__).parent / "clients.json").read_text())
 ROLES = ["system", "user", "assistant", "tool", "developer", "function", "ipython", "tool_response", "nobody"]
 # How often a conversation has messages of a kind that some templates refuse.
 STYLE = {"wild": 0.25, "parts": 0.25, "calls": 0.5, "arguments in text": 0.35}
@@ -202,11 +205,15 @@ def case_of(rng, mentions):
     return case | {"variables": variables}
 
 
+def client_case(rng, messages):
+    """A recorded conversation, with tools or without."""
+    tools = {"tools": [tool_of(rng) for _ in range(2)]} if rng.random() < 0.5 else {}
+    return {"messages": messages, "add_generation_prompt": rng.random() < 0.5, "variables": TOKENS} | tools
+
+
 def render(source, case):
-    """The text that apply_chat_template returns. It drops message fields that are None."""
-    chat = [{name: value for name, value in message.items() if value is not None} for message in case["messages"]]
     given = {"tools": case.get("tools"), "documents": case.get("documents"), "add_generation_prompt": case["add_generation_prompt"]}
-    return chat_template_utils.render_jinja_template([chat], chat_template=source, **given, **case["variables"])[0][0]
+    return chat_template_utils.render_jinja_template([case["messages"]], chat_template=source, **given, **case["variables"])[0][0]
 
 
 def main():
@@ -227,8 +234,8 @@ def main():
             mentions = Mentions("")  # transformers refuses it, and so should tokenlane
         templates[file.name] = source
         rng = random.Random(f"{options.seed} {source}")
-        for _ in range(options.each):
-            case = {"template": file.name} | case_of(rng, mentions)
+        for made in [case_of(rng, mentions) for _ in range(options.each)] + [client_case(rng, messages) for messages in CLIENTS.values()]:
+            case = {"template": file.name} | made
             try:
                 case["text"] = render(source, json.loads(json.dumps(case)))
             except Exception as error:

@@ -136,11 +136,20 @@ function columns(value) {
  */
 function extraOptions(flags, options) {
   if (options === undefined) return undefined
-  const listed = (flags & ONLY_LISTED) === ONLY_LISTED ? [...options.specialTokens] : undefined
+  const listed = (flags & ONLY_LISTED) === ONLY_LISTED ? listOf(options.specialTokens) : undefined
   const truncation = truncationOption(options.truncation)
   const padding = paddingOption(options.padding)
   if (listed === undefined && truncation === undefined && padding === undefined) return undefined
   return { listed, truncation, padding }
+}
+
+/** A copy of listed special tokens. A getter can return other values than those checked before. */
+function listOf(value) {
+  if (!Array.isArray(value)) throw wrongType('specialTokens', 'an array of special tokens', value)
+  return Array.from(value, (token, index) => {
+    if (typeof token !== 'string') throw wrongType(`specialTokens[${index}]`, 'a string', token)
+    return token
+  })
 }
 
 function truncationOption(value) {
@@ -266,10 +275,9 @@ function loadOptions(options) {
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'specialTokens belong to a pattern, but none is given')
   }
   checkObject(specialTokens, 'specialTokens', 'an object of tokens and their ids')
-  for (const [token, id] of Object.entries(specialTokens)) {
-    checkId(`specialTokens[${JSON.stringify(token)}]`, id)
-  }
-  return { pattern, specialTokens: { ...specialTokens } }
+  const entries = Object.entries(specialTokens)
+  for (const [token, id] of entries) checkId(`specialTokens[${JSON.stringify(token)}]`, id)
+  return { pattern, specialTokens: Object.fromEntries(entries) }
 }
 
 function checkKnown(options, known) {

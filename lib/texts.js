@@ -3,7 +3,9 @@
 // The texts of an asynchronous batch. The addon copies them in slices of half a millisecond; the
 // event loop runs between two slices. Most batches need one slice.
 
+const { List } = require('./list.js')
 const native = require('./native.js')
+const { hasPlainBuffer, isUint8Array } = require('./realm.js')
 const { nextTurn } = require('./runtime.js')
 
 /** The number of rows in one array of a snapshot. V8 allocates longer arrays slowly. */
@@ -16,7 +18,7 @@ const MAX_SNAPSHOT = 65_536
 const SLICE_MS = 0.5
 
 /** Batches whose texts are being copied, the oldest first. Each iteration copies a slice of one. */
-const copying = []
+const copying = new List()
 
 /**
  * The texts of a batch, and their pairs if there are any, with the place up to which they were
@@ -92,26 +94,26 @@ class BatchTexts {
  * a promise that resolves when all are copied.
  */
 function copyTexts(queueEntry, texts) {
-  if (copying.length === 0 && texts.copySome(queueEntry)) return undefined
+  if (copying.size === 0 && texts.copySome(queueEntry)) return undefined
   texts.snapshot()
   return new Promise((resolve, reject) => {
     copying.push({ queueEntry, texts, resolve, reject })
-    if (copying.length === 1) nextTurn(copyNext)
+    if (copying.size === 1) nextTurn(copyNext)
   })
 }
 
 function copyNext() {
-  const { queueEntry, texts, resolve, reject } = copying[0]
+  const batch = copying.first
   try {
-    if (texts.copySome(queueEntry)) {
-      copying.shift()
-      resolve()
+    if (batch.texts.copySome(batch.queueEntry)) {
+      copying.remove(batch)
+      batch.resolve()
     }
   } catch (error) {
-    copying.shift()
-    reject(error)
+    copying.remove(batch)
+    batch.reject(error)
   }
-  if (copying.length > 0) nextTurn(copyNext)
+  if (copying.size > 0) nextTurn(copyNext)
 }
 
 /**
@@ -119,9 +121,7 @@ function copyNext() {
  * them.
  */
 function copyOfBytes(bytes) {
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
-  const { buffer } = bytes
-  return buffer instanceof ArrayBuffer && !buffer.resizable ? Uint8Array.from(bytes) : bytes
+  return isUint8Array(bytes) && hasPlainBuffer(bytes) ? new Uint8Array(bytes) : bytes
 }
 
 module.exports = { BatchTexts, copyTexts, copyOfBytes }

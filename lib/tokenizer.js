@@ -9,6 +9,7 @@ const { enqueue } = require('./queue.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
+const { isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
 const { BatchTexts, copyOfBytes, copyTexts } = require('./texts.js')
@@ -170,7 +171,7 @@ class Tokenizer {
       return await loaded({ file: name })
     } catch (failure) {
       if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-      return loaded(await sources.modelFolder.modelOf(name))
+      return await loaded(await sources.modelFolder.modelOf(name))
     }
   }
 
@@ -194,11 +195,11 @@ class Tokenizer {
     const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
     const file = await sources.hub.pretrainedFile(request)
     // A vocabulary or a SentencePiece model needs the configs beside it, which name its class.
-    return Tokenizer.fromFile(request.file === undefined ? sources.modelFolder.placeOf(file) : file, loading)
+    return await Tokenizer.fromFile(request.file === undefined ? sources.modelFolder.placeOf(file) : file, loading)
   }
 
   static async fromEncoding(name) {
-    return Tokenizer.#ofEncoding(name)
+    return await Tokenizer.#ofEncoding(name)
   }
 
   static fromEncodingSync(name) {
@@ -206,7 +207,7 @@ class Tokenizer {
   }
 
   static async forModel(name) {
-    return Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
+    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
   }
 
   static forModelSync(name) {
@@ -323,7 +324,7 @@ class Tokenizer {
     checkCount('maxTokens', maxTokens)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     const [length] = this.#longestPrefix(text, maxTokens, flags, extraOptions(flags, options))
-    return text instanceof Uint8Array ? text.subarray(0, length) : text.slice(0, length)
+    return isUint8Array(text) ? text.subarray(0, length) : text.slice(0, length)
   }
 
   split(text, options) {
@@ -343,7 +344,7 @@ class Tokenizer {
   async splitAsync(text, options) {
     Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
-    if (isOfBlocks(options)) return splitBlocksAsync(this, text, options)
+    if (isOfBlocks(options)) return await splitBlocksAsync(this, text, options)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, later.split.whole(limits))
@@ -438,7 +439,7 @@ class Tokenizer {
     const start = (queueEntry) => native.decodeBatch(queueEntry, this.#handle, ids, rowOffsets, skip, threads)
     // A queued call decodes the ids of now, even if the batch changes.
     const onWait = () => ([ids, rowOffsets] = [ids.slice(), rowOffsets.slice()])
-    return enqueue(start, { signal, onWait })
+    return await enqueue(start, { signal, onWait })
   }
 
   decodeStream(options) {
@@ -500,7 +501,7 @@ function filePath(file) {
     if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
     return file
   }
-  if (file instanceof URL) return sources.pathOfUrl('file', file)
+  if (isUrl(file)) return sources.pathOfUrl('file', file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
 
@@ -553,7 +554,7 @@ function checkOneText(text, options) {
 /** Copies a text or an array of words, so that the caller cannot change it. */
 function snapshotOf(text) {
   if (Array.isArray(text)) return text.map(snapshotOf)
-  return text instanceof Uint8Array ? text.slice() : text
+  return copyOfBytes(text)
 }
 
 /**

@@ -2,11 +2,14 @@
 //! call needs no property lookups. [`flag_bits`] gives JS the bits. Options that are not flags, and
 //! are rarely given, come as an [`Extra`].
 
+use napi::Env;
 use napi_derive::napi;
 use tokenlane_core::{
     Columns, DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, SpecialTokens, Tokenizer,
     Truncation, TruncationStrategy,
 };
+
+use crate::node_api;
 
 /// The columns. JS refers to them by their index.
 pub const COLUMNS: [Columns; COLUMN_NAMES.len()] = [
@@ -78,15 +81,15 @@ pub struct FlagBits {
 }
 
 /// Returns the bits of the flags.
-#[napi]
-pub fn flag_bits() -> FlagBits {
-    BITS
+#[napi(catch_unwind)]
+pub fn flag_bits(env: Env) -> napi::Result<FlagBits> {
+    node_api::guarded(env, || Ok(BITS))
 }
 
 /// Returns the names of the columns, in the order of their indices.
-#[napi]
-pub fn column_names() -> Vec<&'static str> {
-    COLUMN_NAMES.to_vec()
+#[napi(catch_unwind)]
+pub fn column_names(env: Env) -> napi::Result<Vec<&'static str>> {
+    node_api::guarded(env, || Ok(COLUMN_NAMES.to_vec()))
 }
 
 /// Options that the flags cannot express.

@@ -9,6 +9,7 @@ const { firstOf } = require('../special-tokens.js')
 const encodingOfModel = require('./model_to_encoding.json')
 const { RankTable, plainRanks } = require('./ranks.js')
 const { completions, stableLength } = require('./unstable.js')
+const { isUint32Array, isUint8Array } = require('../../lib/realm.js')
 const { Tokenizer } = require('../../lib/tokenizer.js')
 
 const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']
@@ -63,8 +64,7 @@ class Tiktoken {
 
   encode_single_token(bytes) {
     this.#open()
-    if (typeof bytes !== 'string' && !(bytes instanceof Uint8Array))
-      throw typeError('bytes must be a string or a Uint8Array')
+    if (typeof bytes !== 'string' && !isUint8Array(bytes)) throw typeError('bytes must be a string or a Uint8Array')
     const key =
       typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const id = this.#ranks.id(key.toString('latin1')) ?? this.#specialTokens.get(key.toString())
@@ -73,7 +73,7 @@ class Tiktoken {
   }
 
   decode(tokens) {
-    return this.#open().decodeBytes(tokens instanceof Uint32Array ? tokens : idsOf(tokens))
+    return this.#open().decodeBytes(isUint32Array(tokens) ? tokens : idsOf(tokens))
   }
 
   decode_single_token_bytes(token) {

@@ -7,6 +7,7 @@
 const { inspect } = require('node:util')
 
 const { error, typeError } = require('../errors.js')
+const { nameOf } = require('../../lib/realm.js')
 const { env } = require('./env.js')
 
 const PACKAGE = '@huggingface/transformers'
@@ -53,7 +54,7 @@ class Tensor {
       throw typeError('dims must be an array of non-negative integers')
     }
     const Kind = ARRAYS[type]
-    if (!(data instanceof Kind) && !Array.isArray(data)) throw typeError(`data must be a ${Kind.name} or an array`)
+    if (nameOf(data) !== Kind.name && !Array.isArray(data)) throw typeError(`data must be a ${Kind.name} or an array`)
     const isBig = type === 'int64' || type === 'uint64'
     const values = Array.isArray(data) ? Kind.from(data, isBig ? BigInt : Number) : data
     const size = dims.reduce((product, dim) => product * dim, 1)

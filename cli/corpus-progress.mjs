@@ -10,7 +10,10 @@ const MAX_NAMED = 4
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
   if (json)
-    return { on: (event) => event.event !== 'done' && process.stdout.write(forOutput(`${JSON.stringify(event)}\n`)), stop() {} }
+    return {
+      on: (event) => event.event !== 'done' && process.stdout.write(forOutput(`${JSON.stringify(event)}\n`)),
+      stop() {},
+    }
   if (!canDraw(process.stderr) || quiet) return { on() {}, stop() {} }
   return new CorpusBar()
 }

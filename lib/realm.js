@@ -30,6 +30,25 @@ function hasSlot(get, value) {
   }
 }
 
+/** Array.isArray, which throws for a revoked Proxy. */
+function isArray(value) {
+  try {
+    return Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+/** Whether a value is a revoked Proxy, with which nothing can be done. */
+function isRevoked(value) {
+  try {
+    Array.isArray(value)
+    return false
+  } catch {
+    return true
+  }
+}
+
 const isArrayBuffer = (value) => hasSlot(byteLength, value)
 const isMap = (value) => hasSlot(mapSize, value)
 
@@ -97,4 +116,15 @@ function inThisRealm(native) {
   return local
 }
 
-module.exports = { hasPlainBuffer, inThisRealm, isArrayBuffer, isMap, isUint32Array, isUint8Array, isUrl, nameOf }
+module.exports = {
+  hasPlainBuffer,
+  inThisRealm,
+  isArray,
+  isArrayBuffer,
+  isMap,
+  isRevoked,
+  isUint32Array,
+  isUint8Array,
+  isUrl,
+  nameOf,
+}

@@ -3,10 +3,11 @@
 // The texts of an asynchronous batch. The addon copies them in slices of half a millisecond; the
 // event loop runs between two slices. Most batches need one slice.
 
+const { lengthOf } = require('./ids.js')
 const { List } = require('./list.js')
 const native = require('./native.js')
-const { hasPlainBuffer, isUint8Array } = require('./realm.js')
-const { nextTurn } = require('./runtime.js')
+const { hasPlainBuffer, isArray, isUint8Array } = require('./realm.js')
+const { isProxy, nextTurn } = require('./runtime.js')
 
 /** The number of rows in one array of a snapshot. V8 allocates longer arrays slowly. */
 const CHUNK_ROWS = 4096
@@ -16,6 +17,23 @@ const MAX_SNAPSHOT = 65_536
 
 /** Duration of a slice in milliseconds. The addon measures it too: src/text.rs. */
 const SLICE_MS = 0.5
+
+/** The names of the arguments, for errors. */
+const LIST_NAMES = ['texts', 'pairs']
+
+/**
+ * A copy of a Proxy of an array, which the addon does not recognize as an array: frameworks hand out
+ * their state in that form. Other values are returned unchanged.
+ */
+function unproxied(name, list) {
+  if (!isProxy(list) || !isArray(list)) return list
+  const length = lengthOf(name, list)
+  return Array.from({ length }, (_, index) => list[index])
+}
+
+/** A part of an array. A subclass, or a Proxy, may have another `slice`. */
+const { slice } = Array.prototype
+const sliceOf = (array, from, to) => Reflect.apply(slice, array, [from, to])
 
 /** Batches whose texts are being copied, the oldest first. Each iteration copies a slice of one. */
 const copying = new List()
@@ -39,7 +57,10 @@ class BatchTexts {
   /** `lists` are the arguments `texts` and `pairs`; `words`: whether texts are arrays of words. */
   constructor(lists, words) {
     this.#words = words
-    const whole = (array) => [{ array, first: 0, from: 0, to: Array.isArray(array) ? array.length : 0 }]
+    const whole = (list, index) => {
+      const array = unproxied(LIST_NAMES[index], list)
+      return [{ array, first: 0, from: 0, to: isArray(array) ? array.length : 0 }]
+    }
     this.#lists = lists.filter((list, index) => index === 0 || list !== undefined).map(whole)
   }
 
@@ -51,14 +72,16 @@ class BatchTexts {
   snapshot() {
     if (this.#isSnapshot) return
     this.#isSnapshot = true
-    const copy = this.#words ? (list) => (Array.isArray(list) ? list.map(copyOfBytes) : list) : copyOfBytes
+    const copy = this.#words
+      ? (list) => (isArray(list) && !isProxy(list) ? Array.from(list, copyOfBytes) : list)
+      : copyOfBytes
     for (let list = this.#list; list < this.#lists.length; list++) {
       const [{ array, to }] = this.#lists[list]
       const from = list === this.#list ? this.#from : 0
       const end = Math.min(to, from + MAX_SNAPSHOT)
       const parts = []
       for (let first = from; first < end; first += CHUNK_ROWS) {
-        const rows = array.slice(first, Math.min(first + CHUNK_ROWS, end))
+        const rows = sliceOf(array, first, Math.min(first + CHUNK_ROWS, end))
         for (let index = 0; index < rows.length; index++) {
           if (typeof rows[index] !== 'string') rows[index] = copy(rows[index])
         }
@@ -124,4 +147,4 @@ function copyOfBytes(bytes) {
   return isUint8Array(bytes) && hasPlainBuffer(bytes) ? new Uint8Array(bytes) : bytes
 }
 
-module.exports = { BatchTexts, copyTexts, copyOfBytes }
+module.exports = { BatchTexts, copyTexts, copyOfBytes, unproxied }

@@ -9,10 +9,10 @@ const { enqueue } = require('./queue.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
-const { isUint8Array, isUrl } = require('./realm.js')
+const { isArray, isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
-const { BatchTexts, copyOfBytes, copyTexts } = require('./texts.js')
+const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
 const {
   KNOWN,
   ONE_TEXT,
@@ -243,19 +243,20 @@ class Tokenizer {
 
   encode(text, options) {
     Tokenizer.#check(this, 'encode')
-    if (typeof text !== 'string') checkOneText(text, options)
-    checkInput(text, options?.pair)
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
+    if (typeof text !== 'string') checkOneText(text, hasWords(flags))
+    checkInput(text, options?.pair)
     const extra = extraOptions(flags, options)
-    const pair = options?.pair
+    const pair = hasWords(flags) ? unproxied('pair', options.pair) : options?.pair
+    const input = hasWords(flags) ? unproxied('text', text) : text
     const isShort =
       typeof text === 'string' && text.length < SHORT_TEXT_UNITS && pair === undefined && extra === undefined
-    const ids = (isShort ? shortIds(this.#handle, text, flags) : undefined) ?? this.#idsOf(text, pair, flags, extra)
+    const ids = (isShort ? shortIds(this.#handle, text, flags) : undefined) ?? this.#idsOf(input, pair, flags, extra)
     // Bytes and arrays can change before another column is computed; a string cannot.
     const isString = typeof text === 'string' && pair === undefined
     return isString
       ? encodingOf(ids, this.#handle, text, undefined, flags, extra)
-      : encodingOf(ids, this.#handle, snapshotOf(text), snapshotOf(pair), flags, extra)
+      : encodingOf(ids, this.#handle, snapshotOf(input), snapshotOf(pair), flags, extra)
   }
 
   #idsOf(text, pair, flags, extra) {
@@ -267,8 +268,8 @@ class Tokenizer {
 
   async encodeBatch(texts, options) {
     Tokenizer.#check(this, 'encodeBatch')
-    checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
+    checkInput(texts, options?.pairs)
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
@@ -280,11 +281,12 @@ class Tokenizer {
 
   encodeBatchSync(texts, options) {
     Tokenizer.#check(this, 'encodeBatchSync')
-    checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
+    checkInput(texts, options?.pairs)
     const extra = extraOptions(flags, options)
     const { threads } = runOptions(options)
-    return batchOf(native.encodeBatchSync(this.#handle, texts, options?.pairs, flags, extra, threads))
+    const [first, second] = [unproxied('texts', texts), unproxied('pairs', options?.pairs)]
+    return batchOf(native.encodeBatchSync(this.#handle, first, second, flags, extra, threads))
   }
 
   count(text, options) {
@@ -394,7 +396,8 @@ class Tokenizer {
     checkInput(texts)
     const flags = encodeFlags(options, KNOWN.countBatchSync, MANY_TEXTS)
     const { threads } = runOptions(options)
-    return new Uint32Array(native.countBatchSync(this.#handle, texts, flags, extraOptions(flags, options), threads))
+    const list = unproxied('texts', texts)
+    return new Uint32Array(native.countBatchSync(this.#handle, list, flags, extraOptions(flags, options), threads))
   }
 
   applyChatTemplate(messages, options = {}) {
@@ -546,14 +549,14 @@ function encodingFile(name) {
 }
 
 /** Throws for an array of texts, which is an argument of other calls. */
-function checkOneText(text, options) {
-  if (!Array.isArray(text) || options?.pretokenized === true) return
+function checkOneText(text, hasWords = false) {
+  if (hasWords || !isArray(text)) return
   throw wrongType('text', 'a string or a Uint8Array of UTF-8 (encodeBatch and countBatch take arrays of texts)', text)
 }
 
 /** Copies a text or an array of words, so that the caller cannot change it. */
 function snapshotOf(text) {
-  if (Array.isArray(text)) return text.map(snapshotOf)
+  if (isArray(text)) return Array.from(text, snapshotOf)
   return copyOfBytes(text)
 }
 

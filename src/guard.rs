@@ -1,7 +1,7 @@
 //! The guards: a panic never leaves a function that Node calls, where it would end the process.
 //!
 //! Node calls the addon in the ways that [`Place`] lists, and each of them runs its work in
-//! [`caught`]. `__test__/90-guards.test.mjs` lets each guard catch a panic, in every function.
+//! [`caught`]. `__test__/92-guards.test.mjs` lets each guard catch a panic, in every function.
 //!
 //! | place | functions | after a panic |
 //! |---|---|---|

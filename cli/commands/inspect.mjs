@@ -112,9 +112,7 @@ function page(name, tokenizer, source, text, { limit, color }) {
     [charactersOf(text), 'character'],
     [Buffer.byteLength(text), 'byte'],
   ]
-  const shownNames = [name, ...(source.file ? [source.name] : [])]
-    .map(forOutput)
-    .join(', ')
+  const shownNames = [name, ...(source.file ? [source.name] : [])].map(forOutput).join(', ')
   const heading = `${shownNames}: ${counts.map(([count, noun]) => plural(count, noun)).join(', ')}`
   const rest = encoding.length - tokens.length
   const more = rest > 0 ? `… and ${plural(rest, 'token')} more; '--limit ${encoding.length}' shows all\n` : ''

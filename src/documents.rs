@@ -17,9 +17,10 @@ use tokenlane_core::memory::{Grow, OutOfMemory, Slab};
 
 use crate::batch::{self, EncodeWork};
 use crate::error::{Class, Failure};
+use crate::guard::Held;
 use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
-use crate::node_api::{self, Held};
+use crate::node_api;
 use crate::options::Extra;
 use crate::queue::QueueEntry;
 use crate::task::Job;

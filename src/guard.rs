@@ -3,21 +3,24 @@
 //! Node calls the addon in the ways that [`Place`] lists, and each of them runs its work in
 //! [`caught`]. `__test__/92-guards.test.mjs` lets each guard catch a panic, in every function.
 //!
-//! | place | functions | after a panic |
-//! |---|---|---|
-//! | [`Call`](Place::Call) | those with `#[napi(catch_unwind)]`, whose body runs in [`guarded`](crate::node_api::guarded); napi's part around it, which converts arguments and results, is in the guard of the attribute | the call throws `ERR_TOKENLANE_PANIC` |
-//! | [`Short`](Place::Short) | `count_short`, `encode_short`, `shared_ids` | the general call runs instead |
-//! | [`Work`](Place::Work) | `execute` of an asynchronous task: [`Job::compute`](crate::task::Job) | the promise rejects |
-//! | [`Result`](Place::Result) | `complete` of an asynchronous task: `Job::resolve`; all conversions of results to JS | the promise rejects, or the call throws |
-//! | [`Drop`](Place::Drop) | finalizers of ArrayBuffers (`release_external`, `end_shared`) and of Externals, and the end of a task: [`Held`](crate::node_api::Held) | the rest of the value is leaked |
-//! | [`Cleanup`](Place::Cleanup) | the cleanup hook of an environment | cached memory is not returned |
-//! | [`Init`](Place::Init) | `module_exports`, while Node loads the addon | `require` throws |
+//! - [`Place::Call`]: functions with `#[napi(catch_unwind)]`, whose body runs in
+//!   [`guarded`](crate::node_api::guarded). The attribute guards the part of napi around it, which
+//!   converts arguments and results. The call throws `ERR_TOKENLANE_PANIC`.
+//! - [`Place::Short`]: `count_short`, `encode_short`, `shared_ids`. The general call runs instead.
+//! - [`Place::Work`]: `execute` of an asynchronous task, `Job::compute`. The promise rejects.
+//! - [`Place::Result`]: `complete` of an asynchronous task, `Job::resolve`, and all conversions of
+//!   results to JS. The promise rejects, or the call throws.
+//! - [`Place::Drop`]: finalizers of ArrayBuffers (`release_external`, `end_shared`) and of Externals,
+//!   and the end of a task: [`Held`]. The rest of the value is leaked.
+//! - [`Place::Cleanup`]: the cleanup hook of an environment. Cached memory is not returned.
+//! - [`Place::Init`]: `module_exports`, while Node loads the addon. `require` throws.
 //!
 //! There are no others: the addon has no classes, hence no constructors, getters and setters, and
 //! it passes no callback and no threadsafe function to Node. JS can run inside of a call where the
 //! addon reads elements and properties (getters, proxies), so no lock and no `RefCell` is borrowed
 //! there: scratch buffers and copied texts are taken out of their cells and put back.
 
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -84,6 +87,37 @@ pub fn contained(place: Place, work: impl FnOnce()) {
         Ok(())
     });
     drop(ended);
+}
+
+/// A value that JS or a task holds. Node drops it, so a panic of its drop is contained.
+#[derive(Debug)]
+pub struct Held<T>(Option<T>);
+
+impl<T> Held<T> {
+    /// Holds a value.
+    pub fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+}
+
+impl<T> Deref for Held<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("it is only taken when it is dropped")
+    }
+}
+
+impl<T> DerefMut for Held<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.as_mut().expect("it is only taken when it is dropped")
+    }
+}
+
+impl<T> Drop for Held<T> {
+    fn drop(&mut self) {
+        contained(Place::Drop, || drop(self.0.take()));
+    }
 }
 
 #[cfg(test)]

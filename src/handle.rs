@@ -5,7 +5,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::External;
 use tokenlane_core::Tokenizer;
 
-use crate::node_api::Held;
+use crate::guard::Held;
 
 /// What JS holds: a reference to a tokenizer.
 pub struct Handle {

@@ -1,4 +1,5 @@
-//! Settings that the core applies to all threads of the process.
+//! Settings that the core applies to all threads of the process, and the constants that JS shares
+//! with the addon.
 
 use napi::Env;
 use napi_derive::napi;
@@ -6,6 +7,7 @@ use tokenlane_core as core;
 
 use crate::error::{Class, Failure};
 use crate::node_api::guarded;
+use crate::options::{BITS, COLUMN_NAMES, FlagBits};
 
 /// Maximum factor by which normalizers and decoders may make a text longer than their input;
 /// 4294967295 for no limit.
@@ -29,4 +31,16 @@ pub fn cpu_level(env: Env) -> napi::Result<&'static str> {
     guarded(env, || {
         core::cpu_level().map_err(|error| Failure::new(Class::Range, "ERR_TOKENLANE_CPU_LEVEL", error.to_string()))
     })
+}
+
+/// Returns the bits of the flags.
+#[napi(catch_unwind)]
+pub fn flag_bits(env: Env) -> napi::Result<FlagBits> {
+    guarded(env, || Ok(BITS))
+}
+
+/// Returns the names of the columns, in the order of their indices.
+#[napi(catch_unwind)]
+pub fn column_names(env: Env) -> napi::Result<Vec<&'static str>> {
+    guarded(env, || Ok(COLUMN_NAMES.to_vec()))
 }

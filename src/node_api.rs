@@ -11,8 +11,8 @@
 #![allow(unsafe_code, reason = "raw Node-API calls")]
 
 use std::ffi::c_void;
-use std::mem::{ManuallyDrop, MaybeUninit};
-use std::ops::{Deref, DerefMut, Range};
+use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::slice;
 
@@ -22,7 +22,7 @@ use napi_derive::napi;
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
 
 use crate::error::{Class, Failure};
-use crate::guard::{self, Place, caught, contained};
+use crate::guard::{self, Place, caught};
 use strings::new_utf8;
 pub use strings::{
     Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
@@ -374,38 +374,6 @@ pub fn panic_next(env: Env, place: u32) -> napi::Result<()> {
         guard::panic_in(place);
         Ok(())
     })
-}
-
-/// A value that JS or a task holds. Node drops it, so a panic of its drop is contained.
-#[derive(Debug)]
-pub struct Held<T>(ManuallyDrop<T>);
-
-impl<T> Held<T> {
-    /// Holds a value.
-    pub fn new(value: T) -> Self {
-        Self(ManuallyDrop::new(value))
-    }
-}
-
-impl<T> Deref for Held<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> DerefMut for Held<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
-    }
-}
-
-impl<T> Drop for Held<T> {
-    fn drop(&mut self) {
-        // SAFETY: the value is not used again, because `self` is being dropped.
-        contained(Place::Drop, || unsafe { ManuallyDrop::drop(&mut self.0) });
-    }
 }
 
 /// Converts a failure to a JS error. napi throws it if a call returns it, or rejects the promise of

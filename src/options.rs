@@ -2,14 +2,11 @@
 //! call needs no property lookups. [`flag_bits`] gives JS the bits. Options that are not flags, and
 //! are rarely given, come as an [`Extra`].
 
-use napi::Env;
 use napi_derive::napi;
 use tokenlane_core::{
     Columns, DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, SpecialTokens, Tokenizer,
     Truncation, TruncationStrategy,
 };
-
-use crate::node_api;
 
 /// The columns. JS refers to them by their index.
 pub const COLUMNS: [Columns; COLUMN_NAMES.len()] = [
@@ -23,11 +20,11 @@ pub const COLUMNS: [Columns; COLUMN_NAMES.len()] = [
 ];
 
 /// The names of [`COLUMNS`] in JS.
-const COLUMN_NAMES: [&str; 7] =
+pub const COLUMN_NAMES: [&str; 7] =
     ["offsets", "tokens", "specialTokensMask", "typeIds", "attentionMask", "wordIds", "sequenceIds"];
 
 /// The bits of the flags. The special tokens and the offsets have a value each, in several bits.
-const BITS: FlagBits = FlagBits {
+pub const BITS: FlagBits = FlagBits {
     add_special_tokens: 1,
     special_tokens: 7 << 1,
     parse_special_tokens: 1 << 1,
@@ -78,18 +75,6 @@ pub struct FlagBits {
     pub words: u32,
     /// The second of the columns of a batch (the first are the offsets). The others follow.
     pub first_column: u32,
-}
-
-/// Returns the bits of the flags.
-#[napi(catch_unwind)]
-pub fn flag_bits(env: Env) -> napi::Result<FlagBits> {
-    node_api::guarded(env, || Ok(BITS))
-}
-
-/// Returns the names of the columns, in the order of their indices.
-#[napi(catch_unwind)]
-pub fn column_names(env: Env) -> napi::Result<Vec<&'static str>> {
-    node_api::guarded(env, || Ok(COLUMN_NAMES.to_vec()))
 }
 
 /// Options that the flags cannot express.

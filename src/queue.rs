@@ -27,8 +27,8 @@ use napi_derive::napi;
 use tokenlane_core::batch::{BatchError, Cancel};
 
 use crate::error::Failure;
-use crate::guard::{Place, contained};
-use crate::node_api::{self, Held};
+use crate::guard::{Held, Place, contained};
+use crate::node_api;
 use crate::text::{Inputs, Texts};
 
 /// Maximum number of batches and loads that run at a time.

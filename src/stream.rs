@@ -8,8 +8,9 @@ use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::{DecodeStream, Tokenizer};
 
+use crate::guard::Held;
 use crate::handle::Handle;
-use crate::node_api::{self, Held, JsText};
+use crate::node_api::{self, JsText};
 use crate::options;
 use crate::text;
 

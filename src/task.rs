@@ -4,8 +4,8 @@ use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task};
 
 use crate::error::Failure;
-use crate::guard::{Place, caught};
-use crate::node_api::{self, Held};
+use crate::guard::{Held, Place, caught};
+use crate::node_api;
 use crate::queue::Permit;
 
 /// Work for the threadpool, and the conversion of its result to JS.

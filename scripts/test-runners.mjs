@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Uses the package in test files of jest and of vitest, which have realms of their own. Installs both
+// Uses the package in test files of jest and of vitest, which have their own realms. Installs both
 // from npm into a temporary folder.
 //
 //   usage: node scripts/test-runners.mjs

@@ -10,7 +10,7 @@
 //! - [`Place::Work`]: `execute` of an asynchronous task, `Job::compute`. The promise rejects.
 //! - [`Place::Result`]: `complete` of an asynchronous task, `Job::resolve`, and all conversions of
 //!   results to JS. The promise rejects, or the call throws.
-//! - [`Place::Drop`]: finalizers of ArrayBuffers (`release_external`, `end_shared`) and of Externals,
+//! - [`Place::Drop`]: finalizers of ArrayBuffers (`release_external`, `end_shared`), of Externals,
 //!   and the end of a task: [`Held`]. The rest of the value is leaked.
 //! - [`Place::Cleanup`]: the cleanup hook of an environment. Cached memory is not returned.
 //! - [`Place::Init`]: `module_exports`, while Node loads the addon. `require` throws.

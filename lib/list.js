@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A list whose entries can leave from any place. An entry is an object that is in one list at most;
- * the list keeps its neighbours in `before` and `after`. It calls no method of a built-in prototype,
+ * A list whose entries can leave from any place. An entry is an object in one list at most; the
+ * list keeps its neighbours in `before` and `after`. It calls no method of a built-in prototype,
  * because a program may have replaced it by one that throws.
  */
 class List {

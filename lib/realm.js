@@ -2,8 +2,8 @@
 
 // Objects of other realms. A context of node:vm has built-in classes of its own, and so has each
 // test file of jest: `instanceof` does not recognize their objects, so what an object is follows
-// from its internal slots. They can be read by the built-in getters of any realm, which are captured
-// here before a program could replace them.
+// from its internal slots. They can be read by the built-in getters of any realm, which are
+// captured here before a program could replace them.
 
 const { apply, getPrototypeOf, getOwnPropertyDescriptor } = Reflect
 

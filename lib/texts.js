@@ -22,7 +22,7 @@ const SLICE_MS = 0.5
 const LIST_NAMES = ['texts', 'pairs']
 
 /**
- * A copy of a Proxy of an array, which the addon does not recognize as an array: frameworks hand out
+ * A copy of a Proxy of an array, which the addon does not recognize as an array: frameworks give
  * their state in that form. Other values are returned unchanged.
  */
 function unproxied(name, list) {

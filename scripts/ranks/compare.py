@@ -3,8 +3,8 @@
 
 The files are random: byte order marks, line ends of all kinds, white space, signs and underscores
 in ranks, repeated and empty tokens, base64 with other characters or without padding. For each file
-in ranks, repeated and empty tokens, base64 with other characters or without padding. For each
-file 4294967294 and a token of more than 1,024 bytes are refused here alone, which is documented.
+both sides either refuse it, or have the same tokens, and the same ids for random texts. A rank
+above 4294967294 and a token of more than 1,024 bytes are refused here alone, which is documented.
 
     python scripts/ranks/compare.py [--seed 1] [--cases 2000]
 

@@ -2,7 +2,7 @@
 
 import { Bar, canDraw } from './bar.mjs'
 import { duration } from './progress.mjs'
-import { oneLine } from './terminal.mjs'
+import { forOutput, oneLine } from './terminal.mjs'
 
 /** Maximum number of machines that the bar names. */
 const MAX_NAMED = 4
@@ -10,7 +10,10 @@ const MAX_NAMED = 4
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
   if (json)
-    return { on: (event) => event.event !== 'done' && process.stdout.write(`${JSON.stringify(event)}\n`), stop() {} }
+    return {
+      on: (event) => event.event !== 'done' && process.stdout.write(forOutput(`${JSON.stringify(event)}\n`)),
+      stop() {},
+    }
   if (!canDraw(process.stderr) || quiet) return { on() {}, stop() {} }
   return new CorpusBar()
 }

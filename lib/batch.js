@@ -4,6 +4,7 @@ const native = require('./native.js')
 const { error, typeError, wrongType, wrongValue } = require('./errors.js')
 const { collectIfRequested } = require('./memory.js')
 const { COLUMN_NAMES } = require('./options.js')
+const { isArrayBuffer } = require('./realm.js')
 
 // Node 20 defines the symbol by this name, because its V8 does not have it.
 const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
@@ -47,7 +48,7 @@ class Batch {
     if (rowTexts) this.#rowTexts = new Uint32Array(rowTexts)
     COLUMN_VIEWS.forEach(([name, View], index) => {
       const column = columns[index]
-      if (column) this.#columns[name] = column instanceof ArrayBuffer ? new View(column) : column
+      if (column) this.#columns[name] = isArrayBuffer(column) ? new View(column) : column
     })
   }
 

@@ -13,6 +13,7 @@ const {
   paddingOption,
   truncationOption,
 } = require('./options.js')
+const { isArray } = require('./realm.js')
 
 const COMPONENTS = ['normalizer', 'preTokenizer', 'postProcessor', 'decoder']
 const CHANGES = ['addedTokens', ...COMPONENTS, 'model', 'truncation', 'padding']
@@ -34,7 +35,7 @@ const SETTINGS = {
 function changesOf(changes) {
   checkKnown(changes, CHANGES)
   const { addedTokens = [], model, truncation, padding } = changes
-  if (!Array.isArray(addedTokens)) throw wrongType('addedTokens', 'an array of strings and objects', addedTokens)
+  if (!isArray(addedTokens)) throw wrongType('addedTokens', 'an array of strings and objects', addedTokens)
   const components = COMPONENTS.map((name) => [name, component(name, changes[name])])
   return {
     addedTokens: Array.from(addedTokens, addedToken),

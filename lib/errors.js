@@ -3,6 +3,8 @@
 // Creates the errors of the JavaScript side. They have the form of the addon's errors: an Error,
 // TypeError or RangeError with a `code`.
 
+const { isRevoked } = require('./realm.js')
+
 function withCode(thrown, code) {
   thrown.code = code
   return thrown
@@ -85,7 +87,7 @@ function describe(value) {
     case 'function':
       return 'a function'
     default:
-      return Array.isArray(value) ? 'an array' : 'an object'
+      return isRevoked(value) ? 'a revoked Proxy' : Array.isArray(value) ? 'an array' : 'an object'
   }
 }
 

@@ -6,6 +6,7 @@
 const native = require('./native.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
+const { isArray, isUint8Array } = require('./realm.js')
 const { byteLength } = require('./runtime.js')
 
 /**
@@ -72,8 +73,8 @@ function checkInput(first, second = undefined) {
   if (current.maxInputBytes === Infinity) return
   let left = current.maxInputBytes
   const take = (input) => {
-    if (Array.isArray(input)) return input.forEach(take)
-    if (input instanceof Uint8Array) left -= input.length
+    if (isArray(input)) return input.forEach(take)
+    if (isUint8Array(input)) left -= input.length
     // A UTF-16 unit has at least one byte in UTF-8, so a string with too many units need not be
     // scanned.
     else if (typeof input === 'string') left -= input.length > left ? input.length : byteLength(input)

@@ -9,6 +9,7 @@ const { createRequire, packageRoot, requireOwn } = require('./package-root.js')
 const path = require('node:path')
 
 const { error } = require('./errors.js')
+const { inThisRealm } = require('./realm.js')
 
 /** Platforms that have an addon. */
 const PLATFORMS = [
@@ -34,6 +35,7 @@ try {
 } catch (cause) {
   module.exports = loadDirectly() ?? raise(explain(cause))
 }
+module.exports = inThisRealm(module.exports)
 if (module.exports.__napiBindingTarget === 'wasm32-wasi') require('./wasm.js').complete(module.exports)
 // Throws if TOKENLANE_CPU_LEVEL, which is for tests, names a level that the CPU lacks.
 module.exports.cpuLevel()

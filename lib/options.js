@@ -6,6 +6,7 @@
 
 const { typeError, wrongType, wrongValue, unknownOption } = require('./errors.js')
 const native = require('./native.js')
+const { isArray, isRevoked } = require('./realm.js')
 
 const BITS = native.flagBits()
 const ADD_SPECIAL_TOKENS = BITS.addSpecialTokens
@@ -99,9 +100,8 @@ function encodeFlags(options, known, defaults) {
 }
 
 function specialTokens(value) {
-  if (Array.isArray(value)) {
-    const wrong = value.findIndex((token) => typeof token !== 'string')
-    if (wrong !== -1) throw wrongType(`specialTokens[${wrong}]`, 'a string', value[wrong])
+  if (isArray(value)) {
+    listOf(value)
     return ONLY_LISTED
   }
   const expected = "'parse', 'text', 'throw' or an array of special tokens"
@@ -121,9 +121,10 @@ function offsets(value) {
 function columns(value) {
   const known = Object.keys(COLUMN_BITS)
   const expected = `an array of ${known.map((name) => `'${name}'`).join(', ')}`
-  if (!Array.isArray(value)) throw wrongType('columns', expected, value)
+  if (!isArray(value)) throw wrongType('columns', expected, value)
   let flags = 0
-  for (const name of value) {
+  for (let index = 0; index < value.length; index++) {
+    const name = value[index]
     if (!known.includes(name)) throw wrongValue('columns', expected, name)
     flags |= COLUMN_BITS[name]
   }
@@ -136,11 +137,23 @@ function columns(value) {
  */
 function extraOptions(flags, options) {
   if (options === undefined) return undefined
-  const listed = (flags & ONLY_LISTED) === ONLY_LISTED ? [...options.specialTokens] : undefined
+  const listed = (flags & ONLY_LISTED) === ONLY_LISTED ? listOf(options.specialTokens) : undefined
   const truncation = truncationOption(options.truncation)
   const padding = paddingOption(options.padding)
   if (listed === undefined && truncation === undefined && padding === undefined) return undefined
   return { listed, truncation, padding }
+}
+
+/** A copy of listed special tokens. A getter can return other values than those checked before. */
+function listOf(value) {
+  if (!isArray(value)) throw wrongType('specialTokens', 'an array of special tokens', value)
+  const tokens = []
+  for (let index = 0; index < value.length; index++) {
+    const token = value[index]
+    if (typeof token !== 'string') throw wrongType(`specialTokens[${index}]`, 'a string', token)
+    tokens[index] = token
+  }
+  return tokens
 }
 
 function truncationOption(value) {
@@ -266,10 +279,9 @@ function loadOptions(options) {
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'specialTokens belong to a pattern, but none is given')
   }
   checkObject(specialTokens, 'specialTokens', 'an object of tokens and their ids')
-  for (const [token, id] of Object.entries(specialTokens)) {
-    checkId(`specialTokens[${JSON.stringify(token)}]`, id)
-  }
-  return { pattern, specialTokens: { ...specialTokens } }
+  const entries = Object.entries(specialTokens)
+  for (const [token, id] of entries) checkId(`specialTokens[${JSON.stringify(token)}]`, id)
+  return { pattern, specialTokens: Object.fromEntries(entries) }
 }
 
 function checkKnown(options, known) {
@@ -284,7 +296,7 @@ function checkNames(options, known, within) {
 }
 
 function checkObject(value, name = 'options', expected = 'an object') {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || isRevoked(value) || Array.isArray(value)) {
     // Array.prototype.map and forEach hand the index to their callback.
     const hint =
       name === 'options' && typeof value === 'number'

@@ -2,9 +2,13 @@
 
 // The queue of batches and loads of one JavaScript thread. src/queue.rs keeps the order across all
 // threads of the process; this file has the tasks of this thread, and handles their AbortSignals.
+//
+// Code of the caller runs here: getters of texts and signals, and methods of built-in prototypes
+// that a program replaced. Whatever it throws rejects its own call, and the queue goes on.
 
 const { error } = require('./errors.js')
 const { limits } = require('./limits.js')
+const { List } = require('./list.js')
 const native = require('./native.js')
 
 /**
@@ -17,11 +21,16 @@ const POLL_INTERVAL = 1
 
 // Captured at load time: a test of the user may replace the global by a timer that never fires.
 const { setTimeout } = globalThis
+const { apply } = Reflect
+const { get, set, delete: forget } = WeakMap.prototype
 
-const waiting = []
+const waiting = new List()
 let running = 0
 const totals = { started: 0, refused: 0, aborted: 0 }
 let timer
+
+/** For each signal, the tasks that it aborts, and the only listener for all of them. */
+const watched = new WeakMap()
 
 /**
  * Calls `start(queueEntry)` when a permit is free; `start` returns the promise of the addon. The
@@ -32,42 +41,112 @@ let timer
  * @param {{ signal?: AbortSignal, onWait?: () => void }} [options]
  * @returns {Promise<any>}
  */
-function enqueue(start, { signal, onWait } = {}) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      totals.aborted++
-      return reject(signal.reason)
-    }
-    const queueEntry = native.enqueue()
-    const task = { queueEntry, start, resolve: settle(resolve), reject: settle(reject) }
+async function enqueue(start, { signal, onWait } = {}) {
+  if (signal?.aborted) {
+    totals.aborted++
+    throw signal.reason
+  }
+  /** @type {any} */
+  const task = { start, queueEntry: native.enqueue(), isLater: false, isAborted: false }
+  try {
+    return await new Promise((resolve, reject) => {
+      Object.assign(task, { resolve, reject, unwatch: watch(signal, task) })
+      join(task, onWait)
+      task.isLater = true
+    })
+  } catch (failure) {
+    leave(task)
+    throw failure === task.laterFailure ? atCaller(failure) : failure
+  }
+}
+
+function join(task, onWait) {
+  waiting.push(task)
+  startNext()
+  if (!waiting.has(task)) return
+  try {
+    if (waiting.size > limits.maxQueuedBatches) throw queueFull()
+    onWait?.()
+  } catch (failure) {
+    totals.refused++
+    leave(task)
+    settle(task, task.reject, failure)
+  }
+}
+
+/**
+ * An error of the addon has no stack if the task failed on another thread. This one, captured where
+ * the failed task continues, has the async functions that wait for it. Costs nothing otherwise.
+ */
+function atCaller(failure) {
+  if (failure instanceof Error && /^ERR_TOKENLANE_/.test(/** @type {any} */ (failure).code))
+    Error.captureStackTrace?.(failure, enqueue)
+  return failure
+}
+
+/** Aborts the task when the signal aborts. Returns a function that ends this. */
+function watch(signal, task) {
+  if (signal === undefined) return undefined
+  let entry = apply(get, watched, [signal])
+  if (entry === undefined) {
+    const tasks = new List()
     const onAbort = () => {
-      totals.aborted++
-      native.leaveQueue(queueEntry)
-      const index = waiting.indexOf(task)
-      if (index !== -1) waiting.splice(index, 1)
-      task.reject(signal.reason)
-      startNext()
-    }
-    function settle(how) {
-      return (value) => {
-        signal?.removeEventListener('abort', onAbort)
-        how(value)
+      for (let link = tasks.first; link !== undefined; link = tasks.first) {
+        tasks.remove(link)
+        abort(link.task, signal)
       }
+      apply(forget, watched, [signal])
+      signal.removeEventListener('abort', onAbort)
     }
-    signal?.addEventListener('abort', onAbort)
-    waiting.push(task)
-    startNext()
-    if (!waiting.includes(task)) return
-    try {
-      if (waiting.length > limits.maxQueuedBatches) throw queueFull()
-      onWait?.()
-    } catch (error) {
-      totals.refused++
-      waiting.splice(waiting.indexOf(task), 1)
-      native.leaveQueue(queueEntry)
-      task.reject(error)
-    }
-  })
+    entry = { tasks, onAbort }
+    signal.addEventListener('abort', onAbort)
+    apply(set, watched, [signal, entry])
+  }
+  const { tasks, onAbort } = entry
+  const link = { task }
+  tasks.push(link)
+  return () => {
+    if (!tasks.has(link)) return
+    tasks.remove(link)
+    if (tasks.size > 0) return
+    apply(forget, watched, [signal])
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function abort(task, signal) {
+  totals.aborted++
+  task.isAborted = true
+  leave(task)
+  try {
+    settle(task, task.reject, signal.reason)
+  } catch (failure) {
+    settle(task, task.reject, failure)
+  }
+  startNext()
+}
+
+/** Takes a task out of both queues; if it runs, it is cancelled. */
+function leave(task) {
+  waiting.remove(task)
+  try {
+    native.leaveQueue(task.queueEntry)
+  } catch {
+    // The addon forgets the entry when it is collected.
+  }
+}
+
+/** Settles the promise of a task with a function of it: `resolve` or `reject`. */
+function settle(task, how, value) {
+  const { unwatch } = task
+  task.unwatch = undefined
+  if (how === task.reject && task.isLater && !task.isAborted) task.laterFailure = value
+  try {
+    unwatch?.()
+  } catch (failure) {
+    return task.reject(failure)
+  }
+  how(value)
 }
 
 function queueFull() {
@@ -76,8 +155,17 @@ function queueFull() {
 }
 
 function startNext() {
-  while (waiting.length > 0 && native.tryStart(waiting[0].queueEntry)) launch(waiting.shift())
-  if (waiting.length > 0 && running < MAX_RUNNING && timer === undefined) {
+  for (let task = waiting.first; task !== undefined; task = waiting.first) {
+    try {
+      if (!native.tryStart(task.queueEntry)) break
+      waiting.remove(task)
+      launch(task)
+    } catch (failure) {
+      leave(task)
+      settle(task, task.reject, failure)
+    }
+  }
+  if (waiting.size > 0 && running < MAX_RUNNING && timer === undefined) {
     timer = setTimeout(() => {
       timer = undefined
       startNext()
@@ -86,27 +174,26 @@ function startNext() {
 }
 
 function launch(task) {
-  let result
-  try {
-    result = task.start(task.queueEntry)
-  } catch (error) {
-    native.leaveQueue(task.queueEntry)
-    task.reject(error)
-    return
-  }
+  const result = task.start(task.queueEntry)
   running++
   totals.started++
-  const ended = (settle) => (value) => {
+  finish(task, result)
+}
+
+async function finish(task, result) {
+  try {
+    settle(task, task.resolve, await result)
+  } catch (failure) {
+    settle(task, task.reject, failure)
+  } finally {
     running--
     // If the call failed before the addon ran it, its entry is still in the queue.
-    native.leaveQueue(task.queueEntry)
-    settle(value)
+    leave(task)
     startNext()
   }
-  result.then(ended(task.resolve), ended(task.reject))
 }
 
 /** The state of this thread's queue, and what happened since it was loaded. */
-const queue = Object.freeze({ stats: () => ({ waiting: waiting.length, running, ...totals }) })
+const queue = Object.freeze({ stats: () => ({ waiting: waiting.size, running, ...totals }) })
 
 module.exports = { enqueue, queue }

@@ -56,8 +56,27 @@ async function openRegular(file, { follow = true, name = file } = {}) {
   return handle
 }
 
+/**
+ * A failure of the system to read a file, such as a loop of links, as an error with a code. Absence
+ * stays: callers look for it.
+ */
+function unreadable(file, failure) {
+  if (failure?.syscall === undefined || isAbsence(failure)) return failure
+  if (failure.code === 'EMFILE' || failure.code === 'ENFILE') return failure
+  const reason = failure.code === 'ELOOP' ? 'it is a link that leads back to itself' : failure.code
+  return error('ERR_TOKENLANE_FILE', `cannot read ${file}: ${reason}`, { cause: failure })
+}
+
 /** Reads a regular file of at most `limit` bytes. */
 async function readRegular(file, limit, options) {
+  try {
+    return await readAll(file, limit, options)
+  } catch (failure) {
+    throw unreadable(file, failure)
+  }
+}
+
+async function readAll(file, limit, options) {
   const handle = await openRegular(file, options)
   try {
     const chunks = []
@@ -75,6 +94,14 @@ async function readRegular(file, limit, options) {
 
 /** Like readRegular, but synchronous. */
 function readRegularSync(file, limit) {
+  try {
+    return readAllSync(file, limit)
+  } catch (failure) {
+    throw unreadable(file, failure)
+  }
+}
+
+function readAllSync(file, limit) {
   checkRegular(file, fs.statSync(file))
   const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
   try {

@@ -3,10 +3,15 @@
 // Functions that depend on the JavaScript runtime. Bundlers for browsers replace this file by
 // browser/runtime.js (see the field `browser` of package.json).
 
+const { types } = require('node:util')
+
 // Captured at load time: a test of the user may replace the global by a timer that never fires.
 const { setImmediate } = globalThis
 
 module.exports = {
+  /** Whether a value is a Proxy. */
+  isProxy: types.isProxy,
+
   /** The number of bytes of a string in UTF-8. */
   byteLength: Buffer.byteLength,
 

@@ -3,8 +3,11 @@
 // The texts of an asynchronous batch. The addon copies them in slices of half a millisecond; the
 // event loop runs between two slices. Most batches need one slice.
 
+const { lengthOf } = require('./ids.js')
+const { List } = require('./list.js')
 const native = require('./native.js')
-const { nextTurn } = require('./runtime.js')
+const { hasPlainBuffer, isArray, isUint8Array } = require('./realm.js')
+const { isProxy, nextTurn } = require('./runtime.js')
 
 /** The number of rows in one array of a snapshot. V8 allocates longer arrays slowly. */
 const CHUNK_ROWS = 4096
@@ -15,8 +18,25 @@ const MAX_SNAPSHOT = 65_536
 /** Duration of a slice in milliseconds. The addon measures it too: src/text.rs. */
 const SLICE_MS = 0.5
 
+/** The names of the arguments, for errors. */
+const LIST_NAMES = ['texts', 'pairs']
+
+/**
+ * A copy of a Proxy of an array, which the addon does not recognize as an array: frameworks give
+ * their state in that form. Other values are returned unchanged.
+ */
+function unproxied(name, list) {
+  if (!isProxy(list) || !isArray(list)) return list
+  const length = lengthOf(name, list)
+  return Array.from({ length }, (_, index) => list[index])
+}
+
+/** A part of an array. A subclass, or a Proxy, may have another `slice`. */
+const { slice } = Array.prototype
+const sliceOf = (array, from, to) => Reflect.apply(slice, array, [from, to])
+
 /** Batches whose texts are being copied, the oldest first. Each iteration copies a slice of one. */
-const copying = []
+const copying = new List()
 
 /**
  * The texts of a batch, and their pairs if there are any, with the place up to which they were
@@ -37,7 +57,10 @@ class BatchTexts {
   /** `lists` are the arguments `texts` and `pairs`; `words`: whether texts are arrays of words. */
   constructor(lists, words) {
     this.#words = words
-    const whole = (array) => [{ array, first: 0, from: 0, to: Array.isArray(array) ? array.length : 0 }]
+    const whole = (list, index) => {
+      const array = unproxied(LIST_NAMES[index], list)
+      return [{ array, first: 0, from: 0, to: isArray(array) ? array.length : 0 }]
+    }
     this.#lists = lists.filter((list, index) => index === 0 || list !== undefined).map(whole)
   }
 
@@ -49,14 +72,16 @@ class BatchTexts {
   snapshot() {
     if (this.#isSnapshot) return
     this.#isSnapshot = true
-    const copy = this.#words ? (list) => (Array.isArray(list) ? list.map(copyOfBytes) : list) : copyOfBytes
+    const copy = this.#words
+      ? (list) => (isArray(list) && !isProxy(list) ? Array.from(list, copyOfBytes) : list)
+      : copyOfBytes
     for (let list = this.#list; list < this.#lists.length; list++) {
       const [{ array, to }] = this.#lists[list]
       const from = list === this.#list ? this.#from : 0
       const end = Math.min(to, from + MAX_SNAPSHOT)
       const parts = []
       for (let first = from; first < end; first += CHUNK_ROWS) {
-        const rows = array.slice(first, Math.min(first + CHUNK_ROWS, end))
+        const rows = sliceOf(array, first, Math.min(first + CHUNK_ROWS, end))
         for (let index = 0; index < rows.length; index++) {
           if (typeof rows[index] !== 'string') rows[index] = copy(rows[index])
         }
@@ -92,26 +117,26 @@ class BatchTexts {
  * a promise that resolves when all are copied.
  */
 function copyTexts(queueEntry, texts) {
-  if (copying.length === 0 && texts.copySome(queueEntry)) return undefined
+  if (copying.size === 0 && texts.copySome(queueEntry)) return undefined
   texts.snapshot()
   return new Promise((resolve, reject) => {
     copying.push({ queueEntry, texts, resolve, reject })
-    if (copying.length === 1) nextTurn(copyNext)
+    if (copying.size === 1) nextTurn(copyNext)
   })
 }
 
 function copyNext() {
-  const { queueEntry, texts, resolve, reject } = copying[0]
+  const batch = copying.first
   try {
-    if (texts.copySome(queueEntry)) {
-      copying.shift()
-      resolve()
+    if (batch.texts.copySome(batch.queueEntry)) {
+      copying.remove(batch)
+      batch.resolve()
     }
   } catch (error) {
-    copying.shift()
-    reject(error)
+    copying.remove(batch)
+    batch.reject(error)
   }
-  if (copying.length > 0) nextTurn(copyNext)
+  if (copying.size > 0) nextTurn(copyNext)
 }
 
 /**
@@ -119,9 +144,7 @@ function copyNext() {
  * them.
  */
 function copyOfBytes(bytes) {
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
-  const { buffer } = bytes
-  return buffer instanceof ArrayBuffer && !buffer.resizable ? Uint8Array.from(bytes) : bytes
+  return isUint8Array(bytes) && hasPlainBuffer(bytes) ? new Uint8Array(bytes) : bytes
 }
 
-module.exports = { BatchTexts, copyTexts, copyOfBytes }
+module.exports = { BatchTexts, copyTexts, copyOfBytes, unproxied }

@@ -9,9 +9,10 @@ const { enqueue } = require('./queue.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
+const { isArray, isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
-const { BatchTexts, copyOfBytes, copyTexts } = require('./texts.js')
+const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
 const {
   KNOWN,
   ONE_TEXT,
@@ -170,7 +171,7 @@ class Tokenizer {
       return await loaded({ file: name })
     } catch (failure) {
       if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-      return loaded(await sources.modelFolder.modelOf(name))
+      return await loaded(await sources.modelFolder.modelOf(name))
     }
   }
 
@@ -194,11 +195,11 @@ class Tokenizer {
     const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
     const file = await sources.hub.pretrainedFile(request)
     // A vocabulary or a SentencePiece model needs the configs beside it, which name its class.
-    return Tokenizer.fromFile(request.file === undefined ? sources.modelFolder.placeOf(file) : file, loading)
+    return await Tokenizer.fromFile(request.file === undefined ? sources.modelFolder.placeOf(file) : file, loading)
   }
 
   static async fromEncoding(name) {
-    return Tokenizer.#ofEncoding(name)
+    return await Tokenizer.#ofEncoding(name)
   }
 
   static fromEncodingSync(name) {
@@ -206,7 +207,7 @@ class Tokenizer {
   }
 
   static async forModel(name) {
-    return Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
+    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
   }
 
   static forModelSync(name) {
@@ -242,19 +243,20 @@ class Tokenizer {
 
   encode(text, options) {
     Tokenizer.#check(this, 'encode')
-    if (typeof text !== 'string') checkOneText(text, options)
-    checkInput(text, options?.pair)
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
+    if (typeof text !== 'string') checkOneText(text, hasWords(flags))
+    checkInput(text, options?.pair)
     const extra = extraOptions(flags, options)
-    const pair = options?.pair
+    const pair = hasWords(flags) ? unproxied('pair', options.pair) : options?.pair
+    const input = hasWords(flags) ? unproxied('text', text) : text
     const isShort =
       typeof text === 'string' && text.length < SHORT_TEXT_UNITS && pair === undefined && extra === undefined
-    const ids = (isShort ? shortIds(this.#handle, text, flags) : undefined) ?? this.#idsOf(text, pair, flags, extra)
+    const ids = (isShort ? shortIds(this.#handle, text, flags) : undefined) ?? this.#idsOf(input, pair, flags, extra)
     // Bytes and arrays can change before another column is computed; a string cannot.
     const isString = typeof text === 'string' && pair === undefined
     return isString
       ? encodingOf(ids, this.#handle, text, undefined, flags, extra)
-      : encodingOf(ids, this.#handle, snapshotOf(text), snapshotOf(pair), flags, extra)
+      : encodingOf(ids, this.#handle, snapshotOf(input), snapshotOf(pair), flags, extra)
   }
 
   #idsOf(text, pair, flags, extra) {
@@ -266,8 +268,8 @@ class Tokenizer {
 
   async encodeBatch(texts, options) {
     Tokenizer.#check(this, 'encodeBatch')
-    checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
+    checkInput(texts, options?.pairs)
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
@@ -279,11 +281,12 @@ class Tokenizer {
 
   encodeBatchSync(texts, options) {
     Tokenizer.#check(this, 'encodeBatchSync')
-    checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
+    checkInput(texts, options?.pairs)
     const extra = extraOptions(flags, options)
     const { threads } = runOptions(options)
-    return batchOf(native.encodeBatchSync(this.#handle, texts, options?.pairs, flags, extra, threads))
+    const [first, second] = [unproxied('texts', texts), unproxied('pairs', options?.pairs)]
+    return batchOf(native.encodeBatchSync(this.#handle, first, second, flags, extra, threads))
   }
 
   count(text, options) {
@@ -323,7 +326,7 @@ class Tokenizer {
     checkCount('maxTokens', maxTokens)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     const [length] = this.#longestPrefix(text, maxTokens, flags, extraOptions(flags, options))
-    return text instanceof Uint8Array ? text.subarray(0, length) : text.slice(0, length)
+    return isUint8Array(text) ? text.subarray(0, length) : text.slice(0, length)
   }
 
   split(text, options) {
@@ -343,7 +346,7 @@ class Tokenizer {
   async splitAsync(text, options) {
     Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
-    if (isOfBlocks(options)) return splitBlocksAsync(this, text, options)
+    if (isOfBlocks(options)) return await splitBlocksAsync(this, text, options)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, later.split.whole(limits))
@@ -393,7 +396,8 @@ class Tokenizer {
     checkInput(texts)
     const flags = encodeFlags(options, KNOWN.countBatchSync, MANY_TEXTS)
     const { threads } = runOptions(options)
-    return new Uint32Array(native.countBatchSync(this.#handle, texts, flags, extraOptions(flags, options), threads))
+    const list = unproxied('texts', texts)
+    return new Uint32Array(native.countBatchSync(this.#handle, list, flags, extraOptions(flags, options), threads))
   }
 
   applyChatTemplate(messages, options = {}) {
@@ -438,7 +442,7 @@ class Tokenizer {
     const start = (queueEntry) => native.decodeBatch(queueEntry, this.#handle, ids, rowOffsets, skip, threads)
     // A queued call decodes the ids of now, even if the batch changes.
     const onWait = () => ([ids, rowOffsets] = [ids.slice(), rowOffsets.slice()])
-    return enqueue(start, { signal, onWait })
+    return await enqueue(start, { signal, onWait })
   }
 
   decodeStream(options) {
@@ -500,7 +504,7 @@ function filePath(file) {
     if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
     return file
   }
-  if (file instanceof URL) return sources.pathOfUrl('file', file)
+  if (isUrl(file)) return sources.pathOfUrl('file', file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
 
@@ -545,15 +549,15 @@ function encodingFile(name) {
 }
 
 /** Throws for an array of texts, which is an argument of other calls. */
-function checkOneText(text, options) {
-  if (!Array.isArray(text) || options?.pretokenized === true) return
+function checkOneText(text, hasWords = false) {
+  if (hasWords || !isArray(text)) return
   throw wrongType('text', 'a string or a Uint8Array of UTF-8 (encodeBatch and countBatch take arrays of texts)', text)
 }
 
 /** Copies a text or an array of words, so that the caller cannot change it. */
 function snapshotOf(text) {
-  if (Array.isArray(text)) return text.map(snapshotOf)
-  return text instanceof Uint8Array ? text.slice() : text
+  if (isArray(text)) return Array.from(text, snapshotOf)
+  return copyOfBytes(text)
 }
 
 /**

@@ -120,9 +120,12 @@ impl Work for DecodeWork {
 }
 
 /// Sets the number of processors that batches may use. In WebAssembly only JS knows it.
-#[napi]
-pub fn set_processors(processors: u32) {
-    batch::set_processors(processors as usize);
+#[napi(catch_unwind)]
+pub fn set_processors(env: Env, processors: u32) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        batch::set_processors(processors as usize);
+        Ok(())
+    })
 }
 
 /// Creates the work of encoding the copied texts.
@@ -147,7 +150,7 @@ pub fn encode_work(
 /// argument `texts` or, if `second` is set, `pairs`, from the index `first` of that argument on.
 /// Its elements `from..to` are copied. Returns the index after the last one copied.
 #[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
-#[napi]
+#[napi(catch_unwind)]
 pub fn copy_texts(
     env: Env,
     entry: &External<QueueEntry>,
@@ -169,20 +172,18 @@ pub fn copy_texts(
 
 /// The work of encoding the texts that were copied for a batch.
 fn copied_work(
-    env: Env,
     entry: &QueueEntry,
     handle: &Handle,
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
-) -> napi::Result<EncodeWork> {
-    let inputs = node_api::guarded(env, || entry.take_inputs())?;
-    Ok(encode_work(Some(entry), handle, inputs, flags, extra, threads))
+) -> Result<EncodeWork, Failure> {
+    Ok(encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, threads))
 }
 
 /// Encodes the copied texts on the threadpool. If pairs were copied, text `i` is encoded together
 /// with pair `i`.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_batch(
     env: Env,
     entry: &External<QueueEntry>,
@@ -191,12 +192,14 @@ pub fn encode_batch(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
-    let work = copied_work(env, entry, handle, flags, extra, threads)?;
-    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    node_api::guarded(env, || {
+        let work = copied_work(entry, handle, flags, extra, threads)?;
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
 }
 
 /// Like [`encode_batch`], but on this thread alone, for web pages.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_copied(
     env: Env,
     entry: &External<QueueEntry>,
@@ -204,13 +207,12 @@ pub fn encode_copied(
     flags: u32,
     extra: Option<Extra>,
 ) -> napi::Result<Blocks> {
-    let mut work = copied_work(env, entry, handle, flags, extra, 1)?;
-    node_api::guarded(env, || work.run())
+    node_api::guarded(env, || copied_work(entry, handle, flags, extra, 1)?.run())
 }
 
 /// Encodes an array of texts on this thread and the threads of the core. If `pairs` is an array,
 /// text `i` is encoded together with `pairs[i]`.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_batch_sync(
     env: Env,
     handle: &External<Handle>,
@@ -220,14 +222,15 @@ pub fn encode_batch_sync(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<Blocks> {
-    let pairs = (!node_api::is_undefined(&pairs)).then_some(&pairs);
-    let inputs = Inputs::copy(env, &texts, pairs, options::has_words(flags))?;
-    let mut work = encode_work(None, handle, inputs, flags, extra, threads);
-    node_api::guarded(env, || work.run())
+    node_api::guarded(env, || {
+        let pairs = (!node_api::is_undefined(&pairs)).then_some(&pairs);
+        let inputs = Inputs::copy(&texts, pairs, options::has_words(flags))?;
+        encode_work(None, handle, inputs, flags, extra, threads).run()
+    })
 }
 
 /// Counts the ids of each of the copied texts, on the threadpool.
-#[napi]
+#[napi(catch_unwind)]
 pub fn count_batch(
     env: Env,
     entry: &External<QueueEntry>,
@@ -236,12 +239,14 @@ pub fn count_batch(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<CountWork>>> {
-    let work = CountWork(copied_work(env, entry, handle, flags, extra, threads)?);
-    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    node_api::guarded(env, || {
+        let work = CountWork(copied_work(entry, handle, flags, extra, threads)?);
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
 }
 
 /// Like [`count_batch`], but on this thread alone, for web pages.
-#[napi]
+#[napi(catch_unwind)]
 pub fn count_copied(
     env: Env,
     entry: &External<QueueEntry>,
@@ -249,12 +254,11 @@ pub fn count_copied(
     flags: u32,
     extra: Option<Extra>,
 ) -> napi::Result<Words> {
-    let mut work = CountWork(copied_work(env, entry, handle, flags, extra, 1)?);
-    node_api::guarded(env, || work.run())
+    node_api::guarded(env, || CountWork(copied_work(entry, handle, flags, extra, 1)?).run())
 }
 
 /// Counts the ids of each text of an array, on this thread and the threads of the core.
-#[napi]
+#[napi(catch_unwind)]
 pub fn count_batch_sync(
     env: Env,
     handle: &External<Handle>,
@@ -263,26 +267,25 @@ pub fn count_batch_sync(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<Words> {
-    let inputs = Inputs::copy(env, &texts, None, false)?;
-    let mut work = CountWork(encode_work(None, handle, inputs, flags, extra, threads));
-    node_api::guarded(env, || work.run())
+    node_api::guarded(env, || {
+        let inputs = Inputs::copy(&texts, None, false)?;
+        CountWork(encode_work(None, handle, inputs, flags, extra, threads)).run()
+    })
 }
 
 /// Copies both Uint32Arrays and creates the work.
 fn decode_work(
-    env: Env,
     entry: Option<&QueueEntry>,
     handle: &Handle,
     ids: &Unknown<'_>,
     row_offsets: &Unknown<'_>,
     skip_special_tokens: bool,
     threads: u32,
-) -> napi::Result<DecodeWork> {
-    let copy = |name, value| node_api::guarded(env, || text::copy_ids(name, value));
+) -> Result<DecodeWork, Failure> {
     Ok(DecodeWork {
         tokenizer: Arc::clone(&handle.tokenizer),
-        ids: copy("ids", ids)?,
-        row_offsets: copy("rowOffsets", row_offsets)?,
+        ids: text::copy_ids("ids", ids)?,
+        row_offsets: text::copy_ids("rowOffsets", row_offsets)?,
         options: options::decode_options(skip_special_tokens),
         threads: options::threads(threads),
         cancel: entry.map(QueueEntry::cancel),
@@ -291,7 +294,7 @@ fn decode_work(
 
 /// Decodes rows of ids on the threadpool. Errors: row offsets that do not rise from 0 to the number
 /// of ids.
-#[napi]
+#[napi(catch_unwind)]
 pub fn decode_batch(
     env: Env,
     entry: &External<QueueEntry>,
@@ -301,12 +304,14 @@ pub fn decode_batch(
     skip_special_tokens: bool,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<DecodeWork>>> {
-    let work = decode_work(env, Some(entry), handle, &ids, &row_offsets, skip_special_tokens, threads)?;
-    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    node_api::guarded(env, || {
+        let work = decode_work(Some(entry), handle, &ids, &row_offsets, skip_special_tokens, threads)?;
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
 }
 
 /// Like [`decode_batch`], but synchronous.
-#[napi]
+#[napi(catch_unwind)]
 pub fn decode_batch_sync(
     env: Env,
     handle: &External<Handle>,
@@ -315,6 +320,5 @@ pub fn decode_batch_sync(
     skip_special_tokens: bool,
     threads: u32,
 ) -> napi::Result<JsTexts> {
-    let mut work = decode_work(env, None, handle, &ids, &row_offsets, skip_special_tokens, threads)?;
-    node_api::guarded(env, || work.run())
+    node_api::guarded(env, || decode_work(None, handle, &ids, &row_offsets, skip_special_tokens, threads)?.run())
 }

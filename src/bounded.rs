@@ -16,7 +16,7 @@ use crate::tokenizer::with_ids;
 
 /// Whether a text has at most `limit` ids. A text whose length alone shows that it has more is not
 /// copied.
-#[napi]
+#[napi(catch_unwind)]
 pub fn is_within(
     env: Env,
     handle: &External<Handle>,
@@ -25,8 +25,8 @@ pub fn is_within(
     flags: u32,
     extra: Option<Extra>,
 ) -> napi::Result<bool> {
-    let options = options::encode_options(flags, extra, Columns::NONE);
     node_api::guarded(env, || {
+        let options = options::encode_options(flags, extra, Columns::NONE);
         if is_surely_beyond(handle, &value, limit, &options)? {
             return Ok(false);
         }
@@ -48,7 +48,7 @@ fn is_surely_beyond(
 
 /// Writes as many ids of a text to `target` as fit. `result` gets the length of the text that these
 /// ids cover, in UTF-16 units (in bytes if the text is a Uint8Array), and the number of ids.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_into(
     env: Env,
     handle: &External<Handle>,
@@ -58,8 +58,8 @@ pub fn encode_into(
     extra: Option<Extra>,
     result: Unknown<'_>,
 ) -> napi::Result<()> {
-    let options = options::encode_options(flags, extra, Columns::NONE);
     node_api::guarded(env, || {
+        let options = options::encode_options(flags, extra, Columns::NONE);
         let room = text::room("ids", &target)?;
         with_ids(|ids| {
             let made = text::with_text("text", &value, |text| {
@@ -74,7 +74,7 @@ pub fn encode_into(
 
 /// Finds the longest prefix of a text that has at most `limit` ids. `result` gets its length and
 /// its number of ids. Returns false if the special tokens alone exceed the limit.
-#[napi]
+#[napi(catch_unwind)]
 pub fn longest_prefix(
     env: Env,
     handle: &External<Handle>,
@@ -84,8 +84,8 @@ pub fn longest_prefix(
     extra: Option<Extra>,
     result: Unknown<'_>,
 ) -> napi::Result<bool> {
-    let options = options::encode_options(flags, extra, Columns::NONE);
     node_api::guarded(env, || {
+        let options = options::encode_options(flags, extra, Columns::NONE);
         let prefix = text::with_text("text", &value, |text| {
             Ok(handle.tokenizer.longest_prefix(text, limit as usize, &options)?)
         })?;
@@ -96,7 +96,7 @@ pub fn longest_prefix(
 
 /// Maximum number of UTF-16 units or bytes of text that `ids` ids can stand for; null if there is
 /// no bound.
-#[napi]
+#[napi(catch_unwind)]
 pub fn most_units(env: Env, handle: &External<Handle>, ids: u32) -> napi::Result<Option<f64>> {
     node_api::guarded(env, || Ok(handle.tokenizer.most_bytes(ids as usize).map(|bytes| bytes as f64)))
 }

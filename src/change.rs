@@ -69,17 +69,16 @@ impl From<ChangeOptions> for Changes {
 
 /// Returns a copy of a tokenizer with changes. It is not shared with later loads, because it was
 /// not built from the bytes of a file.
-#[napi]
+#[napi(catch_unwind)]
 pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> napi::Result<External<Handle>> {
-    let changed = || {
+    node_api::guarded(env, || {
         require_for_tokenizer(handle.tokenizer.memory_bytes())?;
-        Ok(Arc::new(handle.tokenizer.with(&changes.into())?))
-    };
-    node_api::guarded(env, changed).map(Handle::into_external)
+        Ok(Handle::into_external(Arc::new(handle.tokenizer.with(&changes.into())?)))
+    })
 }
 
 /// Returns the bytes of a tokenizer.json.
-#[napi]
+#[napi(catch_unwind)]
 pub fn to_buffer(env: Env, handle: &External<Handle>) -> napi::Result<Bytes> {
     node_api::guarded(env, || Ok(Bytes::Plain(handle.tokenizer.to_json()?)))
 }

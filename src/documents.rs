@@ -17,6 +17,7 @@ use tokenlane_core::memory::{Grow, OutOfMemory, Slab};
 
 use crate::batch::{self, EncodeWork};
 use crate::error::{Class, Failure};
+use crate::guard::Held;
 use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api;
@@ -40,7 +41,7 @@ enum Stop {
 }
 
 /// Whole lines of an input, each with its line end except perhaps the last one.
-pub struct Lines(RefCell<LineReader>);
+pub struct Lines(Held<RefCell<LineReader>>);
 
 impl Lines {
     fn reader(&self) -> Result<RefMut<'_, LineReader>, Failure> {
@@ -62,7 +63,7 @@ struct LineReader {
 }
 
 /// Documents that are encoded together.
-pub struct Documents(RefCell<Filled>);
+pub struct Documents(Held<RefCell<Filled>>);
 
 impl Documents {
     fn filled(&self) -> Result<Ref<'_, Filled>, Failure> {
@@ -217,27 +218,34 @@ impl LineReader {
 }
 
 /// Creates a reader of lines: of JSON with this field, and this field for ids, or of plain text.
-#[napi]
-pub fn line_reader(field: Option<String>, id_field: Option<String>, max_line: f64) -> External<Lines> {
-    let fields = field.map(|field| Fields { text: (*field).into(), id: id_field.map(|id| (*id).into()) });
-    let reader = LineReader {
-        fields,
-        max_line: max_line as usize,
-        bytes: Slab::default(),
-        checked: 0,
-        scratch: Slab::default(),
-    };
-    External::new(Lines(RefCell::new(reader)))
+#[napi(catch_unwind)]
+pub fn line_reader(
+    env: Env,
+    field: Option<String>,
+    id_field: Option<String>,
+    max_line: f64,
+) -> napi::Result<External<Lines>> {
+    node_api::guarded(env, || {
+        let fields = field.map(|field| Fields { text: (*field).into(), id: id_field.map(|id| (*id).into()) });
+        let reader = LineReader {
+            fields,
+            max_line: max_line as usize,
+            bytes: Slab::default(),
+            checked: 0,
+            scratch: Slab::default(),
+        };
+        Ok(External::new(Lines(Held::new(RefCell::new(reader)))))
+    })
 }
 
 /// Creates a list of documents.
-#[napi]
-pub fn documents() -> External<Documents> {
-    External::new(Documents(RefCell::default()))
+#[napi(catch_unwind)]
+pub fn documents(env: Env) -> napi::Result<External<Documents>> {
+    node_api::guarded(env, || Ok(External::new(Documents(Held::new(RefCell::default())))))
 }
 
 /// Copies whole lines of an input, which replace those before.
-#[napi]
+#[napi(catch_unwind)]
 pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi::Result<()> {
     node_api::guarded(env, || {
         let mut reader = lines.reader()?;
@@ -247,16 +255,17 @@ pub fn load_lines(env: Env, lines: &External<Lines>, bytes: Unknown<'_>) -> napi
 }
 
 /// Removes all lines.
-#[napi]
-pub fn clear_lines(lines: &External<Lines>) {
-    if let Ok(mut reader) = lines.reader() {
-        reader.clear();
-    }
+#[napi(catch_unwind)]
+pub fn clear_lines(env: Env, lines: &External<Lines>) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        lines.reader()?.clear();
+        Ok(())
+    })
 }
 
 /// Appends a part of a line; [`clear_lines`] comes before the first part. `room` is the number of
 /// bytes to reserve for the whole line.
-#[napi]
+#[napi(catch_unwind)]
 pub fn append_to_line(env: Env, lines: &External<Lines>, bytes: Unknown<'_>, room: f64) -> napi::Result<()> {
     node_api::guarded(env, || {
         let mut reader = lines.reader()?;
@@ -267,10 +276,11 @@ pub fn append_to_line(env: Env, lines: &External<Lines>, bytes: Unknown<'_>, roo
 }
 
 /// Removes a byte order mark from the start of the first line. Returns whether there was one.
-#[napi]
-pub fn drop_byte_order_mark(lines: &External<Lines>) -> bool {
+#[napi(catch_unwind)]
+pub fn drop_byte_order_mark(env: Env, lines: &External<Lines>) -> napi::Result<bool> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
-    lines.reader().is_ok_and(|mut reader| {
+    node_api::guarded(env, || {
+        let mut reader = lines.reader()?;
         let is_there = reader.bytes.starts_with(MARK);
         if is_there {
             let length = reader.bytes.len() - MARK.len();
@@ -278,12 +288,12 @@ pub fn drop_byte_order_mark(lines: &External<Lines>) -> bool {
             reader.bytes.resize(length, 0);
             reader.checked = 0;
         }
-        is_there
+        Ok(is_there)
     })
 }
 
 /// A copy of the loaded lines.
-#[napi]
+#[napi(catch_unwind)]
 pub fn line_bytes(env: Env, lines: &External<Lines>) -> napi::Result<Bytes> {
     node_api::guarded(env, || {
         let reader = lines.reader()?;
@@ -302,7 +312,7 @@ pub fn line_bytes(env: Env, lines: &External<Lines>) -> napi::Result<Bytes> {
 /// `result`, a Uint32Array, gets the reason for the stop, see [`Stop`], the position of the next
 /// line, its end if it has to be read by `lib/`, and the number of lines that were taken.
 #[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
-#[napi]
+#[napi(catch_unwind)]
 pub fn take_documents(
     env: Env,
     lines: &External<Lines>,
@@ -326,7 +336,7 @@ pub fn take_documents(
 }
 
 /// Appends a document. `at` and `row` are the place of its row, and `id` is its id as JSON.
-#[napi]
+#[napi(catch_unwind)]
 pub fn push_document(
     env: Env,
     documents: &External<Documents>,
@@ -344,15 +354,17 @@ pub fn push_document(
 }
 
 /// The number of documents and the bytes of their texts and ids, as doubles.
-#[napi]
-pub fn documents_size(documents: &External<Documents>) -> Vec<f64> {
-    let sizes = |filled: Ref<'_, Filled>| vec![filled.texts.len() as f64, filled.bytes as f64, filled.ids.len() as f64];
-    documents.filled().map(sizes).unwrap_or_default()
+#[napi(catch_unwind)]
+pub fn documents_size(env: Env, documents: &External<Documents>) -> napi::Result<Vec<f64>> {
+    node_api::guarded(env, || {
+        let filled = documents.filled()?;
+        Ok(vec![filled.texts.len() as f64, filled.bytes as f64, filled.ids.len() as f64])
+    })
 }
 
 /// Takes the table of the documents: for each of them three doubles, the byte of the input at which
 /// its row starts, the number of the row, and the length of the text in bytes.
-#[napi]
+#[napi(catch_unwind)]
 pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
     node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
@@ -361,7 +373,7 @@ pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::R
 }
 
 /// Takes the ids of the documents: their JSON, each with a comma before it.
-#[napi]
+#[napi(catch_unwind)]
 pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Result<Bytes> {
     node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
@@ -370,7 +382,7 @@ pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Res
 }
 
 /// The number of characters, Unicode code points, of the text of each document.
-#[napi]
+#[napi(catch_unwind)]
 pub fn document_characters(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
     node_api::guarded(env, || {
         let filled = documents.filled()?;
@@ -394,7 +406,7 @@ fn characters(text: &[u8]) -> usize {
 }
 
 /// A copy of the text of a document.
-#[napi]
+#[napi(catch_unwind)]
 pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> napi::Result<Bytes> {
     node_api::guarded(env, || {
         let filled = documents.filled()?;
@@ -407,17 +419,18 @@ pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> n
 }
 
 /// Removes all documents and releases their memory.
-#[napi]
-pub fn clear_documents(documents: &External<Documents>) {
-    if let Ok(mut filled) = documents.0.try_borrow_mut() {
-        *filled = Filled::default();
-    }
+#[napi(catch_unwind)]
+pub fn clear_documents(env: Env, documents: &External<Documents>) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        *documents.filled_mut()? = Filled::default();
+        Ok(())
+    })
 }
 
 /// Encodes the documents on the threadpool, as `encode_batch` does with texts. `batches` is the
 /// number of batches that run at the same time: if `threads` is 0, they share the processors.
 #[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_documents(
     env: Env,
     entry: &External<QueueEntry>,
@@ -428,9 +441,11 @@ pub fn encode_documents(
     threads: u32,
     batches: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
-    let share = || (tokenlane_core::batch::threads() as u32).div_ceil(batches.max(1));
-    let threads = if threads == 0 { share() } else { threads };
-    let texts = node_api::guarded(env, || Ok(Arc::clone(&documents.filled()?.texts)))?;
-    let work = batch::encode_work(Some(entry), handle, Inputs::Shared(texts), flags, extra, threads);
-    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    node_api::guarded(env, || {
+        let share = || (tokenlane_core::batch::threads() as u32).div_ceil(batches.max(1));
+        let threads = if threads == 0 { share() } else { threads };
+        let texts = Arc::clone(&documents.filled()?.texts);
+        let work = batch::encode_work(Some(entry), handle, Inputs::Shared(texts), flags, extra, threads);
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
 }

@@ -29,7 +29,7 @@ const RANGES: usize = COLUMNS.len() + 1;
 /// returns the number of rows, the end of each row, for each row the number and the indices of its
 /// own overflowing parts, and then the ids of all rows. The second returns for each row the number
 /// of its sequence ranges, and for each range its sequence, start and end.
-#[napi]
+#[napi(catch_unwind)]
 pub fn column(
     env: Env,
     handle: &External<Handle>,
@@ -67,7 +67,7 @@ pub fn column(
 /// the offsets if the flags request them, the type ids, the word ids and the sequence ids; then the
 /// special tokens mask and the attention mask, one byte per token, padded to whole words; then the
 /// sequence ranges as in [`column()`].
-#[napi]
+#[napi(catch_unwind)]
 pub fn numbers(
     env: Env,
     handle: &External<Handle>,

@@ -2,7 +2,6 @@
 //! the JS error.
 
 use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokenlane_core::batch::BatchError;
 use tokenlane_core::memory::OutOfMemory;
@@ -156,30 +155,9 @@ impl From<BatchError> for Failure {
     }
 }
 
-/// Runs `work`. A panic becomes a failure, and so does a failed allocation that unwinds with
-/// [`OutOfMemory`].
-///
-/// After a panic, nothing that `work` uses is read again except tokenizers, which are immutable
-/// apart from caches that the core keeps consistent, and scratch buffers that are cleared before
-/// each use.
-pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        if let Some(&error) = payload.downcast_ref::<OutOfMemory>() {
-            return Err(error.into());
-        }
-        let message = payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("a panic without a message");
-        Err(Failure::panicked(message))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokenlane_core::memory::Grow;
 
     #[test]
     fn a_very_long_message_keeps_its_ends() {
@@ -191,21 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_becomes_a_failure_with_its_message() {
-        let failure = caught::<()>(|| panic!("seven {}", 7)).expect_err("it panicked");
-        assert_eq!(failure.code, "ERR_TOKENLANE_PANIC");
-        assert!(failure.message.ends_with("seven 7"), "{}", failure.message);
-    }
-
-    #[test]
-    fn memory_that_is_missing_is_no_defect() {
-        let failure = caught::<()>(|| {
-            Vec::<u64>::new().grow(usize::MAX / 16);
-            Ok(())
-        });
-        let failure = failure.expect_err("nobody has that much");
-        assert_eq!(failure.code, "ERR_TOKENLANE_OUT_OF_MEMORY");
-        assert!(failure.message.contains(&(usize::MAX / 16 * 8).to_string()), "{}", failure.message);
+    fn a_batch_without_memory_is_no_defect() {
         let row = Failure::from(BatchError::from(OutOfMemory { bytes: 7 }));
         assert_eq!((row.code, row.class), ("ERR_TOKENLANE_OUT_OF_MEMORY", Class::Error));
     }

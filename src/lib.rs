@@ -17,7 +17,8 @@
 //!    of corpus jobs.
 //! 6. [`memory`]: ids go to JS without a copy, as one ArrayBuffer over memory of the core's pool.
 //! 7. [`error`]: gives every error a class and a stable code. [`node_api::guarded`], in which the
-//!    body of a call runs, throws it as a JS error.
+//!    body of a call runs, throws it as a JS error. [`guard`] lists all functions that Node calls,
+//!    and contains their panics.
 //!
 //! [`handle`] is a tokenizer as JS holds it. [`limits`] has the limits that the core applies to all
 //! threads. [`registry`] shares one tokenizer among all threads that load the same bytes. Unsafe
@@ -35,6 +36,7 @@ mod definition;
 mod documents;
 mod encoding;
 mod error;
+mod guard;
 mod handle;
 mod limits;
 mod load;

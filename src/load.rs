@@ -133,61 +133,72 @@ impl Work for LoadWork {
     }
 }
 
-fn load_now(env: Env, source: Source, options: LoadOptions) -> napi::Result<External<Handle>> {
-    node_api::guarded(env, || load(&source, &options.into())).map(Handle::into_external)
+fn load_now(source: Source, options: LoadOptions) -> Result<External<Handle>, Failure> {
+    load(&source, &options.into()).map(Handle::into_external)
 }
 
-fn copy_of(env: Env, bytes: &Unknown<'_>) -> napi::Result<Source> {
-    node_api::guarded(env, || text::copy_bytes("bytes", bytes)).map(Source::Bytes)
+fn copy_of(bytes: &Unknown<'_>) -> Result<Source, Failure> {
+    text::copy_bytes("bytes", bytes).map(Source::Bytes)
 }
 
 /// Loads a file on the threadpool.
-#[napi]
-pub fn load_file(entry: &External<QueueEntry>, path: String, options: LoadOptions) -> AsyncTask<Job<LoadWork>> {
-    let work = LoadWork { source: Source::File(path.into()), definition: options.into() };
-    AsyncTask::new(Job::new(work, entry.take_permit()))
+#[napi(catch_unwind)]
+pub fn load_file(
+    env: Env,
+    entry: &External<QueueEntry>,
+    path: String,
+    options: LoadOptions,
+) -> napi::Result<AsyncTask<Job<LoadWork>>> {
+    node_api::guarded(env, || {
+        let work = LoadWork { source: Source::File(path.into()), definition: options.into() };
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
 }
 
 /// Loads bytes on the threadpool. The bytes are copied first.
-#[napi]
+#[napi(catch_unwind)]
 pub fn load_bytes(
     env: Env,
     entry: &External<QueueEntry>,
     bytes: Unknown<'_>,
     options: LoadOptions,
 ) -> napi::Result<AsyncTask<Job<LoadWork>>> {
-    let work = LoadWork { source: copy_of(env, &bytes)?, definition: options.into() };
-    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    node_api::guarded(env, || {
+        let work = LoadWork { source: copy_of(&bytes)?, definition: options.into() };
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
 }
 
 /// Loads a file on this thread.
-#[napi]
+#[napi(catch_unwind)]
 pub fn load_file_sync(env: Env, path: String, options: LoadOptions) -> napi::Result<External<Handle>> {
-    load_now(env, Source::File(path.into()), options)
+    node_api::guarded(env, || load_now(Source::File(path.into()), options))
 }
 
 /// Loads bytes on this thread.
-#[napi]
+#[napi(catch_unwind)]
 pub fn load_bytes_sync(env: Env, bytes: Unknown<'_>, options: LoadOptions) -> napi::Result<External<Handle>> {
-    let source = copy_of(env, &bytes)?;
-    load_now(env, source, options)
+    node_api::guarded(env, || load_now(copy_of(&bytes)?, options))
 }
 
 /// Returns the names of the bundled encodings.
-#[napi]
-pub fn encoding_names() -> Vec<&'static str> {
-    tokenlane_core::encoding_names().collect()
+#[napi(catch_unwind)]
+pub fn encoding_names(env: Env) -> napi::Result<Vec<&'static str>> {
+    node_api::guarded(env, || Ok(tokenlane_core::encoding_names().collect()))
 }
 
 /// Returns the name of the rank file of a bundled encoding. Error: an unknown name.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encoding_file(env: Env, name: String) -> napi::Result<&'static str> {
+    node_api::guarded(env, || rank_file(name))
+}
+
+fn rank_file(name: String) -> Result<&'static str, Failure> {
     if let Some(file) = tokenlane_core::encoding_file(&name) {
         return Ok(file);
     }
     let known = tokenlane_core::encoding_names().map(str::to_owned).collect::<Vec<_>>().join(", ");
-    let failure = Failure::from(tokenlane_core::LoadError::UnknownEncoding { name, known });
-    Err(node_api::js_error(env, &failure))
+    Err(tokenlane_core::LoadError::UnknownEncoding { name, known }.into())
 }
 
 /// The definition of a bundled encoding: what its rank file does not contain, and the name of that
@@ -203,10 +214,10 @@ pub struct EncodingDefinition {
 }
 
 /// Returns the definition of a bundled encoding, for users who extend it.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encoding_definition(env: Env, name: String) -> napi::Result<EncodingDefinition> {
-    let file = encoding_file(env, name.clone())?.to_owned();
     node_api::guarded(env, || {
+        let file = rank_file(name.clone())?.to_owned();
         let RankDefinition { pattern, special_tokens } = tokenlane_core::encoding_definition(&name)?;
         Ok(EncodingDefinition { file, pattern, special_tokens: special_tokens.into_iter().collect() })
     })

@@ -24,6 +24,7 @@ use tokenlane_core::memory::{
 
 use crate::allocator;
 use crate::error::{Class, Failure};
+use crate::guard::{Place, contained};
 use crate::{node_api, queue};
 
 /// Copying at most this many bytes costs less than a finalizer: 16 KiB.
@@ -310,29 +311,35 @@ impl Collector for LaterOnTheJsThread {
 }
 
 /// Which collection the JS thread should start now: 0 none, 1 a quick one, 2 a full one.
-#[napi]
-pub fn next_collection(env: Env) -> u8 {
-    if !COLLECTS.load(Ordering::Relaxed) {
-        return 0;
-    }
-    let cap_reached = CAP_REACHED.swap(false, Ordering::Relaxed);
-    let external = || node_api::external_memory(env);
-    PRESSURE.with_borrow_mut(|pressure| pressure.next(cap_reached, Instant::now(), external)).map_or(0, |how| match how
-    {
-        Collection::Quick => 1,
-        Collection::Full => 2,
+#[napi(catch_unwind)]
+pub fn next_collection(env: Env) -> napi::Result<u8> {
+    node_api::guarded(env, || {
+        if !COLLECTS.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
+        let cap_reached = CAP_REACHED.swap(false, Ordering::Relaxed);
+        let external = || node_api::external_memory(env);
+        let next = PRESSURE.with_borrow_mut(|pressure| pressure.next(cap_reached, Instant::now(), external));
+        Ok(match next {
+            None => 0,
+            Some(Collection::Quick) => 1,
+            Some(Collection::Full) => 2,
+        })
     })
 }
 
 /// Records that the collection requested by [`next_collection`] is done, and its duration in
 /// milliseconds.
-#[napi]
-pub fn collected(full: bool, milliseconds: f64) {
-    let time = Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default();
-    let how = if full { Collection::Full } else { Collection::Quick };
-    PRESSURE.with_borrow_mut(|pressure| pressure.took(how, time, Instant::now()));
-    // Whether it helped is known when the next one is due.
-    memory::record_collection(how, StepCost { count: 1, helped: 0, time });
+#[napi(catch_unwind)]
+pub fn collected(env: Env, full: bool, milliseconds: f64) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        let time = Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default();
+        let how = if full { Collection::Full } else { Collection::Quick };
+        PRESSURE.with_borrow_mut(|pressure| pressure.took(how, time, Instant::now()));
+        // Whether it helped is known when the next one is due.
+        memory::record_collection(how, StepCost { count: 1, helped: 0, time });
+        Ok(())
+    })
 }
 
 /// The arguments of `memory.configure`. Missing ones leave the setting unchanged.
@@ -349,7 +356,7 @@ pub struct MemoryOptions {
 }
 
 /// Configures the pool, and whether the addon starts collections.
-#[napi]
+#[napi(catch_unwind)]
 pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
     node_api::guarded(env, || {
         let mut settings = memory::settings();
@@ -376,18 +383,21 @@ fn unknown(error: memory::UnknownName) -> Failure {
 
 /// Configures the pool and the allocator from environment variables, once per process, and connects
 /// the pool to the garbage collector.
-#[napi]
+#[napi(catch_unwind)]
 pub fn prepare_memory(env: Env) -> napi::Result<()> {
     static PREPARED: OnceLock<Result<(), Failure>> = OnceLock::new();
-    let prepared = PREPARED.get_or_init(|| {
-        memory::set_collector(&LaterOnTheJsThread);
-        memory::configure(Settings::from_env().map_err(unknown)?);
-        allocator::keep_freed_memory();
-        node_api::look_at_limits();
-        Ok(())
-    });
-    prepared.as_ref().map_err(|failure| node_api::js_error(env, failure)).copied()?;
-    env.add_env_cleanup_hook((), |()| trim_memory()).map(|_| ())
+    node_api::guarded(env, || {
+        let prepared = PREPARED.get_or_init(|| {
+            memory::set_collector(&LaterOnTheJsThread);
+            memory::configure(Settings::from_env().map_err(unknown)?);
+            allocator::keep_freed_memory();
+            node_api::look_at_limits();
+            Ok(())
+        });
+        prepared.clone()?;
+        let hooked = env.add_env_cleanup_hook((), |()| contained(Place::Cleanup, trim));
+        hooked.map(|_| ()).map_err(|error| Failure::new(Class::Error, "ERR_TOKENLANE_NODE", error.to_string()))
+    })
 }
 
 /// Returns to the system all cached memory of the pool and all free memory of the allocator.
@@ -395,28 +405,41 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
 /// It also runs when a JS thread ends, because the memory may not be needed again. Node runs
 /// cleanup hooks in the reverse order of their registration. This hook is registered when the addon
 /// is loaded, so it runs after the finalizers of the thread's results.
-#[napi]
-pub fn trim_memory() {
+#[napi(catch_unwind)]
+pub fn trim_memory(env: Env) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        trim();
+        Ok(())
+    })
+}
+
+fn trim() {
     memory::trim();
     allocator::release_free_memory();
 }
 
 /// Whether no JS thread has received a large result for `milliseconds`, and no batch runs.
-#[napi]
-pub fn is_idle(milliseconds: u32) -> bool {
-    let last = Duration::from_millis(LAST_RESULT.load(Ordering::Relaxed));
-    started().elapsed().saturating_sub(last) >= Duration::from_millis(milliseconds.into()) && !queue::is_busy()
+#[napi(catch_unwind)]
+pub fn is_idle(env: Env, milliseconds: u32) -> napi::Result<bool> {
+    node_api::guarded(env, || {
+        let last = Duration::from_millis(LAST_RESULT.load(Ordering::Relaxed));
+        let is_over = started().elapsed().saturating_sub(last) >= Duration::from_millis(milliseconds.into());
+        Ok(is_over && !queue::is_busy())
+    })
 }
 
 /// Decommits the cached memory of the pool, as the advice says. If `all` is set, returns it to the
 /// system with all free memory of the allocator, unless the advice is to keep it.
-#[napi]
-pub fn release_idle(all: bool) {
-    if all && memory::settings().advice != Advice::Off {
-        trim_memory();
-    } else {
-        memory::decommit();
-    }
+#[napi(catch_unwind)]
+pub fn release_idle(env: Env, all: bool) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        if all && memory::settings().advice != Advice::Off {
+            trim();
+        } else {
+            memory::decommit();
+        }
+        Ok(())
+    })
 }
 
 /// The settings and statistics of the pool.
@@ -435,8 +458,12 @@ pub struct MemoryStats {
 }
 
 /// Returns the settings and statistics of the pool.
-#[napi]
-pub fn memory_stats() -> MemoryStats {
+#[napi(catch_unwind)]
+pub fn memory_stats(env: Env) -> napi::Result<MemoryStats> {
+    node_api::guarded(env, || Ok(stats()))
+}
+
+fn stats() -> MemoryStats {
     let (settings, stats, steps) = (memory::settings(), memory::stats(), memory::steps());
     let external = HELD_BY_V8.load(Ordering::Relaxed);
     let bytes = [

@@ -18,9 +18,11 @@ use std::slice;
 
 use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Unknown};
 use napi::{Env, JsValue, Status, ValueType, sys};
+use napi_derive::napi;
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
 
-use crate::error::{Class, Failure, caught};
+use crate::error::{Class, Failure};
+use crate::guard::{self, Place, caught};
 use strings::new_utf8;
 pub use strings::{
     Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
@@ -357,7 +359,21 @@ pub fn each_element(
 
 /// Runs the body of a call from JS. A failure becomes a JS error, and so does a panic.
 pub fn guarded<T>(env: Env, body: impl FnOnce() -> Result<T, Failure>) -> napi::Result<T> {
-    caught(body).map_err(|failure| js_error(env, &failure))
+    caught(Place::Call, body).map_err(|failure| js_error(env, &failure))
+}
+
+/// Converts a result to JS. A panic becomes a JS error.
+pub fn converted<T>(env: sys::napi_env, convert: impl FnOnce() -> napi::Result<T>) -> napi::Result<T> {
+    caught(Place::Result, || Ok(convert())).unwrap_or_else(|failure| Err(js_error(Env::from_raw(env), &failure)))
+}
+
+/// Lets the next guard of a place panic: see [`guard`]. Only tests call it.
+#[napi(catch_unwind)]
+pub fn panic_next(env: Env, place: u32) -> napi::Result<()> {
+    guarded(env, || {
+        guard::panic_in(place);
+        Ok(())
+    })
 }
 
 /// Converts a failure to a JS error. napi throws it if a call returns it, or rejects the promise of
@@ -424,7 +440,7 @@ pub struct Owned<T: 'static>(pub External<T>);
 impl<T: 'static> ToNapiValue for Owned<T> {
     unsafe fn to_napi_value(env: sys::napi_env, owned: Self) -> napi::Result<sys::napi_value> {
         // SAFETY: the caller guarantees that `env` belongs to the running call.
-        unsafe { External::to_napi_value(env, owned.0) }
+        converted(env, || unsafe { External::to_napi_value(env, owned.0) })
     }
 }
 

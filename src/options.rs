@@ -20,11 +20,11 @@ pub const COLUMNS: [Columns; COLUMN_NAMES.len()] = [
 ];
 
 /// The names of [`COLUMNS`] in JS.
-const COLUMN_NAMES: [&str; 7] =
+pub const COLUMN_NAMES: [&str; 7] =
     ["offsets", "tokens", "specialTokensMask", "typeIds", "attentionMask", "wordIds", "sequenceIds"];
 
 /// The bits of the flags. The special tokens and the offsets have a value each, in several bits.
-const BITS: FlagBits = FlagBits {
+pub const BITS: FlagBits = FlagBits {
     add_special_tokens: 1,
     special_tokens: 7 << 1,
     parse_special_tokens: 1 << 1,
@@ -75,18 +75,6 @@ pub struct FlagBits {
     pub words: u32,
     /// The second of the columns of a batch (the first are the offsets). The others follow.
     pub first_column: u32,
-}
-
-/// Returns the bits of the flags.
-#[napi]
-pub fn flag_bits() -> FlagBits {
-    BITS
-}
-
-/// Returns the names of the columns, in the order of their indices.
-#[napi]
-pub fn column_names() -> Vec<&'static str> {
-    COLUMN_NAMES.to_vec()
 }
 
 /// Options that the flags cannot express.

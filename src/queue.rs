@@ -16,16 +16,19 @@
 //! (see `text`). Meanwhile it has no permit, because its JS thread may end, but its ticket counts
 //! like one: as long as each slice polls.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use napi::Env;
 use napi::bindgen_prelude::External;
 use napi_derive::napi;
 use tokenlane_core::batch::{BatchError, Cancel};
 
 use crate::error::Failure;
+use crate::guard::{Held, Place, contained};
+use crate::node_api;
 use crate::text::{Inputs, Texts};
 
 /// Maximum number of batches and loads that run at a time.
@@ -134,7 +137,8 @@ pub struct QueueEntry {
     /// Whether the ticket is in the queue.
     is_queued: Cell<bool>,
     cancel: Arc<Cancel>,
-    texts: RefCell<[Option<Texts>; 2]>,
+    /// The texts of the batch, and their pairs. They are not here while [`Self::with_texts`] runs.
+    texts: Held<Cell<[Option<Texts>; 2]>>,
 }
 
 impl QueueEntry {
@@ -149,21 +153,28 @@ impl QueueEntry {
     }
 
     /// Runs `copy` with the texts copied so far: those of the batch or, if `second` is set, their
-    /// pairs.
+    /// pairs. `copy` may run JS (a getter), which may cancel the batch: the texts are dropped then.
     pub fn with_texts<T>(
         &self,
         second: bool,
         copy: impl FnOnce(&mut Option<Texts>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if self.cancel.is_cancelled() {
-            return Err(Failure::from(BatchError::Cancelled));
-        }
+        self.check_cancel()?;
         queue().keep(self.ticket, Instant::now());
-        copy(&mut self.texts.borrow_mut()[usize::from(second)])
+        let mut texts = self.texts.take();
+        let copied = copy(&mut texts[usize::from(second)])?;
+        self.check_cancel()?;
+        self.texts.set(texts);
+        Ok(copied)
+    }
+
+    fn check_cancel(&self) -> Result<(), Failure> {
+        if self.cancel.is_cancelled() { Err(Failure::from(BatchError::Cancelled)) } else { Ok(()) }
     }
 
     /// Takes the copied texts.
     pub fn take_inputs(&self) -> Result<Inputs, Failure> {
+        self.check_cancel()?;
         let [first, second] = self.texts.take();
         Inputs::new(first, second)
     }
@@ -178,34 +189,37 @@ impl QueueEntry {
 
 impl Drop for QueueEntry {
     fn drop(&mut self) {
-        self.leave();
+        contained(Place::Drop, || self.leave());
     }
 }
 
 /// Appends an entry to the queue.
-#[napi]
-pub fn enqueue() -> External<QueueEntry> {
-    let ticket = queue().join(Instant::now());
-    External::new(QueueEntry {
-        ticket,
-        is_queued: Cell::new(true),
-        cancel: Arc::new(Cancel::new()),
-        texts: RefCell::default(),
+#[napi(catch_unwind)]
+pub fn enqueue(env: Env) -> napi::Result<External<QueueEntry>> {
+    node_api::guarded(env, || {
+        let cancel = Arc::new(Cancel::new());
+        let texts = Held::new(Cell::default());
+        let ticket = queue().join(Instant::now());
+        Ok(External::new(QueueEntry { ticket, is_queued: Cell::new(true), cancel, texts }))
     })
 }
 
 /// Whether the batch may start now. From then on other batches wait for it, until it ends or
 /// `leave_queue` is called.
-#[napi]
-pub fn try_start(entry: &External<QueueEntry>) -> bool {
-    entry.is_queued.get() && queue().start(entry.ticket, limit(), Instant::now())
+#[napi(catch_unwind)]
+pub fn try_start(env: Env, entry: &External<QueueEntry>) -> napi::Result<bool> {
+    let start = || entry.is_queued.get() && queue().start(entry.ticket, limit(), Instant::now());
+    node_api::guarded(env, || Ok(start()))
 }
 
 /// Cancels the batch if it runs, removes its entry from the queue, and releases its texts.
-#[napi]
-pub fn leave_queue(entry: &External<QueueEntry>) {
-    entry.cancel.cancel();
-    entry.leave();
+#[napi(catch_unwind)]
+pub fn leave_queue(env: Env, entry: &External<QueueEntry>) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        entry.cancel.cancel();
+        entry.leave();
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -14,8 +14,9 @@ use tokenlane_core::memory::{self, Plain};
 
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
+use crate::guard::{Place, contained};
 use crate::memory::{Bytes, ExternalBuffer, Values, Words};
-use crate::node_api::{check, js_error, named, written};
+use crate::node_api::{check, converted, js_error, named, written};
 
 /// Creates an ArrayBuffer in V8's own memory with a copy of `bytes`.
 fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_value> {
@@ -46,7 +47,7 @@ fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
 unsafe extern "C" fn release_external<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
     // SAFETY: `hint` is the box of an `ExternalBuffer<T>` that `buffer_of` leaked. Node calls a
     // finalizer once.
-    drop(unsafe { Box::from_raw(hint.cast::<ExternalBuffer<T>>()) });
+    contained(Place::Drop, || drop(unsafe { Box::from_raw(hint.cast::<ExternalBuffer<T>>()) }));
 }
 
 /// Converts values to an ArrayBuffer, without a copy if possible.
@@ -94,7 +95,7 @@ unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Re
 impl ToNapiValue for Words {
     unsafe fn to_napi_value(env: sys::napi_env, words: Self) -> napi::Result<sys::napi_value> {
         // SAFETY: the caller guarantees that `env` belongs to the running call.
-        unsafe { buffer_of(env, words) }
+        converted(env, || unsafe { buffer_of(env, words) })
     }
 }
 
@@ -102,7 +103,7 @@ impl ToNapiValue for Bytes {
     unsafe fn to_napi_value(env: sys::napi_env, bytes: Self) -> napi::Result<sys::napi_value> {
         let length = bytes.as_ref().len();
         // SAFETY: the caller guarantees that `env` belongs to the running call.
-        let buffer = unsafe { buffer_of(env, bytes) }?;
+        let buffer = converted(env, || unsafe { buffer_of(env, bytes) })?;
         let mut view = ptr::null_mut();
         // SAFETY: Node just created `buffer` with this number of bytes.
         let status = unsafe {
@@ -130,7 +131,7 @@ impl ToNapiValue for Blocks {
     unsafe fn to_napi_value(env: sys::napi_env, blocks: Self) -> napi::Result<sys::napi_value> {
         // SAFETY: the caller guarantees that `env` belongs to the running call, and the elements
         // are created for it.
-        unsafe {
+        converted(env, || unsafe {
             let mut elements = vec![
                 Words::to_napi_value(env, blocks.ids)?,
                 ToNapiValue::to_napi_value(env, blocks.rows)?,
@@ -145,7 +146,7 @@ impl ToNapiValue for Blocks {
                 check(sys::napi_set_element(env, array, index, element), "set an element")?;
             }
             Ok(array)
-        }
+        })
     }
 }
 

@@ -73,7 +73,7 @@ fn pieces(
 }
 
 /// Splits a text on this thread.
-#[napi]
+#[napi(catch_unwind)]
 pub fn split(
     env: Env,
     handle: &External<Handle>,
@@ -82,8 +82,8 @@ pub fn split(
     extra: Option<Extra>,
     request: SplitRequest,
 ) -> napi::Result<Words> {
-    let options = options::encode_options(flags, extra, Columns::NONE);
     node_api::guarded(env, || {
+        let options = options::encode_options(flags, extra, Columns::NONE);
         text::with_text("text", &value, |text| pieces(&handle.tokenizer, text, &options, &request, None))
     })
 }
@@ -112,7 +112,7 @@ impl Work for SplitWork {
 }
 
 /// Like [`split`], but on the threadpool.
-#[napi]
+#[napi(catch_unwind)]
 pub fn split_async(
     env: Env,
     entry: &External<QueueEntry>,
@@ -122,13 +122,14 @@ pub fn split_async(
     extra: Option<Extra>,
     request: SplitRequest,
 ) -> napi::Result<AsyncTask<Job<SplitWork>>> {
-    let text = node_api::guarded(env, || Arena::of_one("text", &value))?;
-    let work = SplitWork {
-        tokenizer: Arc::clone(&handle.tokenizer),
-        text,
-        options: options::encode_options(flags, extra, Columns::NONE),
-        request,
-        cancel: entry.cancel(),
-    };
-    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    node_api::guarded(env, || {
+        let work = SplitWork {
+            tokenizer: Arc::clone(&handle.tokenizer),
+            text: Arena::of_one("text", &value)?,
+            options: options::encode_options(flags, extra, Columns::NONE),
+            request,
+            cancel: entry.cancel(),
+        };
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
 }

@@ -8,24 +8,28 @@ use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::{DecodeStream, Tokenizer};
 
+use crate::guard::Held;
 use crate::handle::Handle;
 use crate::node_api::{self, JsText};
 use crate::options;
 use crate::text;
 
-/// The stream that JS holds. It belongs to one JS thread, and no call on it calls back into JS, so
-/// the `RefCell` is never borrowed twice.
-pub struct Stream(RefCell<DecodeStream<Arc<Tokenizer>>>);
+/// The stream that JS holds. It belongs to one JS thread, and no call back into JS happens while it
+/// is borrowed, so the `RefCell` is never borrowed twice.
+pub struct Stream(Held<RefCell<DecodeStream<Arc<Tokenizer>>>>);
 
 /// Creates a stream that has received no ids yet.
-#[napi]
-pub fn decode_stream(handle: &External<Handle>, skip_special_tokens: bool) -> External<Stream> {
-    let options = options::decode_options(skip_special_tokens);
-    External::new(Stream(RefCell::new(DecodeStream::new(Arc::clone(&handle.tokenizer), options))))
+#[napi(catch_unwind)]
+pub fn decode_stream(env: Env, handle: &External<Handle>, skip_special_tokens: bool) -> napi::Result<External<Stream>> {
+    node_api::guarded(env, || {
+        let options = options::decode_options(skip_special_tokens);
+        let stream = DecodeStream::new(Arc::clone(&handle.tokenizer), options);
+        Ok(External::new(Stream(Held::new(RefCell::new(stream)))))
+    })
 }
 
 /// Adds ids and returns the text that later ids can no longer change.
-#[napi]
+#[napi(catch_unwind)]
 pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> napi::Result<JsText> {
     node_api::guarded(env, || {
         let ids = text::copy_ids("ids", &ids)?;
@@ -35,13 +39,13 @@ pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> nap
 
 /// Like [`stream_push`], for one id: saves the caller a typed array per id, with a buffer outside
 /// of the heap of JS that has to be collected.
-#[napi]
+#[napi(catch_unwind)]
 pub fn stream_push_id(env: Env, stream: &External<Stream>, id: u32) -> napi::Result<JsText> {
     node_api::guarded(env, || Ok(JsText::try_from(stream.0.borrow_mut().push(&[id])?)?))
 }
 
 /// Returns the rest of the text and resets the stream.
-#[napi]
+#[napi(catch_unwind)]
 pub fn stream_end(env: Env, stream: &External<Stream>) -> napi::Result<JsText> {
     node_api::guarded(env, || Ok(JsText::try_from(stream.0.borrow_mut().end()?)?))
 }

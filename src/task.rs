@@ -3,7 +3,8 @@
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task};
 
-use crate::error::{Failure, caught};
+use crate::error::Failure;
+use crate::guard::{Held, Place, caught};
 use crate::node_api;
 use crate::queue::Permit;
 
@@ -23,14 +24,14 @@ pub trait Work: Send {
 
 /// Work together with its permit to run.
 pub struct Job<W> {
-    work: W,
+    work: Held<W>,
     permit: Option<Permit>,
 }
 
 impl<W: Work> Job<W> {
     /// Creates a job that holds the permit until the work is done.
     pub fn new(work: W, permit: Option<Permit>) -> Self {
-        Self { work, permit }
+        Self { work: Held::new(work), permit }
     }
 }
 
@@ -41,13 +42,19 @@ impl<W: Work> Task for Job<W> {
     type JsValue = W::Js;
 
     fn compute(&mut self) -> napi::Result<Self::Output> {
-        // Released here and not on the JS thread, which may be busy or may have ended.
-        let _permit = self.permit.take();
-        Ok(caught(|| self.work.run()))
+        Ok(caught(Place::Work, || {
+            // Released here and not on the JS thread, which may be busy or may have ended.
+            let _permit = self.permit.take();
+            self.work.run()
+        }))
     }
 
     fn resolve(&mut self, env: Env, output: Self::Output) -> napi::Result<Self::JsValue> {
-        output.map_err(|failure| node_api::js_error(env, &failure)).and_then(|output| self.work.deliver(env, output))
+        node_api::converted(env.raw(), || {
+            output
+                .map_err(|failure| node_api::js_error(env, &failure))
+                .and_then(|output| self.work.deliver(env, output))
+        })
     }
 }
 

@@ -8,12 +8,11 @@
 //! the event loop turn between them. A batch whose texts are copied in that time has a single
 //! slice.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab, collect};
 use tokenlane_core::{Input, Sequence, Text};
@@ -365,12 +364,10 @@ impl Inputs {
     }
 
     /// Copies the texts of a batch and the second texts, if there are any.
-    pub fn copy(env: Env, texts: &Unknown<'_>, pairs: Option<&Unknown<'_>>, words: bool) -> napi::Result<Self> {
-        node_api::guarded(env, || {
-            let first = Texts::copy("texts", texts, words)?;
-            let second = pairs.map(|pairs| Texts::copy("pairs", pairs, words)).transpose()?;
-            Self::new(Some(first), second)
-        })
+    pub fn copy(texts: &Unknown<'_>, pairs: Option<&Unknown<'_>>, words: bool) -> Result<Self, Failure> {
+        let first = Texts::copy("texts", texts, words)?;
+        let second = pairs.map(|pairs| Texts::copy("pairs", pairs, words)).transpose()?;
+        Self::new(Some(first), second)
     }
 
     /// Calls `texts` for a batch of texts alone, otherwise `inputs`.
@@ -432,27 +429,28 @@ struct TextScratch {
 }
 
 thread_local! {
-    static SCRATCH_OF_THREAD: RefCell<TextScratch> = RefCell::default();
+    static SCRATCH_OF_THREAD: Cell<TextScratch> = const { Cell::new(TextScratch { units: vec![], bytes: vec![] }) };
 }
 
 /// Copies one text and calls `work` with it, on this thread. `name` is the name of the argument,
-/// for error messages.
+/// for error messages. Reading bytes may run JS that calls this function again: the second call
+/// has other buffers.
 pub fn with_text<T>(
     name: &str,
     value: &Unknown<'_>,
     work: impl FnOnce(Text<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    SCRATCH_OF_THREAD.with_borrow_mut(|scratch| {
-        let result = with_copy(name, value, scratch, work);
-        let TextScratch { units, bytes } = scratch;
-        if units.capacity() > MAX_KEPT_SCRATCH {
-            *units = Vec::new();
-        }
-        if bytes.capacity() > MAX_KEPT_SCRATCH {
-            *bytes = Vec::new();
-        }
-        result
-    })
+    let mut scratch = SCRATCH_OF_THREAD.take();
+    let result = with_copy(name, value, &mut scratch, work);
+    let TextScratch { units, bytes } = &mut scratch;
+    if units.capacity() > MAX_KEPT_SCRATCH {
+        *units = Vec::new();
+    }
+    if bytes.capacity() > MAX_KEPT_SCRATCH {
+        *bytes = Vec::new();
+    }
+    SCRATCH_OF_THREAD.set(scratch);
+    result
 }
 
 /// Copies the text to `scratch` and runs `work` with it.

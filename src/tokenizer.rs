@@ -1,12 +1,13 @@
 //! The synchronous calls for one text, one list of ids or one token.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
 use napi::bindgen_prelude::{Either, External, Unknown};
 use napi::{Env, JsString};
 use napi_derive::napi;
 use tokenlane_core::{Columns, Input, Sequence};
 
+use crate::error::{Class, Failure};
 use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsText};
@@ -18,25 +19,25 @@ const MAX_KEPT_IDS: usize = 1 << 20;
 
 thread_local! {
     /// Id buffer that is reused between calls, so that encoding a short text does not allocate.
-    static IDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
-/// Runs `work` with the empty id buffer of this thread.
+/// Runs `work` with the empty id buffer of this thread. `work` may run JS that calls this function
+/// again: the second call has another buffer.
 pub(crate) fn with_ids<T>(work: impl FnOnce(&mut Vec<u32>) -> T) -> T {
-    IDS.with_borrow_mut(|ids| {
-        ids.clear();
-        let result = work(ids);
-        if ids.capacity() > MAX_KEPT_IDS {
-            *ids = Vec::new();
-        }
-        result
-    })
+    let mut ids = IDS.take();
+    ids.clear();
+    let result = work(&mut ids);
+    if ids.capacity() <= MAX_KEPT_IDS {
+        IDS.set(ids);
+    }
+    result
 }
 
 /// Encodes a text, or a pair of texts if `pair` is not undefined. If the ids fit into the
 /// Uint32Array `scratch`, they are written there and their number is returned. Otherwise a new
 /// ArrayBuffer with the ids is returned.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode(
     env: Env,
     handle: &External<Handle>,
@@ -46,8 +47,8 @@ pub fn encode(
     extra: Option<Extra>,
     scratch: Unknown<'_>,
 ) -> napi::Result<Either<u32, Words>> {
-    let options = options::encode_options(flags, extra, Columns::NONE);
     node_api::guarded(env, || {
+        let options = options::encode_options(flags, extra, Columns::NONE);
         with_ids(|ids| {
             text::with_input(&value, &pair, options::has_words(flags), |input| match input {
                 Input { first: Sequence::Text(text), second: None } => {
@@ -67,7 +68,7 @@ pub fn encode(
 }
 
 /// Returns the number of ids of a text.
-#[napi]
+#[napi(catch_unwind)]
 pub fn count(
     env: Env,
     handle: &External<Handle>,
@@ -75,76 +76,78 @@ pub fn count(
     flags: u32,
     extra: Option<Extra>,
 ) -> napi::Result<f64> {
-    let options = options::encode_options(flags, extra, Columns::NONE);
     node_api::guarded(env, || {
+        let options = options::encode_options(flags, extra, Columns::NONE);
         text::with_text("text", &value, |text| Ok(handle.tokenizer.count(text, &options)? as f64))
     })
 }
 
 /// Decodes ids to text. Invalid UTF-8 becomes U+FFFD.
-#[napi]
+#[napi(catch_unwind)]
 pub fn decode(
     env: Env,
     handle: &External<Handle>,
     ids: Unknown<'_>,
     skip_special_tokens: bool,
 ) -> napi::Result<JsText> {
-    let options = options::decode_options(skip_special_tokens);
     node_api::guarded(env, || {
+        let options = options::decode_options(skip_special_tokens);
         let ids = text::copy_ids("ids", &ids)?;
         Ok(JsText::try_from(handle.tokenizer.decode(&ids, &options)?)?)
     })
 }
 
 /// Decodes ids to bytes, which need not be valid UTF-8.
-#[napi]
+#[napi(catch_unwind)]
 pub fn decode_bytes(
     env: Env,
     handle: &External<Handle>,
     ids: Unknown<'_>,
     skip_special_tokens: bool,
 ) -> napi::Result<Bytes> {
-    let options = options::decode_options(skip_special_tokens);
     node_api::guarded(env, || {
+        let options = options::decode_options(skip_special_tokens);
         let ids = text::copy_ids("ids", &ids)?;
         Ok(Bytes::Plain(handle.tokenizer.decode_bytes(&ids, &options)?))
     })
 }
 
 /// Returns the id of a token, or null if there is no such token.
-#[napi]
+#[napi(catch_unwind)]
 pub fn token_to_id(env: Env, handle: &External<Handle>, token: JsString<'_>) -> napi::Result<Option<u32>> {
-    // A character has at least as many UTF-8 bytes as UTF-16 units, so a string with more units
-    // than the longest token has bytes is not a token. It is not copied.
-    if token.utf16_len()? > handle.tokenizer.max_token_bytes() {
-        return Ok(None);
-    }
-    let token = token.into_utf8()?;
-    let token = token.as_str()?;
-    node_api::guarded(env, || Ok(handle.tokenizer.token_to_id(token)))
+    node_api::guarded(env, || {
+        let unread = |error: napi::Error| Failure::new(Class::Error, "ERR_TOKENLANE_NODE", error.to_string());
+        // A character has at least as many UTF-8 bytes as UTF-16 units, so a string with more units
+        // than the longest token has bytes is not a token. It is not copied.
+        if token.utf16_len().map_err(unread)? > handle.tokenizer.max_token_bytes() {
+            return Ok(None);
+        }
+        let token = token.into_utf8().map_err(unread)?;
+        Ok(handle.tokenizer.token_to_id(token.as_str().map_err(unread)?))
+    })
 }
 
 /// Returns the token of an id, or null if there is no such id.
-#[napi]
+#[napi(catch_unwind)]
 pub fn id_to_token(env: Env, handle: &External<Handle>, id: u32) -> napi::Result<Option<JsText>> {
     node_api::guarded(env, || Ok(handle.tokenizer.id_to_token(id).map(JsText::try_from).transpose()?))
 }
 
 /// Returns the number of tokens.
-#[napi]
+#[napi(catch_unwind)]
 pub fn vocab_size(env: Env, handle: &External<Handle>, with_added_tokens: bool) -> napi::Result<f64> {
     node_api::guarded(env, || Ok(handle.tokenizer.vocab_size(with_added_tokens) as f64))
 }
 
 /// Returns the largest id of a token, or -1 if there are no tokens.
-#[napi]
+#[napi(catch_unwind)]
 pub fn max_id(env: Env, handle: &External<Handle>) -> napi::Result<f64> {
     node_api::guarded(env, || Ok(handle.tokenizer.max_id().map_or(-1.0, f64::from)))
 }
 
 /// Returns the bytes of the tables and of the word caches, the hits and misses of the word caches,
 /// and the number of encoded bytes of text, by which tests measure work.
-#[napi]
+#[napi(catch_unwind)]
 pub fn stats(env: Env, handle: &External<Handle>) -> napi::Result<Vec<f64>> {
     let stats = || {
         let (hits, misses) = handle.tokenizer.cache_counts();
@@ -157,7 +160,10 @@ pub fn stats(env: Env, handle: &External<Handle>) -> napi::Result<Vec<f64>> {
 }
 
 /// Detaches the memory of a batch: all views of it become empty.
-#[napi]
-pub fn detach(buffer: Unknown<'_>) {
-    node_api::detach(&buffer);
+#[napi(catch_unwind)]
+pub fn detach(env: Env, buffer: Unknown<'_>) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        node_api::detach(&buffer);
+        Ok(())
+    })
 }

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
+import { forOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, SHARD_THREADS } from './options.mjs'
 
@@ -303,4 +304,4 @@ const number = (value) => value.toLocaleString('en')
 
 const shardsOf = (count) => `${number(count)} ${count === 1 ? 'shard' : 'shards'}`
 
-const print = (text) => process.stdout.write(`${text}\n`)
+const print = (text) => process.stdout.write(forOutput(`${text}\n`))

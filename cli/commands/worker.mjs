@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
-import { oneLine } from '../terminal.mjs'
+import { forOutput, oneLine } from '../terminal.mjs'
 import { CONCURRENCY, QUEUE_NAME, QUIET, SHARD_THREADS } from './options.mjs'
 
 const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
@@ -109,7 +109,7 @@ function closeOnSignal(running, grace) {
 }
 
 function say(event, { json, quiet }) {
-  if (json) process.stdout.write(`${JSON.stringify(event)}\n`)
+  if (json) process.stdout.write(forOutput(`${JSON.stringify(event)}\n`))
   else if (!quiet) process.stderr.write(`${oneLine(lineOf(event))}\n`)
 }
 

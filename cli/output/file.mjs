@@ -8,7 +8,7 @@ import path from 'node:path'
 import { Failure, UsageError, fileFailure } from '../failure.mjs'
 import { openPipe } from '../input/open.mjs'
 import { statIfThere } from '../../lib/files/stat.mjs'
-import { forTerminal } from '../terminal.mjs'
+import { forOutput } from '../terminal.mjs'
 import { partOf, removeDeadParts } from '../../lib/files/parts.mjs'
 import { refuseInput, statOf } from './same-file.mjs'
 
@@ -29,7 +29,7 @@ class StandardOutput {
   /** `isSafe` is for coloured text whose parts are free of control characters already. */
   async write(data, { isSafe = false } = {}) {
     const text = String(data)
-    this.#text += process.stdout.isTTY && !isSafe ? forTerminal(text) : text
+    this.#text += isSafe ? text : forOutput(text)
     if (this.#text.length >= FLUSH_SIZE) await this.flush()
   }
 

@@ -10,6 +10,7 @@ const { firstOf } = require('../special-tokens.js')
 const encodingOfModel = require('./model_to_encoding.json')
 const { RankTable, plainRanks } = require('./internal/ranks.js')
 const { completions, stableLength } = require('./internal/unstable.js')
+const { isUint32Array, isUint8Array } = require('../../lib/realm.js')
 
 const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']
 
@@ -79,8 +80,7 @@ class Tiktoken {
 
   encode_single_token(bytes) {
     this.#open()
-    if (typeof bytes !== 'string' && !(bytes instanceof Uint8Array))
-      throw typeError('bytes must be a string or a Uint8Array')
+    if (typeof bytes !== 'string' && !isUint8Array(bytes)) throw typeError('bytes must be a string or a Uint8Array')
     const key =
       typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const id = this.#ranks.id(key.toString('latin1')) ?? this.#specialTokens.get(key.toString())
@@ -90,7 +90,7 @@ class Tiktoken {
 
   decode(tokens) {
     const tokenizer = this.#open()
-    const ids = tokens instanceof Uint32Array ? tokens : idsOf(tokens)
+    const ids = isUint32Array(tokens) ? tokens : idsOf(tokens)
     if (this.#standIns.size > 0) this.#checkNoStandIn(ids)
     return tokenizer.decodeBytes(ids)
   }

@@ -9,6 +9,7 @@ require('../../lib/package-root.js')
 const { inspect } = require('node:util')
 
 const { error, typeError } = require('../errors.js')
+const { nameOf } = require('../../lib/realm.js')
 const { env } = require('./env.js')
 
 const PACKAGE = '@huggingface/transformers'
@@ -55,7 +56,7 @@ class Tensor {
       throw typeError('dims must be an array of non-negative integers')
     }
     const Kind = ARRAYS[type]
-    if (!(data instanceof Kind) && !Array.isArray(data)) throw typeError(`data must be a ${Kind.name} or an array`)
+    if (nameOf(data) !== Kind.name && !Array.isArray(data)) throw typeError(`data must be a ${Kind.name} or an array`)
     const isBig = type === 'int64' || type === 'uint64'
     const values = Array.isArray(data) ? Kind.from(data, isBig ? BigInt : Number) : data
     const size = dims.reduce((product, dim) => product * dim, 1)

@@ -13,6 +13,9 @@ function nextTurn(callback) {
 }
 
 module.exports = {
+  /** Unknown: Proxies of arrays are refused. */
+  isProxy: () => false,
+
   nextTurn,
   byteLength: (text) => new TextEncoder().encode(text).length,
 

@@ -8,12 +8,12 @@ const OFFLINE_HINT = 'turn off localFilesOnly and HF_HUB_OFFLINE to download it'
 const TOKEN_HINT = 'pass a token (option token, HF_TOKEN, or "hf auth login")'
 
 /**
- * The error for a response that is not a file. `from` is
- * { repo, revision, path, endpoint, hasToken }.
+ * The error for a response that is not a file. `from` is { repo, revision, path, endpoint, token }.
  */
 function refused(response, from) {
   const { status, headers } = response
-  const { repo, revision, path, endpoint, hasToken } = from
+  const { repo, revision, path, endpoint, token } = from
+  const hasToken = token !== undefined
   switch (headers.get('x-error-code')) {
     case 'RepoNotFound':
       return error('ERR_TOKENLANE_HUB_REPO_NOT_FOUND', noRepo(repo, endpoint, hasToken))
@@ -30,7 +30,7 @@ function refused(response, from) {
         `access to '${repo}' must be requested: do so on ${endpoint}/${repo}, and then ${TOKEN_HINT}`,
       )
   }
-  const message = printable(headers.get('x-error-message') ?? '')
+  const message = printable(headers.get('x-error-message') ?? '', token)
   const words = message === '' ? '' : ` (${message})`
   if (status === 401 || status === 403) {
     const what = hasToken ? 'the token is not valid or may not read it; pass another one' : TOKEN_HINT
@@ -78,27 +78,56 @@ function secondsOf(header) {
 }
 
 /** The connection failed, was closed, or stalled. */
-function network(cause, origin) {
+function network(cause, origin, token = undefined) {
   const descriptors = [cause, cause?.cause].find(isTooManyFiles)
   if (descriptors !== undefined) return tooManyFiles(descriptors)
   const reason = cause?.cause?.code ?? cause?.cause?.message ?? cause?.message ?? String(cause)
-  const message = `the connection to ${origin} failed (${printable(reason)}): check the network and HF_ENDPOINT, and try again`
-  return error('ERR_TOKENLANE_HUB_NETWORK', message, { cause })
+  const message = `the connection to ${origin} failed (${printable(reason, token)}): check the network and HF_ENDPOINT, and try again`
+  return error('ERR_TOKENLANE_HUB_NETWORK', message, { cause: causeWithout(token, cause) })
 }
 
 const stalled = (origin, ms) =>
   error('ERR_TOKENLANE_HUB_NETWORK', `no data from ${origin} for ${ms / 1e3} s: check the network, and try again`)
 
-/** Text from a server for a message: its first characters, without control characters. */
-const printable = (text) =>
-  String(text)
+/**
+ * Text from a server for a message: its first characters, without control characters and without the
+ * token, which a server may repeat. Messages go into logs.
+ */
+const printable = (text, token) =>
+  hidden(String(text).slice(0, MAX_READ), token)
     .slice(0, 200)
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
+/** Characters of a server's text in which a token is looked for. */
+const MAX_READ = 4096
+/** Characters of a token that are enough to hide what follows as far as it is the token. */
+const MIN_TOKEN = 8
+const HIDDEN = '[token]'
+
+/** Replaces the token or its start, and everything in the form of a token of Hugging Face. */
+function hidden(text, token) {
+  let shown = text
+  const start = token?.slice(0, MIN_TOKEN)
+  for (let at = start ? shown.indexOf(start) : -1; at !== -1; at = shown.indexOf(start, at + HIDDEN.length)) {
+    let end = start.length
+    while (end < token.length && shown[at + end] === token[end]) end++
+    shown = `${shown.slice(0, at)}${HIDDEN}${shown.slice(at + end)}`
+  }
+  return shown.replace(/hf_[A-Za-z0-9]{8,}/g, HIDDEN)
+}
+
+/** The cause of an error, or one with the same code if its texts have the token. */
+function causeWithout(token, cause) {
+  const text = `${cause?.message} ${cause?.stack} ${cause?.cause?.message} ${cause?.cause?.stack}`.slice(0, MAX_READ)
+  if (hidden(text, token) === text) return cause
+  return Object.assign(new Error(printable(cause.message, token)), { code: cause.code })
+}
+
 /** A response that a hub does not send. */
-function unexpected(what, endpoint, cause) {
-  const message = `${endpoint} does not answer as a Hugging Face hub does (${printable(what)}): check HF_ENDPOINT`
-  return error('ERR_TOKENLANE_HUB_SERVER', message, { cause })
+function unexpected(what, endpoint, { cause, token } = /** @type {{ cause?: any, token?: string }} */ ({})) {
+  const words = printable(what, token)
+  const message = `${endpoint} does not answer as a Hugging Face hub does (${words}): check HF_ENDPOINT`
+  return error('ERR_TOKENLANE_HUB_SERVER', message, { cause: causeWithout(token, cause) })
 }
 
 /** A download that does not match what the hub announced. It is deleted. */

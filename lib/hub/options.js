@@ -6,6 +6,7 @@ const { chatOption } = require('../chat/chat.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { pathOfUrl } = require('../file-url.js')
 const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
+const { isUrl } = require('../realm.js')
 
 const HUB_OPTIONS = [
   'revision',
@@ -86,7 +87,7 @@ function limit(name, value, most) {
 }
 
 function folder(value) {
-  if (value instanceof URL) return pathOfUrl('cacheDir', value)
+  if (isUrl(value)) return pathOfUrl('cacheDir', value)
   if (value !== undefined && typeof value !== 'string')
     throw wrongType('cacheDir', 'a path (a string) or a file: URL', value)
   if (value === '') throw wrongValue('cacheDir', 'a path', value)

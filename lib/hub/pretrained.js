@@ -340,7 +340,8 @@ class Search {
     } catch (failure) {
       if (transport.failure !== undefined) throw transport.failure
       if (failure.code !== undefined) throw failure
-      throw unexpected(failure.message, this.#request.endpoint, failure)
+      const { endpoint, token } = this.#request
+      throw unexpected(failure.message, endpoint, { cause: failure, token })
     } finally {
       transport.close()
     }

@@ -169,12 +169,12 @@ class Transport {
     const { signal } = this.#controller
     if (signal.aborted) return signal.reason
     if (typeof failure?.code === 'string' && failure.code.startsWith('ERR_TOKENLANE_')) return failure
-    return network(failure, this.#settings.endpoint)
+    return network(failure, this.#settings.endpoint, this.#settings.token)
   }
 
   #refused(response) {
     const { endpoint, token } = this.#settings
-    return refused(response, { ...this.#about, endpoint, hasToken: token !== undefined })
+    return refused(response, { ...this.#about, endpoint, token })
   }
 
   /**
@@ -209,7 +209,8 @@ class Transport {
   #redirected(location, from) {
     const target = URL.canParse(location, from) ? new URL(location, from) : undefined
     if (target?.protocol === 'https:' || target?.protocol === 'http:') return target
-    throw unexpected(`it redirects to ${location.slice(0, 100)}`, this.#settings.endpoint)
+    const { endpoint, token } = this.#settings
+    throw unexpected(`it redirects to ${location}`, endpoint, { token })
   }
 
   /**

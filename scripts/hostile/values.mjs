@@ -1,6 +1,11 @@
 // Arguments that no program should pass. Valid ones are among them, so that calls reach the checks
 // of the next argument.
 
+import vm from 'node:vm'
+
+const other = vm.createContext({})
+const inOther = (script) => vm.runInContext(script, other)
+
 /** The error that arguments throw. A call may pass it on unchanged. */
 export class Thrown extends Error {}
 
@@ -161,6 +166,13 @@ const MAKERS = [
   shrunk,
   () => Buffer.from('a buffer'),
   () => new String('an object'),
+  // Objects of another realm.
+  () => inOther('new Uint8Array([104, 105])'),
+  () => inOther('new Uint32Array([1, 2, 3])'),
+  () => inOther("['a', 'b']"),
+  () => inOther('({ threads: 1 })'),
+  () => inOther("new Map([['a', 1]])"),
+  () => inOther("new TypeError('a')"),
   () => new Number(3),
   () => new Date(NaN),
   () => /a/y,
@@ -246,6 +258,13 @@ const VALID_VALUES = {
   addedTokens: [true, false, [{ content: '<new>' }]],
 }
 
+/** Runs what a getter does. Its errors are those of another call. */
+function tried(act) {
+  try {
+    act()
+  } catch {}
+}
+
 /** Creates random values. `live` returns objects of the package, some of them disposed. */
 export function values(draw, live) {
   const number = () => draw.of(NUMBERS)
@@ -263,14 +282,30 @@ export function values(draw, live) {
       const name = draw.of(OPTIONS)
       const valid = VALID_VALUES[name]
       const value = valid && draw.chance(0.6) ? draw.of(valid) : draw.chance(0.2) ? options() : any()
-      const property = draw.chance(0.06) ? { get: thrower } : { value }
+      const acting = () => {
+        tried(() => live().encode('a text'))
+        return value
+      }
+      const property = draw.chance(0.06) ? { get: draw.chance(0.5) ? thrower : acting } : { value }
       Object.defineProperty(made, name, { enumerable: true, configurable: true, ...property })
     }
     if (draw.chance(0.03)) return trapped(made)
     return draw.chance(0.05) ? through(made) : made
   }
   const text = () => (draw.chance(0.8) ? draw.of(TEXTS) : any())
-  const list = () => (draw.chance(0.7) ? Array.from({ length: draw.below(6) }, text) : any())
+  /** Sometimes with an element that makes a call when it is read. */
+  const list = () => {
+    if (draw.chance(0.3)) return any()
+    const made = Array.from({ length: draw.below(6) }, text)
+    if (made.length === 0 || draw.chance(0.8)) return made
+    const value = text()
+    const get = () => {
+      tried(() => live().encodeBatchSync(['a', 'b']))
+      tried(() => live().encode(['a'], { pretokenized: true }))
+      return value
+    }
+    return Object.defineProperty(made, draw.below(made.length), { get, configurable: true, enumerable: true })
+  }
   const ids = () => (draw.chance(0.7) ? Uint32Array.from({ length: draw.below(20) }, () => draw.below(60_000)) : any())
   return {
     any,

@@ -7,17 +7,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::rc::Rc;
 
 use napi::bindgen_prelude::{External, FromNapiRef, Object};
-use napi::{JsValue, sys};
+use napi::{Env, JsValue, sys};
 use napi_derive::napi;
 use tokenlane_core::{Columns, EncodeOptions, Text};
 
-use super::check;
 use super::strings::{Fit, is_limited, read_utf16};
+use super::{check, js_error};
+use crate::guard::{Place, caught, contained};
 use crate::handle::Handle;
 use crate::options;
 
@@ -49,6 +49,7 @@ thread_local! {
 
 impl Drop for Handle {
     fn drop(&mut self) {
+        // A tokenizer whose drop panics is contained by `Held`.
         let clear = |checked: &Cell<(*const c_void, *const Self)>| {
             if ptr::eq(checked.get().1, self) {
                 checked.set((ptr::null(), ptr::null()));
@@ -126,7 +127,7 @@ unsafe fn with_arguments(
         })
     };
     // After a panic the general function panics too, and reports it.
-    let number = catch_unwind(AssertUnwindSafe(run)).unwrap_or(None);
+    let number = caught(Place::Short, || Ok(run())).unwrap_or(None);
     let mut value = ptr::null_mut();
     if let Some(number) = number {
         // SAFETY: `env` belongs to the running call, and the result pointer is valid.
@@ -165,6 +166,11 @@ unsafe extern "C" fn encode_short(env: sys::napi_env, info: sys::napi_callback_i
 /// call; undefined where external memory is not allowed. The memory stays valid, whatever JS does
 /// with the array, until the finalizer of its buffer ran.
 unsafe extern "C" fn shared_ids(env: sys::napi_env, _info: sys::napi_callback_info) -> sys::napi_value {
+    // Null is undefined in JS, which then makes the general calls.
+    caught(Place::Short, || Ok(ids_shared_with(env))).unwrap_or(ptr::null_mut())
+}
+
+fn ids_shared_with(env: sys::napi_env) -> sys::napi_value {
     let find = |buffers: &Buffers| buffers.shared.iter().find(|(owner, ..)| *owner == env).map(|known| known.2);
     let mut array = ptr::null_mut();
     if let Some(reference) = BUFFERS.with_borrow(find) {
@@ -201,9 +207,11 @@ unsafe extern "C" fn shared_ids(env: sys::napi_env, _info: sys::napi_callback_in
 
 /// Node calls it on the JS thread after V8 has collected the buffer, or when the environment ends.
 unsafe extern "C" fn end_shared(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
-    // SAFETY: `hint` is the box that `shared_ids` leaked. Node calls a finalizer once.
-    let (env, _ids) = *unsafe { Box::from_raw(hint.cast::<(sys::napi_env, SharedIds)>()) };
-    let _ = BUFFERS.try_with(|buffers| buffers.borrow_mut().shared.retain(|(owner, ..)| *owner != env));
+    contained(Place::Drop, || {
+        // SAFETY: `hint` is the box that `ids_shared_with` leaked. Node calls a finalizer once.
+        let (env, _ids) = *unsafe { Box::from_raw(hint.cast::<(sys::napi_env, SharedIds)>()) };
+        let _ = BUFFERS.try_with(|buffers| buffers.borrow_mut().shared.retain(|(owner, ..)| *owner != env));
+    });
 }
 
 /// Adds the functions to the exports. In WebAssembly, JS and the addon share no memory.
@@ -212,6 +220,12 @@ pub fn add_short_functions(exports: Object<'_>) -> napi::Result<()> {
     if cfg!(target_family = "wasm") {
         return Ok(());
     }
+    let env = Env::from_raw(exports.value().env);
+    let added = caught(Place::Init, || Ok(add_functions(&exports)));
+    added.unwrap_or_else(|failure| Err(js_error(env, &failure)))
+}
+
+fn add_functions(exports: &Object<'_>) -> napi::Result<()> {
     let functions: [(&CStr, unsafe extern "C" fn(_, _) -> _); 3] =
         [(c"countShort", count_short), (c"encodeShort", encode_short), (c"sharedIds", shared_ids)];
     let exports = exports.value();

@@ -13,7 +13,7 @@ use napi::bindgen_prelude::{ToNapiValue, Unknown};
 use napi::{Env, sys};
 use tokenlane_core::memory::{self, Grow, OutOfMemory};
 
-use super::{Room, check, js_error, parts};
+use super::{Room, check, converted, js_error, parts};
 
 /// Whether Node-API is implemented by emnapi.
 const IS_WASM: bool = cfg!(target_family = "wasm");
@@ -222,15 +222,18 @@ impl ToNapiValue for JsTexts {
             JsText::Ascii(text) => BYTES_PER_STRING + text.len(),
             JsText::Utf16(units) => BYTES_PER_STRING + size_of_val(&units[..]),
         });
-        require(env, bytes.sum())?;
-        // SAFETY: the caller guarantees that `env` belongs to the running call.
-        unsafe { Vec::to_napi_value(env, texts) }
+        let bytes = bytes.sum();
+        converted(env, || {
+            require(env, bytes)?;
+            // SAFETY: the caller guarantees that `env` belongs to the running call.
+            unsafe { Vec::to_napi_value(env, texts) }
+        })
     }
 }
 
 impl ToNapiValue for JsText {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
-        match text {
+        converted(env, || match text {
             Self::Ascii(text) => {
                 require(env, text.len())?;
                 let mut value = ptr::null_mut();
@@ -252,7 +255,7 @@ impl ToNapiValue for JsText {
                 units.insert(0, BYTE_ORDER_MARK);
                 new_utf16(env, &units)
             }
-        }
+        })
     }
 }
 

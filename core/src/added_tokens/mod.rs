@@ -209,15 +209,18 @@ impl AddedTokens {
         (0..self.tokens.len()).filter(|&place| self.keeps_id(place)).map(|place| self.last_definition(place))
     }
 
-    /// Definitions that yield the same tokens again: two for a token that is special but was last
-    /// defined as not special. Tokens whose id was given to another come first, so that the other
-    /// gets the id again.
+    /// Definitions that yield the same tokens again: more than one for a token that is special but
+    /// was last defined as not special, or that is decoded in its normalized form but was last
+    /// defined as not normalized. Tokens whose id was given to another come first, so that the
+    /// other gets the id again.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = AddedToken> {
         let places = |keep: bool| (0..self.tokens.len()).filter(move |&place| self.keeps_id(place) == keep);
         places(false).chain(places(true)).flat_map(|place| {
             let last = self.last_definition(place);
-            let is_another = last != self.tokens[place];
-            [Some(self.tokens[place].clone()), is_another.then_some(last)].into_iter().flatten()
+            let keeps_form = self.keeps_id(place) && self.normalized_forms.contains_key(&last.id);
+            let first = AddedToken { normalized: last.normalized || keeps_form, ..self.tokens[place].clone() };
+            let is_another = last != first;
+            [Some(first), is_another.then_some(last)].into_iter().flatten()
         })
     }
 

@@ -1,4 +1,10 @@
-//! Rank files, as tiktoken reads them: each line has a token in base64, a space, and its rank.
+//! Rank files, as `load_tiktoken_bpe` of tiktoken reads them: each line has a token in base64, a
+//! space, and its rank.
+//!
+//! Lines end with LF, CR or both, and empty lines are skipped. Base64 is decoded as Python's
+//! `b64decode` does: other characters, such as a byte order mark, are ignored. Ranks are what
+//! Python's `int` reads. If a token is repeated, its last rank counts. A token may be empty:
+//! `multilingual.tiktoken` of Whisper ends with `= 50256`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -27,8 +33,11 @@ use crate::vocab::Vocab;
 
 /// Whether the first line is valid in a rank file.
 pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
-    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    parse_line(line, &mut vec![]).is_ok()
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let line = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).find(|line| !line.is_empty()).unwrap_or_default();
+    // Other text must not look like ranks because characters are ignored.
+    let is_strict = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/= \t".contains(byte);
+    line.iter().all(is_strict) && parse_line(line, &mut vec![]).is_ok()
 }
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Pipeline, LoadError> {
@@ -80,6 +89,10 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
     let Blueprint { pattern, post_processor, vocab, model, added_tokens, truncation, padding } = blueprint;
     // Text that the expression does not match is dropped, as in tiktoken.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
+    if vocab.id(b"").is_some() && cut.can_be_empty() {
+        let what = "an empty token with a pattern that can match empty text, where tiktoken inserts the token,";
+        return Err(LoadError::unsupported("pattern", what));
+    }
     Ok(Pipeline::new(PipelineParts {
         added_tokens: AddedTokens::new(added_tokens, true, |content| Ok(content.to_owned()))?,
         vocab,
@@ -117,29 +130,29 @@ fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
         return Err(LoadError::Empty);
     }
     let mut builder = Vocab::builder(bytes.len() / 16, bytes.len() / 2);
-    let (mut tokens, mut token) = (0, vec![]);
-    let ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
+    let mut token = vec![];
+    let ends = memchr::memchr2_iter(b'\n', b'\r', bytes).chain([bytes.len()]);
     let mut start = 0;
-    for (place, end) in ends.enumerate() {
+    for end in ends {
         let line = &bytes[start..end];
+        if !line.is_empty() {
+            let rank = parse_line(line, &mut token)
+                .map_err(|message| LoadError::RankLine { line: line_number(bytes, start), message })?;
+            builder.push(&token, rank)?;
+        }
         start = end + 1;
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.is_empty() {
-            continue;
-        }
-        let at_line = |message: String| LoadError::RankLine { line: place + 1, message };
-        let rank = parse_line(line, &mut token).map_err(at_line)?;
-        if token.is_empty() {
-            return Err(at_line("the token is empty".into()));
-        }
-        builder.push(&token, rank)?;
-        tokens += 1;
     }
-    let vocab = builder.finish()?;
-    if vocab.len() != tokens {
-        return Err(LoadError::shape("ranks", format!("{} tokens come more than once", tokens - vocab.len())));
-    }
-    Ok(vocab)
+    builder.finish()
+}
+
+/// The number of the line that starts at a byte.
+fn line_number(bytes: &[u8], start: usize) -> usize {
+    let ends = |at: &usize| match bytes[*at] {
+        b'\n' => true,
+        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    };
+    (0..start).filter(ends).count() + 1
 }
 
 /// Parses a line. Stores the token in `token` and returns its rank.
@@ -165,18 +178,77 @@ fn parse_plain_line(line: &[u8], token: &mut Vec<u8>) -> Option<u32> {
 }
 
 fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
-    let line = std::str::from_utf8(line).map_err(|_| "it is not text".to_owned())?;
-    let mut parts = line.split_ascii_whitespace();
+    // The white space of Python, which has one character more than that of Rust.
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
+    let mut parts = line.split(is_space).filter(|part| !part.is_empty());
     let (Some(base64), Some(rank), None) = (parts.next(), parts.next(), parts.next()) else {
         return Err("it is not a token in base64, a space and a rank".into());
     };
+    let shown = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
     token.clear();
-    STANDARD.decode_vec(base64, token).map_err(|error| format!("{base64:?} is not base64: {error}"))?;
-    let rank = rank.parse().map_err(|_| format!("{rank:?} is not a rank between 0 and 4294967294"))?;
-    if rank == Merges::NO_RANK {
-        return Err(format!("{rank} is not a rank between 0 and 4294967294"));
-    }
+    decode_base64(base64, token).map_err(|why| format!("{:?} is not base64: {why}", shown(base64)))?;
+    let rank = parse_rank(rank).ok_or_else(|| format!("{:?} is not a rank between 0 and 4294967294", shown(rank)))?;
     Ok(rank)
+}
+
+/// Appends the bytes that `base64.b64decode` of Python makes of a text: it ignores characters that
+/// are not of the alphabet, and everything behind the padding.
+fn decode_base64(text: &[u8], bytes: &mut Vec<u8>) -> Result<(), &'static str> {
+    // The place in the group of four characters, the bits that are not in `bytes` yet, and the
+    // number of characters of padding in a row.
+    let (mut place, mut rest, mut pads) = (0, 0, 0);
+    for &character in text {
+        if character == b'=' {
+            pads += usize::from(place >= 2);
+            if place >= 2 && place + pads >= 4 {
+                return Ok(());
+            }
+            continue;
+        }
+        let bits = match character {
+            b'A'..=b'Z' => character - b'A',
+            b'a'..=b'z' => character - b'a' + 26,
+            b'0'..=b'9' => character - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        pads = 0;
+        match place {
+            0 => {}
+            1 => bytes.push(rest << 2 | bits >> 4),
+            2 => bytes.push(rest << 4 | bits >> 2),
+            _ => bytes.push(rest << 6 | bits),
+        }
+        rest = [bits, bits & 15, bits & 3, 0][place];
+        place = (place + 1) % 4;
+    }
+    match place {
+        0 => Ok(()),
+        1 => Err("a group has only one character"),
+        _ => Err("the padding is missing"),
+    }
+}
+
+/// The rank that `int` of Python reads: digits, with single underscores between them, and perhaps a
+/// sign before them.
+fn parse_rank(text: &[u8]) -> Option<u32> {
+    /// Python reads no longer numbers.
+    const MAX_DIGITS: usize = 4300;
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
+    };
+    let (mut rank, mut count) = (0u64, 0);
+    for group in digits.split(|&byte| byte == b'_') {
+        if group.is_empty() || !group.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        count += group.len();
+        rank = group.iter().fold(rank, |rank, digit| rank.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
+    }
+    let is_rank = count <= MAX_DIGITS && rank < u64::from(Merges::NO_RANK) && !(is_negative && rank > 0);
+    is_rank.then_some(rank as u32)
 }
 
 /// The merges of ranks. The format has no list of merges: two neighbours merge if their
@@ -205,12 +277,18 @@ mod tests {
     fn a_wrong_line_is_named() {
         let cases = [
             ("YQ== 0\nYg= 1\n", 2, "base64"),
+            ("YQ== 0\r\n\r\nYg= 1\n", 3, "the padding is missing"),
+            ("YQ== 0\rYQ=A 1\n", 2, "the padding is missing"),
+            ("YQ== 0\nYWJjZ 1", 2, "only one character"),
+            ("YQ== 0\n \nYg== 1", 2, "not a token in base64"),
+            ("YQ== 1__0", 1, "not a rank"),
+            ("YQ== _10", 1, "not a rank"),
+            ("YQ== +-1", 1, "not a rank"),
             ("YQ== 0\n\nYg==\n", 3, "not a token in base64"),
             ("YQ== 0\nYg== one\n", 2, "not a rank"),
             ("YQ== 0\nYg== 4294967295\n", 2, "not a rank"),
             ("YQ== 0\nYg== -1\n", 2, "not a rank"),
             ("YQ== 0 0\n", 1, "not a token in base64"),
-            ("\u{fffd} 0\n", 1, "not base64"),
         ];
         for (text, line, part) in cases {
             match parse(text.as_bytes()) {
@@ -222,8 +300,52 @@ mod tests {
             }
         }
         assert!(matches!(parse(b"YQ== 0\nYg== 0\n"), Err(LoadError::DuplicateId { id: 0, .. })));
-        assert!(matches!(parse(b"YQ== 0\nYQ== 1\n"), Err(LoadError::Shape { .. })));
+        assert!(matches!(parse(b"YQ== 0\nYg== 0\nYQ== 1\nYQ== 0"), Err(LoadError::DuplicateId { id: 0, .. })));
         assert!(matches!(parse(b" \n"), Err(LoadError::Empty)));
+    }
+
+    /// Each file and the tokens that `load_tiktoken_bpe` of tiktoken 0.14 reads from it.
+    #[test]
+    fn reads_what_tiktoken_reads() {
+        type Tokens = &'static [(&'static [u8], u32)];
+        let cases: [(&[u8], Tokens); 12] = [
+            (b"YQ== 0\n= 50256\n", &[(b"a", 0), (b"", 50256)]),
+            (b"\xef\xbb\xbfYQ== 0\nYg== 1", &[(b"a", 0), (b"b", 1)]),
+            (b"YQ== 0\rYg== 1\r", &[(b"a", 0), (b"b", 1)]),
+            (b"YQ== 0\r\nYg== 1\r\n\r\n\n", &[(b"a", 0), (b"b", 1)]),
+            (b"YQ== 0\nYg== 1\nYQ== 2", &[(b"a", 2), (b"b", 1)]),
+            (b"YQ== 0\nYQ== 1\nYg== 0", &[(b"a", 1), (b"b", 0)]),
+            (b" \x0bYQ==\t\x0c 0 ", &[(b"a", 0)]),
+            (b"YQ==YQ== 0", &[(b"a", 0)]),
+            (b"Y!Q\xff=*= 0", &[(b"a", 0)]),
+            (b"=YW=Jj 0", &[(b"abc", 0)]),
+            (b"YQ== 0_0_7", &[(b"a", 7)]),
+            (b"YQ== -0\nYg== +1", &[(b"a", 0), (b"b", 1)]),
+        ];
+        for (bytes, tokens) in cases {
+            let vocab = parse(bytes).unwrap_or_else(|error| panic!("{:?}: {error}", bytes.escape_ascii()));
+            let read: Vec<_> = vocab.iter().collect();
+            assert_eq!(read, tokens, "{:?}", bytes.escape_ascii().to_string());
+        }
+    }
+
+    #[test]
+    fn an_empty_token_has_an_id_and_is_never_found() {
+        let bytes: String = file(&[(b"a", 0), (b"b", 1), (b"ab", 2)]) + "= 3\n";
+        let load = |pattern: &str| {
+            let definition = RankDefinition { pattern: pattern.into(), special_tokens: vec![] };
+            super::load(bytes.as_bytes(), &definition).map(crate::Tokenizer::new)
+        };
+        let tokenizer = load(r"[ab]+(?!b)|(?>[^ab]+)").expect("the pattern matches no empty text");
+        let options = crate::EncodeOptions::default();
+        let encoded = tokenizer.encode("abab".into(), &options).expect("all bytes have ids");
+        assert_eq!(encoded.ids(), [2, 2]);
+        assert_eq!(tokenizer.encode("".into(), &options).expect("no text").ids(), [0; 0]);
+        assert_eq!(tokenizer.decode(&[0, 3, 1], &crate::DecodeOptions::default()).expect("all are ids"), "ab");
+        assert_eq!((tokenizer.token_to_id(""), tokenizer.max_id()), (Some(3), Some(3)));
+        for pattern in ["a*", "(?=a)", r"ab\K"] {
+            assert!(matches!(load(pattern), Err(LoadError::Unsupported { .. })), "{pattern}");
+        }
     }
 
     proptest! {

@@ -46,6 +46,11 @@ pub(crate) enum Behavior {
 }
 
 impl Cut {
+    /// Whether a match may be empty; true if that is not known.
+    pub(crate) fn can_be_empty(&self) -> bool {
+        matches!(&self.matcher, CutAt::Pattern(pattern) if pattern.can_be_empty())
+    }
+
     pub(crate) fn new(
         source: &str,
         dialect: Dialect,

@@ -117,11 +117,27 @@ pub enum CompileError {
     Syntax(String),
 }
 
+/// Whether a match of the expression may be empty; true if that is not known.
+fn can_be_empty(expr: &Expr) -> bool {
+    fn may_be(expr: &Expr) -> bool {
+        match expr {
+            Expr::Concat(parts) => parts.iter().all(may_be),
+            Expr::Alt(branches) => branches.iter().any(may_be),
+            Expr::Group(body) => may_be(body),
+            Expr::AtomicGroup(body) => may_be(body),
+            Expr::Repeat { child, lo, .. } => *lo == 0 || may_be(child),
+            other => regular::as_hir(other).and_then(|hir| hir.properties().minimum_len()).unwrap_or(0) == 0,
+        }
+    }
+    // `\K` drops what was matched before it.
+    may_be(expr) || expr.has_descendant(|part| matches!(part, Expr::KeepOut))
+}
+
 impl Regex {
     fn new(translated: &str, dialect: Dialect) -> Result<Self, String> {
         let tree = Expr::parse_tree(translated).map_err(|problem| problem.to_string())?;
         let hir = regular::as_hir(&tree.expr);
-        let can_be_empty = hir.as_ref().and_then(|hir| hir.properties().minimum_len()).unwrap_or(0) == 0;
+        let can_be_empty = can_be_empty(&tree.expr);
         if let Some(regular) = hir.as_ref().and_then(Regular::new).map(std::sync::Arc::new) {
             let shared = std::sync::Arc::clone(&regular);
             let states = Pool::new(Box::new(move || EngineState::Regular(shared.cache())) as Box<_>);

@@ -22,7 +22,7 @@ const NAME_PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
 
 /** Returns { request, loading }: the request for the hub, and the options of the loader. */
 function pretrainedOptions(repo, options = {}) {
-  checkKnown(options, [...HUB_OPTIONS, ...KNOWN.load])
+  checkKnown(options, [...HUB_OPTIONS, ...KNOWN.loadFolder])
   const {
     revision = 'main',
     file,
@@ -51,11 +51,12 @@ function pretrainedOptions(repo, options = {}) {
     localFilesOnly: boolean('localFilesOnly', localFilesOnly, false),
     maxFileBytes: limit('maxFileBytes', maxFileBytes, Number.MAX_SAFE_INTEGER),
     maxTemplates: limit('maxTemplates', maxTemplates, 1000),
+    configs: boolean('configs', loading.configs, true),
     signal: signalOption(signal),
     onProgress,
   }
   // Invalid options of the loader are errors before anything is downloaded.
-  loadOptions(loading)
+  loadOptions(loading, KNOWN.loadFolder)
   chatOption(loading)
   return { request, loading }
 }

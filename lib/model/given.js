@@ -1,0 +1,123 @@
+'use strict'
+
+// What the functions of a class (classes/index.js) can read: the config, its special tokens, and
+// the ids of tokens.
+
+const { error } = require('../errors.js')
+const { template } = require('./components.js')
+
+class Given {
+  /** The charsmap of the file's normalizer, or undefined. */
+  charsmap
+  #config
+  #specials
+  #tokens
+
+  /**
+   * @param {any} config of config-tokens.js
+   * @param {Record<string, { content: string }>} specials by name
+   * @param {{ idOf(token: string): number | undefined, tokenOf(id: number): string | undefined,
+   *   vocabularyIdOf(token: string): number | undefined }} tokens
+   * @param {string} [charsmap]
+   */
+  constructor(config, specials, tokens, charsmap) {
+    this.#config = config
+    this.#specials = specials
+    this.#tokens = tokens
+    this.charsmap = charsmap
+  }
+
+  get isPaddedLeft() {
+    return this.#config.padding_side === 'left'
+  }
+
+  /** The same without a field of the config. */
+  without(name) {
+    return new Given({ ...this.#config, [name]: undefined }, this.#specials, this.#tokens, this.charsmap)
+  }
+
+  unusable(name, what) {
+    return error('ERR_TOKENLANE_SHAPE', `tokenizer_config.json: ${name} ${what}`)
+  }
+
+  /** A flag; `null` is the default, which can be `null` too. */
+  flag(name, byDefault) {
+    const value = this.#config[name] ?? byDefault
+    if (value !== null && typeof value !== 'boolean') throw this.unusable(name, 'must be true or false')
+    return value
+  }
+
+  text(name, byDefault) {
+    const value = this.#config[name] ?? byDefault
+    if (value !== undefined && typeof value !== 'string') throw this.unusable(name, 'must be a string')
+    return value
+  }
+
+  count(name, byDefault) {
+    const value = this.#config[name] ?? byDefault
+    if (!Number.isInteger(value) || value < 0 || value > MAX_COUNT)
+      throw this.unusable(name, `must be a whole number up to ${MAX_COUNT}`)
+    return value
+  }
+
+  has(name) {
+    return this.#specials[name] !== undefined
+  }
+
+  /** The content of a special token. */
+  content(name) {
+    const content = this.#specials[name]?.content
+    if (content === undefined) throw this.unusable(name, 'is missing')
+    return content
+  }
+
+  /** A special token as [content, id]. */
+  token(name) {
+    const content = this.content(name)
+    return [content, this.id(content)]
+  }
+
+  /** The id of a token, or that of the unknown token. */
+  id(content) {
+    const unknown = this.#specials.unk_token?.content
+    const id = this.#tokens.idOf(content) ?? (unknown === undefined ? undefined : this.#tokens.idOf(unknown))
+    if (id === undefined) throw this.unusable(JSON.stringify(content), 'is not a token')
+    return id
+  }
+
+  /** The token that stands for a content: itself, or the unknown token. */
+  known(content) {
+    return this.spelled(this.id(content))
+  }
+
+  spelled(id) {
+    const token = this.#tokens.tokenOf(id)
+    if (token === undefined) throw this.unusable('a special token', `has the id ${id}, which no token has`)
+    return token
+  }
+
+  /** The id of a special token in the vocabulary without added tokens, or undefined. */
+  vocabularyId(name) {
+    return this.#tokens.vocabularyIdOf(this.content(name))
+  }
+
+  /**
+   * A TemplateProcessing of parts, each '$A', '$B' or a token, with its type id unless that is 0.
+   *
+   * @param {(string | [string, number])[]} single
+   * @param {(string | [string, number])[]} pair
+   */
+  template(single, pair) {
+    /** @type {(part: string | [string, number]) => [string, number]} */
+    const typed = (part) => (typeof part === 'string' ? [part, 0] : part)
+    const [one, two] = [single.map(typed), pair.map(typed)]
+    const isToken = ([name]) => name !== '$A' && name !== '$B'
+    const ids = new Map([...one, ...two].filter(isToken).map(([name]) => [name, this.id(name)]))
+    return template(one, two, ids)
+  }
+}
+
+/** The largest number of sentinels or other numbered tokens. */
+const MAX_COUNT = 100_000
+
+module.exports = { Given }

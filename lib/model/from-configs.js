@@ -83,6 +83,8 @@ class Folder {
     if (type !== found.model) return `${name} is for a model of the type ${found.model}, the file has ${type}`
     if (type === 'BPE' && ((prefix ?? '') !== '' || (suffix ?? '') !== (found.suffix ?? '')))
       return `the merges of the file have another prefix or suffix than those of ${name}`
+    if (found.needs?.some((token) => this.#vocabularyIdOf(token) !== undefined) === false)
+      return `${name} adds tokens to the vocabulary, which tokenlane does not`
     return undefined
   }
 
@@ -160,7 +162,7 @@ class Folder {
       tokenOf: (id) => native.idToToken(handle, id) ?? undefined,
       vocabularyIdOf: (token) => this.#vocabularyIdOf(token),
     }
-    return new Given(config, { ...Object.fromEntries(named), ...specials }, tokens, charsmapOf(this.#file.normalizer))
+    return new Given(config, { ...Object.fromEntries(named), ...specials }, tokens, this.#file)
   }
 
   /** Added tokens that are not in the vocabulary have ids after it. */
@@ -202,12 +204,6 @@ const asChange = ({ content, special, single_word: singleWord, lstrip, rstrip, n
   rstrip,
   normalized,
 })
-
-/** The charsmap of a file's normalizer, as transformers looks for it. */
-function charsmapOf(normalizer) {
-  const all = normalizer?.type === 'Sequence' ? normalizer.normalizers : [normalizer]
-  return all.find((one) => one?.type === 'Precompiled')?.precompiled_charsmap ?? undefined
-}
 
 const NO_CHANGES = Object.freeze({
   addedTokens: [],

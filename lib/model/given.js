@@ -7,24 +7,34 @@ const { error } = require('../errors.js')
 const { template } = require('./components.js')
 
 class Given {
-  /** The charsmap of the file's normalizer, or undefined. */
-  charsmap
   #config
   #specials
   #tokens
+  #file
 
   /**
    * @param {any} config of config-tokens.js
    * @param {Record<string, { content: string }>} specials by name
    * @param {{ idOf(token: string): number | undefined, tokenOf(id: number): string | undefined,
    *   vocabularyIdOf(token: string): number | undefined }} tokens
-   * @param {string} [charsmap]
+   * @param {any} [file] the tokenizer.json without its vocabulary
    */
-  constructor(config, specials, tokens, charsmap) {
+  constructor(config, specials, tokens, file = {}) {
     this.#config = config
     this.#specials = specials
     this.#tokens = tokens
-    this.charsmap = charsmap
+    this.#file = file
+  }
+
+  /** The charsmap of the file's normalizer, as transformers looks for it, or undefined. */
+  get charsmap() {
+    const { normalizer } = this.#file
+    const all = normalizer?.type === 'Sequence' ? normalizer.normalizers : [normalizer]
+    return all.find((one) => one?.type === 'Precompiled')?.precompiled_charsmap ?? undefined
+  }
+
+  get fileHasPost() {
+    return this.#file.post_processor !== null
   }
 
   get isPaddedLeft() {
@@ -33,7 +43,7 @@ class Given {
 
   /** The same without a field of the config. */
   without(name) {
-    return new Given({ ...this.#config, [name]: undefined }, this.#specials, this.#tokens, this.charsmap)
+    return new Given({ ...this.#config, [name]: undefined }, this.#specials, this.#tokens, this.#file)
   }
 
   unusable(name, what) {
@@ -71,8 +81,14 @@ class Given {
     return content
   }
 
-  /** A special token as [content, id]. */
-  token(name) {
+  /** The content as Python spells it where there is none. */
+  spelling(name) {
+    return this.has(name) ? this.content(name) : 'None'
+  }
+
+  /** A special token as [content, id]; `byDefault` is the id that the class has for a missing one. */
+  token(name, byDefault = undefined) {
+    if (!this.has(name) && byDefault !== undefined) return [this.spelling(name), byDefault]
     const content = this.content(name)
     return [content, this.id(content)]
   }
@@ -98,7 +114,17 @@ class Given {
 
   /** The id of a special token in the vocabulary without added tokens, or undefined. */
   vocabularyId(name) {
-    return this.#tokens.vocabularyIdOf(this.content(name))
+    return this.#tokens.vocabularyIdOf(this.spelling(name))
+  }
+
+  /**
+   * The id of the unknown token if its score is 0, which is the score of special pieces, or
+   * undefined.
+   */
+  unknownId() {
+    const id = this.vocabularyId('unk_token')
+    const isSpecial = this.#file.added_tokens?.some(({ content }) => content === this.spelling('unk_token'))
+    return id === this.#file.model?.unk_id || isSpecial ? id : undefined
   }
 
   /**
@@ -106,13 +132,15 @@ class Given {
    *
    * @param {(string | [string, number])[]} single
    * @param {(string | [string, number])[]} pair
+   * @param {[string, number][]} [known] tokens whose ids are known
    */
-  template(single, pair) {
+  template(single, pair, known = []) {
     /** @type {(part: string | [string, number]) => [string, number]} */
     const typed = (part) => (typeof part === 'string' ? [part, 0] : part)
     const [one, two] = [single.map(typed), pair.map(typed)]
     const isToken = ([name]) => name !== '$A' && name !== '$B'
-    const ids = new Map([...one, ...two].filter(isToken).map(([name]) => [name, this.id(name)]))
+    const given = new Map(known)
+    const ids = new Map([...one, ...two].filter(isToken).map(([name]) => [name, given.get(name) ?? this.id(name)]))
     return template(one, two, ids)
   }
 }

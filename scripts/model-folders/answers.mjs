@@ -1,5 +1,6 @@
 // Answers of tokenlane for compare.py: reads a list of { folder, texts, rows } and writes, for each
-// folder, { ids, bare, decoded, skipped, class, note } or { error }.
+// folder, { ids, bare, pairs, decoded, skipped, class, note }, or { refused } if it does not load, or
+// { error } if a call fails.
 //
 //   usage: node scripts/model-folders/answers.mjs REQUESTS.json
 
@@ -8,8 +9,13 @@ import fs from 'node:fs'
 import { Tokenizer } from '../../index.mjs'
 
 const answerOf = async ({ folder, texts, rows }) => {
+  let tokenizer
   try {
-    const tokenizer = await Tokenizer.fromFile(folder)
+    tokenizer = await Tokenizer.fromFile(folder)
+  } catch (error) {
+    return { refused: `${error.code}: ${error.message}` }
+  }
+  try {
     const { class: name, note } = tokenizer.source
     const ids = (options) => texts.map((text) => Array.from(tokenizer.encode(text, options).ids))
     return {

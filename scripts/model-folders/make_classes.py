@@ -14,6 +14,7 @@ import re
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import transformers
+from transformers.convert_slow_tokenizer import SLOW_TO_FAST_CONVERTERS
 from transformers.models.auto import tokenization_auto as auto
 from transformers.models.mbart.tokenization_mbart import FAIRSEQ_LANGUAGE_CODES as MBART
 from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES as MBART50
@@ -27,6 +28,8 @@ OUT = pathlib.Path(__file__).parent.parent.parent / "lib" / "model" / "auto-clas
 def names():
     found = {name for name in dir(transformers) if re.search(r"Tokenizer(Fast)?$", name)}
     found |= {name for name in auto.TOKENIZER_MAPPING_NAMES.values() if name}
+    # The lazy module resolves these names too.
+    found |= set(SLOW_TO_FAST_CONVERTERS)
     for path in (pathlib.Path(transformers.__file__).parent / "models").glob("*/tokenization_*.py"):
         found |= set(re.findall(r"^class (\w+Tokenizer(?:Fast)?)\(", path.read_text("utf-8"), re.M))
     return sorted(found | {name.removesuffix("Fast") for name in found})

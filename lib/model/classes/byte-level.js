@@ -63,7 +63,7 @@ const GEMMA = {
     normalizer: normalizers.replace(' ', META),
     pre_tokenizer: preTokenizers.split(' ', 'MergedWithPrevious'),
     decoder: decoders.sequence([decoders.replace(META, ' '), decoders.byteFallback, decoders.fuse]),
-    model: { unk_token: given.content('unk_token'), fuse_unk: true, byte_fallback: true },
+    model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: true },
   }),
 }
 
@@ -74,10 +74,6 @@ const CODE_LLAMA_TOKENS = {
   eot_token: `${META}<EOT>`,
   fill_token: '<FILL_ME>',
 }
-
-/** The post-processor of a translation model: tokens before and after the text. */
-const around = (before, after) => (given) =>
-  given.template([...before(given), '$A', ...after(given)], [...before(given), '$A', '$B', ...after(given)])
 
 module.exports = {
   GPT2Tokenizer: GPT2,
@@ -208,7 +204,7 @@ module.exports = {
         decoders.replace('</w>', ' '),
         decoders.replaceRegex('\\A[\\s\\x1c-\\x1f]+|[\\s\\x1c-\\x1f]+\\z', ''),
       ]),
-      model: { unk_token: given.content('unk_token'), fuse_unk: false, byte_fallback: false },
+      model: { unk_token: given.spelling('unk_token'), fuse_unk: false, byte_fallback: false },
     }),
     post: (given) => roberta(given.token('eos_token'), given.token('bos_token'), false, false),
   },
@@ -220,7 +216,7 @@ module.exports = {
       normalizer: normalizers.bert(),
       pre_tokenizer: preTokenizers.bert,
       decoder: decoders.bpe('</w>'),
-      model: { unk_token: given.content('unk_token'), fuse_unk: false, byte_fallback: false },
+      model: { unk_token: given.spelling('unk_token'), fuse_unk: false, byte_fallback: false },
     }),
   },
   HerbertTokenizer: {
@@ -231,7 +227,7 @@ module.exports = {
       normalizer: normalizers.bert({ lowercase: false, strip_accents: false }),
       pre_tokenizer: preTokenizers.bert,
       decoder: decoders.bpe('</w>'),
-      model: { unk_token: given.content('unk_token'), fuse_unk: false, byte_fallback: false },
+      model: { unk_token: given.spelling('unk_token'), fuse_unk: false, byte_fallback: false },
     }),
     post: (given) => ({
       type: 'BertProcessing',
@@ -276,7 +272,7 @@ module.exports = {
         decoders.fuse,
         decoders.strip(' ', 1),
       ]),
-      model: { unk_token: given.content('unk_token'), fuse_unk: true, byte_fallback: true },
+      model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: true },
     }),
     // `add_bos_token` of the class, because transformers ignores that of a config beside a
     // tokenizer.json.
@@ -301,7 +297,7 @@ module.exports = {
             ]),
       pre_tokenizer: preTokenizers.metaspace('always'),
       decoder: decoders.metaspace('always'),
-      model: { unk_token: given.content('unk_token'), fuse_unk: true, byte_fallback: false },
+      model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },
     }),
     post(given) {
       const [language, eos] = [given.text('src_lang', 'eng_Latn'), given.content('eos_token')]
@@ -331,15 +327,13 @@ module.exports = {
       ]),
       pre_tokenizer: preTokenizers.metaspace('first'),
       decoder: decoders.metaspace('first'),
-      model: { unk_token: given.content('unk_token'), fuse_unk: true, byte_fallback: false },
+      model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },
     }),
-    post: around(
-      (given) => {
-        const language = given.text('tgt_lang', 'fra')
-        return [given.content('eos_token'), given.known(language.includes('__') ? language : `__${language}__`)]
-      },
-      (given) => [given.content('eos_token')],
-    ),
+    post(given) {
+      const language = given.text('src_lang', 'eng')
+      const first = given.known(language.includes('__') ? language : `__${language}__`)
+      return given.template([first, '$A', given.content('eos_token')], [first, '$A', '$B', given.content('eos_token')])
+    },
   },
   ReformerTokenizer: {
     model: 'BPE',
@@ -356,7 +350,7 @@ module.exports = {
             ]),
       pre_tokenizer: preTokenizers.metaspace('always'),
       decoder: decoders.metaspace('always'),
-      model: { unk_token: given.content('unk_token'), fuse_unk: true, byte_fallback: false },
+      model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },
     }),
   },
 }

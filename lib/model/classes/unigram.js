@@ -44,9 +44,10 @@ const prefixed = (given) => (given.flag('add_prefix_space', true) ? 'always' : '
 const unknown = (id) => ({ unk_id: id, byte_fallback: false })
 
 /** [CLS] A [SEP] B [SEP] with type ids. */
-function bertPost(given) {
-  const [cls, sep] = [given.content('cls_token'), given.content('sep_token')]
-  return given.template([cls, '$A', sep], [cls, '$A', sep, ['$B', 1], [sep, 1]])
+function bertPost(given, missing = undefined) {
+  const known = ['cls_token', 'sep_token'].map((name) => given.token(name, missing))
+  const [cls, sep] = known.map(([content]) => content)
+  return given.template([cls, '$A', sep], [cls, '$A', sep, ['$B', 1], [sep, 1]], known)
 }
 
 /** <s> A </s></s> B </s> */
@@ -125,9 +126,9 @@ module.exports = {
     parts: (given) => ({
       normalizer: normalizers.sequence([normalizers.strip(false, false), normalizers.replaceRegex(' {2,}', META)]),
       ...metaspace(prefixed(given), true),
-      model: unknown(given.vocabularyId('unk_token') ?? 100),
+      model: unknown(given.unknownId() ?? 100),
     }),
-    post: bertPost,
+    post: (given) => bertPost(given),
   },
   CamembertTokenizer: {
     model: 'Unigram',
@@ -166,10 +167,10 @@ module.exports = {
           given.flag('split_by_punct', false) ? [preTokenizers.punctuation, step] : [step],
         ),
         decoder: decoders.metaspace(scheme),
-        model: unknown(given.vocabularyId('unk_token') ?? given.count('unk_id', 1)),
+        model: unknown(given.unknownId() ?? given.count('unk_id', 1)),
       }
     },
-    post: bertPost,
+    post: (given) => bertPost(given, 0),
   },
   MBartTokenizer: {
     model: 'Unigram',
@@ -239,7 +240,8 @@ module.exports = {
       ...metaspace(prefixed(given), true),
       model: unknown(2),
     }),
-    post: bertPost,
+    // Without a post-processor in the file, transformers removes that of the class again.
+    post: (given) => (given.fileHasPost ? bertPost(given) : given.template(['$A'], ['$A', ['$B', 1]])),
   },
   T5Tokenizer: {
     model: 'Unigram',

@@ -24,7 +24,7 @@ const parts = (given, { cleanText = true, prefix = '##' } = {}) => ({
   pre_tokenizer: preTokenizers.bert,
   decoder: decoders.wordPiece(prefix),
   model: {
-    unk_token: given.content('unk_token'),
+    unk_token: given.spelling('unk_token'),
     continuing_subword_prefix: '##',
     max_input_chars_per_word: 100,
   },
@@ -35,8 +35,9 @@ const BERT = {
   tokens: BERT_TOKENS,
   parts: (given) => parts(given),
   post(given) {
-    const [cls, sep] = [given.content('cls_token'), given.content('sep_token')]
-    return given.template([cls, '$A', sep], [cls, '$A', sep, ['$B', 1], [sep, 1]])
+    const known = [given.token('cls_token', 2), given.token('sep_token', 3)]
+    const [cls, sep] = known.map(([content]) => content)
+    return given.template([cls, '$A', sep], [cls, '$A', sep, ['$B', 1], [sep, 1]], known)
   },
 }
 /** `do_lower_case` is an argument that this class does not pass on. */
@@ -89,7 +90,7 @@ module.exports = {
       mask_token: { lstrip: true },
     },
     parts: (given) => parts(given),
-    post: (given) => roberta(given.token('sep_token'), given.token('cls_token'), true, false),
+    post: (given) => roberta(given.token('sep_token', 2), given.token('cls_token', 0), true, false),
   },
   SplinterTokenizer: {
     model: 'WordPiece',

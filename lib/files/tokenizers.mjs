@@ -71,8 +71,18 @@ function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
   const known = [...JSON_TOKENIZERS, ...PARTS]
-  if (known.some((one) => fs.existsSync(path.join(name, one)))) return name
+  const isTokenizer = (one) => known.includes(one) || one.endsWith('.spm')
+  if (namesIn(name)?.some(isTokenizer) ?? true) return name
   throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${known.join(' and no ')}`)
+}
+
+/** The names in a folder, or undefined if it cannot be listed, which loading reports. */
+function namesIn(folder) {
+  try {
+    return fs.readdirSync(folder)
+  } catch {
+    return undefined
+  }
 }
 
 export async function loadFile(name, encoding) {

@@ -40,7 +40,18 @@ const importHub = () =>
 const gate = new Gate(MAX_CONCURRENT_FILES)
 
 /** What defines a request: calls with the same values share one download. */
-const KEY = ['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline', 'maxFileBytes', 'maxTemplates', 'configs']
+const KEY = [
+  'repo',
+  'revision',
+  'file',
+  'endpoint',
+  'cache',
+  'token',
+  'offline',
+  'maxFileBytes',
+  'maxTemplates',
+  'configs',
+]
 
 /**
  * @typedef {{ repo: string, revision: string, file?: string, configs?: boolean }} Place

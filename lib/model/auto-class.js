@@ -68,4 +68,11 @@ const isPython = (name) => PYTHON.has(name)
 /** The class of a model_type, if transformers registers one. */
 const classOfModel = (type) => CLASS_OF_MODEL.get(type)
 
-module.exports = { BACKEND, autoClass, classOfModel, isPython, languages: table.languages, whisperNames: table.whisperNames }
+module.exports = {
+  BACKEND,
+  autoClass,
+  classOfModel,
+  isPython,
+  languages: table.languages,
+  whisperNames: table.whisperNames,
+}

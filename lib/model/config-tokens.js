@@ -58,7 +58,7 @@ function configOf(configs, fileTokens = []) {
 /** The tokens of added_tokens.json and of the tokenizer.json, which replace those of the same id. */
 function legacyTokens(config, addedTokens, fileTokens) {
   // transformers does not find the objects of tokenizer_config.json here, which have a `__type`.
-  const found = [...SPECIAL_TOKEN_FIELDS.map((name) => config[name]), ...(config.extra_special_tokens ?? [])]
+  const found = [...SPECIAL_TOKEN_FIELDS.map((name) => config[name]), ...asList(config.extra_special_tokens ?? [])]
   const specials = new Set(found.filter((token) => token?.__type === undefined).map(contentOf))
   const added = new Map()
   for (const [content, id] of Object.entries(addedTokens)) {

@@ -8,6 +8,7 @@ const path = require('node:path')
 
 const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
+const { BACKEND, classOfModel } = require('./auto-class.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
 /**
@@ -19,7 +20,9 @@ const MAX_CONFIG_BYTES = 4 * 2 ** 20
 
 /** Files that are whole tokenizers; SentencePiece models have the names that transformers uses. */
 const JSON_TOKENIZERS = ['tokenizer.json', 'tekken.json']
-const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model']
+const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'sentencepiece.model', 'spm.model']
+/** Files of tokenizers that only some classes use. */
+const PART_OF_OTHERS = /\.(?:spm|model|bpe|codes)$|^(?:vocab|merges|dict)\b/
 /** Files that need others. */
 const VOCABULARIES = ['vocab.json', 'vocab.txt']
 const CONFIGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json', 'config.json']
@@ -100,8 +103,7 @@ function modelOfSync(place, usesConfigs = true) {
   return plan.model()
 }
 
-const cannotRead = (file, cause) =>
-  error('ERR_TOKENLANE_FILE', `cannot read ${file}: ${cause.message}`, { cause })
+const cannotRead = (file, cause) => error('ERR_TOKENLANE_FILE', `cannot read ${file}: ${cause.message}`, { cause })
 const cannotList = (cause) => error('ERR_TOKENLANE_FILE', `cannot read the folder: ${cause.message}`, { cause })
 
 const isVocabulary = (place) => [...VOCABULARIES, 'merges.txt'].includes(path.basename(place))
@@ -111,6 +113,14 @@ function planOf(place, names, usesConfigs) {
   const folder = folderOf(place)
   const wanted = isVocabulary(place) ? path.basename(place).replace('merges.txt', 'vocab.json') : undefined
   return new Plan(folder, new Set(names), wanted, usesConfigs)
+}
+
+const kindOfClass = (name) => Object.keys(CLASSES).find((kind) => CLASSES[kind].test(name)) ?? 'Other'
+
+function unsupportedClass(name) {
+  const short = name.length > 100 ? `${name.slice(0, 100)}…` : name
+  const message = `tokenizer_class: ${short} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
+  return error('ERR_TOKENLANE_UNSUPPORTED', message)
 }
 
 /** Determines which files of a folder to read, and builds the tokenizer from them. */
@@ -200,19 +210,17 @@ class Plan {
     const kind = this.#kind()
     const vocabulary = this.#vocabulary()
     const file = this.#wanted === undefined ? this.#sentencePiece(kind) : undefined
+    const name = this.#className() ?? classOfModel(this.#json('config.json').model_type)
+    const isOther = name !== undefined && name !== BACKEND && kindOfClass(name) === 'Other'
     if (file === undefined && vocabulary === undefined) {
+      if (isOther && [...this.#names].some((one) => PART_OF_OTHERS.test(one))) throw unsupportedClass(name)
       const what = this.#wanted === 'vocab.json' ? 'vocab.json with merges.txt' : LOOKED_FOR.join(', ')
       throw error(
         'ERR_TOKENLANE_FILE_NOT_FOUND',
         `there is no tokenizer in the folder ${this.#folder}: looked for ${what}`,
       )
     }
-    if (kind === 'Other') {
-      const name = this.#className()
-      const short = name.length > 100 ? `${name.slice(0, 100)}…` : name
-      const message = `tokenizer_class: ${short} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
-      throw error('ERR_TOKENLANE_UNSUPPORTED', message)
-    }
+    if (kind === 'Other') throw unsupportedClass(name)
     if (file !== undefined) return { file }
     const files = Object.fromEntries(this.#texts)
     const configs = this.#allConfigs()
@@ -232,7 +240,7 @@ class Plan {
   /** A key of CLASSES, 'Other' for any other class, or undefined if the configs name none. */
   #kind() {
     const name = this.#className()
-    if (name !== undefined) return Object.keys(CLASSES).find((kind) => CLASSES[kind].test(name)) ?? 'Other'
+    if (name !== undefined) return kindOfClass(name)
     const type = this.#json('config.json').model_type
     return Object.keys(MODEL_TYPES).find((kind) => MODEL_TYPES[kind].includes(type))
   }

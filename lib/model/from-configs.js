@@ -119,7 +119,10 @@ class Folder {
       if (wanted[name] !== undefined && !isDeepStrictEqual(wanted[name], this.#file[name]))
         changes[option] = JSON.stringify(wanted[name])
     }
-    const settings = model && { ...(this.#file.model.type === 'BPE' && { dropout: null, ignore_merges: false }), ...model }
+    const settings = model && {
+      ...(this.#file.model.type === 'BPE' && { dropout: null, ignore_merges: false }),
+      ...model,
+    }
     const differs = ([name, value]) => !isDeepStrictEqual(this.#file.model[name] ?? null, value)
     if (settings !== undefined && Object.entries(settings).some(differs)) changes.model = JSON.stringify(settings)
     // transformers truncates and pads only on request.
@@ -149,10 +152,16 @@ class Folder {
 
   /** The decoder with the replacements that transformers makes in decoded text. */
   #cleanedUp(decoder) {
-    const { clean_up_tokenization_spaces: clean, clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output: always } =
-      this.#config
+    const {
+      clean_up_tokenization_spaces: clean,
+      clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output: always,
+    } = this.#config
     if (!isTrue(clean) || (this.#file.model.type === 'BPE' && !isTrue(always))) return decoder
-    return decoders.sequence([decoder ?? decoders.joined, decoders.fuse, ...CLEANED.map(([from, to]) => decoders.replace(from, to))])
+    return decoders.sequence([
+      decoder ?? decoders.joined,
+      decoders.fuse,
+      ...CLEANED.map(([from, to]) => decoders.replace(from, to)),
+    ])
   }
 
   #givenOf(config, specials, handle) {
@@ -184,7 +193,9 @@ function again(found, config, specials) {
   if (found.again === undefined) return []
   const all = [...Object.values(specials), ...Object.values(config.named), ...(config.extra ?? config.additional ?? [])]
   if (found.again === 'plain') return all.map((token) => withFlags(tokenOfText(token.content ?? token), true))
-  return all.map((token) => withFlags(typeof token === 'string' ? tokenOfText(token) : { ...tokenOfText(''), ...token }, true))
+  return all.map((token) =>
+    withFlags(typeof token === 'string' ? tokenOfText(token) : { ...tokenOfText(''), ...token }, true),
+  )
 }
 
 const tokenOfText = (content) => ({

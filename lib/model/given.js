@@ -117,6 +117,13 @@ class Given {
     return this.#tokens.vocabularyIdOf(this.spelling(name))
   }
 
+  /** Like vocabularyId, but the vocabulary must have the token. */
+  inVocabulary(name) {
+    const id = this.vocabularyId(name)
+    if (id === undefined) throw this.unusable(name, 'is not in the vocabulary')
+    return id
+  }
+
   /**
    * The id of the unknown token if its score is 0, which is the score of special pieces, or
    * undefined.

@@ -51,9 +51,7 @@ function tokenizerJson(kind, files, configs) {
   const settings = JSON.stringify({ type: found.model, ...(found.model === 'BPE' && bpe(found.suffix)), ...model })
   const merges = found.model === 'BPE' ? `,"merges":${mergesOf(files['merges.txt'])}` : ''
   // The vocabulary is text already.
-  return Buffer.from(
-    `${head.slice(0, -1)},"model":${settings.slice(0, -1)},"vocab":${vocabulary.json}${merges}}}`,
-  )
+  return Buffer.from(`${head.slice(0, -1)},"model":${settings.slice(0, -1)},"vocab":${vocabulary.json}${merges}}}`)
 }
 
 /**

@@ -189,11 +189,7 @@ module.exports = {
     suffix: '</w>',
     tokens: { unk_token: ENDOFTEXT, bos_token: '<|startoftext|>', eos_token: ENDOFTEXT, pad_token: ENDOFTEXT },
     parts: (given) => ({
-      normalizer: normalizers.sequence([
-        normalizers.nfc,
-        normalizers.replaceRegex('\\s+', ' '),
-        normalizers.lowercase,
-      ]),
+      normalizer: normalizers.sequence([normalizers.nfc, normalizers.replaceRegex('\\s+', ' '), normalizers.lowercase]),
       pre_tokenizer: preTokenizers.sequence([
         preTokenizers.splitRegex(CLIP_PATTERN, 'Removed', true),
         preTokenizers.byteLevel(false),
@@ -262,7 +258,7 @@ module.exports = {
     model: 'BPE',
     tokens: { unk_token: '<unk>', bos_token: '<s>', eos_token: '</s>' },
     named: CODE_LLAMA_TOKENS,
-    extra: (given, additional) => [...(additional ?? []), ...Object.values(CODE_LLAMA_TOKENS)],
+    extra: (_, additional) => [...(additional ?? []), ...Object.values(CODE_LLAMA_TOKENS)],
     parts: (given) => ({
       normalizer: null,
       pre_tokenizer: preTokenizers.metaspace((given.flag('add_prefix_space', true) ?? true) ? 'first' : 'never', false),
@@ -286,15 +282,12 @@ module.exports = {
     model: 'BPE',
     tokens: BART,
     wrapped: { mask_token: { lstrip: true, normalized: true, special: true } },
-    extra: (given, additional) => additional ?? languages.Nllb,
+    extra: (_, additional) => additional ?? languages.Nllb,
     parts: (given) => ({
       normalizer:
         given.charsmap === undefined
           ? null
-          : normalizers.sequence([
-              normalizers.precompiled(given.charsmap),
-              normalizers.replaceRegex(' {2,}', ' '),
-            ]),
+          : normalizers.sequence([normalizers.precompiled(given.charsmap), normalizers.replaceRegex(' {2,}', ' ')]),
       pre_tokenizer: preTokenizers.metaspace('always'),
       decoder: decoders.metaspace('always'),
       model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },
@@ -339,15 +332,12 @@ module.exports = {
     model: 'BPE',
     tokens: { eos_token: '</s>', unk_token: '<unk>' },
     again: 'special',
-    extra: (given, additional) => additional ?? [],
+    extra: (_, additional) => additional ?? [],
     parts: (given) => ({
       normalizer:
         given.charsmap === undefined
           ? null
-          : normalizers.sequence([
-              normalizers.precompiled(given.charsmap),
-              normalizers.replaceRegex(' {2,}', ' '),
-            ]),
+          : normalizers.sequence([normalizers.precompiled(given.charsmap), normalizers.replaceRegex(' {2,}', ' ')]),
       pre_tokenizer: preTokenizers.metaspace('always'),
       decoder: decoders.metaspace('always'),
       model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },

@@ -83,10 +83,16 @@ const ALBERT_CLASS = {
   keepsPost: true,
   // The template names [CLS] and [SEP] whatever the tokens are called.
   post(given) {
-    const [cls, sep] = [given.vocabularyId('cls_token'), given.vocabularyId('sep_token')]
-    if (cls === undefined || sep === undefined) throw given.unusable('cls_token or sep_token', 'is not in the vocabulary')
-    const ids = new Map([['[CLS]', cls], ['[SEP]', sep]])
-    const parts = [['[CLS]', 0], ['$A', 0], ['[SEP]', 0]]
+    const [cls, sep] = [given.inVocabulary('cls_token'), given.inVocabulary('sep_token')]
+    const ids = new Map([
+      ['[CLS]', cls],
+      ['[SEP]', sep],
+    ])
+    const parts = [
+      ['[CLS]', 0],
+      ['$A', 0],
+      ['[SEP]', 0],
+    ]
     return template(parts, [...parts, ['$B', 1], ['[SEP]', 1]], ids)
   },
 }
@@ -134,7 +140,7 @@ module.exports = {
     model: 'Unigram',
     tokens: XLMR,
     wrapped: { mask_token: { lstrip: true, special: true } },
-    extra: (given, additional) => additional ?? ['<s>NOTUSED', '</s>NOTUSED', '<unk>NOTUSED'],
+    extra: (_, additional) => additional ?? ['<s>NOTUSED', '</s>NOTUSED', '<unk>NOTUSED'],
     parts: (given) => ({
       normalizer: onlyCharsmap(given),
       ...metaspace(prefixed(given)),
@@ -176,7 +182,7 @@ module.exports = {
     model: 'Unigram',
     tokens: XLMR,
     wrapped: MASK,
-    extra: (given, additional) => [
+    extra: (_, additional) => [
       ...languages.MBart,
       ...(additional ?? []).filter((token) => !languages.MBart.includes(token)),
     ],
@@ -191,7 +197,7 @@ module.exports = {
     tokens: { ...XLMR, bos_token: undefined },
     wrapped: MASK,
     needs: languages.MBart50,
-    extra: (given, additional) => [...(additional ?? []), ...languages.MBart50],
+    extra: (_, additional) => [...(additional ?? []), ...languages.MBart50],
     parts: (given) => ({
       normalizer: normalizers.sequence([...charsmap(given), spaces]),
       ...metaspace('always', true),
@@ -218,7 +224,7 @@ module.exports = {
         spaces,
       ]),
       ...metaspace('always', true),
-      model: unknown(given.vocabularyId('unk_token')),
+      model: unknown(given.inVocabulary('unk_token')),
     }),
     post(given) {
       const eos = given.content('eos_token')
@@ -251,13 +257,25 @@ module.exports = {
     // The template names </s> whatever the token is called.
     post(given) {
       const ids = new Map([['</s>', given.token('eos_token')[1]]])
-      return template([['$A', 0], ['</s>', 0]], [['$A', 0], ['</s>', 0], ['$B', 0], ['</s>', 0]], ids)
+      return template(
+        [
+          ['$A', 0],
+          ['</s>', 0],
+        ],
+        [
+          ['$A', 0],
+          ['</s>', 0],
+          ['$B', 0],
+          ['</s>', 0],
+        ],
+        ids,
+      )
     },
   },
   XGLMTokenizer: {
     model: 'Unigram',
     tokens: { ...XLMR, mask_token: undefined },
-    extra(given, additional) {
+    extra(_, additional) {
       const unused = Array.from({ length: 7 }, (_, index) => `<madeupword${index}>`)
       return [...(additional ?? []), ...unused.filter((word) => !(additional ?? []).includes(word))]
     },
@@ -289,7 +307,7 @@ module.exports = {
       mask_token: '<mask>',
     },
     wrapped: MASK,
-    extra: (given, additional) => additional ?? ['<eop>', '<eod>'],
+    extra: (_, additional) => additional ?? ['<eop>', '<eod>'],
     parts: (given) => ({
       normalizer: normalizers.sequence([
         ...quotes,

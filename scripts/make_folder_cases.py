@@ -1,4 +1,4 @@
-"""Records what AutoTokenizer of transformers makes of small folders, for 88-folder-configs.test.mjs.
+"""Records what AutoTokenizer of transformers makes of small folders (88-folder-configs.test.mjs).
 
     python scripts/make_folder_cases.py
 

@@ -66,7 +66,7 @@ export function tokenizerFiles(name) {
   return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
 }
 
-/** Returns a file or a folder that exists. Tokenizer.fromFile reads the files of a folder together. */
+/** Returns a file or a folder that exists. Tokenizer.fromFile reads the files of a folder. */
 function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name

@@ -33,8 +33,11 @@ function pretrainedOptions(repo, options = {}) {
     maxTemplates,
     signal,
     onProgress,
-    ...loading
+    configs,
+    ...others
   } = options
+  /** @type {any} */
+  const loading = { ...others, configs }
   checkRepo(repo)
   checkPath('revision', revision, 'the name of a branch or a tag, or a commit')
   if (file !== undefined) checkPath('file', file, 'the path of a file in the repository')
@@ -51,7 +54,7 @@ function pretrainedOptions(repo, options = {}) {
     localFilesOnly: boolean('localFilesOnly', localFilesOnly, false),
     maxFileBytes: limit('maxFileBytes', maxFileBytes, Number.MAX_SAFE_INTEGER),
     maxTemplates: limit('maxTemplates', maxTemplates, 1000),
-    configs: boolean('configs', loading.configs, true),
+    configs: boolean('configs', configs, true),
     signal: signalOption(signal),
     onProgress,
   }

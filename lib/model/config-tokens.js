@@ -55,7 +55,7 @@ function configOf(configs, fileTokens = []) {
   return complete(legacyTokens(config, configs['added_tokens.json'], fileTokens))
 }
 
-/** The tokens of added_tokens.json and of the tokenizer.json, which replace those of the same id. */
+/** The tokens of added_tokens.json, and those of the tokenizer.json, which come first for an id. */
 function legacyTokens(config, addedTokens, fileTokens) {
   // transformers does not find the objects of tokenizer_config.json here, which have a `__type`.
   const found = [...SPECIAL_TOKEN_FIELDS.map((name) => config[name]), ...asList(config.extra_special_tokens ?? [])]
@@ -164,6 +164,7 @@ function tokenOf(token) {
  */
 function specialTokens({ tokens, wrapped = {} }, config) {
   const known = new Map(config.added.map(({ token }) => [token.content, token]))
+  /** @type {Record<string, any>} */
   const specials = {}
   for (const name of SPECIAL_TOKEN_FIELDS) {
     const value = config[name] === undefined ? tokens[name] : config[name]

@@ -163,7 +163,7 @@ class Plan {
     if (step.bytes !== undefined) this.#texts.set(name, step.bytes)
   }
 
-  /** A file that is missing now is no failure; one that is not read does not stop a tokenizer.json. */
+  /** A missing file is no failure. A config that cannot be read does not stop a tokenizer.json. */
   notRead({ file }, failure) {
     if (isAbsence(failure)) return
     if (this.#jsonTokenizer() === undefined) throw failure

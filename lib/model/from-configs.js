@@ -114,6 +114,7 @@ class Folder {
     const { model, ...components } = parts
     const decoder = this.#cleanedUp(components.decoder === undefined ? this.#file.decoder : components.decoder)
     const wanted = { ...components, decoder }
+    /** @type {Record<string, any>} */
     const changes = { ...NO_CHANGES, ...this.#tokenChanges(tokens, found.usesFile === true) }
     for (const [name, option] of COMPONENTS) {
       if (wanted[name] !== undefined && !isDeepStrictEqual(wanted[name], this.#file[name]))

@@ -86,7 +86,11 @@ class Given {
     return this.has(name) ? this.content(name) : 'None'
   }
 
-  /** A special token as [content, id]; `byDefault` is the id that the class has for a missing one. */
+  /**
+   * A special token as [content, id]; `byDefault` is the id that the class has for a missing one.
+   *
+   * @returns {[string, number]}
+   */
   token(name, byDefault = undefined) {
     if (!this.has(name) && byDefault !== undefined) return [this.spelling(name), byDefault]
     const content = this.content(name)
@@ -145,6 +149,7 @@ class Given {
     /** @type {(part: string | [string, number]) => [string, number]} */
     const typed = (part) => (typeof part === 'string' ? [part, 0] : part)
     const [one, two] = [single.map(typed), pair.map(typed)]
+    /** @type {(part: [string, number]) => boolean} */
     const isToken = ([name]) => name !== '$A' && name !== '$B'
     const given = new Map(known)
     const ids = new Map([...one, ...two].filter(isToken).map(([name]) => [name, given.get(name) ?? this.id(name)]))

@@ -1,6 +1,6 @@
 // Answers of tokenlane for compare.py: reads a list of { folder, texts, rows } and writes, for each
-// folder, { ids, bare, pairs, decoded, skipped, class, note }, or { refused } if it does not load, or
-// { error } if a call fails.
+// folder, { ids, bare, pairs, decoded, skipped, class, note }, or { refused } if it does not load,
+// or { error } if a call fails.
 //
 //   usage: node scripts/model-folders/answers.mjs REQUESTS.json
 

@@ -2,8 +2,8 @@
 
     python scripts/model-folders/make_classes.py
 
-transformers resolves a class name and a model_type by importing its modules; lib/model/auto-class.js
-looks them up in this table. Names that the table lacks are TokenizersBackend, as in transformers.
+transformers resolves a class name and a model_type by importing its modules. auto-class.js looks
+them up in this table. Names that the table lacks are TokenizersBackend, as in transformers.
 """
 
 import json

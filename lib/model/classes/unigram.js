@@ -84,10 +84,12 @@ const ALBERT_CLASS = {
   // The template names [CLS] and [SEP] whatever the tokens are called.
   post(given) {
     const [cls, sep] = [given.inVocabulary('cls_token'), given.inVocabulary('sep_token')]
+    /** @type {Map<string, number>} */
     const ids = new Map([
       ['[CLS]', cls],
       ['[SEP]', sep],
     ])
+    /** @type {[string, number][]} */
     const parts = [
       ['[CLS]', 0],
       ['$A', 0],

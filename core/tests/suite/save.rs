@@ -200,10 +200,8 @@ fn a_changed_tokenizer_is_another_one() {
 #[test]
 fn added_tokens_can_be_replaced_and_special_tokens_be_text_by_default() {
     let before = small();
-    let token = |content: &str, special| NewToken {
-        token: AddedToken { special, ..new_token(content).token },
-        id: None,
-    };
+    let token =
+        |content: &str, special| NewToken { token: AddedToken { special, ..new_token(content).token }, id: None };
     let changes = Changes {
         added_tokens: vec![token("cd", false), token("b", true)],
         replaces_added_tokens: true,
@@ -222,10 +220,10 @@ fn added_tokens_can_be_replaced_and_special_tokens_be_text_by_default() {
 #[test]
 fn the_components_are_written_without_the_vocabulary() {
     let mut wanted = json_of(&small());
-    wanted["model"]["vocab"] = serde_json::json!({});
-    wanted["model"]["merges"] = serde_json::json!([]);
+    wanted["model"]["vocab"] = json!({});
+    wanted["model"]["merges"] = json!([]);
     let bytes = small().components_json().expect("it is written").expect("it is a tokenizer.json");
-    assert_eq!(serde_json::from_slice::<serde_json::Value>(&bytes).expect("it is JSON"), wanted);
+    assert_eq!(serde_json::from_slice::<Value>(&bytes).expect("it is JSON"), wanted);
 }
 
 #[test]

@@ -27,6 +27,7 @@ import type {
   EncodeBatchOptions,
   EncodeOneOptions,
   EncodedInto,
+  FileOptions,
   Ids,
   Input,
   LoadOptions,
@@ -38,6 +39,7 @@ import type {
   TensorData,
   Text,
   ThreadOptions,
+  TokenizerSource,
   TokenizerStats,
 } from './lib/option-types.js'
 
@@ -69,10 +71,12 @@ export class Tokenizer {
    * `spiece.model`, `*.spm`; exact against PyPI `sentencepiece` 0.2.3) or, with `options`, a rank
    * file. Reading and loading run off the event loop.
    *
-   * From a folder, loads the tokenizer in it, in the order of transformers: `tokenizer.json`,
-   * `tekken.json`, a SentencePiece model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP),
-   * `vocab.txt` (BERT). A folder without any of them rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`,
-   * which lists them. See docs/guide/loading.md.
+   * From a folder, loads the tokenizer that `AutoTokenizer` of transformers 5.24 makes of it, from
+   * the first of `tokenizer.json` (with the configs beside it), `tekken.json`, a SentencePiece
+   * model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP), `vocab.txt` (BERT). A file is
+   * what Hugging Face tokenizers makes of it, without configs. {@link source} says what was loaded.
+   * A folder without any of these rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`, which lists them.
+   * See docs/guide/loading.md.
    *
    * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`, `ERR_TOKENLANE_NOT_A_FILE` or `ERR_TOKENLANE_FILE`
    * if the file cannot be read, and with an error that names the fault and its place if it is not a
@@ -80,14 +84,16 @@ export class Tokenizer {
    *
    * @param file a path of a file or folder, or a `file:` URL
    */
-  static fromFile(file: string | URL, options?: LoadOptions): Promise<Tokenizer>
+  static fromFile(file: string | URL, options?: FileOptions): Promise<Tokenizer>
   /** Like {@link fromFile}, on this thread. */
-  static fromFileSync(file: string | URL, options?: LoadOptions): Tokenizer
+  static fromFileSync(file: string | URL, options?: FileOptions): Tokenizer
 
   /**
    * Loads a tokenizer of the Hugging Face Hub, or of the hub in the environment variable
-   * `HF_ENDPOINT`, by the name of its repository. It needs the package `@huggingface/hub` (`npm
-   * install @huggingface/hub`) and otherwise rejects with `ERR_TOKENLANE_PACKAGE_MISSING`.
+   * `HF_ENDPOINT`, by the name of its repository: as `AutoTokenizer` of transformers 5.24 makes it,
+   * like a folder ({@link fromFile}), or with `file`, that file alone. It needs the package
+   * `@huggingface/hub` (`npm install @huggingface/hub`) and otherwise rejects with
+   * `ERR_TOKENLANE_PACKAGE_MISSING`.
    *
    * Files are kept in the cache of Python's `huggingface_hub`. A branch or a tag costs one request
    * per call, a cached commit none. If the hub is out of reach, the cache is used. Interrupted
@@ -308,6 +314,8 @@ export class Tokenizer {
   tokenToId(token: string): number | undefined
   /** The token of an id as the vocabulary writes it, or `undefined`. */
   idToToken(id: number): string | undefined
+  /** Where the tokenizer was loaded from, and what it equals. A new object on each access. */
+  get source(): TokenizerSource
   /** Memory of tables and word caches, and hits and misses of the caches. */
   stats(): TokenizerStats
   /**

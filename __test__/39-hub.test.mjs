@@ -84,7 +84,9 @@ test('a tokenizer is loaded by the name of its repository', async () => {
   assert.deepEqual(
     names.filter((name) => !name.includes('/blobs/')),
     [
-      `models--org--name/.no_exist/${COMMIT}/chat_template.jinja`,
+      ...['added_tokens.json', 'chat_template.jinja', 'config.json', 'special_tokens_map.json'].map(
+        (name) => `models--org--name/.no_exist/${COMMIT}/${name}`,
+      ),
       'models--org--name/refs/main',
       `models--org--name/snapshots/${COMMIT}/tokenizer.json`,
       `models--org--name/snapshots/${COMMIT}/tokenizer_config.json`,

@@ -257,10 +257,37 @@ export interface LoadOptions {
   chatTemplate?: string | Readonly<Record<string, string>> | undefined
   /**
    * The content of a tokenizer_config.json: special tokens that templates use (`bos_token`, …), and
-   * chat templates. With it, nothing in the folder of the file is read. Default: the one in the
-   * folder of the file. For bytes: none.
+   * chat templates. With it, chats read no file in the folder. Default: the one in the folder of
+   * the file. For bytes: none.
    */
   config?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Options of {@link Tokenizer.fromFile}. */
+export interface FileOptions extends LoadOptions {
+  /**
+   * Use the configs beside the tokenizer.json of a folder, as `AutoTokenizer` of transformers does;
+   * `false` loads the tokenizer.json alone. Default: `true`. A file is always loaded alone.
+   */
+  configs?: boolean | undefined
+}
+
+/** Where a tokenizer was loaded from, and what it equals. */
+export interface TokenizerSource {
+  /** The path of the file or folder, or the name of the encoding or model, that was loaded. */
+  from?: string
+  /**
+   * For a folder with a tokenizer.json: the class of transformers whose tokenizer this is. The
+   * class `TokenizersBackend` (`PreTrainedTokenizerFast`) uses the tokenizer.json as it is.
+   */
+  class?: string
+  /**
+   * What differs from the tokenizer of that class, in one sentence; not there if nothing does. Then
+   * the tokenizer is that of the file, with the tokens of the configs if these can be used.
+   */
+  note?: string
+  /** There if special tokens in a text are text by default (`split_special_tokens` of a config). */
+  splitsSpecialTokens?: true
 }
 
 /**
@@ -346,12 +373,13 @@ export interface DownloadProgress {
 }
 
 /** Options of {@link Tokenizer.fromPretrained}. */
-export interface PretrainedOptions extends LoadOptions {
+export interface PretrainedOptions extends FileOptions {
   /** A branch, a tag or a commit. Default: `'main'`. */
   revision?: string | undefined
   /**
-   * The path of the tokenizer in the repository. Default: the first of `tokenizer.json`,
-   * `tekken.json`, a SentencePiece model, `vocab.json` and `vocab.txt` that is there.
+   * The path of the tokenizer in the repository, which is loaded alone, without configs. Default:
+   * the first of `tokenizer.json`, `tekken.json`, a SentencePiece model, `vocab.json` and
+   * `vocab.txt` that is there.
    */
   file?: string | undefined
   /**

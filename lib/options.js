@@ -57,6 +57,7 @@ const KNOWN = {
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
   load: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config'],
+  loadFolder: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config', 'configs'],
   truncation: ['maxLength', 'stride', 'strategy', 'direction'],
   padding: ['to', 'multipleOf', 'direction', 'padId', 'padTypeId', 'padToken'],
 }
@@ -265,9 +266,9 @@ function addedTokensFlag(options) {
 }
 
 /** Checks the options of a loader. Returns those for rank files. */
-function loadOptions(options) {
+function loadOptions(options, known = KNOWN.load) {
   if (options === undefined) return {}
-  checkKnown(options, KNOWN.load)
+  checkKnown(options, known)
   const { encoding, pattern, specialTokens } = options
   if (encoding !== undefined && typeof encoding !== 'string') throw wrongType('encoding', 'a string', encoding)
   if (pattern !== undefined && typeof pattern !== 'string') throw wrongType('pattern', 'a string', pattern)

@@ -41,14 +41,14 @@ function print(name, fields, depth, options, inspect) {
 
 /**
  * @param {any} tokenizer
- * @param {string | undefined} from
+ * @param {{ from?: string, class?: string, note?: string }} source
  * @param {InspectArguments} rest
  */
-function printTokenizer(tokenizer, from, ...rest) {
+function printTokenizer(tokenizer, source, ...rest) {
   const all = tokenizer.vocabSize()
   const { tableBytes, cacheBytes } = tokenizer.stats()
   const fields = {
-    ...(from !== undefined && { from }),
+    ...source,
     vocabSize: all,
     addedTokens: all - tokenizer.vocabSize({ addedTokens: false }),
     tableBytes,

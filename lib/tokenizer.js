@@ -98,7 +98,7 @@ const MIN_SHORTENED = 4096
 const LOADER = Symbol('loader')
 
 // The rendered text of a chat already has all special tokens.
-const CHAT_TEXT = { addSpecialTokens: false, specialTokens: 'parse' }
+const CHAT_TEXT = { addSpecialTokens: false }
 const CHAT_INPUT = { addSpecialTokens: false, specialTokens: 'throw' }
 const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 
@@ -134,10 +134,10 @@ class Tokenizer {
 
   #handle
   #chat
-  /** Where it was loaded from, for printing. */
-  #from
+  /** Where it was loaded from, and what it equals. */
+  #source
 
-  constructor(handle, loader, chat, from) {
+  constructor(handle, loader, chat, source = {}) {
     if (loader !== LOADER) {
       const message =
         'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, forModel, fromEncoding or fromBuffer'
@@ -145,7 +145,7 @@ class Tokenizer {
     }
     this.#handle = handle
     this.#chat = chat
-    this.#from = from
+    this.#source = source
   }
 
   /** Throws if a method was taken from its tokenizer, as in `texts.map(tokenizer.count)`. */
@@ -156,46 +156,66 @@ class Tokenizer {
   }
 
   static async fromFile(file, options) {
-    const name = filePath(file)
-    const resolved = loadOptions(options)
+    return Tokenizer.#fromPlace(filePath(file), options)
+  }
+
+  /** `repository` is the name of the repository on the hub that a folder is a copy of. */
+  static async #fromPlace(name, options, repository = undefined) {
+    const { configs, ...resolved } = folderOptions(options)
     const chat = chatOfOptions(options)
-    const loaded = async ({ file, bytes = undefined }) => {
+    const loaded = async (found) => {
+      const { file, bytes } = found
       const handle = enqueue((queueEntry) =>
         bytes === undefined
           ? sources.loadFile(queueEntry, file, resolved)
           : native.loadBytes(queueEntry, bytes, resolved),
       )
-      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? sources.chatFiles.loadChat(file), name])))
+      const [made, chats] = await Promise.all([handle, chat ?? sources.chatFiles.loadChat(file)])
+      return Tokenizer.#ofFolder(made, chats, name, found, repository)
     }
     try {
       return await loaded({ file: name })
     } catch (failure) {
       if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-      return await loaded(await sources.modelFolder.modelOf(name))
+      return await loaded(await sources.modelFolder.modelOf(name, configs))
+    }
+  }
+
+  /** The tokenizer of a file that was found in a folder, changed as the configs beside it say. */
+  static #ofFolder(handle, chat, from, { configs, failure }, repository = undefined) {
+    if (failure !== undefined) return new Tokenizer(handle, LOADER, chat, { from, note: withoutConfigs(failure) })
+    if (configs === undefined) return new Tokenizer(handle, LOADER, chat, { from })
+    try {
+      const { handle: made, ...source } = sources.fromConfigs(handle, configs, repository)
+      return new Tokenizer(made, LOADER, chat, { from, ...source })
+    } catch (failure) {
+      if (failure.code === 'ERR_TOKENLANE_OUT_OF_MEMORY') throw failure
+      return new Tokenizer(handle, LOADER, chat, { from, note: withoutConfigs(failure) })
     }
   }
 
   static fromFileSync(file, options) {
     const name = filePath(file)
-    const resolved = loadOptions(options)
+    const { configs, ...resolved } = folderOptions(options)
     const chat = chatOfOptions(options)
-    const loaded = ({ file, bytes = undefined }) => {
+    const loaded = (found) => {
+      const { file, bytes } = found
       const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
-      return new Tokenizer(handle, LOADER, chat ?? sources.chatFiles.loadChatSync(file), name)
+      return Tokenizer.#ofFolder(handle, chat ?? sources.chatFiles.loadChatSync(file), name, found)
     }
     try {
       return loaded({ file: name })
     } catch (failure) {
       if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-      return loaded(sources.modelFolder.modelOfSync(name))
+      return loaded(sources.modelFolder.modelOfSync(name, configs))
     }
   }
 
   static async fromPretrained(repo, options) {
     const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
     const file = await sources.hub.pretrainedFile(request)
-    // A vocabulary or a SentencePiece model needs the configs beside it, which name its class.
-    return await Tokenizer.fromFile(request.file === undefined ? sources.modelFolder.placeOf(file) : file, loading)
+    // The folder has the configs; a file that the caller names is loaded alone.
+    return await Tokenizer.#fromPlace(request.file === undefined ? sources.folderOf(file) : file, loading, repo)
   }
 
   static async fromEncoding(name) {
@@ -218,12 +238,12 @@ class Tokenizer {
   static async #ofEncoding(name, model = undefined) {
     const file = encodingFile(name)
     const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }))
-    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), name)
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name })
   }
 
   static #ofEncodingSync(name, model = undefined) {
     const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
-    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), name)
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name })
   }
 
   static async fromBuffer(bytes, options) {
@@ -406,7 +426,7 @@ class Tokenizer {
     const { tokenize, ...rest } = options
     const isTokenized = boolean('tokenize', tokenize, true)
     const text = this.#renderChat(messages, rest)
-    return isTokenized ? this.encode(text, CHAT_IDS) : text
+    return isTokenized ? this.encode(text, { ...CHAT_IDS, specialTokens: this.#chatTokens }) : text
   }
 
   countChat(messages, options = {}) {
@@ -414,7 +434,12 @@ class Tokenizer {
     // OpenAI documents the number of tokens of a chat, but not its text.
     if (this.#chat.count !== undefined)
       return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
-    return this.count(this.#renderChat(messages, options), CHAT_TEXT)
+    return this.count(this.#renderChat(messages, options), { ...CHAT_TEXT, specialTokens: this.#chatTokens })
+  }
+
+  /** The treatment of the special tokens that a template writes. */
+  get #chatTokens() {
+    return this.#source.splitsSpecialTokens ? 'text' : 'parse'
   }
 
   #renderChat(messages, options) {
@@ -462,6 +487,10 @@ class Tokenizer {
     return native.idToToken(this.#handle, id) ?? undefined
   }
 
+  get source() {
+    return { ...this.#source }
+  }
+
   stats() {
     const [tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes] = native.stats(this.#handle)
     return { tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes }
@@ -472,7 +501,9 @@ class Tokenizer {
   }
 
   with(changes) {
-    return new Tokenizer(native.change(this.#handle, later.changes.changesOf(changes)), LOADER, this.#chat)
+    const { splitsSpecialTokens } = this.#source
+    const source = splitsSpecialTokens && { splitsSpecialTokens }
+    return new Tokenizer(native.change(this.#handle, later.changes.changesOf(changes)), LOADER, this.#chat, source)
   }
 
   toBuffer() {
@@ -482,7 +513,7 @@ class Tokenizer {
   /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#handle in this)) return 'Tokenizer.prototype'
-    return later.print.printTokenizer(this, this.#from, ...args)
+    return later.print.printTokenizer(this, this.#source, ...args)
   }
 
   toJSON() {
@@ -530,6 +561,14 @@ async function splitBlocksAsync(tokenizer, text, options) {
   }
   return pieces
 }
+
+/** The options of a loader of files and folders. */
+function folderOptions(options) {
+  const resolved = loadOptions(options, KNOWN.loadFolder)
+  return { ...resolved, configs: boolean('configs', options?.configs, true) }
+}
+
+const withoutConfigs = (failure) => `the file alone, because its configs cannot be used: ${failure.message}`
 
 /** The chat of a loader's options, or undefined if the files in its folder define it. */
 function chatOfOptions(options) {

@@ -39,6 +39,10 @@ impl From<ChangedToken> for NewToken {
 #[napi(object)]
 pub struct ChangeOptions {
     pub added_tokens: Vec<ChangedToken>,
+    /// Whether `added_tokens` are all added tokens.
+    pub replaces_added_tokens: Option<bool>,
+    /// Whether special tokens in a text are ordinary text by default.
+    pub special_tokens_are_text: Option<bool>,
     pub normalizer: Option<String>,
     pub pre_tokenizer: Option<String>,
     pub post_processor: Option<String>,
@@ -56,6 +60,8 @@ impl From<ChangeOptions> for Changes {
     fn from(options: ChangeOptions) -> Self {
         Self {
             added_tokens: options.added_tokens.into_iter().map(NewToken::from).collect(),
+            replaces_added_tokens: options.replaces_added_tokens.unwrap_or(false),
+            special_tokens_are_text: options.special_tokens_are_text.unwrap_or(false),
             normalizer: options.normalizer,
             pre_tokenizer: options.pre_tokenizer,
             post_processor: options.post_processor,
@@ -75,6 +81,12 @@ pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> na
         require_for_tokenizer(handle.tokenizer.memory_bytes())?;
         Ok(Handle::into_external(Arc::new(handle.tokenizer.with(&changes.into())?)))
     })
+}
+
+/// Returns the tokenizer.json without its vocabulary and merges, or nothing for another file.
+#[napi]
+pub fn components(env: Env, handle: &External<Handle>) -> napi::Result<Option<Bytes>> {
+    node_api::guarded(env, || Ok(handle.tokenizer.components_json()?.map(Bytes::Plain)))
 }
 
 /// Returns the bytes of a tokenizer.json.

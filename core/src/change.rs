@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::added_tokens::AddedToken;
+use crate::added_tokens::{AddedToken, Policy};
 use crate::definition::{
     BpeSettings, Components, Json, ModelSettings, Source, UnigramSettings, WordLevelSettings, WordPieceSettings,
 };
@@ -27,6 +27,10 @@ pub struct Changes {
     /// treat it as special, but a saved file has the last definition, as in Hugging Face
     /// tokenizers.
     pub added_tokens: Vec<NewToken>,
+    /// Whether `added_tokens` are all added tokens, instead of further ones.
+    pub replaces_added_tokens: bool,
+    /// Whether special tokens in a text are ordinary text by default.
+    pub special_tokens_are_text: bool,
     /// The normalizer.
     pub normalizer: Option<String>,
     /// The pre-tokenizer.
@@ -73,13 +77,17 @@ impl Tokenizer {
             changed(&self.pipeline.definition.post_processor, changes.post_processor.as_ref(), "post_processor")?;
         let truncation = changes.truncation.or_file(self.truncation());
         let padding = changes.padding.or_file(self.padding());
+        let known_tokens = match changes.replaces_added_tokens {
+            true => vec![],
+            false => self.pipeline.added_tokens.definitions().collect(),
+        };
         let mut made = match &self.pipeline.definition.source {
             Source::TokenizerJson(components) => tokenizer_json::assemble(tokenizer_json::Blueprint {
                 components: components.with(changes, self.pipeline.vocab.len())?,
                 post_processor,
                 vocab: Arc::clone(&self.pipeline.vocab),
                 tables: self.pipeline.model.tables(),
-                known_tokens: self.pipeline.added_tokens.definitions().collect(),
+                known_tokens,
                 added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
                 truncation,
                 padding,
@@ -93,7 +101,7 @@ impl Tokenizer {
                     normalizer: self.pipeline.normalizer.as_ref().and_then(Normalizer::as_sentencepiece).cloned(),
                     decoder: self.pipeline.decoder.as_sentencepiece().cloned(),
                     model: Arc::clone(&self.pipeline.model),
-                    known_tokens: self.pipeline.added_tokens.definitions().collect(),
+                    known_tokens,
                     added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
                     truncation,
                     padding,
@@ -122,7 +130,10 @@ impl Tokenizer {
                 return Err(LoadError::AddedTokenId { token: token.content.clone(), id: got.id, wanted });
             }
         }
-        made.default_policy = self.pipeline.default_policy.clone();
+        made.default_policy = match changes.special_tokens_are_text {
+            true => Policy::Text,
+            false => self.pipeline.default_policy.clone(),
+        };
         Ok(Self::new(made))
     }
 

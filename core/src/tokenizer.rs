@@ -84,6 +84,12 @@ impl Tokenizer {
         catch(|| save::tokenizer_json(&self.pipeline))
     }
 
+    /// Writes the tokenizer.json without its vocabulary and merges; `None` for a tokenizer of
+    /// another file.
+    pub fn components_json(&self) -> Result<Option<Vec<u8>>, SaveError> {
+        catch(|| Ok(save::components_json(&self.pipeline)))
+    }
+
     /// Encodes one text.
     pub fn encode(&self, text: Text<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
         self.encode_input(&text.into(), options)

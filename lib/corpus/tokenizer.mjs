@@ -1,4 +1,5 @@
-// Finds the tokenizer of a job, once, and identifies it by the SHA-256 of its file.
+// Finds the tokenizer of a job, once, and identifies it by the SHA-256 of its file and of the
+// configs that change it.
 
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
@@ -44,7 +45,8 @@ const USUAL_TOKENS = {
  * @property {'file' | 'encoding' | 'hub'} kind
  * @property {string} [file]
  * @property {string} [encoding] of a rank file, or the bundled encoding if there is no file
- * @property {string} sha256 of the file
+ * @property {boolean} [hasConfigs] whether the configs beside the file belong to the tokenizer
+ * @property {string} sha256 of the file, followed by the configs
  */
 
 /**
@@ -70,15 +72,21 @@ export async function identify(name, source) {
     const { pretrainedFile } = require('../hub/pretrained.js')
     const { pretrainedOptions } = require('../hub/options.js')
     const { request } = pretrainedOptions(source.repository, { revision: source.revision })
-    const file = await wholeFile(name, later.modelFolder.placeOf(await pretrainedFile(request)))
-    return { name, kind: 'hub', file, sha256: await sha256Of(file) }
+    return { name, kind: 'hub', ...(await identified(name, path.dirname(await pretrainedFile(request)))) }
   }
   if (source.file === undefined) {
     const file = path.join(ENCODINGS, native.encodingFile(source.encoding))
-    return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of(file) }
+    return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of([file]) }
   }
-  const file = await wholeFile(name, source.file)
-  return { name, kind: 'file', file: path.resolve(file), encoding: source.encoding, sha256: await sha256Of(file) }
+  const found = await identified(name, path.resolve(source.file))
+  return { name, kind: 'file', encoding: source.encoding, ...found }
+}
+
+/** The file of a tokenizer, whether configs belong to it, and the SHA-256 of both. */
+async function identified(name, place) {
+  const { file, hasConfigs } = await wholeFile(name, place)
+  const configs = hasConfigs ? later.modelFolder.CONFIGS.map((one) => path.join(path.dirname(file), one)) : []
+  return { file, hasConfigs, sha256: await sha256Of([file, ...configs.filter((one) => statIfThere(one)?.isFile())]) }
 }
 
 /**
@@ -87,22 +95,24 @@ export async function identify(name, source) {
  */
 async function wholeFile(name, place) {
   if (!PART.test(path.basename(place))) {
-    if (!statIfThere(place)?.isDirectory()) return place
-    const { file, bytes } = await later.modelFolder.modelOf(place)
-    if (bytes === undefined) return file
+    if (!statIfThere(place)?.isDirectory()) return { file: place, hasConfigs: false }
+    const { file, bytes, configs, failure } = await later.modelFolder.modelOf(place)
+    if (bytes === undefined) return { file, hasConfigs: configs !== undefined || failure !== undefined }
   }
   throw unsupported(
     `${name}: a corpus job needs a tokenizer in one file, whose SHA-256 identifies the job: write it with tokenizer.toBuffer() and name that tokenizer.json`,
   )
 }
 
-async function sha256Of(file) {
+async function sha256Of(files) {
   const hash = createHash('sha256')
-  try {
-    const handle = await openRegular(file)
-    for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
-  } catch (failure) {
-    throw fileFailure(file, failure)
+  for (const file of files) {
+    try {
+      const handle = await openRegular(file)
+      for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
+    } catch (failure) {
+      throw fileFailure(file, failure)
+    }
   }
   return hash.digest('hex')
 }

@@ -12,7 +12,7 @@ import { statIfThere } from './stat.mjs'
 const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../models.js')
-const { JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
+const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
@@ -68,23 +68,27 @@ export function repositoryOf(name) {
 
 /** Returns the files of a tokenizer that is loaded from a file or a folder. */
 export function tokenizerFiles(name) {
-  const places = [name, ...[...JSON_TOKENIZERS, ...PARTS].map((one) => path.join(name, one))]
+  const places = [name, ...[...JSON_TOKENIZERS, ...PARTS, ...CONFIGS].map((one) => path.join(name, one))]
   return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
 }
 
-/** Returns the file of a name, or the tokenizer file in a folder. */
+/** Returns a file or a folder that exists. Tokenizer.fromFile reads the files of a folder. */
 function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
-  const found = JSON_TOKENIZERS.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
-  // Tokenizer.fromFile reads the other files of a folder together.
-  if (found === undefined && PARTS.some((one) => fs.existsSync(path.join(name, one)))) return name
-  if (found === undefined)
-    throw new Failure(
-      'FILE_NOT_FOUND',
-      `${name}: this folder has no ${[...JSON_TOKENIZERS, ...PARTS].join(' and no ')}`,
-    )
-  return found
+  const known = [...JSON_TOKENIZERS, ...PARTS]
+  const isTokenizer = (one) => known.includes(one) || one.endsWith('.spm')
+  if (namesIn(name)?.some(isTokenizer) ?? true) return name
+  throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${known.join(' and no ')}`)
+}
+
+/** The names in a folder, or undefined if it cannot be listed, which loading reports. */
+function namesIn(folder) {
+  try {
+    return fs.readdirSync(folder)
+  } catch {
+    return undefined
+  }
 }
 
 export async function loadFile(name, encoding) {
@@ -104,7 +108,8 @@ export const encodingOf = (name) => (encodings().includes(name) ? name : findEnc
  * What is done with special tokens that a file spells out. With ranks, the library rejects them by
  * default; a file may contain them, so they are encoded as text.
  */
-export const usualSpecialTokens = (tokenizer) => (isOfRanks(tokenizer) ? 'text' : 'parse')
+export const usualSpecialTokens = (tokenizer) =>
+  isOfRanks(tokenizer) || tokenizer.source.splitsSpecialTokens ? 'text' : 'parse'
 
 /** Ranks have no normalizer that could be removed. */
 function isOfRanks(tokenizer) {

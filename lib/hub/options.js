@@ -23,7 +23,7 @@ const NAME_PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
 
 /** Returns { request, loading }: the request for the hub, and the options of the loader. */
 function pretrainedOptions(repo, options = {}) {
-  checkKnown(options, [...HUB_OPTIONS, ...KNOWN.load])
+  checkKnown(options, [...HUB_OPTIONS, ...KNOWN.loadFolder])
   const {
     revision = 'main',
     file,
@@ -34,8 +34,11 @@ function pretrainedOptions(repo, options = {}) {
     maxTemplates,
     signal,
     onProgress,
-    ...loading
+    configs,
+    ...others
   } = options
+  /** @type {any} */
+  const loading = { ...others, configs }
   checkRepo(repo)
   checkPath('revision', revision, 'the name of a branch or a tag, or a commit')
   if (file !== undefined) checkPath('file', file, 'the path of a file in the repository')
@@ -52,11 +55,12 @@ function pretrainedOptions(repo, options = {}) {
     localFilesOnly: boolean('localFilesOnly', localFilesOnly, false),
     maxFileBytes: limit('maxFileBytes', maxFileBytes, Number.MAX_SAFE_INTEGER),
     maxTemplates: limit('maxTemplates', maxTemplates, 1000),
+    configs: boolean('configs', configs, true),
     signal: signalOption(signal),
     onProgress,
   }
   // Invalid options of the loader are errors before anything is downloaded.
-  loadOptions(loading)
+  loadOptions(loading, KNOWN.loadFolder)
   chatOption(loading)
   return { request, loading }
 }

@@ -40,10 +40,21 @@ const importHub = () =>
 const gate = new Gate(MAX_CONCURRENT_FILES)
 
 /** What defines a request: calls with the same values share one download. */
-const KEY = ['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline', 'maxFileBytes', 'maxTemplates']
+const KEY = [
+  'repo',
+  'revision',
+  'file',
+  'endpoint',
+  'cache',
+  'token',
+  'offline',
+  'maxFileBytes',
+  'maxTemplates',
+  'configs',
+]
 
 /**
- * @typedef {{ repo: string, revision: string, file?: string }} Place
+ * @typedef {{ repo: string, revision: string, file?: string, configs?: boolean }} Place
  * @typedef {Place & import('./settings.js').Options & import('./shared.js').Run} Request
  */
 
@@ -356,9 +367,10 @@ class Search {
   /** The files that belong to a tokenizer, apart from templates by name. */
   #beside(file) {
     const name = path.posix.basename(file)
-    const isWhole = this.#request.file !== undefined || !TOKENIZERS.includes(name) || JSON_TOKENIZERS.includes(name)
+    const isWhole = this.#request.file !== undefined || !TOKENIZERS.includes(name)
+    const isAlone = isWhole || (JSON_TOKENIZERS.includes(name) && this.#request.configs === false)
     const merges = name === 'vocab.json' && !isWhole ? ['merges.txt'] : []
-    const configs = isWhole ? [] : CONFIGS.filter((config) => config !== CONFIG)
+    const configs = isAlone ? [] : CONFIGS.filter((config) => config !== CONFIG)
     return [CONFIG, TEMPLATE, ...configs, ...merges].map((one) => this.#folder + one)
   }
 

@@ -8,6 +8,7 @@ const path = require('node:path')
 
 const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
+const { BACKEND, classOfModel } = require('./auto-class.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
 /**
@@ -19,7 +20,9 @@ const MAX_CONFIG_BYTES = 4 * 2 ** 20
 
 /** Files that are whole tokenizers; SentencePiece models have the names that transformers uses. */
 const JSON_TOKENIZERS = ['tokenizer.json', 'tekken.json']
-const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model']
+const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'sentencepiece.model', 'spm.model']
+/** Files of tokenizers that only some classes use. */
+const PART_OF_OTHERS = /\.(?:spm|model|bpe|codes)$|^(?:vocab|merges|dict)\b/
 /** Files that need others. */
 const VOCABULARIES = ['vocab.json', 'vocab.txt']
 const CONFIGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json', 'config.json']
@@ -51,11 +54,6 @@ const MODEL_TYPES = {
   Clip: ['clip', 'clipseg', 'owlvit', 'owlv2', 'xclip', 'groupvit'],
 }
 
-/** The path to load for a file of a repository: its folder, unless it is a whole tokenizer. */
-function placeOf(file) {
-  return /\.json$/.test(file) && path.basename(file) !== 'vocab.json' ? file : path.dirname(file)
-}
-
 /** Whether a file failed to load because it is a folder, or needs other files of its folder. */
 function needsFolder(file, { code }) {
   const name = path.basename(file)
@@ -65,58 +63,64 @@ function needsFolder(file, { code }) {
 }
 
 /**
- * The tokenizer of a folder, or of a vocabulary in it: { file, bytes }. Without `bytes` the file is
- * the tokenizer.
+ * The tokenizer of a folder, or of a vocabulary in it: { file, bytes, configs, failure }. Without
+ * `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json, or `failure` why
+ * they cannot be used. `usesConfigs` says whether to read them.
  */
-async function modelOf(place) {
+async function modelOf(place, usesConfigs = true) {
   const names = await fs.promises.readdir(folderOf(place)).catch((failure) => {
     throw cannotList(failure)
   })
-  const plan = planOf(place, names)
-  for (const step of plan.reads()) step.bytes = await read(plan, () => readRegular(step.file, step.limit))
-  return plan.model()
-}
-
-/** Like modelOf, but synchronous. */
-function modelOfSync(place) {
-  let names
-  try {
-    names = fs.readdirSync(folderOf(place))
-  } catch (failure) {
-    throw cannotList(failure)
-  }
-  const plan = planOf(place, names)
+  const plan = planOf(place, names, usesConfigs)
   for (const step of plan.reads()) {
     try {
-      step.bytes = readRegularSync(step.file, step.limit)
+      step.bytes = await readRegular(step.file, step.limit)
     } catch (failure) {
-      if (!isAbsence(failure)) throw failure
+      plan.notRead(step, failure)
     }
     plan.left -= step.bytes?.length ?? 0
   }
   return plan.model()
 }
 
-async function read(plan, readFile) {
+/** Like modelOf, but synchronous. */
+function modelOfSync(place, usesConfigs = true) {
+  let names
   try {
-    const bytes = await readFile()
-    plan.left -= bytes.length
-    return bytes
+    names = fs.readdirSync(folderOf(place))
   } catch (failure) {
-    if (isAbsence(failure)) return undefined
-    throw failure
+    throw cannotList(failure)
   }
+  const plan = planOf(place, names, usesConfigs)
+  for (const step of plan.reads()) {
+    try {
+      step.bytes = readRegularSync(step.file, step.limit)
+    } catch (failure) {
+      plan.notRead(step, failure)
+    }
+    plan.left -= step.bytes?.length ?? 0
+  }
+  return plan.model()
 }
 
+const cannotRead = (file, cause) => error('ERR_TOKENLANE_FILE', `cannot read ${file}: ${cause.message}`, { cause })
 const cannotList = (cause) => error('ERR_TOKENLANE_FILE', `cannot read the folder: ${cause.message}`, { cause })
 
 const isVocabulary = (place) => [...VOCABULARIES, 'merges.txt'].includes(path.basename(place))
 const folderOf = (place) => (isVocabulary(place) ? path.dirname(place) : place)
 
-function planOf(place, names) {
+function planOf(place, names, usesConfigs) {
   const folder = folderOf(place)
   const wanted = isVocabulary(place) ? path.basename(place).replace('merges.txt', 'vocab.json') : undefined
-  return new Plan(folder, new Set(names), wanted)
+  return new Plan(folder, new Set(names), wanted, usesConfigs)
+}
+
+const kindOfClass = (name) => Object.keys(CLASSES).find((kind) => CLASSES[kind].test(name)) ?? 'Other'
+
+function unsupportedClass(name) {
+  const short = name.length > 100 ? `${name.slice(0, 100)}…` : name
+  const message = `tokenizer_class: ${short} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
+  return error('ERR_TOKENLANE_UNSUPPORTED', message)
 }
 
 /** Determines which files of a folder to read, and builds the tokenizer from them. */
@@ -126,19 +130,25 @@ class Plan {
   #folder
   #names
   #wanted
+  #usesConfigs
   #texts = new Map()
   #configs = new Map()
+  /** Why the configs beside a tokenizer.json cannot be used. */
+  #failure
 
-  constructor(folder, names, wanted) {
+  constructor(folder, names, wanted, usesConfigs) {
     this.#folder = folder
     this.#names = names
     this.#wanted = wanted
+    this.#usesConfigs = usesConfigs
   }
 
   /** Yields the files to read as { file, limit }, the limit in bytes; the caller sets `bytes`. */
   *reads() {
-    if (this.#jsonTokenizer() !== undefined) return
+    const whole = this.#jsonTokenizer()
+    if (whole !== undefined && (whole !== JSON_TOKENIZERS[0] || !this.#usesConfigs)) return
     for (const name of CONFIGS) yield* this.#read(name)
+    if (whole !== undefined) return
     const vocabulary = this.#vocabulary()
     if (vocabulary === undefined) return
     yield* this.#read(vocabulary)
@@ -151,6 +161,13 @@ class Plan {
     const step = { file: path.join(this.#folder, name), limit, bytes: undefined }
     yield step
     if (step.bytes !== undefined) this.#texts.set(name, step.bytes)
+  }
+
+  /** A missing file is no failure. A config that cannot be read does not stop a tokenizer.json. */
+  notRead({ file }, failure) {
+    if (isAbsence(failure)) return
+    if (this.#jsonTokenizer() === undefined) throw failure
+    this.#failure ??= failure.code?.startsWith('ERR_TOKENLANE') ? failure : cannotRead(file, failure)
   }
 
   #jsonTokenizer() {
@@ -173,7 +190,18 @@ class Plan {
 
   model() {
     const { file, bytes } = this.#found()
-    return { file: path.join(this.#folder, file), bytes }
+    const place = { file: path.join(this.#folder, file), bytes }
+    if (file !== JSON_TOKENIZERS[0] || !this.#usesConfigs) return place
+    if (this.#failure !== undefined) return { ...place, failure: this.#failure }
+    try {
+      return { ...place, configs: this.#allConfigs() }
+    } catch (failure) {
+      return { ...place, failure }
+    }
+  }
+
+  #allConfigs() {
+    return Object.fromEntries(CONFIGS.map((name) => [name, this.#json(name)]))
   }
 
   #found() {
@@ -182,22 +210,20 @@ class Plan {
     const kind = this.#kind()
     const vocabulary = this.#vocabulary()
     const file = this.#wanted === undefined ? this.#sentencePiece(kind) : undefined
+    const name = this.#className() ?? classOfModel(this.#json('config.json').model_type)
+    const isOther = name !== undefined && name !== BACKEND && kindOfClass(name) === 'Other'
     if (file === undefined && vocabulary === undefined) {
+      if (isOther && [...this.#names].some((one) => PART_OF_OTHERS.test(one))) throw unsupportedClass(name)
       const what = this.#wanted === 'vocab.json' ? 'vocab.json with merges.txt' : LOOKED_FOR.join(', ')
       throw error(
         'ERR_TOKENLANE_FILE_NOT_FOUND',
         `there is no tokenizer in the folder ${this.#folder}: looked for ${what}`,
       )
     }
-    if (kind === 'Other') {
-      const name = this.#className()
-      const short = name.length > 100 ? `${name.slice(0, 100)}…` : name
-      const message = `tokenizer_class: ${short} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
-      throw error('ERR_TOKENLANE_UNSUPPORTED', message)
-    }
+    if (kind === 'Other') throw unsupportedClass(name)
     if (file !== undefined) return { file }
     const files = Object.fromEntries(this.#texts)
-    const configs = Object.fromEntries(CONFIGS.map((name) => [name, this.#json(name)]))
+    const configs = this.#allConfigs()
     return {
       file: vocabulary,
       bytes: tokenizerJson(kind ?? (vocabulary === 'vocab.txt' ? 'Bert' : undefined), files, configs),
@@ -214,7 +240,7 @@ class Plan {
   /** A key of CLASSES, 'Other' for any other class, or undefined if the configs name none. */
   #kind() {
     const name = this.#className()
-    if (name !== undefined) return Object.keys(CLASSES).find((kind) => CLASSES[kind].test(name)) ?? 'Other'
+    if (name !== undefined) return kindOfClass(name)
     const type = this.#json('config.json').model_type
     return Object.keys(MODEL_TYPES).find((kind) => MODEL_TYPES[kind].includes(type))
   }
@@ -242,4 +268,4 @@ class Plan {
   }
 }
 
-module.exports = { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES, needsFolder, modelOf, modelOfSync, placeOf }
+module.exports = { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES, needsFolder, modelOf, modelOfSync }

@@ -101,5 +101,5 @@ export const FAULTS = [
     to: 'this.left',
   },
   constant('../../lib/model/folder.js', 'MAX_FOLDER_BYTES', '32 * 2 ** 20', '2 ** 31 - 1'),
-  constant('../../lib/model/tokenizer-json.js', 'MAX_ADDED_TOKENS', '200_000', 'Infinity'),
+  constant('../../lib/model/config-tokens.js', 'MAX_ADDED_TOKENS', '200_000', 'Infinity'),
 ]

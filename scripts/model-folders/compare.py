@@ -1,11 +1,14 @@
-"""Compares how transformers 5 and tokenlane load model folders without a tokenizer.json.
+"""Compares how transformers 5 and tokenlane load model folders.
 
-    python scripts/model-folders/compare.py --data FOLDER
+    python scripts/model-folders/compare.py --data FOLDER [--folders FOLDER] [--random N] [--seed S]
 
 FOLDER has bert_base_uncased/tokenizer.json and gpt2/tokenizer.json; the other vocabularies are in
 core/testdata. The script writes folders with vocab.txt, or with vocab.json and merges.txt. A class
 of transformers and tokenlane load each folder, and must make the same tokenizer.json, apart from
-the differences that comments below name. The exit status is 1 if one differs.
+the differences that comments below name.
+
+Then configs.py compares folders with a tokenizer.json: all below `--folders`, and `--random` ones
+(default 300). The exit status is 1 if one differs.
 """
 
 import argparse
@@ -17,6 +20,8 @@ import sys
 import tempfile
 
 import transformers
+
+import configs
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 SYNTHETIC = ROOT / "core" / "testdata" / "conformance" / "tokenizers"
@@ -81,7 +86,11 @@ def different(a, b, at=""):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--data", type=pathlib.Path, required=True)
-    data = arguments.parse_args().data
+    arguments.add_argument("--folders", type=pathlib.Path, help="a folder with folders of models below it")
+    arguments.add_argument("--random", type=int, default=300)
+    arguments.add_argument("--seed", type=int, default=1)
+    options = arguments.parse_args()
+    data = options.data
     read = lambda path: json.loads(path.read_text("utf-8"))
     bert, gpt2 = (read(data / name / "tokenizer.json") for name in ["bert_base_uncased", "gpt2"])
     roberta, clip = (read(SYNTHETIC / f"{name}.json") for name in ["s_roberta", "s_clip"])
@@ -128,6 +137,11 @@ def main():
             for line in differences[:6]:
                 print(f"  {line}")
     print(f"transformers {transformers.__version__}, {count} folders, {wrong} differ")
+    transformers.logging.set_verbosity_error()
+    real = sorted(file.parent for file in (options.folders or data).rglob("tokenizer.json"))
+    wrong += configs.compare(real)
+    with tempfile.TemporaryDirectory() as root:
+        wrong += configs.compare(list(configs.random_folders(pathlib.Path(root), options.random, options.seed)))
     sys.exit(wrong > 0)
 
 

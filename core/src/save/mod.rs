@@ -41,6 +41,15 @@ pub(crate) fn tokenizer_json(pipeline: &Pipeline) -> Result<Vec<u8>, SaveError> 
     }
 }
 
+/// Writes the components, settings and added tokens of a tokenizer.json, with an empty vocabulary;
+/// `None` for other files.
+pub(crate) fn components_json(pipeline: &Pipeline) -> Option<Vec<u8>> {
+    match &pipeline.definition.source {
+        Source::TokenizerJson(components) => Some(write(pipeline, components, &[], &[], |_| Cow::Borrowed(""))),
+        Source::SentencePiece | Source::Ranks { .. } => None,
+    }
+}
+
 /// The pairs of the merges, lowest rank first. Unwinds if there is not enough memory.
 fn by_rank(merges: &Merges) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, (u32, u32))> = vec![];

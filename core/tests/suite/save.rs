@@ -183,6 +183,7 @@ fn a_changed_tokenizer_is_another_one() {
         ),
         truncation: Setting::Off,
         padding: Setting::On(Padding::default()),
+        ..Changes::default()
     };
     let after = before.with(&changes).expect("the changes are fine");
     assert_eq!(ids(&after, "AbcdabB[S]"), [0, 1, 5, 0, 1, 4, 4]);
@@ -194,6 +195,35 @@ fn a_changed_tokenizer_is_another_one() {
     assert_eq!(json_of(&again(&after)), json);
     assert_eq!((before.to_json(), ids(&before, "Ab")), (bytes, vec![1, 1, 1, 3]));
     assert_eq!(before.with(&Changes::default()).map(|same| same.to_json()), Ok(before.to_json()));
+}
+
+#[test]
+fn added_tokens_can_be_replaced_and_special_tokens_be_text_by_default() {
+    let before = small();
+    let token =
+        |content: &str, special| NewToken { token: AddedToken { special, ..new_token(content).token }, id: None };
+    let changes = Changes {
+        added_tokens: vec![token("cd", false), token("b", true)],
+        replaces_added_tokens: true,
+        ..Changes::default()
+    };
+    let after = before.with(&changes).expect("the changes are fine");
+    assert_eq!(after.token_to_id("[S]"), None);
+    assert_eq!((after.token_to_id("cd"), after.token_to_id("b")), (Some(4), Some(1)));
+    assert_eq!(json_of(&again(&after)), json_of(&after));
+    let changes = Changes { special_tokens_are_text: true, ..Changes::default() };
+    let as_text = before.with(&changes).expect("the changes are fine");
+    assert_ne!(ids(&as_text, "a[S]"), ids(&before, "a[S]"));
+    assert_eq!(json_of(&as_text), json_of(&before));
+}
+
+#[test]
+fn the_components_are_written_without_the_vocabulary() {
+    let mut wanted = json_of(&small());
+    wanted["model"]["vocab"] = json!({});
+    wanted["model"]["merges"] = json!([]);
+    let bytes = small().components_json().expect("it is written").expect("it is a tokenizer.json");
+    assert_eq!(serde_json::from_slice::<Value>(&bytes).expect("it is JSON"), wanted);
 }
 
 #[test]

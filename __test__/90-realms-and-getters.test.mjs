@@ -134,7 +134,12 @@ test('arrays that lie are refused with a code', async () => {
     () => tokenizer.encode('a', revoked()),
     () => tokenizer.encodeBatch(['a'], revoked()),
     () => tokenizer.with(revoked()),
-    () => tokenizer.encode('a', { get specialTokens() { return answers.shift() } }), // biome-ignore format: short
+    () =>
+      tokenizer.encode('a', {
+        get specialTokens() {
+          return answers.shift()
+        },
+      }),
     () => tokenizer.encodeBatch(['a'], { columns: trapped(Symbol.iterator, 5) }),
   ]
   for (const call of calls) {
@@ -264,7 +269,22 @@ test('the columns of an encoding are those of the bytes at the call, also of a B
 test('loaded in another realm, results and errors are of that realm', async () => {
   // As jest loads it: modules in a context of their own, the addon in the main context.
   const nodeRequire = createRequire(import.meta.url)
-  const globals = ['AbortController', 'Buffer', 'URL', 'TextEncoder', 'TextDecoder', 'performance', 'process', 'setImmediate', 'setTimeout', 'clearTimeout', 'TransformStream', 'fetch', 'Headers', 'Response'] // biome-ignore format: short
+  const globals = [
+    'AbortController',
+    'Buffer',
+    'URL',
+    'TextEncoder',
+    'TextDecoder',
+    'performance',
+    'process',
+    'setImmediate',
+    'setTimeout',
+    'clearTimeout',
+    'TransformStream',
+    'fetch',
+    'Headers',
+    'Response',
+  ]
   const context = vm.createContext(Object.fromEntries(globals.map((name) => [name, globalThis[name]])))
   const loaded = new Map()
   const load = (file) => {
@@ -276,7 +296,11 @@ test('loaded in another realm, results and errors are of that realm', async () =
     const resolve = createRequire(file)
     const local = (name) => (name.startsWith('node:') ? nodeRequire(name) : load(resolve.resolve(name)))
     Object.assign(local, { resolve: resolve.resolve })
-    const wrapper = vm.compileFunction(fs.readFileSync(file, 'utf8'), ['module', 'exports', 'require', '__filename', '__dirname'], { filename: file, parsingContext: context }) // biome-ignore format: short
+    const wrapper = vm.compileFunction(
+      fs.readFileSync(file, 'utf8'),
+      ['module', 'exports', 'require', '__filename', '__dirname'],
+      { filename: file, parsingContext: context },
+    )
     wrapper(module, module.exports, local, file, path.dirname(file))
     return module.exports
   }

@@ -42,7 +42,9 @@ const entry = () => native.enqueue()
 const changes = { addedTokens: [], noTruncation: false, noPadding: false }
 const request = { maxTokens: 2, overlap: 0, boundary: 0, start: 0, covered: 0, isEnd: true }
 
-/** Valid arguments for each function that the addon exports; undefined for those of other places. */
+/**
+ * Valid arguments for each function that the addon exports; undefined for those of other places.
+ */
 const ARGUMENTS = {
   appendToLine: () => [lines, bytes, 100],
   change: () => [handle, changes],
@@ -242,7 +244,9 @@ test('the cleanup hook and the start of the module contain a panic', { skip: isW
 
 test('no function of the sources is without a guard, and the list of places is complete', () => {
   const files = fs.readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  const sources = files.filter((file) => file.endsWith('.rs')).map((file) => [file, fs.readFileSync(path.join(root, 'src', file), 'utf8')]) // biome-ignore format: short
+  const sources = files
+    .filter((file) => file.endsWith('.rs'))
+    .map((file) => [file, fs.readFileSync(path.join(root, 'src', file), 'utf8')])
   const list = fs.readFileSync(path.join(root, 'src/guard.rs'), 'utf8')
   let functions = 0
   for (const [file, source] of sources) {
@@ -258,7 +262,11 @@ test('no function of the sources is without a guard, and the list of places is c
       assert.ok(list.includes(`\`${name}\``), `src/guard.rs does not list ${name}`)
     }
     const cells = source.matchAll(/RefCell<.*|\.borrow(?:_mut)?\(\).*/g)
-    for (const [use] of cells) assert.ok(['documents.rs', 'memory.rs', 'stream.rs', 'node_api/short.rs'].includes(file.replaceAll('\\', '/')), `${file}: ${use}`) // biome-ignore format: short
+    for (const [use] of cells)
+      assert.ok(
+        ['documents.rs', 'memory.rs', 'stream.rs', 'node_api/short.rs'].includes(file.replaceAll('\\', '/')),
+        `${file}: ${use}`,
+      )
   }
   assert.ok(functions >= 70, `${functions} functions`)
 })

@@ -37,7 +37,9 @@ const codeOf = (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0
 /** Replaces control characters in text for a terminal with their code points. */
 export const forTerminal = (text) => text.replace(CONTROLS, codeOf)
 
-/** Text for standard output, which a program may read: only a terminal needs it without controls. */
+/**
+ * Text for standard output, which a program may read: only a terminal needs it without controls.
+ */
 export const forOutput = (text) => (process.stdout.isTTY ? forTerminal(text) : text)
 
 /** Returns text as one line, with all invisible characters replaced. */

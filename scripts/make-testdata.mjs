@@ -71,4 +71,5 @@ for (const file of fs.readdirSync(path.join(kit, 'public/golden')).sort()) {
     fs.writeFileSync(path.join(target, 'tokenizers', `${name}.json`), fs.readFileSync(path.join(kit, meta.file)))
   }
 }
-fs.writeFileSync(path.join(root, 'crates/pattern/testdata/charclass.json.gz'), fs.readFileSync(path.join(kit, 'cases/charclass.json.gz')))
+const classes = fileURLToPath(new URL('../crates/pattern/testdata/charclass.json.gz', import.meta.url))
+fs.copyFileSync(path.join(kit, 'cases/charclass.json.gz'), classes)

@@ -90,8 +90,8 @@ const stalled = (origin, ms) =>
   error('ERR_TOKENLANE_HUB_NETWORK', `no data from ${origin} for ${ms / 1e3} s: check the network, and try again`)
 
 /**
- * Text from a server for a message: its first characters, without control characters and without the
- * token, which a server may repeat. Messages go into logs.
+ * Text from a server for a message: its first characters, without control characters and without
+ * the token, which a server may repeat. Messages go into logs.
  */
 const printable = (text, token) =>
   hidden(String(text).slice(0, MAX_READ), token)

@@ -14,13 +14,14 @@ module.exports = (tl, test, assert) => {
       [() => t().encode('<|endoftext|>', { specialTokens: 'throw' }), Error],
       [() => tl.Tokenizer.fromFileSync('/no'), Error],
     ]) {
+      /** @type {any} */
       let e
       try {
         call()
       } catch (x) {
         e = x
       }
-      assert(e instanceof Class && e instanceof Error && /^ERR_TOKENLANE/.test(e.code), String(e))
+      assert(e instanceof Class && e instanceof Error && /^ERR_TOKENLANE/.test(/** @type {any} */ (e).code), String(e))
     }
     for (const call of [
       () => tl.Tokenizer.fromFile('/no'),
@@ -28,8 +29,8 @@ module.exports = (tl, test, assert) => {
       () => t().decodeBatch([[999999999]]),
       () => t().encodeBatch(['a', '<|endoftext|>'], { specialTokens: 'throw' }),
     ]) {
-      const e = await call().catch((x) => x)
-      assert(e instanceof Error && /^ERR_TOKENLANE/.test(e.code), String(e))
+      const e = /** @type {any} */ (await call().catch((x) => x))
+      assert(e instanceof Error && /^ERR_TOKENLANE/.test(/** @type {any} */ (e).code), String(e))
     }
   })
   test('results are of this realm', async () => {

@@ -49,7 +49,7 @@ const requireOwn = (name) => createRequire(path.join(packageRoot(), OWN_FILE))(p
 function installed() {
   const own = typeof __filename === 'string' && path.isAbsolute(__filename) ? [__filename] : []
   const { version } = require('../package.json')
-  for (const base of [...own, process.argv[1], path.join(process.cwd(), OWN_FILE)]) {
+  for (const base of [fromWebpack(), ...own, process.argv[1], path.join(process.cwd(), OWN_FILE)]) {
     const folder = base && resolved(base)
     if (folder === undefined) continue
     const { version: other } = createRequire(base)(path.join(folder, 'package.json'))
@@ -57,6 +57,18 @@ function installed() {
     throw notFound(`it is bundled in version ${version}, and ${folder} has version ${other}`)
   }
   throw notFound('it is bundled, and its folder is not in a node_modules beside the bundle or the working directory')
+}
+
+/**
+ * A file of the package, seen from a bundle of webpack, where `__filename` is made up. Tools that
+ * collect the files of a deployment follow this call in the bundle, and so find the package.
+ */
+function fromWebpack() {
+  try {
+    return typeof __non_webpack_require__ === 'function' ? __non_webpack_require__.resolve('tokenlane') : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function resolved(base) {
@@ -83,4 +95,13 @@ Vite ssr: { external: ['tokenlane'] } (see docs/guide/deployment.md)`
 const encodingPath = (file) =>
   isBundled ? path.join(packageRoot(), 'encodings', file) : path.join(__dirname, '..', 'encodings', file)
 
-module.exports = { createRequire, encodingPath, packageRoot, requireOwn }
+/**
+ * The folder of a platform package, which package managers install beside this one. Turbopack
+ * follows the second form; it bundles no addon and ignores code that never runs.
+ */
+const platformFolder = (platform) =>
+  isBundled
+    ? path.join(packageRoot(), '..', `tokenlane-${platform}`)
+    : path.join(__dirname, '..', '..', `tokenlane-${platform}`)
+
+module.exports = { createRequire, encodingPath, packageRoot, platformFolder, requireOwn }

@@ -49,7 +49,7 @@ const requireOwn = (name) => createRequire(path.join(packageRoot(), OWN_FILE))(p
 function installed() {
   const own = typeof __filename === 'string' && path.isAbsolute(__filename) ? [__filename] : []
   const { version } = require('../package.json')
-  for (const base of [fromWebpack(), ...own, process.argv[1], path.join(process.cwd(), OWN_FILE)]) {
+  for (const base of [...own, process.argv[1], path.join(process.cwd(), OWN_FILE)]) {
     const folder = base && resolved(base)
     if (folder === undefined) continue
     const { version: other } = createRequire(base)(path.join(folder, 'package.json'))
@@ -57,18 +57,6 @@ function installed() {
     throw notFound(`it is bundled in version ${version}, and ${folder} has version ${other}`)
   }
   throw notFound('it is bundled, and its folder is not in a node_modules beside the bundle or the working directory')
-}
-
-/**
- * A file of the package, seen from a bundle of webpack, where `__filename` is made up. Tools that
- * collect the files of a deployment follow this call in the bundle, and so find the package.
- */
-function fromWebpack() {
-  try {
-    return typeof __non_webpack_require__ === 'function' ? __non_webpack_require__.resolve('tokenlane') : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function resolved(base) {

@@ -98,9 +98,9 @@ const encodingPath = (file) =>
   isBundled ? path.join(packageRoot(), 'encodings', file) : path.join(__dirname, '..', 'encodings', file)
 
 /**
- * The folder of a platform package, which package managers install beside this one. Turbopack, which
- * bundles no addon and ignores code that never runs, follows the second form. It does not copy the
- * link that pnpm puts there, only the folder in pnpm's store that it leads to.
+ * The folder of a platform package, which package managers install beside this one. Turbopack,
+ * which bundles no addon and ignores code that never runs, follows the second form. It does not
+ * copy the link that pnpm puts there, only the folder in pnpm's store that it leads to.
  */
 function platformFolder(platform) {
   const name = `tokenlane-${platform}`

@@ -17,7 +17,7 @@ import type {
   BlockSplitAsyncOptions,
   BlockSplitOptions,
   Changes,
-  ChatMessage,
+  ChatEntry,
   ChatOptions,
   Column,
   Component,
@@ -276,9 +276,9 @@ export class Tokenizer {
    * const { ids } = tokenizer.applyChatTemplate(messages, { addGenerationPrompt: true })
    * ```
    */
-  applyChatTemplate(messages: readonly ChatMessage[], options?: ChatOptions & { tokenize?: true | undefined }): Encoding
+  applyChatTemplate(messages: readonly ChatEntry[], options?: ChatOptions & { tokenize?: true | undefined }): Encoding
   /** The same, but returns the text instead of its ids. */
-  applyChatTemplate(messages: readonly ChatMessage[], options: ChatOptions & { tokenize: false }): string
+  applyChatTemplate(messages: readonly ChatEntry[], options: ChatOptions & { tokenize: false }): string
   /**
    * The number of ids that {@link applyChatTemplate} returns; throws the same errors.
    *
@@ -288,7 +288,7 @@ export class Tokenizer {
    * `ERR_TOKENLANE_CHAT_UNDOCUMENTED` for what OpenAI does not document, such as `tool_calls`, with
    * its place, and `ERR_TOKENLANE_CHAT_IMAGE_SIZE` if the size of an image is not known.
    */
-  countChat(messages: readonly ChatMessage[], options?: CountChatOptions): number
+  countChat(messages: readonly ChatEntry[], options?: CountChatOptions): number
 
   /**
    * The text of ids. Bytes that are not UTF-8, such as half a character, become U+FFFD.

@@ -54,3 +54,58 @@ test('an invalid id is refused, and with an unknown id no id of the list is used
   assert.throws(() => tokenizer.decodeStream({ skipSpecial: true }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
   assert.throws(() => new stream.constructor(), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
+
+// A push of one id takes texts that it keeps; a push of a list never does, so it is the slow twin.
+test('ids one by one give what lists of one id give, and the same errors', () => {
+  const codes = Array.from({ length: 256 }, (_, i) => i)
+  const jsonOf = (decoder) => {
+    const vocab = Object.fromEntries(
+      ['a', '▁b', 'Ġ', 'Ã', '©', '<0xE2>', '<0x82>', '<0xAC>', ' '].map((t, i) => [t, i]),
+    )
+    const added = [
+      { id: 9, content: '<s>', special: true, single_word: false, lstrip: false, rstrip: false, normalized: false },
+    ]
+    const file = { version: '1.0', added_tokens: added, decoder, model: { type: 'BPE', vocab, merges: [] } }
+    return Tokenizer.fromBufferSync(Buffer.from(JSON.stringify(file)))
+  }
+  const byteLevel = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true }
+  const llama = [
+    { type: 'Replace', pattern: { String: '▁' }, content: ' ' },
+    { type: 'ByteFallback' },
+    { type: 'Fuse' },
+    { type: 'Strip', content: ' ', start: 1, stop: 0 },
+  ]
+  const all = [
+    [Tokenizer.fromEncodingSync('r50k_base'), [...codes, 50256, 50257, 1 << 20]],
+    [tokenizer, [...codes, ...ids, 200018, 199998]],
+    [jsonOf(byteLevel), [0, 1, 2, 3, 4, 5, 8, 9, 10]],
+    [jsonOf({ type: 'Sequence', decoders: llama }), [0, 1, 5, 6, 7, 8, 9, 10]],
+    [jsonOf(null), [0, 1, 2, 8, 9, 10]],
+  ]
+  let state = 1
+  const random = (below) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+  const outcome = (call) => {
+    try {
+      return call()
+    } catch ({ code, message }) {
+      return `${code} ${message}`
+    }
+  }
+  for (const [one, known] of all) {
+    for (const skipSpecialTokens of [false, true]) {
+      const streams = [one.decodeStream({ skipSpecialTokens }), one.decodeStream({ skipSpecialTokens })]
+      for (let step = 0; step < 4000; step++) {
+        const id = known[random(known.length)]
+        const isEnd = random(50) === 0
+        const asList = random(20) === 0
+        const [fast, slow] = isEnd
+          ? streams.map((stream) => stream.end())
+          : [() => streams[0].push(asList ? [id] : id), () => streams[1].push([id])].map(outcome)
+        assert.equal(fast, slow, `step ${step}, id ${id}`)
+      }
+    }
+  }
+})

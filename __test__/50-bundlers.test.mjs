@@ -118,6 +118,41 @@ test('a bundle of ES modules with a drop-in says so too', async () => {
   }
 })
 
+test('the standalone output of Turbopack works, from each package manager', async () => {
+  // As Next 16.4 leaves it: the files of both packages, without the links of pnpm, and with the
+  // path of the project in __filename.
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
+  const layouts = {
+    npm: ['node_modules/tokenlane', `node_modules/tokenlane-${PLATFORM}`],
+    pnpm: [
+      `node_modules/.pnpm/tokenlane@${version}/node_modules/tokenlane`,
+      `node_modules/.pnpm/tokenlane-${PLATFORM}@${version}/node_modules/tokenlane-${PLATFORM}`,
+    ],
+  }
+  for (const [manager, [own, platform]] of Object.entries(layouts)) {
+    const place = fs.mkdtempSync(path.join(folder, `standalone-${manager}-`))
+    fs.cpSync(path.join(modules, 'tokenlane'), path.join(place, own), { recursive: true })
+    fs.cpSync(path.join(modules, `tokenlane-${PLATFORM}`), path.join(place, platform), { recursive: true })
+    const define = { __filename: JSON.stringify(`/ROOT/${own}/lib/package-root.js`) }
+    const chunks = path.join(place, '.next', 'server')
+    fs.mkdirSync(chunks, { recursive: true })
+    fs.copyFileSync(await bundle('cjs', { define }), path.join(chunks, 'bundled.cjs'))
+    fs.symlinkSync(path.join('..', own), path.join(place, '.next', 'external'), 'junction')
+    fs.writeFileSync(
+      path.join(chunks, 'external.cjs'),
+      CODE.cjs
+        .replaceAll("'tokenlane/tiktoken'", "'../external/dropins/tiktoken/index.js'")
+        .replaceAll("'tokenlane'", "'../external'"),
+    )
+    for (const chunk of ['bundled', 'external']) {
+      const server = path.join(place, `${chunk}.cjs`)
+      fs.writeFileSync(server, `require('./.next/server/${chunk}.cjs')`)
+      const output = run(server, os.tmpdir())
+      assert.equal(output, '4 2\n', `${manager}, ${chunk}: ${output}`)
+    }
+  }
+})
+
 test('a package of another version is refused', async () => {
   const file = await bundle('cjs')
   const manifest = path.join(modules, 'tokenlane', 'package.json')

@@ -5,7 +5,7 @@
 // permit it, or the system cannot load it.
 
 // This comes first: in a bundle of ES modules it reports why the modules of Node are not found.
-const { createRequire, packageRoot, requireOwn } = require('./package-root.js')
+const { createRequire, packageRoot, platformFolder, requireOwn } = require('./package-root.js')
 const path = require('node:path')
 
 const { error } = require('./errors.js')
@@ -26,7 +26,8 @@ const PLATFORMS = [
 /** Flags without a value of Node's permission model, by the name of the permission. */
 const NODE_FLAGS = { WASI: '--allow-wasi', WorkerThreads: '--allow-worker', ChildProcess: '--allow-child-process' }
 
-// Never runs, and bundlers leave it out. Tools that collect the files of a deployment follow it.
+// Never runs, and bundlers leave it out. @vercel/nft, which collects the files of a deployment,
+// follows it; Turbopack does not (see platformFolder).
 // biome-ignore lint/correctness/noConstantCondition: see above.
 if (false) require('../native.js')
 
@@ -84,11 +85,10 @@ function raise(thrown) {
  * resolve the package's name.
  */
 function loadDirectly() {
-  const name = `tokenlane-${platformName()}`
-  if (versionsThatDiffer(platformName()) !== undefined) return undefined
+  const platform = platformName()
+  if (versionsThatDiffer(platform) !== undefined) return undefined
   try {
-    const requireFrom = ownRequire()
-    return requireFrom(path.join(requireFrom.resolve(`${name}/package.json`), '..', `${name.replace('-', '.')}.node`))
+    return ownRequire()(path.join(platformFolder(platform), `tokenlane.${platform}.node`))
   } catch {
     return undefined
   }

@@ -291,23 +291,46 @@ export interface TokenizerSource {
 }
 
 /**
+ * The fields that every message of a conversation has. The messages of OpenAI, Anthropic and `ai`
+ * are of this type.
+ */
+export interface ChatMessageFields {
+  /** Mostly `'system'`, `'user'`, `'assistant'` or `'tool'`. */
+  readonly role: string
+  /** The content: text, or parts that the template knows, such as `{ type: 'text', text: '…' }`. */
+  readonly content?: string | object | null | undefined
+}
+
+/**
+ * An entry of a conversation that has a type instead of a role: a message of LangChain, an item of
+ * OpenAI's Responses. Only templates that read these fields render it.
+ */
+export interface ChatItemFields {
+  /** Such as `'human'` or `'function_call'`. */
+  readonly type: string
+  /** The content, as in a message. */
+  readonly content?: string | object | null | undefined
+}
+
+/**
  * One message of a conversation. A field that is `null` is none for the template. Templates may use
  * further fields.
  */
-export interface ChatMessage {
-  /** Mostly `'system'`, `'user'`, `'assistant'` or `'tool'`. */
+export interface ChatMessage extends ChatMessageFields {
   role: string
-  /** The content: text, or parts that the template knows, such as `{ type: 'text', text: '…' }`. */
-  content?: string | readonly Readonly<Record<string, unknown>>[] | Readonly<Record<string, unknown>> | null | undefined
+  content?: string | object | null | undefined
   [field: string]: unknown
 }
+
+/** What a conversation consists of. Its interfaces need no index signature. */
+export type ChatEntry = ChatMessage | ChatMessageFields | ChatItemFields
 
 /** Options of chat calls. */
 export interface ChatOptions {
   /** Functions that the model may call, as JSON Schema. Default: none. */
-  tools?: readonly Readonly<Record<string, unknown>>[] | null | undefined
+  tools?: readonly object[] | null | undefined
   /** Documents that the model may use. Default: none. */
-  documents?: readonly Readonly<Record<string, unknown>>[] | null | undefined
+  documents?: readonly object[] | null | undefined
   /**
    * A template in Jinja, or the name of one of the tokenizer's templates. Default: its only
    * template; of several, `tool_use` if there are tools, else `default`.
@@ -324,7 +347,7 @@ export interface ChatOptions {
    * Further variables of the template, such as `enable_thinking`; it can call functions among them.
    * Default: none.
    */
-  variables?: Readonly<Record<string, unknown>> | undefined
+  variables?: object | undefined
   /**
    * How special tokens spelled out in a string of the messages, tools, documents and variables are
    * handled: `'parse'` encodes them as special tokens; `'throw'` refuses them

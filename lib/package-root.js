@@ -47,7 +47,8 @@ const requireOwn = (name) => createRequire(path.join(packageRoot(), OWN_FILE))(p
 
 /** The folder where Node finds the package, seen from the bundle or the working directory. */
 function installed() {
-  const own = typeof __filename === 'string' && path.isAbsolute(__filename) ? [__filename] : []
+  const own =
+    typeof __filename === 'string' && path.isAbsolute(__filename) ? [__filename, belowProgram(__filename)] : []
   const { version } = require('../package.json')
   for (const base of [...own, process.argv[1], path.join(process.cwd(), OWN_FILE)]) {
     const folder = base && resolved(base)
@@ -57,6 +58,19 @@ function installed() {
     throw notFound(`it is bundled in version ${version}, and ${folder} has version ${other}`)
   }
   throw notFound('it is bundled, and its folder is not in a node_modules beside the bundle or the working directory')
+}
+
+/**
+ * This file below a folder of the program: Turbopack writes /ROOT for the project's folder, and its
+ * standalone output has no link to the folders in which pnpm keeps packages.
+ */
+function belowProgram(file) {
+  const inProject = file.slice(Math.max(file.indexOf('node_modules'), 0))
+  for (let folder = path.resolve(process.argv[1] ?? '.'); folder !== path.dirname(folder); ) {
+    folder = path.dirname(folder)
+    if (isThere(path.join(folder, inProject))) return path.join(folder, inProject)
+  }
+  return undefined
 }
 
 function resolved(base) {
@@ -83,4 +97,17 @@ Vite ssr: { external: ['tokenlane'] } (see docs/guide/deployment.md)`
 const encodingPath = (file) =>
   isBundled ? path.join(packageRoot(), 'encodings', file) : path.join(__dirname, '..', 'encodings', file)
 
-module.exports = { createRequire, encodingPath, packageRoot, requireOwn }
+/**
+ * The folder of a platform package, which package managers install beside this one. Turbopack,
+ * which bundles no addon and ignores code that never runs, follows the second form. It does not
+ * copy the link that pnpm puts there, only the folder in pnpm's store that it leads to.
+ */
+function platformFolder(platform) {
+  const name = `tokenlane-${platform}`
+  const beside = isBundled ? path.join(packageRoot(), '..', name) : path.join(__dirname, '..', '..', name)
+  const { version } = require('../package.json')
+  const inStore = path.join(packageRoot(), '..', '..', '..', `${name}@${version}`, 'node_modules', name)
+  return isThere(beside) ? beside : inStore
+}
+
+module.exports = { createRequire, encodingPath, packageRoot, platformFolder, requireOwn }

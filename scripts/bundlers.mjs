@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // npm run bundlers: bundles a program with each bundler, without any setting for tokenlane, and
 // runs the bundle twice: in its own folder, and in a folder without node_modules. In the second
-// folder it must fail with an error that has the line which the bundler's configuration needs.
+// folder it must fail with an error that has the line which the bundler's configuration needs. The
+// standalone output of Next brings its files along and must work there; Next with webpack brings
+// those of packages that it does not bundle.
 // docs/guide/deployment.md has the results.
 //
 //   usage: npm run bundlers [-- --only NAME] [--folder FOLDER]     NAME: see BUNDLERS
@@ -42,9 +44,10 @@ const WORKS_IN_PLACE = [COUNT, ADVICE]
 
 /**
  * For each bundler: the command that makes a bundle, the command that runs it, and its expected
- * output in its own folder and in a folder without node_modules.
+ * output in its own folder and in a folder without node_modules. `out` is the folder of the bundle.
  *
- * @type {Record<string, { make: string[], run: string[], expected: RegExp[] }>}
+ * @type {Record<string, { make: string[], run: string[], expected: RegExp[], out?: string,
+ *   files?: Record<string, string> }>}
  */
 const BUNDLERS = {
   'esbuild CJS': {
@@ -103,8 +106,22 @@ const BUNDLERS = {
     run: ['./main'],
     expected: [COUNT, /./],
   },
-  'next (Turbopack)': { make: [bin('next'), 'build'], run: [], expected: [COUNT] },
-  'next --webpack': { make: [bin('next'), 'build', '--webpack'], run: [], expected: [COUNT] },
+  'next standalone, Turbopack': nextStandalone([], [], [COUNT, COUNT]),
+  'next standalone, Turbopack, serverExternalPackages': nextStandalone([], ['tokenlane'], [COUNT, COUNT]),
+  'next standalone, webpack': nextStandalone(['--webpack'], [], [COUNT, ADVICE]),
+  'next standalone, webpack, serverExternalPackages': nextStandalone(['--webpack'], ['tokenlane'], [COUNT, COUNT]),
+}
+
+function nextStandalone(flags, serverExternalPackages, expected) {
+  const root = folder
+  const config = { output: 'standalone', serverExternalPackages, outputFileTracingRoot: root, turbopack: { root } }
+  return {
+    make: [bin('next'), 'build', ...flags],
+    run: [process.execPath, path.join(folder, 'ask-server.mjs')],
+    expected,
+    out: path.join('.next', 'standalone'),
+    files: { 'next.config.mjs': `export default ${JSON.stringify(config)}\n` },
+  }
 }
 
 const FILES = {
@@ -113,12 +130,28 @@ const FILES = {
     "import { Tokenizer } from 'tokenlane'\nconsole.log(Tokenizer.forModelSync('gpt-4o').count('Hello, world!'))\n",
   'vite.config.mjs':
     "export default { build: { ssr: 'in.mjs', outDir: 'out', emptyOutDir: true }, ssr: { noExternal: true } }\n",
-  'next.config.mjs': 'export default { turbopack: { root: import.meta.dirname } }\n',
-  'app/layout.js': 'export default ({ children }) => <html><body>{children}</body></html>\n',
-  // Runs on the server while the page is built.
-  'app/page.js': `import { Tokenizer } from 'tokenlane'
-console.log(String(Tokenizer.forModelSync('gpt-4o').count('Hello, world!')).padStart(2, '\\n'))
-export default () => <p>page</p>
+  'app/count/route.js': `import { Tokenizer } from 'tokenlane'
+export const dynamic = 'force-dynamic'
+export const GET = () => new Response(Tokenizer.forModelSync('gpt-4o').count('Hello, world!'))
+`,
+  // Starts the server in the working directory, prints its answer and what it prints, and stops it.
+  'ask-server.mjs': `import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+const free = createServer().listen(0, '127.0.0.1')
+await once(free, 'listening')
+const { port } = free.address()
+free.close()
+await once(free, 'close')
+const env = { ...process.env, PORT: port, HOSTNAME: '127.0.0.1' }
+const server = spawn(process.execPath, ['server.js'], { env, stdio: ['ignore', 'inherit', 'inherit'] })
+let answer
+while (answer === undefined && server.exitCode === null) {
+  answer = await fetch(\`http://127.0.0.1:\${port}/count\`).catch(() => undefined)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+}
+console.log(await answer?.text())
+server.kill()
 `,
 }
 
@@ -159,14 +192,15 @@ function outputOf([command, ...args], cwd) {
   return `${stdout}${stderr}`
 }
 
-function attempt({ make, run: program, expected }) {
-  const out = path.join(folder, 'out')
+function attempt({ make, run: program, expected, out: place = 'out', files = {} }) {
+  write(files)
+  const out = path.join(folder, place)
   fs.rmSync(out, { recursive: true, force: true })
   fs.rmSync(path.join(folder, '.next'), { recursive: true, force: true })
   const made = outputOf(make, folder)
-  if (program.length === 0) return expected[0].test(made) ? undefined : made
   const moved = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-moved-'))
-  if (fs.existsSync(out)) fs.cpSync(out, moved, { recursive: true })
+  // Links within the bundle lead to the copy, not back to the original.
+  if (fs.existsSync(out)) fs.cpSync(out, moved, { recursive: true, verbatimSymlinks: true })
   const outputs = [out, moved].map((place) => (fs.existsSync(place) ? outputOf(program, place) : made))
   fs.rmSync(moved, { recursive: true })
   const wrong = outputs.findIndex((output, index) => !expected[index].test(output))
@@ -175,11 +209,16 @@ function attempt({ make, run: program, expected }) {
     : `${['in place', 'moved'][wrong]}: ${outputs[wrong].slice(-1500)}\n${made.slice(-500)}`
 }
 
-install()
-for (const [name, content] of Object.entries(FILES)) {
-  fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
-  fs.writeFileSync(path.join(folder, name), content)
+function write(files) {
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+    fs.writeFileSync(path.join(folder, name), content)
+  }
 }
+
+install()
+fs.rmSync(path.join(folder, 'app'), { recursive: true, force: true })
+write(FILES)
 let failed = false
 for (const [name, bundler] of Object.entries(BUNDLERS)) {
   if (values.only !== undefined && values.only !== name) continue

@@ -84,7 +84,7 @@ pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> na
 }
 
 /// Returns the tokenizer.json without its vocabulary and merges, or nothing for another file.
-#[napi]
+#[napi(catch_unwind)]
 pub fn components(env: Env, handle: &External<Handle>) -> napi::Result<Option<Bytes>> {
     node_api::guarded(env, || Ok(handle.tokenizer.components_json()?.map(Bytes::Plain)))
 }

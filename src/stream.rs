@@ -8,6 +8,7 @@ use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::{DecodeStream, Tokenizer};
 
+use crate::error::Failure;
 use crate::guard::Held;
 use crate::handle::Handle;
 use crate::node_api::{self, JsText};
@@ -28,20 +29,34 @@ pub fn decode_stream(env: Env, handle: &External<Handle>, skip_special_tokens: b
     })
 }
 
-/// Adds ids and returns the text that later ids can no longer change.
+/// Adds ids and returns the text that later ids can no longer change. `skipped` is the number of
+/// ids before them whose text is that of [`stream_text`].
 #[napi(catch_unwind)]
-pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> napi::Result<JsText> {
+pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>, skipped: u32) -> napi::Result<JsText> {
     node_api::guarded(env, || {
         let ids = text::copy_ids("ids", &ids)?;
-        Ok(JsText::try_from(stream.0.borrow_mut().push(&ids)?)?)
+        push(stream, &ids, skipped)
     })
+}
+
+fn push(stream: &Stream, ids: &[u32], skipped: u32) -> Result<JsText, Failure> {
+    let mut stream = stream.0.borrow_mut();
+    stream.skip(skipped as usize);
+    Ok(JsText::try_from(stream.push(ids)?)?)
 }
 
 /// Like [`stream_push`], for one id: saves the caller a typed array per id, with a buffer outside
 /// of the heap of JS that has to be collected.
 #[napi(catch_unwind)]
-pub fn stream_push_id(env: Env, stream: &External<Stream>, id: u32) -> napi::Result<JsText> {
-    node_api::guarded(env, || Ok(JsText::try_from(stream.0.borrow_mut().push(&[id])?)?))
+pub fn stream_push_id(env: Env, stream: &External<Stream>, id: u32, skipped: u32) -> napi::Result<JsText> {
+    node_api::guarded(env, || push(stream, &[id], skipped))
+}
+
+/// Returns the text that an id adds between two characters, whatever ids stand around it, or null
+/// if there is no such text.
+#[napi(catch_unwind)]
+pub fn stream_text(env: Env, stream: &External<Stream>, id: u32) -> napi::Result<Option<JsText>> {
+    node_api::guarded(env, || Ok(stream.0.borrow().fixed_text(id).map(JsText::try_from).transpose()?))
 }
 
 /// Returns the rest of the text and resets the stream.

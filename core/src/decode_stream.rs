@@ -75,6 +75,19 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
         text
     }
 
+    /// The text that an id adds between two characters, where no other id can change it: for
+    /// decoders that join the texts of their tokens, if this one is UTF-8. The caller may use it
+    /// instead of [`Self::push`], and tells [`Self::skip`] how often it did.
+    pub fn fixed_text(&self, id: u32) -> Option<String> {
+        String::from_utf8(self.tokenizer.pipeline.joined_token(id, &self.options)?).ok()
+    }
+
+    /// Counts ids whose text the caller has from [`Self::fixed_text`].
+    pub fn skip(&mut self, ids: usize) {
+        self.count += ids;
+        self.budget.add_ids(ids);
+    }
+
     /// Returns the rest of the text and resets the stream.
     pub fn end(&mut self) -> Result<String, DecodeError> {
         let mut text = Vec::new();

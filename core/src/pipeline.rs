@@ -1,11 +1,12 @@
 //! The stages of a tokenizer with their tables, as a file defines them.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy};
 use crate::bpe::{Spaces, Symbol};
 use crate::decoder::Decoder;
+use crate::decoder::token_table::{MIN_IDS, TokenTable};
 use crate::definition::Definition;
 use crate::error::DecodeError;
 use crate::model::Model;
@@ -44,6 +45,8 @@ pub(crate) struct Pipeline {
     pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
+    /// Built when the first long text is decoded.
+    pub(crate) token_table: OnceLock<Option<TokenTable>>,
     /// The file's truncation and padding.
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
@@ -98,6 +101,7 @@ impl Pipeline {
             model,
             post_processor,
             decoder,
+            token_table: OnceLock::new(),
             truncation,
             padding,
             definition: parts.definition,
@@ -131,6 +135,42 @@ impl Pipeline {
     /// The bytes that an id decodes to.
     pub(crate) fn token_bytes(&self, id: u32) -> Option<&[u8]> {
         self.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.vocab.token(id))
+    }
+
+    /// The bytes of ids. `None` where the decoder has to find them: if it does more than to join
+    /// tokens, for a short text before the table is built, for an unknown id that is an error, and
+    /// for more bytes than `limit`.
+    pub(crate) fn joined_tokens(&self, ids: &[u32], options: &DecodeOptions, limit: usize) -> Option<Vec<u8>> {
+        if !self.decoder.joins_mapped_tokens() {
+            return None;
+        }
+        let table = match self.token_table.get() {
+            Some(table) => table,
+            None if ids.len() < MIN_IDS => return None,
+            None => self.token_table.get_or_init(|| {
+                // Added tokens get no block, because options can leave them out.
+                TokenTable::new(self.vocab.dense_ids(), |id, text| {
+                    let is_added = self.added_tokens.decoded_form(id).is_some();
+                    self.vocab.token(id).filter(|_| !is_added).map(|token| self.decoder.append_mapped(token, text))
+                })
+            }),
+        };
+        table.as_ref()?.join(ids, |id| self.other_token(id, options), limit)
+    }
+
+    /// The text of an id, if the decoder joins such texts. `None` also if the id is an error.
+    pub(crate) fn joined_token(&self, id: u32, options: &DecodeOptions) -> Option<Vec<u8>> {
+        if self.decoder.joins_mapped_tokens() { self.other_token(id, options) } else { None }
+    }
+
+    #[cold]
+    fn other_token(&self, id: u32, options: &DecodeOptions) -> Option<Vec<u8>> {
+        if self.token_form == TokenForm::Ranks {
+            self.token_bytes(id)?;
+        }
+        let mut text = Vec::new();
+        self.decoded_tokens(&[id], options).for_each(|token| self.decoder.append_mapped(token, &mut text));
+        Some(text)
     }
 
     /// A token of the model, spelled as in the vocabulary.

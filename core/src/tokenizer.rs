@@ -4,6 +4,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::bpe::word_cache::{CacheBudget, WordCache};
 use crate::budget::Budget;
+use crate::decoder::from_utf8_lossy;
+use crate::decoder::token_table::TokenTable;
 use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
@@ -161,15 +163,27 @@ impl Tokenizer {
     /// fallback). Ids outside the vocabulary are skipped for a tokenizer.json, as in Hugging Face
     /// tokenizers, and an error for ranks, as in tiktoken.
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
-        self.pipeline.check_ids(ids, 0)?;
-        catch(|| self.pipeline.decoder.text(self.pipeline.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
+        let budget = Budget::of_ids(ids.len());
+        catch(|| match self.pipeline.joined_tokens(ids, options, budget.limit()) {
+            Some(bytes) => Ok(from_utf8_lossy(bytes)),
+            None => {
+                self.pipeline.check_ids(ids, 0)?;
+                self.pipeline.decoder.text(self.pipeline.decoded_tokens(ids, options), budget)
+            }
+        })
     }
 
     /// Decodes ids to bytes: like [`Self::decode`], without replacing invalid UTF-8. (A decoder
     /// that replaces by a regular expression needs text, so it replaces invalid UTF-8 here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
-        self.pipeline.check_ids(ids, 0)?;
-        catch(|| self.pipeline.decoder.bytes(self.pipeline.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
+        let budget = Budget::of_ids(ids.len());
+        catch(|| match self.pipeline.joined_tokens(ids, options, budget.limit()) {
+            Some(bytes) => Ok(bytes),
+            None => {
+                self.pipeline.check_ids(ids, 0)?;
+                self.pipeline.decoder.bytes(self.pipeline.decoded_tokens(ids, options), budget)
+            }
+        })
     }
 
     /// The id of a token, spelled as in the vocabulary.
@@ -216,7 +230,8 @@ impl Tokenizer {
         let vocab = if Arc::strong_count(&self.pipeline.vocab) == 1 { self.pipeline.vocab.memory_bytes() } else { 0 };
         let model = if Arc::strong_count(&self.pipeline.model) == 1 { self.pipeline.model.memory_bytes() } else { 0 };
         let reach = self.reach.get().and_then(Option::as_deref).map_or(0, Reach::memory_bytes);
-        vocab + model + self.pipeline.token_lens.memory_bytes() + reach + self.encoders.memory_bytes()
+        let texts = self.pipeline.token_table.get().and_then(Option::as_ref).map_or(0, TokenTable::memory_bytes);
+        vocab + model + self.pipeline.token_lens.memory_bytes() + texts + reach + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the idle encoders, in bytes.

@@ -2,6 +2,8 @@
 
 // The types of tokenizers, their options and their results.
 
+import type { ChatEntry } from '../../lib/option-types.js'
+
 /**
  * The element type of a tensor. Tokenizers make `'int64'`.
  */
@@ -219,9 +221,9 @@ export interface ApplyChatTemplateOptions<
    */
   chat_template?: string | null | undefined
   /** The tools that the model may call, as JSON Schema. Default: none. */
-  tools?: object[] | null | undefined
+  tools?: readonly object[] | null | undefined
   /** Documents for templates that support them. Default: none. */
-  documents?: object[] | null | undefined
+  documents?: readonly object[] | null | undefined
   /** End with the start of an answer. Default: `false`. */
   add_generation_prompt?: boolean | undefined
   /** Leave the last message open, so that the model continues it. Default: `false`. */
@@ -395,7 +397,7 @@ export class PreTrainedTokenizer {
     TReturnTensor extends boolean = true,
     TReturnDict extends boolean = true,
   >(
-    conversation: readonly Message[],
+    conversation: readonly (Message | ChatEntry)[],
     options?: ApplyChatTemplateOptions<TTokenize, TReturnTensor, TReturnDict>,
   ): ApplyChatTemplateReturn<TTokenize, TReturnTensor, TReturnDict>
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use napi::bindgen_prelude::{ToNapiValue, Unknown};
 use napi::{Env, sys};
 use tokenlane_core::memory::{self, Grow, OutOfMemory};
+use tokenlane_core::to_utf16;
 
 use super::{Room, check, converted, js_error, parts};
 
@@ -186,13 +187,7 @@ impl TryFrom<String> for JsText {
         if text.is_ascii() && !IS_WASM {
             return Ok(Self::Ascii(text));
         }
-        let mut units = Vec::new();
-        // The exact length is counted only for long texts: a UTF-16 unit takes one to three bytes
-        // of UTF-8.
-        const MIN_COUNTED: usize = 1 << 16;
-        units.try_grow(if text.len() < MIN_COUNTED { text.len() } else { text.chars().map(char::len_utf16).sum() })?;
-        units.extend(text.encode_utf16());
-        Ok(Self::Utf16(units))
+        Ok(Self::Utf16(to_utf16(&text)?))
     }
 }
 

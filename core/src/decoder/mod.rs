@@ -3,6 +3,7 @@
 //! - [`steps`]: the components of a decoder; each maps a list of tokens to another list.
 //! - [`sentencepiece`]: the decoder of SentencePiece files.
 //! - [`flow`]: the same steps for tokens that arrive one after the other.
+//! - [`token_table`]: the text of each id, for decoders that only join the texts of their tokens.
 //!
 //! The behaviour is that of Hugging Face tokenizers 0.23; for rank files, that of tiktoken.
 
@@ -11,6 +12,8 @@ mod lossy;
 pub(crate) mod sentencepiece;
 mod step_budget;
 mod steps;
+pub(crate) mod token_table;
+mod utf16;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,6 +25,7 @@ use crate::memory::fallible::{append, push};
 pub(crate) use lossy::from_utf8_lossy;
 use step_budget::StepBudget;
 pub(crate) use steps::{Step, StripEnds};
+pub use utf16::to_utf16;
 
 /// A decoder: a sequence of steps. At the end all tokens are joined.
 #[derive(Debug)]
@@ -37,6 +41,19 @@ impl Decoder {
     /// The decoder of a SentencePiece file.
     pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePieceDecoder>> {
         if let [Step::SentencePiece(decoder)] = &self.steps[..] { Some(decoder) } else { None }
+    }
+
+    /// Whether the bytes of a text are those of its tokens, each mapped separately.
+    pub(crate) fn joins_mapped_tokens(&self) -> bool {
+        matches!(self.steps[..], [] | [Step::Bytes | Step::ByteLevel])
+    }
+
+    /// Appends the text of one token, for such a decoder.
+    pub(crate) fn append_mapped(&self, token: &[u8], bytes: &mut Vec<u8>) {
+        match self.steps[..] {
+            [Step::ByteLevel] => steps::push_byte_level(token, bytes),
+            _ => append(bytes, token),
+        }
     }
 
     /// Decodes tokens to text. Fails if the text is longer than the budget allows, after any of the

@@ -45,13 +45,23 @@ pub(crate) fn components() -> Vec<Value> {
 }
 
 /// Checks that a stream that gets the ids in chunks of these lengths, and then the rest, returns
-/// the same text as decoding all ids at once; and again after its end.
+/// the same text as decoding all ids at once; and again after its end. Then the same with the table
+/// of tokens, which only long texts build.
 pub(crate) fn check(components: &[Value], ids: &[u32], lengths: &[usize]) {
     let decoder = match components {
         [] => Value::Null,
         _ => json!({"type": "Sequence", "decoders": components}),
     };
-    check_stream(&tokenizer(&decoder), DecodeOptions::default(), ids, lengths);
+    let (tokenizer, options) = (tokenizer(&decoder), DecodeOptions::default());
+    check_stream(&tokenizer, options.clone(), ids, lengths);
+    let before = [tokenizer.decode(ids, &options).map(String::into_bytes), tokenizer.decode_bytes(ids, &options)];
+    build_table(&tokenizer);
+    let after = [tokenizer.decode(ids, &options).map(String::into_bytes), tokenizer.decode_bytes(ids, &options)];
+    assert_eq!(before, after);
+}
+
+fn build_table(tokenizer: &Tokenizer) {
+    tokenizer.decode(&[0; 1 << 10], &DecodeOptions::default()).expect("0 is an id");
 }
 
 fn check_stream(tokenizer: &Tokenizer, options: DecodeOptions, ids: &[u32], lengths: &[usize]) {
@@ -68,17 +78,48 @@ fn check_stream(tokenizer: &Tokenizer, options: DecodeOptions, ids: &[u32], leng
         pieces.push_str(&stream.end().expect("the budget suffices"));
         assert_eq!(pieces, whole);
     }
+    // Ids one by one, with texts that the caller keeps where a character has ended.
+    let (mut pieces, mut is_between) = (String::new(), true);
+    for &id in ids {
+        let text = stream.fixed_text(id);
+        match &text {
+            Some(text) if is_between => {
+                pieces.push_str(text);
+                stream.skip(1);
+            }
+            _ => pieces.push_str(&stream.push(&[id]).expect("the budget suffices")),
+        }
+        if text.as_deref() != Some("") {
+            is_between = text.is_some();
+        }
+    }
+    pieces.push_str(&stream.end().expect("the budget suffices"));
+    assert_eq!(pieces, whole);
 }
 
 /// A tokenizer of ranks, with tokens of a single byte or of several that are not valid UTF-8.
 static RANKS: LazyLock<Tokenizer> = LazyLock::new(|| {
     let bytes = (0..=255u8).map(|byte| vec![byte]);
-    let more = [&b"\xE4\xB8"[..], b"\xB8\xAD", b" a", b"\xF0\x9F\x98", b"\x80\xC3", b"\n\n"].map(<[u8]>::to_vec);
+    let more = [
+        &b"\xE4\xB8"[..],
+        b"\xB8\xAD",
+        b" a",
+        b"\xF0\x9F\x98",
+        b"\x80\xC3",
+        b"\n\n",
+        &[b' '; 15],
+        &[b'='; 16],
+        &[0xC3; 33],
+    ]
+    .map(<[u8]>::to_vec);
     let encode = |token: Vec<u8>| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, token);
     let lines = bytes.chain(more).enumerate().map(|(rank, token)| format!("{} {rank}\n", encode(token)));
     let mut definition = encodings::definition("r50k_base").expect("bundled");
     definition.special_tokens = vec![("<|end|>".into(), 300), ("é".into(), 301)];
-    Tokenizer::from_ranks(lines.collect::<String>().as_bytes(), &definition).expect("the ranks are sound")
+    let tokenizer =
+        Tokenizer::from_ranks(lines.collect::<String>().as_bytes(), &definition).expect("the ranks are sound");
+    build_table(&tokenizer);
+    tokenizer
 });
 
 /// Interprets bytes as decoders, ids, and the lengths of the chunks of ids.

@@ -1,0 +1,143 @@
+// Is compiled, never run: conversations and tools of the clients that people use, and interfaces
+// without an index signature, in every call that takes them.
+import type Anthropic from '@anthropic-ai/sdk'
+import { AIMessage, type BaseMessage, HumanMessage, type StoredMessage, ToolMessage } from '@langchain/core/messages'
+import type { ModelMessage, UIMessage } from 'ai'
+import type OpenAI from 'openai'
+import { type ChatEntry, type ChatMessage, type ChatOptions, Tokenizer } from 'tokenlane'
+import { AutoTokenizer } from 'tokenlane/transformers'
+
+// These types are there: a type that is not found accepts everything.
+type Clients = [OpenAI.Chat.ChatCompletionMessageParam, ModelMessage, BaseMessage, Anthropic.MessageParam]
+// @ts-expect-error of OpenAI
+export const ofOpenAi: Clients[0] = 1
+// @ts-expect-error of the Vercel AI SDK
+export const ofVercel: Clients[1] = 1
+// @ts-expect-error of LangChain
+export const ofLangChain: Clients[2] = 1
+// @ts-expect-error of Anthropic
+export const ofAnthropic: Clients[3] = 1
+
+const tokenizer: Tokenizer = await Tokenizer.fromEncoding('o200k_base')
+const auto = await AutoTokenizer.from_pretrained('org/name')
+
+/** Every call that takes a conversation. */
+function calls(messages: readonly ChatEntry[], options: ChatOptions = {}): number {
+  const text: string = tokenizer.applyChatTemplate(messages, { ...options, tokenize: false })
+  return text.length + tokenizer.countChat(messages, options) + tokenizer.applyChatTemplate(messages).length
+}
+
+export function openai(
+  messages: OpenAI.Chat.ChatCompletionMessageParam[],
+  tools: OpenAI.Chat.ChatCompletionTool[],
+  answer: OpenAI.Chat.ChatCompletionMessage,
+  items: OpenAI.Responses.ResponseInput,
+  responseTools: readonly OpenAI.Responses.Tool[],
+) {
+  auto.apply_chat_template(messages, { tools, tokenize: false })
+  auto.apply_chat_template([...messages, answer])
+  tokenizer.countChat([...messages, answer], { tools, undocumented: 'estimate' })
+  const typed = items.filter((item) => 'role' in item)
+  return calls(messages, { tools }) + calls([answer]) + calls(typed, { tools: responseTools })
+}
+
+export function frozen(
+  messages: readonly Readonly<OpenAI.Chat.ChatCompletionMessageParam>[],
+  request: Readonly<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>,
+) {
+  auto.apply_chat_template(messages)
+  return calls(messages) + calls(request.messages, { tools: request.tools ?? null })
+}
+
+export function vercel(messages: ModelMessage[], shown: UIMessage[]) {
+  auto.apply_chat_template(messages)
+  auto.apply_chat_template(shown)
+  return calls(messages) + calls(shown)
+}
+
+export function langchain(messages: BaseMessage[], stored: StoredMessage[]) {
+  auto.apply_chat_template(messages)
+  auto.apply_chat_template(stored)
+  const made = [new HumanMessage('hi'), new AIMessage('ho'), new ToolMessage({ content: '1', tool_call_id: 'a' })]
+  return calls(messages) + calls(stored) + calls(made)
+}
+
+export function anthropic(messages: Anthropic.MessageParam[], tools: Anthropic.Tool[], answer: Anthropic.Message) {
+  auto.apply_chat_template(messages, { tools })
+  const { role, content } = answer
+  return calls(messages, { tools }) + calls([...messages, { role, content }, answer])
+}
+
+// As @huggingface/tasks writes them, with and without an index signature, and types of a project.
+interface HubMessage {
+  content?: { type: string; text?: string; [property: string]: unknown }[] | string
+  role: string
+  tool_calls?: { id: string }[]
+  [property: string]: unknown
+}
+interface OwnMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: string
+  readonly sentAt?: Date
+}
+interface OwnTool {
+  readonly name: string
+}
+interface OwnVariables {
+  enable_thinking: boolean
+}
+class Said {
+  readonly content: readonly { text: string }[] = []
+  constructor(readonly role: string) {}
+}
+
+export function own(hub: HubMessage[], mine: OwnMessage[], tools: OwnTool[], variables: OwnVariables) {
+  auto.apply_chat_template(hub, { tools })
+  auto.apply_chat_template(mine)
+  auto.apply_chat_template([new Said('user')] as const)
+  const fixed = [{ role: 'user', content: [{ type: 'text', text: 'hi' }], name: 'ann', refusal: null }] as const
+  auto.apply_chat_template(fixed)
+  const options = { tools, documents: tools, variables }
+  return calls(hub) + calls(mine, options) + calls(fixed) + calls([new Said('user')])
+}
+
+// Types of this package go where those of clients go, and their fields stay readable.
+export function roundTrip(message: ChatMessage): unknown {
+  auto.apply_chat_template([message])
+  return [message.role.length, message.tool_calls, calls([message])]
+}
+
+export function refused(text: string, entry: OwnTool) {
+  // @ts-expect-error a conversation is a list
+  calls({ role: 'user', content: 'x' })
+  // @ts-expect-error a text is no conversation
+  calls(text)
+  // @ts-expect-error a text is no message
+  calls([text])
+  // @ts-expect-error a number is no message
+  calls([1])
+  // @ts-expect-error neither role nor type
+  calls([entry])
+  // @ts-expect-error a role is a text
+  calls([{ role: 1, content: 'x' }])
+  // @ts-expect-error a content is no number
+  calls([{ role: 'user', content: 1 }])
+  // @ts-expect-error tools are a list
+  calls([], { tools: entry })
+  // @ts-expect-error a tool is an object
+  calls([], { tools: [text] })
+  // @ts-expect-error documents are objects
+  calls([], { documents: [1] })
+  // @ts-expect-error variables have names
+  calls([], { variables: text })
+  // @ts-expect-error a text is no conversation
+  auto.apply_chat_template(text)
+  // @ts-expect-error a text is no message
+  auto.apply_chat_template([text])
+  // @ts-expect-error neither role nor type
+  auto.apply_chat_template([entry])
+  // @ts-expect-error a content is no number
+  auto.apply_chat_template([{ role: 'user', content: 1 }])
+  // @ts-expect-error a tool is an object
+  auto.apply_chat_template([], { tools: [text] })
+}

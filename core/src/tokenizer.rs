@@ -14,7 +14,6 @@ use crate::object_pool::ObjectPool;
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 use crate::padding::Padding;
 use crate::pipeline::Pipeline;
-use crate::reach::Reach;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
 use crate::truncation::Truncation;
@@ -40,15 +39,13 @@ use crate::truncation::Truncation;
 pub struct Tokenizer {
     pub(crate) pipeline: Pipeline,
     encoders: Encoders,
-    /// The result of [`Self::most_bytes_per_token`], computed on first use.
+    /// The result of [`Self::max_bytes_per_token`], computed on first use.
     pub(crate) token_reach: OnceLock<Option<usize>>,
-    /// The result of [`Self::reach`].
-    pub(crate) reach: OnceLock<Option<Box<Reach>>>,
 }
 
 impl Tokenizer {
     pub(crate) fn new(pipeline: Pipeline) -> Self {
-        Self { pipeline, encoders: Encoders::default(), token_reach: OnceLock::new(), reach: OnceLock::new() }
+        Self { pipeline, encoders: Encoders::default(), token_reach: OnceLock::new() }
     }
 
     /// Loads a tokenizer from the bytes of a file. The format is recognized by its content.
@@ -209,8 +206,7 @@ impl Tokenizer {
     pub fn memory_bytes(&self) -> usize {
         let vocab = if Arc::strong_count(&self.pipeline.vocab) == 1 { self.pipeline.vocab.memory_bytes() } else { 0 };
         let model = if Arc::strong_count(&self.pipeline.model) == 1 { self.pipeline.model.memory_bytes() } else { 0 };
-        let reach = self.reach.get().and_then(Option::as_deref).map_or(0, Reach::memory_bytes);
-        vocab + model + self.pipeline.token_lens.memory_bytes() + reach + self.encoders.memory_bytes()
+        vocab + model + self.pipeline.token_lens.memory_bytes() + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the idle encoders, in bytes.
@@ -272,12 +268,6 @@ impl Tokenizer {
     /// The padding of the file.
     pub fn padding(&self) -> Option<&Padding> {
         self.pipeline.padding.as_ref()
-    }
-
-    /// The bounds of the tokens' lengths, computed on first use. `None` if tokens do not spell the
-    /// text that they cover.
-    pub(crate) fn reach(&self) -> Option<&Reach> {
-        self.reach.get_or_init(|| Reach::new(&self.pipeline).map(Box::new)).as_deref()
     }
 
     /// The words that word caches contain from the start.

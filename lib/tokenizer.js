@@ -90,8 +90,8 @@ function shortIds(handle, text, flags) {
 // The addon writes results of two numbers to this buffer.
 const two = new Uint32Array(2)
 
-// A call that needs only the start of a string gets this many UTF-16 units of a much longer one: the
-// section of core/src/split/section.rs.
+// A call that needs only the start of a string gets this many UTF-16 units of a much longer one:
+// the section of core/src/split/section.rs.
 const MIN_START_UNITS = 4100
 const START_UNITS_PER_ID = 32
 /** The addon's answer if it needs more of the text. */
@@ -331,7 +331,8 @@ class Tokenizer {
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     const extra = extraOptions(flags, options)
     const start = startOf(text, maxTokens)
-    let reason = start === text ? DEPENDS_ON_MORE : native.truncate(this.#handle, start, maxTokens, flags | PART, extra, two)
+    let reason =
+      start === text ? DEPENDS_ON_MORE : native.truncate(this.#handle, start, maxTokens, flags | PART, extra, two)
     if (reason === DEPENDS_ON_MORE) reason = native.truncate(this.#handle, text, maxTokens, flags, extra, two)
     if (reason !== null) throw limitTooSmall(`the special tokens around a text are more than ${maxTokens}`)
     const length = two[0]

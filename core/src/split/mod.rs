@@ -15,8 +15,8 @@
 //!
 //! The tokens are those of a section ([`section::section_bytes`]); the next section starts with the
 //! first piece that the section does not contain. A section with fewer tokens than a piece is
-//! replaced by a longer one. Where sections start depends only on the text before, never on how the text arrives,
-//! so a stream yields the pieces of the whole text.
+//! replaced by a longer one. Where sections start depends only on the text before, never on how the
+//! text arrives, so a stream yields the pieces of the whole text.
 
 pub(crate) mod lines;
 mod section;
@@ -134,8 +134,9 @@ pub enum Start {
     DependsOnMore,
 }
 
-/// A text with at most this many bytes per token of the limit is encoded as a whole first.
-const LIKELY_BYTES_PER_TOKEN: usize = 4;
+/// A text with at most this many units per token of the limit is encoded as a whole first. It has
+/// one section, so the result is the same.
+const LIKELY_UNITS_PER_TOKEN: usize = 4;
 
 impl Tokenizer {
     /// The first piece of a text, as [`Self::split`] finds it with [`Boundary::Token`]; an empty
@@ -152,7 +153,7 @@ impl Tokenizer {
         let Some(room) = self.room_for_text(&plan, limit)? else { return Ok(Start::SpecialTokens) };
         self.with_encoder(|encoder| {
             // If the text is probably within the limit, the fastest way to know is to count it.
-            if is_end && text.weight() / LIKELY_BYTES_PER_TOKEN <= limit {
+            if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= limit {
                 let tokens = encoder.count(&self.pipeline, &text.into(), &plan, limit)?;
                 if tokens <= limit {
                     return Ok(Start::Found { length: text.weight(), tokens });
@@ -176,7 +177,7 @@ impl Tokenizer {
         let plan = self.count_plan(options)?;
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
         let result: Result<_, EncodeError> = self.with_encoder(|encoder| {
-            if is_end && text.weight() / LIKELY_BYTES_PER_TOKEN <= capacity {
+            if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= capacity {
                 out.ids.clear();
                 encoder.encode_first(&self.pipeline, &text.into(), &plan, capacity, &mut out)?;
                 if out.ids.len() <= capacity {
@@ -462,12 +463,7 @@ impl<'a> Splitter<'a> {
 
     /// The last sentence or line within a piece that fits, if these are the boundary; else the
     /// piece. After one that does not fit, the last one in its first half is tried.
-    fn at_boundary(
-        &mut self,
-        start: usize,
-        found: &Found,
-        boundary: Boundary,
-    ) -> Result<(usize, usize), EncodeError> {
+    fn at_boundary(&mut self, start: usize, found: &Found, boundary: Boundary) -> Result<(usize, usize), EncodeError> {
         if boundary != Boundary::Token && !(self.section.is_last && found.end == self.section.end) {
             let ends = boundaries(&self.text[start..self.section.end], boundary, found.end - start);
             let mut max = found.end - start;

@@ -4,11 +4,12 @@
 use std::ops::Range;
 
 use crate::encoding::Encoding;
+use crate::memory::fallible::push;
 
 /// A section has this many bytes, and some for each token that a piece may have; see
 /// [`section_bytes`].
 const MIN_BYTES: usize = if cfg!(test) { 48 } else { 4096 };
-const BYTES_PER_TOKEN: usize = if cfg!(test) { 2 } else { 32 };
+const BYTES_PER_TOKEN: usize = if cfg!(test) { 12 } else { 32 };
 
 /// A section that does not have the tokens of one piece is replaced by one of this many times as
 /// many bytes.
@@ -84,7 +85,7 @@ impl Section {
             Some(last) if last.end == place.end => *last = place,
             Some(last) if last.end > place.end => {}
             None if place.end == self.start => {}
-            _ => self.places.push(place),
+            _ => push(&mut self.places, place),
         }
     }
 

@@ -47,7 +47,16 @@ class Subject {
     this.bytes = Buffer.from(text)
     this.length = this.bytes.length
     this.part = (start, end) => this.bytes.toString('utf8', start, end)
-    this.count = (start, end) => without(UNKNOWN, () => tokenizer.count(this.part(start, end), bare))
+    const counts = new Map()
+    this.count = (start, end) => {
+      const key = `${start} ${end}`
+      if (!counts.has(key))
+        counts.set(
+          key,
+          without(UNKNOWN, () => tokenizer.count(this.part(start, end), bare)),
+        )
+      return counts.get(key)
+    }
     this.offsets = (start, end) => plain.encode(this.part(start, end), { ...bare, offsets: 'byte' }).offsets
     this.special = tokenizer.count('', counting)
     const [all, one] = [tokenizer.count('a', counting), tokenizer.count('a', bare)]
@@ -114,7 +123,7 @@ function nextEnd(subject, { places, end: sectionEnd, before }, start, cap, { roo
   const fits = (end) => (subject.count(start, end) ?? Infinity) <= room
   const after = places.filter((place) => place.end > start)
   const last = (own, end) => after.findLast((place) => place.tokens <= before(start) + own && place.end <= end)
-  const character = start + Buffer.byteLength(String.fromCodePoint(subject.part(start).codePointAt(0)))
+  const character = start + Buffer.byteLength(String.fromCodePoint(subject.part(start, start + 4).codePointAt(0)))
   const tokenEnd = after[0]?.end ?? sectionEnd
   const tried = []
   for (let place = last(room, start + cap); place !== undefined; ) {

@@ -186,32 +186,32 @@ export class Tokenizer {
    */
   isWithin(text: Text, limit: number, options?: CountOptions): boolean
   /**
-   * Writes the ids of a text to the start of an array that you have, and creates no object but the
-   * result. The ids are those that {@link encode} returns without truncation and padding, as many
-   * as fit without cutting a character in two (nor, in a SentencePiece model, a user-defined symbol
-   * or characters that are replaced together); special tokens after a text are only written
-   * together with its last id. (The rest of the text, encoded alone from `read` on, can have other
-   * ids, because a word may be cut there.)
+   * Writes the ids of the start of a text to an array that you have, and creates no object but the
+   * result. The start is the one that {@link truncate} returns for as many ids as the array has,
+   * and its ids are those of that start encoded alone, without truncation and padding. `read` is
+   * its length: all of the text exactly if all ids fit. So a loop that goes on at `read` encodes
+   * all of a text, in parts. If not even the first character or the special tokens fit, nothing is
+   * written and `read` is 0. The ids of an empty text are special tokens: all or none are written.
    *
-   * If the text is not empty, `read` is its length exactly when all ids were written. The ids of an
-   * empty text are special tokens: all of them are written, or none if they do not fit.
-   *
-   * Throws as {@link encode}, and a `TypeError` for an array that is detached, resizable or shared.
+   * Throws as {@link encode}, for the part that is read, and a `TypeError` for an array that is
+   * detached, resizable or shared.
    */
   encodeInto(text: Text, ids: Uint32Array, options?: CountOptions): EncodedInto
   /**
-   * The longest prefix of a text that has at most `maxTokens` ids when it is encoded alone, special
-   * tokens included, and that ends between two characters. A longer prefix can have fewer ids,
-   * because its end merges or composes differently; that is taken into account. Where the
-   * vocabulary has tokens of more than 4,096 bytes, a normalizer changes more than 64 characters in
-   * a row at the limit, a Unigram model reads a word of more than 128 bytes there, a special token
-   * that is ordinary text here contains another added token, FixedLength or UnicodeScripts is
-   * combined with other pre-tokenizers, byte fallback is combined with a prefix or suffix, the
-   * model drops characters that it does not know, an added token includes more white space than the
-   * limit has ids, or the file is a chain of dozens of components, the result can be shorter than
-   * the longest. For bytes: a view of their start.
+   * The start of a text that has at most `maxTokens` ids when it is encoded alone, special tokens
+   * included. It ends where a token of the text ends, between two characters: at the last such
+   * place within the limit that fits, of those that are tried. They are, from the limit backwards:
+   * the last one; if that start has `k` ids too many when it is encoded alone, the one `k` tokens
+   * before (or half of the tokens, if that is more); then each time half of the tokens. If even the
+   * first token does not fit, its bytes are halved in the same way, down to one character; if that
+   * does not fit either, the result is empty. For bytes: a view of their start.
    *
-   * Throws a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
+   * The tokens of a long text are those of its first section: 4,096 bytes of UTF-8 and 32 bytes
+   * more for each id of `maxTokens`, four times as many as long as they have no more tokens than
+   * fit. No start ends in the last 1,024 bytes of a section, unless the text ends there.
+   *
+   * Throws the errors of {@link count} for the part that is read, and a `RangeError`
+   * (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
    */
   truncate(text: string, maxTokens: number, options?: CountOptions): string
   /** As above, of UTF-8. */
@@ -225,10 +225,11 @@ export class Tokenizer {
    * for (const { text, start, end, count } of tokenizer.split(document, options)) …
    * ```
    *
-   * Pieces are as long as fits, as with {@link truncate}. If counting a piece is expensive, because
-   * the file has a chain of dozens of components or because its normalizer or added tokens force
-   * most prefixes to be encoded again, pieces of few ids can be shorter than the longest that fit.
-   * This keeps the call linear.
+   * A piece ends as {@link truncate} ends a text: where a token of the text ends, at the last place
+   * tried that fits when the piece is encoded alone. The next section of a long text starts with
+   * the first piece that the section before does not contain. After a piece that is shorter than
+   * half of the first part that was tried, the next part tried is at most twice as long as that
+   * piece, until the limit is reached again; so the call is linear.
    *
    * Throws the errors of {@link count}, and a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if a
    * single character has more ids. Blocks this thread; {@link splitAsync} does not.
@@ -245,8 +246,8 @@ export class Tokenizer {
   splitAsync(text: string, options: SplitAsyncOptions | BlockSplitAsyncOptions): Promise<Piece[]>
   /**
    * {@link split} for text that arrives in parts of any size:
-   * `texts.pipeThrough(tokenizer.splitStream(options))`. The pieces are those of `split`, except
-   * where it makes shorter ones to stay linear: from there on, pieces can end elsewhere.
+   * `texts.pipeThrough(tokenizer.splitStream(options))`. The pieces are those of `split`. They come
+   * when the section that contains them has arrived.
    */
   splitStream(options: SplitOptions | BlockSplitOptions): TransformStream<string, Piece>
   /** The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}. */

@@ -132,7 +132,7 @@ test('stats reports memory and hits of the word caches', () => {
   assert.deepEqual([cacheHits, cacheMisses], [27, 3])
 })
 
-test('encodeInto reads all of a text exactly when it writes all of its ids', () => {
+test('encodeInto writes the ids of the part that it read', () => {
   // A suffix that is encoded as bytes belongs to no character of the text, accents are removed, and
   // special tokens surround the text.
   const bytes = Object.fromEntries(
@@ -181,8 +181,9 @@ test('encodeInto reads all of a text exactly when it writes all of its ids', () 
         const ids = new Uint32Array(room)
         const { read, written } = subject.encodeInto(text, ids, options)
         const what = `tokenizer ${index}, ${JSON.stringify(text)}, room ${room}: ${read} read, ${written} written`
-        assert.equal(read === text.length, written === all.length, what)
-        assert.deepEqual(Array.from(ids.subarray(0, written)), all.slice(0, written), what)
+        assert.equal(read === text.length, all.length <= room, what)
+        const expected = read > 0 ? subject.encode(text.slice(0, read), options).ids : []
+        assert.deepEqual(Array.from(ids.subarray(0, written)), Array.from(expected), what)
       }
     }
     const special = Array.from(subject.encode('').ids)

@@ -185,7 +185,7 @@ export interface SplitOptions extends CountOptions {
    */
   overlap?: number | undefined
   /**
-   * Where pieces end: `'token'`: as late as possible; `'sentence'`: after the last sentence that
+   * Where pieces end: `'token'`: where a token ends; `'sentence'`: after the last sentence that
    * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too), but not after an
    * initial, as in `J. R. R. Tolkien`; `'line'`: after the last line that fits. A sentence or line
    * that is longer than a piece is split as with `'token'`. Default: `'token'`.

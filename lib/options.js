@@ -22,6 +22,8 @@ const NO_TRUNCATION = BITS.noTruncation
 const NO_PADDING = BITS.noPadding
 const OVERFLOW = BITS.overflow
 const WORDS = BITS.words
+/** The text of a call is only the start of one. */
+const PART = BITS.part
 /** The names of the columns, by their indices in the addon. */
 const COLUMN_NAMES = native.columnNames()
 const COLUMN_BITS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) => [name, BITS.firstColumn << index]))
@@ -326,6 +328,7 @@ module.exports = {
   COLUMN_NAMES,
   KNOWN,
   ONE_TEXT,
+  PART,
   MANY_TEXTS,
   checkKnown,
   encodeFlags,

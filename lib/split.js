@@ -10,11 +10,11 @@ const STOPPED_AT_SPECIAL_TOKENS = 1
 const STOPPED_AT_CHARACTER = 2
 
 /**
- * A stream is split when this many UTF-16 units are buffered, or UNITS_PER_TOKEN for each id of a
- * piece if that is more.
+ * A stream is split when this many UTF-16 units are buffered, and more for each id of a piece: the
+ * sections of core/src/split/section.rs, if each unit has three bytes.
  */
-const MIN_BUFFERED = 256
-const UNITS_PER_TOKEN = 4
+const MIN_BUFFERED = 1366
+const UNITS_PER_ID = 11
 
 /** The request for a complete text. */
 const whole = (limits) => ({ ...limits, start: 0, covered: 0, isEnd: true })
@@ -103,7 +103,7 @@ class Splitter {
   }
 
   #minThreshold() {
-    return Math.max(MIN_BUFFERED, UNITS_PER_TOKEN * this.#limits.maxTokens)
+    return MIN_BUFFERED + UNITS_PER_ID * this.#limits.maxTokens
   }
 }
 

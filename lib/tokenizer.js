@@ -8,7 +8,6 @@ const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
-const { charactersUpTo } = require('./prefix.js')
 const { isArray, isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
@@ -16,6 +15,7 @@ const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
 const {
   KNOWN,
   ONE_TEXT,
+  PART,
   MANY_TEXTS,
   encodeFlags,
   extraOptions,
@@ -91,8 +91,12 @@ function shortIds(handle, text, flags) {
 // The addon writes results of two numbers to this buffer.
 const two = new Uint32Array(2)
 
-// Longer strings are shortened before a call of the addon if the rest cannot affect the result.
-const MIN_SHORTENED = 4096
+// A call that needs only the start of a string gets this many UTF-16 units of a much longer one:
+// the section of core/src/split/section.rs.
+const MIN_START_UNITS = 4100
+const START_UNITS_PER_ID = 32
+/** The addon's answer if it needs more of the text. */
+const DEPENDS_ON_MORE = 2
 
 // Makes the constructor private: only the loaders below create tokenizers.
 const LOADER = Symbol('loader')
@@ -335,7 +339,10 @@ class Tokenizer {
     if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
-    native.encodeInto(this.#handle, text, ids, flags, extraOptions(flags, options), two)
+    const extra = extraOptions(flags, options)
+    const start = startOf(text, ids?.length)
+    if (start === text || !native.encodeInto(this.#handle, start, ids, flags | PART, extra, two))
+      native.encodeInto(this.#handle, text, ids, flags, extra, two)
     return { read: two[0], written: two[1] }
   }
 
@@ -345,7 +352,13 @@ class Tokenizer {
     checkInput(text)
     checkCount('maxTokens', maxTokens)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
-    const [length] = this.#longestPrefix(text, maxTokens, flags, extraOptions(flags, options))
+    const extra = extraOptions(flags, options)
+    const start = startOf(text, maxTokens)
+    let reason =
+      start === text ? DEPENDS_ON_MORE : native.truncate(this.#handle, start, maxTokens, flags | PART, extra, two)
+    if (reason === DEPENDS_ON_MORE) reason = native.truncate(this.#handle, text, maxTokens, flags, extra, two)
+    if (reason !== null) throw limitTooSmall(`the special tokens around a text are more than ${maxTokens}`)
+    const length = two[0]
     return isUint8Array(text) ? text.subarray(0, length) : text.slice(0, length)
   }
 
@@ -382,19 +395,6 @@ class Tokenizer {
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
     return new later.split.Splitter(limits, split).toTransformStream()
-  }
-
-  /** The length of a text's longest prefix within a limit, and the number of its ids. */
-  #longestPrefix(text, limit, flags, extra) {
-    let start = text
-    if (typeof text === 'string' && text.length > MIN_SHORTENED) {
-      const maxUnits = native.mostUnits(this.#handle, limit) ?? Infinity
-      start = text.slice(0, charactersUpTo(text, maxUnits))
-    }
-    if (!native.longestPrefix(this.#handle, start, limit, flags, extra, two)) {
-      throw limitTooSmall(`the special tokens around a text are more than ${limit}`)
-    }
-    return two
   }
 
   async countBatch(texts, options) {
@@ -524,6 +524,15 @@ class Tokenizer {
 function checkSplit(text) {
   checkInput(text)
   if (typeof text !== 'string') throw wrongType('text', 'a string', text)
+}
+
+/**
+ * The start of a long string that is almost always enough for a number of ids, so that the rest is
+ * not copied.
+ */
+function startOf(text, ids) {
+  const units = MIN_START_UNITS + START_UNITS_PER_ID * ids
+  return typeof text === 'string' && text.length > 2 * units ? text.slice(0, units) : text
 }
 
 function encodings() {

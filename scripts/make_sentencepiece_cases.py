@@ -22,7 +22,7 @@ import sentencepiece as spm
 from sentencepiece import sentencepiece_model_pb2 as pb
 
 sys.path.append(str(pathlib.Path(__file__).parent / "sentencepiece"))
-from positions import cuts, offsets, prefix_length  # noqa: E402
+from positions import offsets  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).parent.parent / "core" / "testdata" / "sentencepiece"
 
@@ -97,7 +97,6 @@ def main():
             model = train(name, options, folder)
             (FOLDER / f"{name}.model").write_bytes(model)
             reference = spm.SentencePieceProcessor(model_proto=model)
-            prefix = prefix_length(model)
             count = reference.get_piece_size()
             pieces = [reference.id_to_piece(id).replace("▁", " ") for id in range(count)]
             texts = ["", " ", "▁", *NOISE, *LINES]
@@ -106,7 +105,7 @@ def main():
             rows = [[draw.randrange(count) for _ in range(draw.randrange(1, 9))] for _ in range(80)]
             encoded = [
                 [text, reference.encode(text), reference.encode(text, out_type=str),
-                 offsets(text, reference.encode(text, return_type="proto").pieces)["byte"], list(cuts(reference, prefix, text).items())]
+                 offsets(text, reference.encode(text, return_type="proto").pieces)["byte"]]
                 for text in texts
             ]
             decoded = [[ids, reference.decode(ids)] for ids in [*(case[1] for case in encoded), *rows]]

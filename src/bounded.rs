@@ -5,6 +5,7 @@
 use napi::Env;
 use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
+use tokenlane_core::split::Start;
 use tokenlane_core::{Columns, EncodeOptions};
 
 use crate::error::Failure;
@@ -46,8 +47,9 @@ fn is_surely_beyond(
     }
 }
 
-/// Writes as many ids of a text to `target` as fit. `result` gets the length of the text that these
-/// ids cover, in UTF-16 units (in bytes if the text is a Uint8Array), and the number of ids.
+/// Writes the ids of the longest start of a text that fits to `target`. `result` gets the length of
+/// that start, in UTF-16 units (in bytes if the text is a Uint8Array), and the number of ids.
+/// Returns false if more of the text is needed.
 #[napi(catch_unwind)]
 pub fn encode_into(
     env: Env,
@@ -57,25 +59,26 @@ pub fn encode_into(
     flags: u32,
     extra: Option<Extra>,
     result: Unknown<'_>,
-) -> napi::Result<()> {
+) -> napi::Result<bool> {
     node_api::guarded(env, || {
-        let options = options::encode_options(flags, extra, Columns::NONE);
-        let room = text::room("ids", &target)?;
+        let (is_end, options) = (!options::is_part(flags), options::encode_options(flags, extra, Columns::NONE));
+        let capacity = text::room("ids", &target)?;
         with_ids(|ids| {
-            let made = text::with_text("text", &value, |text| {
-                Ok(handle.tokenizer.encode_first(text, room, &options, ids)?)
+            let found = text::with_text("text", &value, |text| {
+                Ok(handle.tokenizer.encode_first(text, capacity, &options, is_end, ids)?)
             })?;
+            let Some(found) = found else { return Ok(false) };
             node_api::fill_words(&target, ids);
-            node_api::fill_words(&result, &[made.read as u32, made.written as u32]);
-            Ok(())
+            Ok(node_api::fill_words(&result, &[found.read as u32, found.written as u32]))
         })
     })
 }
 
-/// Finds the longest prefix of a text that has at most `limit` ids. `result` gets its length and
-/// its number of ids. Returns false if the special tokens alone exceed the limit.
+/// Finds the start of a text that has at most `limit` ids; `result` gets its length and its number
+/// of ids. Returns null, or why there is none: 1 if the special tokens alone exceed the limit, 2 if
+/// more of the text is needed.
 #[napi(catch_unwind)]
-pub fn longest_prefix(
+pub fn truncate(
     env: Env,
     handle: &External<Handle>,
     value: Unknown<'_>,
@@ -83,20 +86,19 @@ pub fn longest_prefix(
     flags: u32,
     extra: Option<Extra>,
     result: Unknown<'_>,
-) -> napi::Result<bool> {
+) -> napi::Result<Option<u32>> {
     node_api::guarded(env, || {
-        let options = options::encode_options(flags, extra, Columns::NONE);
-        let prefix = text::with_text("text", &value, |text| {
-            Ok(handle.tokenizer.longest_prefix(text, limit as usize, &options)?)
+        let (is_end, options) = (!options::is_part(flags), options::encode_options(flags, extra, Columns::NONE));
+        let found = text::with_text("text", &value, |text| {
+            Ok(handle.tokenizer.truncate(text, limit as usize, &options, is_end)?)
         })?;
-        let numbers = prefix.map(|prefix| [prefix.length as u32, prefix.tokens as u32]);
-        Ok(numbers.is_some_and(|numbers| node_api::fill_words(&result, &numbers)))
+        Ok(match found {
+            Start::SpecialTokens => Some(1),
+            Start::DependsOnMore => Some(2),
+            Start::Found { length, tokens } => {
+                node_api::fill_words(&result, &[length as u32, tokens as u32]);
+                None
+            }
+        })
     })
-}
-
-/// Maximum number of UTF-16 units or bytes of text that `ids` ids can stand for; null if there is
-/// no bound.
-#[napi(catch_unwind)]
-pub fn most_units(env: Env, handle: &External<Handle>, ids: u32) -> napi::Result<Option<f64>> {
-    node_api::guarded(env, || Ok(handle.tokenizer.most_bytes(ids as usize).map(|bytes| bytes as f64)))
 }

@@ -40,6 +40,7 @@ pub const BITS: FlagBits = FlagBits {
     overflow: 1 << 8,
     words: 1 << 9,
     first_column: 1 << 10,
+    part: 1 << 31,
 };
 
 /// The bits of the flags of a call.
@@ -75,6 +76,8 @@ pub struct FlagBits {
     pub words: u32,
     /// The second of the columns of a batch (the first are the offsets). The others follow.
     pub first_column: u32,
+    /// The text is only the start of one.
+    pub part: u32,
 }
 
 /// Options that the flags cannot express.
@@ -181,6 +184,11 @@ pub fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
 /// Whether the texts are arrays of words.
 pub fn has_words(flags: u32) -> bool {
     flags & BITS.words != 0
+}
+
+/// Whether the text is only the start of one.
+pub fn is_part(flags: u32) -> bool {
+    flags & BITS.part != 0
 }
 
 /// The options of a batch. If rows are padded, the attention mask is always included, because

@@ -29,9 +29,11 @@ for (const name of goldenNames) {
       assert.equal(tokenizer.isWithin(text, room, options), ids.length <= room, context)
       const into = new Uint32Array(room)
       const { read, written } = tokenizer.encodeInto(text, into, options)
-      assert.deepEqual(into.subarray(0, written), ids.subarray(0, written), context)
-      assert.equal(written === ids.length, ids.length <= room, context)
-      if (text !== '') assert.equal(read === text.length, written === ids.length, context)
+      if (read > 0) {
+        const alone = tokenizer.encode(text.slice(0, read), { ...options, truncation: false, padding: false }).ids
+        assert.deepEqual(into.subarray(0, written), alone, context)
+      } else if (text !== '') assert.equal(written, 0, context)
+      if (text !== '') assert.equal(read === text.length, ids.length <= room, context)
       assert.ok(isEdge(text, read), context)
       try {
         const start = tokenizer.truncate(text, room, options)

@@ -50,7 +50,6 @@ const WORK_PER_DECODED: u64 = 2;
 /// them: a chain by its first words.
 pub(crate) const ALL_NORMALIZERS: &str = "the chain of normalizers";
 pub(crate) const ALL_PRETOKENIZERS: &str = "the chain of pre-tokenizers";
-pub(crate) const SPLIT: &str = "split";
 pub(crate) const ALL_DECODERS: &str = "the chain of decoders";
 
 static MAX_EXPANSION: AtomicUsize = AtomicUsize::new(DEFAULT_MAX_EXPANSION);
@@ -231,12 +230,6 @@ impl Budget {
         }
         let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);
         Err(OutputLimit { component, reached: size(self.worked), limit: size(limit) })
-    }
-
-    /// Steps of work, of patterns and of components, that were charged.
-    pub(crate) fn worked(&self) -> u64 {
-        let steps = MIN_STEPS.saturating_add(STEPS_PER_BYTE.saturating_mul(self.input as u64));
-        self.worked + steps.saturating_sub(self.steps)
     }
 
     /// Charges `bytes` of output.

@@ -79,7 +79,7 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     /// decoders that join the texts of their tokens, if this one is UTF-8. The caller may use it
     /// instead of [`Self::push`], and tells [`Self::skip`] how often it did.
     pub fn fixed_text(&self, id: u32) -> Option<String> {
-        String::from_utf8(self.tokenizer.pipeline.joined_token(id, &self.options)?).ok()
+        String::from_utf8(self.tokenizer.pipeline.joined_token(id, self.options)?).ok()
     }
 
     /// Counts ids whose text the caller has from [`Self::fixed_text`].

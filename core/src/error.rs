@@ -461,7 +461,6 @@ impl DecodeError {
 /// What a component does with its input, and the unit of the sizes in [`EncodeError::OutputLimit`].
 fn verb_and_unit(component: &str) -> (&'static str, &'static str) {
     match component {
-        "split" => ("takes", "steps for"),
         chain if chain.starts_with("the chain of") => ("takes", "steps for"),
         "truncation" => ("makes", "tokens of"),
         _ => ("makes", "bytes of"),

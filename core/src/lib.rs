@@ -40,7 +40,6 @@ mod aligned;
 pub mod batch;
 #[doc(hidden)]
 pub mod bench_support;
-mod bounded;
 pub mod bpe;
 mod budget;
 mod byte_level;
@@ -65,7 +64,6 @@ mod padding;
 mod pipeline;
 mod post_processor;
 mod pretokenizer;
-mod reach;
 mod save;
 mod segmenter;
 pub mod split;
@@ -77,9 +75,9 @@ mod tokenizer;
 mod trie;
 mod truncation;
 mod vocab;
+mod within;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
-pub use bounded::{Prefix, Written};
 pub use budget::{DEFAULT_MAX_EXPANSION, max_expansion, set_max_expansion};
 pub use change::{Changes, NewToken};
 pub use decode_stream::DecodeStream;

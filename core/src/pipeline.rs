@@ -140,7 +140,7 @@ impl Pipeline {
     /// The bytes of ids. `None` where the decoder has to find them: if it does more than to join
     /// tokens, for a short text before the table is built, for an unknown id that is an error, and
     /// for more bytes than `limit`.
-    pub(crate) fn joined_tokens(&self, ids: &[u32], options: &DecodeOptions, limit: usize) -> Option<Vec<u8>> {
+    pub(crate) fn joined_tokens(&self, ids: &[u32], options: DecodeOptions, limit: usize) -> Option<Vec<u8>> {
         if !self.decoder.joins_mapped_tokens() {
             return None;
         }
@@ -159,17 +159,17 @@ impl Pipeline {
     }
 
     /// The text of an id, if the decoder joins such texts. `None` also if the id is an error.
-    pub(crate) fn joined_token(&self, id: u32, options: &DecodeOptions) -> Option<Vec<u8>> {
+    pub(crate) fn joined_token(&self, id: u32, options: DecodeOptions) -> Option<Vec<u8>> {
         if self.decoder.joins_mapped_tokens() { self.other_token(id, options) } else { None }
     }
 
     #[cold]
-    fn other_token(&self, id: u32, options: &DecodeOptions) -> Option<Vec<u8>> {
+    fn other_token(&self, id: u32, options: DecodeOptions) -> Option<Vec<u8>> {
         if self.token_form == TokenForm::Ranks {
             self.token_bytes(id)?;
         }
         let mut text = Vec::new();
-        self.decoded_tokens(&[id], options).for_each(|token| self.decoder.append_mapped(token, &mut text));
+        self.decoded_tokens(&[id], &options).for_each(|token| self.decoder.append_mapped(token, &mut text));
         Some(text)
     }
 

@@ -16,7 +16,6 @@ use crate::object_pool::ObjectPool;
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 use crate::padding::Padding;
 use crate::pipeline::Pipeline;
-use crate::reach::Reach;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
 use crate::truncation::Truncation;
@@ -42,15 +41,13 @@ use crate::truncation::Truncation;
 pub struct Tokenizer {
     pub(crate) pipeline: Pipeline,
     encoders: Encoders,
-    /// The result of [`Self::most_bytes_per_token`], computed on first use.
+    /// The result of [`Self::max_bytes_per_token`], computed on first use.
     pub(crate) token_reach: OnceLock<Option<usize>>,
-    /// The result of [`Self::reach`].
-    pub(crate) reach: OnceLock<Option<Box<Reach>>>,
 }
 
 impl Tokenizer {
     pub(crate) fn new(pipeline: Pipeline) -> Self {
-        Self { pipeline, encoders: Encoders::default(), token_reach: OnceLock::new(), reach: OnceLock::new() }
+        Self { pipeline, encoders: Encoders::default(), token_reach: OnceLock::new() }
     }
 
     /// Loads a tokenizer from the bytes of a file. The format is recognized by its content.
@@ -164,7 +161,7 @@ impl Tokenizer {
     /// tokenizers, and an error for ranks, as in tiktoken.
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
         let budget = Budget::of_ids(ids.len());
-        catch(|| match self.pipeline.joined_tokens(ids, options, budget.limit()) {
+        catch(|| match self.pipeline.joined_tokens(ids, *options, budget.limit()) {
             Some(bytes) => Ok(from_utf8_lossy(bytes)),
             None => {
                 self.pipeline.check_ids(ids, 0)?;
@@ -177,7 +174,7 @@ impl Tokenizer {
     /// that replaces by a regular expression needs text, so it replaces invalid UTF-8 here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
         let budget = Budget::of_ids(ids.len());
-        catch(|| match self.pipeline.joined_tokens(ids, options, budget.limit()) {
+        catch(|| match self.pipeline.joined_tokens(ids, *options, budget.limit()) {
             Some(bytes) => Ok(bytes),
             None => {
                 self.pipeline.check_ids(ids, 0)?;
@@ -229,9 +226,8 @@ impl Tokenizer {
     pub fn memory_bytes(&self) -> usize {
         let vocab = if Arc::strong_count(&self.pipeline.vocab) == 1 { self.pipeline.vocab.memory_bytes() } else { 0 };
         let model = if Arc::strong_count(&self.pipeline.model) == 1 { self.pipeline.model.memory_bytes() } else { 0 };
-        let reach = self.reach.get().and_then(Option::as_deref).map_or(0, Reach::memory_bytes);
         let texts = self.pipeline.token_table.get().and_then(Option::as_ref).map_or(0, TokenTable::memory_bytes);
-        vocab + model + self.pipeline.token_lens.memory_bytes() + texts + reach + self.encoders.memory_bytes()
+        vocab + model + self.pipeline.token_lens.memory_bytes() + texts + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the idle encoders, in bytes.
@@ -295,12 +291,6 @@ impl Tokenizer {
     /// The padding of the file.
     pub fn padding(&self) -> Option<&Padding> {
         self.pipeline.padding.as_ref()
-    }
-
-    /// The bounds of the tokens' lengths, computed on first use. `None` if tokens do not spell the
-    /// text that they cover.
-    pub(crate) fn reach(&self) -> Option<&Reach> {
-        self.reach.get_or_init(|| Reach::new(&self.pipeline).map(Box::new)).as_deref()
     }
 
     /// The words that word caches contain from the start.

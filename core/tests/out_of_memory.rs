@@ -248,12 +248,12 @@ fn calls(name: &str, tokenizer: &Tokenizer, with_failures: bool) -> usize {
     failed += walk("encode_first", &|| {
         let mut made = vec![];
         let room = ids.len() / 2;
-        tokenizer.encode_first(Text::Utf16(&units), room, &options(Columns::NONE), &mut made).map_err(code)?;
+        tokenizer.encode_first(Text::Utf16(&units), room, &options(Columns::NONE), true, &mut made).map_err(code)?;
         Ok(digest_of(&made))
     });
-    failed += walk("longest_prefix", &|| {
-        let made = tokenizer.longest_prefix(Text::Utf16(&units), ids.len() / 2, &options(Columns::NONE));
-        Ok(made.map_err(code)?.map_or(0, |prefix| prefix.length).to_le_bytes().to_vec())
+    failed += walk("truncate", &|| {
+        let made = tokenizer.truncate(Text::Utf16(&units), ids.len() / 2, &options(Columns::NONE), true);
+        Ok(format!("{:?}", made.map_err(code)?).into_bytes())
     });
     for threads in [1, 2] {
         let run = RunOptions { threads: Some(threads), cancel: None };

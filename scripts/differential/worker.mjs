@@ -12,15 +12,10 @@ import { inconsistencies } from './calls.mjs'
 const BATCH_COLUMNS = columns.filter((name) => name !== 'offsets' && name !== 'overflowing')
 
 let subject
-let isExact = false
 
 async function loaded({ load: path, format, reread: where }) {
   try {
     subject = await load(path, { format })
-    if (format === 'hf') {
-      const { normalizer, model } = subject.tokenizer.toJSON()
-      isExact = normalizer === null && model.type === 'BPE'
-    }
     if (where === undefined) return {}
     const written = Buffer.from(subject.tokenizer.toBuffer()).toString()
     if (where === 'here') subject = await reread(subject)
@@ -57,10 +52,7 @@ function failed(error) {
 function answerWithinLimits(request) {
   if (request.decode !== undefined) return decoded(request)
   if (request.calls !== undefined) {
-    // Special tokens that are ordinary text can hide other added tokens: see `truncate`.
-    const mustBeLongest = isExact && !request.options.encodeSpecialTokens
-    const options = subject.options(request.options)
-    return { calls: inconsistencies(subject.tokenizer, request.calls, options, mustBeLongest) }
+    return { calls: inconsistencies(subject.tokenizer, request.calls, subject.options(request.options)) }
   }
   if (request.ids !== undefined) return lookedUp(request)
   if (request.batch !== undefined) return batch(request)

@@ -109,9 +109,6 @@ impl SpaceRun {
 /// The maximum length of all contents together, in bytes. A byte takes about 100 bytes of memory.
 const MAX_CONTENTS: usize = 4 << 20;
 
-/// Up to this many lengths of contents are tried at the end of a text.
-const MAX_LENGTHS: usize = 64;
-
 /// All added tokens of a tokenizer.
 #[derive(Debug, Default)]
 pub(crate) struct AddedTokens {
@@ -122,11 +119,6 @@ pub(crate) struct AddedTokens {
     /// The form that decoding writes for a token whose normalized form differs from its content.
     normalized_forms: HashMap<u32, String>,
     by_content: HashMap<String, usize>,
-    /// The bytes with which contents end, a bit for each value.
-    last_bytes: [u64; 4],
-    /// The distinct lengths of contents in bytes. If there are more than [`MAX_LENGTHS`], only one
-    /// more is listed.
-    lengths: Vec<usize>,
     by_id: HashMap<u32, usize>,
     raw: Option<TokenSearch>,
     normalized: Option<TokenSearch>,
@@ -153,12 +145,6 @@ impl AddedTokens {
             let form = if token.normalized { normalize(&token.content)? } else { token.content.clone() };
             if form != token.content {
                 made.normalized_forms.insert(token.id, form.clone());
-            }
-            if let Some(&last) = token.content.as_bytes().last() {
-                made.last_bytes[usize::from(last / 64)] |= 1 << (last % 64);
-                if made.lengths.len() <= MAX_LENGTHS && !made.lengths.contains(&token.content.len()) {
-                    made.lengths.push(token.content.len());
-                }
             }
             let place = *made.by_content.entry(token.content.clone()).or_insert(made.tokens.len());
             // Of two tokens with the same id, the later one counts in a tokenizer.json, and the
@@ -245,18 +231,6 @@ impl AddedTokens {
     pub(crate) fn decoded_form(&self, id: u32) -> Option<&str> {
         let token = self.by_id(id)?;
         Some(self.normalized_forms.get(&id).unwrap_or(&token.content))
-    }
-
-    /// Whether a text may end with the content of a token. Exact, unless contents have more than
-    /// [`MAX_LENGTHS`] lengths.
-    pub(crate) fn may_end(&self, text: &str) -> bool {
-        let is_token = |&len: &usize| {
-            let start = text.len().checked_sub(len);
-            start.and_then(|start| text.get(start..)).is_some_and(|end| self.by_content.contains_key(end))
-        };
-        let is_last = |&last: &u8| self.last_bytes[usize::from(last / 64)] >> (last % 64) & 1 != 0;
-        text.as_bytes().last().is_some_and(is_last)
-            && (self.lengths.len() > MAX_LENGTHS || self.lengths.iter().any(is_token))
     }
 
     /// Whether a text is the content of a special token.

@@ -56,17 +56,6 @@ fn flags_do_what_they_say() {
     }
 }
 
-#[test]
-fn the_content_of_a_token_is_recognised_at_the_end_of_a_text() {
-    let few = made(["<é>", "b", "é b"].map(|content| token(content, |_| ())).to_vec(), false);
-    for (text, expected) in [("", false), ("x", false), ("é>", false), ("x<é>", true), ("ab", true), ("ba", false)] {
-        assert_eq!(few.may_end(text), expected, "{text:?}");
-    }
-    // With many lengths only the last byte is compared.
-    let many = made((1..100).map(|len| token(&"a".repeat(len), |_| ())).collect(), false);
-    assert!(many.may_end("ba") && !many.may_end("ab"));
-}
-
 /// The segments by definition: one search after the other, reading all white space again.
 fn by_definition(tokens: &AddedTokens, text: &str, policy: &Policy) -> Vec<Segment> {
     let (mut all, mut done, mut at) = (vec![], 0, 0);

@@ -248,11 +248,6 @@ impl SplitPoints {
         (splits, doubtful)
     }
 
-    /// Whether no merge ever joins the text before byte `at` with the text after it.
-    pub(crate) fn splits_at(&self, alphabet: &Alphabet, text: &str, at: usize) -> bool {
-        0 < at && at < text.len() && self.is_split(self.unknown_check(alphabet), text, at)
-    }
-
     /// The end of the first piece of a text.
     pub(crate) fn first_end(&self, alphabet: &Alphabet, text: &str) -> usize {
         let characters = self.unknown_check(alphabet);

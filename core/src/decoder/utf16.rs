@@ -33,8 +33,8 @@ pub fn to_utf16(text: &str) -> Result<Vec<u16>, OutOfMemory> {
                 }
                 (lead, 1)
             }
-            ..0xE0 => ((lead & 0x1F) << 6 | continuation(at + 1), 2),
-            ..0xF0 => ((lead & 0x0F) << 12 | continuation(at + 1) << 6 | continuation(at + 2), 3),
+            0x80..0xE0 => ((lead & 0x1F) << 6 | continuation(at + 1), 2),
+            0xE0..0xF0 => ((lead & 0x0F) << 12 | continuation(at + 1) << 6 | continuation(at + 2), 3),
             _ => {
                 let rest = continuation(at + 1) << 12 | continuation(at + 2) << 6 | continuation(at + 3);
                 let above = ((lead & 0x07) << 18 | rest) - 0x1_0000;
@@ -61,14 +61,14 @@ mod tests {
             parts in prop::collection::vec(prop::sample::select(vec!["a", "0123456789abcdef", "\0", "é", "\u{7FF}", "\u{800}", "中", "\u{FFFF}", "\u{10000}", "👩", "\u{10FFFF}"]), 0..40),
         ) {
             let text = parts.concat();
-            prop_assert_eq!(to_utf16(&text).unwrap(), text.encode_utf16().collect::<Vec<_>>());
+            prop_assert_eq!(to_utf16(&text).expect("it is short"), text.encode_utf16().collect::<Vec<_>>());
         }
     }
 
     #[test]
     fn a_long_text_has_exactly_its_units() {
         let text = "中👩a".repeat(1 << 14);
-        let units = to_utf16(&text).unwrap();
-        assert_eq!((units.len(), String::from_utf16(&units).unwrap()), (units.capacity(), text));
+        let units = to_utf16(&text).expect("it is short");
+        assert_eq!((units.len(), String::from_utf16(&units).expect("UTF-16")), (units.capacity(), text));
     }
 }

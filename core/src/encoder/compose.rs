@@ -26,6 +26,32 @@ pub(super) struct TextTokens {
     trimming: Trimming,
 }
 
+/// What a call wants of the texts that it encodes.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    plan: &'a Plan,
+    quota: Quota,
+    /// The remaining budget of the texts so far.
+    budget: Budget,
+}
+
+impl<'a> Request<'a> {
+    /// All tokens.
+    fn new(plan: &'a Plan) -> Self {
+        Self::up_to(plan, usize::MAX)
+    }
+
+    /// The first tokens, at least one more than `limit` if there are as many.
+    fn up_to(plan: &'a Plan, limit: usize) -> Self {
+        Self { plan, quota: Quota { limit, ..Quota::default() }, budget: Budget::default() }
+    }
+
+    /// The number of tokens, exact up to `limit`.
+    fn counting(plan: &'a Plan, limit: usize) -> Self {
+        Self { quota: Quota { limit, count_only: true, counted: 0 }, ..Self::new(plan) }
+    }
+}
+
 /// The data for trimming offsets. White space is counted in characters, as in Hugging Face
 /// tokenizers. So offsets are in code points until they are trimmed, and are converted to the
 /// requested unit afterwards.
@@ -39,10 +65,6 @@ pub(super) struct Trimming {
     /// Maps code points to the requested unit, for one text after the other.
     units: Vec<u32>,
 }
-
-/// Steps of work for each text and for each token, counted in [`Encoder::work`].
-const WORK_PER_TEXT: u64 = 32;
-pub(super) const WORK_PER_TOKEN: u64 = 4;
 
 const SAME_UNIT: u32 = u32::MAX;
 
@@ -102,10 +124,11 @@ impl Encoder {
                 return self.encode_truncated(pipeline, input, plan, truncation, out);
             }
         }
-        self.encode_whole(pipeline, input, plan, out).map(|()| vec![])
+        self.encode_whole(pipeline, input, &mut Request::new(plan), out).map(|()| vec![])
     }
 
-    /// Counts the tokens of an input. Stops soon after the count exceeds `limit`.
+    /// Counts the tokens of an input, without truncation. Stops soon after the count exceeds
+    /// `limit`.
     pub(crate) fn count(
         &mut self,
         pipeline: &Pipeline,
@@ -113,7 +136,10 @@ impl Encoder {
         plan: &Plan,
         limit: usize,
     ) -> Result<usize, EncodeError> {
-        self.with_count_scratch(limit, |encoder, out| encoder.encode(pipeline, input, plan, out).map(|_| ()))
+        let mut request = Request::counting(plan, limit);
+        self.with_count_scratch(&mut request, |encoder, request, out| {
+            encoder.encode_whole(pipeline, input, request, out)
+        })
     }
 
     /// Counts the tokens of a chunk of a text, as encoded by [`Self::encode_chunk`].
@@ -124,39 +150,44 @@ impl Encoder {
         ends: [bool; 2],
         plan: &Plan,
     ) -> Result<usize, EncodeError> {
-        self.with_count_scratch(usize::MAX, |encoder, out| encoder.encode_chunk(pipeline, text, ends, plan, out))
+        let mut request = Request::counting(plan, usize::MAX);
+        self.with_count_scratch(&mut request, |encoder, request, out| {
+            encoder.encode_requested_chunk(pipeline, text, ends, request, out)
+        })
     }
 
-    /// Like [`Self::count`], without the tokens that the post-processor adds.
+    /// Counts the tokens of a text, without those that the post-processor adds. All texts that
+    /// share a budget cost at most what one text of their length may cost.
     pub(crate) fn count_bare(
         &mut self,
         pipeline: &Pipeline,
-        text: Text<'_>,
+        text: &str,
         plan: &Plan,
-        limit: usize,
+        budget: &mut Budget,
     ) -> Result<usize, EncodeError> {
-        self.with_count_scratch(limit, |encoder, out| {
-            encoder.encode_text(pipeline, text, WordNumbers::Next(0), plan, None, out)
-        })
+        let mut request = Request { budget: *budget, ..Request::counting(plan, usize::MAX) };
+        let count = self.with_count_scratch(&mut request, |encoder, request, out| {
+            encoder.encode_text(pipeline, text.into(), WordNumbers::Next(0), request, None, out)
+        });
+        *budget = request.budget;
+        count
     }
 
     fn with_count_scratch(
         &mut self,
-        limit: usize,
-        work: impl FnOnce(&mut Self, &mut Encoding) -> Result<(), EncodeError>,
+        request: &mut Request<'_>,
+        work: impl FnOnce(&mut Self, &mut Request<'_>, &mut Encoding) -> Result<(), EncodeError>,
     ) -> Result<usize, EncodeError> {
         let mut out = std::mem::take(&mut self.count_scratch);
         out.clear();
-        self.quota = Quota { limit, count_only: true, counted: 0 };
-        let result = work(self, &mut out);
-        let count = self.quota.counted + out.len();
-        self.quota = Quota::default();
+        let result = work(self, request, &mut out);
+        let count = request.quota.counted + out.len();
         self.count_scratch = out;
         result.map(|()| count)
     }
 
-    /// Like [`Self::encode`], to an empty `out`. Stops soon after `out` has more than `limit`
-    /// tokens.
+    /// Encodes an input to an empty `out`, without truncation. Stops soon after `out` has more than
+    /// `limit` tokens.
     pub(crate) fn encode_first(
         &mut self,
         pipeline: &Pipeline,
@@ -165,26 +196,7 @@ impl Encoder {
         limit: usize,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        self.quota = Quota { limit, ..Quota::default() };
-        let result = self.encode(pipeline, input, plan, out).map(|_| ());
-        self.quota = Quota::default();
-        result
-    }
-
-    /// Encodes a slice that starts within a text, without the post-processor. If the model reads
-    /// the text as it stands, the slice is encoded as the continuation of a word, without the meta
-    /// symbol that the pipeline inserts before a text.
-    pub(crate) fn encode_inner(
-        &mut self,
-        pipeline: &Pipeline,
-        slice: &str,
-        plan: &Plan,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        self.continues_text = true;
-        let result = self.encode_first_bare(pipeline, slice.into(), plan, usize::MAX, out);
-        self.continues_text = false;
-        result
+        self.encode_whole(pipeline, input, &mut Request::up_to(plan, limit), out)
     }
 
     /// Like [`Self::encode_first`], without the post-processor: no special tokens and no trimmed
@@ -192,24 +204,23 @@ impl Encoder {
     pub(crate) fn encode_first_bare(
         &mut self,
         pipeline: &Pipeline,
-        text: Text<'_>,
+        text: &str,
         plan: &Plan,
         limit: usize,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        self.quota = Quota { limit, ..Quota::default() };
-        let result = self.encode_text(pipeline, text, WordNumbers::Next(0), plan, None, out);
-        self.quota = Quota::default();
-        result
+        let mut request = Request::up_to(plan, limit);
+        self.encode_text(pipeline, text.into(), WordNumbers::Next(0), &mut request, None, out)
     }
 
     fn encode_whole(
         &mut self,
         pipeline: &Pipeline,
         input: &Input<'_>,
-        plan: &Plan,
+        request: &mut Request<'_>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
+        let plan = request.plan;
         let layout = pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
         let mut ends = vec![];
         let start = out.ids.len();
@@ -223,7 +234,7 @@ impl Encoder {
                     let first_offset = out.offsets.len();
                     let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
                     let mut trimming = trims.then(|| std::mem::take(&mut self.trimming));
-                    self.encode_sequence(pipeline, input.get(sequence), plan, trimming.as_mut(), out)?;
+                    self.encode_sequence(pipeline, input.get(sequence), request, trimming.as_mut(), out)?;
                     if let Some(mut trimming) = trimming {
                         trimming.trim_offsets(0, &run.trims, &mut out.offsets[first_offset..]);
                         trimming.clear();
@@ -257,10 +268,22 @@ impl Encoder {
         &mut self,
         pipeline: &Pipeline,
         text: Text<'_>,
-        [is_first, is_last]: [bool; 2],
+        ends: [bool; 2],
         plan: &Plan,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
+        self.encode_requested_chunk(pipeline, text, ends, &mut Request::new(plan), out)
+    }
+
+    fn encode_requested_chunk(
+        &mut self,
+        pipeline: &Pipeline,
+        text: Text<'_>,
+        [is_first, is_last]: [bool; 2],
+        request: &mut Request<'_>,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        let plan = request.plan;
         let layout = pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let mut is_wanted = is_first;
         for PlacedRun { run, .. } in &layout.pieces {
@@ -270,7 +293,7 @@ impl Encoder {
                 }
                 RunTokens::Special { .. } => {}
                 RunTokens::Text { .. } => {
-                    self.encode_text(pipeline, text, WordNumbers::Next(0), plan, None, out)?;
+                    self.encode_text(pipeline, text, WordNumbers::Next(0), request, None, out)?;
                     is_wanted = is_last;
                 }
             }
@@ -292,7 +315,8 @@ impl Encoder {
         for (sequence, text) in input.sequences().zip(&mut texts) {
             text.tokens.clear();
             text.trimming.clear();
-            self.encode_sequence(pipeline, sequence, plan, trims.then_some(&mut text.trimming), &mut text.tokens)?;
+            let trimming = trims.then_some(&mut text.trimming);
+            self.encode_sequence(pipeline, sequence, &mut Request::new(plan), trimming, &mut text.tokens)?;
         }
         let [first, second] = [0, 1].map(|i| texts[i].tokens.len());
         self.texts = texts;
@@ -356,15 +380,17 @@ impl Encoder {
         &mut self,
         pipeline: &Pipeline,
         sequence: Sequence<'_>,
-        plan: &Plan,
+        request: &mut Request<'_>,
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
+        request.budget = Budget::default();
         match sequence {
-            Sequence::Text(text) => self.encode_text(pipeline, text, WordNumbers::Next(0), plan, trimming, out),
+            Sequence::Text(text) => self.encode_text(pipeline, text, WordNumbers::Next(0), request, trimming, out),
+            // All words of a pre-split text share one budget.
             Sequence::Words(words) => words.iter().enumerate().try_for_each(|(number, &word)| {
                 let number = WordNumbers::Given(number as u32);
-                self.encode_text(pipeline, word, number, plan, trimming.as_deref_mut(), out)
+                self.encode_text(pipeline, word, number, request, trimming.as_deref_mut(), out)
             }),
         }
     }
@@ -375,13 +401,13 @@ impl Encoder {
         pipeline: &Pipeline,
         text: Text<'_>,
         words: WordNumbers,
-        plan: &Plan,
+        request: &mut Request<'_>,
         trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         let mut buffer = std::mem::take(&mut self.utf8);
         let utf8 = text.to_utf8(&mut buffer);
-        let result = utf8.and_then(|text| self.encode_utf8(pipeline, text, words, plan, trimming, out));
+        let result = utf8.and_then(|text| self.encode_utf8(pipeline, text, words, request, trimming, out));
         self.utf8 = buffer;
         result
     }
@@ -391,10 +417,11 @@ impl Encoder {
         pipeline: &Pipeline,
         text: &str,
         words: WordNumbers,
-        plan: &Plan,
+        request: &mut Request<'_>,
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
+        let plan = request.plan;
         self.encoded_bytes += text.len() as u64;
         let columns = plan.columns.and(Columns::PER_TOKEN);
         let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
@@ -402,30 +429,14 @@ impl Encoder {
         let converter =
             columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit, std::mem::take(&mut blocks)));
         let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-        // All words of a pre-split text share one budget.
-        let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
+        let Request { quota, mut budget, .. } = *request;
         budget.add_input(text.len());
-        let word_ends = self.word_ends.take();
-        let mut row = Row {
-            out,
-            columns,
-            original: text,
-            converter,
-            spans_sources: plan.spans_sources,
-            words,
-            margins,
-            quota: self.quota,
-            budget,
-            word_ends,
-        };
-        let before = row.quota.counted + row.out.ids.len();
+        let spans_sources = plan.spans_sources;
+        let mut row = Row { out, columns, original: text, converter, spans_sources, words, margins, quota, budget };
         let result = self.encode_segments(pipeline, &plan.policy, &mut row);
-        let tokens = (row.quota.counted + row.out.ids.len()).saturating_sub(before);
-        self.work += row.budget.worked() + WORK_PER_TEXT + WORK_PER_TOKEN * tokens as u64 + text.len() as u64 / 4;
-        self.word_ends = row.word_ends.take();
+        (request.quota, request.budget) = (row.quota, row.budget);
         self.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
         result?;
-        (self.quota, self.budget) = (row.quota, row.budget);
         if let Some(trimming) = trimming {
             trimming.finish_text(text, plan.offset_unit);
         }

@@ -5,7 +5,6 @@
 //! - [`word_encoder`]: the model stage, words to ids; [`splitter`]: where words end.
 //! - [`miss_batch`]: merges the words that miss the cache, many at once.
 //! - [`seeds`]: words that a cache contains from the start.
-//! - [`plain_words`]: records where words end, for `split`.
 //! - [`row`]: collects the tokens of a row with their columns.
 //! - [`offset_converter`]: converts byte positions to the unit of offsets.
 
@@ -14,7 +13,6 @@ mod columns_tests;
 mod compose;
 mod miss_batch;
 mod offset_converter;
-pub(crate) mod plain_words;
 mod row;
 mod seeds;
 mod splitter;
@@ -27,7 +25,6 @@ use std::sync::Arc;
 use crate::added_tokens::{Policy, SearchStage, Segment};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::CacheBudget;
-use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::check;
@@ -40,8 +37,7 @@ use crate::span::Span;
 use crate::truncation::Truncation;
 use crate::word_key::MAX_SHORT_LEN;
 use compose::{TextTokens, Trimming};
-use plain_words::WordEnds;
-use row::{ModelInput, Origins, Quota, Row};
+use row::{ModelInput, Origins, Row};
 pub(crate) use seeds::Seeds;
 use splitter::PieceSplitter;
 use word_encoder::WordEncoder;
@@ -59,20 +55,12 @@ pub(crate) struct Encoder {
     offset_blocks: Vec<offset_converter::Block>,
     /// Scratch buffer for ids that `count` discards.
     count_scratch: Encoding,
-    quota: Quota,
-    /// The remaining budget for the words of a pre-split text.
-    budget: Budget,
+    /// The buffer of offsets that are trimmed.
     trimming: Trimming,
-    /// Whether the text continues another one within a word, so that nothing is put before it.
-    continues_text: bool,
-    /// If set, records the ends of words.
-    word_ends: Option<Box<WordEnds>>,
     /// The tokens of texts that are truncated after encoding.
     texts: [TextTokens; 2],
     /// The number of text bytes encoded so far.
     pub(crate) encoded_bytes: u64,
-    /// The steps of work done so far, see [`Budget::work`]: those of components, and of the model.
-    pub(crate) work: u64,
 }
 
 /// A call's options, resolved against the tokenizer.
@@ -106,14 +94,9 @@ impl Encoder {
             utf8: String::new(),
             offset_blocks: vec![],
             count_scratch: Encoding::default(),
-            quota: Quota::default(),
-            budget: Budget::default(),
             trimming: Trimming::default(),
-            continues_text: false,
-            word_ends: None,
             texts: Default::default(),
             encoded_bytes: 0,
-            work: 0,
         }
     }
 
@@ -197,11 +180,8 @@ impl Encoder {
         if let (Some(spaces), Some(bpe)) = (pipeline.spaces, pipeline.model.bpe())
             && let Some(split_points) = &bpe.split_points
         {
-            let mut first = 0;
-            if !self.continues_text || base > 0 {
-                first = split_points.first_end(&bpe.alphabet, text);
-                self.run_pipeline(pipeline, policy, &text[..first], base, row)?;
-            }
+            let first = split_points.first_end(&bpe.alphabet, text);
+            self.run_pipeline(pipeline, policy, &text[..first], base, row)?;
             let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
             let pieces = PieceSplitter { bpe, start: first, spaces: Some(spaces) };
             return self.word_encoder.encode(&input, first, &pieces, row);
@@ -218,10 +198,6 @@ impl Encoder {
         {
             let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
             return self.word_encoder.encode(&input, 0, &scanner, row);
-        }
-        if let Some(words) = &mut row.word_ends {
-            words.note_change();
-            return Ok(());
         }
         self.run_pipeline(pipeline, policy, text, base, row)
     }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
-use super::plain_words::WordEnds;
 use super::splitter::WordStarts;
 use crate::bpe::Symbol;
 use crate::budget::{Budget, OutputLimit};
@@ -37,8 +36,6 @@ pub(super) struct Row<'a> {
     pub(super) quota: Quota,
     /// The remaining budget of the text.
     pub(super) budget: Budget,
-    /// If set, records the ends of words. Only without columns.
-    pub(super) word_ends: Option<Box<WordEnds>>,
 }
 
 /// The number of tokens that are needed of an input, and whether they are only counted.
@@ -154,9 +151,6 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
             // Added tokens that include white space may overlap, and each has all of it.
             self.budget.charge(content.len(), "the column of tokens")?;
-        }
-        if let Some(words) = &mut self.word_ends {
-            words.push_added(self.out.ids.len(), span.end);
         }
         push(&mut self.out.ids, id);
         self.make_room(1);

@@ -12,7 +12,7 @@ use crate::memory::Grow;
 use crate::memory::fallible::checkpoint;
 use crate::model::ModelScratch;
 use crate::pipeline::Pipeline;
-use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
+use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::segmenter::SegmentedWords;
 use crate::simd::{self, Simd};
 use crate::span::Span;
@@ -144,9 +144,6 @@ impl WordEncoder {
             let start = at as u32;
             ends.clear();
             at = splitter.next_words(input.text, at, &mut ends);
-            if let (Some(words), Origins::Unchanged(base)) = (&mut row.word_ends, input.origins) {
-                words.push_words(base, &ends);
-            }
             if !uses_cache {
                 result = self.push_tokens_scalar(input, start, &ends, splitter, row);
                 continue;
@@ -161,50 +158,6 @@ impl WordEncoder {
         }
         (self.ends, self.probes) = (ends, probes);
         result
-    }
-
-    /// Appends the ids of the words of a text from byte `at` on, where a word starts.
-    pub(super) fn encode_part(
-        &mut self,
-        pipeline: &Pipeline,
-        scanner: Scanner,
-        text: &str,
-        mut at: usize,
-        ids: &mut Vec<u32>,
-    ) -> Result<(), EncodeError> {
-        let uses_cache = self.uses_cache(pipeline);
-        let mut result = Ok(());
-        while at < text.len() && result.is_ok() {
-            let mut start = at;
-            at = self.scan(scanner, text, at);
-            let ends = std::mem::take(&mut self.ends);
-            result = ends.iter().try_for_each(|&end| {
-                let word = &text.as_bytes()[start..end as usize];
-                let key = word_key::of_range(text.as_bytes(), start as u32, end);
-                start = end as usize;
-                let Self { cache, scratch, symbols, .. } = self;
-                let mut merger = Merger { pipeline, scratch, symbols };
-                if uses_cache {
-                    return cache.append_word(word, key, ids, &mut merger).map(|_| ());
-                }
-                let (symbols, _) = merger.merge(word, key)?;
-                ids.grow(symbols.len());
-                ids.extend(symbols.iter().map(|symbol| symbol.id));
-                Ok(())
-            });
-            self.ends = ends;
-        }
-        result
-    }
-
-    /// Sets `ends` to the ends of words of a text from byte `at` on, where a word starts. Returns
-    /// the start of the next word.
-    pub(super) fn scan(&mut self, scanner: Scanner, text: &str, at: usize) -> usize {
-        self.ends.clear();
-        simd::dispatch(
-            #[inline(always)]
-            || scanner.scan(text, at, &mut self.ends),
-        )
     }
 
     /// Whether words are looked up in the cache and inserted into it.

@@ -53,7 +53,7 @@ pub(crate) fn check(components: &[Value], ids: &[u32], lengths: &[usize]) {
         _ => json!({"type": "Sequence", "decoders": components}),
     };
     let (tokenizer, options) = (tokenizer(&decoder), DecodeOptions::default());
-    check_stream(&tokenizer, options.clone(), ids, lengths);
+    check_stream(&tokenizer, options, ids, lengths);
     let before = [tokenizer.decode(ids, &options).map(String::into_bytes), tokenizer.decode_bytes(ids, &options)];
     build_table(&tokenizer);
     let after = [tokenizer.decode(ids, &options).map(String::into_bytes), tokenizer.decode_bytes(ids, &options)];

@@ -174,28 +174,19 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
     }
 }
 
-/// Encodes a text part by part, `room` ids at a time or more where none fits: the parts are the
-/// text, and each stands for what the ids stand for.
-fn first_ids(tokenizer: &Tokenizer, text: &str, room: usize) {
-    let options = EncodeOptions { columns: Columns::TOKENS, ..EncodeOptions::default() };
-    let has_bytes = tokenizer.token_to_id("<0x00>").is_some();
-    let encode = |text: &str| tokenizer.encode(text.into(), &options).expect("it is short");
-    let text_of = |encoding: &Encoding, count: usize| {
-        let text = match has_bytes {
-            true => tokenizer.decode(&encoding.ids[..count], &DecodeOptions::default()).expect("it is short"),
-            false => encoding.tokens[..count].concat(),
-        };
-        text.trim_matches(['▁', ' ']).to_owned()
-    };
-    let (mut rest, mut size, mut ids) = (text, room, vec![]);
+/// Encodes a text part by part, `capacity` ids at a time or more where none fits: the parts are the
+/// text, and the ids of each are those of the part alone.
+fn first_ids(tokenizer: &Tokenizer, text: &str, capacity: usize) {
+    let options = EncodeOptions::default();
+    let encode = |text: &str| tokenizer.encode(text.into(), &options).expect("it is short").ids;
+    let (mut rest, mut size, mut ids) = (text, capacity, vec![]);
     while !rest.is_empty() {
-        let made = tokenizer.encode_first(rest.into(), size, &options, &mut ids).expect("it is short");
-        let (whole, taken) = (encode(rest), encode(&rest[..made.read]));
-        assert_eq!(ids, whole.ids[..made.written], "{rest:?}");
-        assert_eq!(made.read == rest.len(), made.written == whole.len(), "{rest:?}");
-        assert!(made.read > 0 || made.written == 0 && size < whole.len(), "{rest:?}");
-        assert_eq!(text_of(&whole, made.written), text_of(&taken, taken.len()), "{rest:?}");
-        rest = &rest[made.read..];
-        size = if made.read == 0 { 2 * size } else { room };
+        let written = tokenizer.encode_first(rest.into(), size, &options, true, &mut ids).expect("it is short");
+        let written = written.expect("nothing follows");
+        assert_eq!(ids, encode(&rest[..written.read]), "{rest:?}");
+        assert!(written.written == ids.len() && ids.len() <= size, "{rest:?}");
+        assert_eq!(written.read == rest.len(), encode(rest).len() <= size, "{rest:?}");
+        rest = &rest[written.read..];
+        size = if written.read == 0 { 2 * size } else { capacity };
     }
 }

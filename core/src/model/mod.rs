@@ -137,11 +137,6 @@ impl Model {
         }
     }
 
-    /// Whether a word is matched as a whole, so that it can have fewer tokens than a part of it.
-    pub(crate) fn matches_whole_words(&self) -> bool {
-        matches!(self, Self::WordPiece(_) | Self::WordLevel(_))
-    }
-
     /// Whether [`Self::keeps_whole`] can hold for any token.
     pub(crate) fn has_self_tokens(&self) -> bool {
         match self {

@@ -339,11 +339,6 @@ impl Unigram {
         text.iter().all(|byte| id(byte).is_some()).then(|| text.iter().filter_map(id))
     }
 
-    /// With `byte_fallback`, the token of a byte, if there is one.
-    pub(crate) fn byte_token(&self, byte: u8) -> Option<u32> {
-        self.bytes.as_ref()?[usize::from(byte)]
-    }
-
     /// The text of an unknown token that covers `text`; `None` for other tokens.
     pub(crate) fn unknown_text<'a>(&self, id: u32, text: &'a str) -> Option<Cow<'a, str>> {
         let spelled = self.spelled(text.as_bytes());

@@ -73,16 +73,6 @@ impl Normalizer {
         }
     }
 
-    /// Whether the origins of a whole text are shifted, as in the reference, because a charsmap
-    /// removes its first character.
-    pub(crate) fn shifts_origins(&self, text: &str) -> bool {
-        match self {
-            Self::Precompiled(precompiled) => precompiled.removes_start(text),
-            Self::Sequence(all) => all.iter().any(|one| one.shifts_origins(text)),
-            _ => false,
-        }
-    }
-
     /// The steps of work to read a text once, for [`Budget::work`].
     fn work(&self, text: &str) -> usize {
         const CALL: usize = 4;

@@ -99,12 +99,6 @@ impl Precompiled {
         Ok(())
     }
 
-    /// Whether the first character is removed.
-    pub(crate) fn removes_start(&self, text: &str) -> bool {
-        let first = text.chars().next().map_or(0, char::len_utf8);
-        self.replacement(&text[..first]).is_some_and(str::is_empty)
-    }
-
     /// The replacement of `part`: that of the shortest key that is a prefix of `part`.
     pub(crate) fn replacement(&self, part: &str) -> Option<&str> {
         let text = self.replacements.get(self.replacement_at(part.as_bytes())?..)?;

@@ -116,22 +116,6 @@ impl Cut {
             && !self.invert
     }
 
-    /// Whether this stage is [`Self::words`].
-    pub(crate) fn finds_words(&self) -> bool {
-        matches!(self.matcher, CutAt::Words)
-    }
-
-    /// Whether the end of a word depends on its distance from the start of the text that this stage
-    /// reads (FixedLength).
-    pub(crate) fn counts_characters(&self) -> bool {
-        matches!(self.matcher, CutAt::Length(_))
-    }
-
-    /// Whether the start of the text that this stage reads is dropped (UnicodeScripts).
-    pub(crate) fn drops_start(&self) -> bool {
-        matches!(self.matcher, CutAt::Scripts)
-    }
-
     /// Whether two consecutive stages are those of BertPreTokenizer.
     pub(crate) fn are_bert(first: &Self, second: &Self) -> bool {
         let is = |cut: &Self, class: CharClass, behavior: Behavior| {

@@ -91,42 +91,6 @@ impl PreTokenizer {
         self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if cut.drops()))
     }
 
-    /// Whether the words together contain all of the text but white space.
-    pub(crate) fn drops_only_white_space(&self) -> bool {
-        let drops_more = |cut: &Cut| cut.drops() && !cut.removes_white_space() && !cut.finds_words();
-        !self.stages.iter().any(|stage| matches!(stage, Stage::Cut(cut) if drops_more(cut)))
-    }
-
-    /// Whether encoding a text from the start of one of its words on can give other words than
-    /// those of the whole text, however far from that start. FixedLength counts characters from the
-    /// start of its input: its words shift if a later stage cuts them again, or if an earlier one
-    /// prepends a character, which is counted. UnicodeScripts drops the characters without a script
-    /// at its start: after a later cut, a word can start with such characters.
-    pub(crate) fn depends_on_start(&self) -> bool {
-        let is_cut = |stage: &Stage| matches!(stage, Stage::Cut(_));
-        self.stages.iter().enumerate().any(|(at, stage)| {
-            let Stage::Cut(cut) = stage else { return false };
-            let is_last = !self.stages[at + 1..].iter().any(is_cut);
-            let is_first = self.stages[..at].iter().all(is_cut);
-            cut.counts_characters() && !(is_last && is_first) || cut.drops_start() && !is_last
-        })
-    }
-
-    /// Whether a stage is FixedLength.
-    pub(crate) fn counts_characters(&self) -> bool {
-        self.stages.iter().any(|stage| matches!(stage, Stage::Cut(cut) if cut.counts_characters()))
-    }
-
-    /// Whether every space ends a word: WhitespaceSplit, Whitespace, BertPreTokenizer, and a
-    /// Metaspace that splits.
-    pub(crate) fn ends_words_at_spaces(&self) -> bool {
-        match &self.stages[..] {
-            [Stage::Cut(cut), ..] => cut.removes_white_space() || cut.finds_words(),
-            [Stage::Spaces { replacement, .. }, Stage::Cut(cut), ..] => cut.starts_words_at(*replacement),
-            _ => false,
-        }
-    }
-
     /// Whether origins must be tracked even if no offsets are requested. Metaspace with
     /// [`Prepend::First`] asks whether a split starts the original text; after a rewrite, only the
     /// origin of the split tells.

@@ -1,38 +1,43 @@
-//! Splits a text into pieces with a maximum number of tokens each.
+//! Parts of a text that have at most a number of tokens: its start, and pieces one after the other.
 //!
-//! - [`sentences`], [`lines`]: the boundaries at which pieces may end.
+//! - [`section`]: the part of a text that is encoded at once, and the places in it where pieces can
+//!   end; [`sentences`], [`lines`]: the boundaries at which pieces end on request.
 //!
-//! A piece depends only on the text from its start to a position shortly after its end, never on
-//! how the text arrives: a stream that receives the text in parts yields the pieces of the whole
-//! text.
+//! A piece ends where a token of the text ends. It is counted alone, because its tokens can differ
+//! from those of the text: a piece can start or end within a word, or get a prefix. The place that
+//! the limit permits in the text is tried first. If the piece has `k` tokens too many, the place
+//! `k` tokens before is tried, and then places with half as many tokens as the last one. If even
+//! the first token does not fit, its bytes are halved in the same way, to a character.
 //!
-//! Most pieces of ordinary text are found without encoding them separately, see
-//! [`known_words`](crate::bounded::known_words). Otherwise each piece is encoded.
+//! So each piece costs at most three times its first candidate. To stay linear where that is much
+//! longer than the piece, the next candidate after such a piece is at most twice as long as the
+//! piece before it, until a candidate is as long as the limit permits.
 //!
-//! To find where the longest piece ends, many prefixes may have to be counted. With a long chain of
-//! components, or with components that make much text, that costs many times more than to encode
-//! the text. So the work of a call is limited relative to its text. Beyond the limit, pieces are
-//! found in haste: each is encoded about twice, and it can be slightly shorter than the longest.
-//! Then pieces also depend on the pieces before them, and on the parts in which a text arrives.
+//! The tokens are those of a section ([`section::section_bytes`]); the next section starts with the
+//! first piece that the section does not contain. A section with fewer tokens than a piece is
+//! replaced by a longer one. Where sections start depends only on the text before, never on how the
+//! text arrives, so a stream yields the pieces of the whole text.
 
 pub(crate) mod lines;
+mod section;
 pub(crate) mod sentences;
+#[cfg(test)]
+pub(crate) mod subjects;
 #[cfg(test)]
 mod tests;
 
 use crate::added_tokens::{Policy, SearchStage};
 use crate::batch::Cancel;
-use crate::bounded::known_words::KnownWords;
-use crate::bounded::prefixes::Prefixes;
-use crate::bounded::{TokenBudget, utf16_len};
-use crate::budget::{OutputLimit, SPLIT};
+use crate::budget::Budget;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::gather;
 use crate::options::EncodeOptions;
+use crate::post_processor::draft::{Run, RunTokens};
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
+use section::{GROWTH, Section, section_bytes};
 
 /// The limits of pieces, and their boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +55,7 @@ pub struct Limits {
 /// with [`Boundary::Token`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
-    /// Between two characters, so that pieces are as long as possible.
+    /// Where a token ends, so that pieces are long.
     Token,
     /// After the last sentence that fits, by the rules of Unicode (UAX #29).
     Sentence,
@@ -102,22 +107,143 @@ pub struct Pieces {
     pub stopped: Stopped,
 }
 
-/// Maximum number of boundaries that are tried, from the last one within the limit.
-const MAX_TRIED_PREFIXES: usize = 16;
-/// The work that a split may take before it gets hasty, in the steps of
-/// [`Encoder::work`](crate::encoder::Encoder): for each byte of its pieces, and for any text. With
-/// the files of real models, pieces of 16 tokens take up to a tenth of it, and longer ones less.
-const WORK_PER_BYTE: u64 = 512;
-const MIN_WORK: u64 = 1 << 21;
-/// The work at which a split fails, as a multiple of the work that makes it hasty.
-const MAX_WORK_FACTOR: u64 = 3;
-/// Maximum number of boundaries that are tried in haste.
-const HASTY_BOUNDARIES: usize = 2;
-/// Minimum number of bytes after the text that a piece depends on, so that no character and no
-/// special token is cut.
-const MARGIN: usize = 16;
+/// The ids of the start of a text, see [`Tokenizer::encode_first`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// The length of the text that the ids stand for: UTF-16 units for UTF-16, bytes for anything
+    /// else.
+    pub read: usize,
+    /// The number of ids.
+    pub written: usize,
+}
+
+/// The start of a text, see [`Tokenizer::truncate`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Its length, in UTF-16 units for UTF-16 and in bytes for anything else, and its number of
+    /// tokens when it is encoded separately.
+    Found {
+        /// The length.
+        length: usize,
+        /// The number of tokens, special tokens included.
+        tokens: usize,
+    },
+    /// The special tokens around a text exceed the limit.
+    SpecialTokens,
+    /// More of the text is needed.
+    DependsOnMore,
+}
+
+/// A text with at most this many units per token of the limit is encoded as a whole first. It has
+/// one section, so the result is the same.
+const LIKELY_UNITS_PER_TOKEN: usize = 4;
 
 impl Tokenizer {
+    /// The first piece of a text, as [`Self::split`] finds it with [`Boundary::Token`]; an empty
+    /// one if not even the first character fits. If `is_end` is false, `text` may be only the start
+    /// of the text.
+    pub fn truncate(
+        &self,
+        text: Text<'_>,
+        limit: usize,
+        options: &EncodeOptions,
+        is_end: bool,
+    ) -> Result<Start, EncodeError> {
+        let plan = self.count_plan(options)?;
+        let Some(room) = self.room_for_text(&plan, limit)? else { return Ok(Start::SpecialTokens) };
+        self.with_encoder(|encoder| {
+            // If the text is probably within the limit, the fastest way to know is to count it.
+            if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= limit {
+                let tokens = encoder.count(&self.pipeline, &text.into(), &plan, limit)?;
+                if tokens <= limit {
+                    return Ok(Start::Found { length: text.weight(), tokens });
+                }
+            }
+            self.start(encoder, text, &plan, room, is_end)
+        })
+    }
+
+    /// Replaces `ids` by those of the longest start of a text that [`Self::truncate`] finds for as
+    /// many tokens as `capacity`: none if not even the first character fits. `None` if more of the
+    /// text is needed.
+    pub fn encode_first(
+        &self,
+        text: Text<'_>,
+        capacity: usize,
+        options: &EncodeOptions,
+        is_end: bool,
+        ids: &mut Vec<u32>,
+    ) -> Result<Option<Written>, EncodeError> {
+        let plan = self.count_plan(options)?;
+        let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
+        let result: Result<_, EncodeError> = self.with_encoder(|encoder| {
+            if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= capacity {
+                out.ids.clear();
+                encoder.encode_first(&self.pipeline, &text.into(), &plan, capacity, &mut out)?;
+                if out.ids.len() <= capacity {
+                    return Ok(Some(text.weight()));
+                }
+            }
+            out.ids.clear();
+            let Some(room) = self.room_for_text(&plan, capacity)? else { return Ok(Some(0)) };
+            match self.start(encoder, text, &plan, room, is_end)? {
+                Start::DependsOnMore => Ok(None),
+                Start::SpecialTokens | Start::Found { length: 0, .. } => Ok(Some(0)),
+                Start::Found { length, .. } => {
+                    encoder.encode(&self.pipeline, &text.slice(0, length).into(), &plan, &mut out)?;
+                    Ok(Some(length))
+                }
+            }
+        });
+        *ids = out.ids;
+        if result.is_err() {
+            ids.clear();
+        }
+        Ok(result?.map(|read| Written { read, written: ids.len() }))
+    }
+
+    /// The first piece of a text, from as little of the text as is needed.
+    fn start(
+        &self,
+        encoder: &mut Encoder,
+        text: Text<'_>,
+        plan: &Plan,
+        room: TokenBudget,
+        is_end: bool,
+    ) -> Result<Start, EncodeError> {
+        let mut buffer = String::new();
+        let mut bytes = section_bytes(room.limit);
+        loop {
+            // Each unit has at least one byte, and at most three units are cut to whole characters.
+            let part = text.slice(0, bytes.saturating_add(4));
+            let is_all = part.weight() == text.weight();
+            let utf8 = part.to_utf8(&mut buffer)?;
+            let mut splitter = Splitter::new(self, encoder, plan, room, utf8, is_all && is_end);
+            splitter.wanted = room.tokens.saturating_add(1);
+            if splitter.read(0)? {
+                let (end, tokens) = splitter.next(0, None)?.map_or((0, 0), |found| (found.end, found.tokens));
+                let length = if let Text::Utf16(_) = text { utf16_len(&utf8[..end]) } else { end };
+                return Ok(Start::Found { length, tokens: room.total(tokens) });
+            }
+            if is_all {
+                return Ok(Start::DependsOnMore);
+            }
+            bytes = bytes.saturating_mul(GROWTH);
+        }
+    }
+
+    /// The number of tokens of a text alone that are within `limit`; `None` if the special tokens
+    /// exceed it.
+    fn room_for_text(&self, plan: &Plan, limit: usize) -> Result<Option<TokenBudget>, EncodeError> {
+        let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
+        let runs = || layout.pieces.iter().map(|piece| &piece.run);
+        let is_text = |run: &&Run| matches!(run.tokens, RunTokens::Text { .. });
+        let copies = runs().filter(is_text).count();
+        let special = runs().filter(|run| !is_text(run)).map(Run::len).sum();
+        let tokens = |rest: usize| rest.checked_div(copies).unwrap_or(usize::MAX);
+        Ok(limit.checked_sub(special).map(|rest| TokenBudget { limit, tokens: tokens(rest), special, copies }))
+    }
+
     /// Splits a text from `progress` on. If more text may arrive (`is_end` is false), yields only
     /// pieces that do not depend on it.
     ///
@@ -147,292 +273,269 @@ impl Tokenizer {
             Text::Utf8(_) | Text::Bytes(_) => place,
         };
         let progress = Progress { start: bytes(progress.start), covered: bytes(progress.covered) };
-        let mut made = self.with_encoder(|encoder| {
-            let prefixes = Prefixes::new(self, &plan);
-            let added = self.pipeline.added_tokens.tokens().iter().map(|token| token.content.len()).max();
-            let margin = added.unwrap_or(0).max(MARGIN);
-            let (work_before, split_bytes) = (encoder.work, 0);
-            // A stream depends on as little text as possible, so it encodes nothing ahead.
-            let known = if is_end { KnownWords::new(self, &plan, utf8) } else { None };
-            let splitter = Splitter {
-                tokenizer: self,
-                known,
-                piece_is_known: false,
-                text: utf8,
-                limits,
-                plan: &plan,
-                room,
-                is_end,
-                encoder,
-                margin,
-                work_before,
-                split_bytes,
-            };
-            splitter.pieces(prefixes, progress, cancel)
+        let mut found = self.with_encoder(|encoder| {
+            Splitter::new(self, encoder, &plan, room, utf8, is_end).pieces(limits, progress, cancel)
         })?;
         if let Text::Utf16(_) = text {
-            in_utf16(utf8, &mut made);
+            in_utf16(utf8, &mut found);
         }
-        Ok(made)
+        Ok(found)
     }
 }
 
-/// The arguments of a split.
-struct Splitter<'a> {
-    tokenizer: &'a Tokenizer,
-    text: &'a str,
-    /// Finds most pieces, if the tokenizer permits it.
-    known: Option<KnownWords<'a>>,
-    /// Whether it has found the current piece.
-    piece_is_known: bool,
-    limits: &'a Limits,
-    plan: &'a Plan,
-    room: TokenBudget,
-    is_end: bool,
-    encoder: &'a mut Encoder,
-    /// The number of bytes after the text that a piece depends on which must have arrived.
-    margin: usize,
-    /// The work of the encoder before the call.
-    work_before: u64,
-    /// The size of all pieces so far.
-    split_bytes: usize,
+/// The number of tokens of a text that are within a limit, and the special tokens that are added to
+/// it.
+#[derive(Debug, Clone, Copy)]
+struct TokenBudget {
+    limit: usize,
+    /// The maximum number of tokens of the text alone.
+    tokens: usize,
+    special: usize,
+    /// The number of times that the post-processor includes the text.
+    copies: usize,
 }
 
-/// The next piece.
-enum Next {
-    /// Its length in bytes, and its number of tokens.
-    Piece(usize, usize),
-    DependsOnMore,
-    TooLong,
+impl TokenBudget {
+    /// The number of tokens, with special tokens, if the text alone has `tokens`.
+    fn total(self, tokens: usize) -> usize {
+        self.special + self.copies * tokens
+    }
+}
+
+/// Finds the pieces of a text.
+struct Splitter<'a> {
+    tokenizer: &'a Tokenizer,
+    encoder: &'a mut Encoder,
+    /// To count tokens, without columns.
+    plan: &'a Plan,
+    room: TokenBudget,
+    text: &'a str,
+    is_end: bool,
+    /// Sections are only read up to this number of tokens.
+    wanted: usize,
+    section: Section,
+    /// The budget of all pieces that are counted.
+    budget: Budget,
+}
+
+/// The end of a piece, and its number of tokens without special tokens.
+struct Found {
+    end: usize,
+    tokens: usize,
+    /// Maximum number of bytes of the first candidate for the next piece, if that is limited.
+    cap: Option<usize>,
 }
 
 impl<'a> Splitter<'a> {
+    fn new(
+        tokenizer: &'a Tokenizer,
+        encoder: &'a mut Encoder,
+        plan: &'a Plan,
+        room: TokenBudget,
+        text: &'a str,
+        is_end: bool,
+    ) -> Self {
+        let (section, budget) = (Section::default(), Budget::default());
+        Self { tokenizer, encoder, plan, room, text, is_end, wanted: usize::MAX, section, budget }
+    }
+
     fn pieces(
-        mut self,
-        mut prefixes: Prefixes<'a>,
+        &mut self,
+        limits: &Limits,
         Progress { mut start, mut covered }: Progress,
         cancel: Option<&Cancel>,
     ) -> Result<Pieces, EncodeError> {
         let mut pieces = vec![];
         let mut stopped = Stopped::AtEnd;
-        while start < self.text.len() {
-            if cancel.is_some_and(Cancel::is_cancelled) {
-                stopped = Stopped::Cancelled;
-                break;
-            }
-            let (length, tokens) = match self.next(&mut prefixes, start)? {
-                Next::Piece(length, tokens) => (length, tokens),
-                Next::DependsOnMore => break,
-                Next::TooLong => {
-                    stopped = Stopped::Character;
-                    break;
+        'sections: while start < self.text.len() && self.read(start)? {
+            let mut cap = None;
+            while start < self.text.len() && self.section.covers(start, self.room.tokens, cap) {
+                if cancel.is_some_and(Cancel::is_cancelled) {
+                    stopped = Stopped::Cancelled;
+                    break 'sections;
                 }
-            };
-            self.split_bytes += length;
-            let end = start + length;
-            if end <= covered && start < covered {
-                // The overlap leaves no space for new text.
-                start = covered;
-                continue;
+                let Some(found) = self.next(start, cap)? else {
+                    stopped = Stopped::Character;
+                    break 'sections;
+                };
+                cap = found.cap;
+                let (end, tokens) = self.at_boundary(start, &found, limits.boundary)?;
+                if end <= covered && start < covered {
+                    // The overlap leaves no space for new text.
+                    start = covered;
+                    continue;
+                }
+                pieces.push(Piece { start, end, tokens: self.room.total(tokens) });
+                covered = end;
+                start = if self.is_end && end == self.text.len() { end } else { self.overlap(start, end, limits)? };
             }
-            pieces.push(Piece { start, end, tokens });
-            covered = end;
-            let is_last = self.is_end && end == self.text.len();
-            let Limits { overlap, max_tokens, .. } = *self.limits;
-            let shares = overlap > 0 && max_tokens > 1 && !is_last;
-            start = if shares { start + self.overlap_start(&mut prefixes, start, length)? } else { end };
         }
         Ok(Pieces { pieces, progress: Progress { start, covered }, stopped })
     }
 
-    fn next(&mut self, prefixes: &mut Prefixes<'a>, start: usize) -> Result<Next, EncodeError> {
-        let text = &self.text[start..];
-        prefixes.is_hasty = self.is_hasty()?;
-        if let Some((length, tokens)) = self.next_known(prefixes.is_hasty, start)? {
-            return Ok(Next::Piece(length, self.room.total(tokens)));
+    /// Reads the section that starts at a position. Returns false if its text has not arrived yet.
+    fn read(&mut self, start: usize) -> Result<bool, EncodeError> {
+        let with_offsets = Plan { columns: Columns::OFFSETS, offset_unit: OffsetUnit::Byte, ..self.plan.clone() };
+        let mut bytes = section_bytes(self.room.limit);
+        loop {
+            let rest = self.text.len() - start;
+            if !self.is_end && rest <= bytes {
+                return Ok(false);
+            }
+            let end = self.text.floor_char_boundary(start + bytes.min(rest));
+            let mut tokens = std::mem::take(&mut self.section.tokens);
+            tokens.clear();
+            let (pipeline, text) = (&self.tokenizer.pipeline, &self.text[start..end]);
+            let encoded = self.encoder.encode_first_bare(pipeline, text, &with_offsets, self.wanted, &mut tokens);
+            match encoded {
+                // The section may end within a word that the model only knows as a whole.
+                Err(error) if error.is_unknown_token() && end < self.text.len() => {}
+                Err(error) => return Err(error.moved_by(start)),
+                Ok(()) => {
+                    let is_complete = tokens.len() <= self.wanted;
+                    self.section = Section::of(self.text, start..end, tokens, is_complete);
+                    if self.section.covers(start, self.room.tokens, None) {
+                        return Ok(true);
+                    }
+                }
+            }
+            bytes = bytes.saturating_mul(GROWTH);
         }
-        prefixes.restart(text);
-        let found = prefixes.longest_unverified(self.encoder, self.room.tokens)?;
-        let wants_boundary = found.length < text.len() && self.limits.boundary != Boundary::Token;
-        let boundary = if wants_boundary && found.length > 0 {
-            let most = if prefixes.is_hasty { HASTY_BOUNDARIES } else { MAX_TRIED_PREFIXES };
-            let (ends, seen) = last_boundaries(text, self.limits.boundary, found.length, most);
-            prefixes.look(seen);
-            self.best_boundary(prefixes, &ends)?
-        } else {
-            None
+    }
+
+    /// The piece that starts at a position of the section. `None` if its first character does not
+    /// fit.
+    fn next(&mut self, start: usize, cap: Option<usize>) -> Result<Option<Found>, EncodeError> {
+        let limit = self.room.tokens;
+        let before = self.section.tokens_up_to(start);
+        let max_tokens = before.saturating_add(limit);
+        let first_character = start + self.text[start..].chars().next().map_or(0, char::len_utf8);
+        let max_end = cap.map_or(usize::MAX, |cap| start.saturating_add(cap));
+        let token_end = self.section.first_end(start, 0);
+        let uncapped = self.section.last_place(start, max_tokens, usize::MAX).map_or(token_end, |place| place.end);
+        // The first end that is tried.
+        let mut first = None;
+        let found = |first: Option<usize>, end: usize, tokens| {
+            let first = first.unwrap_or(end);
+            let is_short = 2 * (end - start) < first - start || first < uncapped;
+            Ok(Some(Found { end, tokens, cap: is_short.then_some(2 * (end - start)) }))
         };
-        let (length, tokens) = match boundary {
-            Some(boundary) => boundary,
-            None => {
-                let found = prefixes.verify(self.encoder, found, self.room.tokens)?;
-                (found.length, found.tokens)
+        let mut last = None;
+        let mut candidate = self.section.last_place(start, max_tokens, max_end);
+        while let Some(place) = candidate {
+            let counted = self.count(start, place.end)?;
+            if let Some(tokens) = counted.filter(|&tokens| tokens <= limit) {
+                return found(first, place.end, tokens);
             }
-        };
-        if !self.is_end && prefixes.seen + self.margin > text.len() {
-            return Ok(Next::DependsOnMore);
+            let own = place.tokens - before;
+            let fewer = fewer(own, counted.filter(|_| first.is_none()), limit);
+            first.get_or_insert(place.end);
+            last = Some(place.end);
+            candidate = self.section.last_place(start, before + fewer, max_end.min(place.end - 1));
         }
-        Ok(if length == 0 { Next::TooLong } else { Next::Piece(length, self.room.total(tokens)) })
-    }
-
-    /// The next piece, if [`KnownWords`] finds it.
-    fn next_known(&mut self, is_hasty: bool, start: usize) -> Result<Option<(usize, usize)>, EncodeError> {
-        self.piece_is_known = false;
-        let (Some(known), false) = (&mut self.known, is_hasty) else { return Ok(None) };
-        let (text, room) = (&self.text[start..], self.room.tokens);
-        let Some(found) = known.longest(self.encoder, start, room)? else { return Ok(None) };
-        let mut ends = vec![];
-        if found.length < text.len() && self.limits.boundary != Boundary::Token {
-            (ends, _) = last_boundaries(text, self.limits.boundary, found.length, MAX_TRIED_PREFIXES);
-            // If no boundary is within the limit, the piece is as long as possible.
-            ends.insert(0, found.length);
-        }
-        let mut piece = (found.length, Some(found.tokens));
-        while let Some(length) = ends.pop() {
-            piece = (length, known.count(self.encoder, length)?);
-            if piece.1.is_none_or(|tokens| tokens <= room) {
-                break;
+        let mut end = token_end.min(self.text.floor_char_boundary(max_end.min(self.text.len()))).max(first_character);
+        while last != Some(first_character) {
+            if last == Some(end) {
+                end = self.text.floor_char_boundary(start + (end - start) / 2).max(first_character);
             }
-        }
-        self.piece_is_known = piece.1.is_some();
-        Ok(piece.1.map(|tokens| (piece.0, tokens)))
-    }
-
-    /// Whether so much work was done that the next pieces have to be cheap. Fails if too much work
-    /// was done for that.
-    fn is_hasty(&self) -> Result<bool, EncodeError> {
-        let done = self.encoder.work - self.work_before;
-        // A stream makes many calls.
-        let least = if self.is_end { MIN_WORK } else { MIN_WORK / 8 };
-        let allowed = |bytes: usize| least.saturating_add(WORK_PER_BYTE.saturating_mul(bytes as u64));
-        let most = MAX_WORK_FACTOR.saturating_mul(allowed(self.text.len()));
-        if done > most {
-            let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);
-            return Err(OutputLimit { component: SPLIT, reached: size(done), limit: size(most) }.into());
-        }
-        Ok(done > allowed(self.split_bytes))
-    }
-
-    /// The last of `ends` up to which a text has no more tokens than a piece may have. All are
-    /// tried, because a prefix can have more tokens than a longer one.
-    fn best_boundary(
-        &mut self,
-        prefixes: &mut Prefixes<'_>,
-        ends: &[usize],
-    ) -> Result<Option<(usize, usize)>, EncodeError> {
-        for &length in ends.iter().rev() {
-            let mut tokens = if prefixes.is_hasty { 0 } else { prefixes.count(self.encoder, length)? };
-            if prefixes.is_hasty || tokens <= self.room.tokens && !prefixes.is_counted_exactly(length) {
-                tokens = prefixes.count_whole(self.encoder, length, self.room.tokens)?;
+            if let Some(tokens) = self.count(start, end)?.filter(|&tokens| tokens <= limit) {
+                return found(first, end, tokens);
             }
-            if tokens <= self.room.tokens {
-                return Ok(Some((length, tokens)));
-            }
+            first.get_or_insert(end);
+            last = Some(end);
         }
         Ok(None)
     }
 
+    /// The number of tokens of a part of the text alone; `None` if it cannot be encoded, because it
+    /// needs an unknown token that the tokenizer does not have.
+    fn count(&mut self, start: usize, end: usize) -> Result<Option<usize>, EncodeError> {
+        let Section { is_last, is_complete, tokens, .. } = &self.section;
+        if *is_last && *is_complete && (start, end) == (self.section.start, self.section.end) {
+            return Ok(Some(tokens.ids.len()));
+        }
+        let (pipeline, text) = (&self.tokenizer.pipeline, &self.text[start..end]);
+        match self.encoder.count_bare(pipeline, text, self.plan, &mut self.budget) {
+            Err(error) if error.is_unknown_token() => Ok(None),
+            counted => counted.map(Some).map_err(|error| error.moved_by(start)),
+        }
+    }
+
+    /// The last sentence or line within a piece that fits, if these are the boundary; else the
+    /// piece. After one that does not fit, the last one in its first half is tried.
+    fn at_boundary(&mut self, start: usize, found: &Found, boundary: Boundary) -> Result<(usize, usize), EncodeError> {
+        if boundary != Boundary::Token && !(self.section.is_last && found.end == self.section.end) {
+            let ends = boundaries(&self.text[start..self.section.end], boundary, found.end - start);
+            let mut max = found.end - start;
+            while let Some(&length) = ends[..ends.partition_point(|&end| end <= max)].last() {
+                if let Some(tokens) = self.count(start, start + length)?.filter(|&count| count <= self.room.tokens) {
+                    return Ok((start + length, tokens));
+                }
+                max = length / 2;
+            }
+        }
+        Ok((found.end, found.tokens))
+    }
+
     /// The position in a piece at which the next piece starts: as early as `overlap` tokens permit,
     /// at the start of a sentence or line if these are the boundary. The end of the piece if
-    /// nothing is short enough.
-    fn overlap_start(
-        &mut self,
-        prefixes: &mut Prefixes<'_>,
-        start: usize,
-        length: usize,
-    ) -> Result<usize, EncodeError> {
-        let Limits { overlap, boundary, .. } = *self.limits;
-        let piece = &self.text[start..start + length];
-        let plan = Plan {
-            add_special_tokens: false,
-            columns: Columns::OFFSETS,
-            offset_unit: OffsetUnit::Byte,
-            ..self.plan.clone()
-        };
-        let known_piece = self.known.as_ref().filter(|_| self.piece_is_known);
-        let known = match self.tokenizer.pipeline.post_processor.layout(false, false)?.trims() {
-            false => match known_piece {
-                Some(known) => Some(known.last_starts(overlap)),
-                None => prefixes.last_starts(self.encoder, length, overlap)?,
-            },
-            true => None,
-        };
-        let mut starts = match known {
-            Some(starts) => starts,
-            None => {
-                let mut made = Encoding::default();
-                self.encoder.encode(&self.tokenizer.pipeline, &piece.into(), &plan, &mut made)?;
-                let shared = &made.offsets[made.offsets.len().saturating_sub(overlap)..];
-                gather(shared.iter().map(|offset| offset[0] as usize))
+    /// nothing is short enough. After a position that is not, the number of tokens shrinks as for
+    /// pieces.
+    fn overlap(&mut self, start: usize, end: usize, limits: &Limits) -> Result<usize, EncodeError> {
+        let Limits { overlap, boundary, .. } = *limits;
+        let until = self.section.tokens_before(end);
+        let mut own = overlap.min(until - self.section.tokens_up_to(start));
+        let piece = &self.text[start..end];
+        let starts = if own > 0 { boundaries(piece, boundary, piece.len()) } else { vec![] };
+        let mut is_first = true;
+        while own > 0 {
+            let mut from = self.section.first_end(start, until - own);
+            if boundary != Boundary::Token {
+                let next = starts.get(starts.partition_point(|&at| start + at < from));
+                from = next.map_or(end, |at| start + at);
             }
-        };
-        starts.sort_unstable();
-        starts.dedup();
-        let first = starts.first().copied().unwrap_or(piece.len());
-        if boundary != Boundary::Token {
-            starts.clear();
-            each_boundary(piece, boundary, piece.len(), &mut |end| starts.push(end));
-        }
-        // Tokens of bytes can start within a character.
-        let is_usable = |start: usize| start > 0 && start < piece.len() && piece.is_char_boundary(start);
-        starts.retain(|&start| start >= first && is_usable(start));
-        let plan = Plan { columns: Columns::NONE, ..plan };
-        let (mut place, mut step) = (0, 1);
-        while let Some(&start) = starts.get(place) {
-            let known = match &mut self.known {
-                Some(known) if self.piece_is_known => known.count_end(self.encoder, start)?,
-                _ => None,
-            };
-            let tokens = match known {
-                Some(tokens) => tokens,
-                None => self.encoder.count(&self.tokenizer.pipeline, &piece[start..].into(), &plan, overlap)?,
-            };
-            if tokens <= overlap {
-                return Ok(start);
+            if from >= end {
+                break;
             }
-            // Usually the first or the second start succeeds. After many failures, starts are
-            // skipped.
-            place += step;
-            step = if place < MAX_TRIED_PREFIXES && !prefixes.is_hasty { 1 } else { 2 * step };
+            let counted = self.count(from, end)?;
+            if counted.is_some_and(|tokens| tokens <= overlap) {
+                return Ok(from);
+            }
+            own = fewer(own, counted.filter(|_| is_first), overlap);
+            is_first = false;
         }
-        Ok(piece.len())
+        Ok(end)
     }
 }
 
-/// The ends of the last `count` sentences or lines of a text at or before `most`, and the end of
-/// the text that they depend on, in bytes.
-fn last_boundaries(text: &str, boundary: Boundary, most: usize, count: usize) -> (Vec<usize>, usize) {
-    let mut last = vec![];
-    let mut add = |end: usize| {
-        if last.len() == count {
-            last.remove(0);
-        }
-        last.push(end);
-    };
-    let seen = each_boundary(text, boundary, most, &mut add);
-    (last, seen)
+/// The number of tokens of the next candidate after one of `own` tokens that is too long: less by
+/// those that exceed the limit if these are known, and at least half.
+fn fewer(own: usize, counted: Option<usize>, limit: usize) -> usize {
+    counted.map_or(own / 2, |counted| own - (counted - limit).min(own - own / 2))
 }
 
-/// Calls `each` with the ends of sentences or lines at or before `most`, without the end of the
-/// text. Returns the end of the text that the result depends on, in bytes.
-fn each_boundary(text: &str, boundary: Boundary, most: usize, each: &mut impl FnMut(usize)) -> usize {
-    let is_wanted = |end: usize| end <= most && end < text.len();
+/// The ends of sentences or lines at or before `max`, without the end of the text.
+fn boundaries(text: &str, boundary: Boundary, max: usize) -> Vec<usize> {
+    let is_wanted = |end: usize| end <= max && end < text.len();
     match boundary {
-        Boundary::Token => 0,
+        Boundary::Token => vec![],
         Boundary::Line => {
-            // The search stops at `most`, however long the line is.
-            let near = &text[..text.ceil_char_boundary((most + 1).min(text.len()))];
-            lines::ends(near).take_while(|&end| is_wanted(end)).for_each(each);
-            most + 1
+            // The search stops at `max`, however long the line is.
+            let near = &text[..text.ceil_char_boundary((max + 1).min(text.len()))];
+            gather(lines::ends(near).take_while(|&end| is_wanted(end)))
         }
         Boundary::Sentence => {
             let mut ends = sentences::Ends::new(text);
-            while let Some(end) = ends.next_up_to(most).filter(|&end| is_wanted(end)) {
-                each(end);
-            }
-            ends.seen().max(most + 1)
+            gather(std::iter::from_fn(|| ends.next_up_to(max).filter(|&end| is_wanted(end))))
         }
     }
+}
+
+/// The number of UTF-16 units of a text.
+fn utf16_len(text: &str) -> usize {
+    // The first byte of each character counts one unit, and one more if the character has four
+    // bytes.
+    text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()
 }
 
 /// Converts pieces from bytes to UTF-16 units.

@@ -144,17 +144,11 @@ pub(super) struct Ends<'a> {
     /// The first character that decides whether a full stop ends a sentence: the position at which
     /// the search started, the position of the character, and whether it is lowercase.
     decisive: (usize, usize, bool),
-    seen: usize,
 }
 
 impl<'a> Ends<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, before: Before::Nothing, decisive: (1, 0, false), seen: 0 }
-    }
-
-    /// The end of the text that was read so far, in bytes.
-    pub(super) fn seen(&self) -> usize {
-        self.seen.max(self.at)
+        Self { text, at: 0, before: Before::Nothing, decisive: (1, 0, false) }
     }
 
     /// The next end of a sentence, if it is at or before `most`. The end of the text does not
@@ -240,7 +234,6 @@ impl<'a> Ends<'a> {
                 break;
             }
         }
-        self.seen = self.seen.max(place + 1);
         self.decisive = (self.at, place, is_lower);
         is_lower
     }
@@ -371,6 +364,6 @@ mod tests {
         assert!(self::ends(&spaces).is_empty());
         let mut found = Ends::new(&spaces);
         assert_eq!(found.next_up_to(10), None);
-        assert_eq!(found.seen(), 11, "nothing searched whether a small letter follows the spaces");
+        assert_eq!(found.decisive, (1, 0, false), "nothing searched whether a small letter follows the spaces");
     }
 }

@@ -1,11 +1,13 @@
-//! Compares splitting with its definition: every prefix is counted separately.
+//! Compares splitting with a twin that follows the promise, with `encode` and `count` only.
 
 use proptest::prelude::*;
+use serde_json::json;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Boundary, Limits, MAX_TRIED_PREFIXES, MIN_WORK, Piece, Pieces, Progress, Stopped};
-use crate::bounded::subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
-use crate::{Columns, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
+use super::section::{GROWTH, MARGIN, section_bytes};
+use super::subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
+use super::{Boundary, Limits, Piece, Pieces, Progress, Start, Stopped};
+use crate::{Columns, EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
 
 fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
@@ -16,52 +18,224 @@ fn boundaries(text: &str, boundary: Boundary) -> Vec<usize> {
     let ends: Vec<usize> = match boundary {
         Boundary::Token => vec![],
         Boundary::Line => super::lines::ends(text).collect(),
-        Boundary::Sentence => text.split_sentence_bound_indices().map(|(at, part)| at + part.len()).collect(),
+        Boundary::Sentence => text
+            .split_sentence_bound_indices()
+            .map(|(at, part)| at + part.len())
+            .filter(|&end| !ends_with_initial(&text[..end]))
+            .collect(),
     };
     ends.into_iter().filter(|&end| end < text.len()).collect()
 }
 
-/// Splits by the definition, slowly. `None` if a character has too many tokens.
-fn split_by_definition(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Option<Vec<Piece>> {
+/// The twin of a section.
+struct Section {
+    start: usize,
+    end: usize,
+    is_last: bool,
+    /// The end of each token.
+    ends: Vec<usize>,
+    /// Where pieces can end, and the number of tokens up to there.
+    places: Vec<(usize, usize)>,
+}
+
+impl Section {
+    fn of(tokenizer: &Tokenizer, text: &str, start: usize, max_tokens: usize) -> Result<Self, EncodeError> {
+        let mut bytes = section_bytes(max_tokens);
+        loop {
+            let end = text.floor_char_boundary(start + bytes.min(text.len() - start));
+            match Self::encoded(tokenizer, text, start, end) {
+                Err(error) if end == text.len() || !error.is_unknown_token() => return Err(error),
+                Ok(section) if section.has_piece(0, max_tokens, start, None) => return Ok(section),
+                _ => bytes *= GROWTH,
+            }
+        }
+    }
+
+    fn encoded(tokenizer: &Tokenizer, text: &str, start: usize, end: usize) -> Result<Self, EncodeError> {
+        let bare = EncodeOptions { add_special_tokens: false, columns: Columns::OFFSETS, ..options() };
+        let encoding = tokenizer.encode(text[start..end].into(), &bare)?;
+        let offsets: Vec<[usize; 2]> =
+            encoding.offsets().iter().map(|offset| offset.map(|at| start + (at as usize).min(end - start))).collect();
+        let is_last = end == text.len();
+        let mut section = Self { start, end, is_last, ends: vec![], places: vec![] };
+        for (at, &[_, place]) in offsets.iter().enumerate() {
+            section.ends.push(place);
+            let next = offsets.get(at + 1).map_or(end, |next| next[0]);
+            if place <= next && section.is_trusted(place) && text.is_char_boundary(place) {
+                section.add(place, at + 1);
+            }
+        }
+        if is_last {
+            section.add(end, offsets.len());
+        }
+        Ok(section)
+    }
+
+    fn is_trusted(&self, place: usize) -> bool {
+        self.is_last || place + MARGIN <= self.end
+    }
+
+    fn add(&mut self, place: usize, tokens: usize) {
+        let last = self.places.last().map_or(self.start, |&(last, _)| last);
+        if place == last {
+            self.places.pop_if(|_| true);
+        }
+        if place >= last && place > self.start {
+            self.places.push((place, tokens));
+        }
+    }
+
+    /// Whether the token behind the limit is known, or behind the cap of a piece.
+    fn has_piece(&self, before: usize, max_tokens: usize, start: usize, cap: Option<usize>) -> bool {
+        let excluded = self.ends.get(before + max_tokens);
+        let is_known = excluded.is_some_and(|&end| self.is_trusted(end));
+        start < self.end && (self.is_last || is_known || cap.is_some_and(|cap| self.is_trusted(start + cap)))
+    }
+
+    fn before(&self, start: usize) -> usize {
+        self.places.iter().filter(|&&(place, _)| place <= start).map(|&(_, tokens)| tokens).max().unwrap_or(0)
+    }
+}
+
+/// The number of tokens after `own` tokens that are `excess` too many.
+fn fewer(own: usize, excess: Option<usize>) -> usize {
+    excess.map_or(own / 2, |excess| own.saturating_sub(excess).max(own / 2))
+}
+
+/// The end of the piece of the twin, and the cap of the next one. `None` if the first character
+/// does not fit.
+fn next_by_definition(
+    tokenizer: &Tokenizer,
+    text: &str,
+    section: &Section,
+    (start, cap): (usize, Option<usize>),
+    max_tokens: usize,
+) -> Option<(usize, Option<usize>)> {
+    let count = |end: usize| tokenizer.count(text[start..end].into(), &options()).ok();
+    let fits = |end: usize| count(end).is_some_and(|tokens| tokens <= max_tokens);
+    let before = section.before(start);
+    let after = || section.places.iter().copied().filter(|&(place, _)| place > start);
+    let within = |own: usize| after().filter(|&(_, tokens)| tokens <= before + own).map(|(place, _)| place).max();
+    let first_character = start + text[start..].chars().next().map_or(0, char::len_utf8);
+    let token_end = after().next().map_or(section.end, |(place, _)| place);
+    let most = cap.map_or(text.len(), |cap| text.floor_char_boundary((start + cap).min(text.len())));
+    // The ends that are tried, in order: tokens, then parts of the first one.
+    let mut tried = vec![];
+    let mut candidate = after().rev_last(before + max_tokens, most);
+    while let Some((end, tokens)) = candidate {
+        let excess = count(end).filter(|_| tried.is_empty()).map(|counted| counted.saturating_sub(max_tokens));
+        tried.push(end);
+        if fits(end) {
+            break;
+        }
+        let own = fewer(tokens - before, excess);
+        candidate = after().rev_last(before + own, most.min(end - 1));
+    }
+    if !tried.last().is_some_and(|&end| fits(end)) {
+        let mut end = token_end.min(most).max(first_character);
+        if tried.last() != Some(&end) {
+            tried.push(end);
+        }
+        while !fits(end) && end > first_character {
+            end = text.floor_char_boundary(start + (end - start) / 2).max(first_character);
+            tried.push(end);
+        }
+    }
+    let &end = tried.last().filter(|&&end| fits(end))?;
+    let length = end - start;
+    let is_short = 2 * length < tried[0] - start || tried[0] < within(max_tokens).unwrap_or(token_end);
+    Some((end, is_short.then_some(2 * length)))
+}
+
+/// The last of increasing places with at most this many tokens and at most this end.
+trait RevLast {
+    fn rev_last(self, tokens: usize, end: usize) -> Option<(usize, usize)>;
+}
+
+impl<I: Iterator<Item = (usize, usize)>> RevLast for I {
+    fn rev_last(self, tokens: usize, end: usize) -> Option<(usize, usize)> {
+        self.filter(|place| place.0 <= end && place.1 <= tokens).last()
+    }
+}
+
+/// Whether a text ends like `J. `, after which no sentence ends.
+fn ends_with_initial(text: &str) -> bool {
+    let plain: String = text.chars().filter(|c| !"\u{301}\u{323}\u{200b}\u{200d}".contains(*c)).collect();
+    let before = plain.trim_end_matches([' ', '\t']);
+    let mut last = before.chars().rev();
+    before.len() < plain.len()
+        && last.next() == Some('.')
+        && last.next().is_some_and(char::is_uppercase)
+        && !last.next().is_some_and(char::is_alphanumeric)
+}
+
+/// Splits by the definition, slowly. The pieces up to a character that has too many tokens, and
+/// whether there is none.
+fn split_by_definition(
+    tokenizer: &Tokenizer,
+    text: &str,
+    limits: &Limits,
+) -> Result<(Vec<Piece>, Stopped), EncodeError> {
     let Limits { max_tokens, overlap, boundary } = *limits;
-    let count = |text: &str| tokenizer.count(text.into(), &options()).expect("a text");
-    let bare = EncodeOptions { add_special_tokens: false, columns: Columns::OFFSETS, ..options() };
+    let count = |start: usize, end: usize| tokenizer.count(text[start..end].into(), &options()).ok();
     let mut pieces: Vec<Piece> = vec![];
     let (mut start, mut covered) = (0, 0);
     while start < text.len() {
-        let rest = &text[start..];
-        let prefixes = rest.char_indices().map(|(at, c)| at + c.len_utf8());
-        let mut length = prefixes.filter(|&end| count(&rest[..end]) <= max_tokens).max()?;
-        if length < rest.len() {
-            let ends =
-                boundaries(rest, boundary).into_iter().filter(|&end| end <= length).rev().take(MAX_TRIED_PREFIXES);
-            length = ends.into_iter().find(|&end| count(&rest[..end]) <= max_tokens).unwrap_or(length);
-        }
-        let end = start + length;
-        if end <= covered && start < covered {
-            start = covered;
-            continue;
-        }
-        pieces.push(Piece { start, end, tokens: count(&text[start..end]) });
-        covered = end;
-        start = end;
-        if overlap > 0 && max_tokens > 1 && end < text.len() {
-            let piece = &text[end - length..end];
-            let offsets = tokenizer.encode(piece.into(), &bare).expect("a text").offsets().to_vec();
-            let mut starts: Vec<usize> =
-                offsets[offsets.len().saturating_sub(overlap)..].iter().map(|offset| offset[0] as usize).collect();
-            let first = starts.iter().copied().min().unwrap_or(length);
-            if boundary != Boundary::Token {
-                starts = boundaries(piece, boundary);
+        let section = Section::of(tokenizer, text, start, max_tokens)?;
+        let mut cap = None;
+        while section.has_piece(section.before(start), max_tokens, start, cap) {
+            let Some((mut end, next_cap)) = next_by_definition(tokenizer, text, &section, (start, cap), max_tokens)
+            else {
+                return Ok((pieces, Stopped::Character));
+            };
+            cap = next_cap;
+            if end < text.len() && boundary != Boundary::Token {
+                let ends: Vec<usize> =
+                    boundaries(&text[start..section.end], boundary).into_iter().map(|end| start + end).collect();
+                let mut most = end;
+                while let Some(&at) = ends.iter().rfind(|&&at| at <= most) {
+                    if count(start, at).is_some_and(|tokens| tokens <= max_tokens) {
+                        end = at;
+                        break;
+                    }
+                    most = start + (at - start) / 2;
+                }
             }
-            starts.sort_unstable();
-            starts.dedup();
-            starts.retain(|&start| start > 0 && start >= first && piece.is_char_boundary(start));
-            let fits = |start: &usize| tokenizer.count(piece[*start..].into(), &bare).expect("a text") <= overlap;
-            start = end - length + starts.into_iter().find(fits).unwrap_or(length);
+            if end <= covered && start < covered {
+                start = covered;
+                continue;
+            }
+            pieces.push(Piece { start, end, tokens: count(start, end).expect("it was counted") });
+            covered = end;
+            let mut next = end;
+            if end < text.len() {
+                let until =
+                    section.places.iter().find(|place| place.0 >= end).map_or(section.ends.len(), |place| place.1);
+                let mut own = overlap.min(until - section.before(start));
+                let mut is_first = true;
+                while own > 0 {
+                    let wanted = |place: &&(usize, usize)| place.0 > start && place.1 >= until - own;
+                    let mut from = section.places.iter().find(wanted).map_or(section.end, |place| place.0);
+                    if boundary != Boundary::Token {
+                        let ends = boundaries(&text[start..end], boundary).into_iter().map(|end| start + end);
+                        from = ends.into_iter().find(|&at| at >= from).unwrap_or(end);
+                    }
+                    if from >= end {
+                        break;
+                    }
+                    let counted = count(from, end);
+                    if counted.is_some_and(|tokens| tokens <= overlap) {
+                        next = from;
+                        break;
+                    }
+                    own = fewer(own, counted.filter(|_| is_first).map(|counted| counted - overlap));
+                    is_first = false;
+                }
+            }
+            start = next;
         }
     }
-    Some(pieces)
+    Ok((pieces, Stopped::AtEnd))
 }
 
 fn split(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Pieces {
@@ -101,11 +275,6 @@ fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Ve
     (pieces, Stopped::AtEnd)
 }
 
-/// The work of all calls so far. A call that does less than `MIN_WORK / 8` finds no piece in haste.
-fn work(tokenizer: &Tokenizer) -> u64 {
-    tokenizer.with_idle_encoder(|encoder| encoder.work)
-}
-
 fn form() -> impl Strategy<Value = Subject> {
     let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
     (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..CHARACTER_TOKENS.len(), merges, any::<bool>()).prop_map(
@@ -124,50 +293,13 @@ fn limits() -> impl Strategy<Value = Limits> {
 
 fn text() -> impl Strategy<Value = String> {
     let more = ["One. ", "Two! ", "\r\n", "\u{2028}", "End.) "].map(String::from);
-    prop::collection::vec(prop::sample::select([&pieces()[..], &more].concat()), 0..40)
+    prop::collection::vec(prop::sample::select([&pieces()[..], &more].concat()), 0..100)
         .prop_map(|pieces| pieces.concat())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(800))]
-    #[test]
-    fn pieces_are_those_of_the_definition(form in form(), text in text(), limits in limits(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..9)) {
-        let tokenizer = tokenizer(&form);
-        let found = split(&tokenizer, &text, &limits);
-        if tokenizer.encodes_from_start() {
-            // The search can reach its limit before it has found the longest prefix.
-            check_that_pieces_fit(&tokenizer, &text, &limits, &found);
-            return Ok(());
-        }
-        match split_by_definition(&tokenizer, &text, &limits) {
-            Some(expected) => prop_assert_eq!(&found.pieces, &expected, "{} {:?} {:?}", form, text, limits),
-            None => prop_assert_eq!(found.stopped, Stopped::Character, "{} {:?} {:?}", form, text, limits),
-        }
-        // The same pieces in UTF-16.
-        let units: Vec<u16> = text.encode_utf16().collect();
-        let in_utf16 = tokenizer
-            .split(Text::Utf16(&units), Progress::default(), &limits, &options(), true, None)
-            .expect("a text");
-        let texts = |pieces: &[Piece]| pieces.iter().map(|piece| text[piece.start..piece.end].to_owned()).collect::<Vec<_>>();
-        let utf16_texts: Vec<String> =
-            in_utf16.pieces.iter().map(|piece| String::from_utf16_lossy(&units[piece.start..piece.end])).collect();
-        prop_assert_eq!(utf16_texts, texts(&found.pieces));
-        // The same pieces, however the text arrives.
-        let mut places: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut.index(text.len() + 1))).collect();
-        places.extend([0, text.len()]);
-        places.sort_unstable();
-        let parts: Vec<&str> = places.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect();
-        let before = work(&tokenizer);
-        let in_parts = split_in_parts(&tokenizer, &parts, &limits);
-        if work(&tokenizer) - before < MIN_WORK / 8 {
-            prop_assert_eq!(in_parts, (found.pieces, found.stopped), "{} {:?}", form, parts);
-        }
-    }
 }
 
 /// A tokenizer with a BertNormalizer and a BertPreTokenizer.
 fn bert(model: &serde_json::Value) -> Tokenizer {
-    let file = serde_json::json!({
+    let file = json!({
         "version": "1.0", "added_tokens": [], "model": model, "pre_tokenizer": {"type": "BertPreTokenizer"},
         "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
             "strip_accents": null, "lowercase": true},
@@ -175,80 +307,184 @@ fn bert(model: &serde_json::Value) -> Tokenizer {
     Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file")
 }
 
+/// Compares `split`, streams, `truncate` and `encode_first` with the twin.
+fn check(tokenizer: &Tokenizer, name: &str, text: &str, limits: &Limits, cuts: &[prop::sample::Index]) {
+    let context = format!("{name} {text:?} {limits:?}");
+    let found = tokenizer.split(text.into(), Progress::default(), limits, &options(), true, None);
+    let expected = split_by_definition(tokenizer, text, limits);
+    let (found, expected) = match (found, expected) {
+        (Ok(found), Ok(expected)) => (found, expected),
+        (Err(found), Err(expected)) => return assert_eq!(found.code(), expected.code(), "{context}"),
+        (found, expected) => panic!("{context}: {found:?}, {expected:?}"),
+    };
+    check_that_pieces_fit(tokenizer, text, limits, &found);
+    let found = (found.pieces, found.stopped);
+    assert_eq!(found, expected, "{context}");
+    // The same pieces in UTF-16.
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let utf16 = tokenizer.split(Text::Utf16(&units), Progress::default(), limits, &options(), true, None);
+    let utf16 = utf16.expect("the same text").pieces;
+    let units_up_to = |end: usize| text[..end].encode_utf16().count();
+    let moved = |piece: &Piece| Piece { start: units_up_to(piece.start), end: units_up_to(piece.end), ..*piece };
+    assert_eq!(utf16, found.0.iter().map(moved).collect::<Vec<_>>(), "{context}");
+    // The same pieces, however the text arrives.
+    let mut places: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut.index(text.len() + 1))).collect();
+    places.extend([0, text.len()]);
+    places.sort_unstable();
+    let parts: Vec<&str> = places.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect();
+    assert_eq!(split_in_parts(tokenizer, &parts, limits), found, "{context} {parts:?}");
+    if limits.boundary == Boundary::Token {
+        check_start(tokenizer, text, &units, limits.max_tokens, found.0.first());
+    }
+}
+
+/// Checks `truncate` and `encode_first`, which return the first piece.
+fn check_start(tokenizer: &Tokenizer, text: &str, units: &[u16], limit: usize, first: Option<&Piece>) {
+    let mut ids = vec![7];
+    let empty = tokenizer.count("".into(), &options()).expect("a text");
+    for (form, is_utf16) in
+        [(Text::Utf8(text), false), (Text::Bytes(text.as_bytes()), false), (Text::Utf16(units), true)]
+    {
+        let (end, tokens) = first.map_or((0, empty), |piece| (piece.end, piece.tokens));
+        let length = if is_utf16 { text[..end].encode_utf16().count() } else { end };
+        let found = tokenizer.truncate(form, limit, &options(), true);
+        assert_eq!(found, Ok(Start::Found { length, tokens }), "{form:?} {limit}");
+        // The start of the text suffices, or more is needed.
+        let part = form.slice(0, length + 200);
+        let is_all = part.weight() == form.weight();
+        let of_part = tokenizer.truncate(part, limit, &options(), is_all);
+        assert!(of_part == found || of_part == Ok(Start::DependsOnMore), "{form:?} {limit}: {of_part:?}");
+        let written =
+            tokenizer.encode_first(form, limit, &options(), true, &mut ids).expect("a text").expect("all of it");
+        assert_eq!(written.read, length, "{form:?} {limit}");
+        let alone = tokenizer.encode(form.slice(0, length), &options()).expect("a text");
+        assert_eq!(ids, if length > 0 { alone.ids() } else { &[] }, "{form:?} {limit}");
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(1200))]
+    #[test]
+    fn pieces_are_those_of_the_definition(form in form(), text in text(), limits in limits(), cuts in cuts()) {
+        check(&tokenizer(&form), &form.to_string(), &text, &limits, &cuts);
+    }
+
     #[test]
     fn pieces_of_wordpiece_are_those_of_the_definition(
         text in text(),
         limits in limits(),
+        has_unknown in prop::bool::weighted(0.8),
         words in prop::collection::btree_set("[ab1.e中]{1,4}", 0..12),
+        cuts in cuts(),
     ) {
         let tokens = ["[UNK]", "a", "b", ".", "##a", "##b", "1", "one", "##1", "##23"].map(String::from);
         let more = words.iter().flat_map(|word| [word.clone(), format!("##{word}")]);
         let mut vocab = serde_json::Map::new();
-        for token in tokens.into_iter().chain(more) {
+        for token in tokens.into_iter().skip(usize::from(!has_unknown)).chain(more) {
             let id = vocab.len();
             vocab.entry(token).or_insert(id.into());
         }
-        let tokenizer = bert(&serde_json::json!({
+        let tokenizer = bert(&json!({
             "type": "WordPiece", "vocab": vocab, "unk_token": "[UNK]",
             "continuing_subword_prefix": "##", "max_input_chars_per_word": 6,
         }));
-        assert!(tokenizer.counts_ends_exactly());
-        let found = split(&tokenizer, &text, &limits);
-        match split_by_definition(&tokenizer, &text, &limits) {
-            Some(expected) => prop_assert_eq!(&found.pieces, &expected, "{:?} {:?} {:?}", words, text, limits),
-            None => prop_assert_eq!(found.stopped, Stopped::Character, "{:?} {:?} {:?}", words, text, limits),
+        check(&tokenizer, &format!("{words:?}"), &text, &limits, &cuts);
+    }
+
+    #[test]
+    fn pieces_of_unigram_are_those_of_the_definition(
+        normalizer in prop::sample::select(vec![0, 0, 0, 1, 9, 14]),
+        pretokenizer in prop::sample::select(vec![6, 6, 7, 8, 9, 5, 4, 0, 11]),
+        all in any::<bool>(),
+        more in prop::collection::vec(("▁?[abA1é中. ]{1,6}", 0u8..60), 0..30),
+        has_bytes in any::<bool>(),
+        text in text(),
+        limits in limits(),
+        cuts in cuts(),
+    ) {
+        let known = if all { "▁abcdA1é中.'s!" } else { "▁abA" };
+        let mut pieces: Vec<(String, u8)> = known.chars().map(|c| (c.to_string(), 50)).collect();
+        pieces.extend(more);
+        let tokenizer = unigram(normalizer, pretokenizer, &pieces, has_bytes);
+        check(&tokenizer, &format!("{normalizer} {pretokenizer} {pieces:?} {has_bytes}"), &text, &limits, &cuts);
+    }
+}
+
+fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {
+    prop::collection::vec(any::<prop::sample::Index>(), 0..9)
+}
+
+/// A Unigram tokenizer: the pieces with their scores, in tenths.
+fn unigram(normalizer: usize, pretokenizer: usize, pieces: &[(String, u8)], has_bytes: bool) -> Tokenizer {
+    let mut vocab = vec![json!(["<unk>", 0.0])];
+    let is_new = |at: usize, piece: &str| pieces[..at].iter().all(|(known, _)| known != piece);
+    for (at, (piece, score)) in pieces.iter().enumerate().filter(|(at, (piece, _))| is_new(*at, piece)) {
+        vocab.push(json!([piece, -f64::from(*score) / 10.0 - if at % 3 == 0 { 0.01 } else { 0.0 }]));
+    }
+    if has_bytes {
+        vocab.extend((0..256).map(|byte| json!([format!("<0x{byte:02X}>"), -12.0])));
+    }
+    let file = json!({"normalizer": NORMALIZERS[normalizer], "pre_tokenizer": PRETOKENIZERS[pretokenizer],
+        "model": {"type": "Unigram", "vocab": vocab, "unk_id": 0, "byte_fallback": has_bytes}});
+    Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file")
+}
+
+/// Files that make most candidates fail: the bytes that a split encodes are a multiple of the
+/// text's.
+#[test]
+fn the_cost_is_linear_where_most_candidates_fail() {
+    let model = json!({"type": "BPE", "vocab": {"a": 0, "b": 1, "c": 2}, "merges": []});
+    let end = json!({"type": "Replace", "pattern": {"Regex": "a$"}, "content": "b".repeat(500)});
+    let start = json!({"type": "Replace", "pattern": {"Regex": "^a"}, "content": "b".repeat(500)});
+    let replaced = |normalizer| json!({"normalizer": normalizer, "model": model});
+    // `▁x` is a token and `x` is not: a run of x is one unknown token.
+    let vocab = json!([["<unk>", 0.0], ["▁", -1.0], ["▁x", -1.0]]);
+    let fused = json!({"model": {"type": "Unigram", "vocab": vocab, "unk_id": 0}, "pre_tokenizer": PRETOKENIZERS[6]});
+    let runs: Vec<_> = (1..=511).map(|length| json!(["a".repeat(length), -1.0])).collect();
+    let runs = json!({"model": {"type": "Unigram", "vocab": runs, "unk_id": 0}});
+    let cases = [
+        (replaced(end), "a", 600),
+        (replaced(start), "a", 600),
+        (fused.clone(), "x", 1),
+        (fused, "x", 3),
+        (runs.clone(), "a", 1),
+        (runs, "a", 7),
+    ];
+    for (file, letter, max_tokens) in cases {
+        let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
+        let text = letter.repeat(20_000);
+        for overlap in [0, max_tokens / 2] {
+            let limits = Limits { max_tokens, overlap, boundary: Boundary::Token };
+            let before = tokenizer.encoded_bytes();
+            let found = split(&tokenizer, &text, &limits);
+            let encoded = tokenizer.encoded_bytes() - before;
+            check_that_pieces_fit(&tokenizer, &text, &limits, &found);
+            let most = if overlap > 0 { 24 } else { 12 } * text.len() as u64;
+            assert!(encoded <= most, "{file} {max_tokens} {overlap}: {encoded} bytes, {} pieces", found.pieces.len());
         }
     }
 }
 
-/// Unigram gives all bytes of adjacent unknown characters the same place.
+/// All pieces that a call counts share one budget.
 #[test]
-fn characters_that_unigram_does_not_know_fill_pieces() {
-    let bytes = (0..256).map(|byte| (format!("<0x{byte:02X}>"), -9.0));
-    let known = [("<unk>", 0.0), ("a", -1.0), ("▁", -2.0)].map(|(token, score)| (token.to_owned(), score));
-    let vocab: Vec<(String, f64)> = known.into_iter().chain(bytes).collect();
-    let file = serde_json::json!({
-        "version": "1.0", "added_tokens": [],
-        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true},
-        "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab": vocab},
+fn the_work_of_many_small_pieces_is_limited() {
+    let prepend = json!({"type": "Prepend", "prepend": "b".repeat(60_000)});
+    let strip = json!({"type": "Replace", "pattern": {"Regex": "b+"}, "content": ""});
+    let file = json!({
+        "normalizer": {"type": "Sequence", "normalizers": [prepend, strip]},
+        "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []},
     });
-    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file");
-    for text in ["\u{20000}".repeat(200), "中文字".repeat(60), "中aa文 字字字a字".repeat(20)] {
-        for max_tokens in [5, 16, 64] {
-            let limits = Limits { max_tokens, overlap: 0, boundary: Boundary::Token };
-            let expected = split_by_definition(&tokenizer, &text, &limits).expect("each character fits");
-            assert_eq!(split(&tokenizer, &text, &limits).pieces, expected, "{text:?} {max_tokens}");
-        }
-    }
-    // Such a text is not split in haste, however long it is.
-    let text = "\n".repeat(1 << 16);
-    let found = split(&tokenizer, &text, &Limits { max_tokens: 256, overlap: 0, boundary: Boundary::Token });
-    assert!(found.pieces.iter().rev().skip(1).all(|piece| piece.tokens == 256), "{:?}", found.pieces);
-}
-
-/// In the whole text `Ab` is not a word of its own; at the end of a prefix it is.
-#[test]
-fn a_prefix_can_end_with_an_added_token_that_is_a_word_only_there() {
-    for (normalizer, pretokenizer, model) in [(10, 0, 0), (9, 4, 6), (0, 1, 0), (0, 4, 3)] {
-        let form = Subject { normalizer, pretokenizer, model, merges: vec![], added: true };
-        let tokenizer = tokenizer(&form);
-        for spaces in [0, 1, 6, 200] {
-            let text = format!("뒘{}AbaOne. <x      Aba Ab1", " ".repeat(spaces));
-            for max_tokens in 3..12 {
-                let limits = Limits { max_tokens, overlap: 0, boundary: Boundary::Token };
-                if let Some(expected) = split_by_definition(&tokenizer, &text, &limits) {
-                    assert_eq!(split(&tokenizer, &text, &limits).pieces, expected, "{form} {text:?} {max_tokens}");
-                }
-            }
-        }
-    }
+    let tokenizer = Tokenizer::from_bytes(file.to_string().as_bytes()).expect("a sound file");
+    let text = "a".repeat(20_000);
+    assert!(tokenizer.count("a".into(), &options()).is_ok());
+    let limits = Limits { max_tokens: 1, overlap: 0, boundary: Boundary::Token };
+    let found = tokenizer.split(text.as_str().into(), Progress::default(), &limits, &options(), true, None);
+    assert!(matches!(found, Err(EncodeError::OutputLimit { .. } | EncodeError::Pattern { .. })), "{found:?}");
 }
 
 #[test]
 fn a_prefix_that_cannot_be_encoded_ends_no_piece() {
-    let tokenizer = bert(&serde_json::json!({
+    let tokenizer = bert(&json!({
         "type": "WordPiece", "vocab": {"ab": 0, "中": 1, ".": 2}, "unk_token": "[UNK]",
         "continuing_subword_prefix": "##", "max_input_chars_per_word": 6,
     }));
@@ -265,59 +501,6 @@ fn a_prefix_that_cannot_be_encoded_ends_no_piece() {
 fn bundled(name: &str) -> Tokenizer {
     let path = format!("{}/../encodings/{}", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
     Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")
-}
-
-/// Splitting a text encodes less than three times its bytes, and a constant for each piece.
-#[test]
-fn splitting_encodes_less_than_three_times_the_text() {
-    const PER_PIECE: u64 = 400;
-    let words: String = (0u32..20_000)
-        .map(|at| ["the ", "international ", "fox. ", "of ", "rules! "][((at * at) >> 3) as usize % 5])
-        .collect();
-    let lots = |from: char, count: u32| {
-        (0..40_000u32)
-            .filter_map(|at| char::from_u32(from as u32 + at.wrapping_mul(2_654_435_761) % count))
-            .collect::<String>()
-    };
-    let kinds = [
-        words,
-        "a".repeat(100_000),
-        " ".repeat(100_000),
-        lots('\u{1}', 31),
-        lots('一', 20_000),
-        lots('가', 11_172),
-        lots('\u{1F300}', 0x300),
-        lots('0', 10),
-        "\u{1103}\u{1170}\u{11b7}".repeat(10_000),
-    ];
-    let merges: Vec<(usize, usize)> = (0..40).map(|at| (at * 7 + 1, at * 13 + 5)).collect();
-    // Strip and Metaspace; NFC and bytes; the BERT normalizer and pre-tokenizer.
-    let forms = [(9, 6, 1), (1, 1, 0), (16, 10, 1)];
-    let forms = forms.map(|(normalizer, pretokenizer, model)| {
-        tokenizer(&Subject { normalizer, pretokenizer, model, merges: merges.clone(), added: true })
-    });
-    let bundled = ["o200k_base", "cl100k_base", "r50k_base"].map(bundled);
-    for (number, tokenizer) in bundled.iter().chain(&forms).enumerate() {
-        for text in &kinds {
-            for boundary in [Boundary::Token, Boundary::Sentence, Boundary::Line] {
-                for max_tokens in [16, 256] {
-                    let limits = Limits { max_tokens, overlap: 0, boundary };
-                    let before = tokenizer.encoded_bytes();
-                    let made = split(tokenizer, text, &limits);
-                    let encoded = tokenizer.encoded_bytes() - before;
-                    assert_eq!(made.stopped, Stopped::AtEnd);
-                    let most = 3 * text.len() as u64 + PER_PIECE * made.pieces.len() as u64 + 10_000;
-                    let start = &text[..text.floor_char_boundary(30)];
-                    assert!(
-                        encoded <= most,
-                        "tokenizer {number}, {start:?}, {limits:?}: {encoded} bytes encoded of {}, {} pieces",
-                        text.len(),
-                        made.pieces.len(),
-                    );
-                }
-            }
-        }
-    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Calls that need only a bounded number of tokens: limits, ids for a buffer of limited size, and
-//! prefixes. Each is compared with counting the whole text.
+//! the start of a text that is within a limit. `split/tests.rs` compares that with its definition.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tokenlane_core::split::Start;
 use tokenlane_core::{EncodeOptions, RankDefinition, SpecialTokens, Text, Tokenizer, encoding_file};
 
 fn byte_level(post_processor: Value, normalizer: Value) -> Tokenizer {
@@ -124,27 +125,30 @@ fn check(name: &str, tokenizer: &Tokenizer, text: &str, limit: usize) {
         assert_eq!(count, all.len(), "{context}");
         assert_eq!(tokenizer.is_within(form, limit, &options), Ok(count <= limit), "{context}");
         let mut ids = vec![7; 3];
-        let made = tokenizer.encode_first(form, limit, &options, &mut ids).expect("a text");
-        assert_eq!(ids, all[..made.written], "{context}");
-        assert!(made.written <= limit, "{context}");
-        if count <= limit {
-            assert_eq!((made.read, made.written), (length, count), "{context}");
-        } else if length > 0 {
-            assert!(made.read < length, "{context}: {made:?}");
-        }
+        let made = tokenizer.encode_first(form, limit, &options, true, &mut ids).expect("a text").expect("all of it");
+        assert!(made.written == ids.len() && made.written <= limit, "{context}: {made:?}");
+        assert!(made.read == length || count > limit && made.read < length, "{context}: {made:?}");
         let wide = matches!(form, Text::Utf16(_));
-        let lengths = std::iter::once(0).chain(text.chars().scan(0, |end, c| {
+        let mut lengths = std::iter::once(0).chain(text.chars().scan(0, |end, c| {
             *end += if wide { c.len_utf16() } else { c.len_utf8() };
             Some(*end)
         }));
-        assert!(lengths.clone().any(|end| end == made.read), "{context}: {made:?} is within a character");
-        // Finds the longest prefix by trying all prefixes.
+        assert!(lengths.any(|end| end == made.read), "{context}: {made:?} is within a character");
         let prefix = |end: usize| if wide { Text::Utf16(&units[..end]) } else { Text::Utf8(&text[..end]) };
-        let fits = lengths.filter(|&end| tokenizer.count(prefix(end), &options).expect("a text") <= limit);
-        let found = tokenizer.longest_prefix(form, limit, &options).expect("a text");
-        assert_eq!(found.map(|found| found.length), fits.max(), "{context}");
-        if let Some(found) = found {
-            assert_eq!(Ok(found.tokens), tokenizer.count(prefix(found.length), &options), "{context}");
+        if made.read > 0 {
+            let mut alone = vec![];
+            tokenizer.encode_ids(prefix(made.read), &options, &mut alone).expect("a text");
+            assert_eq!(ids, alone, "{context}");
+        }
+        match tokenizer.truncate(form, limit, &options, true).expect("a text") {
+            Start::Found { length, tokens } => {
+                assert_eq!(length, made.read, "{context}");
+                assert_eq!(Ok(tokens), tokenizer.count(prefix(length), &options), "{context}");
+            }
+            found => {
+                assert_eq!(found, Start::SpecialTokens, "{context}");
+                assert!(tokenizer.count("".into(), &options).expect("a text") > limit, "{context}");
+            }
         }
     }
 }
@@ -175,7 +179,7 @@ fn every_limit_of_chosen_texts() {
 #[test]
 fn the_bytes_that_an_id_can_stand_for_are_bounded_unless_text_is_dropped() {
     let bound =
-        |name: &str| tokenizers().into_iter().find(|(other, _)| *other == name).expect("it is there").1.most_bytes(1);
+        |name: &str| tokenizers().into_iter().find(|(other, _)| *other == name).expect("it is there").1.max_bytes(1);
     assert_eq!(bound("text between words is dropped"), None);
     assert_eq!(bound("white space at the ends goes"), None);
     assert_eq!(bound("byte level"), Some(5));

@@ -260,7 +260,7 @@ fn unused_pieces_are_split_100_times_into_one_another() {
 }
 
 #[test]
-fn the_first_ids_of_a_text_end_between_symbols_and_characters() {
+fn parts_of_a_text_end_between_symbols_and_characters() {
     let pieces = [UNKNOWN, ("▁", -9.0, 1), ("▁user", -1.0, 1), ("user", -1.0, 1), ("\n\n", 0.0, 4)];
     let symbols = Tokenizer::from_bytes(&file(&pieces, &[number(3, 1)])).expect("the library loads it");
     let bytes = with_byte_pieces(2, &[UNKNOWN, ("▁", -1.0, 1), ("a", -1.0, 1)]);
@@ -274,14 +274,16 @@ fn the_first_ids_of_a_text_end_between_symbols_and_characters() {
         (&bytes, "中a", 1, (0, 0)),
         (&bytes, "中a", 3, (0, 0)),
         (&bytes, "中a", 4, (3, 4)),
-        // The `▁` after the text belongs to the last piece.
-        (&suffix, "ab", 2, (1, 1)),
-        (&suffix, "ab  ", 2, (1, 1)),
+        // A `▁` follows the text, and each part of it encoded alone.
+        (&suffix, "ab", 2, (1, 2)),
+        (&suffix, "ab  ", 2, (1, 2)),
         (&suffix, "ab  ", 3, (4, 3)),
     ];
     for (tokenizer, text, room, (read, written)) in cases {
         let mut ids = vec![];
-        let made = tokenizer.encode_first(text.into(), room, &EncodeOptions::default(), &mut ids).expect("it encodes");
+        let options = EncodeOptions::default();
+        let made = tokenizer.encode_first(text.into(), room, &options, true, &mut ids).expect("it encodes");
+        let made = made.expect("nothing follows");
         assert_eq!((made.read, made.written, ids.len()), (read, written, written), "{text:?} in {room}");
     }
 }

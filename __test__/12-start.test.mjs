@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 import { bytesOf, tiny } from './support/tiny.mjs'
 
-const script = fileURLToPath(new URL('../scripts/start.mjs', import.meta.url))
+const script = fileURLToPath(new URL('../tools/start.mjs', import.meta.url))
 const start = (...args) => spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-'))
 test.after(() => fs.rmSync(folder, { recursive: true }))

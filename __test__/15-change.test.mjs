@@ -149,7 +149,7 @@ test('invalid changes', async () => {
 
 // Results of tokenizers 0.23.3 for random tokenizers: vocabularies with gaps, existing tokens,
 // tokens without text, and tokens that are added in several steps and saved and loaded in between.
-// Recorded by scripts/make_added_token_cases.py.
+// Recorded by tools/data/make_added_token_cases.py.
 const recording = fs.readFileSync(new URL('testdata/added-tokens.json.gz', import.meta.url))
 const { cases } = JSON.parse(zlib.gunzipSync(recording))
 

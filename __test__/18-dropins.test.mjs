@@ -1,6 +1,6 @@
 // The drop-ins, imported by the names of their entry points. Expected results were recorded from
-// tiktoken 1.0.22, gpt-tokenizer 4.0.0 and tokenizers 0.23.2; scripts/dropins.mjs compares call by
-// call.
+// tiktoken 1.0.22, gpt-tokenizer 4.0.0 and tokenizers 0.23.2; tools/compare/dropins.mjs compares
+// call by call.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import '../scripts/model-entries.mjs'
+import '../tools/model-entries.mjs'
 import { Tokenizer } from '../index.mjs'
 import { failure } from './support/texts.mjs'
 import { tiny } from './support/tiny.mjs'

@@ -1,5 +1,5 @@
-// Chats: all cases that scripts/make_chat_cases.py recorded from transformers and jinja2, and tests
-// of tokenlane's own features.
+// Chats: all cases that tools/data/make_chat_cases.py recorded from transformers and jinja2, and
+// tests of tokenlane's own features.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -8,7 +8,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { withOptions } from '../scripts/cli-options.mjs'
+import { withOptions } from '../tools/docs/cli-options.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-api-'))
@@ -29,21 +29,21 @@ test('every public name has documentation, and every link in it resolves', () =>
   assert.equal(made.status, 0, made.stdout + made.stderr)
 })
 
-test('docs/api equals the output of `npm run docs:api`', () => {
+test('docs/api equals the output of `npm run maintain docs-api`', () => {
   const pages = fs.readdirSync(out).sort()
   assert.deepEqual(fs.readdirSync(path.join(root, 'docs', 'api')).sort(), pages)
   for (const page of pages) {
     assert.equal(
       read('docs', 'api', page),
       fs.readFileSync(path.join(out, page), 'utf8'),
-      `${page} is old: npm run docs:api`,
+      `${page} is old: npm run maintain docs-api`,
     )
   }
 })
 
 test('docs/guide/cli.md has the options of the commands', () => {
   const page = read('docs', 'guide', 'cli.md')
-  assert.equal(page, withOptions(page), 'the table is old: npm run docs:cli')
+  assert.equal(page, withOptions(page), 'the table is old: npm run maintain docs-cli')
 })
 
 test('the reference has every module of the package', () => {
@@ -106,7 +106,7 @@ test('docs/guide/errors.md lists every error code, and no others', () => {
   const listed = new Set(
     rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)),
   )
-  const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'core/src')
+  const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'crates/core/src')
   // Corpus jobs write codes without their prefix too; those of .npy files are the command line's.
   for (const code of found(/Failure\(\s*'([A-Z0-9_]+)'/g, 'lib')) if (code !== 'NPY') thrown.add(code)
   for (const code of thrown)

@@ -7,7 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import '../scripts/model-entries.mjs'
+import '../tools/model-entries.mjs'
 import { Tokenizer, encodingForModel } from '../index.mjs'
 import { bert, bertConfig } from './support/bert.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'

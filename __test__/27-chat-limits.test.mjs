@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { Tokenizer, limits } from '../index.mjs'
-import { inChild } from '../scripts/hostile/templates.mjs'
+import { inChild } from '../tools/check/hostile/templates.mjs'
 import { OPERATIONS, STATEMENTS, variablesOf } from './support/chat-operations.mjs'
 import { FOUND, MORE, wrongAmong } from './support/hostile-templates.mjs'
 
@@ -19,7 +19,10 @@ const lib = path.join(root, 'lib', 'chat')
 const DEFAULTS = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOutput: 64 * 2 ** 20 }
 test.afterEach(() => limits.configure(DEFAULTS))
 
-/** The tests run every third template of each class; `npm run hostile -- templates` runs all. */
+/**
+ * The tests run every third template of each class; `npm run maintain -- hostile templates` runs
+ * all.
+ */
 const SOME = MORE.filter((_, i) => i % 3 === 0)
 
 const endWell = async (templates, messages) => assert.deepEqual(await wrongAmong(templates, messages), [])

@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { Tokenizer, encodings } from '../index.mjs'
-import { comparedPieces, piecesByDefinition } from '../scripts/differential/pieces.mjs'
-import { adversarial } from '../scripts/hostile/adversarial.mjs'
-import { random } from '../scripts/hostile/random.mjs'
+import { comparedPieces, piecesByDefinition } from '../tools/compare/differential/pieces.mjs'
+import { adversarial } from '../tools/check/hostile/adversarial.mjs'
+import { random } from '../tools/check/hostile/random.mjs'
 import { failure, text as english } from './support/texts.mjs'
 
 const shared = new URL('../../shared/conformance/public/tokenizers/', import.meta.url)

@@ -1,5 +1,5 @@
-// The time of every call is linear in the length of its text: a short form of `npm run hostile --
-// texts`.
+// The time of every call is linear in the length of its text: a short form of `npm run maintain
+// hostile -- texts`.
 //
 // A text and one four times as long are compared by CPU time, which does not depend on other
 // processes. Linear calls take four times as long, quadratic ones sixteen times. A growth of more
@@ -8,8 +8,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { TEXTS } from '../scripts/hostile/adversarial.mjs'
-import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from '../scripts/hostile/growth.mjs'
+import { TEXTS } from '../tools/check/hostile/adversarial.mjs'
+import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from '../tools/check/hostile/growth.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
 const FACTOR = 4

@@ -303,7 +303,7 @@ test('workers that ended leave no memory behind', () => {
 
 test('cold pages are reclaimable, and later results are correct', (context) => {
   if (process.platform !== 'linux') return context.skip('smaps is Linux')
-  // `npm run arm64` and `musl` set it for qemu.
+  // `npm run maintain arm64` and `musl` set it for qemu.
   if (process.env.QEMU_LD_PREFIX !== undefined) return context.skip('qemu ignores MADV_FREE')
   const result = script('lazy-free.cjs')
   assert.equal(result.status, 0, result.stderr)

@@ -1,14 +1,14 @@
-// The short form of `npm run hostile` and `npm run runtimes`: several hundred calls and files, and
-// all scenarios that end a process.
+// The short form of `npm run maintain hostile` and `npm run maintain runtimes`: several hundred
+// calls and files, and all scenarios that end a process.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
-import { inChild as calls } from '../scripts/hostile/calls.mjs'
-import { inChild as files } from '../scripts/hostile/files.mjs'
-import { subjects } from '../scripts/hostile/subjects.mjs'
-import { SCENARIOS, failureOf } from '../scripts/runtimes.mjs'
+import { inChild as calls } from '../tools/check/hostile/calls.mjs'
+import { inChild as files } from '../tools/check/hostile/files.mjs'
+import { subjects } from '../tools/check/hostile/subjects.mjs'
+import { SCENARIOS, failureOf } from '../tools/check/runtimes.mjs'
 
 test('calls with invalid arguments of all kinds', () => {
   const { failed, totals } = calls(20_261_121, 600)

@@ -1,6 +1,6 @@
 // The package with WebAssembly gives the same results as with the addon, in Node and in a browser.
-// `npm run wasm` builds and stages it without an addon, and runs this spec. Without that, the spec
-// is skipped, because there is no build or an old one.
+// `npm run maintain wasm` builds and stages it without an addon, and runs this spec. Without that,
+// the spec is skipped, because there is no build or an old one.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -20,7 +20,7 @@ import { answers } from './support/wasm/answers.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = path.join(root, 'target', 'wasm32-wasi', 'node_modules')
 const staged = path.join(modules, 'tokenlane')
-const skip = process.env.TOKENLANE_WASM === undefined && 'npm run wasm runs this'
+const skip = process.env.TOKENLANE_WASM === undefined && 'npm run maintain wasm runs this'
 const NAMES = ['r50k_base', 'o200k_base']
 
 /** Compares without a diff, which could have megabytes. */

@@ -153,7 +153,7 @@ const DENO = [
 test('the error for an addon that Deno does not permit names the flag', {
   skip:
     DENO === undefined &&
-    'there is no Deno: "npm run runtimes -- --only deno" gets one, or say where one is with DENO_PATH',
+    'there is no Deno: "npm run maintain -- runtimes --only deno" gets one, or say where one is with DENO_PATH',
 }, () => {
   const script = project({ addon: REAL })
   const answer = (...flags) => run(script, ['run', '--no-prompt', '--quiet', ...flags], DENO)

@@ -1,4 +1,5 @@
-// tokenlane/transformers. scripts/transformers/compare.mjs compares it with the package itself.
+// tokenlane/transformers. tools/compare/transformers/compare.mjs compares it with the package
+// itself.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'

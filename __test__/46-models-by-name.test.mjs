@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
-import '../scripts/model-entries.mjs'
+import '../tools/model-entries.mjs'
 import { Tokenizer, encodingForModel, encodings } from '../index.mjs'
 import { encodingOf } from '../cli/tokenizers.mjs'
 

@@ -1,5 +1,5 @@
 // The package in a bundle of esbuild: where its addon and encodings are found, and what the error
-// says if not. `npm run bundlers` tries the other bundlers.
+// says if not. `npm run maintain bundlers` tries the other bundlers.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -17,7 +17,7 @@ import { COMMIT, noServer, startHub } from './support/hub.mjs'
 import { failure } from './support/texts.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
-const models = fileURLToPath(new URL('../core/testdata/sentencepiece/', import.meta.url))
+const models = fileURLToPath(new URL('../crates/core/testdata/sentencepiece/', import.meta.url))
 const cli = fileURLToPath(new URL('../cli/main.mjs', import.meta.url))
 const cases = JSON.parse(zlib.gunzipSync(fs.readFileSync(path.join(models, 'cases.json.gz'))))
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-files-'))
@@ -57,7 +57,7 @@ const BPE = {
   merges: '#version: 0.2\nh e\nl l\nhe ll\nhell o\n',
 }
 
-test('the fixtures are those that scripts/make_sentencepiece_cases.py wrote', () => {
+test('the fixtures are those that tools/data/make_sentencepiece_cases.py wrote', () => {
   const sums = fs.readFileSync(path.join(models, 'SHA256SUMS'), 'utf8').trim().split('\n')
   assert.ok(sums.length > 7)
   for (const [sum, name] of sums.map((line) => line.split('  '))) {

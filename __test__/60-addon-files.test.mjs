@@ -8,10 +8,10 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { newestGlibc, readElf } from '../scripts/platforms/elf.mjs'
-import { inspect, inspectBytes } from '../scripts/platforms/inspect.mjs'
-import { readMachO } from '../scripts/platforms/macho.mjs'
-import { PLATFORMS, addonOf } from '../scripts/platforms/table.mjs'
+import { newestGlibc, readElf } from '../tools/platforms/elf.mjs'
+import { inspect, inspectBytes } from '../tools/platforms/inspect.mjs'
+import { readMachO } from '../tools/platforms/macho.mjs'
+import { PLATFORMS, addonOf } from '../tools/platforms/table.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const linux = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch)
@@ -124,8 +124,8 @@ test('a library of macOS is read, and each fault is named', () => {
 
 const built = PLATFORMS.filter((platform) => fs.existsSync(addonOf(platform)))
 
-test('the builds of npm run platforms have no fault', {
-  skip: built.length === 0 && 'there are none: npm run platforms',
+test('the builds of npm run maintain platforms have no fault', {
+  skip: built.length === 0 && 'there are none: npm run maintain platforms',
 }, () => {
   for (const platform of built) assert.deepEqual(inspect(platform).wrong, [], platform.built)
 })

@@ -8,7 +8,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { manifestOf, missingFiles, stage } from '../scripts/release/stage.mjs'
+import { manifestOf, missingFiles, stage } from '../tools/release/stage.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-release-'))
@@ -76,7 +76,7 @@ test('a release without one of the addons stops before anything is published', {
   const from = addons()
   fs.rmSync(path.join(from, 'darwin-x64'), { recursive: true })
   const args = [
-    path.join(root, 'scripts', 'release', 'publish.mjs'),
+    path.join(root, 'tools', 'release', 'publish.mjs'),
     '--addons',
     from,
     '--staged',
@@ -102,9 +102,9 @@ test('a release stops if npm would pack the package without a file of its list',
 
 test('a copy of the repository without native.js is not published', { skip: windows }, () => {
   const copy = path.join(folder, 'copy')
-  for (const name of ['package.json', 'npm', 'scripts', 'dropins', 'lib'])
+  for (const name of ['package.json', 'npm', 'tools', 'compare', 'dropins', 'lib'])
     fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
-  const args = ['scripts/release/publish.mjs', '--addons', addons(), '--staged', path.join(folder, 'unbuilt')]
+  const args = ['tools/release/publish.mjs', '--addons', addons(), '--staged', path.join(folder, 'unbuilt')]
   const { status, stderr, stdout } = spawnSync(process.execPath, [...args, '--registry', 'http://127.0.0.1:9/'], {
     cwd: copy,
     encoding: 'utf8',
@@ -134,7 +134,7 @@ test('the package has only files that its users need', { skip: windows }, () => 
 
 test('the list of contents has the crates of the addon with licence and checksum, and no others', () => {
   const file = path.join(folder, 'bom.json')
-  const made = spawnSync(process.execPath, [path.join(root, 'scripts', 'release', 'sbom.mjs'), file], {
+  const made = spawnSync(process.execPath, [path.join(root, 'tools', 'release', 'sbom.mjs'), file], {
     encoding: 'utf8',
   })
   assert.equal(made.status, 0, made.stderr)

@@ -1,5 +1,5 @@
 // Chats with tools, tool calls and images: OpenAI's published counts, and the harmony format of
-// gpt-oss as scripts/chat/compare_harmony.py recorded it from OpenAI's references.
+// gpt-oss as tools/compare/chat/compare_harmony.py recorded it from OpenAI's references.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -18,7 +18,7 @@ function check(t, script, files) {
     fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
     fs.writeFileSync(path.join(folder, name), text)
   }
-  const { status, stdout } = spawnSync(process.execPath, [path.join(root, 'scripts', script), folder], {
+  const { status, stdout } = spawnSync(process.execPath, [path.join(root, 'tools', script), folder], {
     encoding: 'utf8',
   })
   return { status, output: stdout }

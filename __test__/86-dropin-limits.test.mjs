@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import '../scripts/model-entries.mjs'
+import '../tools/model-entries.mjs'
 import { failure } from './support/texts.mjs'
 import { tiny } from './support/tiny.mjs'
 

@@ -1,5 +1,5 @@
-// Conversations as client libraries send them, recorded by scripts/chat/record_clients.mjs, in
-// templates; null and missing fields; variables of inner blocks; hostile keys of mappings.
+// Conversations as client libraries send them, recorded by tools/compare/chat/record_clients.mjs,
+// in templates; null and missing fields; variables of inner blocks; hostile keys of mappings.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../index.mjs'
-import { GUIDE, parts, refusedList } from '../scripts/chat/refused.mjs'
+import { GUIDE, parts, refusedList } from '../tools/compare/chat/refused.mjs'
 
 const require = createRequire(import.meta.url)
 const DATA = new URL('./testdata/chat/', import.meta.url)

@@ -1,5 +1,5 @@
 // A folder or a repository with a tokenizer.json is what AutoTokenizer of transformers makes of it;
-// scripts/make_folder_cases.py recorded the cases.
+// tools/data/make_folder_cases.py recorded the cases.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -33,7 +33,8 @@ function folder(files) {
   return made
 }
 
-const baseOf = (name) => JSON.parse(fs.readFileSync(at(`../core/testdata/conformance/tokenizers/${name}.json`), 'utf8'))
+const baseOf = (name) =>
+  JSON.parse(fs.readFileSync(at(`../crates/core/testdata/conformance/tokenizers/${name}.json`), 'utf8'))
 const fileOf = ({ base, changes }) => ({ ...(typeof base === 'string' ? baseOf(base) : base), ...changes })
 const folderOf = (recording) => folder({ 'tokenizer.json': fileOf(recording), ...recording.files })
 const caseOf = (name) => recorded.cases.find((one) => one.name === name)
@@ -225,7 +226,7 @@ test('the command line and corpus jobs read the configs of a folder', async () =
 })
 
 test('sentencepiece.model is found, and a class with .spm files is named', async () => {
-  const model = fs.readFileSync(at('../core/testdata/sentencepiece/unigram.model'))
+  const model = fs.readFileSync(at('../crates/core/testdata/sentencepiece/unigram.model'))
   const rembert = folder({
     'sentencepiece.model': model,
     'config.json': { model_type: 'rembert', tokenizer_class: 'RemBertTokenizer' },

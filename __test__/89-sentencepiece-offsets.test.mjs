@@ -11,7 +11,7 @@ import zlib from 'node:zlib'
 import { describe, LOOK } from '../cli/tokens.mjs'
 import { Tokenizer } from '../index.mjs'
 
-const models = fileURLToPath(new URL('../core/testdata/sentencepiece/', import.meta.url))
+const models = fileURLToPath(new URL('../crates/core/testdata/sentencepiece/', import.meta.url))
 const cases = JSON.parse(zlib.gunzipSync(fs.readFileSync(path.join(models, 'cases.json.gz'))))
 const load = (name) => Tokenizer.fromFileSync(path.join(models, `${name}.model`))
 

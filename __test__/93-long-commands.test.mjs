@@ -1,5 +1,5 @@
-// The steps of commands that run for a long time: npm run arm64, levels, musl, rehearse, wasm and
-// windows.
+// The steps of commands that run for a long time: npm run maintain arm64, levels, musl, rehearse,
+// wasm and windows.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -8,8 +8,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 import { goldenNames } from './conformance/golden-data.mjs'
-import { goldenSpecs, specOf } from '../scripts/specs.mjs'
-import { Steps, hashOfFiles } from '../scripts/steps.mjs'
+import { goldenSpecs, specOf } from '../tools/check/specs.mjs'
+import { Steps, hashOfFiles } from '../tools/platforms/steps.mjs'
 
 function folderOf(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-steps-'))

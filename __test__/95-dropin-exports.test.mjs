@@ -1,6 +1,6 @@
 // The drop-ins export what their originals export: every path of the export map, as ESM and as
-// CommonJS, with all names, kinds, arities and types. `node scripts/dropins/exports.mjs FOLDER`
-// recorded the originals.
+// CommonJS, with all names, kinds, arities and types. `node tools/compare/dropins/exports.mjs
+// FOLDER` recorded the originals.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 
-import '../scripts/model-entries.mjs'
-import { describe } from '../scripts/dropins/exports.mjs'
+import '../tools/model-entries.mjs'
+import { describe } from '../tools/compare/dropins/exports.mjs'
 
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))

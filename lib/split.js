@@ -11,7 +11,7 @@ const STOPPED_AT_CHARACTER = 2
 
 /**
  * A stream is split when this many UTF-16 units are buffered, and more for each id of a piece: the
- * sections of core/src/split/section.rs, if each unit has three bytes.
+ * sections of crates/core/src/split/section.rs, if each unit has three bytes.
  */
 const MIN_BUFFERED = 1366
 const UNITS_PER_ID = 11

@@ -92,7 +92,7 @@ function shortIds(handle, text, flags) {
 const two = new Uint32Array(2)
 
 // A call that needs only the start of a string gets this many UTF-16 units of a much longer one:
-// the section of core/src/split/section.rs.
+// the section of crates/core/src/split/section.rs.
 const MIN_START_UNITS = 4100
 const START_UNITS_PER_ID = 32
 /** The addon's answer if it needs more of the text. */

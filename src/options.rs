@@ -1,5 +1,5 @@
 //! Options as `lib/options.js` passes them: validated there, and packed into one integer so that a
-//! call needs no property lookups. [`flag_bits`] gives JS the bits. Options that are not flags, and
+//! call needs no property lookups. `flagBits` gives JS the bits. Options that are not flags, and
 //! are rarely given, come as an [`Extra`].
 
 use napi_derive::napi;

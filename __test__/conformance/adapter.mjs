@@ -4,7 +4,7 @@
 import fs from 'node:fs/promises'
 
 import { Tokenizer } from '../../index.js'
-import { rankFile } from '../../scripts/rank-file.mjs'
+import { rankFile } from '../../tools/data/rank-file.mjs'
 
 /** The default unit of `encode`'s offsets. */
 export const offsetUnit = 'utf16'

@@ -1,13 +1,13 @@
-// Reads core/testdata/conformance. The README there documents the records.
+// Reads crates/core/testdata/conformance. The README there documents the records.
 
 import fs from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 
-import { vocabulary } from '../../scripts/fetch-vocabularies.mjs'
+import { vocabulary } from '../../tools/data/fetch-vocabularies.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
 
-const folder = new URL('../../core/testdata/conformance/', import.meta.url)
+const folder = new URL('../../crates/core/testdata/conformance/', import.meta.url)
 const SUFFIX = '.jsonl.gz'
 
 const jsonLines = (file) => parseJsonLines(gunzipSync(fs.readFileSync(new URL(file, folder))).toString())

@@ -1,4 +1,4 @@
-// Compares the results of a tokenizer with the golden records of core/testdata/conformance.
+// Compares the results of a tokenizer with the golden records of crates/core/testdata/conformance.
 
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'

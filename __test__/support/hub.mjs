@@ -5,7 +5,10 @@
 import { createHash } from 'node:crypto'
 import http from 'node:http'
 
-/** Why a test that needs a server is skipped, or undefined. `npm run windows` sets the variable. */
+/**
+ * Why a test that needs a server is skipped, or undefined. `npm run maintain windows` sets the
+ * variable.
+ */
 export const noServer = process.env.TOKENLANE_TEST_NO_SERVER
 
 export const COMMIT = 'c0ffee'.padEnd(40, '0')

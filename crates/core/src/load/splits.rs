@@ -19,10 +19,10 @@ const LONG_RIGHT_PART: u8 = 15;
 
 /// The files of the bundled encodings, 200 kB together.
 const BUNDLED_SPLITS: [&[u8]; 4] = [
-    include_bytes!("../../../encodings/r50k_base.splits"),
-    include_bytes!("../../../encodings/p50k_base.splits"),
-    include_bytes!("../../../encodings/cl100k_base.splits"),
-    include_bytes!("../../../encodings/o200k_base.splits"),
+    include_bytes!("../../encodings/r50k_base.splits"),
+    include_bytes!("../../encodings/p50k_base.splits"),
+    include_bytes!("../../encodings/cl100k_base.splits"),
+    include_bytes!("../../encodings/o200k_base.splits"),
 ];
 
 /// The splits of the tokens of a rank file; `None` if the file is not bundled.

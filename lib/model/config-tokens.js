@@ -183,10 +183,10 @@ function addedTokens(config, specials, known = new Set()) {
   const contents = new Set([...known, ...tokens.map(({ content }) => content)])
   const named = [...Object.values(specials), ...Object.values(config.named).map(tokenOf)]
   const others = [...named, ...(config.extra ?? config.additional ?? []).map(tokenOf)]
-  // Of tokens with the same content and different flags, the last one counts, as in transformers.
+  // Tokens with the same content and different flags are all added, as in transformers: the last
+  // one counts, but a normalized form stays.
   const distinct = new Map(others.map((token) => [JSON.stringify(token), token]))
-  const last = new Map([...distinct.values()].map((token) => [token.content, token]))
-  for (const [content, token] of last) if (!contents.has(content)) tokens.push(token)
+  for (const token of distinct.values()) if (!contents.has(token.content)) tokens.push(token)
   const names = new Set(named.map(({ content }) => content))
   return tokens.map((token) => withFlags(token, token.special || names.has(token.content)))
 }

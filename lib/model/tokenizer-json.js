@@ -20,8 +20,8 @@ const KINDS = {
 }
 
 /**
- * The bytes of a tokenizer.json, and the class that it is built as. `kind` is a key of KINDS; without it, the vocabulary decides.
- * `files` are bytes and `configs` objects, by name.
+ * The bytes of a tokenizer.json, and the class that it is built as. `kind` is a key of KINDS;
+ * without it, the vocabulary decides. `files` are bytes and `configs` objects, by name.
  */
 function tokenizerJson(kind, files, configs) {
   const vocabulary =

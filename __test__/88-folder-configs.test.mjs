@@ -116,6 +116,68 @@ test('a class that is not built here uses the file with the tokens of the config
   }
 })
 
+test('fix_mistral_regex replaces the pattern of a large vocabulary, as transformers does', async () => {
+  const { base } = caseOf('null in configs')
+  const fix = { fix_mistral_regex: true }
+  const [fixed, kept] = [
+    [0, 1, 2],
+    [3, 3, 3],
+  ]
+  const load = async (size, config, model) => {
+    const words = ['Hello', '1', '!', '[UNK]', ...Array.from({ length: size - 4 }, (_, id) => `w${id}`)]
+    const vocab = Object.fromEntries(words.map((word, id) => [word, id]))
+    const place = folder({
+      'tokenizer.json': { ...base, model: { type: 'WordLevel', vocab, unk_token: '[UNK]' } },
+      'tokenizer_config.json': config,
+      ...(model && { 'config.json': model }),
+    })
+    return Array.from((await Tokenizer.fromFile(place)).encode('Hello1! Hello1 1!').ids)
+  }
+  for (const [model, expected] of [
+    [{ model_type: 'mistral' }, fixed],
+    [{ model_type: 'pixtral', transformers_version: '4.57.1' }, fixed],
+    [{ architectures: [], transformers_version: '5.0.0.dev0' }, fixed],
+    [{ model_type: 'mistral', transformers_version: '5.0.0' }, kept],
+    [{ model_type: 'mistral', transformers_version: '10.1' }, kept],
+    [{ model_type: 'qwen2' }, kept],
+    [undefined, kept],
+  ]) {
+    const ids = await load(100_001, fix, model)
+    assert.deepEqual(ids.slice(0, 3), expected, JSON.stringify(model))
+  }
+  assert.deepEqual(await load(100_000, fix, { model_type: 'mistral' }), kept)
+  assert.deepEqual(await load(100_001, {}, { model_type: 'mistral' }), kept)
+})
+
+test('the name in a config.json counts where transformers has no config for its type', async () => {
+  const load = async (model) => {
+    const files = { 'tokenizer.json': baseOf('s_roberta'), 'config.json': model }
+    return (
+      await Tokenizer.fromFile(folder({ ...files, 'tokenizer_config.json': { tokenizer_class: 'GPT2Tokenizer' } }))
+    ).source.class
+  }
+  const name = 'deepseek-ai/deepseek-coder-1.3b'
+  assert.equal(await load({ model_type: 'own', _name_or_path: name }), 'TokenizersBackend')
+  assert.equal(await load({ model_type: 'own', _name_or_path: 'org/own' }), 'GPT2Tokenizer')
+  assert.equal(await load({ model_type: 'gpt2', _name_or_path: name }), 'GPT2Tokenizer')
+})
+
+test('a tokenizer of other files has its class, and a note where the configs are not used', async () => {
+  const vocabulary = { 'vocab.txt': '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n' }
+  const bert = folder({ ...vocabulary, 'tokenizer_config.json': { tokenizer_class: 'BertTokenizer' } })
+  const unnamed = folder(vocabulary)
+  for (const load of [Tokenizer.fromFile, Tokenizer.fromFileSync]) {
+    assert.deepEqual((await load(bert)).source, { from: bert, class: 'BertTokenizer' })
+    assert.deepEqual((await load(unnamed)).source, { from: unnamed })
+  }
+  const model = fs.readFileSync(at('../core/testdata/sentencepiece/unigram.model'))
+  const place = folder({ 'spiece.model': model, 'tokenizer_config.json': { tokenizer_class: 'T5TokenizerFast' } })
+  const { source } = await Tokenizer.fromFile(place)
+  assert.equal(source.class, 'T5Tokenizer')
+  assert.match(source.note, /the file alone: transformers converts it/)
+  assert.deepEqual((await Tokenizer.fromFile(place, { configs: false })).source, { from: place })
+})
+
 test('code of a repository is not run: the file is used, and source says so', async () => {
   const config = {
     tokenizer_class: 'QWenTokenizer',
@@ -223,6 +285,42 @@ test('the command line and corpus jobs read the configs of a folder', async () =
   const second = await job('second')
   assert.notEqual(second.sha256, first.sha256)
   assert.ok(second.bytes.includes(Buffer.from(Uint16Array.of(1, 6, 2).buffer)))
+})
+
+test('a corpus job of the hub loads the tokenizer by its name', { skip: noServer }, async (t) => {
+  const recording = caseOf('LlamaTokenizer with Prepend and Replace')
+  const contents = { 'tokenizer.json': fileOf(recording), ...recording.files, 'config.json': { model_type: 'llama' } }
+  const files = Object.fromEntries(
+    Object.entries(contents).map(([name, one]) => [name, Buffer.from(JSON.stringify(one))]),
+  )
+  const hub = await startHub({ 'deepseek-ai/deepseek-coder-x': { files }, 'org/x': { files } })
+  const before = { HF_ENDPOINT: process.env.HF_ENDPOINT, HF_HUB_CACHE: process.env.HF_HUB_CACHE }
+  t.after(() => {
+    hub.close()
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  })
+  Object.assign(process.env, { HF_ENDPOINT: hub.url, HF_HUB_CACHE: path.join(root, 'hub') })
+  const inputs = path.join(root, 'hello.txt')
+  fs.writeFileSync(inputs, ' hello\n')
+  const answers = []
+  // transformers uses the file as it is for some names of repositories.
+  for (const [repository, name] of [
+    ['deepseek-ai/deepseek-coder-x', 'TokenizersBackend'],
+    ['org/x', 'LlamaTokenizer'],
+  ]) {
+    const output = path.join(root, name)
+    await tokenizeCorpus({ inputs, tokenizer: repository, output, type: 'u16', eos: false })
+    const shard = fs.readdirSync(output).find((one) => /^shard.*\.(?:bin|npy)$/.test(one))
+    const tokenizer = await Tokenizer.fromPretrained(repository)
+    assert.equal(tokenizer.source.class, name)
+    const { ids } = tokenizer.encode(' hello', { addSpecialTokens: false })
+    assert.deepEqual(fs.readFileSync(path.join(output, shard)), Buffer.from(Uint16Array.from(ids).buffer))
+    answers.push(String(ids))
+  }
+  assert.notEqual(answers[0], answers[1])
 })
 
 test('sentencepiece.model is found, and a class with .spm files is named', async () => {

@@ -186,9 +186,9 @@ class Tokenizer {
   }
 
   /** The tokenizer of a file that was found in a folder, changed as the configs beside it say. */
-  static #ofFolder(handle, chat, from, { configs, failure }, repository = undefined) {
+  static #ofFolder(handle, chat, from, { configs, failure, source: known }, repository = from) {
     if (failure !== undefined) return new Tokenizer(handle, LOADER, chat, { from, note: withoutConfigs(failure) })
-    if (configs === undefined) return new Tokenizer(handle, LOADER, chat, { from })
+    if (configs === undefined) return new Tokenizer(handle, LOADER, chat, { from, ...known })
     try {
       const { handle: made, ...source } = sources.fromConfigs(handle, configs, repository)
       return new Tokenizer(made, LOADER, chat, { from, ...source })

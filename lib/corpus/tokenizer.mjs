@@ -44,6 +44,7 @@ const USUAL_TOKENS = {
  * @property {string} name as it was given
  * @property {'file' | 'encoding' | 'hub'} kind
  * @property {string} [file]
+ * @property {string} [repository] the name of a repository of the hub
  * @property {string} [encoding] of a rank file, or the bundled encoding if there is no file
  * @property {boolean} [hasConfigs] whether the configs beside the file belong to the tokenizer
  * @property {string} sha256 of the file, followed by the configs
@@ -72,7 +73,8 @@ export async function identify(name, source) {
     const { pretrainedFile } = require('../hub/pretrained.js')
     const { pretrainedOptions } = require('../hub/options.js')
     const { request } = pretrainedOptions(source.repository, { revision: source.revision })
-    return { name, kind: 'hub', ...(await identified(name, path.dirname(await pretrainedFile(request)))) }
+    const found = await identified(name, path.dirname(await pretrainedFile(request)))
+    return { name, kind: 'hub', repository: source.repository, ...found }
   }
   if (source.file === undefined) {
     const file = path.join(ENCODINGS, native.encodingFile(source.encoding))

@@ -11,6 +11,7 @@ const WRONG_CLASSES = new Set(table.wrongClasses)
 const CLASS_OF_MODEL = new Map(
   Object.entries(table.modelTypes).flatMap(([name, types]) => types.map((type) => [type, name])),
 )
+const CONFIG_TYPES = new Set(table.configTypes)
 const PATTERNS = table.backendRepositories.map(
   (pattern) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`, 's'),
 )
@@ -35,8 +36,8 @@ function named(name) {
  * it is trusted.
  *
  * @param {{ tokenizer: any, model: any, name?: string, hasByteLevel: () => boolean }} folder the
- *   tokenizer_config.json and the config.json, the name of the repository, and whether
- *   tokenizer.json mentions ByteLevel
+ *   tokenizer_config.json and the config.json, the name of the repository or the folder as the
+ *   caller gave it, and whether tokenizer.json mentions ByteLevel
  * @returns {{ name: string, isRemote?: boolean }}
  */
 function autoClass({ tokenizer, model, name, hasByteLevel }) {
@@ -47,7 +48,8 @@ function autoClass({ tokenizer, model, name, hasByteLevel }) {
   const registered = CLASS_OF_MODEL.get(type)
   const map = Array.isArray(tokenizer.auto_map) ? tokenizer.auto_map : tokenizer.auto_map?.AutoTokenizer
   if (map === undefined || map === null) {
-    const repository = name?.toLowerCase() ?? ''
+    // Where transformers has no config for the type, it uses the name that the config.json has.
+    const repository = (CONFIG_TYPES.has(type) ? name : textOf(model._name_or_path))?.toLowerCase() ?? ''
     if (PATTERNS.some((pattern) => pattern.test(repository))) return { name: BACKEND }
     if (declared !== undefined && withoutFast(declared) === 'LlamaTokenizer' && !isWrong && hasByteLevel())
       return { name: BACKEND }

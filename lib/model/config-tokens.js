@@ -26,6 +26,7 @@ const shape = (message) => error('ERR_TOKENLANE_SHAPE', message)
  *
  * - added: the added tokens with ids, as { id, token }. Without an added_tokens_decoder, those of
  *   added_tokens.json and then those of the tokenizer.json (`fileTokens`)
+ * - defined: the same by content, with those whose ids were given to later ones
  * - named: special tokens with other names, such as image_token
  * - extra: further special tokens, or undefined if no config has a list of them
  * - additional: additional_special_tokens, which only some classes read
@@ -40,10 +41,11 @@ function configOf(configs, fileTokens = []) {
   const isText = (token) => typeof token === 'string'
   const isToken = (token) => isText(token) || isObject(token)
   const named = { ...takeNamedTokens(config, isText), ...takeNamedExtras(config) }
-  const complete = (added) => ({
+  const complete = (list) => ({
     ...config,
     named: { ...takeNamedTokens(config, isToken), ...named },
-    added,
+    added: [...new Map(list.map((one) => [one.id, one])).values()].sort((a, b) => a.id - b.id),
+    defined: new Map(list.map(({ token }) => [token.content, token])),
     ...listsOf(config),
   })
   if (config.added_tokens_decoder !== undefined) return complete(decoderTokens(config.added_tokens_decoder))
@@ -55,20 +57,18 @@ function configOf(configs, fileTokens = []) {
   return complete(legacyTokens(config, configs['added_tokens.json'], fileTokens))
 }
 
-/** The tokens of added_tokens.json, and those of the tokenizer.json, which come first for an id. */
+/** The tokens of added_tokens.json, and then those of the tokenizer.json, which count for an id. */
 function legacyTokens(config, addedTokens, fileTokens) {
   // transformers does not find the objects of tokenizer_config.json here, which have a `__type`.
   const found = [...SPECIAL_TOKEN_FIELDS.map((name) => config[name]), ...asList(config.extra_special_tokens ?? [])]
   const specials = new Set(found.filter((token) => token?.__type === undefined).map(contentOf))
-  const added = new Map()
-  for (const [content, id] of Object.entries(addedTokens)) {
+  const tokens = Object.entries(addedTokens).map(([content, id]) => {
     if (!Number.isInteger(id))
       throw shape(`added_tokens.json: the id of ${JSON.stringify(content)} is not a whole number`)
     const special = specials.has(content)
-    added.set(id, { id, token: tokenOf({ content, special, normalized: !special }) })
-  }
-  for (const { id, ...token } of fileTokens) added.set(id, { id, token: tokenOf(token) })
-  return [...added.values()].sort((a, b) => a.id - b.id)
+    return { id, token: tokenOf({ content, special, normalized: !special }) }
+  })
+  return [...tokens, ...fileTokens.map(({ id, ...token }) => ({ id, token: tokenOf(token) }))]
 }
 
 function merged(before, list) {
@@ -114,8 +114,7 @@ function takeNamedExtras(config) {
 function decoderTokens(decoder) {
   if (typeof decoder !== 'object' || decoder === null)
     throw shape('tokenizer_config.json: added_tokens_decoder must be an object')
-  const added = Object.entries(decoder).map(([id, token]) => ({ id: Number(id), token: tokenOf(token) }))
-  return added.sort((a, b) => a.id - b.id)
+  return Object.entries(decoder).map(([id, token]) => ({ id: Number(id), token: tokenOf(token) }))
 }
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -163,13 +162,12 @@ function tokenOf(token) {
  * that it gives to those that are text.
  */
 function specialTokens({ tokens, wrapped = {} }, config) {
-  const known = new Map(config.added.map(({ token }) => [token.content, token]))
   /** @type {Record<string, any>} */
   const specials = {}
   for (const name of SPECIAL_TOKEN_FIELDS) {
     const value = config[name] === undefined ? tokens[name] : config[name]
     if (value === undefined || value === null) continue
-    const defined = config[name] === undefined ? undefined : known.get(contentOf(value))
+    const defined = config[name] === undefined ? undefined : config.defined.get(contentOf(value))
     const isWrapped = typeof value === 'string' && wrapped[name] !== undefined
     specials[name] = defined ?? tokenOf(isWrapped ? { ...wrapped[name], content: value } : value)
   }
@@ -185,10 +183,10 @@ function addedTokens(config, specials, known = new Set()) {
   const contents = new Set([...known, ...tokens.map(({ content }) => content)])
   const named = [...Object.values(specials), ...Object.values(config.named).map(tokenOf)]
   const others = [...named, ...(config.extra ?? config.additional ?? []).map(tokenOf)]
-  // Of tokens with the same content and different flags, the last one counts, as in transformers.
+  // Tokens with the same content and different flags are all added, as in transformers: the last
+  // one counts, but a normalized form stays.
   const distinct = new Map(others.map((token) => [JSON.stringify(token), token]))
-  const last = new Map([...distinct.values()].map((token) => [token.content, token]))
-  for (const [content, token] of last) if (!contents.has(content)) tokens.push(token)
+  for (const token of distinct.values()) if (!contents.has(token.content)) tokens.push(token)
   const names = new Set(named.map(({ content }) => content))
   return tokens.map((token) => withFlags(token, token.special || names.has(token.content)))
 }

@@ -8,7 +8,7 @@ const path = require('node:path')
 
 const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
-const { BACKEND, classOfModel } = require('./auto-class.js')
+const { BACKEND, autoClass, classOfModel } = require('./auto-class.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
 /**
@@ -54,6 +54,10 @@ const MODEL_TYPES = {
   Clip: ['clip', 'clipseg', 'owlvit', 'owlv2', 'xclip', 'groupvit'],
 }
 
+/** What a tokenizer is whose file transformers converts, and changes by the configs. */
+const ALONE = 'the file alone: transformers converts it and uses the configs'
+const builtAs = (name) => `built as ${name}`
+
 /** Whether a file failed to load because it is a folder, or needs other files of its folder. */
 function needsFolder(file, { code }) {
   const name = path.basename(file)
@@ -63,9 +67,10 @@ function needsFolder(file, { code }) {
 }
 
 /**
- * The tokenizer of a folder, or of a vocabulary in it: { file, bytes, configs, failure }. Without
- * `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json, or `failure` why
- * they cannot be used. `usesConfigs` says whether to read them.
+ * The tokenizer of a folder, or of a vocabulary in it: { file, bytes, configs, failure, source }.
+ * Without `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json, or
+ * `failure` why they cannot be used. `source` has the class and the note of any other tokenizer.
+ * `usesConfigs` says whether to read the configs.
  */
 async function modelOf(place, usesConfigs = true) {
   const names = await fs.promises.readdir(folderOf(place)).catch((failure) => {
@@ -189,8 +194,8 @@ class Plan {
   }
 
   model() {
-    const { file, bytes } = this.#found()
-    const place = { file: path.join(this.#folder, file), bytes }
+    const { file, bytes, source } = this.#found()
+    const place = { file: path.join(this.#folder, file), bytes, ...(this.#usesConfigs && { source }) }
     if (file !== JSON_TOKENIZERS[0] || !this.#usesConfigs) return place
     if (this.#failure !== undefined) return { ...place, failure: this.#failure }
     try {
@@ -206,7 +211,7 @@ class Plan {
 
   #found() {
     const whole = this.#jsonTokenizer()
-    if (whole !== undefined) return { file: whole }
+    if (whole !== undefined) return { file: whole, source: whole === JSON_TOKENIZERS[0] ? {} : { note: ALONE } }
     const kind = this.#kind()
     const vocabulary = this.#vocabulary()
     const file = this.#wanted === undefined ? this.#sentencePiece(kind) : undefined
@@ -221,13 +226,24 @@ class Plan {
       )
     }
     if (kind === 'Other') throw unsupportedClass(name)
-    if (file !== undefined) return { file }
+    if (file !== undefined) return { file, source: { ...this.#chosenClass(), note: ALONE } }
     const files = Object.fromEntries(this.#texts)
     const configs = this.#allConfigs()
+    const built = tokenizerJson(kind ?? (vocabulary === 'vocab.txt' ? 'Bert' : undefined), files, configs)
+    const source = this.#chosenClass()
+    const differs = source.class !== undefined && source.class !== built.class
     return {
       file: vocabulary,
-      bytes: tokenizerJson(kind ?? (vocabulary === 'vocab.txt' ? 'Bert' : undefined), files, configs),
+      bytes: built.bytes,
+      source: differs ? { ...source, note: builtAs(built.class) } : source,
     }
+  }
+
+  /** The class of transformers, if the configs name one. */
+  #chosenClass() {
+    const [tokenizer, model] = [this.#json('tokenizer_config.json'), this.#json('config.json')]
+    if (this.#className() === undefined && classOfModel(model.model_type) === undefined) return {}
+    return { class: autoClass({ tokenizer, model, hasByteLevel: () => false }).name }
   }
 
   /** The class that the configs name, without "Fast". */

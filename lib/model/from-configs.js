@@ -12,6 +12,7 @@ const { addedTokens, configOf, specialTokens, withFlags } = require('./config-to
 const { classes } = require('./classes/index.js')
 const { decoders } = require('./components.js')
 const { Given } = require('./given.js')
+const { needsPattern, withPattern } = require('./mistral.js')
 
 /** The class that uses the components of the file. */
 const FILE = { tokens: {}, usesFile: true }
@@ -57,11 +58,13 @@ function fromConfigs(handle, configs, repository) {
 class Folder {
   #handle
   #file
+  #model
   #config
 
   constructor(handle, file, configs) {
     this.#handle = handle
     this.#file = file
+    this.#model = configs['config.json']
     this.#config = configOf(configs, file.added_tokens)
   }
 
@@ -113,7 +116,7 @@ class Folder {
   #changed(parts, tokens, found) {
     const { model, ...components } = parts
     const decoder = this.#cleanedUp(components.decoder === undefined ? this.#file.decoder : components.decoder)
-    const wanted = { ...components, decoder }
+    const wanted = { ...components, decoder, pre_tokenizer: this.#fixed(components.pre_tokenizer) }
     /** @type {Record<string, any>} */
     const changes = { ...NO_CHANGES, ...this.#tokenChanges(tokens, found.usesFile === true) }
     for (const [name, option] of COMPONENTS) {
@@ -131,6 +134,14 @@ class Folder {
     changes.noPadding = this.#file.padding !== null
     changes.specialTokensAreText = this.splitsSpecialTokens
     return isDeepStrictEqual(changes, NO_CHANGES) ? this.#handle : native.change(this.#handle, changes)
+  }
+
+  /** The pre-tokenizer with the pattern of Mistral, if the config asks for it. */
+  #fixed(preTokenizer = this.#file.pre_tokenizer) {
+    const fixes = isTrue(this.#config.fix_mistral_regex)
+    const vocabSize = native.vocabSize(this.#handle, true)
+    const isFixed = preTokenizer !== null && needsPattern({ fixes, model: this.#model, vocabSize })
+    return isFixed ? withPattern(preTokenizer) : preTokenizer
   }
 
   get splitsSpecialTokens() {

@@ -20,8 +20,8 @@ const KINDS = {
 }
 
 /**
- * The bytes of a tokenizer.json. `kind` is a key of KINDS; without it, the vocabulary decides.
- * `files` are bytes and `configs` objects, by name.
+ * The bytes of a tokenizer.json, and the class that it is built as. `kind` is a key of KINDS;
+ * without it, the vocabulary decides. `files` are bytes and `configs` objects, by name.
  */
 function tokenizerJson(kind, files, configs) {
   const vocabulary =
@@ -51,7 +51,8 @@ function tokenizerJson(kind, files, configs) {
   const settings = JSON.stringify({ type: found.model, ...(found.model === 'BPE' && bpe(found.suffix)), ...model })
   const merges = found.model === 'BPE' ? `,"merges":${mergesOf(files['merges.txt'])}` : ''
   // The vocabulary is text already.
-  return Buffer.from(`${head.slice(0, -1)},"model":${settings.slice(0, -1)},"vocab":${vocabulary.json}${merges}}}`)
+  const json = `${head.slice(0, -1)},"model":${settings.slice(0, -1)},"vocab":${vocabulary.json}${merges}}}`
+  return { bytes: Buffer.from(json), class: name }
 }
 
 /**

@@ -105,7 +105,7 @@ function bertTokenizer(list) {
   const tokens = JSON.parse(list.toString()).map(token)
   const special = tokens.flatMap((content, id) => (isSpecial(content) ? [[id, { content, special: true }]] : []))
   const configs = { 'tokenizer_config.json': { added_tokens_decoder: Object.fromEntries(special) } }
-  const json = tokenizerJson('Bert', { 'vocab.txt': Buffer.from(tokens.join('\n')) }, configs).toString()
+  const json = tokenizerJson('Bert', { 'vocab.txt': Buffer.from(tokens.join('\n')) }, configs).bytes.toString()
   // The published file has the ids of its special tokens; here the vocabulary gives them.
   const ids = special.map(([id]) => id)
   return Buffer.from(json.replaceAll('"id":0,"content"', () => `"id":${ids.shift()},"content"`))

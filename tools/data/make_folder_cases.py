@@ -39,6 +39,11 @@ CASES = {
     "special_tokens_map.json and added_tokens.json": (WORDS, {}, {
         "special_tokens_map.json": {"mask_token": {"content": "[M]", "lstrip": True}, "additional_special_tokens": ["<x>"]},
         "added_tokens.json": {"[M]": 6, "new": 7}}),
+    "an id of added_tokens.json that the file gives to another token": ("w_cased", {}, {
+        "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "sep_token": {"content": "[NEW]", "__type": "AddedToken"}},
+        "added_tokens.json": {"[NEW]": 5717}}),
+    "a token that is defined twice": ("w_cased", {}, {"tokenizer_config.json": {
+        "tokenizer_class": "BertTokenizer", "pad_token": {**OBJECT, "content": "[TWO]", "normalized": True}, "cls_token": "[TWO]"}}),
     "null in configs": (WORDS, {}, {"tokenizer_config.json": {
         "bos_token": None, "extra_special_tokens": None, "additional_special_tokens": None, "pad_token": "[PAD]", "tokenizer_class": None}}),
     "split_special_tokens": (WORDS, {}, {"tokenizer_config.json": {"eos_token": "b", "split_special_tokens": True}}),

@@ -8,7 +8,7 @@ crates/core/testdata. The script writes folders with vocab.txt, or with vocab.js
 class of transformers and tokenlane load each folder, and must make the same tokenizer.json, apart
 from the differences that comments below name.
 
-Then configs.py compares folders with a tokenizer.json: all below `--folders`, and `--random` ones
+Then configs.py compares folders with AutoTokenizer: all below `--folders`, and `--random` ones
 (default 300). The exit status is 1 if one differs.
 """
 
@@ -26,6 +26,7 @@ import configs
 
 ROOT = pathlib.Path(__file__).parent.parent.parent.parent
 SYNTHETIC = ROOT / "crates" / "core" / "testdata" / "conformance" / "tokenizers"
+FILES = ["tokenizer.json", "vocab.json", "vocab.txt", "*.model"]
 SPECIAL = {"lstrip": False, "rstrip": False, "normalized": False, "single_word": False}
 
 BERT = [
@@ -139,7 +140,7 @@ def main():
                 print(f"  {line}")
     print(f"transformers {transformers.__version__}, {count} folders, {wrong} differ")
     transformers.logging.set_verbosity_error()
-    real = sorted(file.parent for file in (options.folders or data).rglob("tokenizer.json"))
+    real = sorted({file.parent for name in FILES for file in (options.folders or data).rglob(name)})
     wrong += configs.compare(real)
     with tempfile.TemporaryDirectory() as root:
         wrong += configs.compare(list(configs.random_folders(pathlib.Path(root), options.random, options.seed)))

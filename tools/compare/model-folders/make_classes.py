@@ -16,6 +16,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import transformers
 from transformers.convert_slow_tokenizer import SLOW_TO_FAST_CONVERTERS
 from transformers.models.auto import tokenization_auto as auto
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.mbart.tokenization_mbart import FAIRSEQ_LANGUAGE_CODES as MBART
 from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES as MBART50
 from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as NLLB
@@ -57,6 +58,7 @@ def main():
         "aliases": aliases,
         "python": python,
         "modelTypes": types,
+        "configTypes": sorted(CONFIG_MAPPING_NAMES),
         "wrongClasses": sorted(auto.MODELS_WITH_INCORRECT_HUB_TOKENIZER_CLASS),
         "backendRepositories": auto.MODEL_IDS_TO_TOKENIZERS_BACKEND,
         "languages": {"MBart": MBART, "MBart50": MBART50, "Nllb": NLLB, "Whisper": list(LANGUAGES)},

@@ -1,8 +1,8 @@
 // Adds the rows of parts to batches of documents.
 //
 // The addon reads the documents of blocks of lines (src/documents.rs). This module reads what the
-// addon leaves: lines of JSON in which the addon is not sure of the fields, and rows that are not
-// lines.
+// addon leaves, with JSON.parse: lines of JSON in which the addon is not sure of the fields. It also
+// reads rows that are not lines.
 
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
@@ -10,7 +10,6 @@ import { createRequire } from 'node:module'
 import { Failure } from '../files/failure.mjs'
 import { MAX_JSON, MAX_WHOLE, valueAt } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
-import { FieldReader } from './json-field.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
 
 const native = createRequire(import.meta.url)('../native.js')
@@ -20,8 +19,6 @@ const RETURN = 13
 const EMPTY = Buffer.alloc(0)
 /** The value of `#next` when all rows are added. */
 const DONE = Infinity
-/** Maximum size in bytes of the scratch buffer that is kept for the next line. */
-const MAX_SCRATCH_BYTES = 4 << 20
 
 /**
  * The maximum size of a row in bytes.
@@ -43,9 +40,7 @@ const isWellFormed = (name) => name === undefined || Buffer.from(name).toString(
 export class DocumentReader {
   #content
   #onSkip
-  #fields
   #batch
-  #scratch = Buffer.alloc(0)
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
   /** The addon's reader of the lines of the part. */
   #lines = /** @type {any} */ (undefined)
@@ -69,7 +64,6 @@ export class DocumentReader {
   constructor(content, onSkip) {
     this.#content = content
     this.#onSkip = onSkip
-    this.#fields = new FieldReader(content.field, content.idField)
     this.#batch = this.#newBatch()
   }
 
@@ -215,11 +209,6 @@ export class DocumentReader {
     const { field, idField, groupBy } = this.#content
     if (isBlank(bytes)) return undefined
     if (!isUtf8(bytes)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
-    const room = this.#room(bytes.length)
-    if (groupBy === undefined && this.#fields.read(bytes, room)) {
-      const text = room.subarray(0, this.#fields.length)
-      return { text, id: idField === undefined ? undefined : idOf(this.#fields.id, idField) }
-    }
     const value = parse(bytes)
     const found = valueAt(value, field)
     if (typeof found !== 'string') throw noString(field, found)
@@ -235,13 +224,6 @@ export class DocumentReader {
     if (this.#content.groupBy === undefined) return undefined
     const value = read?.()
     return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : NO_GROUP
-  }
-
-  /** A buffer of at least `length` bytes. */
-  #room(length) {
-    if (length > MAX_SCRATCH_BYTES) return Buffer.allocUnsafeSlow(length)
-    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)))
-    return this.#scratch
   }
 
   /** The document of a row of a Parquet file. */

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 
 import { Failure } from '../files/failure.mjs'
-import { MAX_JSON, MAX_WHOLE, valueAt } from '../files/rows.mjs'
+import { MAX_JSON, MAX_WHOLE, isBlank, notUtf8, parseJson, valueAt, wrongField } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
 
@@ -208,10 +208,9 @@ export class DocumentReader {
   #jsonDocument(bytes) {
     const { field, idField, groupBy } = this.#content
     if (isBlank(bytes)) return undefined
-    if (!isUtf8(bytes)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
-    const value = parse(bytes)
+    const value = parseJson(bytes)
     const found = valueAt(value, field)
-    if (typeof found !== 'string') throw noString(field, found)
+    if (typeof found !== 'string') throw wrongField(field, 'a string', found)
     return {
       text: Buffer.from(found),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
@@ -229,10 +228,10 @@ export class DocumentReader {
   /** The document of a row of a Parquet file. */
   #tableDocument({ value, id, group: given }) {
     const { field, idField } = this.#content
-    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw noString(field, value ?? null)
+    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw wrongField(field, 'a string', value ?? null)
     const text = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
     if (text.length > this.#maxRow) throw tooLong(this.#maxRow)
-    if (!isUtf8(text)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
+    if (!isUtf8(text)) throw notUtf8()
     const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
     if (idField === undefined) return { text, group }
     const plain = id instanceof Uint8Array ? asBuffer(id).toString() : typeof id === 'bigint' ? String(id) : id
@@ -242,25 +241,11 @@ export class DocumentReader {
 
 const withoutReturn = (bytes) => (bytes[bytes.length - 1] === RETURN ? bytes.subarray(0, -1) : bytes)
 
-const isBlank = (bytes) =>
-  bytes.length === 0 || (bytes[0] <= 32 && bytes.every((byte) => byte === 32 || byte === 9 || byte === RETURN))
-
 const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)
-
-const noString = (field, found) => new Failure('FIELD', `the field '${field}' must be a string, but ${kindOf(found)}`)
-
-function parse(bytes) {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch (cause) {
-    throw new Failure('JSON', `it is not JSON: ${cause.message}`, { cause })
-  }
-}
 
 function idOf(id, idField) {
   if (typeof id === 'string') return id
-  if (typeof id !== 'number')
-    throw new Failure('FIELD', `the field '${idField}' must be a string or a number, but ${kindOf(id)}`)
+  if (typeof id !== 'number') throw wrongField(idField, 'a string or a number', id)
   if (Number.isInteger(id) && !Number.isSafeInteger(id)) {
     throw new Failure(
       'FIELD',
@@ -268,9 +253,4 @@ function idOf(id, idField) {
     )
   }
   return String(id)
-}
-
-function kindOf(value) {
-  if (value === undefined) return 'there is no such field'
-  return `it is ${value === null ? 'null' : `of the type ${Array.isArray(value) ? 'array' : typeof value}`}`
 }

@@ -84,7 +84,7 @@ class Run {
     }
   }
 
-  /** @param {import('./store/local-store.mjs').LocalStore} store */
+  /** @param {import('./store/types.js').Store} store */
   async inFolder(store) {
     const before = await jobIn(store)
     const prepared = await this.#prepare()

@@ -1,13 +1,15 @@
 // Loads the tokenizer of a job. Every thread and machine loads it from the file that was found
 // (tokenizer.mjs); the threads of a process share it.
 
+import { createRequire } from 'node:module'
 import path from 'node:path'
 
-import { Tokenizer } from '../../index.mjs'
+const require = createRequire(import.meta.url)
+const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 
 /**
  * @param {{ file?: string, encoding?: string, hasConfigs?: boolean }} source
- * @returns {Promise<Tokenizer>}
+ * @returns {Promise<import('../../index.js').Tokenizer>}
  */
 export async function openTokenizer({ file, encoding, hasConfigs }) {
   if (file === undefined) return Tokenizer.fromEncoding(encoding)

@@ -58,13 +58,16 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** The error of a row that is not UTF-8. */
 export const notUtf8 = (cause = undefined) => new Failure('INVALID_UTF8', 'it is not valid UTF-8', { cause })
 
+/** The failure for an error of TextDecoder; other errors as they are. */
+export const asNotUtf8 = (error) => (error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? notUtf8(error) : error)
+
 /** Parses a line of JSON. */
 export function parseJson(bytes) {
   try {
     return JSON.parse(utf8.decode(bytes))
-  } catch (cause) {
-    if (cause.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw notUtf8(cause)
-    throw new Failure('JSON', `it is not valid JSON: ${cause.message}`, { cause })
+  } catch (error) {
+    const cause = asNotUtf8(error)
+    throw cause instanceof Failure ? cause : new Failure('JSON', `it is not valid JSON: ${cause.message}`, { cause })
   }
 }
 

@@ -5,13 +5,13 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-import { Tokenizer, encodings } from '../../index.mjs'
 import { Failure } from './failure.mjs'
 import { statIfThere } from './stat.mjs'
 
 const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../models.js')
+const { Tokenizer, encodings } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
@@ -28,7 +28,7 @@ const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
  *
  * @param {string} name
  * @param {string} [encoding] for a rank file
- * @returns {Promise<Tokenizer>}
+ * @returns {Promise<import('../../index.js').Tokenizer>}
  */
 export async function loadTokenizer(name, encoding) {
   const source = sourceOf(name, encoding)

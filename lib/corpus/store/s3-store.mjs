@@ -59,6 +59,7 @@ class UploadedFile extends PartFile {
   }
 }
 
+/** @implements {import('./types.js').Store} */
 export class S3Store {
   #bucket
   #prefix

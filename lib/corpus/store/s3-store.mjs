@@ -59,7 +59,10 @@ class UploadedFile extends PartFile {
   }
 }
 
-/** @implements {import('./types.js').Store} */
+/**
+ * @typedef {import('./types.js').Store} Store
+ * @implements {Store}
+ */
 export class S3Store {
   #bucket
   #prefix

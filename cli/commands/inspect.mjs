@@ -64,7 +64,7 @@ export const inspect = {
       )
     }
     if (values.port !== undefined) throw new UsageError("'--port' needs '--web'")
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
+    const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(
       undefined,
       values.tokenizer.flatMap((name) => inputsOf(sources, name)),

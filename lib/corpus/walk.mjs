@@ -24,8 +24,8 @@ const RUN_LENGTH = 100_000
  *   address of the output folder, which is left out; `run` is the length of a run
  * @returns {AsyncGenerator<string>}
  */
-export async function* inputFiles(names, filesFrom, { exclude, run = RUN_LENGTH } = {}) {
-  const walk = new Walk(exclude, run)
+export async function* inputFiles(names, filesFrom, { exclude, run } = {}) {
+  const walk = new Walk({ exclude, run })
   for (const name of names) yield* walk.named(name)
   if (filesFrom === undefined) return
   for await (const line of linesOf(filesFrom)) if (line.trim() !== '') yield* walk.named(line)
@@ -47,14 +47,20 @@ async function* linesOf(file) {
  */
 const withSlashes = (place) => (path.sep === '\\' && !place.startsWith('\\\\?\\') ? place.replaceAll('\\', '/') : place)
 
-/** Lists files, except those below an excluded folder. */
-class Walk {
+/** Lists files, except those below an excluded folder. Commands list their inputs with it too. */
+export class Walk {
   #exclude
   #run
+  #onUnreadable
 
-  constructor(exclude, run) {
+  /**
+   * @param {{ exclude?: string, run?: number, onUnreadable?: (folder: string, failure: any) => void
+   *   }} [options] `onUnreadable` receives a folder that cannot be read; by default that throws
+   */
+  constructor({ exclude, run = RUN_LENGTH, onUnreadable } = {}) {
     this.#exclude = exclude
     this.#run = run
+    this.#onUnreadable = onUnreadable
   }
 
   /** The files that one input names. */
@@ -64,11 +70,11 @@ class Walk {
       return
     }
     const stat = await statIfThere(name)
-    if (stat?.isDirectory()) yield* this.#below(withSlashes(name))
+    if (stat?.isDirectory()) yield* this.below(name)
     else if (stat?.isFile()) yield* this.#file(name)
     else if (stat !== undefined)
       throw error('ERR_TOKENLANE_NOT_A_FILE', `${name}: a corpus is read from files, but this is a pipe or a device`)
-    else yield* this.#matching(withSlashes(name))
+    else yield* this.matching(name)
   }
 
   /** The objects that an address names: one, those below it, or those that match it. */
@@ -104,18 +110,19 @@ class Walk {
   }
 
   /** All files below a folder, except hidden ones. */
-  async *#below(folder) {
+  async *below(folder) {
     if (this.#isExcluded(folder)) return
     for await (const { name, kind } of this.#entries(folder)) {
       if (name.startsWith('.')) continue
       const place = withSlashes(path.join(folder, name))
-      if (kind === 'd') yield* this.#below(place)
+      if (kind === 'd') yield* this.below(place)
       else if (kind === 'f' || (await statIfThere(place))?.isFile()) yield place
     }
   }
 
   /** The files that match a pattern. */
-  async *#matching(pattern) {
+  async *matching(given) {
+    const pattern = withSlashes(given)
     if (!isGlob(pattern)) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: there is no such file`)
     const parts = pattern.split('/')
     const first = parts.findIndex(isGlob)
@@ -176,7 +183,9 @@ class Walk {
       if (runs.length === 0) yield* names
       else yield* merged([...runs.map(readRun), names])
     } catch (failure) {
-      throw failure.syscall === undefined ? failure : fileFailure(folder, failure)
+      if (failure.syscall === undefined) throw failure
+      if (this.#onUnreadable === undefined) throw fileFailure(folder, failure)
+      this.#onUnreadable(folder, failure)
     } finally {
       if (scratch !== undefined) await fs.promises.rm(scratch, { recursive: true, force: true })
     }

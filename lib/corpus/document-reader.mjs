@@ -1,8 +1,8 @@
 // Adds the rows of parts to batches of documents.
 //
 // The addon reads the documents of blocks of lines (src/documents.rs). This module reads what the
-// addon leaves, with JSON.parse: lines of JSON in which the addon is not sure of the fields. It also
-// reads rows that are not lines.
+// addon leaves: lines of JSON in which it is not sure of the fields, with JSON.parse, and rows that
+// are not lines.
 
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'

@@ -9,6 +9,7 @@ import readline from 'node:readline'
 
 import { fileFailure } from '../files/failure.mjs'
 import { alternatives, isGlob, matcher } from '../files/glob.mjs'
+import { statIfThere } from '../files/stat.mjs'
 import { error } from './errors.mjs'
 import { folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
 
@@ -69,7 +70,7 @@ export class Walk {
       yield* this.#stored(name)
       return
     }
-    const stat = await statIfThere(name)
+    const stat = statIfThere(name)
     if (stat?.isDirectory()) yield* this.below(name)
     else if (stat?.isFile()) yield* this.#file(name)
     else if (stat !== undefined)
@@ -116,7 +117,7 @@ export class Walk {
       if (name.startsWith('.')) continue
       const place = withSlashes(path.join(folder, name))
       if (kind === 'd') yield* this.below(place)
-      else if (kind === 'f' || (await statIfThere(place))?.isFile()) yield place
+      else if (kind === 'f' || statIfThere(place)?.isFile()) yield place
     }
   }
 
@@ -141,7 +142,7 @@ export class Walk {
 
   /** Walks a folder once, with all positions in the patterns that its names may match. */
   async *#match(folder, states) {
-    if (this.#isExcluded(folder || '.') || (await statIfThere(folder || '.'))?.isDirectory() !== true) return
+    if (this.#isExcluded(folder || '.') || statIfThere(folder || '.')?.isDirectory() !== true) return
     for await (const { name, kind } of this.#entries(folder || '.')) {
       const next = unique(states.flatMap((state) => step(state, name)))
       if (next.length === 0) continue
@@ -149,7 +150,7 @@ export class Walk {
       const isMatch = next.some(({ parts, at }) => at === parts.length)
       const inner = next.filter(({ parts, at }) => at < parts.length)
       if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []
-      else if (isMatch && (kind === 'f' || (await statIfThere(place))?.isFile())) yield place
+      else if (isMatch && (kind === 'f' || statIfThere(place)?.isFile())) yield place
     }
   }
 
@@ -272,14 +273,5 @@ async function* merged(lists) {
     if (least === -1) return
     yield heads[least].value
     heads[least] = await iterators[least].next()
-  }
-}
-
-async function statIfThere(name) {
-  try {
-    return await fs.promises.stat(name)
-  } catch (failure) {
-    if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return undefined
-    throw fileFailure(name, failure)
   }
 }

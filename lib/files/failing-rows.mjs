@@ -1,9 +1,9 @@
 // Finds the rows of a batch that fail. Commands and corpus jobs encode batches with this function.
 
 /**
- * Calls `call` with all rows, or, if a row fails, with the halves of the rows and so on. Returns the
- * results in the order of the rows. Finding a row that fails takes a number of calls logarithmic in
- * the number of rows.
+ * Calls `call` with all rows, or, if a row fails, with the halves of the rows and so on. Returns
+ * the results in the order of the rows. Finding a row that fails takes a number of calls
+ * logarithmic in the number of rows.
  *
  * @template Result
  * @param {{ first: number, end: number }} range of the rows
@@ -30,5 +30,5 @@ export async function withoutFailures({ first, end }, call, failing) {
   }
 }
 
-/** A message without the number of the row in its batch. Users know files and lines, not batches. */
+/** A message without the number of the row in its batch: users know files and lines instead. */
 export const withoutRow = (message) => message.replace(/^(row|text) \d+: /, '')

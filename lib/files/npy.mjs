@@ -58,8 +58,8 @@ export async function readHeader(reader, name) {
 }
 
 /**
- * A file of numbers, with or without the header of NumPy. Like the file, all machines that the addon
- * supports store the low byte first.
+ * A file of numbers, with or without the header of NumPy. Like the file, all machines that the
+ * addon supports store the low byte first.
  */
 export class NumberFile {
   #file

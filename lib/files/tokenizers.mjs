@@ -101,6 +101,18 @@ export async function loadFile(name, encoding) {
   }
 }
 
+/**
+ * Loads the tokenizer of a corpus job from the file that was found for it, as each of its threads
+ * and machines does. The threads of a process share it.
+ *
+ * @param {{ file?: string, encoding?: string, hasConfigs?: boolean }} source
+ * @returns {Promise<import('../../index.js').Tokenizer>}
+ */
+export async function openTokenizer({ file, encoding, hasConfigs }) {
+  if (file === undefined) return Tokenizer.fromEncoding(encoding)
+  return loadFile(hasConfigs ? path.dirname(file) : file, encoding)
+}
+
 /** Returns the bundled encoding with a name, or that of a model. */
 export const encodingOf = (name) => (encodings().includes(name) ? name : findEncoding(name))
 

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
+import { DocumentReader } from '../lib/corpus/document-reader.mjs'
 import { folderWithTokenizer, runIn } from './support/cli.mjs'
 import { parseJsonLines } from './support/json-lines.mjs'
 
@@ -109,6 +110,46 @@ test('rows that the tokenizer refuses are found in a batch, wherever they are', 
       bad.map((index) => index + 1),
     )
   }
+})
+
+test('commands and corpus jobs refuse rows of JSON with the same codes and words', () => {
+  const bad = [
+    ['{"text":"caf\xe9"}', 'INVALID_UTF8', 'it is not valid UTF-8'],
+    ['{"text":"a"', 'JSON', /^it is not valid JSON: /],
+    ['{"other":1}', 'FIELD', "the field 'text' must be a string, but the field is missing"],
+    ['{"text":null}', 'FIELD', "the field 'text' must be a string, but it is null"],
+    ['{"text":["a"]}', 'FIELD', "the field 'text' must be a string, but it is of the type array"],
+    ['{"text":7}', 'FIELD', "the field 'text' must be a string, but it is of the type number"],
+  ]
+  const bytes = Buffer.from(['{"text":"hello"}', ...bad.map(([line]) => line)].join('\n'), 'latin1')
+  write('bad.jsonl', bytes)
+  const args = ['count', '-t', 'tiny.json', '--field', 'text', '--on-error', 'skip', '--report', 'report.jsonl']
+  assert.equal(run([...args, 'bad.jsonl']).status, 0)
+  const fromCommand = entries('report.jsonl').map(({ line, code, reason }) => [line, code, reason])
+  const fromJob = []
+  const reader = new DocumentReader({ field: 'text' }, ({ line }, { code, message }) =>
+    fromJob.push([line, code, message]),
+  )
+  reader.startPart({ rows: 'json', path: 'bad.jsonl', start: 0 })
+  reader.load({ lines: bytes, at: 0 })
+  while (reader.nextBatch() !== undefined);
+  assert.deepEqual(fromJob, fromCommand)
+  bad.forEach(([line, code, reason], index) => {
+    assert.deepEqual(fromJob[index].slice(0, 2), [index + 2, `ERR_TOKENLANE_${code}`], line)
+    if (typeof reason === 'string') assert.equal(fromJob[index][2], reason)
+    else assert.match(fromJob[index][2], reason)
+  })
+})
+
+test('a pattern follows a link to a folder that it names, as a shell does, and lists files once', () => {
+  for (const name of ['globs/a/x.txt', 'globs/a/.hidden.txt', 'globs/a.txt', 'globs/b/c/y.txt']) write(name, 'hello')
+  fs.symlinkSync('a', place('globs/link'), 'junction')
+  const listed = (pattern) =>
+    parseJsonLines(run(['count', '-t', 'tiny.json', '--json', pattern]).stdout).map(({ file }) =>
+      file.replaceAll(path.sep, '/'),
+    )
+  assert.deepEqual(listed('globs/link/*.txt'), ['globs/link/x.txt'])
+  assert.deepEqual(listed('globs/**/*.{txt,tx?}'), ['globs/a.txt', 'globs/a/x.txt', 'globs/b/c/y.txt'])
 })
 
 test('invalid UTF-8 and lines that are too long are skipped alone', () => {

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 
 import { ByteBudget, LARGE_ROWS_BYTES } from '../lib/corpus/byte-budget.mjs'
-import { openTokenizer } from '../lib/corpus/open-tokenizer.mjs'
+import { openTokenizer } from '../lib/files/tokenizers.mjs'
 import { checkOptions } from '../lib/corpus/options.mjs'
 import { planParts } from '../lib/corpus/plan.mjs'
 import { doShard } from '../lib/corpus/shard.mjs'

@@ -1,6 +1,7 @@
 // Errors of the command line tool itself. Errors of the library have their own codes and pass
 // through.
 
+import { withoutRow } from '../lib/files/failing-rows.mjs'
 import { Failure, fileFailure } from '../lib/files/failure.mjs'
 import { oneLine } from './terminal.mjs'
 
@@ -23,8 +24,7 @@ export function at(place, thrown) {
   if (!(thrown instanceof Error)) return thrown
   /** @type {Error & { row?: number, code?: any }} */
   const error = thrown
-  // A row number of a batch means nothing to a reader who knows files and lines.
-  const message = inOptions(error.row === undefined ? error.message : error.message.replace(/^(row|text) \d+: /, ''))
+  const message = inOptions(error.row === undefined ? error.message : withoutRow(error.message))
   const code = error.code?.startsWith?.('ERR_TOKENLANE_') ? error.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
   return new Failure(code, `${place}: ${message}`, { cause: error })
 }

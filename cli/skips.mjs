@@ -4,10 +4,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { Failure, UsageError } from './failure.mjs'
+import { withoutFailures } from '../lib/files/failing-rows.mjs'
+import { Failure, UsageError, at } from './failure.mjs'
 import { stopBars } from './bar.mjs'
 import { NotText } from './input/not-text.mjs'
-import { atRow, placeOf } from './input/place.mjs'
+import { placeOf } from './input/place.mjs'
 import { openOutput } from './output/file.mjs'
 import { oneLine } from './terminal.mjs'
 
@@ -31,8 +32,6 @@ const FATAL = ['USAGE', 'OUT_OF_MEMORY', 'TOO_MANY_FILES', 'PACKAGE_MISSING']
 const MAX_PRINTED = 10
 /** Maximum number of files that are not text and are named. */
 const MAX_NAMED_FILES = 3
-/** A failed batch is retried in parts of this size, and a failed part row by row. */
-const PART_ROWS = 256
 const PREFIX = 'ERR_TOKENLANE_'
 
 export class Skips {
@@ -81,48 +80,25 @@ export class Skips {
   }
 
   /**
-   * Calls `call` with the rows that do not fail. A row that fails is skipped, or ends the command.
-   *
-   * If a batch fails, each row is passed to at most four calls: with the whole batch, with its part
-   * of the batch, alone if that part fails, and with the rows that are left.
+   * Calls `call` with the rows that do not fail, in one call or in several. A row that fails is
+   * skipped, or ends the command.
    *
    * @template {import('./input/place.mjs').Place} Row
    * @template Result
    * @param {Row[]} rows
    * @param {(rows: Row[]) => Promise<Result>} call rejects with an error that has the index of a
    *   row in `row`
-   * @returns {Promise<{ rows: Row[], result: Result }>}
+   * @returns {Promise<{ rows: Row[], result: Result }[]>}
    */
   async run(rows, call) {
-    let kept = rows
-    let result
-    try {
-      result = await call(rows)
-    } catch (error) {
-      if (rows[error.row] === undefined) throw error
-      if (!this.#isOn) this.row(rows[error.row], atRow(rows, error))
-      kept = await this.#withoutFailures(rows, call)
-      result = await call(kept)
-    }
-    this.#done += kept.length
-    return { rows: kept, result }
-  }
-
-  async #withoutFailures(rows, call) {
-    const kept = []
-    for (let from = 0; from < rows.length; from += PART_ROWS) {
-      const part = rows.slice(from, from + PART_ROWS)
-      if ((await failureOf(part, call)) === undefined) {
-        kept.push(...part)
-        continue
-      }
-      for (const row of part) {
-        const error = await failureOf([row], call)
-        if (error === undefined) kept.push(row)
-        else this.row(row, atRow([row], error))
-      }
-    }
-    return kept
+    const onFailure = (index, error) => this.row(rows[index], at(placeOf(rows[index]), error))
+    const parts = await withoutFailures(
+      { first: 0, end: rows.length },
+      ({ first, end }) => call(rows.slice(first, end)),
+      { isSkipping: this.#isOn, onFailure },
+    )
+    for (const { first, end } of parts) this.#done += end - first
+    return parts.map(({ first, end, result }) => ({ rows: rows.slice(first, end), result }))
   }
 
   /**
@@ -219,18 +195,6 @@ export class Skips {
       ', ',
     )
     return `skipped ${number(count)} ${count === 1 ? 'file that is' : 'files that are'} not text: ${names}`
-  }
-}
-
-/** The error of a call, or undefined. Errors that do not belong to a row are thrown. */
-async function failureOf(rows, call) {
-  try {
-    const result = await call(rows)
-    result.dispose?.()
-    return undefined
-  } catch (error) {
-    if (rows[error.row] === undefined) throw error
-    return error
   }
 }
 

@@ -49,7 +49,7 @@ export const bench = {
 
   async run({ values: given, positionals }) {
     const values = withJson(given)
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
+    const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(
       undefined,
       values.tokenizer.flatMap((name) => inputsOf(sources, name)),

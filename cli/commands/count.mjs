@@ -82,17 +82,19 @@ export const count = {
         ),
       )
     let sum = 0
-    for await (const { result: counted } of inOrder(start.rows(), countRows)) {
-      if (results.isTable) {
-        await addCounts(results, counted)
-        continue
+    for await (const { result: parts } of inOrder(start.rows(), countRows)) {
+      for (const part of parts) {
+        if (results.isTable) {
+          await addCounts(results, part)
+          continue
+        }
+        let text = ''
+        part.result.forEach((tokens, index) => {
+          sum += tokens
+          text += write(part.rows[index], tokens)
+        })
+        await results.write(text)
       }
-      let text = ''
-      counted.result.forEach((tokens, index) => {
-        sum += tokens
-        text += write(counted.rows[index], tokens)
-      })
-      await results.write(text)
     }
     if (values.total) await results.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
     else if (!results.isTable && write === fileLine && sources.length > 1)

@@ -60,7 +60,7 @@ export const decode = {
   ],
 
   async run({ values, positionals }) {
-    const sources = sourcesOf(positionals, { text: values.ids, option: '--ids', maxRatio: values['max-ratio'] })
+    const sources = await sourcesOf(positionals, { text: values.ids, option: '--ids', maxRatio: values['max-ratio'] })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
     const progress = progressOf(sources, values)

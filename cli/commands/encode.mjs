@@ -105,9 +105,11 @@ export const encode = {
         ),
       )
     const rows = start.rows(values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined))
-    for await (const { result: encoded } of inOrder(rows, encodeRows)) {
-      await writer.write(encoded.result, encoded.rows)
-      encoded.result.dispose()
+    for await (const { result: parts } of inOrder(rows, encodeRows)) {
+      for (const part of parts) {
+        await writer.write(part.result, part.rows)
+        part.result.dispose()
+      }
     }
     await start.finish(writer)
   },

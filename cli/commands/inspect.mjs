@@ -1,5 +1,6 @@
 import { UsageError, at } from '../failure.mjs'
 import { inputsOf, sourcesOf } from '../input/files.mjs'
+import { asNotUtf8 } from '../../lib/files/rows.mjs'
 import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, forOutput, hasColours, marked, onGround, visible } from '../terminal.mjs'
@@ -63,7 +64,7 @@ export const inspect = {
       )
     }
     if (values.port !== undefined) throw new UsageError("'--port' needs '--web'")
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
+    const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(
       undefined,
       values.tokenizer.flatMap((name) => inputsOf(sources, name)),
@@ -89,10 +90,7 @@ function utf8Of(bytes, source) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw at(
-      source.name,
-      Object.assign(new Error('it is not valid UTF-8', { cause: error }), { code: 'ERR_TOKENLANE_INVALID_UTF8' }),
-    )
+    throw at(source.name, asNotUtf8(error))
   }
 }
 

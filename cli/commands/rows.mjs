@@ -22,7 +22,7 @@ export async function startRows({ values, positionals }, { unit: byDefault, form
   const format = formatOf(values, formats, fallback)
   check?.(format)
   const kept = keepOf(values, format)
-  const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
+  const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
   const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
   const inputs = inputsOf(sources, values.tokenizer)
   const skips = new Skips(values)

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { isParquet } from '../../lib/files/parquet.mjs'
+import { asNotUtf8 } from '../../lib/files/rows.mjs'
 import { placeOf } from '../input/place.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS, refuseParquet } from '../input/rows.mjs'
 import { jsonText } from '../output/ids.mjs'
@@ -121,21 +122,15 @@ async function* streamed(tokenizer, sources, options, { onRead, skips }) {
       for await (const piece of texts.pipeThrough(tokenizer.splitStream(options))) yield { source, piece }
       skips.done(1)
     } catch (error) {
-      skips.source(source, error instanceof Failure ? error : at(source.name, error))
+      skips.source(source, error instanceof Failure ? error : at(source.name, asNotUtf8(error)))
     }
   }
 }
 
 async function* decoded(source, onRead) {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  try {
-    for await (const chunk of source.chunks(onRead)) yield decoder.decode(chunk, { stream: true })
-    yield decoder.decode()
-  } catch (error) {
-    throw error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
-      ? new Failure('INVALID_UTF8', `${source.name}: it is not valid UTF-8`, { cause: error })
-      : error
-  }
+  for await (const chunk of source.chunks(onRead)) yield decoder.decode(chunk, { stream: true })
+  yield decoder.decode()
 }
 
 async function* splitRows(tokenizer, batches, options, skips) {
@@ -156,9 +151,7 @@ function splitRow(tokenizer, row, options, skips) {
     skips.done(1)
     return pieces
   } catch (error) {
-    const isInvalid = error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
-    const notUtf8 = () => new Failure('INVALID_UTF8', `${placeOf(row)}: it is not valid UTF-8`, { cause: error })
-    skips.row(row, isInvalid ? notUtf8() : at(placeOf(row), error))
+    skips.row(row, at(placeOf(row), asNotUtf8(error)))
     return []
   }
 }

@@ -1,11 +1,9 @@
 // The inputs of a command: files, the files of folders or patterns, and standard input.
 
-import fs from 'node:fs'
 import path from 'node:path'
 
-import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
+import { UsageError, at, fileFailure } from '../failure.mjs'
 import { decompressed } from '../../lib/files/decompress.mjs'
-import { glob, isGlob } from '../../lib/files/glob.mjs'
 import { Ratio } from '../../lib/files/ratio.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
@@ -39,14 +37,18 @@ import { statIfThere } from '../../lib/files/stat.mjs'
  *   read instead of files, and `option` is the option that has it; `maxRatio` is the maximum number
  *   of bytes per compressed byte; with `isText`, reading a file of a folder or pattern that is not
  *   text throws a NotText
- * @returns {Source[]}
+ * @returns {Promise<Source[]>}
  */
-export function sourcesOf(names, { text, option = '--text', maxRatio, isText = false } = {}) {
+export async function sourcesOf(names, { text, option = '--text', maxRatio, isText = false } = {}) {
   if (text !== undefined) {
     if (names.length > 0) throw new UsageError(`give files or '${option}', not both`)
     return [textSource(text, option)]
   }
-  if (names.length > 0) return names.flatMap((name) => named(name, { maxRatio, isText }))
+  if (names.length > 0) {
+    const sources = []
+    for (const name of names) sources.push(...(await named(name, { maxRatio, isText })))
+    return sources
+  }
   if (process.stdin.isTTY)
     throw new UsageError(`there is no input: name files, use ${option}, or pipe text to standard input`)
   return [stdin(maxRatio)]
@@ -63,41 +65,24 @@ export function inputsOf(sources, tokenizer) {
   return [...sources, ...beside, ...tokenizerFiles(tokenizer)]
 }
 
-function named(name, { maxRatio, isText }) {
-  if (name === '-') return [stdin(maxRatio)]
+/**
+ * The sources that a name stands for. Pipes and devices are read only if they are named. A folder
+ * that cannot be read is a source whose reading fails.
+ */
+async function named(name, options) {
+  if (name === '-') return [stdin(options.maxRatio)]
   const stat = statIfThere(name)
-  if (stat?.isDirectory()) return filesBelow(name, { maxRatio, isText })
-  if (stat !== undefined) return [fileSource(name, { maxRatio })]
-  const found = isGlob(name) ? glob(name).filter(isFile) : []
-  if (found.length > 0) return found.map((file) => fileSource(file, { maxRatio, isText }))
-  throw new Failure('FILE_NOT_FOUND', `${name}: ${isGlob(name) ? 'no file matches' : 'there is no such file'}`)
-}
-
-/**
- * Whether a name is that of a regular file, or of a link to one. Pipes and devices are read only if
- * the command line names them.
- */
-const isFile = (name) => statIfThere(name)?.isFile() === true
-
-/**
- * All files below a folder, except hidden ones, such as .git, and links to folders. A folder that
- * cannot be read is a source whose reading fails.
- */
-function filesBelow(folder, options) {
-  let entries
-  try {
-    entries = fs.readdirSync(folder, { withFileTypes: true })
-  } catch (error) {
-    return [unreadable(folder, error)]
+  if (stat !== undefined && !stat.isDirectory()) return [fileSource(name, { maxRatio: options.maxRatio })]
+  const sources = []
+  const onUnreadable = (folder, error) => sources.push(unreadable(folder, error))
+  const { Walk } = await import('../../lib/corpus/walk.mjs')
+  const walk = new Walk({ onUnreadable })
+  if (stat !== undefined) {
+    for await (const file of walk.below(name)) sources.push(fileSource(path.normalize(file), options))
+    return sources
   }
-  return entries
-    .filter(({ name }) => !name.startsWith('.'))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const place = path.join(folder, entry.name)
-      if (entry.isDirectory()) return filesBelow(place, options)
-      return isFile(place) ? [fileSource(place, options)] : []
-    })
+  for await (const file of walk.matching(name)) sources.push(fileSource(file, options))
+  return sources.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function fileSource(file, { maxRatio, isText = false }) {

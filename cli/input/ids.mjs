@@ -5,12 +5,12 @@ import fs from 'node:fs'
 
 import { readHeader } from '../../lib/files/npy.mjs'
 import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
-import { MAX_JSON, MAX_LINE, valueAt } from '../../lib/files/rows.mjs'
+import { MAX_JSON, MAX_LINE, isBlank, parseJson, valueAt } from '../../lib/files/rows.mjs'
 import { Failure } from '../failure.mjs'
 import { ByteReader } from './byte-reader.mjs'
 import { readInput } from './open.mjs'
-import { placeOf } from './place.mjs'
-import { batchesOf, jsonOf, tooLong } from './rows.mjs'
+import { placeOf, withPlace } from './place.mjs'
+import { batchesOf, tooLong } from './rows.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 
 const BATCH_IDS = 1 << 20
@@ -64,7 +64,7 @@ async function* lineRows(source, format, { field, maxRow, onRead }) {
   const ids = format === 'jsonl' ? (row) => jsonIds(row, field) : textIds
   const most = maxRow ?? (format === 'jsonl' ? MAX_JSON : undefined)
   for await (const rows of batchesOf([source], { unit: 'lines', maxRow: most, onRead })) {
-    const full = format === 'jsonl' ? rows.filter(({ text }) => text.toString().trim() !== '') : rows
+    const full = format === 'jsonl' ? rows.filter(({ text }) => !isBlank(text)) : rows
     yield full.map((row) => ({ ids: ids(row), source, line: row.line }))
   }
 }
@@ -109,7 +109,7 @@ async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
 
 /** Returns the ids of a line of JSON: a list of ids, or an object with such a field. */
 function jsonIds(row, field) {
-  const value = jsonOf(row)
+  const value = withPlace(row, () => parseJson(row.text))
   return listOfIds(row, field, Array.isArray(value) ? value : valueAt(value, field))
 }
 

@@ -18,3 +18,12 @@ export const placeOf = ({ source, line }) =>
 
 /** Adds the place of the failed row to an error of a call on these rows. */
 export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
+
+/** Calls `read`, whose errors get the place of the row. */
+export function withPlace(place, read) {
+  try {
+    return read()
+  } catch (error) {
+    throw at(placeOf(place), error)
+  }
+}

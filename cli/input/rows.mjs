@@ -3,8 +3,8 @@
 
 import { Gatherer } from '../../lib/files/gather.mjs'
 import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
-import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../../lib/files/rows.mjs'
-import { Failure, UsageError } from '../failure.mjs'
+import { MAX_JSON, MAX_LINE, MAX_WHOLE, isBlank, parseJson, valueAt, wrongField } from '../../lib/files/rows.mjs'
+import { Failure, UsageError, at } from '../failure.mjs'
 import { NotText } from './not-text.mjs'
 import { placeOf } from './place.mjs'
 
@@ -153,7 +153,7 @@ function checkTableText(row, field, maxRow) {
     if (Buffer.byteLength(text) > maxRow) throw tooLong(() => placeOf(row))(maxRow)
     return typeof text === 'string' ? text : Buffer.from(text)
   }
-  throw fieldError(row, field, text)
+  throw at(placeOf(row), wrongField(field, 'a string', text))
 }
 
 async function* wholeFile(source, maxRow, onRead) {
@@ -236,42 +236,19 @@ function fields(rows, { field, keep, skips }) {
   return rows.flatMap((row) => {
     if (isBlank(row.text)) return []
     try {
-      const value = jsonOf(row)
-      return [{ ...row, text: fieldOf(row, value, field), ...(keep && { fields: keptOf(value, field, keep) }) }]
+      const value = parseJson(row.text)
+      const text = valueAt(value, field)
+      if (typeof text !== 'string') throw wrongField(field, 'a string', text)
+      return [{ ...row, text, ...(keep && { fields: keptOf(value, field, keep) }) }]
     } catch (error) {
-      skips.row(row, error)
+      skips.row(row, at(placeOf(row), error))
       return []
     }
   })
-}
-
-const isBlank = (bytes) => bytes.every((byte) => byte === 32 || byte === 9 || byte === RETURN)
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** Parses a line of JSON. */
-export function jsonOf(row) {
-  try {
-    return JSON.parse(utf8.decode(row.text))
-  } catch (error) {
-    throw new Failure('JSON', `${placeOf(row)}: it is not valid JSON: ${error.message}`, { cause: error })
-  }
 }
 
 /** Returns the kept fields of an object. A missing field is null. */
 function keptOf(value, field, keep) {
   const names = keep === 'all' ? Object.keys(value).filter((name) => name !== field) : keep
   return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]))
-}
-
-function fieldOf(row, object, path) {
-  const value = valueAt(object, path)
-  if (typeof value === 'string') return value
-  throw fieldError(row, path, value)
-}
-
-function fieldError(row, path, value) {
-  const found =
-    value === undefined ? 'the field is missing' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
-  return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, but ${found}`)
 }

@@ -8,7 +8,7 @@ import { Failure, UsageError } from '../failure.mjs'
 import { rowsFileOf } from '../input/rows-file.mjs'
 import { openOutput } from './file.mjs'
 import { idList, parquetWriter } from './parquet.mjs'
-import { headerOf } from '../../lib/files/npy.mjs'
+import { NumberFile } from '../../lib/files/npy.mjs'
 
 export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
 const EXTENSIONS = {
@@ -56,7 +56,7 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
  */
 export async function idWriter(format, options) {
   if (format === 'parquet') return parquetIds(options)
-  if (format === 'npy' || format === 'bin') return new BinaryWriter(format, options)
+  if (format === 'npy' || format === 'bin') return BinaryWriter.create(format, options)
   const lines = format === 'text' ? textLines : jsonLines
   const file = openOutput(options.output, options.inputs)
   const write = async (batch, rows) => {
@@ -158,30 +158,12 @@ const TYPES = {
   u32: { View: Uint32Array, descr: '<u4', most: 2 ** 32 - 1 },
 }
 
-/** A file of numbers, with or without the header of NumPy. */
-class NumberFile {
-  #file
-  #descr
-  #count = 0
-
-  constructor(name, inputs, descr, isNpy) {
-    this.#file = openOutput(name, inputs)
-    if (isNpy && !this.#file.isSeekable)
-      throw new UsageError(`the header of ${name} is written last, so the output must be a regular file`)
-    this.#descr = isNpy ? descr : undefined
-    if (isNpy) this.#file.write(headerOf(descr, 0))
-  }
-
-  /** Writes numbers. All supported machines are little-endian, as the files are. */
-  write(numbers) {
-    this.#count += numbers.length
-    return this.#file.write(Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength))
-  }
-
-  async commit() {
-    if (this.#descr !== undefined) this.#file.rewriteStart(headerOf(this.#descr, this.#count))
-    await this.#file.commit()
-  }
+/** A file of numbers in an output. */
+async function numberOutput(name, inputs, descr, isNpy) {
+  const file = openOutput(name, inputs)
+  if (isNpy && !file.isSeekable)
+    throw new UsageError(`the header of ${name} is written last, so the output must be a regular file`)
+  return { file, numbers: await NumberFile.create(file, isNpy ? descr : undefined) }
 }
 
 class BinaryWriter {
@@ -190,17 +172,23 @@ class BinaryWriter {
   #type
   #count = 0n
 
+  constructor(ids, rows, type) {
+    this.#ids = ids
+    this.#rows = rows
+    this.#type = type
+  }
+
   /**
    * @param {string} format
    * @param {WriterOptions} options
    */
-  constructor(format, { output, inputs, type }) {
+  static async create(format, { output, inputs, type }) {
     if (output === undefined || output === '-')
       throw new UsageError(`the format ${format} has two files: name the first with '--output'`)
-    this.#type = type
-    this.#ids = new NumberFile(output, inputs, TYPES[type].descr, format === 'npy')
-    this.#rows = new NumberFile(rowsFileOf(output), inputs, '<u8', format === 'npy')
-    this.#rows.write(BigUint64Array.of(0n))
+    const ids = await numberOutput(output, inputs, TYPES[type].descr, format === 'npy')
+    const rows = await numberOutput(rowsFileOf(output), inputs, '<u8', format === 'npy')
+    await rows.numbers.write(BigUint64Array.of(0n))
+    return new BinaryWriter(ids, rows, type)
   }
 
   async write(batch) {
@@ -209,14 +197,16 @@ class BinaryWriter {
     const tooLarge = most < 2 ** 32 - 1 ? ids.find((id) => id > most) : undefined
     if (tooLarge !== undefined) throw new Failure('USAGE', `the id ${tooLarge} has more than 16 bits: use '--type u32'`)
     // Copied, because the batch's memory is reused before a small write reaches the disk.
-    await this.#ids.write(new View(ids))
+    await this.#ids.numbers.write(new View(ids))
     const ends = BigUint64Array.from(batch.rowOffsets.subarray(1), (end) => this.#count + BigInt(end))
     this.#count += BigInt(ids.length)
-    await this.#rows.write(ends)
+    await this.#rows.numbers.write(ends)
   }
 
   async commit() {
-    await this.#rows.commit()
-    await this.#ids.commit()
+    for (const { numbers, file } of [this.#rows, this.#ids]) {
+      await numbers.finish()
+      await file.commit()
+    }
   }
 }

@@ -1,16 +1,15 @@
 // Adds the rows of parts to batches of documents.
 //
 // The addon reads the documents of blocks of lines (src/documents.rs). This module reads what the
-// addon leaves: lines of JSON in which the addon is not sure of the fields, and rows that are not
-// lines.
+// addon leaves: lines of JSON in which it is not sure of the fields, with JSON.parse, and rows that
+// are not lines.
 
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 
 import { Failure } from '../files/failure.mjs'
-import { MAX_JSON, MAX_WHOLE, valueAt } from '../files/rows.mjs'
+import { MAX_JSON, MAX_WHOLE, isBlank, notUtf8, parseJson, valueAt, wrongField } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
-import { FieldReader } from './json-field.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
 
 const native = createRequire(import.meta.url)('../native.js')
@@ -20,8 +19,6 @@ const RETURN = 13
 const EMPTY = Buffer.alloc(0)
 /** The value of `#next` when all rows are added. */
 const DONE = Infinity
-/** Maximum size in bytes of the scratch buffer that is kept for the next line. */
-const MAX_SCRATCH_BYTES = 4 << 20
 
 /**
  * The maximum size of a row in bytes.
@@ -43,9 +40,7 @@ const isWellFormed = (name) => name === undefined || Buffer.from(name).toString(
 export class DocumentReader {
   #content
   #onSkip
-  #fields
   #batch
-  #scratch = Buffer.alloc(0)
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
   /** The addon's reader of the lines of the part. */
   #lines = /** @type {any} */ (undefined)
@@ -69,7 +64,6 @@ export class DocumentReader {
   constructor(content, onSkip) {
     this.#content = content
     this.#onSkip = onSkip
-    this.#fields = new FieldReader(content.field, content.idField)
     this.#batch = this.#newBatch()
   }
 
@@ -214,15 +208,9 @@ export class DocumentReader {
   #jsonDocument(bytes) {
     const { field, idField, groupBy } = this.#content
     if (isBlank(bytes)) return undefined
-    if (!isUtf8(bytes)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
-    const room = this.#room(bytes.length)
-    if (groupBy === undefined && this.#fields.read(bytes, room)) {
-      const text = room.subarray(0, this.#fields.length)
-      return { text, id: idField === undefined ? undefined : idOf(this.#fields.id, idField) }
-    }
-    const value = parse(bytes)
+    const value = parseJson(bytes)
     const found = valueAt(value, field)
-    if (typeof found !== 'string') throw noString(field, found)
+    if (typeof found !== 'string') throw wrongField(field, 'a string', found)
     return {
       text: Buffer.from(found),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
@@ -237,20 +225,13 @@ export class DocumentReader {
     return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : NO_GROUP
   }
 
-  /** A buffer of at least `length` bytes. */
-  #room(length) {
-    if (length > MAX_SCRATCH_BYTES) return Buffer.allocUnsafeSlow(length)
-    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)))
-    return this.#scratch
-  }
-
   /** The document of a row of a Parquet file. */
   #tableDocument({ value, id, group: given }) {
     const { field, idField } = this.#content
-    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw noString(field, value ?? null)
+    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw wrongField(field, 'a string', value ?? null)
     const text = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
     if (text.length > this.#maxRow) throw tooLong(this.#maxRow)
-    if (!isUtf8(text)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
+    if (!isUtf8(text)) throw notUtf8()
     const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
     if (idField === undefined) return { text, group }
     const plain = id instanceof Uint8Array ? asBuffer(id).toString() : typeof id === 'bigint' ? String(id) : id
@@ -260,25 +241,11 @@ export class DocumentReader {
 
 const withoutReturn = (bytes) => (bytes[bytes.length - 1] === RETURN ? bytes.subarray(0, -1) : bytes)
 
-const isBlank = (bytes) =>
-  bytes.length === 0 || (bytes[0] <= 32 && bytes.every((byte) => byte === 32 || byte === 9 || byte === RETURN))
-
 const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)
-
-const noString = (field, found) => new Failure('FIELD', `the field '${field}' must be a string, but ${kindOf(found)}`)
-
-function parse(bytes) {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch (cause) {
-    throw new Failure('JSON', `it is not JSON: ${cause.message}`, { cause })
-  }
-}
 
 function idOf(id, idField) {
   if (typeof id === 'string') return id
-  if (typeof id !== 'number')
-    throw new Failure('FIELD', `the field '${idField}' must be a string or a number, but ${kindOf(id)}`)
+  if (typeof id !== 'number') throw wrongField(idField, 'a string or a number', id)
   if (Number.isInteger(id) && !Number.isSafeInteger(id)) {
     throw new Failure(
       'FIELD',
@@ -286,9 +253,4 @@ function idOf(id, idField) {
     )
   }
   return String(id)
-}
-
-function kindOf(value) {
-  if (value === undefined) return 'there is no such field'
-  return `it is ${value === null ? 'null' : `of the type ${Array.isArray(value) ? 'array' : typeof value}`}`
 }

@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module'
 
+import { withoutFailures, withoutRow } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens } from './tokens.mjs'
@@ -112,40 +113,16 @@ export class Encoder {
    * fails.
    */
   async #encode(batch, running, onSkip) {
-    try {
-      const encoded = await encodeDocuments(this.#tokenizer, batch.handle, this.#options, running)
-      return [{ batch, first: 0, encoded }]
-    } catch (failure) {
-      return this.#encodeHalves(batch, { first: 0, end: batch.length }, failure, onSkip)
-    }
-  }
-
-  /** Encodes some documents of a batch that could not be encoded as a whole. */
-  async #encodePart(batch, { first, end }, onSkip) {
-    try {
+    const call = ({ first, end }) => {
+      if (end - first === batch.length) return encodeDocuments(this.#tokenizer, batch.handle, this.#options, running)
       const texts = Array.from({ length: end - first }, (_, index) => batch.text(first + index))
-      return [{ batch, first, encoded: await this.#tokenizer.encodeBatch(texts, this.#options) }]
-    } catch (failure) {
-      return this.#encodeHalves(batch, { first, end }, failure, onSkip)
+      return this.#tokenizer.encodeBatch(texts, this.#options)
     }
-  }
-
-  /**
-   * Encodes a range of documents that failed as a whole in two halves. Finding a document that
-   * fails takes a number of calls logarithmic in the length of the range.
-   */
-  async #encodeHalves(batch, { first, end }, failure, onSkip) {
-    if (failure.row === undefined) throw failure
-    if (end - first === 1) {
-      onSkip(batch.place(first), withoutRow(failure))
-      return []
-    }
-    if (this.#content.onError === 'fail') onSkip(batch.place(first + failure.row), withoutRow(failure))
-    const middle = first + ((end - first) >> 1)
-    return [
-      ...(await this.#encodePart(batch, { first, end: middle }, onSkip)),
-      ...(await this.#encodePart(batch, { first: middle, end }, onSkip)),
-    ]
+    const onFailure = (index, { message, code }) =>
+      onSkip(batch.place(index), Object.assign(new Error(withoutRow(message)), { code }))
+    const failing = { isSkipping: this.#content.onError !== 'fail', onFailure }
+    const parts = await withoutFailures({ first: 0, end: batch.length }, call, failing)
+    return parts.map(({ first, result: encoded }) => ({ batch, first, encoded }))
   }
 
   /**
@@ -222,9 +199,3 @@ export class Encoder {
     throw error('ERR_TOKENLANE_ARGUMENT_VALUE', `the id ${id} ${reason}`)
   }
 }
-
-/**
- * The error without the number of the row in its batch. Users know files and lines, not batches.
- */
-const withoutRow = (failure) =>
-  Object.assign(new Error(failure.message.replace(/^(row|text) \d+: /, '')), { code: failure.code })

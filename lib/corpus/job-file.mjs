@@ -20,7 +20,7 @@ const MAX_UNPLANNED_SHARDS = 2 ** 24
 /**
  * Reads the job.json of a folder; `undefined` if there is none.
  *
- * @param {import('./store/local-store.mjs').LocalStore} store
+ * @param {import('./store/types.js').Store} store
  */
 export async function readJob(store) {
   const text = await store.readText(JOB, MAX_JOB_BYTES)

@@ -20,7 +20,7 @@ import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
 import { LAYOUT_VERSION, idOf, readJob } from './job-file.mjs'
 import { JOB, PLAN } from './layout.mjs'
-import { openTokenizer } from './open-tokenizer.mjs'
+import { openTokenizer } from '../files/tokenizers.mjs'
 import { checkOptions } from './options.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
 import { Progress } from './progress.mjs'
@@ -84,7 +84,7 @@ class Run {
     }
   }
 
-  /** @param {import('./store/local-store.mjs').LocalStore} store */
+  /** @param {import('./store/types.js').Store} store */
   async inFolder(store) {
     const before = await jobIn(store)
     const prepared = await this.#prepare()

@@ -47,7 +47,7 @@ export class Totals {
 /**
  * Writes the manifest from the records of all shards.
  *
- * @param {import('./store/local-store.mjs').LocalStore} store
+ * @param {import('./store/types.js').Store} store
  * @param {any} job the content of job.json
  * @returns {Promise<Totals>}
  */
@@ -121,7 +121,7 @@ const END_BYTES = 4096
 /**
  * Reads the start of the manifest and its totals, as JSON; `undefined` if there is none.
  *
- * @param {import('./store/local-store.mjs').LocalStore} store
+ * @param {import('./store/types.js').Store} store
  * @returns {Promise<{ start: string, totals: string | undefined } | undefined>}
  */
 export async function readManifestEnds(store) {

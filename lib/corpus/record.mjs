@@ -49,7 +49,7 @@ const READ_AHEAD = 32
  * Yields the records of the shards from 0 to `shards - 1`, in order; `undefined` for a missing one.
  * Large records are read one by one.
  *
- * @param {import('./store/local-store.mjs').LocalStore} store
+ * @param {import('./store/types.js').Store} store
  * @returns {AsyncGenerator<any>}
  */
 export async function* recordsOf(store, shards) {

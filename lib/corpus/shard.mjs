@@ -27,7 +27,7 @@ import { openInput } from './store/store.mjs'
  * @property {import('../../index.js').Tokenizer} tokenizer
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
- * @property {import('./store/local-store.mjs').LocalStore} [store] `undefined` for a dry run
+ * @property {import('./store/types.js').Store} [store] `undefined` for a dry run
  * @property {import('./store/allowed.mjs').Allowed} [allowed] what a worker may read
  * @property {number} [threads]
  * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
@@ -148,7 +148,7 @@ function atPlace(place, failure) {
  * so that the shard has to be processed again.
  *
  * @param {ShardJob} request
- * @param {{ store: import('./store/local-store.mjs').LocalStore, allowed?:
+ * @param {{ store: import('./store/types.js').Store, allowed?:
  *   import('./store/allowed.mjs').Allowed, check: 'sha256' | 'size', content:
  *   import('./options.mjs').Content }} how `check`: how files are compared with the record
  * @throws if an input has changed since the shard was done

@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { packError } from './errors.mjs'
-import { openTokenizer } from './open-tokenizer.mjs'
+import { openTokenizer } from '../files/tokenizers.mjs'
 import { doShard, doneRecord } from './shard.mjs'
 import { Allowed } from './store/allowed.mjs'
 import { openStore } from './store/store.mjs'

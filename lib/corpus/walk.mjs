@@ -9,6 +9,7 @@ import readline from 'node:readline'
 
 import { fileFailure } from '../files/failure.mjs'
 import { alternatives, isGlob, matcher } from '../files/glob.mjs'
+import { statIfThere } from '../files/stat.mjs'
 import { error } from './errors.mjs'
 import { folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
 
@@ -24,8 +25,8 @@ const RUN_LENGTH = 100_000
  *   address of the output folder, which is left out; `run` is the length of a run
  * @returns {AsyncGenerator<string>}
  */
-export async function* inputFiles(names, filesFrom, { exclude, run = RUN_LENGTH } = {}) {
-  const walk = new Walk(exclude, run)
+export async function* inputFiles(names, filesFrom, { exclude, run } = {}) {
+  const walk = new Walk({ exclude, run })
   for (const name of names) yield* walk.named(name)
   if (filesFrom === undefined) return
   for await (const line of linesOf(filesFrom)) if (line.trim() !== '') yield* walk.named(line)
@@ -47,14 +48,20 @@ async function* linesOf(file) {
  */
 const withSlashes = (place) => (path.sep === '\\' && !place.startsWith('\\\\?\\') ? place.replaceAll('\\', '/') : place)
 
-/** Lists files, except those below an excluded folder. */
-class Walk {
+/** Lists files, except those below an excluded folder. Commands list their inputs with it too. */
+export class Walk {
   #exclude
   #run
+  #onUnreadable
 
-  constructor(exclude, run) {
+  /**
+   * @param {{ exclude?: string, run?: number, onUnreadable?: (folder: string, failure: any) => void
+   *   }} [options] `onUnreadable` receives a folder that cannot be read; by default that throws
+   */
+  constructor({ exclude, run = RUN_LENGTH, onUnreadable } = {}) {
     this.#exclude = exclude
     this.#run = run
+    this.#onUnreadable = onUnreadable
   }
 
   /** The files that one input names. */
@@ -63,12 +70,12 @@ class Walk {
       yield* this.#stored(name)
       return
     }
-    const stat = await statIfThere(name)
-    if (stat?.isDirectory()) yield* this.#below(withSlashes(name))
+    const stat = statIfThere(name)
+    if (stat?.isDirectory()) yield* this.below(name)
     else if (stat?.isFile()) yield* this.#file(name)
     else if (stat !== undefined)
       throw error('ERR_TOKENLANE_NOT_A_FILE', `${name}: a corpus is read from files, but this is a pipe or a device`)
-    else yield* this.#matching(withSlashes(name))
+    else yield* this.matching(name)
   }
 
   /** The objects that an address names: one, those below it, or those that match it. */
@@ -104,18 +111,19 @@ class Walk {
   }
 
   /** All files below a folder, except hidden ones. */
-  async *#below(folder) {
+  async *below(folder) {
     if (this.#isExcluded(folder)) return
     for await (const { name, kind } of this.#entries(folder)) {
       if (name.startsWith('.')) continue
       const place = withSlashes(path.join(folder, name))
-      if (kind === 'd') yield* this.#below(place)
-      else if (kind === 'f' || (await statIfThere(place))?.isFile()) yield place
+      if (kind === 'd') yield* this.below(place)
+      else if (kind === 'f' || statIfThere(place)?.isFile()) yield place
     }
   }
 
   /** The files that match a pattern. */
-  async *#matching(pattern) {
+  async *matching(given) {
+    const pattern = withSlashes(given)
     if (!isGlob(pattern)) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: there is no such file`)
     const parts = pattern.split('/')
     const first = parts.findIndex(isGlob)
@@ -134,7 +142,7 @@ class Walk {
 
   /** Walks a folder once, with all positions in the patterns that its names may match. */
   async *#match(folder, states) {
-    if (this.#isExcluded(folder || '.') || (await statIfThere(folder || '.'))?.isDirectory() !== true) return
+    if (this.#isExcluded(folder || '.') || statIfThere(folder || '.')?.isDirectory() !== true) return
     for await (const { name, kind } of this.#entries(folder || '.')) {
       const next = unique(states.flatMap((state) => step(state, name)))
       if (next.length === 0) continue
@@ -142,7 +150,7 @@ class Walk {
       const isMatch = next.some(({ parts, at }) => at === parts.length)
       const inner = next.filter(({ parts, at }) => at < parts.length)
       if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []
-      else if (isMatch && (kind === 'f' || (await statIfThere(place))?.isFile())) yield place
+      else if (isMatch && (kind === 'f' || statIfThere(place)?.isFile())) yield place
     }
   }
 
@@ -176,7 +184,9 @@ class Walk {
       if (runs.length === 0) yield* names
       else yield* merged([...runs.map(readRun), names])
     } catch (failure) {
-      throw failure.syscall === undefined ? failure : fileFailure(folder, failure)
+      if (failure.syscall === undefined) throw failure
+      if (this.#onUnreadable === undefined) throw fileFailure(folder, failure)
+      this.#onUnreadable(folder, failure)
     } finally {
       if (scratch !== undefined) await fs.promises.rm(scratch, { recursive: true, force: true })
     }
@@ -263,14 +273,5 @@ async function* merged(lists) {
     if (least === -1) return
     yield heads[least].value
     heads[least] = await iterators[least].next()
-  }
-}
-
-async function statIfThere(name) {
-  try {
-    return await fs.promises.stat(name)
-  } catch (failure) {
-    if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return undefined
-    throw fileFailure(name, failure)
   }
 }

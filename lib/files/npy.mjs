@@ -56,3 +56,38 @@ export async function readHeader(reader, name) {
     throw new Failure('NPY', `${name}: its shape (${shape.slice(0, 100)}) is too large`)
   return { descr, shape: sizes }
 }
+
+/**
+ * A file of numbers, with or without the header of NumPy. Like the file, all machines that the
+ * addon supports store the low byte first.
+ */
+export class NumberFile {
+  #file
+  #descr
+  #count = 0
+
+  constructor(file, descr) {
+    this.#file = file
+    this.#descr = descr
+  }
+
+  /**
+   * @param {{ write(bytes: Buffer): Promise<void>, rewriteStart?(bytes: Buffer): any }} file
+   * @param {string | undefined} descr the type as NumPy writes it, such as `<u2`; `undefined` for a
+   *   file without a header
+   */
+  static async create(file, descr) {
+    if (descr !== undefined) await file.write(headerOf(descr, 0))
+    return new NumberFile(file, descr)
+  }
+
+  write(numbers) {
+    this.#count += numbers.length
+    return this.#file.write(Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength))
+  }
+
+  /** Writes the count into the header. The caller completes the file. */
+  async finish() {
+    if (this.#descr !== undefined) await this.#file.rewriteStart(headerOf(this.#descr, this.#count))
+  }
+}

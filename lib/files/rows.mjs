@@ -1,4 +1,7 @@
-// Limits of rows, and values in them.
+// Limits of rows, and values in them. Commands and corpus jobs read rows of JSON with these
+// functions, whose errors do not name the place of the row.
+
+import { Failure } from './failure.mjs'
 
 /** Default limit of a row in bytes. A row and its ids are in memory as a whole. */
 export const MAX_LINE = 64 << 20
@@ -43,4 +46,34 @@ export function valueAt(value, path) {
   if (Object.hasOwn(value, path)) return value[path]
   const start = startsOf(path).find(({ name }) => Object.hasOwn(value, name))
   return start === undefined ? undefined : valueAt(value[start.name], start.rest)
+}
+
+const isSpace = (byte) => byte === 32 || byte === 9 || byte === 13
+
+/** Whether a line has only white space. */
+export const isBlank = (bytes) => bytes.length === 0 || (bytes[0] <= 32 && bytes.every(isSpace))
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The error of a row that is not UTF-8. */
+export const notUtf8 = (cause = undefined) => new Failure('INVALID_UTF8', 'it is not valid UTF-8', { cause })
+
+/** The failure for an error of TextDecoder; other errors as they are. */
+export const asNotUtf8 = (error) => (error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? notUtf8(error) : error)
+
+/** Parses a line of JSON. */
+export function parseJson(bytes) {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (error) {
+    const cause = asNotUtf8(error)
+    throw cause instanceof Failure ? cause : new Failure('JSON', `it is not valid JSON: ${cause.message}`, { cause })
+  }
+}
+
+/** The error of a field that is not what it must be. */
+export function wrongField(field, must, value) {
+  const kind = value === null ? 'null' : `of the type ${Array.isArray(value) ? 'array' : typeof value}`
+  const found = value === undefined ? 'the field is missing' : `it is ${kind}`
+  return new Failure('FIELD', `the field '${field}' must be ${must}, but ${found}`)
 }

@@ -5,13 +5,13 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-import { Tokenizer, encodings } from '../../index.mjs'
 import { Failure } from './failure.mjs'
 import { statIfThere } from './stat.mjs'
 
 const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../models.js')
+const { Tokenizer, encodings } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
@@ -28,7 +28,7 @@ const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
  *
  * @param {string} name
  * @param {string} [encoding] for a rank file
- * @returns {Promise<Tokenizer>}
+ * @returns {Promise<import('../../index.js').Tokenizer>}
  */
 export async function loadTokenizer(name, encoding) {
   const source = sourceOf(name, encoding)
@@ -99,6 +99,23 @@ export async function loadFile(name, encoding) {
     const message = `${name}: a rank file does not define how text is split: name its encoding with '--encoding'`
     throw new Failure('PATTERN_MISSING', message, { cause: error })
   }
+}
+
+/**
+ * Loads the tokenizer of a corpus job from the file that was found for it, as each of its threads
+ * and machines does. The threads of a process share it.
+ *
+ * @param {{ file?: string, encoding?: string, hasConfigs?: boolean, repository?: string }} source
+ * @returns {Promise<import('../../index.js').Tokenizer>}
+ */
+export async function openTokenizer({ file, encoding, hasConfigs, repository }) {
+  if (file === undefined) return Tokenizer.fromEncoding(encoding)
+  if (repository !== undefined) {
+    // The class can depend on the name. The folder in the cache is named after the commit.
+    const revision = path.basename(path.dirname(file))
+    return Tokenizer.fromPretrained(repository, { revision, localFilesOnly: true })
+  }
+  return loadFile(hasConfigs ? path.dirname(file) : file, encoding)
 }
 
 /** Returns the bundled encoding with a name, or that of a model. */

@@ -3,7 +3,7 @@
 // `start,end,id,src,loc` for each document, as in Dolma. With `pack`, a further file has the starts
 // of the documents and the end of the last one.
 
-import { NumberFile } from './npy-file.mjs'
+import { NumberFile } from '../../files/npy.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 import { StoredGzip } from './stored-gzip.mjs'
 
@@ -31,8 +31,10 @@ export class BinaryWriter {
   }
 
   static async create({ format, type, pack }, create) {
-    const numbers = async (suffix, descr) =>
-      NumberFile.create(await create(`${suffix}.${format}`), format === 'npy' ? descr : undefined)
+    const numbers = async (suffix, descr) => {
+      const file = await create(`${suffix}.${format}`)
+      return format === 'npy' ? NumberFile.create(file, descr) : NumberFile.create(file.appendOnly(), undefined)
+    }
     const files = {
       tokens: await numbers('', DESCR[type]),
       rows: await numbers('.rows', '<u8'),

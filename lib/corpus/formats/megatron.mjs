@@ -34,7 +34,7 @@ function headerOf(code, sequences, documents) {
 
 /** The file with the positions at which documents start. */
 async function documentStarts(create) {
-  const { NumberFile } = await import('./npy-file.mjs')
+  const { NumberFile } = await import('../../files/npy.mjs')
   return NumberFile.create(await create('.docs.npy'), '<u8')
 }
 

@@ -17,6 +17,10 @@ const { openRegular, tooLarge } = createRequire(import.meta.url)('../../regular-
 /** Number of bytes of a file that are read at once. */
 const READ_BYTES = 1 << 20
 
+/**
+ * @typedef {import('./types.js').Store} Store
+ * @implements {Store}
+ */
 export class LocalStore {
   /** The folder as it was opened, if a worker opened it. */
   #folder = /** @type {import('./allowed.mjs').Folder | undefined} */ (undefined)

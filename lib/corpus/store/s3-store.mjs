@@ -59,6 +59,10 @@ class UploadedFile extends PartFile {
   }
 }
 
+/**
+ * @typedef {import('./types.js').Store} Store
+ * @implements {Store}
+ */
 export class S3Store {
   #bucket
   #prefix

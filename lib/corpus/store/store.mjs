@@ -1,4 +1,5 @@
-// Opens outputs and inputs on disk or in S3, depending on their names.
+// Opens outputs and inputs on disk or in S3, depending on their names. The interfaces are in
+// types.d.ts.
 
 import { folderAddress, isAddress } from './address.mjs'
 import { LocalInput } from './local-input.mjs'
@@ -10,13 +11,13 @@ import { LocalStore } from './local-store.mjs'
  * @param {string} place a path, or s3://bucket/prefix
  * @param {import('./allowed.mjs').Allowed} [allowed] what a worker may use; then the folder must
  *   exist
- * @returns {Promise<LocalStore>}
+ * @returns {Promise<import('./types.js').Store>}
  */
 export async function openStore(place, allowed) {
   if (!isAddress(place)) return allowed === undefined ? new LocalStore(place) : LocalStore.open(place, allowed)
   allowed?.checkAddress(folderAddress(place))
   const { S3Store } = await import('./s3-store.mjs')
-  return /** @type {any} */ (new S3Store(place))
+  return new S3Store(place)
 }
 
 /**
@@ -25,11 +26,11 @@ export async function openStore(place, allowed) {
  * @param {string} name the name as the user gave it
  * @param {import('./allowed.mjs').Origin} [origin]
  * @param {number} [first] the position of the first bytes that will be read
- * @returns {Promise<LocalInput>}
+ * @returns {Promise<import('./types.js').OpenInput>}
  */
 export async function openInput(name, origin = {}, first = 0) {
   if (!isAddress(name)) return LocalInput.open(name, origin)
   origin.allowed?.checkAddress(name)
   const { S3Input } = await import('./s3-input.mjs')
-  return /** @type {any} */ (await S3Input.open(name, first))
+  return S3Input.open(name, first)
 }

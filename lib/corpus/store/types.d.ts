@@ -1,0 +1,56 @@
+// What a folder on disk and a folder in S3 offer to a job.
+
+import type { Input } from './input.mjs'
+import type { PartFile } from './part-file.mjs'
+
+/** An open input. */
+export interface OpenInput extends Input {
+  /** Yields a range in chunks. With `isReused` a chunk is valid until the next one is requested. */
+  chunks(
+    start: number,
+    end: number,
+    options?: { onRead?: (chunk: Buffer) => void; isReused?: boolean },
+  ): AsyncGenerator<Buffer>
+  /** Throws if the input has changed since it was opened. */
+  checkUnchanged(): Promise<void>
+  close(): Promise<void>
+}
+
+/** An output folder. */
+export interface Store {
+  /** The folder as the user named it. */
+  place: string
+  /** Where a file is, for messages. */
+  where(name: string): string
+  /** The folder that inputs must not be in. */
+  exclude(): Promise<string>
+  /** Creates the folder, and removes unfinished files of processes that ended. */
+  prepare(): Promise<void>
+  names(): Promise<string[]>
+  /** Creates a file that gets its name when it is complete. */
+  create(name: string): Promise<PartFile>
+  /** Writes a small file completely or not at all. */
+  writeWhole(name: string, text: string): Promise<void>
+  /** A path for a file that `publish` gives its name later. */
+  part(name: string): string
+  /** Returns a path where the file can be read. */
+  publish(part: string, name: string): Promise<string>
+  /** The text of a file of at most `limit` bytes; `undefined` if it does not exist. */
+  readText(name: string, limit: number): Promise<string | undefined>
+  readRange(name: string, from: number, to: number): Promise<Buffer>
+  /** The first and the last bytes of a file, `length` of each. */
+  ends(name: string, length: number): Promise<{ start: Buffer; end: Buffer } | undefined>
+  lines(name: string): AsyncGenerator<string>
+  /** The hash of a file, unless it has another size than expected. */
+  hashOf(name: string, expected?: number): Promise<{ bytes: number; sha256?: string } | undefined>
+  sizeOf(name: string): Promise<{ bytes: number; sha256?: undefined } | undefined>
+  /** Makes the names in the folder durable. */
+  sync(): Promise<void>
+  /** Removes the unfinished files of this process. */
+  removeOwn(): void
+  /** Removes the unfinished files of shards whose threads were ended. */
+  abandon(stems: string[]): Promise<void>
+  /** Called when all shards are done. */
+  finish(): Promise<void>
+  close(): Promise<void>
+}

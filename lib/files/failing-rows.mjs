@@ -1,0 +1,34 @@
+// Finds the rows of a batch that fail. Commands and corpus jobs encode batches with this function.
+
+/**
+ * Calls `call` with all rows, or, if a row fails, with the halves of the rows and so on. Returns
+ * the results in the order of the rows. Finding a row that fails takes a number of calls
+ * logarithmic in the number of rows.
+ *
+ * @template Result
+ * @param {{ first: number, end: number }} range of the rows
+ * @param {(range: { first: number, end: number }) => Promise<Result>} call rejects with an error
+ *   that has the index of a row, counted from `first`, in `row`
+ * @param {{ isSkipping: boolean, onFailure: (index: number, error: any) => void }} failing
+ *   `onFailure` throws, or skips a row. Unless rows are skipped, it gets the first failure at once
+ * @returns {Promise<{ first: number, end: number, result: Result }[]>}
+ */
+export async function withoutFailures({ first, end }, call, failing) {
+  try {
+    return [{ first, end, result: await call({ first, end }) }]
+  } catch (error) {
+    if (error.row === undefined) throw error
+    if (end - first === 1 || !failing.isSkipping) {
+      failing.onFailure(first + error.row, error)
+      return []
+    }
+    const middle = first + ((end - first) >> 1)
+    return [
+      ...(await withoutFailures({ first, end: middle }, call, failing)),
+      ...(await withoutFailures({ first: middle, end }, call, failing)),
+    ]
+  }
+}
+
+/** A message without the number of the row in its batch: users know files and lines instead. */
+export const withoutRow = (message) => message.replace(/^(row|text) \d+: /, '')

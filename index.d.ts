@@ -82,7 +82,7 @@ export class Tokenizer {
    * if the file cannot be read, and with an error that names the fault and its place if it is not a
    * tokenizer: see docs/guide/errors.md.
    *
-   * @param file a path of a file or folder, or a `file:` URL
+   * @param file a path of a file or folder, or a `file:` URL, also one of another realm
    */
   static fromFile(file: string | URL, options?: FileOptions): Promise<Tokenizer>
   /** Like {@link fromFile}, on this thread. */
@@ -163,7 +163,7 @@ export class Tokenizer {
    * are copied in slices of half a millisecond, between which the loop turns. The first 65,536 rows
    * are those at the time of the call, bytes included, whatever changes later; do not change rows
    * behind them before the promise settles. At most two batches run at a time in the process; later
-   * ones wait in order.
+   * ones wait in order. The array of texts may be a Proxy of one.
    *
    * Rejects with the errors of {@link encode}; the error of the first failed row has its index in
    * `row`.

@@ -148,9 +148,10 @@ test('invalid changes', async () => {
 })
 
 // Results of tokenizers 0.23.3 for random tokenizers: vocabularies with gaps, existing tokens,
-// tokens without text, and tokens that are added in several steps and saved and loaded in between.
-// Recorded by tools/data/make_added_token_cases.py.
-const recording = fs.readFileSync(new URL('testdata/added-tokens.json.gz', import.meta.url))
+// tokens without text, tokens that are added in several steps, and other normalizers, saving and
+// loading in between. Recorded by tools/data/make_added_token_cases.py.
+const { ADDED_TOKEN_CASES } = process.env
+const recording = fs.readFileSync(ADDED_TOKEN_CASES ?? new URL('testdata/added-tokens.json.gz', import.meta.url))
 const { cases } = JSON.parse(zlib.gunzipSync(recording))
 
 /** The state of a tokenizer in the form of the recording. */
@@ -159,7 +160,7 @@ function stateOf(tokenizer, recorded) {
   const flags = (t) => [t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special]
   const top = Math.max(...recorded.added.map(([id]) => id), 70) + 2
   const tokens = Array.from({ length: top }, (_, id) => [id, tokenizer.idToToken(id)])
-  const ids = recorded.added.map(([id]) => id)
+  const addedIds = recorded.added.map(([id]) => id)
   return {
     added: added.map(flags),
     sizes: [tokenizer.vocabSize({ addedTokens: false }), tokenizer.vocabSize()],
@@ -167,8 +168,12 @@ function stateOf(tokenizer, recorded) {
       Object.keys(recorded.ids).map((content) => [content, tokenizer.tokenToId(content) ?? null]),
     ),
     tokens: Object.fromEntries(tokens.filter(([, token]) => token !== undefined)),
-    texts: recorded.texts.map(([text]) => [text, Array.from(tokenizer.encode(text).ids)]),
-    decoded: [false, true].map((skipSpecialTokens) => tokenizer.decode(ids, { skipSpecialTokens })),
+    texts: recorded.texts.map(([text]) => [
+      text,
+      ids(tokenizer, text),
+      ids(tokenizer, text, { specialTokens: 'text' }),
+    ]),
+    decoded: [false, true].map((skipSpecialTokens) => tokenizer.decode(addedIds, { skipSpecialTokens })),
   }
 }
 
@@ -185,12 +190,37 @@ test('added tokens get the ids that the reference gives, in every step', async (
     let tokenizer = Tokenizer.fromBufferSync(bytesOf(file))
     for (const [at, step] of [undefined, ...steps].entries()) {
       if (step === 'save and load') tokenizer = Tokenizer.fromBufferSync(Buffer.from(tokenizer.toBuffer()))
-      else if (step) tokenizer = tokenizer.with({ addedTokens: addedTokens(step) })
+      else if (step) tokenizer = tokenizer.with(Array.isArray(step) ? { addedTokens: addedTokens(step) } : step)
       assert.deepEqual(stateOf(tokenizer, recorded[at]), recorded[at], `seed ${seed}, state ${at}`)
       states += 1
     }
   }
   assert.ok(cases.length >= 400 && states > 800, `${cases.length} cases, ${states} states`)
+})
+
+// The right values are those of tokenizers 0.23.3.
+test('a token that is added again as not special stays so after further changes, as <s> of OpenLLaMA', () => {
+  const form = { single_word: false, lstrip: false, rstrip: false, normalized: true, special: true }
+  const normalizer = { type: 'Prepend', prepend: '▁' }
+  const vocab = { '<unk>': 0, '<s>': 1, '▁': 2, a: 3, b: 4 }
+  const model = { type: 'BPE', vocab, merges: [], unk_token: '<unk>' }
+  const file = { version: '1.0', added_tokens: [{ id: 1, content: '<s>', ...form }], normalizer, model }
+  const decoded = (subject) => [true, false].map((skipSpecialTokens) => subject.decode([1, 3], { skipSpecialTokens }))
+  const flags = (subject) => subject.toJSON().added_tokens.map(({ special, normalized }) => [special, normalized])
+
+  const again = Tokenizer.fromBufferSync(bytesOf(file)).with({ addedTokens: [{ content: '<s>', special: false }] })
+  for (const later of [again, again.with({ addedTokens: ['wow'] }), again.with({ truncation: { maxLength: 9 } })]) {
+    assert.deepEqual(flags(later)[0], [false, true])
+    // Decoding compares the normalized form with the special tokens.
+    assert.deepEqual(decoded(later), ['▁<s> a', '▁<s> a'])
+    assert.deepEqual(ids(later, '<s>a'), [1, 3])
+  }
+  const raw = again.with({ addedTokens: [{ content: '<s>', special: false, normalized: false }] })
+  assert.deepEqual(flags(raw), [[false, false]])
+  assert.deepEqual(decoded(raw.with({ addedTokens: ['wow'] })), ['▁<s> a', '▁<s> a'])
+  // Another normalizer makes the forms again, from the last definitions.
+  for (const changed of [{ type: 'Prepend', prepend: '_' }, normalizer, null])
+    assert.deepEqual(decoded(raw.with({ normalizer: changed })), ['a', '<s> a'])
 })
 
 test('tokens are added behind the largest id in use, as in the files of gpt4 and gpt4o', () => {

@@ -31,6 +31,8 @@ export const dim = (text) => `\x1b[2m${text}\x1b[0m`
 /** C0 except tab and end of line, C1, and what changes the direction of text or ends a line. */
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+
 /** The code point of a character in brackets, such as ‹001b›. */
 const codeOf = (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`
 
@@ -42,8 +44,11 @@ export const forTerminal = (text) => text.replace(CONTROLS, codeOf)
  */
 export const forOutput = (text) => (process.stdout.isTTY ? forTerminal(text) : text)
 
+/** A name within a line of standard output: on a terminal it cannot start another line either. */
+export const nameForOutput = (name) => (process.stdout.isTTY ? name.replace(INVISIBLE, codeOf) : name)
+
 /** Returns text as one line, with all invisible characters replaced. */
-export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, codeOf)
+export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(INVISIBLE, codeOf)
 
 /**
  * Replaces white space with symbols, and invisible or formatting characters with their code points.

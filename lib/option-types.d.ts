@@ -1,12 +1,12 @@
 // Arguments and options of the calls in index.d.ts.
 
 /**
- * One text: a string, or bytes of UTF-8. A lone surrogate counts as U+FFFD; invalid UTF-8 is an
- * error.
+ * One text: a string, or bytes of UTF-8, also of another realm (`node:vm`, jest). A lone surrogate
+ * counts as U+FFFD; invalid UTF-8 is an error.
  */
 export type Text = string | Uint8Array
 
-/** The ids of one text. */
+/** The ids of one text. The array may be a Proxy of one, or of another realm (`node:vm`, jest). */
 export type Ids = Uint32Array | readonly number[]
 
 /**
@@ -238,7 +238,11 @@ export interface Piece {
   headings?: string[]
 }
 
-/** Options of the loaders: what a rank file (`*.tiktoken`) does not contain, and chat templates. */
+/**
+ * Options of the loaders: what a rank file (`*.tiktoken`) does not contain, and chat templates. A
+ * rank file is read as tiktoken reads it: it may have a byte order mark, lines that end with CR, an
+ * empty token, and repeated tokens, of which the last rank counts.
+ */
 export interface LoadOptions {
   /**
    * Read the file as the ranks of the bundled encoding of this name. Default: recognised by its

@@ -7,6 +7,7 @@ import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mj
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { Skips } from '../skips.mjs'
+import { nameForOutput } from '../terminal.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, RATIO_OPTION, THREADS, batchOptions, withJson } from './options.mjs'
 
@@ -156,7 +157,7 @@ function table(results) {
   const [{ rows, bytes }] = results
   /** @type {[heading: string, cell: (result: Result) => string][]} */
   const columns = [
-    ['tokenizer', ({ tokenizer }) => tokenizer],
+    ['tokenizer', ({ tokenizer }) => nameForOutput(tokenizer)],
     ['load', ({ loadMs }) => `${number(loadMs)} ms`],
     ['tokens', ({ tokens }) => number(tokens)],
     ['bytes/token', ({ bytesPerToken }) => bytesPerToken.toFixed(2)],

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
-import { forOutput } from '../terminal.mjs'
+import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, SHARD_THREADS } from './options.mjs'
 
@@ -204,7 +204,7 @@ const verify = {
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
     const onEvent = (event) => {
       if (values.json) print(JSON.stringify(event))
-      else if (event.event === 'problem') print(`${event.file}: ${event.problem}`)
+      else if (event.event === 'problem') print(`${nameForOutput(event.file)}: ${nameForOutput(event.problem)}`)
     }
     const result = await verifyCorpus(folder, { onEvent })
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
@@ -233,7 +233,7 @@ const report = {
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
     const { tokens } = await writeReport(folder, values.output, { price: priceOf(values.price) })
-    print(`${values.output}: ${number(tokens)} tokens`)
+    print(`${nameForOutput(values.output)}: ${number(tokens)} tokens`)
   },
 }
 
@@ -295,7 +295,9 @@ function summary({ output, shards, kept, documents, tokens, textBytes, empty, tr
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
     ...(output === undefined
       ? []
-      : [`${shardsOf(shards)} in ${output}${kept > 0 ? `, ${number(kept)} of them from an earlier run` : ''}`]),
+      : [
+          `${shardsOf(shards)} in ${nameForOutput(output)}${kept > 0 ? `, ${number(kept)} of them from an earlier run` : ''}`,
+        ]),
   ]
   return lines.join('\n')
 }

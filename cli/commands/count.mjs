@@ -4,6 +4,7 @@ import { jsonText } from '../output/ids.mjs'
 import { openResults } from '../output/results.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
+import { nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
   ENCODE_OPTIONS,
@@ -72,6 +73,7 @@ export const count = {
     const results = await openResults(format, { output: values.output, inputs, columns: columnsOf(unit), skips })
     start.open()
     const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
+    const nameOf = [undefined, '-'].includes(values.output) ? nameForOutput : String
     const options = batchOptions(tokenizer, values)
     /** @param {import('../input/rows.mjs').Row[]} rows */
     const countRows = (rows) =>
@@ -91,7 +93,7 @@ export const count = {
         let text = ''
         part.result.forEach((tokens, index) => {
           sum += tokens
-          text += write(part.rows[index], tokens)
+          text += write(part.rows[index], tokens, nameOf)
         })
         await results.write(text)
       }
@@ -119,7 +121,7 @@ async function addCounts(table, { rows, result }) {
 const numberLine = (_, tokens) => `${tokens}\n`
 
 /** As in wc, an input without a name is printed as a number alone. */
-const fileLine = ({ source }, tokens) =>
-  source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${source.name}\n`
+const fileLine = ({ source }, tokens, nameOf) =>
+  source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${nameOf(source.name)}\n`
 
 const jsonLine = ({ source, line, fields }, tokens) => `${jsonText({ ...fields, file: source.name, line, tokens })}\n`

@@ -3,7 +3,7 @@ import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { asNotUtf8 } from '../../lib/files/rows.mjs'
 import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
-import { COLOUR_OPTION, broken, dim, forOutput, hasColours, marked, onGround, visible } from '../terminal.mjs'
+import { COLOUR_OPTION, broken, dim, hasColours, marked, nameForOutput, onGround, visible } from '../terminal.mjs'
 import { LOOK, charactersOf, describe, hex } from '../tokens.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { Skips } from '../skips.mjs'
@@ -110,7 +110,7 @@ function page(name, tokenizer, source, text, { limit, color }) {
     [charactersOf(text), 'character'],
     [Buffer.byteLength(text), 'byte'],
   ]
-  const shownNames = [name, ...(source.file ? [source.name] : [])].map(forOutput).join(', ')
+  const shownNames = [name, ...(source.file ? [source.name] : [])].map(nameForOutput).join(', ')
   const heading = `${shownNames}: ${counts.map(([count, noun]) => plural(count, noun)).join(', ')}`
   const rest = encoding.length - tokens.length
   const more = rest > 0 ? `… and ${plural(rest, 'token')} more; '--limit ${encoding.length}' shows all\n` : ''

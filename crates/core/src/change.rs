@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::added_tokens::{AddedToken, Policy};
+use crate::added_tokens::{AddedToken, AddedTokens, Policy};
 use crate::definition::{
     BpeSettings, Components, Json, ModelSettings, Source, UnigramSettings, WordLevelSettings, WordPieceSettings,
 };
@@ -78,8 +78,8 @@ impl Tokenizer {
         let truncation = changes.truncation.or_file(self.truncation());
         let padding = changes.padding.or_file(self.padding());
         let known_tokens = match changes.replaces_added_tokens {
-            true => vec![],
-            false => self.pipeline.added_tokens.definitions().collect(),
+            true => AddedTokens::none(matches!(self.pipeline.definition.source, Source::Ranks { .. })),
+            false => self.pipeline.added_tokens.known(),
         };
         let mut made = match &self.pipeline.definition.source {
             Source::TokenizerJson(components) => tokenizer_json::assemble(tokenizer_json::Blueprint {
@@ -88,6 +88,7 @@ impl Tokenizer {
                 vocab: Arc::clone(&self.pipeline.vocab),
                 tables: self.pipeline.model.tables(),
                 known_tokens,
+                has_new_normalizer: changes.normalizer.is_some(),
                 added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
                 truncation,
                 padding,
@@ -117,7 +118,8 @@ impl Tokenizer {
                     post_processor,
                     vocab: Arc::clone(&self.pipeline.vocab),
                     model: Arc::clone(&self.pipeline.model),
-                    added_tokens: self.with_tokens_beside_ranks(&changes.added_tokens)?,
+                    added_tokens: self.tokens_beside_ranks(&known_tokens, &changes.added_tokens)?,
+                    known_tokens,
                     truncation,
                     padding,
                 })?
@@ -137,18 +139,21 @@ impl Tokenizer {
         Ok(Self::new(made))
     }
 
-    /// The added tokens together with new ones. A new token gets the id of the token with the same
-    /// bytes, or the requested id, or one more than the largest id.
-    fn with_tokens_beside_ranks(&self, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
-        let mut tokens: Vec<AddedToken> = self.pipeline.added_tokens.definitions().collect();
-        let largest = self.pipeline.vocab.max_id().into_iter().chain(tokens.iter().map(|token| token.id)).max();
+    /// New tokens with their ids: each gets the id of the token with the same bytes, or the
+    /// requested id, or one more than the largest id.
+    fn tokens_beside_ranks(&self, beside: &AddedTokens, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
+        let mut tokens: Vec<AddedToken> = vec![];
+        let largest = beside.tokens().iter().map(|token| token.id).chain(self.pipeline.vocab.max_id()).max();
         let mut next_id = largest.map_or(0, |id| u64::from(id) + 1);
         for NewToken { token, id } in new.iter().filter(|new| !new.token.content.is_empty()) {
-            let known = tokens.iter().find(|other| other.content == token.content).map(|other| other.id);
+            let is_same = |other: &&AddedToken| other.content == token.content;
+            let known = beside.by_content(&token.content).or_else(|| tokens.iter().find(is_same)).map(|other| other.id);
             let id = match (known.or_else(|| self.pipeline.vocab.id(token.content.as_bytes())), id) {
                 (Some(known), _) => known,
                 (None, &Some(id)) => {
-                    if let Some(first) = self.id_to_token(id) {
+                    let added = beside.by_id(id).map(|first| first.content.as_bytes());
+                    if let Some(first) = added.or_else(|| self.pipeline.vocab.token(id)) {
+                        let first = String::from_utf8_lossy(first).into_owned();
                         return Err(LoadError::DuplicateId { id, first, second: token.content.clone() });
                     }
                     id

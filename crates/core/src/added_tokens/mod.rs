@@ -116,7 +116,8 @@ pub(crate) struct AddedTokens {
     tokens: Vec<AddedToken>,
     /// Whether the last definition of each token is special. Saved files contain this value.
     last_is_special: Vec<bool>,
-    /// The form that decoding writes for a token whose normalized form differs from its content.
+    /// By id: the form that is searched and that decoding writes, if it differs from the content.
+    /// It outlives the definition that it comes from, until the normalizer changes.
     normalized_forms: HashMap<u32, String>,
     by_content: HashMap<String, usize>,
     by_id: HashMap<u32, usize>,
@@ -128,61 +129,96 @@ pub(crate) struct AddedTokens {
 }
 
 impl AddedTokens {
-    /// `normalize` returns the form in which a token with `normalized: true` is searched.
-    pub(crate) fn new(
+    /// No tokens. [`Self::extended`] adds some.
+    pub(crate) fn none(looks_within: bool) -> Self {
+        Self { looks_within, ..Self::default() }
+    }
+
+    /// The same tokens without the searches, for [`Self::extended`].
+    pub(crate) fn known(&self) -> Self {
+        Self {
+            tokens: self.tokens.clone(),
+            last_is_special: self.last_is_special.clone(),
+            normalized_forms: self.normalized_forms.clone(),
+            by_content: self.by_content.clone(),
+            by_id: self.by_id.clone(),
+            looks_within: self.looks_within,
+            raw: None,
+            normalized: None,
+        }
+    }
+
+    /// Replaces the normalized forms, for another normalizer. They follow from the last definitions.
+    pub(crate) fn normalize_again(
+        &mut self,
+        mut normalize: impl FnMut(&str) -> Result<String, LoadError>,
+    ) -> Result<(), LoadError> {
+        self.normalized_forms.clear();
+        for (place, token) in self.tokens.iter().enumerate() {
+            if token.normalized && self.keeps_id(place) {
+                let form = normalize(&token.content)?;
+                if form != token.content {
+                    self.normalized_forms.insert(token.id, form);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Defines `tokens` in addition, or again. `normalize` returns the form in which a token with
+    /// `normalized: true` is searched.
+    pub(crate) fn extended(
+        mut self,
         tokens: Vec<AddedToken>,
-        looks_within: bool,
         mut normalize: impl FnMut(&str) -> Result<String, LoadError>,
     ) -> Result<Self, LoadError> {
-        let size = tokens.iter().map(|token| token.content.len()).sum::<usize>();
+        let size = self.tokens.iter().chain(&tokens).map(|token| token.content.len()).sum::<usize>();
         if size > MAX_CONTENTS {
             let limit = MAX_CONTENTS as u64;
             return Err(LoadError::TooLarge { what: "the text of all added tokens", size: size as u64, limit });
         }
-        let mut made = Self { looks_within, ..Self::default() };
-        let mut forms = vec![];
         for mut token in tokens {
-            let form = if token.normalized { normalize(&token.content)? } else { token.content.clone() };
-            if form != token.content {
-                made.normalized_forms.insert(token.id, form.clone());
+            if token.normalized {
+                let form = normalize(&token.content)?;
+                if form != token.content {
+                    self.normalized_forms.insert(token.id, form);
+                }
             }
-            let place = *made.by_content.entry(token.content.clone()).or_insert(made.tokens.len());
+            let place = *self.by_content.entry(token.content.clone()).or_insert(self.tokens.len());
             // Of two tokens with the same id, the later one counts in a tokenizer.json, and the
             // first in a rank file.
-            let by_id = made.by_id.entry(token.id).or_insert(place);
-            if !looks_within {
+            let by_id = self.by_id.entry(token.id).or_insert(place);
+            if !self.looks_within {
                 *by_id = place;
             }
-            if let Some(earlier) = made.tokens.get_mut(place) {
-                made.last_is_special[place] = token.special;
+            if let Some(earlier) = self.tokens.get_mut(place) {
+                self.last_is_special[place] = token.special;
                 // Of two tokens with the same content, the later one counts. But a token that was
-                // special, or is decoded in its normalized form, stays so.
+                // special stays so.
                 token.special |= earlier.special;
                 *earlier = token;
-                forms[place] = form;
             } else {
-                made.last_is_special.push(token.special);
-                made.tokens.push(token);
-                forms.push(form);
+                self.last_is_special.push(token.special);
+                self.tokens.push(token);
             }
         }
         let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
-        for (place, (token, form)) in made.tokens.iter().zip(forms).enumerate() {
+        for (place, token) in self.tokens.iter().enumerate() {
             // In a tokenizer.json, a token whose id was given to a later one is no longer searched.
-            // In a rank file, two tokens may share an id.
-            if !looks_within && made.by_id[&token.id] != place {
+            if !self.keeps_id(place) {
                 continue;
             }
             let (forms, places) = &mut sought[usize::from(token.normalized)];
             // A form that is empty after normalization is found between all characters, and splits
             // the text there.
-            forms.push(form);
+            let form = self.normalized_forms.get(&token.id).filter(|_| token.normalized);
+            forms.push(form.unwrap_or(&token.content).clone());
             places.push(place);
         }
         let [raw, normalized] = sought.map(|(forms, tokens)| TokenSearch::new(&forms, tokens));
-        made.raw = raw?;
-        made.normalized = normalized?;
-        Ok(made)
+        self.raw = raw?;
+        self.normalized = normalized?;
+        Ok(self)
     }
 
     pub(crate) fn tokens(&self) -> &[AddedToken] {
@@ -192,31 +228,13 @@ impl AddedTokens {
     /// The tokens as a saved file lists them: the last definition of each. Tokens whose id was
     /// given to a later one are not included.
     pub(crate) fn listed(&self) -> impl Iterator<Item = AddedToken> {
-        (0..self.tokens.len()).filter(|&place| self.keeps_id(place)).map(|place| self.last_definition(place))
-    }
-
-    /// Definitions that yield the same tokens again: more than one for a token that is special but
-    /// was last defined as not special, or that is decoded in its normalized form but was last
-    /// defined as not normalized. Tokens whose id was given to another come first, so that the
-    /// other gets the id again.
-    pub(crate) fn definitions(&self) -> impl Iterator<Item = AddedToken> {
-        let places = |keep: bool| (0..self.tokens.len()).filter(move |&place| self.keeps_id(place) == keep);
-        places(false).chain(places(true)).flat_map(|place| {
-            let last = self.last_definition(place);
-            let keeps_form = self.keeps_id(place) && self.normalized_forms.contains_key(&last.id);
-            let first = AddedToken { normalized: last.normalized || keeps_form, ..self.tokens[place].clone() };
-            let is_another = last != first;
-            [Some(first), is_another.then_some(last)].into_iter().flatten()
-        })
+        let places = (0..self.tokens.len()).filter(|&place| self.keeps_id(place));
+        places.map(|place| AddedToken { special: self.last_is_special[place], ..self.tokens[place].clone() })
     }
 
     /// Whether the token's id maps to this token. In a rank file, two tokens may share an id.
     fn keeps_id(&self, place: usize) -> bool {
         self.looks_within || self.by_id.get(&self.tokens[place].id) == Some(&place)
-    }
-
-    fn last_definition(&self, place: usize) -> AddedToken {
-        AddedToken { special: self.last_is_special[place], ..self.tokens[place].clone() }
     }
 
     pub(crate) fn by_content(&self, content: &str) -> Option<&AddedToken> {

@@ -25,7 +25,7 @@ fn segments(tokens: &AddedTokens, text: &str, policy: &Policy) -> Result<Vec<Str
 
 fn made(tokens: Vec<AddedToken>, looks_within: bool) -> AddedTokens {
     let tokens = tokens.into_iter().zip(0..).map(|(token, id)| AddedToken { id, ..token }).collect();
-    AddedTokens::new(tokens, looks_within, |content| Ok(content.to_owned())).expect("the tokens are fine")
+    AddedTokens::none(looks_within).extended(tokens, |content| Ok(content.to_owned())).expect("the tokens are fine")
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
     let mut tokens = vec![token("\n\n", |t| t.normalized = true), token("ab", |t| t.normalized = true)];
     tokens[1].id = 1;
     let all = |tokens: &[AddedToken], text: &str| {
-        let made = AddedTokens::new(tokens.to_vec(), false, |content| Ok(content.trim().to_owned()));
+        let made = AddedTokens::none(false).extended(tokens.to_vec(), |content| Ok(content.trim().to_owned()));
         let mut cut = vec![];
         made.expect("any tokens will do")
             .segments(SearchStage::Normalized, text, &Policy::Parse, |segment| {

@@ -65,6 +65,7 @@ pub(super) fn tokenizer(vocab: Vocab, splits: TokenSplits, definition: &RankDefi
     assemble(Blueprint {
         pattern: definition.pattern.clone(),
         post_processor: Json::default(),
+        known_tokens: AddedTokens::none(true),
         added_tokens: special_tokens(&vocab, definition)?,
         vocab: Arc::new(vocab),
         model: Arc::new(Model::Bpe(bpe)),
@@ -80,13 +81,16 @@ pub(crate) struct Blueprint {
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) model: Arc<Model>,
+    pub(crate) known_tokens: AddedTokens,
+    /// Further tokens, with their ids.
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
 }
 
 pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
-    let Blueprint { pattern, post_processor, vocab, model, added_tokens, truncation, padding } = blueprint;
+    let Blueprint { pattern, post_processor, vocab, model, known_tokens, added_tokens, truncation, padding } =
+        blueprint;
     // Text that the expression does not match is dropped, as in tiktoken.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     if vocab.id(b"").is_some() && cut.can_be_empty() {
@@ -94,7 +98,7 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
         return Err(LoadError::unsupported("pattern", what));
     }
     Ok(Pipeline::new(PipelineParts {
-        added_tokens: AddedTokens::new(added_tokens, true, |content| Ok(content.to_owned()))?,
+        added_tokens: known_tokens.extended(added_tokens, |content| Ok(content.to_owned()))?,
         vocab,
         token_form: TokenForm::Ranks,
         normalizer: None,

@@ -12,7 +12,7 @@ use super::json::Part;
 use super::post_processor;
 use super::protobuf::{FieldValue, Message};
 use super::tokenizer_json::numbered;
-use crate::added_tokens::AddedToken;
+use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::decoder::{self, Decoder, Step};
 use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
@@ -156,7 +156,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         normalizer: Some(Arc::new(normalizer::SentencePiece::new(charsmap, symbols, settings))),
         decoder: Some(Arc::new(decoder)),
         model: Arc::new(Model::SentencePiece(SentencePiece::new(model))),
-        known_tokens: vec![],
+        known_tokens: AddedTokens::none(false),
         added_tokens: vec![],
         truncation: None,
         padding: None,
@@ -171,7 +171,7 @@ pub(crate) struct Blueprint {
     pub(crate) normalizer: Option<Arc<normalizer::SentencePiece>>,
     pub(crate) decoder: Option<Arc<decoder::sentencepiece::SentencePieceDecoder>>,
     pub(crate) model: Arc<Model>,
-    pub(crate) known_tokens: Vec<AddedToken>,
+    pub(crate) known_tokens: AddedTokens,
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
@@ -181,7 +181,7 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
     let Blueprint { post_processor, vocab, model, known_tokens, added_tokens, truncation, padding, .. } = blueprint;
     let normalizer = blueprint.normalizer.map(Normalizer::SentencePiece);
     Ok(Pipeline::new(PipelineParts {
-        added_tokens: numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref())?,
+        added_tokens: numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref(), false)?,
         vocab,
         token_form: TokenForm::Text,
         normalizer,

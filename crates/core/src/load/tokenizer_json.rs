@@ -115,7 +115,8 @@ fn tokenizer<M>(
         post_processor: component(file.post_processor)?,
         vocab: Arc::new(vocab),
         tables,
-        known_tokens: vec![],
+        known_tokens: AddedTokens::none(false),
+        has_new_normalizer: false,
         added_tokens: added_tokens(&Part::new(&value(file.added_tokens)?, "added_tokens"))?,
         truncation: length::truncation(&Part::new(&value(file.truncation)?, "truncation"))?,
         padding: length::padding(&Part::new(&value(file.padding)?, "padding"))?,
@@ -137,7 +138,9 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) tables: Tables,
     /// Added tokens that already have their ids.
-    pub(crate) known_tokens: Vec<AddedToken>,
+    pub(crate) known_tokens: AddedTokens,
+    /// Whether the normalizer is not the one that the known tokens were normalized with.
+    pub(crate) has_new_normalizer: bool,
     /// Further added tokens, in the order in which they get ids. Their `id` is ignored.
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
@@ -158,7 +161,7 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> 
         ModelSettings::Bpe(settings) if !inserts_empty_origins => take_byte_level(&mut pretokenizer, &vocab, settings),
         _ => TokenForm::Text,
     };
-    let added_tokens = numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref())?;
+    let added_tokens = numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref(), blueprint.has_new_normalizer)?;
     let spaces = match components.model {
         ModelSettings::Bpe(_) if added_tokens.is_idle(SearchStage::Normalized) => {
             spaces::resolve(normalizer.as_ref(), &pretokenizer)
@@ -252,18 +255,19 @@ fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
 /// is larger. In a vocabulary with gaps such an id may already be in use; the reference uses it
 /// nevertheless.
 pub(super) fn numbered(
-    known: Vec<AddedToken>,
+    mut known: AddedTokens,
     mut new: Vec<AddedToken>,
     vocab: &Vocab,
     normalizer: Option<&Normalizer>,
+    has_new_normalizer: bool,
 ) -> Result<AddedTokens, LoadError> {
     new.retain(|token| !token.content.is_empty());
-    let largest = known.iter().map(|token| u64::from(token.id) + 1).max().unwrap_or(0);
+    let largest = known.tokens().iter().map(|token| u64::from(token.id) + 1).max().unwrap_or(0);
     let mut next_id = largest.max(vocab.len() as u64);
-    let mut tokens = known;
-    let mut known: HashMap<String, u32> = tokens.iter().map(|token| (token.content.clone(), token.id)).collect();
+    let mut ids: HashMap<String, u32> = HashMap::default();
     for token in &mut new {
-        token.id = match known.get(&token.content).copied().or_else(|| vocab.id(token.content.as_bytes())) {
+        let id = ids.get(&token.content).copied().or_else(|| known.by_content(&token.content).map(|known| known.id));
+        token.id = match id.or_else(|| vocab.id(token.content.as_bytes())) {
             Some(id) => id,
             None => {
                 let id = u32::try_from(next_id).map_err(|_| LoadError::TooLarge {
@@ -275,18 +279,21 @@ pub(super) fn numbered(
                 id
             }
         };
-        known.insert(token.content.clone(), token.id);
+        ids.insert(token.content.clone(), token.id);
     }
-    tokens.append(&mut new);
     // All tokens share one budget: with a separate budget for each, a file with many tokens could
     // cost too much.
-    let mut budget = Budget::of_tokens(tokens.iter().map(|token| token.content.len()).sum());
-    AddedTokens::new(tokens, false, |content| match normalizer {
+    let mut budget = Budget::of_tokens(known.tokens().iter().chain(&new).map(|token| token.content.len()).sum());
+    let mut normalize = |content: &str| match normalizer {
         Some(normalizer) => {
             normalizer.normalized(content, &mut budget).map_err(|stop| stop.while_loading("normalizer", content))
         }
         None => Ok(content.to_owned()),
-    })
+    };
+    if has_new_normalizer {
+        known.normalize_again(&mut normalize)?;
+    }
+    known.extended(new, normalize)
 }
 
 /// Converts an error of parsing `part`, which is a slice of `whole`, to one with the position in

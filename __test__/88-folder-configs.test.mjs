@@ -170,7 +170,7 @@ test('a tokenizer of other files has its class, and a note where the configs are
     assert.deepEqual((await load(bert)).source, { from: bert, class: 'BertTokenizer' })
     assert.deepEqual((await load(unnamed)).source, { from: unnamed })
   }
-  const model = fs.readFileSync(at('../core/testdata/sentencepiece/unigram.model'))
+  const model = fs.readFileSync(at('../crates/core/testdata/sentencepiece/unigram.model'))
   const place = folder({ 'spiece.model': model, 'tokenizer_config.json': { tokenizer_class: 'T5TokenizerFast' } })
   const { source } = await Tokenizer.fromFile(place)
   assert.equal(source.class, 'T5Tokenizer')

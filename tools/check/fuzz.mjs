@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run fuzz: runs every fuzz target of crates/core/src/fuzzing with libFuzzer and
+// npm run maintain fuzz: runs every fuzz target of crates/core/src/fuzzing with libFuzzer and
 // AddressSanitizer.
 //
 //   usage: npm run maintain -- fuzz [--seconds N] [--target NAME] [--case-seconds N]

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run hostile: runs inputs that try to crash tokenlane or to exhaust its resources.
+// npm run maintain hostile: runs inputs that try to crash tokenlane or to exhaust its resources.
 //
 // usage: npm run maintain -- hostile calls | chains | files | jobs | templates | texts | pieces |
 // memory

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// npm run bundlers: bundles a program with each bundler, without any setting for tokenlane, and
-// runs the bundle twice: in its own folder, and in a folder without node_modules. In the second
-// folder it must fail with an error that has the line which the bundler's configuration needs. The
-// standalone output of Next brings its files along and must work there; Next with webpack brings
-// those of packages that it does not bundle.
-// docs/guide/deployment.md has the results.
+// npm run maintain bundlers: bundles a program with each bundler, without any setting for
+// tokenlane, and runs the bundle twice: in its own folder, and in a folder without node_modules. In
+// the second folder it must fail with an error that has the line which the bundler's configuration
+// needs. The standalone output of Next brings its files along and must work there; Next with
+// webpack brings those of packages that it does not bundle. docs/guide/deployment.md has the
+// results.
 //
 //   usage: npm run maintain -- bundlers [--only NAME] [--folder FOLDER]     NAME: see BUNDLERS
 //

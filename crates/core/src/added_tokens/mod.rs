@@ -148,7 +148,8 @@ impl AddedTokens {
         }
     }
 
-    /// Replaces the normalized forms, for another normalizer. They follow from the last definitions.
+    /// Replaces the normalized forms, for another normalizer. They follow from the last
+    /// definitions.
     pub(crate) fn normalize_again(
         &mut self,
         mut normalize: impl FnMut(&str) -> Result<String, LoadError>,

@@ -4,7 +4,6 @@
 // constants.
 
 const constants = require('../constants.js')
-const { GptEncoding } = require('../GptEncoding.js')
 const { DEFAULT_ENCODING, modelToEncodingMap } = require('../mapping.js')
 const specialTokens = require('../specialTokens.js')
 const { WITHOUT_CHAT, functionCallingModels } = require('./models.js')
@@ -33,6 +32,8 @@ function namesOf(kind, name) {
 }
 
 function entry(kind, name) {
+  // Not above: tools/model-entries.mjs needs only the names, before the addon is built.
+  const { GptEncoding } = require('../GptEncoding.js')
   const api = kind === 'encoding' ? GptEncoding.getEncodingApi(name) : GptEncoding.getEncodingApiForModel(name)
   const own = Object.fromEntries(namesOf(kind, name).map((key) => [key, api[key]]))
   return Object.defineProperties(

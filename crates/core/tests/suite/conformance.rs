@@ -297,7 +297,7 @@ fn boundaries(text: &str, unit: OffsetUnit) -> HashMap<u32, u32> {
 }
 
 fn project(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 fn testdata(path: &str) -> PathBuf {

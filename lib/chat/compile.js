@@ -61,7 +61,7 @@ function block(nodes, frame) {
   const statements = nodes.map((node) => STATEMENTS[node.type](node, frame))
   return (scope, out) => {
     for (let i = 0; i < statements.length; i++) {
-      spend(0.25)
+      spend(0.5)
       const left = statements[i](scope, out)
       if (left !== undefined) return left
     }

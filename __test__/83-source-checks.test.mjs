@@ -48,7 +48,7 @@ test('check-cycles finds every kind of cycle, and lists only the modules in it',
     const all = { ...modules, 'beside.js': "require('./below.js')", 'below.js': '' }
     return Object.entries(all).map(([file, text]) => [`${name}/${file}`, text])
   })
-  const { status, output } = check(t, 'check-cycles.mjs', Object.fromEntries(files))
+  const { status, output } = check(t, 'check/cycles.mjs', Object.fromEntries(files))
   assert.equal(status, 1)
   const listed = [...output.matchAll(/^ {2}(.+?) imports /gm)].map(([, file]) => file)
   const expected = Object.entries(CYCLES).flatMap(([name, modules]) =>
@@ -58,7 +58,7 @@ test('check-cycles finds every kind of cycle, and lists only the modules in it',
 })
 
 test('check-cycles accepts two ways to one module, and types that are declared beside a module', (t) => {
-  const { status, output } = check(t, 'check-cycles.mjs', {
+  const { status, output } = check(t, 'check/cycles.mjs', {
     'a.js': "require('./b.js'); require('./c.js')",
     'b.js': "require('./d.js')",
     'c.js': "require('./d.js')",
@@ -91,14 +91,14 @@ test('check-cycles finds cycles among the parts of a crate', (t) => {
     const all = { 'lib.rs': 'mod a; mod b; mod below;', 'below.rs': '', 'c.rs': 'use crate::a::A;', ...files }
     return Object.entries(all).map(([file, text]) => [`${name}/${file}`, text])
   })
-  const { status, output } = check(t, 'check-cycles.mjs', Object.fromEntries(crates))
+  const { status, output } = check(t, 'check/cycles.mjs', Object.fromEntries(crates))
   assert.equal(status, 1)
   const listed = [...output.matchAll(/^ {2}(.+?) imports /gm)].map(([, part]) => part)
   assert.deepEqual(listed.sort(), ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'])
 })
 
 test('check-cycles ignores what only tests compile, comments, and use within a part', (t) => {
-  const { status, output } = check(t, 'check-cycles.mjs', {
+  const { status, output } = check(t, 'check/cycles.mjs', {
     'src/lib.rs': 'mod a; mod b; #[cfg(test)] mod subjects;',
     'src/a/mod.rs': 'mod deep; use deep::D; #[cfg(test)] mod tests;',
     'src/a/deep.rs': 'use super::A; use crate::b::B;',
@@ -121,7 +121,7 @@ test('check-cycles ignores what only tests compile, comments, and use within a p
 
 test('check-widths finds wide comments and prose, but not wide code, tables or addresses', (t) => {
   const wide = 'x'.repeat(100)
-  const { status, output } = check(t, 'check-widths.mjs', {
+  const { status, output } = check(t, 'check/widths.mjs', {
     'comment.js': `const a = 1\n// ${wide}`,
     'tail.rs': `let a = 1; // ${wide}`,
     'prose.md': `# Title\n\n${wide} y`,

@@ -368,7 +368,7 @@ function macro(name, { parameters, body }, outer) {
       throw new TemplateError(`${what} has ${words.length} arguments at most`)
     if (takesKeywords) setKeywords(rest, scope)
     if (takesRest) {
-      spend(2 * args.length)
+      spend(4 * args.length)
       setRest(Tuple.from(args.slice(words.length)), scope)
     }
     load(scope)

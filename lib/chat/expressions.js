@@ -18,7 +18,7 @@ const { isNumber, isText, isTrue, items, kind, plain } = require('./values.js')
 
 const NO_KEYWORDS = new Dict()
 /** A node takes about 50 ns. */
-const STEPS_PER_NODE = 1.6
+const STEPS_PER_NODE = 2
 const STEPS_PER_KEYWORD = 4
 
 /** Like `expression`, for a whole expression of a statement. Charges each of its nodes. */

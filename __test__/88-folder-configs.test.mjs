@@ -232,7 +232,7 @@ test('split_special_tokens holds for chats and for changed tokenizers', async ()
   assert.equal(split.count('ab', { specialTokens: 'parse' }), 2)
 })
 
-test('fromPretrained reads the configs of a repository, unless it is told not to', { skip: noServer }, async (t) => {
+test('fromPretrained reads the configs of a repository, and not with configs: false', { skip: noServer }, async (t) => {
   const recording = caseOf('special_tokens_map.json and added_tokens.json')
   const names = ['tokenizer.json', ...Object.keys(recording.files), 'config.json']
   const contents = { 'tokenizer.json': fileOf(recording), ...recording.files, 'config.json': { model_type: 'own' } }

@@ -37,8 +37,8 @@ const SMALL_ROW_BYTES = 1 << 20
 const MEDIUM_ROW_BYTES = 4 << 20
 
 /**
- * What a skipped row counts in the limit of decompressed bytes: it takes as long as so many bytes
- * of text.
+ * Bytes that a skipped row counts in the limit of decompressed bytes. Skipping a row takes about as
+ * long as reading this many bytes of text.
  */
 const SKIPPED_ROW_BYTES = 512
 

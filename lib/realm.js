@@ -52,6 +52,15 @@ function isRevoked(value) {
 const isArrayBuffer = (value) => hasSlot(byteLength, value)
 const isMap = (value) => hasSlot(mapSize, value)
 
+/**
+ * Whether an object is a literal, of any realm, or has no prototype. Such an object is no Map and no
+ * buffer, whose check would throw and catch an exception for each.
+ */
+function isPlainObject(value) {
+  const prototype = getPrototypeOf(value)
+  return prototype === null || getPrototypeOf(prototype) === null
+}
+
 /** Whether a typed array has bytes in a buffer that is not detached, shared or resizable. */
 function hasPlainBuffer(bytes) {
   const buffer = apply(typedArrayBuffer, bytes, [])
@@ -122,6 +131,7 @@ module.exports = {
   isArray,
   isArrayBuffer,
   isMap,
+  isPlainObject,
   isRevoked,
   isUint32Array,
   isUint8Array,

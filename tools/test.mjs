@@ -110,7 +110,9 @@ async function nodeSpecs() {
 /** Runs a spec file. Prints its result, and its output if it failed. */
 async function nodeSpec(file) {
   const args = ['--test', '--test-reporter=tap', '--test-timeout=600000', file]
+  const start = performance.now()
   const { status, output } = await collect(process.execPath, args)
+  const seconds = ((performance.now() - start) / 1e3).toFixed(1)
   const count = (word) => Number(output.match(`\n# ${word} (\\d+)`)?.[1] ?? 0)
   const counts = { pass: count('pass'), fail: count('fail'), skipped: count('skipped') }
   const name = path.relative(root, file)
@@ -120,7 +122,7 @@ async function nodeSpec(file) {
     counts.fail > 0 && `${counts.fail} failed`,
     counts.skipped > 0 && `${counts.skipped} skipped (${reason})`,
   ]
-  console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')}`)
+  console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')} in ${seconds} s`)
   if (status !== 0) console.log(output)
   return { name, passed: status === 0, counts, reason }
 }

@@ -2,7 +2,7 @@
 
 // Converts values of the caller to template values, and back.
 
-const { isArrayBuffer, isMap } = require('../realm.js')
+const { isArrayBuffer, isMap, isPlainObject } = require('../realm.js')
 const { admit, allocate, allocateList, checkDepth, spend } = require('./budget.js')
 const { entriesOf } = require('./entries.js')
 const { str } = require('./print.js')
@@ -36,9 +36,10 @@ function fromJs(value, depth = 0) {
     allocateList(value.length)
     return Array.from(value, (item) => fromJs(item, depth + 1))
   }
-  if (isMap(value)) return dictOf(value, depth)
+  const isPlain = isPlainObject(value)
+  if (!isPlain && isMap(value)) return dictOf(value, depth)
   if (typeof value.toJSON === 'function') return fromJs(value.toJSON(), depth + 1)
-  if (ArrayBuffer.isView(value) || isArrayBuffer(value)) return `<${value.constructor.name}>`
+  if (!isPlain && (ArrayBuffer.isView(value) || isArrayBuffer(value))) return `<${value.constructor.name}>`
   return dictOf(entriesOf(value), depth)
 }
 

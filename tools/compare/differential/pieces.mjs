@@ -112,19 +112,22 @@ function sectionOf(subject, start, { maxTokens, room }) {
     const before = (at) => places.findLast((place) => place.end <= at)?.tokens ?? 0
     const hasPiece = (from, cap) =>
       from < end && (isLast || isTrusted(ends[before(from) + room] ?? Infinity) || isTrusted(from + cap))
-    if (hasPiece(start, Infinity)) return { end, ends, places, before, hasPiece }
+    if (hasPiece(start, Infinity)) return { start, end, ends, places, before, hasPiece }
   }
 }
 
 const fewer = (own, excess) => (excess === undefined ? own >> 1 : Math.max(own - excess, own >> 1))
 
 /** The end of the piece that starts at `start`, undefined if its first character does not fit. */
-function nextEnd(subject, { places, end: sectionEnd, before }, start, cap, { room }) {
+function nextEnd(subject, section, start, cap, { room }) {
+  const { places, before } = section
   const fits = (end) => (subject.count(start, end) ?? Infinity) <= room
   const after = places.filter((place) => place.end > start)
   const last = (own, end) => after.findLast((place) => place.tokens <= before(start) + own && place.end <= end)
   const character = start + Buffer.byteLength(String.fromCodePoint(subject.part(start, start + 4).codePointAt(0)))
-  const tokenEnd = after[0]?.end ?? sectionEnd
+  const { end: tokenEnd, tokens } = after[0] ?? { end: section.end, tokens: section.ends.length }
+  const bytes = tokenEnd - (places.findLast((place) => place.end <= start)?.end ?? section.start)
+  const inProportion = tokens - before(start) <= room ? bytes : Math.floor((bytes * room) / (tokens - before(start)))
   const tried = []
   for (let place = last(room, start + cap); place !== undefined; ) {
     tried.push(place.end)
@@ -134,7 +137,7 @@ function nextEnd(subject, { places, end: sectionEnd, before }, start, cap, { roo
     place = last(fewer(own, counted === undefined ? undefined : counted - room), Math.min(start + cap, place.end - 1))
   }
   if (tried.length === 0 || !fits(tried.at(-1))) {
-    let end = Math.max(character, Math.min(tokenEnd, subject.floor(start + cap)))
+    let end = Math.max(character, subject.floor(Math.min(tokenEnd, start + cap, start + inProportion)))
     if (tried.at(-1) !== end) tried.push(end)
     while (!fits(end) && end > character) {
       end = Math.max(character, subject.floor(start + ((end - start) >> 1)))

@@ -7,7 +7,9 @@
 //! from those of the text: a piece can start or end within a word, or get a prefix. The place that
 //! the limit permits in the text is tried first. If the piece has `k` tokens too many, the place
 //! `k` tokens before is tried, and then places with half as many tokens as the last one. If even
-//! the first token does not fit, its bytes are halved in the same way, to a character.
+//! the first place does not fit, such as that behind a run of unknown characters whose bytes are
+//! all tokens, the bytes up to it are cut in proportion to its tokens and then halved, to a
+//! character.
 //!
 //! So each piece costs at most three times its first candidate. To stay linear where that is much
 //! longer than the piece, the next candidate after such a piece is at most twice as long as the
@@ -433,7 +435,8 @@ impl<'a> Splitter<'a> {
             last = Some(place.end);
             candidate = self.section.last_place(start, before + fewer, max_end.min(place.end - 1));
         }
-        let mut end = token_end.min(self.text.floor_char_boundary(max_end.min(self.text.len()))).max(first_character);
+        let max_end = max_end.min(self.section.proportional_end(start, limit));
+        let mut end = self.text.floor_char_boundary(max_end).max(first_character);
         while last != Some(first_character) {
             if last == Some(end) {
                 end = self.text.floor_char_boundary(start + (end - start) / 2).max(first_character);

@@ -122,6 +122,18 @@ impl Section {
         self.places[..count].last().copied().filter(|place| place.end > start)
     }
 
+    /// Where a piece from `start` on probably ends if even the first place after `start` is behind
+    /// the limit: as many bytes further as `limit` tokens have on average up to that place.
+    pub(super) fn proportional_end(&self, start: usize, limit: usize) -> usize {
+        let next = self.places.partition_point(|place| place.end <= start);
+        let first = Place { end: self.start, tokens: 0 };
+        let last = Place { end: self.end, tokens: self.tokens.offsets.len() };
+        let before = next.checked_sub(1).map_or(first, |at| self.places[at]);
+        let after = self.places.get(next).map_or(last, |&place| place);
+        let (bytes, tokens) = (after.end - before.end, after.tokens - before.tokens);
+        if tokens <= limit { after.end } else { (start + bytes * limit / tokens).min(after.end) }
+    }
+
     /// The end of the first place after `start` with at least this many tokens, or else of the
     /// section.
     pub(super) fn first_end(&self, start: usize, tokens: usize) -> usize {

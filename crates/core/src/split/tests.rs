@@ -117,7 +117,11 @@ fn next_by_definition(
     let after = || section.places.iter().copied().filter(|&(place, _)| place > start);
     let within = |own: usize| after().filter(|&(_, tokens)| tokens <= before + own).map(|(place, _)| place).max();
     let first_character = start + text[start..].chars().next().map_or(0, char::len_utf8);
-    let token_end = after().next().map_or(section.end, |(place, _)| place);
+    let (token_end, own) = after().next().unwrap_or((section.end, section.ends.len()));
+    // The part between two places that contains the start, and its tokens.
+    let last_place = section.places.iter().map(|&(place, _)| place).filter(|&place| place <= start).max();
+    let (bytes, own) = (token_end - last_place.unwrap_or(section.start), own - before);
+    let in_proportion = if own <= max_tokens { bytes } else { bytes * max_tokens / own };
     let most = cap.map_or(text.len(), |cap| text.floor_char_boundary((start + cap).min(text.len())));
     // The ends that are tried, in order: tokens, then parts of the first one.
     let mut tried = vec![];
@@ -132,7 +136,8 @@ fn next_by_definition(
         candidate = after().rev_last(before + own, most.min(end - 1));
     }
     if !tried.last().is_some_and(|&end| fits(end)) {
-        let mut end = token_end.min(most).max(first_character);
+        let likely = token_end.min(most).min(start + in_proportion);
+        let mut end = text.floor_char_boundary(likely).max(first_character);
         if tried.last() != Some(&end) {
             tried.push(end);
         }

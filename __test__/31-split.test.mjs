@@ -119,11 +119,11 @@ for (const [name, tokenizer] of Object.entries(TOKENIZERS)) {
     const fixed = tokenizer.count('', PARSE)
     for (let seed = 1; seed <= 10; seed++) {
       const draw = random(seed * 7 + name.length)
-      // Each fifth text has several sections.
-      const text = someText(seed * 31 + name.length, seed % 5 === 0 ? 1500 : 40)
+      // One text has several sections: by definition that takes quadratic time.
+      const text = someText(seed * 31 + name.length, seed === 10 ? 1000 : 40)
       checkStart(tokenizer, text, fixed + draw.below(12), JSON.stringify({ name, text }))
       const options = { ...PARSE, maxTokens: fixed + 1 + draw.below(14), boundary: BOUNDARIES[seed % 3], overlap: 0 }
-      if (seed % 5 === 0) options.maxTokens += 40
+      if (seed === 10) options.maxTokens += 40
       if (seed % 2 === 0) options.overlap = draw.below(Math.min(5, options.maxTokens))
       const { found, expected } = comparedPieces(tokenizer, text, options)
       assert.deepEqual(found, expected, JSON.stringify({ name, text, options }))
@@ -199,7 +199,7 @@ test('sentences end where Intl.Segmenter ends them, and lines where lines end', 
     'é',
   ]
   const tokenizer = TOKENIZERS.o200k_base
-  for (let seed = 1; seed <= 300; seed++) {
+  for (let seed = 1; seed <= 150; seed++) {
     const draw = random(seed)
     const text = Array.from({ length: draw.below(30) }, () => draw.of(letters)).join('')
     for (const boundary of ['sentence', 'line']) {

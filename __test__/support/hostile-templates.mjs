@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 
 const CHILD = fileURLToPath(new URL('hostile-template-child.mjs', import.meta.url))
 const CODES = ['ERR_TOKENLANE_CHAT_LIMIT', 'ERR_TOKENLANE_CHAT_TEMPLATE']
-const CPU_SECONDS = 2
 const MAX_MIB = 1024
 
 const loops = (body) => `{% for a in range(100000) %}{% for b in range(1000) %}${body}{% endfor %}{% endfor %}`
@@ -213,9 +212,9 @@ export const MORE = [
 ]
 
 /** Renders the template of a file in a process with limits. Resolves to how it ended. */
-function rendered(file, messages) {
+function rendered(file, messages, cpuSeconds) {
   const node = [`--max-old-space-size=${MAX_MIB}`, CHILD, file, String(messages)]
-  const limited = ['sh', '-c', `ulimit -t ${CPU_SECONDS}; exec "$0" "$@"`, process.execPath, ...node]
+  const limited = ['sh', '-c', `ulimit -t ${cpuSeconds}; exec "$0" "$@"`, process.execPath, ...node]
   const [command, ...args] = process.platform === 'win32' ? [process.execPath, ...node] : limited
   return new Promise((resolve) => {
     execFile(command, args, (failure, stdout, stderr) => {
@@ -233,19 +232,15 @@ const isFine = ({ died, mib, code }) =>
  * The templates that do not end with a result or an error with a code within the limits. They run
  * one after the other: processes that share a core take more CPU time.
  */
-export async function wrongAmong(templates, messages) {
+export async function wrongAmong(templates, messages, cpuSeconds) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-templates-'))
+  const file = path.join(folder, 'template.jinja')
   const wrong = []
-  const left = templates.entries()
-  const run = async () => {
-    for (const [i, template] of left) {
-      const file = path.join(folder, `${i}.jinja`)
-      fs.writeFileSync(file, template)
-      const outcome = await rendered(file, messages)
-      if (!isFine(outcome)) wrong.push([template.slice(0, 200), outcome])
-    }
+  for (const template of templates) {
+    fs.writeFileSync(file, template)
+    const outcome = await rendered(file, messages, cpuSeconds)
+    if (!isFine(outcome)) wrong.push([template.slice(0, 200), outcome])
   }
-  await run()
   fs.rmSync(folder, { recursive: true })
   return wrong
 }

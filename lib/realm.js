@@ -53,8 +53,8 @@ const isArrayBuffer = (value) => hasSlot(byteLength, value)
 const isMap = (value) => hasSlot(mapSize, value)
 
 /**
- * Whether an object is a literal, of any realm, or has no prototype. Such an object is no Map and no
- * buffer, whose check would throw and catch an exception for each.
+ * Whether an object is a literal, of any realm, or has no prototype. Such an object is no Map and
+ * no buffer, whose check would throw and catch an exception for each.
  */
 function isPlainObject(value) {
   const prototype = getPrototypeOf(value)

@@ -7,7 +7,7 @@
 
 use crate::aligned::AlignedText;
 use crate::budget::Budget;
-use crate::encoder::{Encoder, Plan};
+use crate::encoder::{Encoder, Plan, Request, Session};
 use crate::encoding::Encoding;
 use crate::error::EncodeError;
 use crate::options::EncodeOptions;
@@ -86,7 +86,8 @@ impl<'a> Worker<'a> {
     /// is discarded.
     pub fn encode(&mut self, text: &str) -> Result<usize, EncodeError> {
         self.out.clear();
-        self.encoder.encode(&self.tokenizer.pipeline, &Text::Utf8(text).into(), &self.plan, &mut self.out)?;
+        let mut session = Session::new(&self.tokenizer.pipeline, &mut self.encoder);
+        session.encode(Text::Utf8(text), &mut Request::all(&self.plan), &mut self.out)?;
         Ok(self.out.len())
     }
 }

@@ -6,7 +6,7 @@ use crate::bpe::word_cache::{CacheBudget, WordCache};
 use crate::budget::Budget;
 use crate::decoder::from_utf8_lossy;
 use crate::decoder::token_table::TokenTable;
-use crate::encoder::{Encoder, Plan, Seeds};
+use crate::encoder::{Encoder, Plan, Request, Seeds, Session};
 use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
@@ -107,9 +107,9 @@ impl Tokenizer {
     /// Encodes a text or a pair, each whole or split into words.
     pub fn encode_input(&self, input: &Input<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
         let plan = Plan { ranges: options.columns != Columns::NONE, ..self.plan(options)? };
-        self.with_encoder(|encoder| {
+        self.with_encoder(|session| {
             let mut made = Encoding::default();
-            let overflowing = encoder.encode(&self.pipeline, input, &plan, &mut made)?;
+            let overflowing = session.encode(*input, &mut Request::all(&plan), &mut made)?;
             let padding = plan.padding.as_ref().map(|padding| (padding, padding.target(made.len())));
             let finish = |mut encoding: Encoding| {
                 if let Some((padding, target)) = padding {
@@ -121,7 +121,7 @@ impl Tokenizer {
             for draft in &overflowing {
                 let own_overflow = collect(draft.own_overflow.iter().copied())?;
                 let mut part = Encoding { own_overflow, ..Encoding::default() };
-                encoder.write(&self.pipeline, draft, &plan, &mut part);
+                session.write(draft, &plan, &mut part);
                 made.overflowing.push(finish(part)?);
             }
             finish(made)
@@ -141,7 +141,7 @@ impl Tokenizer {
         }
         let before = ids.len();
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
-        let result = self.with_encoder(|encoder| encoder.encode(&self.pipeline, &text.into(), &plan, &mut out));
+        let result = self.with_encoder(|session| session.encode(text, &mut Request::all(&plan), &mut out));
         *ids = out.ids;
         if result.is_err() {
             ids.truncate(before);
@@ -152,7 +152,7 @@ impl Tokenizer {
     /// Counts the tokens of a text. Ignores truncation and padding, in the options and in the file.
     pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
         let plan = self.count_plan(options)?;
-        self.with_encoder(|encoder| encoder.count(&self.pipeline, &text.into(), &plan, usize::MAX))
+        self.with_encoder(|session| session.count(text, &mut Request::all(&plan)))
     }
 
     /// Decodes ids to text. Invalid UTF-8 becomes U+FFFD: one for each maximal part of an invalid
@@ -302,8 +302,8 @@ impl Tokenizer {
     /// it. If memory is short, the first text creates it.
     fn ready(pipeline: Pipeline) -> Self {
         let made = Self::new(pipeline);
-        let seed = |encoder: &mut Encoder| {
-            encoder.seed(&made.seeds());
+        let seed = |session: &mut Session<'_>| {
+            session.seed(&made.seeds());
             Ok::<_, OutOfMemory>(())
         };
         let _ = made.with_encoder(seed);
@@ -313,11 +313,11 @@ impl Tokenizer {
     /// Like [`Self::with_idle_encoder`], but a shortage of memory is an error.
     pub(crate) fn with_encoder<T, E: From<OutOfMemory>>(
         &self,
-        work: impl FnOnce(&mut Encoder) -> Result<T, E>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         catch(|| {
             check()?;
-            self.with_idle_encoder(work)
+            self.with_idle_encoder(|encoder| work(&mut Session::new(&self.pipeline, encoder)))
         })
     }
 
@@ -336,14 +336,14 @@ impl Tokenizer {
     pub(crate) fn with_encoder_for<T, E: From<OutOfMemory>>(
         &self,
         bytes: usize,
-        work: impl FnOnce(&mut Encoder) -> Result<T, E>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         const MIN_SEEDED_BATCH: usize = 1 << 18;
-        self.with_encoder(|encoder| {
+        self.with_encoder(|session| {
             if bytes >= MIN_SEEDED_BATCH {
-                encoder.seed(&self.seeds());
+                session.seed(&self.seeds());
             }
-            work(encoder)
+            work(session)
         })
     }
 }

@@ -3,6 +3,7 @@
 //! If every token covers at most a known number of bytes, a text that is long enough exceeds the
 //! limit without being encoded. Otherwise encoding stops when there are enough tokens.
 
+use crate::encoder::Request;
 use crate::error::EncodeError;
 use crate::options::EncodeOptions;
 use crate::text::Text;
@@ -17,7 +18,7 @@ impl Tokenizer {
             return Ok(false);
         }
         let plan = self.count_plan(options)?;
-        self.with_encoder(|encoder| Ok(encoder.count(&self.pipeline, &text.into(), &plan, limit)? <= limit))
+        self.with_encoder(|session| Ok(session.count(text, &mut Request::up_to(&plan, limit))? <= limit))
     }
 
     /// Whether every text of this many bytes has more than `limit` tokens. False if that depends on

@@ -17,7 +17,7 @@ mod row_windows;
 use std::any::Any;
 use thiserror::Error;
 
-use crate::encoder::{Encoder, Plan};
+use crate::encoder::{Plan, Request, Session};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, OUT_OF_MEMORY};
 use crate::memory::fallible::{catch, check, collect, with_capacity};
@@ -31,6 +31,7 @@ use columns::bytes_per_token;
 use gather::{RowWindow, gather, reserve_estimate};
 pub use parallelism::{MAX_THREADS, parallelism_was_used, set_processors, set_threads, threads};
 use row_chunks::{CHUNK_LEN, RowChunk};
+use row_windows::RowCursor;
 
 /// A batch on one thread allocates memory for all its tokens at once if that takes at most this
 /// fraction of the pool's cap: 1/4.
@@ -280,62 +281,61 @@ fn encode_chunks(
 ) -> Result<PendingBatch, BatchError> {
     let rows = chunks.last().map_or(0, |chunk| chunk.row + 1);
     let per_token = bytes_per_token(plan.columns);
-    let weights = collect(chunks.iter().map(RowChunk::weight))?;
-    let bytes = weights.iter().sum();
-    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
-        let range = cursor.range();
-        let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
+    let windows = over_windows(tokenizer, chunks, run, |session, window| {
+        let expected = window.bytes() / 4 + window.len();
         // With padding, the row lengths are known only at the end; with overflow, the number of
         // rows is.
-        let is_whole = range.len() == chunks.len()
+        let is_whole = window.len() == chunks.len()
             && plan.padding.is_none()
             && !plan.overflow
             && reserve_estimate(expected) * per_token <= memory::settings().cap / PRESIZE_SHARE;
-        let mut made = RowWindow::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
-        tokenizer.with_encoder_for(bytes, |encoder| {
-            while let Some(at) = cursor.next() {
-                check()?;
-                let chunk = &chunks[at];
-                let overflowing = match chunk.text {
-                    None => encoder.encode(&tokenizer.pipeline, &chunk.input, &plan, &mut made.out),
-                    Some((text, ends)) => {
-                        encoder.encode_chunk(&tokenizer.pipeline, text, ends, &plan, &mut made.out).map(|()| vec![])
-                    }
-                };
-                let overflowing = overflowing.map_err(|error| row_error(tokenizer, encoder, chunk, &plan, error))?;
-                if chunk.is_last() {
-                    made.end_row(chunk.row, &plan);
-                }
-                made.flush_if_full();
-                for draft in overflowing {
-                    encoder.write(&tokenizer.pipeline, &draft, &plan, &mut made.out);
-                    made.end_row(chunk.row, &plan);
-                    made.flush_if_full();
-                }
+        let rows = if is_whole { rows } else { window.len() };
+        let mut encoded = RowWindow::new(rows, expected, plan.columns, is_whole);
+        while let Some(at) = window.next() {
+            check()?;
+            let chunk = &chunks[at];
+            let overflowing = session
+                .encode(chunk.source(), &mut Request::all(&plan), &mut encoded.out)
+                .map_err(|error| row_error(session, chunk, &plan, error))?;
+            if chunk.is_last() {
+                encoded.end_row(chunk.row, &plan);
             }
-            made.finish();
-            Ok(made)
-        })
-    });
-    let windows = windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))?;
+            encoded.flush_if_full();
+            for draft in overflowing {
+                session.write(&draft, &plan, &mut encoded.out);
+                encoded.end_row(chunk.row, &plan);
+                encoded.flush_if_full();
+            }
+        }
+        encoded.finish();
+        Ok(encoded)
+    })?;
     Ok(PendingBatch { windows, plan, threads: run.threads() })
+}
+
+/// Runs `work` for each window of the chunks, with an encoder.
+fn over_windows<T: Send>(
+    tokenizer: &Tokenizer,
+    chunks: &[RowChunk<'_>],
+    run: &RunOptions<'_>,
+    work: impl Fn(&mut Session<'_>, &mut RowCursor<'_>) -> Result<T, BatchError> + Sync,
+) -> Result<Vec<T>, BatchError> {
+    let weights = collect(chunks.iter().map(RowChunk::weight))?;
+    let bytes = weights.iter().sum();
+    let windows = row_windows::run(&weights, run.threads(), run.cancel, |window| {
+        tokenizer.with_encoder_for(bytes, |session| work(session, window))
+    });
+    windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))
 }
 
 /// The error of a row. If the row was encoded in chunks, encodes it again as a whole, so that
 /// positions in the error refer to the whole row.
-fn row_error(
-    tokenizer: &Tokenizer,
-    encoder: &mut Encoder,
-    chunk: &RowChunk<'_>,
-    plan: &Plan,
-    error: EncodeError,
-) -> BatchError {
+fn row_error(session: &mut Session<'_>, chunk: &RowChunk<'_>, plan: &Plan, error: EncodeError) -> BatchError {
     if let EncodeError::OutOfMemory(error) = error {
         return error.into();
     }
-    let whole = chunk
-        .text
-        .and_then(|_| encoder.encode(&tokenizer.pipeline, &chunk.input, plan, &mut Encoding::default()).err());
+    let mut whole = || session.encode(chunk.input, &mut Request::all(plan), &mut Encoding::default()).err();
+    let whole = chunk.text.and_then(|_| whole());
     BatchError::Row { row: chunk.row, source: whole.unwrap_or(error) }
 }
 
@@ -348,28 +348,18 @@ pub fn count_batch(
 ) -> Result<Vec<u32>, BatchError> {
     let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
     let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()))?;
-    let weights = collect(chunks.iter().map(RowChunk::weight))?;
-    let bytes = weights.iter().sum();
-    let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
-        tokenizer.with_encoder_for(bytes, |encoder| {
-            let mut counts = with_capacity(cursor.range().len())?;
-            while let Some(at) = cursor.next() {
-                let chunk = &chunks[at];
-                let count = match chunk.text {
-                    None => encoder.count(&tokenizer.pipeline, &chunk.input, &plan, usize::MAX),
-                    Some((text, ends)) => encoder.count_chunk(&tokenizer.pipeline, text, ends, &plan),
-                };
-                counts.push((
-                    chunk.row,
-                    count.map_err(|error| row_error(tokenizer, encoder, chunk, &plan, error))? as u32,
-                ));
-            }
-            Ok(counts)
-        })
-    });
+    let windows = over_windows(tokenizer, &chunks, run, |session, window| {
+        let mut counts = with_capacity(window.len())?;
+        while let Some(at) = window.next() {
+            let chunk = &chunks[at];
+            let count = session.count(chunk.source(), &mut Request::all(&plan));
+            counts.push((chunk.row, count.map_err(|error| row_error(session, chunk, &plan, error))? as u32));
+        }
+        Ok(counts)
+    })?;
     let mut counts = with_capacity(rows.len())?;
     counts.resize(rows.len(), 0);
-    for (row, count) in windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))?.into_iter().flatten() {
+    for (row, count) in windows.into_iter().flatten() {
         counts[row] += count;
     }
     Ok(counts)
@@ -384,7 +374,7 @@ pub fn decode_batch(
 ) -> Result<Vec<String>, BatchError> {
     let weights: Vec<usize> = collect(rows.iter().map(|ids| ids.len() * 4))?;
     let windows = row_windows::run(&weights, run.threads(), run.cancel, |cursor| {
-        let mut texts = with_capacity(cursor.range().len())?;
+        let mut texts = with_capacity(cursor.len())?;
         while let Some(row) = cursor.next() {
             check()?;
             let text = tokenizer.decode(rows[row], options);

@@ -11,7 +11,7 @@
 //! - An added token whose content contains a space, or that ends with a letter and consumes the
 //!   space after it (`rstrip`). With such a token, texts are not split.
 
-use crate::encoder::Plan;
+use crate::encoder::{Plan, Source};
 use crate::encoding::Columns;
 use crate::memory::fallible::with_capacity;
 use crate::memory::{Grow, OutOfMemory};
@@ -41,6 +41,13 @@ impl RowChunk<'_> {
     /// Its size in bytes or UTF-16 units.
     pub(super) fn weight(&self) -> usize {
         self.text.map_or_else(|| self.input.weight(), |(text, _)| text.weight())
+    }
+
+    pub(super) fn source(&self) -> Source<'_> {
+        match self.text {
+            None => Source::Input(self.input),
+            Some((text, [is_first, is_last])) => Source::Chunk { text, is_first, is_last },
+        }
     }
 
     /// Whether this is the last chunk of its row.

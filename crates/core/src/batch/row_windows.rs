@@ -156,9 +156,14 @@ pub(super) struct RowCursor<'a> {
 }
 
 impl RowCursor<'_> {
-    /// The rows that are left.
-    pub(super) fn range(&self) -> Range<usize> {
-        self.rows.clone()
+    /// The number of rows that are left.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The size of the rows that are left.
+    pub(super) fn bytes(&self) -> usize {
+        self.weights[self.rows.clone()].iter().sum()
     }
 
     /// The next row.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-use super::Encoder;
+use super::{Encoder, Request, Session};
 use crate::byte_level::CHARACTERS;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::options::EncodeOptions;
@@ -145,7 +145,8 @@ proptest! {
                 for text in texts.iter().chain(&texts) {
                     let made = [&mut together, &mut one_by_one].map(|encoder| {
                         let mut made = Encoding::default();
-                        encoder.encode(&tokenizer.pipeline, &Text::from(text).into(), &plan, &mut made).map(|_| made)
+                        let mut session = Session::new(&tokenizer.pipeline, encoder);
+                        session.encode(Text::from(text), &mut Request::all(&plan), &mut made).map(|_| made)
                     });
                     prop_assert_eq!(&made[0], &made[1], "{:?} {:?}", text, options);
                 }

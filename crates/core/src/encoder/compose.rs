@@ -6,13 +6,12 @@
 
 use super::offset_converter::OffsetConverter;
 use super::row::{Quota, Row, WordNumbers};
-use super::{Encoder, Plan};
+use super::{Plan, Session};
 use crate::budget::{Budget, max_expansion};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit, push_sequence_ids};
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::{append, append_copies, checkpoint};
-use crate::pipeline::Pipeline;
 use crate::post_processor::SpecialToken;
 use crate::post_processor::draft::{Draft, Margins, RunTokens, Trim};
 use crate::post_processor::layout::PlacedRun;
@@ -26,29 +25,45 @@ pub(super) struct TextTokens {
     trimming: Trimming,
 }
 
+/// What is encoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// A text or a pair, with special tokens, columns and truncation.
+    Input(Input<'a>),
+    /// A part of a text, of which only ids are requested. The first part has the special tokens
+    /// before the text, the last one those after it.
+    Chunk { text: Text<'a>, is_first: bool, is_last: bool },
+    /// A text without the post-processor: no special tokens, and offsets are not trimmed.
+    Bare(&'a str),
+}
+
+impl<'a, T: Into<Input<'a>>> From<T> for Source<'a> {
+    fn from(input: T) -> Self {
+        Self::Input(input.into())
+    }
+}
+
 /// What a call wants of the texts that it encodes.
 #[derive(Debug)]
-pub(super) struct Request<'a> {
+pub(crate) struct Request<'a> {
     plan: &'a Plan,
     quota: Quota,
-    /// The remaining budget of the texts so far.
+    /// The remaining budget of the texts so far. It is new for each text of an input; all bare
+    /// texts of a request share one.
     budget: Budget,
 }
 
 impl<'a> Request<'a> {
     /// All tokens.
-    fn new(plan: &'a Plan) -> Self {
+    pub(crate) fn all(plan: &'a Plan) -> Self {
         Self::up_to(plan, usize::MAX)
     }
 
-    /// The first tokens, at least one more than `limit` if there are as many.
-    fn up_to(plan: &'a Plan, limit: usize) -> Self {
+    /// The first tokens, at least one more than `limit` if there are as many. With a limit, the
+    /// plan must not truncate.
+    pub(crate) fn up_to(plan: &'a Plan, limit: usize) -> Self {
+        debug_assert!(limit == usize::MAX || plan.truncation.is_none());
         Self { plan, quota: Quota { limit, ..Quota::default() }, budget: Budget::default() }
-    }
-
-    /// The number of tokens, exact up to `limit`.
-    fn counting(plan: &'a Plan, limit: usize) -> Self {
-        Self { quota: Quota { limit, count_only: true, counted: 0 }, ..Self::new(plan) }
     }
 }
 
@@ -108,137 +123,72 @@ impl Trimming {
     }
 }
 
-impl Encoder {
-    /// Appends the tokens of an input to `out`. Returns the drafts of its overflow, if requested.
-    /// The caller passes them to [`Self::write`] before it encodes the next input.
-    pub(crate) fn encode(
+impl Session<'_> {
+    /// Appends the tokens of a source to `out`. Returns the drafts of its overflow, if requested.
+    /// The caller passes them to [`Self::write`] before it encodes the next source.
+    pub(crate) fn encode<'a>(
         &mut self,
-        pipeline: &Pipeline,
-        input: &Input<'_>,
-        plan: &Plan,
+        source: impl Into<Source<'a>>,
+        request: &mut Request<'_>,
         out: &mut Encoding,
     ) -> Result<Vec<Draft>, EncodeError> {
-        if let Some(truncation) = plan.truncation {
-            let added = pipeline.post_processor.added_tokens(input.second.is_some());
-            if let Some(truncation) = truncation.less(if plan.add_special_tokens { added } else { 0 }) {
-                return self.encode_truncated(pipeline, input, plan, truncation, out);
+        match source.into() {
+            Source::Input(input) => {
+                let plan = request.plan;
+                let added = || self.pipeline.post_processor.added_tokens(input.second.is_some());
+                let less = |truncation: Truncation| truncation.less(if plan.add_special_tokens { added() } else { 0 });
+                if let Some(truncation) = plan.truncation.and_then(less) {
+                    return self.encode_truncated(&input, plan, truncation, out);
+                }
+                self.encode_whole(&input, request, out)?;
             }
+            Source::Chunk { text, is_first, is_last } => self.encode_chunk(text, [is_first, is_last], request, out)?,
+            Source::Bare(text) => self.encode_text(text.into(), WordNumbers::Next(0), request, None, out)?,
         }
-        self.encode_whole(pipeline, input, &mut Request::new(plan), out).map(|()| vec![])
+        Ok(vec![])
     }
 
-    /// Counts the tokens of an input, without truncation. Stops soon after the count exceeds
+    /// Counts the tokens of a source, without truncation. Stops soon after the count exceeds
     /// `limit`.
-    pub(crate) fn count(
+    pub(crate) fn count<'a>(
         &mut self,
-        pipeline: &Pipeline,
-        input: &Input<'_>,
-        plan: &Plan,
-        limit: usize,
-    ) -> Result<usize, EncodeError> {
-        let mut request = Request::counting(plan, limit);
-        self.with_count_scratch(&mut request, |encoder, request, out| {
-            encoder.encode_whole(pipeline, input, request, out)
-        })
-    }
-
-    /// Counts the tokens of a chunk of a text, as encoded by [`Self::encode_chunk`].
-    pub(crate) fn count_chunk(
-        &mut self,
-        pipeline: &Pipeline,
-        text: Text<'_>,
-        ends: [bool; 2],
-        plan: &Plan,
-    ) -> Result<usize, EncodeError> {
-        let mut request = Request::counting(plan, usize::MAX);
-        self.with_count_scratch(&mut request, |encoder, request, out| {
-            encoder.encode_requested_chunk(pipeline, text, ends, request, out)
-        })
-    }
-
-    /// Counts the tokens of a text, without those that the post-processor adds. All texts that
-    /// share a budget cost at most what one text of their length may cost.
-    pub(crate) fn count_bare(
-        &mut self,
-        pipeline: &Pipeline,
-        text: &str,
-        plan: &Plan,
-        budget: &mut Budget,
-    ) -> Result<usize, EncodeError> {
-        let mut request = Request { budget: *budget, ..Request::counting(plan, usize::MAX) };
-        let count = self.with_count_scratch(&mut request, |encoder, request, out| {
-            encoder.encode_text(pipeline, text.into(), WordNumbers::Next(0), request, None, out)
-        });
-        *budget = request.budget;
-        count
-    }
-
-    fn with_count_scratch(
-        &mut self,
+        source: impl Into<Source<'a>>,
         request: &mut Request<'_>,
-        work: impl FnOnce(&mut Self, &mut Request<'_>, &mut Encoding) -> Result<(), EncodeError>,
     ) -> Result<usize, EncodeError> {
-        let mut out = std::mem::take(&mut self.count_scratch);
+        (request.quota.count_only, request.quota.counted) = (true, 0);
+        let mut out = std::mem::take(&mut self.encoder.count_scratch);
         out.clear();
-        let result = work(self, request, &mut out);
+        let result = self.encode(source, request, &mut out);
         let count = request.quota.counted + out.len();
-        self.count_scratch = out;
-        result.map(|()| count)
-    }
-
-    /// Encodes an input to an empty `out`, without truncation. Stops soon after `out` has more than
-    /// `limit` tokens.
-    pub(crate) fn encode_first(
-        &mut self,
-        pipeline: &Pipeline,
-        input: &Input<'_>,
-        plan: &Plan,
-        limit: usize,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        self.encode_whole(pipeline, input, &mut Request::up_to(plan, limit), out)
-    }
-
-    /// Like [`Self::encode_first`], without the post-processor: no special tokens and no trimmed
-    /// offsets.
-    pub(crate) fn encode_first_bare(
-        &mut self,
-        pipeline: &Pipeline,
-        text: &str,
-        plan: &Plan,
-        limit: usize,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        let mut request = Request::up_to(plan, limit);
-        self.encode_text(pipeline, text.into(), WordNumbers::Next(0), &mut request, None, out)
+        self.encoder.count_scratch = out;
+        result.map(|_| count)
     }
 
     fn encode_whole(
         &mut self,
-        pipeline: &Pipeline,
         input: &Input<'_>,
         request: &mut Request<'_>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         let plan = request.plan;
-        let layout = pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
+        let layout = self.pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
         let mut ends = vec![];
         let start = out.ids.len();
         for PlacedRun { run, sequence_id } in &layout.pieces {
             let first = out.ids.len();
             match run.tokens {
                 RunTokens::Special { token, .. } => {
-                    push_special(pipeline.post_processor.special(token), plan.columns, out);
+                    push_special(self.pipeline.post_processor.special(token), plan.columns, out);
                 }
                 RunTokens::Text { sequence, .. } => {
                     let first_offset = out.offsets.len();
                     let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
-                    let mut trimming = trims.then(|| std::mem::take(&mut self.trimming));
-                    self.encode_sequence(pipeline, input.get(sequence), request, trimming.as_mut(), out)?;
+                    let mut trimming = trims.then(|| std::mem::take(&mut self.encoder.trimming));
+                    self.encode_sequence(input.get(sequence), request, trimming.as_mut(), out)?;
                     if let Some(mut trimming) = trimming {
                         trimming.trim_offsets(0, &run.trims, &mut out.offsets[first_offset..]);
                         trimming.clear();
-                        self.trimming = trimming;
+                        self.encoder.trimming = trimming;
                     }
                 }
             }
@@ -261,39 +211,25 @@ impl Encoder {
         Ok(())
     }
 
-    /// Appends the ids of a chunk of a text. The first chunk includes the special tokens before the
-    /// text, the last chunk those after it. The layout has the text once, and no columns are
-    /// requested.
-    pub(crate) fn encode_chunk(
+    /// Appends the ids of a chunk. The layout has the text once.
+    fn encode_chunk(
         &mut self,
-        pipeline: &Pipeline,
-        text: Text<'_>,
-        ends: [bool; 2],
-        plan: &Plan,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        self.encode_requested_chunk(pipeline, text, ends, &mut Request::new(plan), out)
-    }
-
-    fn encode_requested_chunk(
-        &mut self,
-        pipeline: &Pipeline,
         text: Text<'_>,
         [is_first, is_last]: [bool; 2],
         request: &mut Request<'_>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         let plan = request.plan;
-        let layout = pipeline.post_processor.layout(false, plan.add_special_tokens)?;
+        let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let mut is_wanted = is_first;
         for PlacedRun { run, .. } in &layout.pieces {
             match run.tokens {
                 RunTokens::Special { token, .. } if is_wanted => {
-                    push_special(pipeline.post_processor.special(token), plan.columns, out);
+                    push_special(self.pipeline.post_processor.special(token), plan.columns, out);
                 }
                 RunTokens::Special { .. } => {}
                 RunTokens::Text { .. } => {
-                    self.encode_text(pipeline, text, WordNumbers::Next(0), request, None, out)?;
+                    self.encode_text(text, WordNumbers::Next(0), request, None, out)?;
                     is_wanted = is_last;
                 }
             }
@@ -303,23 +239,22 @@ impl Encoder {
 
     fn encode_truncated(
         &mut self,
-        pipeline: &Pipeline,
         input: &Input<'_>,
         plan: &Plan,
         truncation: Truncation,
         out: &mut Encoding,
     ) -> Result<Vec<Draft>, EncodeError> {
-        let layout = pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
+        let layout = self.pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
         let trims = plan.columns.contains(Columns::OFFSETS) && layout.trims();
-        let mut texts = std::mem::take(&mut self.texts);
+        let mut texts = std::mem::take(&mut self.encoder.texts);
         for (sequence, text) in input.sequences().zip(&mut texts) {
             text.tokens.clear();
             text.trimming.clear();
             let trimming = trims.then_some(&mut text.trimming);
-            self.encode_sequence(pipeline, sequence, &mut Request::new(plan), trimming, &mut text.tokens)?;
+            self.encode_sequence(sequence, &mut Request::all(plan), trimming, &mut text.tokens)?;
         }
         let [first, second] = [0, 1].map(|i| texts[i].tokens.len());
-        self.texts = texts;
+        self.encoder.texts = texts;
         let second = input.second.is_some().then_some(second);
         let (keep_first, keep_second) = truncation.lengths(first, second)?;
         let draft = |sequence, length, keep| {
@@ -332,22 +267,24 @@ impl Encoder {
             drafts.push(draft(1, second, keep)?);
         }
         check_overflow(&drafts, first + second.unwrap_or(0), layout.pieces.len())?;
-        let mut draft = pipeline.post_processor.process(drafts, plan.add_special_tokens)?;
+        let mut draft = self.pipeline.post_processor.process(drafts, plan.add_special_tokens)?;
         let overflowing = std::mem::take(&mut draft.overflowing);
-        self.write(pipeline, &draft, plan, out);
+        self.write(&draft, plan, out);
         Ok(overflowing)
     }
 
     /// Appends the tokens of a draft to `out`. The draft belongs to the input that was encoded
     /// last.
-    pub(crate) fn write(&self, pipeline: &Pipeline, draft: &Draft, plan: &Plan, out: &mut Encoding) {
+    pub(crate) fn write(&self, draft: &Draft, plan: &Plan, out: &mut Encoding) {
         let columns = plan.columns;
         checkpoint();
         for run in &draft.runs {
             match run.tokens {
-                RunTokens::Special { token, .. } => push_special(pipeline.post_processor.special(token), columns, out),
+                RunTokens::Special { token, .. } => {
+                    push_special(self.pipeline.post_processor.special(token), columns, out);
+                }
                 RunTokens::Text { sequence, start, end } => {
-                    let TextTokens { tokens, trimming } = &self.texts[sequence];
+                    let TextTokens { tokens, trimming } = &self.encoder.texts[sequence];
                     append(&mut out.ids, &tokens.ids[start..end]);
                     if columns.contains(Columns::TOKENS) {
                         out.tokens.grow(end - start);
@@ -378,7 +315,6 @@ impl Encoder {
     /// Appends the tokens of a sequence, with the columns that vary from token to token.
     fn encode_sequence(
         &mut self,
-        pipeline: &Pipeline,
         sequence: Sequence<'_>,
         request: &mut Request<'_>,
         mut trimming: Option<&mut Trimming>,
@@ -386,11 +322,11 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         request.budget = Budget::default();
         match sequence {
-            Sequence::Text(text) => self.encode_text(pipeline, text, WordNumbers::Next(0), request, trimming, out),
+            Sequence::Text(text) => self.encode_text(text, WordNumbers::Next(0), request, trimming, out),
             // All words of a pre-split text share one budget.
             Sequence::Words(words) => words.iter().enumerate().try_for_each(|(number, &word)| {
                 let number = WordNumbers::Given(number as u32);
-                self.encode_text(pipeline, word, number, request, trimming.as_deref_mut(), out)
+                self.encode_text(word, number, request, trimming.as_deref_mut(), out)
             }),
         }
     }
@@ -398,23 +334,20 @@ impl Encoder {
     /// Appends the tokens of a text, with the columns that vary from token to token.
     pub(super) fn encode_text(
         &mut self,
-        pipeline: &Pipeline,
         text: Text<'_>,
         words: WordNumbers,
         request: &mut Request<'_>,
         trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        let mut buffer = std::mem::take(&mut self.utf8);
-        let utf8 = text.to_utf8(&mut buffer);
-        let result = utf8.and_then(|text| self.encode_utf8(pipeline, text, words, request, trimming, out));
-        self.utf8 = buffer;
+        let mut buffer = std::mem::take(&mut self.encoder.utf8);
+        let result = text.to_utf8(&mut buffer).and_then(|text| self.encode_utf8(text, words, request, trimming, out));
+        self.encoder.utf8 = buffer;
         result
     }
 
     fn encode_utf8(
         &mut self,
-        pipeline: &Pipeline,
         text: &str,
         words: WordNumbers,
         request: &mut Request<'_>,
@@ -422,20 +355,31 @@ impl Encoder {
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         let plan = request.plan;
-        self.encoded_bytes += text.len() as u64;
+        self.encoder.encoded_bytes += text.len() as u64;
         let columns = plan.columns.and(Columns::PER_TOKEN);
         let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
-        let mut blocks = std::mem::take(&mut self.offset_blocks);
+        let mut blocks = std::mem::take(&mut self.encoder.offset_blocks);
         let converter =
             columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit, std::mem::take(&mut blocks)));
         let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
         let Request { quota, mut budget, .. } = *request;
         budget.add_input(text.len());
         let spans_sources = plan.spans_sources;
-        let mut row = Row { out, columns, original: text, converter, spans_sources, words, margins, quota, budget };
-        let result = self.encode_segments(pipeline, &plan.policy, &mut row);
+        let mut row = Row {
+            out,
+            columns,
+            original: text,
+            policy: &plan.policy,
+            converter,
+            spans_sources,
+            words,
+            margins,
+            quota,
+            budget,
+        };
+        let result = self.encode_segments(&mut row);
         (request.quota, request.budget) = (row.quota, row.budget);
-        self.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
+        self.encoder.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
         result?;
         if let Some(trimming) = trimming {
             trimming.finish_text(text, plan.offset_unit);

@@ -36,6 +36,7 @@ use crate::segmenter::{FillEnd, SegmentedWords, Segmenter};
 use crate::span::Span;
 use crate::truncation::Truncation;
 use crate::word_key::MAX_SHORT_LEN;
+pub(crate) use compose::{Request, Source};
 use compose::{TextTokens, Trimming};
 use row::{ModelInput, Origins, Row};
 pub(crate) use seeds::Seeds;
@@ -150,155 +151,149 @@ impl Encoder {
             self.splits = Splits::default();
         }
     }
+}
+
+/// An encoder at work for a tokenizer.
+pub(crate) struct Session<'a> {
+    pipeline: &'a Pipeline,
+    encoder: &'a mut Encoder,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(pipeline: &'a Pipeline, encoder: &'a mut Encoder) -> Self {
+        Self { pipeline, encoder }
+    }
+
+    /// See [`Encoder::seed`].
+    pub(crate) fn seed(&mut self, seeds: &Seeds<'_>) {
+        self.encoder.seed(seeds);
+    }
 
     /// Finds the added tokens in the original text and encodes the text between them.
-    fn encode_segments(&mut self, pipeline: &Pipeline, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
+    fn encode_segments(&mut self, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let original = row.original;
-        pipeline.added_tokens.segments(SearchStage::Raw, original, policy, |segment| match segment {
+        self.pipeline.added_tokens.segments(SearchStage::Raw, original, row.policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &original[span.range()];
-                row.push_added(pipeline.added_tokens.tokens()[token].id, content, span)
+                row.push_added(self.pipeline.added_tokens.tokens()[token].id, content, span)
             }
-            Segment::Text(span) => self.encode_segment(pipeline, policy, span, row),
+            Segment::Text(span) => self.encode_segment(span, row),
         })
     }
 
     /// Encodes a part of the original text between two added tokens, by the fastest way that gives
     /// the same ids as [`Self::run_pipeline`].
-    fn encode_segment(
-        &mut self,
-        pipeline: &Pipeline,
-        policy: &Policy,
-        span: Span,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
+    fn encode_segment(&mut self, span: Span, row: &mut Row<'_>) -> Result<(), EncodeError> {
         if !row.wants_more() {
             return Ok(());
         }
         let text = &row.original[span.range()];
         let base = span.start as usize;
-        if let (Some(spaces), Some(bpe)) = (pipeline.spaces, pipeline.model.bpe())
+        if let (Some(spaces), Some(bpe)) = (self.pipeline.spaces, self.pipeline.model.bpe())
             && let Some(split_points) = &bpe.split_points
         {
             let first = split_points.first_end(&bpe.alphabet, text);
-            self.run_pipeline(pipeline, policy, &text[..first], base, row)?;
-            let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
+            self.run_pipeline(&text[..first], base, row)?;
+            let input = ModelInput { pipeline: self.pipeline, text, origins: Origins::Unchanged(base) };
             let pieces = PieceSplitter { bpe, start: first, spaces: Some(spaces) };
-            return self.word_encoder.encode(&input, first, &pieces, row);
+            return self.encoder.word_encoder.encode(&input, first, &pieces, row);
         }
-        if let Some(segmenter) = &pipeline.segmenter {
-            return self.encode_with_segmenter(pipeline, segmenter, policy, span, row);
+        if let Some(segmenter) = &self.pipeline.segmenter {
+            return self.encode_with_segmenter(segmenter, span, row);
         }
-        let unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
-        let no_more_tokens = pipeline.added_tokens.is_idle(SearchStage::Normalized);
+        let unchanged =
+            self.pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
+        let no_more_tokens = self.pipeline.added_tokens.is_idle(SearchStage::Normalized);
         if unchanged
             && no_more_tokens
-            && pipeline.pretokenizer.stages.is_empty()
-            && let Some(scanner) = pipeline.scanner
+            && self.pipeline.pretokenizer.stages.is_empty()
+            && let Some(scanner) = self.pipeline.scanner
         {
-            let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
-            return self.word_encoder.encode(&input, 0, &scanner, row);
+            let input = ModelInput { pipeline: self.pipeline, text, origins: Origins::Unchanged(base) };
+            return self.encoder.word_encoder.encode(&input, 0, &scanner, row);
         }
-        self.run_pipeline(pipeline, policy, text, base, row)
+        self.run_pipeline(text, base, row)
     }
 
     /// Encodes a part of the original text with the segmenter, and with the full pipeline where it
     /// needs the normalizer.
     fn encode_with_segmenter(
         &mut self,
-        pipeline: &Pipeline,
         segmenter: &Segmenter,
-        policy: &Policy,
         span: Span,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let text = &row.original[span.range()];
         let (base, mut at) = (span.start as usize, 0);
-        let mut words = std::mem::take(&mut self.segmented_words);
+        let mut words = std::mem::take(&mut self.encoder.segmented_words);
         let mut result = Ok(());
         while at < text.len() && result.is_ok() && row.wants_more() {
             let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
-            result = self.word_encoder.encode_segmented(pipeline, &words, base, row);
+            result = self.encoder.word_encoder.encode_segmented(self.pipeline, &words, base, row);
             at = match stop {
                 FillEnd::At(next) => next,
                 FillEnd::General(part) => {
                     if result.is_ok() {
-                        result = self.run_pipeline(pipeline, policy, &text[part.clone()], base + part.start, row);
+                        result = self.run_pipeline(&text[part.clone()], base + part.start, row);
                     }
                     part.end
                 }
             };
         }
-        self.segmented_words = words;
+        self.encoder.segmented_words = words;
         result
     }
 
     /// Runs normalizer, added tokens in normalized text, pre-tokenizer and model. `text` starts at
     /// byte `base` of the original.
-    fn run_pipeline(
-        &mut self,
-        pipeline: &Pipeline,
-        policy: &Policy,
-        text: &str,
-        base: usize,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
-        let tracked = row.needs_positions() || pipeline.needs_origins;
-        let mut normalized = std::mem::take(&mut self.text);
+    fn run_pipeline(&mut self, text: &str, base: usize, row: &mut Row<'_>) -> Result<(), EncodeError> {
+        let tracked = row.needs_positions() || self.pipeline.needs_origins;
+        let mut normalized = std::mem::take(&mut self.encoder.text);
         normalized.start(text, base, tracked);
         normalized.set_room(row.budget.room());
-        if let Some(normalizer) = &pipeline.normalizer {
+        if let Some(normalizer) = &self.pipeline.normalizer {
             normalizer.normalize(&mut normalized, &mut row.budget)?;
         }
-        let result = if pipeline.added_tokens.is_idle(SearchStage::Normalized) {
-            self.encode_normalized(pipeline, &mut normalized, row)
+        let result = if self.pipeline.added_tokens.is_idle(SearchStage::Normalized) {
+            self.encode_normalized(&mut normalized, row)
         } else {
-            self.encode_normalized_segments(pipeline, policy, &normalized, row)
+            self.encode_normalized_segments(&normalized, row)
         };
-        self.text = normalized;
+        self.encoder.text = normalized;
         result
     }
 
     /// Finds the added tokens in the normalized text and encodes the text between them.
-    fn encode_normalized_segments(
-        &mut self,
-        pipeline: &Pipeline,
-        policy: &Policy,
-        normalized: &AlignedText,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
+    fn encode_normalized_segments(&mut self, normalized: &AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let mut between = AlignedText::default();
-        pipeline.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), policy, |segment| match segment {
-            Segment::Token { token, span } => {
-                let content = &normalized.as_str()[span.range()];
-                let origin = normalized.origin_of(span);
-                row.push_added(pipeline.added_tokens.tokens()[token].id, content, origin)
-            }
-            Segment::Text(span) => {
-                between.start_slice(normalized, span);
-                between.set_room(row.budget.room());
-                self.encode_normalized(pipeline, &mut between, row)
+        self.pipeline.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), row.policy, |segment| {
+            match segment {
+                Segment::Token { token, span } => {
+                    let content = &normalized.as_str()[span.range()];
+                    let origin = normalized.origin_of(span);
+                    row.push_added(self.pipeline.added_tokens.tokens()[token].id, content, origin)
+                }
+                Segment::Text(span) => {
+                    between.start_slice(normalized, span);
+                    between.set_room(row.budget.room());
+                    self.encode_normalized(&mut between, row)
+                }
             }
         })
     }
 
     /// Runs pre-tokenizer and model on a normalized text.
-    fn encode_normalized(
-        &mut self,
-        pipeline: &Pipeline,
-        text: &mut AlignedText,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
-        self.splits.start(Span::new(0, text.as_str().len()));
-        pipeline.pretokenizer.apply(text, &mut self.splits, &mut row.budget)?;
+    fn encode_normalized(&mut self, text: &mut AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
+        self.encoder.splits.start(Span::new(0, text.as_str().len()));
+        self.pipeline.pretokenizer.apply(text, &mut self.encoder.splits, &mut row.budget)?;
         row.budget.charge(text.as_str().len(), "the pre-tokenizer")?;
         let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
-        let input = ModelInput { pipeline, text: text.as_str(), origins };
-        if let Some(scanner) = pipeline.scanner {
-            return self.word_encoder.encode(&input, 0, &scanner, row);
+        let input = ModelInput { pipeline: self.pipeline, text: text.as_str(), origins };
+        if let Some(scanner) = self.pipeline.scanner {
+            return self.encoder.word_encoder.encode(&input, 0, &scanner, row);
         }
-        let bpe = pipeline.model.bpe().filter(|bpe| bpe.split_points.is_some());
-        for (number, &span) in self.splits.spans().iter().enumerate() {
+        let bpe = self.pipeline.model.bpe().filter(|bpe| bpe.split_points.is_some());
+        for (number, &span) in self.encoder.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 {
                 check()?;
                 if !row.wants_more() {
@@ -310,9 +305,9 @@ impl Encoder {
                     let start = span.start as usize;
                     let input = ModelInput { text: &input.text[..span.end as usize], ..input };
                     let pieces = PieceSplitter { bpe, start, spaces: None };
-                    self.word_encoder.encode(&input, start, &pieces, row)?;
+                    self.encoder.word_encoder.encode(&input, start, &pieces, row)?;
                 }
-                _ => self.word_encoder.encode_word(&input, span, row)?,
+                _ => self.encoder.word_encoder.encode_word(&input, span, row)?,
             }
         }
         Ok(())

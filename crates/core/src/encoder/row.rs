@@ -5,6 +5,7 @@ use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
 use super::splitter::WordStarts;
+use crate::added_tokens::Policy;
 use crate::bpe::Symbol;
 use crate::budget::{Budget, OutputLimit};
 use crate::encoding::{Columns, Encoding};
@@ -26,6 +27,8 @@ pub(super) struct Row<'a> {
     pub(super) columns: Columns,
     /// The whole original text.
     pub(super) original: &'a str,
+    /// How special tokens in the text are treated.
+    pub(super) policy: &'a Policy,
     /// Converts positions to offsets in that text; `None` if offsets are not requested.
     pub(super) converter: Option<OffsetConverter<'a>>,
     /// See [`Plan::spans_sources`](super::Plan::spans_sources).

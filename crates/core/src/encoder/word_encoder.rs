@@ -87,43 +87,19 @@ impl WordEncoder {
         base: usize,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        simd::dispatch(
-            #[inline(always)]
-            || self.encode_segmented_inline(pipeline, words, base, row),
-        )
-    }
-
-    #[inline(always)]
-    fn encode_segmented_inline(
-        &mut self,
-        pipeline: &Pipeline,
-        words: &SegmentedWords,
-        base: usize,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
-        let ends = words.ends();
-        if ends.is_empty() {
+        let run = WordRun { start: 0, ends: words.ends() };
+        if run.ends.is_empty() {
             return Ok(());
         }
-        let mut probes = std::mem::take(&mut self.probes);
-        let uses_cache = self.uses_cache(pipeline);
-        let result = if uses_cache && row.columns == Columns::NONE {
-            let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
-            self.miss_batcher.merge_misses(&mut self.cache, pipeline, &window);
-            self.push_ids(pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
-        } else {
-            let text = simdutf8::basic::from_utf8(words.bytes()).expect("a segmenter writes characters");
-            let input = ModelInput { pipeline, text, origins: Origins::Words(words, base) };
-            if uses_cache {
-                let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
-                self.miss_batcher.merge_misses(&mut self.cache, pipeline, &window);
-                self.push_tokens(&input, &window, &WholeWords, row)
-            } else {
-                self.push_tokens_scalar(&input, 0, ends, &WholeWords, row)
-            }
-        };
-        self.probes = probes;
-        result
+        // Without columns, a word in the cache is only a key. So its characters are not checked.
+        let reads_text = row.columns != Columns::NONE || !self.uses_cache(pipeline);
+        let text = if reads_text { words.bytes() } else { &[] };
+        let text = simdutf8::basic::from_utf8(text).expect("a segmenter writes characters");
+        let input = ModelInput { pipeline, text, origins: Origins::Words(words, base) };
+        simd::dispatch(
+            #[inline(always)]
+            || self.encode_run(&input, words.padded_bytes(), run, &WholeWords, row),
+        )
     }
 
     /// [`Self::encode`], compiled for the instruction set in use.
@@ -135,28 +111,42 @@ impl WordEncoder {
         splitter: &impl WordSplitter,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let (mut ends, mut probes) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.probes));
-        let uses_cache = self.uses_cache(input.pipeline);
-        let ids_only = row.columns == Columns::NONE;
+        let mut ends = std::mem::take(&mut self.ends);
         let mut result = Ok(());
         while at < input.text.len() && result.is_ok() && row.wants_more() {
             checkpoint();
             let start = at as u32;
             ends.clear();
             at = splitter.next_words(input.text, at, &mut ends);
-            if !uses_cache {
-                result = self.push_tokens_scalar(input, start, &ends, splitter, row);
-                continue;
-            }
-            let window = self.cache.probe(input.text.as_bytes(), start, &ends, &mut probes);
-            self.miss_batcher.merge_misses(&mut self.cache, input.pipeline, &window);
-            result = if ids_only {
-                self.push_ids(input.pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
-            } else {
-                self.push_tokens(input, &window, splitter, row)
-            };
+            let run = WordRun { start, ends: &ends };
+            result = self.encode_run(input, input.text.as_bytes(), run, splitter, row);
         }
-        (self.ends, self.probes) = (ends, probes);
+        self.ends = ends;
+        result
+    }
+
+    /// Encodes adjacent words of `bytes`, which are the text of `input` if that is needed.
+    #[inline(always)]
+    fn encode_run(
+        &mut self,
+        input: &ModelInput<'_>,
+        bytes: &[u8],
+        run: WordRun<'_>,
+        word_starts: &impl WordStarts,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        if !self.uses_cache(input.pipeline) {
+            return self.push_tokens_scalar(input, run, word_starts, row);
+        }
+        let mut probes = std::mem::take(&mut self.probes);
+        let window = self.cache.probe(bytes, run.start, run.ends, &mut probes);
+        self.miss_batcher.merge_misses(&mut self.cache, input.pipeline, &window);
+        let result = if row.columns == Columns::NONE {
+            self.push_ids(input.pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
+        } else {
+            self.push_tokens(input, &window, word_starts, row)
+        };
+        self.probes = probes;
         result
     }
 
@@ -261,13 +251,11 @@ impl WordEncoder {
         Ok(())
     }
 
-    /// Encodes words one by one: the first starts at `start`, and they end at `ends`. Used without
-    /// a cache. Tests compare the faster paths with it.
+    /// Encodes words one by one. Used without a cache. Tests compare the faster paths with it.
     fn push_tokens_scalar(
         &mut self,
         input: &ModelInput<'_>,
-        start: u32,
-        ends: &[u32],
+        WordRun { start, ends }: WordRun<'_>,
         word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {

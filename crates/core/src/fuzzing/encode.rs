@@ -8,7 +8,7 @@ use super::draw::Draw;
 use crate::bpe::merges::Merge;
 use crate::bpe::{Symbol, naive};
 use crate::byte_level::CHARACTERS;
-use crate::encoder::Encoder;
+use crate::encoder::{Encoder, Request, Session};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition};
 use crate::pattern::Dialect;
@@ -163,7 +163,8 @@ fn assert_one_by_one(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions)
         let mut made = Encoding::default();
         let mut encoder = Encoder::new(cache_bytes, 0);
         encoder.seed(&tokenizer.seeds());
-        encoder.encode(&tokenizer.pipeline, &Text::Utf8(text).into(), &plan, &mut made).map(|_| made)
+        let mut session = Session::new(&tokenizer.pipeline, &mut encoder);
+        session.encode(Text::Utf8(text), &mut Request::all(&plan), &mut made).map(|_| made)
     });
     assert_eq!(together, one_by_one, "{text:?}");
 }

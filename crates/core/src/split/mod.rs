@@ -30,8 +30,7 @@ mod tests;
 
 use crate::added_tokens::{Policy, SearchStage};
 use crate::batch::Cancel;
-use crate::budget::Budget;
-use crate::encoder::{Encoder, Plan};
+use crate::encoder::{Plan, Request, Session, Source};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::gather;
@@ -153,15 +152,15 @@ impl Tokenizer {
     ) -> Result<Start, EncodeError> {
         let plan = self.count_plan(options)?;
         let Some(room) = self.room_for_text(&plan, limit)? else { return Ok(Start::SpecialTokens) };
-        self.with_encoder(|encoder| {
+        self.with_encoder(|session| {
             // If the text is probably within the limit, the fastest way to know is to count it.
             if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= limit {
-                let tokens = encoder.count(&self.pipeline, &text.into(), &plan, limit)?;
+                let tokens = session.count(text, &mut Request::up_to(&plan, limit))?;
                 if tokens <= limit {
                     return Ok(Start::Found { length: text.weight(), tokens });
                 }
             }
-            self.start(encoder, text, &plan, room, is_end)
+            self.start(session, text, &plan, room, is_end)
         })
     }
 
@@ -178,21 +177,21 @@ impl Tokenizer {
     ) -> Result<Option<Written>, EncodeError> {
         let plan = self.count_plan(options)?;
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
-        let result: Result<_, EncodeError> = self.with_encoder(|encoder| {
+        let result: Result<_, EncodeError> = self.with_encoder(|session| {
             if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= capacity {
                 out.ids.clear();
-                encoder.encode_first(&self.pipeline, &text.into(), &plan, capacity, &mut out)?;
+                session.encode(text, &mut Request::up_to(&plan, capacity), &mut out)?;
                 if out.ids.len() <= capacity {
                     return Ok(Some(text.weight()));
                 }
             }
             out.ids.clear();
             let Some(room) = self.room_for_text(&plan, capacity)? else { return Ok(Some(0)) };
-            match self.start(encoder, text, &plan, room, is_end)? {
+            match self.start(session, text, &plan, room, is_end)? {
                 Start::DependsOnMore => Ok(None),
                 Start::SpecialTokens | Start::Found { length: 0, .. } => Ok(Some(0)),
                 Start::Found { length, .. } => {
-                    encoder.encode(&self.pipeline, &text.slice(0, length).into(), &plan, &mut out)?;
+                    session.encode(text.slice(0, length), &mut Request::all(&plan), &mut out)?;
                     Ok(Some(length))
                 }
             }
@@ -207,7 +206,7 @@ impl Tokenizer {
     /// The first piece of a text, from as little of the text as is needed.
     fn start(
         &self,
-        encoder: &mut Encoder,
+        session: &mut Session<'_>,
         text: Text<'_>,
         plan: &Plan,
         room: TokenBudget,
@@ -220,7 +219,7 @@ impl Tokenizer {
             let part = text.slice(0, bytes.saturating_add(4));
             let is_all = part.weight() == text.weight();
             let utf8 = part.to_utf8(&mut buffer)?;
-            let mut splitter = Splitter::new(self, encoder, plan, room, utf8, is_all && is_end);
+            let mut splitter = Splitter::new(session, plan, room, utf8, is_all && is_end);
             splitter.wanted = room.tokens.saturating_add(1);
             if splitter.read(0)? {
                 let (end, tokens) = splitter.next(0, None)?.map_or((0, 0), |found| (found.end, found.tokens));
@@ -275,8 +274,8 @@ impl Tokenizer {
             Text::Utf8(_) | Text::Bytes(_) => place,
         };
         let progress = Progress { start: bytes(progress.start), covered: bytes(progress.covered) };
-        let mut found = self.with_encoder(|encoder| {
-            Splitter::new(self, encoder, &plan, room, utf8, is_end).pieces(limits, progress, cancel)
+        let mut found = self.with_encoder(|session| {
+            Splitter::new(session, &plan, room, utf8, is_end).pieces(limits, progress, cancel)
         })?;
         if let Text::Utf16(_) = text {
             in_utf16(utf8, &mut found);
@@ -305,9 +304,8 @@ impl TokenBudget {
 }
 
 /// Finds the pieces of a text.
-struct Splitter<'a> {
-    tokenizer: &'a Tokenizer,
-    encoder: &'a mut Encoder,
+struct Splitter<'a, 's> {
+    session: &'a mut Session<'s>,
     /// To count tokens, without columns.
     plan: &'a Plan,
     room: TokenBudget,
@@ -316,8 +314,8 @@ struct Splitter<'a> {
     /// Sections are only read up to this number of tokens.
     wanted: usize,
     section: Section,
-    /// The budget of all pieces that are counted.
-    budget: Budget,
+    /// Counts all pieces, within one budget.
+    counting: Request<'a>,
 }
 
 /// The end of a piece, and its number of tokens without special tokens.
@@ -328,17 +326,10 @@ struct Found {
     cap: Option<usize>,
 }
 
-impl<'a> Splitter<'a> {
-    fn new(
-        tokenizer: &'a Tokenizer,
-        encoder: &'a mut Encoder,
-        plan: &'a Plan,
-        room: TokenBudget,
-        text: &'a str,
-        is_end: bool,
-    ) -> Self {
-        let (section, budget) = (Section::default(), Budget::default());
-        Self { tokenizer, encoder, plan, room, text, is_end, wanted: usize::MAX, section, budget }
+impl<'a, 's> Splitter<'a, 's> {
+    fn new(session: &'a mut Session<'s>, plan: &'a Plan, room: TokenBudget, text: &'a str, is_end: bool) -> Self {
+        let (section, counting) = (Section::default(), Request::all(plan));
+        Self { session, plan, room, text, is_end, wanted: usize::MAX, section, counting }
     }
 
     fn pieces(
@@ -387,13 +378,12 @@ impl<'a> Splitter<'a> {
             let end = self.text.floor_char_boundary(start + bytes.min(rest));
             let mut tokens = std::mem::take(&mut self.section.tokens);
             tokens.clear();
-            let (pipeline, text) = (&self.tokenizer.pipeline, &self.text[start..end]);
-            let encoded = self.encoder.encode_first_bare(pipeline, text, &with_offsets, self.wanted, &mut tokens);
-            match encoded {
+            let source = Source::Bare(&self.text[start..end]);
+            match self.session.encode(source, &mut Request::up_to(&with_offsets, self.wanted), &mut tokens) {
                 // The section may end within a word that the model only knows as a whole.
                 Err(error) if error.is_unknown_token() && end < self.text.len() => {}
                 Err(error) => return Err(error.moved_by(start)),
-                Ok(()) => {
+                Ok(_) => {
                     let is_complete = tokens.len() <= self.wanted;
                     self.section = Section::of(self.text, start..end, tokens, is_complete);
                     if self.section.covers(start, self.room.tokens, None) {
@@ -457,8 +447,7 @@ impl<'a> Splitter<'a> {
         if *is_last && *is_complete && (start, end) == (self.section.start, self.section.end) {
             return Ok(Some(tokens.ids.len()));
         }
-        let (pipeline, text) = (&self.tokenizer.pipeline, &self.text[start..end]);
-        match self.encoder.count_bare(pipeline, text, self.plan, &mut self.budget) {
+        match self.session.count(Source::Bare(&self.text[start..end]), &mut self.counting) {
             Err(error) if error.is_unknown_token() => Ok(None),
             counted => counted.map(Some).map_err(|error| error.moved_by(start)),
         }

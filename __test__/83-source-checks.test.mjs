@@ -135,3 +135,29 @@ test('check-widths finds wide comments and prose, but not wide code, tables or a
     .map((line) => line.replace(/: .*/, ''))
   assert.deepEqual(found.sort(), ['comment.js:2', 'prose.md:3', 'tail.rs:1'])
 })
+
+/** The body of the function of a file: from its first line to the line that closes it. */
+function bodyOf(name, file) {
+  const text = fs.readFileSync(path.join(root, file), 'utf8')
+  const definition = new RegExp(`^([ ]*)(?:[a-z()]+ )*${name}(?:<.*>)?(?: = )?\\(.*`, 'm')
+  const { 0: first, 1: indent, index } = definition.exec(text) ?? assert.fail(`${file} has no ${name}`)
+  const rest = text.slice(index)
+  const body = first.endsWith('}') || first.endsWith(';') ? first : rest.slice(0, rest.indexOf(`\n${indent}}`))
+  return body.slice(first.length)
+}
+
+test('each function of the walk in DESIGN.md names the ones below it', () => {
+  const design = fs.readFileSync(path.join(root, 'DESIGN.md'), 'utf8')
+  const section = design.split('\n## ').find((part) => part.startsWith('The walk of')) ?? assert.fail('no walk')
+  const walk = [...section.matchAll(/^ {4}( *)(\w+) +([\w./-]+)/gm)]
+  assert.ok(walk.length > 25, `${walk.length} functions`)
+  const above = []
+  for (const { 1: indent, 2: name, 3: file } of walk) {
+    above.length = indent.length / 2
+    const camelCase = name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+    const parent = above.at(-1)
+    if (parent !== undefined)
+      assert.match(parent.body, new RegExp(`\\b(?:${name}|${camelCase})\\(`), `${parent.name} -> ${name}`)
+    above.push({ name, body: bodyOf(name, file) })
+  }
+})

@@ -154,10 +154,11 @@ impl Encoder {
     /// Finds the added tokens in the original text and encodes the text between them.
     fn encode_segments(&mut self, pipeline: &Pipeline, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let original = row.original;
-        pipeline.added_tokens.segments(SearchStage::Raw, original, policy, |segment| match segment {
+        let added_tokens = &pipeline.parts.added_tokens;
+        added_tokens.segments(SearchStage::Raw, original, policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &original[span.range()];
-                row.push_added(pipeline.added_tokens.tokens()[token].id, content, span)
+                row.push_added(added_tokens.tokens()[token].id, content, span)
             }
             Segment::Text(span) => self.encode_segment(pipeline, policy, span, row),
         })
@@ -190,7 +191,7 @@ impl Encoder {
             return self.encode_with_segmenter(pipeline, segmenter, policy, span, row);
         }
         let unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
-        let no_more_tokens = pipeline.added_tokens.is_idle(SearchStage::Normalized);
+        let no_more_tokens = pipeline.parts.added_tokens.is_idle(SearchStage::Normalized);
         if unchanged
             && no_more_tokens
             && pipeline.pretokenizer.stages.is_empty()
@@ -250,7 +251,7 @@ impl Encoder {
         if let Some(normalizer) = &pipeline.normalizer {
             normalizer.normalize(&mut normalized, &mut row.budget)?;
         }
-        let result = if pipeline.added_tokens.is_idle(SearchStage::Normalized) {
+        let result = if pipeline.parts.added_tokens.is_idle(SearchStage::Normalized) {
             self.encode_normalized(pipeline, &mut normalized, row)
         } else {
             self.encode_normalized_segments(pipeline, policy, &normalized, row)
@@ -268,11 +269,12 @@ impl Encoder {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let mut between = AlignedText::default();
-        pipeline.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), policy, |segment| match segment {
+        let added_tokens = &pipeline.parts.added_tokens;
+        added_tokens.segments(SearchStage::Normalized, normalized.as_str(), policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &normalized.as_str()[span.range()];
                 let origin = normalized.origin_of(span);
-                row.push_added(pipeline.added_tokens.tokens()[token].id, content, origin)
+                row.push_added(added_tokens.tokens()[token].id, content, origin)
             }
             Segment::Text(span) => {
                 between.start_slice(normalized, span);

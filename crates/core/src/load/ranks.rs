@@ -77,7 +77,7 @@ fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<Vec<Adde
     let mut tokens: Vec<AddedToken> = vec![];
     for (content, id) in &definition.special_tokens {
         if content.is_empty() {
-            return Err(LoadError::shape("specialTokens", "a special token has no text"));
+            return Err(LoadError::EmptySpecialToken);
         }
         if let Some(token) = vocab.token(*id) {
             let first = String::from_utf8_lossy(token).into_owned();

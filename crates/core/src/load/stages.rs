@@ -200,7 +200,7 @@ fn numbered(
     // cost too much.
     let mut budget = Budget::of_tokens(known.tokens().iter().chain(&new).map(|token| token.content.len()).sum());
     let mut normalize = |content: &str| match normalizer {
-        Some(normalizer) => normalizer.normalized(content, &mut budget).map_err(|stop| stop.while_loading("normalizer", content)),
+        Some(normalizer) => normalizer.normalized(content, &mut budget).map_err(|stop| stop.of_added_token(content)),
         None => Ok(content.to_owned()),
     };
     if has_new_normalizer {

@@ -7,8 +7,9 @@
  * ```
  *
  * Every error is an `Error`, `TypeError` or `RangeError` with a stable `code` that starts with
- * `ERR_TOKENLANE_`. An error of one row of a batch has the row's index in `row`. Asynchronous calls
- * never throw, they reject. An unknown option is a `TypeError` that names it
+ * `ERR_TOKENLANE_`. An error of one row of a batch has the row's index in `row`. If a message also
+ * has a place or advice, `reason` is the message without them. Asynchronous calls never throw, they
+ * reject. An unknown option is a `TypeError` that names it
  * (`ERR_TOKENLANE_UNKNOWN_OPTION`).
  *
  * @module tokenlane

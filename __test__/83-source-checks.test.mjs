@@ -35,6 +35,10 @@ const CYCLES = {
     'a.mjs': "export const load = () => import('./b.mjs')",
     'b.mjs': "import './a.mjs'",
   },
+  'a cycle through createRequire': {
+    'a.mjs': "const { b } = createRequire(import.meta.url)('./b.js')",
+    'b.js': "exports.load = () => import('./a.mjs')",
+  },
   'a cycle through a type in a comment': {
     'a.js': "/** @param {import('./b.js').B} b */\nexports.a = (b) => b",
     'b.js': "require('./a.js')",
@@ -84,9 +88,22 @@ const RUST_CYCLES = {
     'a.rs': 'use crate::b::{self, B};',
     'b.rs': 'mod inner { use crate::Renamed; }',
   },
+  'a cycle of modules in a folder': {
+    'a/mod.rs': 'mod b; mod c;',
+    'a/b.rs': 'use super::c::C;',
+    'a/c/deep.rs': 'use crate::a::b::B;',
+    'a/c.rs': '',
+    'c.rs': '',
+  },
+  'a cycle through a name that a folder exports': {
+    'a/mod.rs': 'mod b; mod c; pub(crate) use b::{deep::B, Other};',
+    'a/b.rs': 'use super::c::C;',
+    'a/c.rs': 'use super::B;',
+    'c.rs': '',
+  },
 }
 
-test('check-cycles finds cycles among the parts of a crate', (t) => {
+test('check-cycles finds cycles among the modules of a crate and of its folders', (t) => {
   const crates = Object.entries(RUST_CYCLES).flatMap(([name, files]) => {
     const all = { 'lib.rs': 'mod a; mod b; mod below;', 'below.rs': '', 'c.rs': 'use crate::a::A;', ...files }
     return Object.entries(all).map(([file, text]) => [`${name}/${file}`, text])
@@ -94,15 +111,16 @@ test('check-cycles finds cycles among the parts of a crate', (t) => {
   const { status, output } = check(t, 'check/cycles.mjs', Object.fromEntries(crates))
   assert.equal(status, 1)
   const listed = [...output.matchAll(/^ {2}(.+?) imports /gm)].map(([, part]) => part)
-  assert.deepEqual(listed.sort(), ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'])
+  assert.deepEqual(listed.sort(), [...'aaaabbbbbbcc'])
 })
 
-test('check-cycles ignores what only tests compile, comments, and use within a part', (t) => {
+test('check-cycles ignores what only tests compile, comments, and use of a module and its folder', (t) => {
   const { status, output } = check(t, 'check/cycles.mjs', {
     'src/lib.rs': 'mod a; mod b; #[cfg(test)] mod subjects;',
-    'src/a/mod.rs': 'mod deep; use deep::D; #[cfg(test)] mod tests;',
+    'src/a/mod.rs': 'mod deep; use deep::D; #[cfg(test)] mod tests; #[cfg(any(test, feature = "x"))] mod twins;',
     'src/a/deep.rs': 'use super::A; use crate::b::B;',
     'src/a/tests.rs': 'use crate::c::C;',
+    'src/a/twins.rs': 'use crate::c::C;',
     'src/b.rs': [
       '//! See [`crate::a`].',
       'const TEXT: &str = "use crate::a::A;";',
@@ -115,8 +133,25 @@ test('check-cycles ignores what only tests compile, comments, and use within a p
   })
   assert.deepEqual(
     { status, output },
-    { status: 0, output: 'no import cycle in 0 modules\nsrc: no cycle in 3 parts\n' },
+    {
+      status: 0,
+      output: 'no import cycle in 0 modules\nsrc: no cycle in 3 modules\nsrc/a: no cycle in 1 modules\n',
+    },
   )
+})
+
+test('check-cycles finds modules of lib/ that import the root, a command or a drop-in', (t) => {
+  const { status, output } = check(t, 'check/cycles.mjs', {
+    'lib/a.js': "require('../index.js')",
+    'lib/b.mjs': "import '../cli/main.mjs'",
+    'lib/c.js': "/** @param {import('../index.js').A} a */\nexports.c = (a) => a",
+    'cli/main.mjs': "import '../index.js'",
+    'index.js': '',
+    'index.d.ts': 'export interface A {}',
+  })
+  assert.equal(status, 1)
+  const found = [...output.matchAll(/^(.+) imports (.+), which is above/gm)].map(([, ...names]) => names.join(' '))
+  assert.deepEqual(found.sort(), ['lib/a.js index.js', 'lib/b.mjs cli/main.mjs'])
 })
 
 test('check-widths finds wide comments and prose, but not wide code, tables or addresses', (t) => {

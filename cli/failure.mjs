@@ -1,7 +1,6 @@
 // Errors of the command line tool itself. Errors of the library have their own codes and pass
 // through.
 
-import { withoutRow } from '../lib/files/failing-rows.mjs'
 import { Failure, fileFailure } from '../lib/files/failure.mjs'
 import { oneLine } from './terminal.mjs'
 
@@ -14,27 +13,26 @@ export class UsageError extends Failure {
   }
 }
 
+/** What the user can do about errors of the library, which names its own options. */
+const ADVICE = {
+  ERR_TOKENLANE_SPECIAL_TOKEN: ': say --special-tokens text to encode it as text, or parse to take it as the token',
+}
+
 /**
- * Returns the error with its place, a file and a line of it, in front of the message.
+ * Returns the error with its place, a file and a line of it.
  *
  * @param {string} place
  * @param {any} thrown returned as it is if it is not an Error
  */
 export function at(place, thrown) {
   if (!(thrown instanceof Error)) return thrown
-  /** @type {Error & { row?: number, code?: any }} */
+  /** @type {Error & { code?: any, reason?: string }} */
   const error = thrown
-  const message = inOptions(error.row === undefined ? error.message : withoutRow(error.message))
+  // The message of the library has the number of the row in its batch, and the library's options.
+  const reason = error instanceof Failure ? error.message : (error.reason ?? error.message)
   const code = error.code?.startsWith?.('ERR_TOKENLANE_') ? error.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
-  return new Failure(code, `${place}: ${message}`, { cause: error })
+  return new Failure(code, reason + (ADVICE[error.code] ?? ''), { place, cause: error })
 }
-
-/** Replaces the library's option names in a message with those of the command line. */
-const inOptions = (message) =>
-  message.replace(
-    "say specialTokens 'text' to encode it as text or 'parse'",
-    'say --special-tokens text to encode it as text, or parse',
-  )
 
 /**
  * Returns the line that is printed for an error, without control characters: a message may quote

@@ -151,8 +151,7 @@ export class Skips {
     this.#skipped += 1
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
     const place = placeOf({ source, line })
-    const named = [place, source.name].find((name) => error.message.startsWith(`${name}: `))
-    const reason = named === undefined ? error.message : error.message.slice(named.length + 2)
+    const reason = [place, source.name].includes(error.place) ? error.reason : error.message
     if (this.#report === undefined && this.#printed.length < MAX_PRINTED) {
       this.#printed.push(`skipped ${place}: ${reason} (${error.code})`)
     }

@@ -122,8 +122,16 @@ let encodeDocuments
  */
 let maxId
 
+/**
+ * The format of the file that a tokenizer was loaded from. Internal, for lib/files.
+ *
+ * @type {(tokenizer: Tokenizer) => 'tokenizer.json' | 'sentencepiece' | 'ranks'}
+ */
+let fileFormat
+
 class Tokenizer {
   static {
+    fileFormat = (tokenizer) => native.fileFormat(tokenizer.#handle)
     maxId = (tokenizer) => native.maxId(tokenizer.#handle)
     encodeDocuments = async (tokenizer, documents, options, batches) => {
       const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
@@ -618,4 +626,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, encodeDocuments, encodings, maxId }
+module.exports = { Tokenizer, encodeDocuments, encodings, fileFormat, maxId }

@@ -28,6 +28,9 @@ pub struct Failure {
     pub code: &'static str,
     /// `error.message`.
     pub message: String,
+    /// `error.reason`: the message without the place of the failure and without the options of JS
+    /// that a caller could set, if that is not the message.
+    pub reason: Option<String>,
     /// `error.row`: the index of the batch row that failed, from 0.
     pub row: Option<usize>,
     /// `error.component`, `error.reached` and `error.limit`: details of an exceeded output limit.
@@ -49,7 +52,7 @@ pub struct Exceeded {
 impl Failure {
     /// Creates a failure that does not belong to a row.
     pub fn new(class: Class, code: &'static str, message: impl Into<String>) -> Self {
-        Self { class, code, message: message.into(), row: None, exceeded: None }
+        Self { class, code, message: message.into(), reason: None, row: None, exceeded: None }
     }
 
     /// An argument has the wrong type.
@@ -66,25 +69,38 @@ impl Failure {
         )
     }
 
-    /// The message for JS. Of a message above 16 KiB only the first and last KiB are kept: JS
-    /// strings have a maximum length, and an error whose message cannot be created would lose its
-    /// code.
-    pub fn shortened_message(&self) -> Cow<'_, str> {
-        const MAX_LEN: usize = 16 << 10;
-        const ENDS: usize = 1 << 10;
-        if self.message.len() <= MAX_LEN {
-            return Cow::Borrowed(&self.message);
-        }
-        let start = self.message.floor_char_boundary(ENDS);
-        let end = self.message.floor_char_boundary(self.message.len() - ENDS);
-        Cow::Owned(format!("{} … {}", &self.message[..start], &self.message[end..]))
+    /// Prepends the place of the failure to the message.
+    pub fn within(self, place: &str) -> Self {
+        let message = format!("{place}: {}", self.message);
+        self.reworded(message)
     }
 
-    /// Prepends the place of the failure to the message.
-    pub fn within(mut self, place: &str) -> Self {
-        self.message = format!("{place}: {}", self.message);
-        self
+    /// Appends what the caller can do to the message.
+    fn advising(self, advice: &str) -> Self {
+        let message = format!("{}: {advice}", self.message);
+        self.reworded(message)
     }
+
+    fn reworded(self, message: String) -> Self {
+        Self { reason: self.reason.or(Some(self.message)), message, ..self }
+    }
+
+    fn exceeding(self, component: &'static str, reached: usize, limit: usize) -> Self {
+        let exceeded = Some(Exceeded { component, reached, limit });
+        Self { exceeded, ..self.advising("raise limits.maxExpansion if that is meant") }
+    }
+}
+
+/// A text for JS. Of a text above 16 KiB only the first and last KiB are kept: JS strings have a
+/// maximum length, and an error whose message cannot be created would lose its code.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    const MAX_LEN: usize = 16 << 10;
+    const ENDS: usize = 1 << 10;
+    if text.len() <= MAX_LEN {
+        return Cow::Borrowed(text);
+    }
+    let (start, end) = (text.floor_char_boundary(ENDS), text.floor_char_boundary(text.len() - ENDS));
+    Cow::Owned(format!("{} … {}", &text[..start], &text[end..]))
 }
 
 impl From<OutOfMemory> for Failure {
@@ -99,7 +115,8 @@ impl From<LoadError> for Failure {
             LoadError::UnknownEncoding { .. } | LoadError::AddedTokenId { .. } => Class::Range,
             _ => Class::Error,
         };
-        Self::new(class, error.code(), error.to_string())
+        let failure = Self::new(class, error.code(), error.to_string());
+        if error == LoadError::EmptySpecialToken { failure.within("specialTokens") } else { failure }
     }
 }
 
@@ -120,11 +137,18 @@ impl From<EncodeError> for Failure {
             | EncodeError::PaddingTooLong { .. } => Class::Range,
             _ => Class::Error,
         };
-        let exceeded = match error {
-            EncodeError::OutputLimit { component, reached, limit } => Some(Exceeded { component, reached, limit }),
-            _ => None,
-        };
-        Self { exceeded, ..Self::new(class, error.code(), error.to_string()) }
+        let failure = Self::new(class, error.code(), error.to_string());
+        match error {
+            EncodeError::SpecialToken { .. } => {
+                failure.advising("say specialTokens 'text' to encode it as text or 'parse' to take it as the token")
+            }
+            EncodeError::OutputLimit { component, reached, limit }
+            | EncodeError::WorkLimit { chain: component, reached, limit } => {
+                failure.exceeding(component, reached, limit)
+            }
+            EncodeError::OverflowLimit { reached, limit } => failure.exceeding("truncation", reached, limit),
+            _ => failure,
+        }
     }
 }
 
@@ -134,23 +158,26 @@ impl From<DecodeError> for Failure {
             DecodeError::UnknownId { .. } => Class::Range,
             _ => Class::Error,
         };
-        let exceeded = match error {
-            DecodeError::OutputLimit { component, reached, limit } => Some(Exceeded { component, reached, limit }),
-            _ => None,
-        };
-        Self { exceeded, ..Self::new(class, error.code(), error.to_string()) }
+        let failure = Self::new(class, error.code(), error.to_string());
+        match error {
+            DecodeError::OutputLimit { component, reached, limit }
+            | DecodeError::WorkLimit { chain: component, reached, limit } => {
+                failure.exceeding(component, reached, limit)
+            }
+            _ => failure,
+        }
     }
 }
 
 impl From<BatchError> for Failure {
     fn from(error: BatchError) -> Self {
-        let (code, message) = (error.code(), error.to_string());
+        let of_row = |row, failure: Self| Self { row: Some(row), ..failure.within(&format!("row {row}")) };
         match error {
-            BatchError::Row { row, source } => Self { message, row: Some(row), ..Self::from(source) },
-            BatchError::Decode { row, source } => Self { message, row: Some(row), ..Self::from(source) },
-            BatchError::Options(source) => Self::from(source),
+            BatchError::Row { row, source } => of_row(row, source.into()),
+            BatchError::Decode { row, source } => of_row(row, source.into()),
+            BatchError::Options(source) => source.into(),
             BatchError::Panicked { row, message } => Self { row: Some(row), ..Self::panicked(&message) },
-            _ => Self::new(Class::Error, code, message),
+            _ => Self::new(Class::Error, error.code(), error.to_string()),
         }
     }
 }
@@ -161,9 +188,9 @@ mod tests {
 
     #[test]
     fn a_very_long_message_keeps_its_ends() {
-        let shortened_message = |message: &str| Failure::wrong_type(message).shortened_message().into_owned();
-        assert_eq!(shortened_message("short"), "short");
-        let long = shortened_message(&format!("there is no {}, which is a pity", "é".repeat(1 << 20)));
+        assert_eq!(shortened("short"), "short");
+        let text = format!("there is no {}, which is a pity", "é".repeat(1 << 20));
+        let long = shortened(&text);
         assert!(long.starts_with("there is no éé") && long.ends_with("éé, which is a pity"), "{long}");
         assert!(long.len() < 3000, "{} bytes", long.len());
     }
@@ -179,5 +206,14 @@ mod tests {
         let failure = Failure::from(BatchError::Row { row: 3, source: EncodeError::InvalidUtf8 { byte: 9 } });
         assert_eq!((failure.code, failure.row), ("ERR_TOKENLANE_INVALID_UTF8", Some(3)));
         assert!(failure.message.contains('3') && failure.message.contains('9'), "{}", failure.message);
+    }
+
+    #[test]
+    fn the_reason_has_neither_the_row_nor_options_of_js() {
+        let source = EncodeError::SpecialToken { token: "<s>".into(), byte: 1 };
+        let failure = Failure::from(BatchError::Row { row: 3, source: source.clone() });
+        assert!(failure.message.starts_with("row 3: ") && failure.message.contains("specialTokens 'text'"));
+        assert_eq!(failure.reason, Some(source.to_string()));
+        assert_eq!(Failure::from(EncodeError::TruncationNoSecondText).reason, None);
     }
 }

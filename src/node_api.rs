@@ -21,7 +21,7 @@ use napi::{Env, JsValue, Status, ValueType, sys};
 use napi_derive::napi;
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
 
-use crate::error::{Class, Failure};
+use crate::error::{Class, Failure, shortened};
 use crate::guard::{self, Place, caught};
 use strings::new_utf8;
 pub use strings::{
@@ -386,7 +386,7 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         Class::Range => sys::napi_create_range_error,
     };
     let built = (|| {
-        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.shortened_message())?);
+        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &shortened(&failure.message))?);
         let mut error = ptr::null_mut();
         // SAFETY: `code` and `message` are strings that Node just created for this `env`.
         check(unsafe { make(env, code, message, &raw mut error) }, "make an error")?;
@@ -400,6 +400,9 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
             check(unsafe { sys::napi_create_double(env, value as f64, &raw mut number) }, "make a number")?;
             set(name, number)
         };
+        if let Some(reason) = &failure.reason {
+            set(c"reason", new_utf8(env, &shortened(reason))?)?;
+        }
         if let Some(row) = failure.row {
             set_number(c"row", row)?;
         }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use napi::bindgen_prelude::{Either, External, Unknown};
 use napi::{Env, JsString};
 use napi_derive::napi;
-use tokenlane_core::{Columns, Input, Sequence};
+use tokenlane_core::{Columns, Format, Input, Sequence};
 
 use crate::error::{Class, Failure};
 use crate::handle::Handle;
@@ -137,6 +137,18 @@ pub fn id_to_token(env: Env, handle: &External<Handle>, id: u32) -> napi::Result
 #[napi(catch_unwind)]
 pub fn vocab_size(env: Env, handle: &External<Handle>, with_added_tokens: bool) -> napi::Result<f64> {
     node_api::guarded(env, || Ok(handle.tokenizer.vocab_size(with_added_tokens) as f64))
+}
+
+/// Returns the format of the file that a tokenizer was loaded from.
+#[napi(catch_unwind)]
+pub fn file_format(env: Env, handle: &External<Handle>) -> napi::Result<&'static str> {
+    node_api::guarded(env, || {
+        Ok(match handle.tokenizer.format() {
+            Format::TokenizerJson => "tokenizer.json",
+            Format::SentencePiece => "sentencepiece",
+            Format::Ranks => "ranks",
+        })
+    })
 }
 
 /// Returns the largest id of a token, or -1 if there are no tokens.

@@ -80,7 +80,7 @@ function textIds(row) {
     numbers.split(/[\s,]+/).filter((word) => word !== ''),
     (word) => {
       if (/^\d+$/.test(word) && Number(word) <= MAX_ID) return Number(word)
-      throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is not a token id`)
+      throw new Failure('ID', `'${word.slice(0, 40)}' is not a token id`, { place: placeOf(row) })
     },
   )
 }
@@ -93,7 +93,7 @@ function textIds(row) {
  */
 async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
   if (!isParquet(source))
-    throw new Failure('PARQUET', `${source.name}: this is not a Parquet file, or not a regular file`)
+    throw new Failure('PARQUET', 'this is not a Parquet file, or not a regular file', { place: source.name })
   source.isTable = true
   for await (const rows of parquetRows(source, { field, maxRatio: source.maxRatio, onRead })) {
     yield rows.map(({ text, line }) => {
@@ -115,9 +115,11 @@ function jsonIds(row, field) {
 
 function listOfIds(row, field, list) {
   const ids = Array.isArray(list) ? list.map((id) => (typeof id === 'bigint' ? Number(id) : id)) : list
-  if (!Array.isArray(ids)) throw new Failure('FIELD', `${placeOf(row)}: the field '${field}' must be a list of ids`)
+  if (!Array.isArray(ids))
+    throw new Failure('FIELD', `the field '${field}' must be a list of ids`, { place: placeOf(row) })
   const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id > MAX_ID)
-  if (wrong !== undefined) throw new Failure('ID', `${placeOf(row)}: ${JSON.stringify(wrong)} is not a token id`)
+  if (wrong !== undefined)
+    throw new Failure('ID', `${JSON.stringify(wrong)} is not a token id`, { place: placeOf(row) })
   return ids
 }
 
@@ -143,12 +145,13 @@ async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) 
     if (WIDTHS[descr] === undefined || shape.length > 2) {
       throw new Failure(
         'NPY',
-        `${source.name}: ids must be integers in one or two dimensions, but the array has '${descr}' in ${shape.length} dimensions`,
+        `ids must be integers in one or two dimensions, but the array has '${descr}' in ${shape.length} dimensions`,
+        { place: source.name },
       )
     }
     // Rows without ids take no space in the file, so only the header limits their number.
     if (shape[1] === 0 && shape[0] > MAX_EMPTY_ROWS)
-      throw new Failure('NPY', `${source.name}: it has more than ${MAX_EMPTY_ROWS} rows without ids`)
+      throw new Failure('NPY', `it has more than ${MAX_EMPTY_ROWS} rows without ids`, { place: source.name })
     let line = 1
     for await (const lengths of rowLengths(source, format, shape)) {
       for (const some of inBatches(lengths)) {
@@ -157,7 +160,7 @@ async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) 
       }
     }
     if ((await reader.read(1)).length > 0)
-      throw new Failure('ID', `${source.name}: there are more ids than in its rows`)
+      throw new Failure('ID', 'there are more ids than in its rows', { place: source.name })
   } finally {
     await reader.close()
   }
@@ -185,14 +188,14 @@ async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   const place = () => (lengths[0] === Infinity ? source.name : placeOf({ source, line }))
   const most = Math.max(maxRow, lengths.length > 1 ? BATCH_IDS * 8 : 0)
   const bytes = await reader.read(wanted * WIDTHS[descr], most, tooLong(place))
-  if (bytes.length % WIDTHS[descr] !== 0) throw new Failure('ID', `${source.name}: its last id is cut off`)
+  if (bytes.length % WIDTHS[descr] !== 0) throw new Failure('ID', 'its last id is cut off', { place: source.name })
   const ids = idsOf(bytes, descr)
-  if (ids === undefined) throw new Failure('ID', `${source.name}: it has a number that is not a token id`)
+  if (ids === undefined) throw new Failure('ID', 'it has a number that is not a token id', { place: source.name })
   let at = 0
   return lengths.map((length, index) => {
     if (length === Infinity) return { ids, source }
     if (at + length > ids.length)
-      throw new Failure('ID', `${source.name}: it ends in row ${line + index}, which has ${length} ids`)
+      throw new Failure('ID', `it ends in row ${line + index}, which has ${length} ids`, { place: source.name })
     at += length
     return { ids: ids.subarray(at - length, at), source, line: line + index }
   })
@@ -213,12 +216,12 @@ async function* rowLengths(source, format, shape) {
   if (format === 'npy') await readHeader(reader, file)
   let before
   for (let bytes = await reader.read(STARTS * 8); bytes.length > 0; bytes = await reader.read(STARTS * 8)) {
-    if (bytes.length % 8 !== 0) throw new Failure('ID', `${file}: it is not a list of 64-bit numbers`)
+    if (bytes.length % 8 !== 0) throw new Failure('ID', 'it is not a list of 64-bit numbers', { place: file })
     const starts = Array.from(new BigUint64Array(copyOf(bytes)), Number)
     if (before !== undefined) starts.unshift(before)
     before = starts.at(-1)
     const lengths = starts.slice(1).map((start, index) => start - starts[index])
-    if (lengths.some((length) => length < 0)) throw new Failure('ID', `${file}: rows end before they start`)
+    if (lengths.some((length) => length < 0)) throw new Failure('ID', 'rows end before they start', { place: file })
     yield lengths
   }
 }

@@ -123,7 +123,9 @@ async function* rowsOf(sources, options) {
 /** Throws for a Parquet file if no column was named. */
 export function refuseParquet(source) {
   if (source.isFound) throw new NotText()
-  throw new Failure('PARQUET', `${source.name}: this is a Parquet file: name the column of its texts with '--field'`)
+  throw new Failure('PARQUET', `this is a Parquet file: name the column of its texts with '--field'`, {
+    place: source.name,
+  })
 }
 
 /**
@@ -164,10 +166,9 @@ async function* wholeFile(source, maxRow, onRead) {
 export const tooLong =
   (place, hint = '') =>
   (most) =>
-    new Failure(
-      'TEXT_TOO_LONG',
-      `${place()}: this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`,
-    )
+    new Failure('TEXT_TOO_LONG', `this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`, {
+      place: place(),
+    })
 
 /** Returns all bytes of a source. */
 export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
@@ -223,7 +224,7 @@ async function* lines(source, maxRow, onRead, skips) {
     // The decompressor does not know the line.
     const failure =
       error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT'
-        ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error })
+        ? new Failure('DECOMPRESS_LIMIT', error.reason, { place: here(), cause: error })
         : error
     // The unreadable part starts here.
     throw failure instanceof Failure ? Object.assign(failure, { line: line + 1 }) : failure

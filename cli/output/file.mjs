@@ -65,7 +65,7 @@ class OutputFile {
     } catch (error) {
       unfinished.delete(this.#part)
       if (error.code !== 'ENOENT') throw fileFailure(name, error)
-      throw new Failure('FILE_NOT_FOUND', `${name}: there is no folder ${path.dirname(name)}`, { cause: error })
+      throw new Failure('FILE_NOT_FOUND', `there is no folder ${path.dirname(name)}`, { place: name, cause: error })
     }
   }
 

@@ -128,13 +128,16 @@ class ParquetWriter {
       if (known === undefined) {
         throw new Failure(
           'FIELD',
-          `${placeOf(row)}: the field '${name}' is not in the first ${MAX_GROUP_ROWS} rows; name the fields with '--keep'`,
+          `the field '${name}' is not in the first ${MAX_GROUP_ROWS} rows; name the fields with '--keep'`,
+          { place: placeOf(row) },
         )
       }
       const isSame =
         known.kind === undefined ? sameElements(known.source, schema?.[name]) : schema?.[name] === undefined
       if (!isSame || known.kind?.fits(value) === false) {
-        throw new Failure('FIELD', `${placeOf(row)}: the field '${name}' has another type than in the rows before`)
+        throw new Failure('FIELD', `the field '${name}' has another type than in the rows before`, {
+          place: placeOf(row),
+        })
       }
     }
   }
@@ -190,7 +193,7 @@ class ParquetWriter {
       return { source: elements, elements: copied(row, name, elements) }
     if (known?.elements === undefined && elements === undefined) return { kind: joined(known?.kind, kindOf(value)) }
     if (sameElements(known.source, elements)) return known
-    throw new Failure('FIELD', `${placeOf(row)}: the field '${name}' has another type than in the rows before`)
+    throw new Failure('FIELD', `the field '${name}' has another type than in the rows before`, { place: placeOf(row) })
   }
 
   /** Writes the encoded bytes to the file. */
@@ -231,7 +234,8 @@ function copied(row, name, elements) {
   const type = other.logical_type?.type ?? other.converted_type ?? other.type
   throw new Failure(
     'FIELD',
-    `${row.source.name}: the column '${name}' has the type ${type}, which is not supported; name the other columns with '--keep'`,
+    `the column '${name}' has the type ${type}, which is not supported; name the other columns with '--keep'`,
+    { place: row.source.name },
   )
 }
 

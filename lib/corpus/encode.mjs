@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module'
 
-import { withoutFailures, withoutRow } from '../files/failing-rows.mjs'
+import { withoutFailures } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens } from './tokens.mjs'
@@ -118,8 +118,9 @@ export class Encoder {
       const texts = Array.from({ length: end - first }, (_, index) => batch.text(first + index))
       return this.#tokenizer.encodeBatch(texts, this.#options)
     }
-    const onFailure = (index, { message, code }) =>
-      onSkip(batch.place(index), Object.assign(new Error(withoutRow(message)), { code }))
+    // The message has the number of the row in its batch: users know files and lines instead.
+    const onFailure = (index, { message, reason = message, code }) =>
+      onSkip(batch.place(index), Object.assign(new Error(reason), { code }))
     const failing = { isSkipping: this.#content.onError !== 'fail', onFailure }
     const parts = await withoutFailures({ first: 0, end: batch.length }, call, failing)
     return parts.map(({ first, result: encoded }) => ({ batch, first, encoded }))

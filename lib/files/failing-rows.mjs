@@ -29,6 +29,3 @@ export async function withoutFailures({ first, end }, call, failing) {
     ]
   }
 }
-
-/** A message without the number of the row in its batch: users know files and lines instead. */
-export const withoutRow = (message) => message.replace(/^(row|text) \d+: /, '')

@@ -4,11 +4,16 @@
 export class Failure extends Error {
   /**
    * @param {string} code without `ERR_TOKENLANE_`
-   * @param {string} message
+   * @param {string} reason
+   * @param {{ place?: string, cause?: unknown }} [options] `place` is a file, or a row of it. The
+   *   message is the place and the reason
    */
-  constructor(code, message, options) {
-    super(message, options)
+  constructor(code, reason, { place, ...options } = {}) {
+    super(place === undefined ? reason : `${place}: ${reason}`, options)
     this.code = `ERR_TOKENLANE_${code}`
+    if (place === undefined) return
+    this.place = place
+    this.reason = reason
   }
 }
 
@@ -35,5 +40,5 @@ const REASONS = {
 export function fileFailure(name, error) {
   if (error.code?.startsWith?.('ERR_TOKENLANE_')) return error
   const [code, reason] = REASONS[error.code] ?? ['FILE', error.message]
-  return new Failure(code, `${name}: ${reason}`, { cause: error })
+  return new Failure(code, reason, { place: name, cause: error })
 }

@@ -37,23 +37,23 @@ const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
  */
 export async function readHeader(reader, name) {
   const start = await reader.read(10)
-  if (start.length < 10 || !isNpy(start)) throw new Failure('NPY', `${name}: this is not an .npy file`)
+  if (start.length < 10 || !isNpy(start)) throw new Failure('NPY', 'this is not an .npy file', { place: name })
   // Version 1 has a length of two bytes, later ones of four.
   const rest = start[6] > 1 ? await reader.read(2) : ZERO
   const length = rest.length === 2 ? start.readUInt16LE(8) + rest.readUInt16LE(0) * 65536 : 0
-  if (length > MAX_HEADER) throw new Failure('NPY', `${name}: its header has more than ${MAX_HEADER} bytes`)
+  if (length > MAX_HEADER) throw new Failure('NPY', `its header has more than ${MAX_HEADER} bytes`, { place: name })
   const words = (await reader.read(length)).toString('latin1')
   const descr = /'descr': *'([^']*)'/.exec(words)?.[1]
   const shape = /'shape': *\(([\d, ]*)\)/.exec(words)?.[1]
   if (descr === undefined || shape === undefined || /'fortran_order': *True/.test(words)) {
-    throw new Failure('NPY', `${name}: its header is not supported: ${words.trim().slice(0, 200)}`)
+    throw new Failure('NPY', `its header is not supported: ${words.trim().slice(0, 200)}`, { place: name })
   }
   const sizes = shape
     .split(',')
     .filter((part) => part.trim() !== '')
     .map(Number)
   if (!sizes.every(Number.isSafeInteger))
-    throw new Failure('NPY', `${name}: its shape (${shape.slice(0, 100)}) is too large`)
+    throw new Failure('NPY', `its shape (${shape.slice(0, 100)}) is too large`, { place: name })
   return { descr, shape: sizes }
 }
 

@@ -92,7 +92,7 @@ export async function* parquetRows(source, { field, keep, isRaw = false, maxRati
   try {
     for await (const [message] of on(reader, 'message', { close: ['disconnect'] })) {
       if (message.failure !== undefined)
-        throw new Failure(message.failure.code, `${source.name}: ${message.failure.message}`)
+        throw new Failure(message.failure.code, message.failure.message, { place: source.name })
       if (message.schema !== undefined) {
         schema = message.schema
         continue
@@ -113,7 +113,8 @@ export async function* parquetRows(source, { field, keep, isRaw = false, maxRati
     if ((await ended) !== 0) {
       throw new Failure(
         'PARQUET',
-        `${source.name}: a row group has more values than fit into ${mib} MiB: it is damaged, or must be written with smaller row groups`,
+        `a row group has more values than fit into ${mib} MiB: it is damaged, or must be written with smaller row groups`,
+        { place: source.name },
       )
     }
   } finally {

@@ -11,7 +11,8 @@ import { statIfThere } from './stat.mjs'
 const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../models.js')
-const { Tokenizer, encodings } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
+const { encodings, fileFormat } = require('../tokenizer.js')
+const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
@@ -48,7 +49,7 @@ export function sourceOf(name, encoding) {
   if (encoding !== undefined && file === undefined)
     throw new Failure('USAGE', `'--encoding' is for rank files, but ${name} is not a file`)
   if (file !== undefined) return { file, encoding }
-  if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
+  if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', 'there is no such file', { place: name })
   const bundled = encodingOf(name)
   if (bundled !== undefined) return { encoding: bundled }
   const onHub = repositoryOf(name)
@@ -79,7 +80,7 @@ function fileOf(name) {
   const known = [...JSON_TOKENIZERS, ...PARTS]
   const isTokenizer = (one) => known.includes(one) || one.endsWith('.spm')
   if (namesIn(name)?.some(isTokenizer) ?? true) return name
-  throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${known.join(' and no ')}`)
+  throw new Failure('FILE_NOT_FOUND', `this folder has no ${known.join(' and no ')}`, { place: name })
 }
 
 /** The names in a folder, or undefined if it cannot be listed, which loading reports. */
@@ -126,14 +127,4 @@ export const encodingOf = (name) => (encodings().includes(name) ? name : findEnc
  * default; a file may contain them, so they are encoded as text.
  */
 export const usualSpecialTokens = (tokenizer) =>
-  isOfRanks(tokenizer) || tokenizer.source.splitsSpecialTokens ? 'text' : 'parse'
-
-/** Ranks have no normalizer that could be removed. */
-function isOfRanks(tokenizer) {
-  try {
-    tokenizer.with({ normalizer: null })
-    return false
-  } catch {
-    return true
-  }
-}
+  fileFormat(tokenizer) === 'tokenizer.json' && !tokenizer.source.splitsSpecialTokens ? 'parse' : 'text'

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Reports JavaScript modules that import each other in a cycle, and parts of a Rust crate that use
-// each other.
+// Reports JavaScript modules that import each other in a cycle, modules of lib/ that import a layer
+// above it, and Rust modules beside each other that use each other.
 //
 //   usage: node tools/check/cycles.mjs [FOLDER]     FOLDER: default: the whole project
 
@@ -15,11 +15,20 @@ import { sourceFiles } from './source-files.mjs'
 const folder = path.resolve(process.argv[2] ?? root)
 const names = sourceFiles(folder)
 const modules = javascriptImports(folder, names)
-let hasCycle = report(modules, 'no import cycle', 'modules')
-for (const [crate, parts] of rustImports(folder, names)) {
-  if (report(parts, `${crate}: no cycle`, 'parts')) hasCycle = true
+/** Modules that use lib/. */
+const ABOVE_LIB = /^(?:index\.m?js|browser\.mjs|(?:cli|dropins)\/.*\.m?js)$/
+
+let isWrong = report(modules, 'no import cycle', 'modules')
+for (const [module, imports] of modules) {
+  for (const above of module.startsWith('lib/') ? imports.filter((other) => ABOVE_LIB.test(other)) : []) {
+    console.log(`${module} imports ${above}, which is above lib/`)
+    isWrong = true
+  }
 }
-process.exit(hasCycle ? 1 : 0)
+for (const [place, siblings] of rustImports(folder, names)) {
+  if (report(siblings, `${place}: no cycle`, 'modules')) isWrong = true
+}
+process.exit(isWrong ? 1 : 0)
 
 /** Prints the cycles of a graph, or that it has none; returns whether it has one. */
 function report(graph, none, kind) {

@@ -46,8 +46,7 @@ const STEPS_PER_ID: u64 = 1024;
 const WORK_PER_OUTPUT: u64 = 16;
 const WORK_PER_DECODED: u64 = 2;
 
-/// The component names in errors about work, which is measured in steps. The messages recognize
-/// them: a chain by its first words.
+/// The names of chains in errors about work.
 pub(crate) const ALL_NORMALIZERS: &str = "the chain of normalizers";
 pub(crate) const ALL_PRETOKENIZERS: &str = "the chain of pre-tokenizers";
 pub(crate) const ALL_DECODERS: &str = "the chain of decoders";
@@ -64,12 +63,22 @@ pub fn set_max_expansion(factor: usize) {
     MAX_EXPANSION.store(factor, Ordering::Relaxed);
 }
 
-/// The error of output that exceeds the budget.
+/// The error of output or work that exceeds the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputLimit {
-    pub(crate) component: &'static str,
-    pub(crate) reached: usize,
-    pub(crate) limit: usize,
+    unit: Unit,
+    component: &'static str,
+    reached: usize,
+    limit: usize,
+}
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// Bytes of output.
+    Bytes,
+    /// Steps of work.
+    Steps,
 }
 
 /// The reason why a component stopped processing a text.
@@ -80,17 +89,14 @@ pub(crate) enum StageError {
 }
 
 impl StageError {
-    /// Converts to the error of loading the component at `path`, which stopped at `text`.
-    pub(crate) fn while_loading(self, path: &str, text: &str) -> LoadError {
+    /// Converts to the error of loading an added token whose text the normalizer stopped at.
+    pub(crate) fn of_added_token(self, content: &str) -> LoadError {
         match self {
             Self::Pattern(PatternError { pattern, why, .. }) => {
-                LoadError::Pattern { path: path.into(), pattern, message: format!("on {text:?}: {why}") }
+                LoadError::Pattern { path: "normalizer".into(), pattern, message: format!("on {content:?}: {why}") }
             }
-            Self::Output(OutputLimit { component, reached, limit }) => LoadError::TooLarge {
-                what: match component {
-                    "the normalizer" | ALL_NORMALIZERS => "the normalized text of the added tokens",
-                    _ => component,
-                },
+            Self::Output(OutputLimit { reached, limit, .. }) => LoadError::TooLarge {
+                what: "the normalized text of the added tokens",
                 size: reached as u64,
                 limit: limit as u64,
             },
@@ -111,14 +117,20 @@ impl From<OutputLimit> for StageError {
 }
 
 impl From<OutputLimit> for EncodeError {
-    fn from(OutputLimit { component, reached, limit }: OutputLimit) -> Self {
-        Self::OutputLimit { component, reached, limit }
+    fn from(OutputLimit { unit, component, reached, limit }: OutputLimit) -> Self {
+        match unit {
+            Unit::Bytes => Self::OutputLimit { component, reached, limit },
+            Unit::Steps => Self::WorkLimit { chain: component, reached, limit },
+        }
     }
 }
 
 impl From<OutputLimit> for DecodeError {
-    fn from(OutputLimit { component, reached, limit }: OutputLimit) -> Self {
-        Self::OutputLimit { component, reached, limit }
+    fn from(OutputLimit { unit, component, reached, limit }: OutputLimit) -> Self {
+        match unit {
+            Unit::Bytes => Self::OutputLimit { component, reached, limit },
+            Unit::Steps => Self::WorkLimit { chain: component, reached, limit },
+        }
     }
 }
 
@@ -218,7 +230,7 @@ impl Budget {
         if bytes <= self.room() {
             return Ok(());
         }
-        Err(OutputLimit { component, reached: self.used.saturating_add(bytes), limit: self.limit() })
+        Err(OutputLimit { unit: Unit::Bytes, component, reached: self.used.saturating_add(bytes), limit: self.limit() })
     }
 
     /// Charges steps of work. Fails if all components together take more than is allowed.
@@ -229,7 +241,7 @@ impl Budget {
             return Ok(());
         }
         let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);
-        Err(OutputLimit { component, reached: size(self.worked), limit: size(limit) })
+        Err(OutputLimit { unit: Unit::Steps, component, reached: size(self.worked), limit: size(limit) })
     }
 
     /// Charges `bytes` of output.
@@ -253,7 +265,8 @@ mod tests {
         assert_eq!(budget.room(), limit);
         assert_eq!(budget.charge(limit - 5, "x"), Ok(()));
         assert_eq!(budget.check(5, "x"), Ok(()));
-        assert_eq!(budget.charge(6, "x"), Err(OutputLimit { component: "x", reached: limit + 1, limit }));
+        let error = OutputLimit { unit: Unit::Bytes, component: "x", reached: limit + 1, limit };
+        assert_eq!(budget.charge(6, "x"), Err(error));
         assert_eq!(budget.room(), 5);
         assert_eq!(budget.steps, MIN_STEPS + STEPS_PER_BYTE * (1 + MIN_OUTPUT as u64));
     }
@@ -264,12 +277,11 @@ mod tests {
         let mut budget = Budget::of_text(1);
         assert_eq!(budget.work(limit - 5, ALL_NORMALIZERS), Ok(()));
         assert_eq!(budget.work(5, ALL_PRETOKENIZERS), Ok(()));
-        let error = OutputLimit { component: ALL_PRETOKENIZERS, reached: limit + 7, limit };
+        let error = OutputLimit { unit: Unit::Steps, component: ALL_PRETOKENIZERS, reached: limit + 7, limit };
         assert_eq!(budget.work(7, ALL_PRETOKENIZERS), Err(error.clone()));
         assert_eq!(
             EncodeError::from(error).to_string(),
-            "the chain of pre-tokenizers takes 1048583 steps for this text, and 1048576 are allowed: raise \
-             limits.maxExpansion if that is meant"
+            "the chain of pre-tokenizers takes 1048583 steps for this text, and 1048576 are allowed"
         );
         let mut budget = Budget { factor: usize::MAX, ..Budget::of_text(1) };
         assert_eq!(budget.work(usize::MAX, ALL_NORMALIZERS), Ok(()));

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::added_tokens::{AddedToken, AddedTokens, Policy};
-use crate::definition::{
-    BpeSettings, Components, Json, ModelSettings, Source, UnigramSettings, WordLevelSettings, WordPieceSettings,
-};
 use crate::error::LoadError;
 use crate::load::json::Part;
-use crate::load::{ranks, sentencepiece, tokenizer_json};
-use crate::normalizer::Normalizer;
+use crate::load::stages::{self, Origin};
 use crate::options::Setting;
 use crate::padding::Padding;
+use crate::parts::{
+    BpeSettings, Components, Json, ModelSettings, Parts, Source, UnigramSettings, WordLevelSettings, WordPieceSettings,
+};
 use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
+use crate::vocab::Vocab;
 
 /// The changes. Components are JSON as in a tokenizer.json; `null` removes a component. By default,
 /// nothing changes.
@@ -73,102 +73,86 @@ impl Tokenizer {
     /// The normalizer, pre-tokenizer, decoder and model of a tokenizer of ranks cannot be changed:
     /// load the result of [`Self::to_json`] and change that.
     pub fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
-        let post_processor =
-            changed(&self.pipeline.definition.post_processor, changes.post_processor.as_ref(), "post_processor")?;
-        let truncation = changes.truncation.or_file(self.truncation());
-        let padding = changes.padding.or_file(self.padding());
-        let known_tokens = match changes.replaces_added_tokens {
-            true => AddedTokens::none(matches!(self.pipeline.definition.source, Source::Ranks { .. })),
-            false => self.pipeline.added_tokens.known(),
+        let Parts { source, post_processor, vocab, added_tokens, truncation, padding, default_policy } =
+            &self.pipeline.parts;
+        let post_processor = changed(post_processor, changes.post_processor.as_ref(), "post_processor")?;
+        let added_tokens = match changes.replaces_added_tokens {
+            true => AddedTokens::none(matches!(source, Source::Ranks(_))),
+            false => added_tokens.known(),
         };
-        let mut made = match &self.pipeline.definition.source {
-            Source::TokenizerJson(components) => tokenizer_json::assemble(tokenizer_json::Blueprint {
-                components: components.with(changes, self.pipeline.vocab.len())?,
-                post_processor,
-                vocab: Arc::clone(&self.pipeline.vocab),
-                tables: self.pipeline.model.tables(),
-                known_tokens,
-                has_new_normalizer: changes.normalizer.is_some(),
-                added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
-                truncation,
-                padding,
-                origin: Some(&self.pipeline),
-            })?,
+        let (source, new_tokens) = match source {
+            Source::TokenizerJson(components) => {
+                (Source::TokenizerJson(components.with(changes, vocab.len())?), changes.tokens())
+            }
             Source::SentencePiece => {
                 refuse_components(changes, "changing this in a tokenizer of a SentencePiece model")?;
-                sentencepiece::assemble(sentencepiece::Blueprint {
-                    post_processor,
-                    vocab: Arc::clone(&self.pipeline.vocab),
-                    normalizer: self.pipeline.normalizer.as_ref().and_then(Normalizer::as_sentencepiece).cloned(),
-                    decoder: self.pipeline.decoder.as_sentencepiece().cloned(),
-                    model: Arc::clone(&self.pipeline.model),
-                    known_tokens,
-                    added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
-                    truncation,
-                    padding,
-                })?
+                (Source::SentencePiece, changes.tokens())
             }
-            Source::Ranks { pattern } => {
+            Source::Ranks(pattern) => {
                 refuse_components(
                     changes,
                     "changing this in a tokenizer of ranks (write it as a tokenizer.json, load that, and change it there)",
                 )?;
-                ranks::assemble(ranks::Blueprint {
-                    pattern: pattern.clone(),
-                    post_processor,
-                    vocab: Arc::clone(&self.pipeline.vocab),
-                    model: Arc::clone(&self.pipeline.model),
-                    added_tokens: self.tokens_beside_ranks(&known_tokens, &changes.added_tokens)?,
-                    known_tokens,
-                    truncation,
-                    padding,
-                })?
+                (Source::Ranks(pattern.clone()), tokens_beside_ranks(vocab, &added_tokens, &changes.added_tokens)?)
             }
         };
+        let parts = Parts {
+            source,
+            post_processor,
+            vocab: Arc::clone(vocab),
+            added_tokens,
+            truncation: changes.truncation.or_file(truncation.as_ref()),
+            padding: changes.padding.or_file(padding.as_ref()),
+            default_policy: if changes.special_tokens_are_text { Policy::Text } else { default_policy.clone() },
+        };
+        let origin = Origin { pipeline: &self.pipeline, has_new_normalizer: changes.normalizer.is_some() };
+        let made = stages::build(parts, new_tokens, self.pipeline.tables(), Some(origin))?;
         for NewToken { token, id } in &changes.added_tokens {
-            if let (Some(got), &Some(wanted)) = (made.added_tokens.by_content(&token.content), id)
+            if let (Some(got), &Some(wanted)) = (made.parts.added_tokens.by_content(&token.content), id)
                 && got.id != wanted
             {
                 return Err(LoadError::AddedTokenId { token: token.content.clone(), id: got.id, wanted });
             }
         }
-        made.default_policy = match changes.special_tokens_are_text {
-            true => Policy::Text,
-            false => self.pipeline.default_policy.clone(),
-        };
         Ok(Self::new(made))
     }
+}
 
-    /// New tokens with their ids: each gets the id of the token with the same bytes, or the
-    /// requested id, or one more than the largest id.
-    fn tokens_beside_ranks(&self, beside: &AddedTokens, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
-        let mut tokens: Vec<AddedToken> = vec![];
-        let largest = beside.tokens().iter().map(|token| token.id).chain(self.pipeline.vocab.max_id()).max();
-        let mut next_id = largest.map_or(0, |id| u64::from(id) + 1);
-        for NewToken { token, id } in new.iter().filter(|new| !new.token.content.is_empty()) {
-            let is_same = |other: &&AddedToken| other.content == token.content;
-            let known = beside.by_content(&token.content).or_else(|| tokens.iter().find(is_same)).map(|other| other.id);
-            let id = match (known.or_else(|| self.pipeline.vocab.id(token.content.as_bytes())), id) {
-                (Some(known), _) => known,
-                (None, &Some(id)) => {
-                    let added = beside.by_id(id).map(|first| first.content.as_bytes());
-                    if let Some(first) = added.or_else(|| self.pipeline.vocab.token(id)) {
-                        let first = String::from_utf8_lossy(first).into_owned();
-                        return Err(LoadError::DuplicateId { id, first, second: token.content.clone() });
-                    }
-                    id
-                }
-                (None, None) => u32::try_from(next_id).map_err(|_| LoadError::TooLarge {
-                    what: "the id of the next added token",
-                    size: next_id,
-                    limit: u32::MAX.into(),
-                })?,
-            };
-            next_id = next_id.max(u64::from(id) + 1);
-            tokens.push(AddedToken { id, ..token.clone() });
-        }
-        Ok(tokens)
+impl Changes {
+    fn tokens(&self) -> Vec<AddedToken> {
+        self.added_tokens.iter().map(|new| new.token.clone()).collect()
     }
+}
+
+/// New tokens with their ids: each gets the id of the token with the same bytes, or the
+/// requested id, or one more than the largest id.
+fn tokens_beside_ranks(vocab: &Vocab, beside: &AddedTokens, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
+    let mut tokens: Vec<AddedToken> = vec![];
+    let largest = beside.tokens().iter().map(|token| token.id).chain(vocab.max_id()).max();
+    let mut next_id = largest.map_or(0, |id| u64::from(id) + 1);
+    for NewToken { token, id } in new.iter().filter(|new| !new.token.content.is_empty()) {
+        let is_same = |other: &&AddedToken| other.content == token.content;
+        let known = beside.by_content(&token.content).or_else(|| tokens.iter().find(is_same)).map(|other| other.id);
+        let id = match (known.or_else(|| vocab.id(token.content.as_bytes())), id) {
+            (Some(known), _) => known,
+            (None, &Some(id)) => {
+                let added = beside.by_id(id).map(|first| first.content.as_bytes());
+                if let Some(first) = added.or_else(|| vocab.token(id)) {
+                    let first = String::from_utf8_lossy(first).into_owned();
+                    return Err(LoadError::DuplicateId { id, first, second: token.content.clone() });
+                }
+                id
+            }
+            (None, None) => u32::try_from(next_id).map_err(|_| LoadError::TooLarge {
+                what: "the id of the next added token",
+                size: next_id,
+                limit: u32::MAX.into(),
+            })?,
+        };
+        next_id = next_id.max(u64::from(id) + 1);
+        tokens.push(AddedToken { id, ..token.clone() });
+    }
+    Ok(tokens)
 }
 
 fn refuse_components(changes: &Changes, what: &str) -> Result<(), LoadError> {

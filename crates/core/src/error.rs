@@ -97,6 +97,9 @@ pub enum LoadError {
         /// The problem.
         message: String,
     },
+    /// The caller defines a special token without text.
+    #[error("a special token has no text")]
+    EmptySpecialToken,
     /// A rank file does not define how text is split, so the caller must.
     #[error(
         "this is a rank file, which does not say how text is split: name its encoding, or give its pattern and special tokens"
@@ -157,7 +160,7 @@ impl LoadError {
         match self {
             Self::Empty => "ERR_TOKENLANE_EMPTY_FILE",
             Self::Json { .. } => "ERR_TOKENLANE_JSON",
-            Self::Shape { .. } => "ERR_TOKENLANE_SHAPE",
+            Self::Shape { .. } | Self::EmptySpecialToken => "ERR_TOKENLANE_SHAPE",
             Self::Unsupported { .. } => "ERR_TOKENLANE_UNSUPPORTED",
             Self::UnknownTemplateToken { .. } => "ERR_TOKENLANE_TEMPLATE",
             Self::MergeOutOfVocabulary { .. } | Self::MergeMalformed { .. } => "ERR_TOKENLANE_MERGE",
@@ -257,9 +260,7 @@ pub enum EncodeError {
         limit: usize,
     },
     /// The text contains a special token, and the caller does not allow that.
-    #[error(
-        "the text holds the special token {token:?} at byte {byte}: say specialTokens 'text' to encode it as text or 'parse' to take it as the token"
-    )]
+    #[error("the text holds the special token {token:?} at byte {byte}")]
     SpecialToken {
         /// The first special token in the text.
         token: String,
@@ -283,17 +284,31 @@ pub enum EncodeError {
         message: String,
     },
     /// A component makes more text from the input than the output limit allows.
-    #[error(
-        "{component} {} {reached} {} this text, and {limit} are allowed: raise limits.maxExpansion if that is meant",
-        verb_and_unit(component).0, verb_and_unit(component).1
-    )]
+    #[error("{component} makes {reached} bytes of this text, and {limit} are allowed")]
     OutputLimit {
         /// The name of the component.
         component: &'static str,
-        /// The size that the output would have reached, in bytes (for truncation in tokens, for the
-        /// work of a chain of components in steps). The component stopped there.
+        /// The size in bytes that the output would have reached. The component stopped there.
         reached: usize,
-        /// The limit, in the same unit: see [`crate::max_expansion`].
+        /// The limit in bytes: see [`crate::max_expansion`].
+        limit: usize,
+    },
+    /// A chain of components works longer on the text than its limit allows.
+    #[error("{chain} takes {reached} steps for this text, and {limit} are allowed")]
+    WorkLimit {
+        /// The name of the chain.
+        chain: &'static str,
+        /// The number of steps that the chain would have taken. It stopped there.
+        reached: usize,
+        /// The limit in steps, a multiple of that of the output: see [`crate::max_expansion`].
+        limit: usize,
+    },
+    /// The overlapping parts of a truncated text have more tokens than the limit allows.
+    #[error("truncation makes {reached} tokens of this text, and {limit} are allowed")]
+    OverflowLimit {
+        /// The number of tokens in all parts together.
+        reached: usize,
+        /// The limit in tokens: see [`crate::max_expansion`].
         limit: usize,
     },
     /// The text needs the unknown token, which is not in the vocabulary.
@@ -391,7 +406,9 @@ impl EncodeError {
             Self::SpecialToken { .. } => "ERR_TOKENLANE_SPECIAL_TOKEN",
             Self::NoSuchSpecialToken { .. } => "ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN",
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
-            Self::OutputLimit { .. } => "ERR_TOKENLANE_OUTPUT_LIMIT",
+            Self::OutputLimit { .. } | Self::WorkLimit { .. } | Self::OverflowLimit { .. } => {
+                "ERR_TOKENLANE_OUTPUT_LIMIT"
+            }
             Self::UnknownTokenMissing { .. } | Self::UnknownTokenUnset => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
             Self::NoTokenForByte { .. } => "ERR_TOKENLANE_NO_TOKEN_FOR_BYTE",
             Self::TruncationStride { .. } => "ERR_TOKENLANE_TRUNCATION_STRIDE",
@@ -420,17 +437,23 @@ pub enum DecodeError {
         index: usize,
     },
     /// The decoder makes more text from the ids than the output limit allows.
-    #[error(
-        "{component} {} {reached} {} these ids, and {limit} are allowed: raise limits.maxExpansion if that is meant",
-        verb_and_unit(component).0, verb_and_unit(component).1
-    )]
+    #[error("{component} makes {reached} bytes of these ids, and {limit} are allowed")]
     OutputLimit {
         /// The name of the component.
         component: &'static str,
-        /// The size in bytes that the output would have reached, or the steps that a chain of
-        /// decoders would have taken. The decoder stopped there.
+        /// The size in bytes that the output would have reached. The decoder stopped there.
         reached: usize,
-        /// The limit in the same unit: see [`crate::max_expansion`].
+        /// The limit in bytes: see [`crate::max_expansion`].
+        limit: usize,
+    },
+    /// A chain of decoders works longer on the ids than its limit allows.
+    #[error("{chain} takes {reached} steps for these ids, and {limit} are allowed")]
+    WorkLimit {
+        /// The name of the chain.
+        chain: &'static str,
+        /// The number of steps that the chain would have taken. It stopped there.
+        reached: usize,
+        /// The limit in steps, a multiple of that of the output: see [`crate::max_expansion`].
         limit: usize,
     },
     /// The search for a pattern of the decoder exceeded its step limit.
@@ -451,19 +474,10 @@ impl DecodeError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownId { .. } => "ERR_TOKENLANE_UNKNOWN_ID",
-            Self::OutputLimit { .. } => "ERR_TOKENLANE_OUTPUT_LIMIT",
+            Self::OutputLimit { .. } | Self::WorkLimit { .. } => "ERR_TOKENLANE_OUTPUT_LIMIT",
             Self::OutOfMemory(_) => OUT_OF_MEMORY,
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
         }
-    }
-}
-
-/// What a component does with its input, and the unit of the sizes in [`EncodeError::OutputLimit`].
-fn verb_and_unit(component: &str) -> (&'static str, &'static str) {
-    match component {
-        chain if chain.starts_with("the chain of") => ("takes", "steps for"),
-        "truncation" => ("makes", "tokens of"),
-        _ => ("makes", "bytes of"),
     }
 }
 

@@ -3,32 +3,30 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use crate::added_tokens::{AddedTokens, Policy};
-use crate::bpe::{Spaces, Symbol};
+use crate::bpe::{Merges, Spaces, Symbol};
 use crate::decoder::Decoder;
+use crate::decoder::sentencepiece::SentencePieceDecoder;
 use crate::decoder::token_table::{MIN_IDS, TokenTable};
-use crate::definition::Definition;
 use crate::error::DecodeError;
 use crate::model::Model;
-use crate::normalizer::Normalizer;
+use crate::normalizer::{self, Normalizer};
 use crate::options::DecodeOptions;
-use crate::padding::Padding;
+use crate::parts::{Parts, Source};
 use crate::post_processor::PostProcessor;
 use crate::pretokenizer::PreTokenizer;
 use crate::pretokenizer::scanner::Scanner;
 use crate::segmenter::Segmenter;
 use crate::token_lens::TokenLens;
-use crate::truncation::Truncation;
-use crate::vocab::{TokenForm, Vocab};
+use crate::vocab::TokenForm;
 
 /// Everything that encoders, the decoder and the writer of files need to know about a tokenizer.
 /// Immutable.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
-    pub(crate) vocab: Arc<Vocab>,
+    /// What it was built from.
+    pub(crate) parts: Parts,
     pub(crate) token_form: TokenForm,
     pub(crate) token_lens: TokenLens,
-    pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
     /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
@@ -47,64 +45,41 @@ pub(crate) struct Pipeline {
     pub(crate) decoder: Decoder,
     /// Built when the first long text is decoded.
     pub(crate) token_table: OnceLock<Option<TokenTable>>,
-    /// The file's truncation and padding.
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) padding: Option<Padding>,
-    /// The meaning of [`SpecialTokens::FileDefault`](crate::SpecialTokens::FileDefault) here.
-    pub(crate) default_policy: Policy,
-    /// The definition from which it was built.
-    pub(crate) definition: Definition,
 }
 
-/// The parts of a tokenizer, as the loaders build them.
-pub(crate) struct PipelineParts {
-    pub(crate) vocab: Arc<Vocab>,
-    pub(crate) token_form: TokenForm,
-    pub(crate) added_tokens: AddedTokens,
-    pub(crate) normalizer: Option<Normalizer>,
-    pub(crate) pretokenizer: PreTokenizer,
-    pub(crate) spaces: Option<Spaces>,
-    pub(crate) segmenter: Option<Segmenter>,
-    pub(crate) model: Arc<Model>,
-    pub(crate) post_processor: PostProcessor,
-    pub(crate) decoder: Decoder,
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) padding: Option<Padding>,
-    pub(crate) definition: Definition,
+/// The tables that stages are built from, apart from the vocabulary. Tokenizers that differ only in
+/// their parts share them.
+#[derive(Debug)]
+pub(crate) enum Tables {
+    /// The merges of BPE.
+    Merges(Arc<Merges>),
+    /// The scores of Unigram, by id.
+    Scores(Arc<[f64]>),
+    /// WordPiece and WordLevel need only the vocabulary.
+    VocabularyOnly,
+    /// The model of a rank file. It has no settings.
+    Ranks(Arc<Model>),
+    /// The stages of a SentencePiece file. They have no settings either.
+    SentencePiece {
+        normalizer: Option<Arc<normalizer::sentencepiece::SentencePiece>>,
+        model: Arc<Model>,
+        decoder: Option<Arc<SentencePieceDecoder>>,
+    },
 }
 
 impl Pipeline {
-    pub(crate) fn new(parts: PipelineParts) -> Self {
-        let PipelineParts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
-        let PipelineParts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
-        let segmenter_meta_symbol = segmenter.as_ref().and_then(Segmenter::meta_symbol);
-        let segmenter_spaces = segmenter_meta_symbol.map(|meta_symbol| Spaces { meta_symbol, start_words: true });
-        Self {
-            segmenter,
-            scanner: pretokenizer.take_scanner(),
-            needs_origins: pretokenizer.needs_origins(normalizer.is_some())
-                || normalizer.as_ref().is_some_and(Normalizer::may_insert_empty_origins),
-            default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
-            token_lens: TokenLens::new(
-                &vocab,
-                token_form,
-                spaces.or(segmenter_spaces),
-                parts.definition.continuing_prefix().as_bytes(),
-                model.bpe().map(|bpe| &bpe.alphabet),
-            ),
-            vocab,
-            token_form,
-            added_tokens,
-            normalizer,
-            pretokenizer,
-            spaces,
-            model,
-            post_processor,
-            decoder,
-            token_table: OnceLock::new(),
-            truncation,
-            padding,
-            definition: parts.definition,
+    /// The tables of the tokenizer, for another one that shares them.
+    pub(crate) fn tables(&self) -> Tables {
+        match (&self.parts.source, &*self.model) {
+            (Source::Ranks(_), _) => Tables::Ranks(Arc::clone(&self.model)),
+            (_, Model::Bpe(bpe)) => Tables::Merges(Arc::clone(&bpe.merges)),
+            (_, Model::Unigram(model)) => Tables::Scores(Arc::clone(model.scores())),
+            (_, Model::WordPiece(_) | Model::WordLevel(_)) => Tables::VocabularyOnly,
+            (_, Model::SentencePiece(_)) => Tables::SentencePiece {
+                normalizer: self.normalizer.as_ref().and_then(Normalizer::as_sentencepiece).cloned(),
+                model: Arc::clone(&self.model),
+                decoder: self.decoder.as_sentencepiece().cloned(),
+            },
         }
     }
 
@@ -128,13 +103,14 @@ impl Pipeline {
     ) -> impl Iterator<Item = &'a [u8]> {
         let skip_special_tokens = options.skip_special_tokens;
         ids.iter().filter_map(|&id| self.token_bytes(id)).filter(move |token| {
-            !skip_special_tokens || !std::str::from_utf8(token).is_ok_and(|token| self.added_tokens.is_special(token))
+            !skip_special_tokens
+                || !std::str::from_utf8(token).is_ok_and(|token| self.parts.added_tokens.is_special(token))
         })
     }
 
     /// The bytes that an id decodes to.
     pub(crate) fn token_bytes(&self, id: u32) -> Option<&[u8]> {
-        self.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.vocab.token(id))
+        self.parts.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.parts.vocab.token(id))
     }
 
     /// The bytes of ids. `None` where the decoder has to find them: if it does more than to join
@@ -149,9 +125,13 @@ impl Pipeline {
             None if ids.len() < MIN_IDS => return None,
             None => self.token_table.get_or_init(|| {
                 // Added tokens get no block, because options can leave them out.
-                TokenTable::new(self.vocab.dense_ids(), |id, text| {
-                    let is_added = self.added_tokens.decoded_form(id).is_some();
-                    self.vocab.token(id).filter(|_| !is_added).map(|token| self.decoder.append_mapped(token, text))
+                TokenTable::new(self.parts.vocab.dense_ids(), |id, text| {
+                    let is_added = self.parts.added_tokens.decoded_form(id).is_some();
+                    self.parts
+                        .vocab
+                        .token(id)
+                        .filter(|_| !is_added)
+                        .map(|token| self.decoder.append_mapped(token, text))
                 })
             }),
         };
@@ -175,13 +155,13 @@ impl Pipeline {
 
     /// A token of the model, spelled as in the vocabulary.
     pub(crate) fn model_token(&self, id: u32) -> Option<Cow<'_, str>> {
-        self.vocab.token(id).map(String::from_utf8_lossy)
+        self.parts.vocab.token(id).map(String::from_utf8_lossy)
     }
 
     /// The number of bytes of the model's text that a token covers, unless the word makes it vary.
     #[inline]
     pub(crate) fn token_len(&self, id: u32) -> u32 {
-        self.token_lens.get(&self.vocab, id)
+        self.token_lens.get(&self.parts.vocab, id)
     }
 
     /// Whether the offsets of a word's tokens cannot be derived from their ids: a symbol has

@@ -15,6 +15,7 @@ use crate::memory::{Grow, OutOfMemory};
 use crate::object_pool::ObjectPool;
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 use crate::padding::Padding;
+use crate::parts::{Format, Parts, Source};
 use crate::pipeline::Pipeline;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
@@ -185,17 +186,14 @@ impl Tokenizer {
 
     /// The id of a token, spelled as in the vocabulary.
     pub fn token_to_id(&self, token: &str) -> Option<u32> {
-        self.pipeline
-            .added_tokens
-            .by_content(token)
-            .map(|added| added.id)
-            .or_else(|| self.pipeline.vocab.id(token.as_bytes()))
+        let Parts { vocab, added_tokens, .. } = &self.pipeline.parts;
+        added_tokens.by_content(token).map(|added| added.id).or_else(|| vocab.id(token.as_bytes()))
     }
 
     /// An upper bound of the length of a token in bytes.
     pub fn max_token_bytes(&self) -> usize {
-        let added = self.pipeline.added_tokens.tokens().iter().map(|token| token.content.len());
-        added.fold(self.pipeline.vocab.text_bytes(), usize::max)
+        let added = self.pipeline.parts.added_tokens.tokens().iter().map(|token| token.content.len());
+        added.fold(self.pipeline.parts.vocab.text_bytes(), usize::max)
     }
 
     /// The token with an id, spelled as in the vocabulary. Tokens of a rank file may be parts of
@@ -206,28 +204,25 @@ impl Tokenizer {
 
     /// The largest id of a token; `None` if there are no tokens.
     pub fn max_id(&self) -> Option<u32> {
-        let added = self.pipeline.added_tokens.tokens().iter().map(|token| token.id).max();
-        self.pipeline.vocab.max_id().max(added)
+        let added = self.pipeline.parts.added_tokens.tokens().iter().map(|token| token.id).max();
+        self.pipeline.parts.vocab.max_id().max(added)
     }
 
     /// The number of tokens in the model's vocabulary, with or without the added tokens.
     pub fn vocab_size(&self, with_added_tokens: bool) -> usize {
-        let added = self
-            .pipeline
-            .added_tokens
-            .tokens()
-            .iter()
-            .filter(|token| self.pipeline.vocab.id(token.content.as_bytes()).is_none());
-        self.pipeline.vocab.len() + if with_added_tokens { added.count() } else { 0 }
+        let Parts { vocab, added_tokens, .. } = &self.pipeline.parts;
+        let added = added_tokens.tokens().iter().filter(|token| vocab.id(token.content.as_bytes()).is_none());
+        vocab.len() + if with_added_tokens { added.count() } else { 0 }
     }
 
     /// Approximate heap memory of the tables and of the idle encoders, in bytes. Tables that
     /// another tokenizer shares (see [`Self::with`]) do not count.
     pub fn memory_bytes(&self) -> usize {
-        let vocab = if Arc::strong_count(&self.pipeline.vocab) == 1 { self.pipeline.vocab.memory_bytes() } else { 0 };
-        let model = if Arc::strong_count(&self.pipeline.model) == 1 { self.pipeline.model.memory_bytes() } else { 0 };
-        let texts = self.pipeline.token_table.get().and_then(Option::as_ref).map_or(0, TokenTable::memory_bytes);
-        vocab + model + self.pipeline.token_lens.memory_bytes() + texts + self.encoders.memory_bytes()
+        let Pipeline { parts: Parts { vocab, .. }, model, token_lens, token_table, .. } = &self.pipeline;
+        let vocab = if Arc::strong_count(vocab) == 1 { vocab.memory_bytes() } else { 0 };
+        let model = if Arc::strong_count(model) == 1 { model.memory_bytes() } else { 0 };
+        let texts = token_table.get().and_then(Option::as_ref).map_or(0, TokenTable::memory_bytes);
+        vocab + model + token_lens.memory_bytes() + texts + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the idle encoders, in bytes.
@@ -247,14 +242,15 @@ impl Tokenizer {
     }
 
     pub(crate) fn plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {
+        let Parts { added_tokens, default_policy, padding, .. } = &self.pipeline.parts;
         Ok(Plan {
             add_special_tokens: options.add_special_tokens,
-            policy: self.pipeline.added_tokens.policy(&options.special_tokens, &self.pipeline.default_policy)?,
+            policy: added_tokens.policy(&options.special_tokens, default_policy)?,
             columns: options.columns,
             offset_unit: options.offset_unit,
             spans_sources: false,
             truncation: self.truncation_of(options)?,
-            padding: options.padding.or_file(self.pipeline.padding.as_ref()),
+            padding: options.padding.or_file(padding.as_ref()),
             overflow: options.overflow,
             ranges: false,
         })
@@ -280,22 +276,31 @@ impl Tokenizer {
                 return Err(EncodeError::TruncationStride { stride: truncation.stride, max_length });
             }
         }
-        Ok(options.truncation.or_file(self.pipeline.truncation.as_ref()))
+        Ok(options.truncation.or_file(self.pipeline.parts.truncation.as_ref()))
+    }
+
+    /// The format of the file.
+    pub fn format(&self) -> Format {
+        match self.pipeline.parts.source {
+            Source::TokenizerJson(_) => Format::TokenizerJson,
+            Source::SentencePiece => Format::SentencePiece,
+            Source::Ranks(_) => Format::Ranks,
+        }
     }
 
     /// The truncation of the file.
     pub fn truncation(&self) -> Option<&Truncation> {
-        self.pipeline.truncation.as_ref()
+        self.pipeline.parts.truncation.as_ref()
     }
 
     /// The padding of the file.
     pub fn padding(&self) -> Option<&Padding> {
-        self.pipeline.padding.as_ref()
+        self.pipeline.parts.padding.as_ref()
     }
 
     /// The words that word caches contain from the start.
     pub(crate) fn seeds(&self) -> Seeds<'_> {
-        Seeds::new(&self.pipeline.vocab, self.pipeline.token_form, &self.pipeline.model)
+        Seeds::new(&self.pipeline.parts.vocab, self.pipeline.token_form, &self.pipeline.model)
     }
 
     /// A tokenizer with one encoder that has seed words, so that the first text need not wait for

@@ -41,18 +41,18 @@ impl Tokenizer {
         *self.token_reach.get_or_init(|| {
             let normalized =
                 self.pipeline.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.most_bytes_per_byte())?;
-            let added = self.pipeline.added_tokens.tokens();
+            let added = self.pipeline.parts.added_tokens.tokens();
             let takes_spaces = added.iter().any(|token| token.lstrip || token.rstrip);
             if takes_spaces || !self.pipeline.pretokenizer.drops_nothing() || !self.pipeline.model.spells_words() {
                 return None;
             }
-            let forms = added.iter().filter_map(|token| self.pipeline.added_tokens.decoded_form(token.id));
+            let forms = added.iter().filter_map(|token| self.pipeline.parts.added_tokens.decoded_form(token.id));
             let longest_added = added.iter().map(|token| token.content.len()).chain(forms.map(str::len)).max();
             let length = |(token, id): (&[u8], u32)| match self.pipeline.token_form {
                 TokenForm::Printable => self.pipeline.token_len(id) as usize,
                 TokenForm::Text | TokenForm::Ranks => token.len(),
             };
-            let longest = self.pipeline.vocab.iter().map(length).max();
+            let longest = self.pipeline.parts.vocab.iter().map(length).max();
             let one_unknown_character = 4;
             Some(longest.max(longest_added).unwrap_or(0).max(one_unknown_character) * normalized)
         })

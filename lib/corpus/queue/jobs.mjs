@@ -8,7 +8,6 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 
-import { encodings } from '../../../index.mjs'
 import { repositoryOf } from '../../files/tokenizers.mjs'
 import { error, otherJob } from '../errors.mjs'
 import { parquetWriterVersion } from '../formats/parquet.mjs'
@@ -26,7 +25,9 @@ import { identify } from '../tokenizer.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
 import { CopiedTokenizer } from './copied-tokenizer.mjs'
 
-const VERSION = createRequire(import.meta.url)('../../../package.json').version
+const require = createRequire(import.meta.url)
+const { encodings } = require('../../tokenizer.js')
+const VERSION = require('../../../package.json').version
 
 /** Number of jobs whose threads are kept. */
 const MAX_JOBS = 2

@@ -9,6 +9,7 @@ import ts from 'typescript'
 
 const MODULE = /\.([cm]?js|d\.[cm]?ts)$/
 const TYPE_IN_COMMENT = /\bimport\('(\.[^']*)'\)/g
+const REQUIRE_IN_MODULE = /\bcreateRequire\(import\.meta\.url\)\('(\.[^']*)'\)/g
 const COMMENT = /\/\*\*[^]*?\*\//g
 
 /**
@@ -24,7 +25,10 @@ export function javascriptImports(folder, names) {
 
 function importsOf(folder, file, files) {
   const text = fs.readFileSync(path.join(folder, file), 'utf8')
-  const values = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName)
+  const values = [
+    ...ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName),
+    ...[...text.matchAll(REQUIRE_IN_MODULE)].map(([, name]) => name),
+  ]
   const types = (text.match(COMMENT) ?? []).flatMap((comment) =>
     [...comment.matchAll(TYPE_IN_COMMENT)].map(([, name]) => name),
   )

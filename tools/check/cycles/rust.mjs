@@ -1,45 +1,92 @@
-// The dependencies among the parts of a Rust crate. A part is a module of the crate's root with
-// everything below it, since a module and its submodules may use each other. Dependencies are the
-// paths that start with `crate` or `super`. Code that only tests compile does not count.
+// The dependencies among the modules of a Rust crate. A module and those in its folder may use each
+// other, so what counts is which of the modules beside each other use each other, with what is in
+// their folders. Dependencies are the paths that start with `crate`, `super` or `self`. Code that
+// only tests compile does not count.
 
 import fs from 'node:fs'
 import path from 'node:path'
 
 /**
- * Returns, for each crate among the files, the parts that each part uses.
+ * Returns, for each module that has others in its folder, which of these use which.
  *
  * @param {string} folder
  * @param {string[]} names paths of files, relative to the folder
- * @returns {Map<string, Map<string, string[]>>} by the folder of the crate's `lib.rs`
+ * @returns {Map<string, Map<string, string[]>>} by the folder of the modules
  */
 export function rustImports(folder, names) {
   const roots = names.filter((name) => path.posix.basename(name) === 'lib.rs').map((name) => path.posix.dirname(name))
-  return new Map(roots.map((root) => [root, partsOf(folder, root, names)]))
+  return new Map(roots.flatMap((root) => [...siblingsOf(folder, root, names)]))
 }
 
-function partsOf(folder, root, names) {
+/** @returns {[string, Map<string, string[]>][]} */
+function siblingsOf(folder, root, names) {
   const prefix = root === '.' ? '' : `${root}/`
-  const modules = names
-    .filter((name) => name.startsWith(prefix) && name.endsWith('.rs'))
-    .map((name) => ({
-      module: moduleOf(name.slice(prefix.length)),
-      code: withoutText(fs.readFileSync(path.join(folder, name), 'utf8')),
-    }))
-  const inTests = new Set(
-    modules.flatMap(({ module, code }) => testItems(code).map(({ name }) => [...module, name].join('::'))),
+  const all = new Map(
+    names
+      .filter((name) => name.startsWith(prefix) && name.endsWith('.rs'))
+      .map((name) => {
+        const module = moduleOf(name.slice(prefix.length))
+        return [keyOf(module), { module, code: withoutText(fs.readFileSync(path.join(folder, name), 'utf8')) }]
+      }),
   )
-  const isTested = (module) => module.some((_, depth) => inTests.has(module.slice(0, depth + 1).join('::')))
-  const sources = modules.filter(({ module }) => module.length > 0 && !isTested(module))
-  const crate = modules.find(({ module }) => module.length === 0)
-  const context = { exported: crate === undefined ? new Map() : exportsOf(crate.code) }
-  const parts = new Map(sources.map(({ module }) => [module[0], new Set()]))
-  for (const { module, code } of sources) {
-    for (const used of pathsIn(withoutTests(code), module)) {
-      const [part] = absolute(used, context)
-      if (part !== module[0] && parts.has(part)) parts.get(module[0]).add(part)
+  const inTests = new Set(
+    [...all.values()].flatMap(({ module, code }) => testItems(code).map(({ name }) => keyOf([...module, name]))),
+  )
+  const isTested = (module) => module.some((_, depth) => inTests.has(keyOf(module.slice(0, depth + 1))))
+  const sources = [...all.values()].filter(({ module }) => !isTested(module))
+  const imports = new Map(
+    sources.map(({ module, code }) => [keyOf(module), importsOf(withoutTests(code), module, all)]),
+  )
+  const siblings = new Map()
+  for (const { module } of sources) {
+    for (const [depth, name] of module.entries()) {
+      const parent = path.posix.join(root, ...module.slice(0, depth))
+      siblings.set(parent, (siblings.get(parent) ?? new Map()).set(name, new Set()))
     }
   }
-  return new Map([...parts].map(([part, used]) => [part, [...used]]))
+  for (const { module, code } of sources) {
+    for (const used of pathsIn(withoutTests(code), module)) {
+      const whole = origin(used, all, imports)
+      const depth = module.findIndex((name, at) => name !== whole[at])
+      if (depth !== -1)
+        siblings
+          .get(path.posix.join(root, ...module.slice(0, depth)))
+          ?.get(module[depth])
+          .add(whole[depth])
+    }
+  }
+  return [...siblings].map(([parent, uses]) => [
+    parent,
+    new Map([...uses].map(([name, used]) => [name, [...used].filter((other) => uses.has(other))])),
+  ])
+}
+
+const keyOf = (module) => module.join('::')
+
+/** Resolves the names that modules import to the modules that they come from. */
+function origin(used, all, imports) {
+  for (let length = 0; length < used.length; length += 1) {
+    const [before, name] = [keyOf(used.slice(0, length)), used[length]]
+    const whole = all.has(keyOf(used.slice(0, length + 1))) ? undefined : imports.get(before)?.get(name)
+    if (whole !== undefined) return [...whole, ...used.slice(length + 1)]
+  }
+  return used
+}
+
+/** The names that `use` gives to items of other modules of the crate, with their whole paths. */
+function importsOf(code, module, all) {
+  const found = new Map()
+  for (const [, tree] of code.matchAll(/\buse\s+([^;]+);/g)) {
+    for (const {
+      path: [first, ...rest],
+      name,
+    } of pathsOfTree(tree)) {
+      const start = { crate: [], self: module, super: module.slice(0, -1) }[first]
+      const whole = start === undefined ? [...module, first, ...rest] : [...start, ...rest]
+      if (start !== undefined || all.has(keyOf([...module, first]))) found.set(name, whole)
+    }
+  }
+  return found
 }
 
 /** The path of a module: `bpe/merges/mod.rs` is `['bpe', 'merges']`. */
@@ -47,18 +94,6 @@ function moduleOf(name) {
   const module = name.slice(0, -'.rs'.length).split('/')
   if (['mod', 'lib'].includes(module.at(-1))) module.pop()
   return module
-}
-
-/** Resolves a name that the crate's root exports to the module that it comes from. */
-function absolute(used, { exported }) {
-  return exported.get(used[0]) ?? used
-}
-
-/** The names that `pub use` in the crate's root makes shorter, with their whole paths. */
-function exportsOf(code) {
-  const uses = [...code.matchAll(/\bpub(?:\([^)]*\))?\s+use\s+([^;]+);/g)]
-  const named = uses.flatMap(([, tree]) => pathsOfTree(tree))
-  return new Map(named.map(({ path: whole, name }) => [name, whole]))
 }
 
 /** The paths of a use tree such as `a::{b, c as d}`, each with the name that it gets. */
@@ -118,9 +153,11 @@ function pathsIn(code, module) {
 
 /** The items that only tests compile, with the names of modules: `#[cfg(test)] mod tests;`. */
 function testItems(code) {
-  return [...code.matchAll(/#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?(?:mod\s+(\w+))?/g)].map(
-    (match) => ({ name: match[1], start: match.index, end: endOfItem(code, match.index) }),
-  )
+  return [
+    ...code.matchAll(
+      /#\[cfg\((?:any\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?(?:mod\s+(\w+))?/g,
+    ),
+  ].map((match) => ({ name: match[1], start: match.index, end: endOfItem(code, match.index) }))
 }
 
 function withoutTests(code) {

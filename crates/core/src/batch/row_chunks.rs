@@ -104,7 +104,7 @@ fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
     let crosses_boundary = |content: &str, takes_space: bool| {
         content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
     };
-    let tokens = tokenizer.pipeline.added_tokens.tokens();
+    let tokens = tokenizer.pipeline.parts.added_tokens.tokens();
     ids_only
         && one_text
         && starts_words_at_spaces

@@ -24,31 +24,10 @@
 //! *step*: as many symbols as [`super::short_word`] merges in registers. It merges a large *block*
 //! only if a step does not advance. This halves the time for words of random letters.
 
-use std::ops::Range;
-
+use super::previous_word::{BlockSizes, PreviousWord};
 use super::{Alphabet, Bpe, MergeScratch, Symbol, short_word};
 use crate::error::EncodeError;
 use crate::memory::fallible::append;
-
-/// The previous long word and its tokens.
-#[derive(Debug)]
-pub(super) struct PreviousWord {
-    bytes: Vec<u8>,
-    symbols: Vec<Symbol>,
-    /// The number of bytes that the symbols cover.
-    covered: usize,
-    /// The results of the last step and the last block.
-    merged: [MergedBlock; 2],
-    pub(super) sizes: BlockSizes,
-}
-
-/// A range of the current word, and its tokens. If the next range has the same text, as in a word
-/// of one repeated letter, it has the same tokens.
-#[derive(Debug, Default)]
-struct MergedBlock {
-    range: Option<Range<usize>>,
-    symbols: Vec<Symbol>,
-}
 
 /// The index of the last step's result in [`PreviousWord::merged`].
 const LAST_STEP: usize = 0;
@@ -70,40 +49,10 @@ struct Restart {
     start: usize,
 }
 
-/// The sizes of steps and blocks, in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BlockSizes {
-    /// Words up to this length are merged as a whole.
-    pub(super) min_len: usize,
-    /// The number of new bytes in a block.
-    block: usize,
-    /// The number of bytes that the first attempt of a block merges again.
-    back: usize,
-    /// The length of a step, including the bytes merged again. In characters, if symbols are
-    /// characters.
-    step: usize,
-    /// The minimum number of bytes that a step merges again.
-    near: usize,
-}
-
-/// The minimum length is that of the word cache, which has all shorter words.
-const BLOCK_SIZES: BlockSizes =
-    BlockSizes { min_len: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 };
 /// Words of more bytes are not kept, to save the memory for a copy: 16 MiB.
 const MAX_KEPT_WORD_BYTES: usize = 16 << 20;
 
-impl Default for PreviousWord {
-    fn default() -> Self {
-        Self { bytes: Vec::new(), symbols: Vec::new(), covered: 0, merged: Default::default(), sizes: BLOCK_SIZES }
-    }
-}
-
 impl PreviousWord {
-    /// The capacity for symbols.
-    pub(super) fn symbols(&self) -> usize {
-        self.symbols.capacity()
-    }
-
     /// Updates the symbols to those of `word`, whose first `known` bytes are those of the previous
     /// word. Returns `None`, with invalid symbols, if the word has to be merged as a whole.
     fn continue_with(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {

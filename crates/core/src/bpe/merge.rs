@@ -4,9 +4,9 @@
 //! has a merge. [`super::short_word`] looks at all pairs for each merge. [`super::long`] keeps the
 //! pairs in order, which takes n log n steps for any word.
 
-use super::incremental::PreviousWord;
 use super::long::{self, LongScratch};
 use super::merges::Merge;
+use super::previous_word::PreviousWord;
 use super::short_word;
 use super::{Merges, Symbol};
 use crate::memory::Grow;

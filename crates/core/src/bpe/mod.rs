@@ -29,6 +29,7 @@ pub(crate) mod merge;
 pub(crate) mod merges;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod naive;
+mod previous_word;
 mod self_tokens;
 mod short_tokens;
 mod short_word;

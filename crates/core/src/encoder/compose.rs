@@ -401,7 +401,7 @@ fn check_overflow(drafts: &[Draft], tokens: usize, runs: usize) -> Result<(), En
     let reached = (parts - 1).saturating_mul(longest + runs);
     let limit = tokens.saturating_mul(max_expansion()).max(MIN_OVERFLOW);
     if reached > limit {
-        return Err(EncodeError::OutputLimit { component: "truncation", reached, limit });
+        return Err(EncodeError::OverflowLimit { reached, limit });
     }
     Ok(())
 }

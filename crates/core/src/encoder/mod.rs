@@ -172,10 +172,10 @@ impl<'a> Session<'a> {
     /// Finds the added tokens in the original text and encodes the text between them.
     fn encode_segments(&mut self, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let original = row.original;
-        self.pipeline.added_tokens.segments(SearchStage::Raw, original, row.policy, |segment| match segment {
+        self.pipeline.parts.added_tokens.segments(SearchStage::Raw, original, row.policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &original[span.range()];
-                row.push_added(self.pipeline.added_tokens.tokens()[token].id, content, span)
+                row.push_added(self.pipeline.parts.added_tokens.tokens()[token].id, content, span)
             }
             Segment::Text(span) => self.encode_segment(span, row),
         })
@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
         }
         let unchanged =
             self.pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
-        let no_more_tokens = self.pipeline.added_tokens.is_idle(SearchStage::Normalized);
+        let no_more_tokens = self.pipeline.parts.added_tokens.is_idle(SearchStage::Normalized);
         if unchanged
             && no_more_tokens
             && self.pipeline.pretokenizer.stages.is_empty()
@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
         if let Some(normalizer) = &self.pipeline.normalizer {
             normalizer.normalize(&mut normalized, &mut row.budget)?;
         }
-        let result = if self.pipeline.added_tokens.is_idle(SearchStage::Normalized) {
+        let result = if self.pipeline.parts.added_tokens.is_idle(SearchStage::Normalized) {
             self.encode_normalized(&mut normalized, row)
         } else {
             self.encode_normalized_segments(&normalized, row)
@@ -266,12 +266,12 @@ impl<'a> Session<'a> {
     /// Finds the added tokens in the normalized text and encodes the text between them.
     fn encode_normalized_segments(&mut self, normalized: &AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let mut between = AlignedText::default();
-        self.pipeline.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), row.policy, |segment| {
+        self.pipeline.parts.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), row.policy, |segment| {
             match segment {
                 Segment::Token { token, span } => {
                     let content = &normalized.as_str()[span.range()];
                     let origin = normalized.origin_of(span);
-                    row.push_added(self.pipeline.added_tokens.tokens()[token].id, content, origin)
+                    row.push_added(self.pipeline.parts.added_tokens.tokens()[token].id, content, origin)
                 }
                 Segment::Text(span) => {
                     between.start_slice(normalized, span);

@@ -145,7 +145,7 @@ impl Row<'_> {
         if !self.columns.contains(Columns::TOKENS) && self.margins.is_none() {
             return Ok(());
         }
-        let bytes = ids.map(|id| pipeline.vocab.token(id).map_or(0, <[u8]>::len)).fold(0, usize::saturating_add);
+        let bytes = ids.map(|id| pipeline.parts.vocab.token(id).map_or(0, <[u8]>::len)).fold(0, usize::saturating_add);
         self.budget.charge(bytes, "the column of tokens")
     }
 

@@ -82,7 +82,8 @@ mod tests {
     }
 
     fn words(tokenizer: &Tokenizer) -> Vec<(Key, u32)> {
-        let seeds = Seeds::new(&tokenizer.pipeline.vocab, tokenizer.pipeline.token_form, &tokenizer.pipeline.model);
+        let seeds =
+            Seeds::new(&tokenizer.pipeline.parts.vocab, tokenizer.pipeline.token_form, &tokenizer.pipeline.model);
         let words: Vec<_> = seeds.words().collect();
         assert!(words.len() <= seeds.len());
         for &(key, id) in &words {
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn seeds_are_the_short_tokens_that_become_themselves() {
         let merged = file(&json!({}));
-        let of = |token: &[u8]| (word_key::of_word(token), merged.pipeline.vocab.id(token).expect("a token"));
+        let of = |token: &[u8]| (word_key::of_word(token), merged.pipeline.parts.vocab.id(token).expect("a token"));
         let known = words(&merged);
         assert_eq!(known.len(), 256 + 6, "neither the long one nor the one that falls apart");
         assert!(known.contains(&of(b"cde")) && !known.contains(&of(b"abc")));

@@ -141,7 +141,7 @@ pub(super) fn decode(bytes: &[u8]) {
 fn ranks(ids: &[u32], options: DecodeOptions, lengths: &[usize]) {
     let mut bytes = vec![];
     for (index, &id) in ids.iter().enumerate() {
-        let Some(token) = RANKS.pipeline.vocab.token(id).or(match id {
+        let Some(token) = RANKS.pipeline.parts.vocab.token(id).or(match id {
             300 => Some(b"<|end|>"),
             301 => Some("é".as_bytes()),
             _ => None,

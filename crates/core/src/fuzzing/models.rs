@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::draw::Draw;
 use crate::bpe::Symbol;
-use crate::definition::{ModelSettings, Source};
-use crate::model::{Model, ModelScratch, Tables, unigram, wordpiece};
+use crate::model::{Model, ModelScratch, unigram, wordpiece};
+use crate::parts::{ModelSettings, Source};
 use crate::word_key;
 use crate::{Columns, EncodeOptions, OffsetUnit, Tokenizer};
 
@@ -155,7 +155,7 @@ pub(super) fn models(bytes: &[u8]) {
 
 /// Compares a word with the naive model.
 fn check_word(tokenizer: &Tokenizer, word: &str) {
-    let Source::TokenizerJson(components) = &tokenizer.pipeline.definition.source else {
+    let Source::TokenizerJson(components) = &tokenizer.pipeline.parts.source else {
         unreachable!("it is a tokenizer.json")
     };
     // A space at the start may stand for the meta symbol, which the naive model does not know.
@@ -166,15 +166,14 @@ fn check_word(tokenizer: &Tokenizer, word: &str) {
         .model
         .tokenize(bytes, word_key::of_word(bytes), &mut ModelScratch::default(), &mut out)
         .map(|()| out);
-    let vocab = &tokenizer.pipeline.vocab;
+    let vocab = &tokenizer.pipeline.parts.vocab;
     let expected: Result<Vec<Symbol>, _> = match (&components.model, &*tokenizer.pipeline.model) {
         (ModelSettings::WordPiece(settings), _) => {
             let mut out = vec![];
             wordpiece::naive(settings, vocab, word, &mut out).map(|()| out)
         }
-        (ModelSettings::Unigram(settings), model @ Model::Unigram(_)) => {
-            let Tables::Scores(scores) = model.tables() else { unreachable!("it has scores") };
-            unigram::naive(settings, vocab, &scores, word)
+        (ModelSettings::Unigram(settings), Model::Unigram(model)) => {
+            unigram::naive(settings, vocab, model.scores(), word)
         }
         _ => return,
     };

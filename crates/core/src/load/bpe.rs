@@ -7,10 +7,10 @@ use crate::bpe::alphabet::{CharacterIds, Characters, IdOf, Unknown, position};
 use crate::bpe::merges::Merges;
 use crate::bpe::{Alphabet, Bpe, Spaces, SplitPoints, TokenTable};
 use crate::byte_level;
-use crate::definition::BpeSettings;
 use crate::encoder::Seeds;
 use crate::error::LoadError;
 use crate::memory::fallible::require_for_tables;
+use crate::parts::BpeSettings;
 use crate::vocab::TokenForm;
 use crate::vocab::Vocab;
 

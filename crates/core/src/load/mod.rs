@@ -1,5 +1,7 @@
 //! Loads tokenizers from files. Nothing here is used while encoding.
 //!
+//! - [`stages`]: builds the stages of a tokenizer from its [`Parts`](crate::parts::Parts), which the
+//!   modules below read from files.
 //! - [`tokenizer_json`]: tokenizer.json. [`model`], [`bpe`], [`normalizer`], [`pretokenizer`],
 //!   [`post_processor`] and [`decoder`] load its components, `vocabulary` and `merge_list` its
 //!   tables, [`length`] truncation and padding; `spaces` finds out whether BPE can read spaces as
@@ -10,20 +12,21 @@
 //! - [`sentencepiece`]: SentencePiece models, read through `protobuf`.
 
 pub(crate) mod bpe;
-pub(crate) mod decoder;
+mod decoder;
 pub(crate) mod encodings;
 pub(crate) mod json;
-pub(crate) mod length;
+mod length;
 mod merge_list;
 pub(crate) mod model;
 pub(crate) mod normalizer;
-pub(crate) mod post_processor;
+mod post_processor;
 pub(crate) mod pretokenizer;
 mod protobuf;
 pub(crate) mod ranks;
-pub(crate) mod sentencepiece;
+mod sentencepiece;
 mod spaces;
 mod splits;
+pub(crate) mod stages;
 pub(crate) mod tekken;
 pub(crate) mod tokenizer_json;
 mod vocabulary;

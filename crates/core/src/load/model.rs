@@ -16,9 +16,9 @@ use super::json::{FileText, Part};
 use super::merge_list::{MergeIds, MergeTexts, MergesSeed};
 use super::vocabulary::{Entries, VocabSeed};
 use crate::bpe::merges::{Merge, Merges};
-use crate::definition::{BpeSettings, ModelSettings, UnigramSettings, WordLevelSettings, WordPieceSettings};
 use crate::error::LoadError;
-use crate::model::Tables;
+use crate::parts::{BpeSettings, ModelSettings, UnigramSettings, WordLevelSettings, WordPieceSettings};
+use crate::pipeline::Tables;
 use crate::vocab::Vocab;
 
 /// The kinds of models, in the order in which the reference tries them if the file does not name

@@ -10,25 +10,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
 
-use super::json::Part;
-use super::post_processor;
 use super::splits::TokenSplits;
-use crate::added_tokens::{AddedToken, AddedTokens};
+use super::stages;
+use crate::added_tokens::{AddedToken, AddedTokens, Policy};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, TokenTable};
-use crate::decoder::{Decoder, Step};
-use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::memory::fallible::push;
 use crate::model::Model;
 use crate::options::RankDefinition;
-use crate::padding::Padding;
-use crate::pattern::Dialect;
-use crate::pipeline::{Pipeline, PipelineParts};
-use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
-use crate::truncation::Truncation;
-use crate::vocab::TokenForm;
+use crate::parts::{Json, Parts, Source};
+use crate::pipeline::{Pipeline, Tables};
 use crate::vocab::Vocab;
 
 /// Whether the first line is valid in a rank file.
@@ -41,14 +34,19 @@ pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Pipeline, LoadError> {
-    tokenizer(parse(bytes)?, TokenSplits::of(bytes), definition)
+    tokenizer(parse(bytes)?, TokenSplits::of(bytes), definition, Policy::Throw)
 }
 
 /// The maximum length of a token in bytes. All splits of a token into two are looked up.
 const LONGEST_TOKEN: usize = 1024;
 
 /// Builds the tokenizer of a vocabulary whose ids are ranks.
-pub(super) fn tokenizer(vocab: Vocab, splits: TokenSplits, definition: &RankDefinition) -> Result<Pipeline, LoadError> {
+pub(super) fn tokenizer(
+    vocab: Vocab,
+    splits: TokenSplits,
+    definition: &RankDefinition,
+    default_policy: Policy,
+) -> Result<Pipeline, LoadError> {
     let longest = vocab.iter().map(|(token, _)| token.len()).max().unwrap_or(0);
     if longest > LONGEST_TOKEN {
         return Err(LoadError::TooLarge {
@@ -62,63 +60,24 @@ pub(super) fn tokenizer(vocab: Vocab, splits: TokenSplits, definition: &RankDefi
     let words = TokenTable::new(vocab.iter());
     let merges = Merges::new(&merges(&vocab, &words, splits));
     let bpe = Bpe::new(alphabet, Arc::new(merges), Some(words), None);
-    assemble(Blueprint {
-        pattern: definition.pattern.clone(),
+    let parts = Parts {
+        source: Source::Ranks(definition.pattern.clone()),
         post_processor: Json::default(),
-        known_tokens: AddedTokens::none(true),
-        added_tokens: special_tokens(&vocab, definition)?,
-        vocab: Arc::new(vocab),
-        model: Arc::new(Model::Bpe(bpe)),
+        added_tokens: AddedTokens::none(true),
         truncation: None,
         padding: None,
-    })
-}
-
-/// The parts of a tokenizer of ranks, either from a file or from a call that changes another
-/// tokenizer.
-pub(crate) struct Blueprint {
-    pub(crate) pattern: String,
-    pub(crate) post_processor: Json,
-    pub(crate) vocab: Arc<Vocab>,
-    pub(crate) model: Arc<Model>,
-    pub(crate) known_tokens: AddedTokens,
-    /// Further tokens, with their ids.
-    pub(crate) added_tokens: Vec<AddedToken>,
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) padding: Option<Padding>,
-}
-
-pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
-    let Blueprint { pattern, post_processor, vocab, model, known_tokens, added_tokens, truncation, padding } =
-        blueprint;
-    // Text that the expression does not match is dropped, as in tiktoken.
-    let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
-    if vocab.id(b"").is_some() && cut.can_be_empty() {
-        let what = "an empty token with a pattern that can match empty text, where tiktoken inserts the token,";
-        return Err(LoadError::unsupported("pattern", what));
-    }
-    Ok(Pipeline::new(PipelineParts {
-        added_tokens: known_tokens.extended(added_tokens, |content| Ok(content.to_owned()))?,
-        vocab,
-        token_form: TokenForm::Ranks,
-        normalizer: None,
-        spaces: None,
-        pretokenizer: PreTokenizer { stages: vec![Stage::Cut(cut)] },
-        segmenter: None,
-        model,
-        post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
-        decoder: Decoder::new(vec![Step::Bytes]),
-        truncation,
-        padding,
-        definition: Definition { post_processor, source: Source::Ranks { pattern } },
-    }))
+        default_policy,
+        vocab: Arc::new(vocab),
+    };
+    let special_tokens = special_tokens(&parts.vocab, definition)?;
+    stages::build(parts, special_tokens, Tables::Ranks(Arc::new(Model::Bpe(bpe))), None)
 }
 
 fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<Vec<AddedToken>, LoadError> {
     let mut tokens: Vec<AddedToken> = vec![];
     for (content, id) in &definition.special_tokens {
         if content.is_empty() {
-            return Err(LoadError::shape("specialTokens", "a special token has no text"));
+            return Err(LoadError::EmptySpecialToken);
         }
         if let Some(token) = vocab.token(*id) {
             let first = String::from_utf8_lossy(token).into_owned();
@@ -397,7 +356,7 @@ mod tests {
             // The table agrees with the naive merge loop over its pairs.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
-                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, bpe.tokens.as_ref().expect("ranks are whole words"), TokenSplits::UNKNOWN), &letters), symbols);
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.parts.vocab, bpe.tokens.as_ref().expect("ranks are whole words"), TokenSplits::UNKNOWN), &letters), symbols);
             }
         }
     }

@@ -8,24 +8,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::json::Part;
-use super::post_processor;
 use super::protobuf::{FieldValue, Message};
-use super::tokenizer_json::numbered;
-use crate::added_tokens::{AddedToken, AddedTokens};
-use crate::decoder::{self, Decoder, Step};
-use crate::definition::{Definition, Json, Source};
+use super::stages;
+use crate::added_tokens::{AddedTokens, Policy};
+use crate::decoder;
 use crate::error::LoadError;
 use crate::memory::fallible::{check, push};
 use crate::model::sentencepiece::{Method, ModelParts, NO_PIECE, PieceKind};
 use crate::model::{Model, SentencePiece};
-use crate::normalizer::{Normalizer, Precompiled, sentencepiece as normalizer};
-use crate::padding::Padding;
-use crate::pipeline::{Pipeline, PipelineParts};
-use crate::pretokenizer::PreTokenizer;
+use crate::normalizer::{Precompiled, sentencepiece as normalizer};
+use crate::parts::{Json, Parts, Source};
+use crate::pipeline::{Pipeline, Tables};
 use crate::trie::Trie;
-use crate::truncation::Truncation;
-use crate::vocab::{TokenForm, Vocab};
+use crate::vocab::Vocab;
 
 /// The longest piece, in bytes. The time for a text grows with it.
 const LONGEST_PIECE: usize = 1024;
@@ -150,51 +145,21 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         push(&mut model.kinds, piece.kind);
         push(&mut model.scores, piece.score);
     }
-    assemble(Blueprint {
+    let parts = Parts {
+        source: Source::SentencePiece,
         post_processor: Json::default(),
         vocab: Arc::new(builder.finish_list()?),
-        normalizer: Some(Arc::new(normalizer::SentencePiece::new(charsmap, symbols, settings))),
-        decoder: Some(Arc::new(decoder)),
-        model: Arc::new(Model::SentencePiece(SentencePiece::new(model))),
-        known_tokens: AddedTokens::none(false),
-        added_tokens: vec![],
+        added_tokens: AddedTokens::none(false),
         truncation: None,
         padding: None,
-    })
-}
-
-/// The parts of a tokenizer with a SentencePiece model, from a file or from a call that changes
-/// another tokenizer.
-pub(crate) struct Blueprint {
-    pub(crate) post_processor: Json,
-    pub(crate) vocab: Arc<Vocab>,
-    pub(crate) normalizer: Option<Arc<normalizer::SentencePiece>>,
-    pub(crate) decoder: Option<Arc<decoder::sentencepiece::SentencePieceDecoder>>,
-    pub(crate) model: Arc<Model>,
-    pub(crate) known_tokens: AddedTokens,
-    pub(crate) added_tokens: Vec<AddedToken>,
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) padding: Option<Padding>,
-}
-
-pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
-    let Blueprint { post_processor, vocab, model, known_tokens, added_tokens, truncation, padding, .. } = blueprint;
-    let normalizer = blueprint.normalizer.map(Normalizer::SentencePiece);
-    Ok(Pipeline::new(PipelineParts {
-        added_tokens: numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref(), false)?,
-        vocab,
-        token_form: TokenForm::Text,
-        normalizer,
-        spaces: None,
-        pretokenizer: PreTokenizer::default(),
-        segmenter: None,
-        model,
-        post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
-        decoder: Decoder::new(blueprint.decoder.map(Step::SentencePiece).into_iter().collect()),
-        truncation,
-        padding,
-        definition: Definition { post_processor, source: Source::SentencePiece },
-    }))
+        default_policy: Policy::Parse,
+    };
+    let tables = Tables::SentencePiece {
+        normalizer: Some(Arc::new(normalizer::SentencePiece::new(charsmap, symbols, settings))),
+        model: Arc::new(Model::SentencePiece(SentencePiece::new(model))),
+        decoder: Some(Arc::new(decoder)),
+    };
+    stages::build(parts, vec![], tables, None)
 }
 
 /// Whether pieces of a kind are matched in text.

@@ -86,7 +86,7 @@ mod tests {
     /// concatenation is a token, those of the lowest rank are merged first, and the leftmost among
     /// equals.
     fn last_two(token: &[u8], tokenizer: &Pipeline) -> Option<(u32, u32)> {
-        let vocab = &tokenizer.vocab;
+        let vocab = &tokenizer.parts.vocab;
         let mut ends: Vec<usize> = (0..=token.len()).collect();
         while ends.len() > 3 {
             let joined = |at: &usize| vocab.id(&token[ends[at - 1]..ends[at + 1]]);
@@ -110,12 +110,12 @@ mod tests {
                 .iter()
                 .for_each(|(left, right, merge)| ways.entry(merge.id).or_default().push((left, right)));
             let mut several = 0;
-            for (token, id) in tokenizer.vocab.iter().filter(|(token, _)| token.len() > 1) {
+            for (token, id) in tokenizer.parts.vocab.iter().filter(|(token, _)| token.len() > 1) {
                 let made = last_two(token, &tokenizer).expect("merges make every token");
                 assert!(ways[&id].contains(&made), "{name}: {id}");
                 several += usize::from(ways[&id].len() > 1);
             }
-            assert!(several < tokenizer.vocab.len() / 100, "{name}: {several}");
+            assert!(several < tokenizer.parts.vocab.len() / 100, "{name}: {several}");
         }
     }
 

@@ -117,10 +117,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         (0..specials.min(MAX_FILLERS)).filter(|id| !named.contains(id)).map(|id| (format!("<SPECIAL_{id}>"), id));
     let special_tokens = special_tokens.into_iter().chain(fillers).collect();
     let definition = RankDefinition { pattern: pattern.into_owned(), special_tokens };
-    let mut tokenizer = ranks::tokenizer(vocab.finish()?, TokenSplits::UNKNOWN, &definition)?;
     // mistral-common never recognizes special tokens in text: callers insert their ids.
-    tokenizer.default_policy = Policy::Text;
-    Ok(tokenizer)
+    ranks::tokenizer(vocab.finish()?, TokenSplits::UNKNOWN, &definition, Policy::Text)
 }
 
 /// If a file claims more special tokens than this, only this many get names.

@@ -4,27 +4,16 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::json::Part;
 use super::model::FileModel;
-use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
-use crate::added_tokens::{AddedToken, AddedTokens, SearchStage};
-use crate::budget::Budget;
-use crate::byte_level;
-use crate::definition::{BpeSettings, Components, Definition, Json, ModelSettings, Source};
+use super::{length, model, stages, tekken};
+use crate::added_tokens::{AddedToken, AddedTokens, Policy};
 use crate::error::LoadError;
 use crate::memory::{OutOfMemory, require_large};
-use crate::model::{Model, Tables, Unigram, WordLevel, WordPiece};
-use crate::normalizer::Normalizer;
-use crate::padding::Padding;
-use crate::pipeline::{Pipeline, PipelineParts};
-use crate::pretokenizer::{PreTokenizer, Stage};
-use crate::segmenter::Segmenter;
-use crate::truncation::Truncation;
-use crate::vocab::TokenForm;
-use crate::vocab::Vocab;
+use crate::parts::{Components, Json, Parts, Source};
+use crate::pipeline::Pipeline;
 
 /// The top-level fields of the file. Components are kept as text, so that they can be saved. The
 /// model, which is nearly all of the file, is parsed without a tree of values, either together with
@@ -33,19 +22,12 @@ use crate::vocab::Vocab;
 struct TokenizerFile<'a, M> {
     #[serde(borrow)]
     version: Option<&'a RawValue>,
-    #[serde(borrow)]
     truncation: Option<&'a RawValue>,
-    #[serde(borrow)]
     padding: Option<&'a RawValue>,
-    #[serde(borrow)]
     added_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
     normalizer: Option<&'a RawValue>,
-    #[serde(borrow)]
     pre_tokenizer: Option<&'a RawValue>,
-    #[serde(borrow)]
     post_processor: Option<&'a RawValue>,
-    #[serde(borrow)]
     decoder: Option<&'a RawValue>,
     model: Option<M>,
 }
@@ -105,23 +87,24 @@ fn tokenizer<M>(
         }
     };
     let (vocab, tables, settings) = model.into_tables();
-    assemble(Blueprint {
-        components: Components {
-            normalizer: component(file.normalizer)?,
-            pre_tokenizer: component(file.pre_tokenizer)?,
-            decoder: component(file.decoder)?,
-            model: settings,
-        },
-        post_processor: component(file.post_processor)?,
+    let components = Components {
+        normalizer: component(file.normalizer)?,
+        pre_tokenizer: component(file.pre_tokenizer)?,
+        decoder: component(file.decoder)?,
+        model: settings,
+    };
+    let post_processor = component(file.post_processor)?;
+    let new_tokens = added_tokens(&Part::new(&value(file.added_tokens)?, "added_tokens"))?;
+    let parts = Parts {
+        source: Source::TokenizerJson(components),
+        post_processor,
         vocab: Arc::new(vocab),
-        tables,
-        known_tokens: AddedTokens::none(false),
-        has_new_normalizer: false,
-        added_tokens: added_tokens(&Part::new(&value(file.added_tokens)?, "added_tokens"))?,
+        added_tokens: AddedTokens::none(false),
         truncation: length::truncation(&Part::new(&value(file.truncation)?, "truncation"))?,
         padding: length::padding(&Part::new(&value(file.padding)?, "padding"))?,
-        origin: None,
-    })
+        default_policy: Policy::Parse,
+    };
+    stages::build(parts, new_tokens, tables, None)
 }
 
 /// Fails if there is not enough memory for a tree of the values in `json`.
@@ -129,103 +112,6 @@ fn require_for_value(json: &str) -> Result<(), OutOfMemory> {
     // The shortest value in a list has two bytes of JSON and takes 32 bytes in a list that doubles
     // its capacity.
     require_large(json.len().saturating_mul(48))
-}
-
-/// The parts of a tokenizer, either from a file or from a call that changes another tokenizer.
-pub(crate) struct Blueprint<'a> {
-    pub(crate) components: Components,
-    pub(crate) post_processor: Json,
-    pub(crate) vocab: Arc<Vocab>,
-    pub(crate) tables: Tables,
-    /// Added tokens that already have their ids.
-    pub(crate) known_tokens: AddedTokens,
-    /// Whether the normalizer is not the one that the known tokens were normalized with.
-    pub(crate) has_new_normalizer: bool,
-    /// Further added tokens, in the order in which they get ids. Their `id` is ignored.
-    pub(crate) added_tokens: Vec<AddedToken>,
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) padding: Option<Padding>,
-    /// A tokenizer with the same tables. The unchanged parts of its model are shared.
-    pub(crate) origin: Option<&'a Pipeline>,
-}
-
-pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> {
-    let Blueprint { components, post_processor, vocab, tables, .. } = blueprint;
-    let Blueprint { known_tokens, added_tokens, truncation, padding, origin, .. } = blueprint;
-    let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
-    let mut pretokenizer = pretokenizer::load(&Part::new(&components.pre_tokenizer.value(), "pre_tokenizer"))?;
-    let inserts_empty_origins = normalizer.as_ref().is_some_and(Normalizer::may_insert_empty_origins);
-    // A normalizer that inserts text with an empty origin makes ByteLevel write bytes twice, which
-    // a model of bytes cannot reproduce.
-    let token_form = match &components.model {
-        ModelSettings::Bpe(settings) if !inserts_empty_origins => take_byte_level(&mut pretokenizer, &vocab, settings),
-        _ => TokenForm::Text,
-    };
-    let added_tokens = numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref(), blueprint.has_new_normalizer)?;
-    let spaces = match components.model {
-        ModelSettings::Bpe(_) if added_tokens.is_idle(SearchStage::Normalized) => {
-            spaces::resolve(normalizer.as_ref(), &pretokenizer)
-        }
-        _ => None,
-    };
-    // Added tokens that are matched in normalized text need the whole text. BPE uses scanners.
-    let segments = !matches!(components.model, ModelSettings::Bpe(_)) && added_tokens.is_idle(SearchStage::Normalized);
-    let reads_meta_symbol = matches!(components.model, ModelSettings::Unigram(_));
-    let segmenter = if segments { Segmenter::of(normalizer.as_ref(), &pretokenizer, reads_meta_symbol) } else { None };
-    let meta_symbol = segmenter.as_ref().and_then(Segmenter::meta_symbol);
-    let same_model = |origin: &&Pipeline| {
-        let source = &origin.definition.source;
-        let same = matches!(source, Source::TokenizerJson(before) if before.model == components.model);
-        same && origin.token_form == token_form && origin.spaces == spaces && origin.model.meta_symbol() == meta_symbol
-    };
-    let model = match origin.filter(same_model) {
-        Some(origin) => Arc::clone(&origin.model),
-        None => Arc::new(match (&components.model, tables) {
-            (ModelSettings::Bpe(settings), Tables::Merges(merges)) => {
-                Model::Bpe(settings.bpe(&vocab, merges, token_form, spaces.as_ref()))
-            }
-            (ModelSettings::WordPiece(settings), Tables::VocabularyOnly) => {
-                Model::WordPiece(WordPiece::new(settings, &vocab)?)
-            }
-            (ModelSettings::Unigram(settings), Tables::Scores(scores)) => {
-                Model::Unigram(Unigram::new(settings, &vocab, scores, meta_symbol)?)
-            }
-            (ModelSettings::WordLevel(settings), Tables::VocabularyOnly) => {
-                Model::WordLevel(WordLevel::new(settings, &vocab))
-            }
-            (settings, tables) => unreachable!("{settings:?} has no {tables:?}"),
-        }),
-    };
-    Ok(Pipeline::new(PipelineParts {
-        token_form,
-        added_tokens,
-        vocab,
-        normalizer,
-        pretokenizer,
-        spaces: spaces.filter(|_| model.reads_spaces()),
-        segmenter,
-        model,
-        post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
-        decoder: decoder::load(&Part::new(&components.decoder.value(), "decoder"))?,
-        truncation,
-        padding,
-        definition: Definition { post_processor, source: Source::TokenizerJson(components) },
-    }))
-}
-
-/// If the last stage of the pre-tokenizer writes bytes as printable characters, and the vocabulary
-/// contains all of these, the model can process the bytes directly. In this case the stage is
-/// removed, and the tokens are interpreted as bytes.
-fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &BpeSettings) -> TokenForm {
-    let only_at_the_end = pretokenizer.stages.iter().position(|stage| matches!(stage, Stage::Bytes))
-        == pretokenizer.stages.len().checked_sub(1);
-    let plain = settings.continuing_subword_prefix.is_empty() && settings.end_of_word_suffix.is_empty();
-    let knows_all = byte_level::CHARACTERS.iter().all(|c| vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
-    if pretokenizer.stages.is_empty() || !only_at_the_end || !plain || !knows_all {
-        return TokenForm::Text;
-    }
-    pretokenizer.stages.pop();
-    TokenForm::Printable
 }
 
 /// The added tokens of the file. Their `id` must be valid but is ignored, as in the reference.
@@ -245,55 +131,6 @@ fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
         })
     };
     if list.is_null() { Ok(vec![]) } else { list.items()?.iter().map(token).collect() }
-}
-
-/// Adds new tokens to the `known` tokens of a tokenizer and gives them the ids of the reference.
-/// Tokens with empty text are dropped.
-///
-/// A token that is known or in the vocabulary keeps its id. The others are numbered from one more
-/// than the largest id of the known tokens, or from the number of tokens of the vocabulary if that
-/// is larger. In a vocabulary with gaps such an id may already be in use; the reference uses it
-/// nevertheless.
-pub(super) fn numbered(
-    mut known: AddedTokens,
-    mut new: Vec<AddedToken>,
-    vocab: &Vocab,
-    normalizer: Option<&Normalizer>,
-    has_new_normalizer: bool,
-) -> Result<AddedTokens, LoadError> {
-    new.retain(|token| !token.content.is_empty());
-    let largest = known.tokens().iter().map(|token| u64::from(token.id) + 1).max().unwrap_or(0);
-    let mut next_id = largest.max(vocab.len() as u64);
-    let mut ids: HashMap<String, u32> = HashMap::default();
-    for token in &mut new {
-        let id = ids.get(&token.content).copied().or_else(|| known.by_content(&token.content).map(|known| known.id));
-        token.id = match id.or_else(|| vocab.id(token.content.as_bytes())) {
-            Some(id) => id,
-            None => {
-                let id = u32::try_from(next_id).map_err(|_| LoadError::TooLarge {
-                    what: "the id of the next added token",
-                    size: next_id,
-                    limit: u32::MAX.into(),
-                })?;
-                next_id += 1;
-                id
-            }
-        };
-        ids.insert(token.content.clone(), token.id);
-    }
-    // All tokens share one budget: with a separate budget for each, a file with many tokens could
-    // cost too much.
-    let mut budget = Budget::of_tokens(known.tokens().iter().chain(&new).map(|token| token.content.len()).sum());
-    let mut normalize = |content: &str| match normalizer {
-        Some(normalizer) => {
-            normalizer.normalized(content, &mut budget).map_err(|stop| stop.while_loading("normalizer", content))
-        }
-        None => Ok(content.to_owned()),
-    };
-    if has_new_normalizer {
-        known.normalize_again(&mut normalize)?;
-    }
-    known.extended(new, normalize)
 }
 
 /// Converts an error of parsing `part`, which is a slice of `whole`, to one with the position in

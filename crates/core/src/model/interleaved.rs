@@ -205,7 +205,7 @@ impl WordPiece {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::WordPieceSettings;
+    use crate::parts::WordPieceSettings;
     use crate::vocab::Vocab;
     use proptest::prelude::*;
 

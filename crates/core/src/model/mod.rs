@@ -24,9 +24,8 @@ pub(crate) mod wordlevel;
 pub(crate) mod wordpiece;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use crate::bpe::{Bpe, MergeScratch, Merges, Symbol};
+use crate::bpe::{Bpe, MergeScratch, Symbol};
 use crate::error::EncodeError;
 use crate::word_key::{self, Key};
 pub(crate) use interleaved::InterleavedScratch;
@@ -44,18 +43,6 @@ pub(crate) enum Model {
     Unigram(Unigram),
     WordLevel(WordLevel),
     SentencePiece(SentencePiece),
-}
-
-/// The tables that a model is built from, apart from the vocabulary. Tokenizers that differ only in
-/// other settings share them.
-#[derive(Debug, Clone)]
-pub(crate) enum Tables {
-    /// The merges of BPE.
-    Merges(Arc<Merges>),
-    /// The scores of Unigram, by id.
-    Scores(Arc<[f64]>),
-    /// WordPiece and WordLevel need only the vocabulary.
-    VocabularyOnly,
 }
 
 /// One worker's buffers, reused from word to word.
@@ -194,14 +181,6 @@ impl Model {
         match self {
             Self::Unigram(model) => model.meta_symbol(),
             _ => None,
-        }
-    }
-
-    pub(crate) fn tables(&self) -> Tables {
-        match self {
-            Self::Bpe(bpe) => Tables::Merges(Arc::clone(&bpe.merges)),
-            Self::Unigram(model) => Tables::Scores(Arc::clone(model.scores())),
-            Self::WordPiece(_) | Self::WordLevel(_) | Self::SentencePiece(_) => Tables::VocabularyOnly,
         }
     }
 

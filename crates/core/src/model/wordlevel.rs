@@ -1,8 +1,8 @@
 //! WordLevel: a word is the token with that spelling, or the unknown token.
 
 use crate::bpe::{Symbol, TokenTable};
-use crate::definition::WordLevelSettings;
 use crate::error::EncodeError;
+use crate::parts::WordLevelSettings;
 use crate::vocab::Vocab;
 
 /// The WordLevel model. An unknown word is an error if the vocabulary lacks the unknown token.

@@ -4,9 +4,9 @@
 
 use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use crate::bpe::Symbol;
-use crate::definition::WordPieceSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::fallible::{append_copies, push};
+use crate::parts::WordPieceSettings;
 use crate::trie::{Start, Trie};
 use crate::vocab::Vocab;
 

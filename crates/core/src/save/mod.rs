@@ -13,27 +13,27 @@ use std::borrow::Cow;
 
 use crate::added_tokens::AddedToken;
 use crate::bpe::Merges;
-use crate::definition::{BpeSettings, Components, ModelSettings, Source};
 use crate::error::SaveError;
 use crate::memory::Grow;
 use crate::memory::fallible::{append, checkpoint, push, with_capacity};
-use crate::model::Tables;
+use crate::model::Model;
 use crate::padding::{PadTo, Padding};
+use crate::parts::{BpeSettings, Components, ModelSettings, Source};
 use crate::pipeline::Pipeline;
 use crate::truncation::{Direction, Truncation, TruncationStrategy};
 
 /// Writes a tokenizer as the bytes of a tokenizer.json.
 pub(crate) fn tokenizer_json(pipeline: &Pipeline) -> Result<Vec<u8>, SaveError> {
-    match &pipeline.definition.source {
+    match &pipeline.parts.source {
         Source::SentencePiece => Err(SaveError::SentencePiece),
-        Source::Ranks { pattern } => ranks::tokenizer_json(pipeline, pattern),
+        Source::Ranks(pattern) => ranks::tokenizer_json(pipeline, pattern),
         Source::TokenizerJson(components) => {
             let spell = |id| {
-                let token = pipeline.vocab.token(id).expect("the table knows only tokens of the vocabulary");
+                let token = pipeline.parts.vocab.token(id).expect("the table knows only tokens of the vocabulary");
                 String::from_utf8_lossy(token)
             };
-            let mut vocab: Vec<(u32, Cow<'_, str>)> = with_capacity(pipeline.vocab.len())?;
-            vocab.extend(pipeline.vocab.iter().map(|(_, id)| (id, spell(id))));
+            let mut vocab: Vec<(u32, Cow<'_, str>)> = with_capacity(pipeline.parts.vocab.len())?;
+            vocab.extend(pipeline.parts.vocab.iter().map(|(_, id)| (id, spell(id))));
             vocab.sort_unstable_by_key(|&(id, _)| id);
             let merges = pipeline.model.bpe().map(|bpe| by_rank(&bpe.merges)).unwrap_or_default();
             Ok(write(pipeline, components, &vocab, &merges, spell))
@@ -44,9 +44,9 @@ pub(crate) fn tokenizer_json(pipeline: &Pipeline) -> Result<Vec<u8>, SaveError> 
 /// Writes the components, settings and added tokens of a tokenizer.json, with an empty vocabulary;
 /// `None` for other files.
 pub(crate) fn components_json(pipeline: &Pipeline) -> Option<Vec<u8>> {
-    match &pipeline.definition.source {
+    match &pipeline.parts.source {
         Source::TokenizerJson(components) => Some(write(pipeline, components, &[], &[], |_| Cow::Borrowed(""))),
-        Source::SentencePiece | Source::Ranks { .. } => None,
+        Source::SentencePiece | Source::Ranks(_) => None,
     }
 }
 
@@ -70,23 +70,24 @@ fn write<'t>(
     merges: &[(u32, u32)],
     spell: impl Fn(u32) -> Cow<'t, str>,
 ) -> Vec<u8> {
-    let mut added_tokens: Vec<AddedToken> = pipeline.added_tokens.listed().collect();
+    let parts = &pipeline.parts;
+    let mut added_tokens: Vec<AddedToken> = parts.added_tokens.listed().collect();
     added_tokens.sort_by_key(|token| token.id);
     let added_tokens: Vec<_> = added_tokens.iter().map(AddedTokenOfFile::from).collect();
     let Components { normalizer, pre_tokenizer, decoder, model } = components;
     let mut out = FileWriter { bytes: vec![] };
     out.bytes.grow(vocab.len() * 48);
     out.text("{\"version\":\"1.0\",\"truncation\":");
-    out.value(&pipeline.truncation.as_ref().map(TruncationOfFile::from));
-    out.field("padding", &pipeline.padding.as_ref().map(PaddingOfFile::from));
+    out.value(&parts.truncation.as_ref().map(TruncationOfFile::from));
+    out.field("padding", &parts.padding.as_ref().map(PaddingOfFile::from));
     out.field("added_tokens", &added_tokens);
-    let parts = [
+    let components = [
         (",\"normalizer\":", normalizer),
         (",\"pre_tokenizer\":", pre_tokenizer),
-        (",\"post_processor\":", &pipeline.definition.post_processor),
+        (",\"post_processor\":", &parts.post_processor),
         (",\"decoder\":", decoder),
     ];
-    for (name, component) in parts {
+    for (name, component) in components {
         out.text(name);
         out.text(component.text());
     }
@@ -108,7 +109,7 @@ fn write<'t>(
             out.text("}");
         }
         ModelSettings::Unigram(settings) => {
-            let Tables::Scores(scores) = pipeline.model.tables() else { unreachable!("Unigram has scores") };
+            let Model::Unigram(unigram) = &*pipeline.model else { unreachable!("the settings are of Unigram") };
             out.text("{\"type\":\"Unigram\"");
             out.field("unk_id", &settings.unk_id);
             out.text(",\"vocab\":[");
@@ -116,7 +117,7 @@ fn write<'t>(
                 out.text("[");
                 out.value(piece);
                 out.text(",");
-                out.text(&scores::spelled(scores[*id as usize]));
+                out.text(&scores::spelled(unigram.scores()[*id as usize]));
                 out.text("]");
             });
             out.text("]");

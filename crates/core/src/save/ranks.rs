@@ -25,10 +25,10 @@ use crate::bpe::Merges;
 use crate::bpe::merges::Merge;
 use crate::budget::Budget;
 use crate::byte_level;
-use crate::definition::{BpeSettings, Components, Json, ModelSettings};
 use crate::error::SaveError;
 use crate::memory::Grow;
 use crate::memory::require_large;
+use crate::parts::{BpeSettings, Components, Json, ModelSettings};
 use crate::pattern::{Dialect, Pattern};
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::Scanner;
@@ -37,7 +37,7 @@ use crate::span::Span;
 use crate::vocab::Vocab;
 
 pub(super) fn tokenizer_json(pipeline: &Pipeline, pattern: &str) -> Result<Vec<u8>, SaveError> {
-    let ranks = &*pipeline.vocab;
+    let ranks = &*pipeline.parts.vocab;
     if let Some(byte) = bytes_of_text().find(|&byte| ranks.id(&[byte]).is_none()) {
         return Err(SaveError::ByteMissing { byte });
     }
@@ -150,7 +150,7 @@ fn tokens_within<'t>(pipeline: &'t Pipeline, vocab: &[(u32, Cow<'_, str>)]) -> R
     let spelt: HashMap<&str, u32> = vocab.iter().map(|(id, token)| (&**token, *id)).collect();
     let mut owners: HashMap<u32, &str> = HashMap::new();
     let mut beside: Vec<&AddedToken> = vec![];
-    for token in pipeline.added_tokens.tokens() {
+    for token in pipeline.parts.added_tokens.tokens() {
         let refused = |reason| Err(SaveError::AddedToken { token: token.content.clone(), reason });
         if byte_level::bytes_of(&token.content).is_some_and(|bytes| bytes != token.content.as_bytes()) {
             return refused("its characters stand for other bytes there");
@@ -160,7 +160,7 @@ fn tokens_within<'t>(pipeline: &'t Pipeline, vocab: &[(u32, Cow<'_, str>)]) -> R
             Some(_) => return refused("another token has the same spelling there"),
             None => {}
         }
-        let first = match pipeline.vocab.token(token.id) {
+        let first = match pipeline.parts.vocab.token(token.id) {
             Some(rank) => Some(String::from_utf8_lossy(rank).into_owned()),
             None => owners.insert(token.id, &token.content).map(str::to_owned),
         };

@@ -5,7 +5,8 @@ use unicode_normalization_alignments::char::{canonical_combining_class, decompos
 
 use super::FillEnd;
 use super::bits::decode_any;
-use super::characters::{self, CharacterEntry, CharacterTable, Expansion, LongMarks, Role};
+use super::character_table::CharacterTable;
+use super::characters::{self, CharacterEntry, Expansion, LongMarks, Role};
 use super::wide::{self, MAX_COVERED, WideBlock, after_letters};
 use super::words::SegmentedWords;
 use crate::normalizer::{Form, Letters, Normalizer};

@@ -3,12 +3,13 @@
 //! A segmenter reads a text once and writes its normalized words into a buffer, one directly after
 //! the other; white space between words is left out. The word cache and the model then process the
 //! buffer. Text is read in blocks of 64 bytes, with the masks of [`crate::simd`] for ASCII and with
-//! a table ([`characters`]) for other characters. Characters that the table cannot describe because
+//! a table ([`character_table`]) for other characters. Characters that the table cannot describe because
 //! they depend on their neighbours need the *general* way: from the start of their word to the next
 //! white space, the text goes through the normalizer and the pre-tokenizer.
 //!
 //! - [`bert`]: BertNormalizer, or some of its steps, and BertPreTokenizer.
 //! - [`metaspace`]: a charsmap and Metaspace, with or without WhitespaceSplit.
+//! - [`characters`]: what is written for a character, and its role.
 //! - [`wide`]: the characters of a block that are not ASCII.
 //! - [`words`]: the buffer, and the positions of its words in the original.
 //!
@@ -16,6 +17,7 @@
 
 mod bert;
 mod bits;
+mod character_table;
 mod characters;
 mod metaspace;
 #[cfg(test)]

@@ -263,7 +263,7 @@ impl Tokenizer {
         let mut buffer = String::new();
         let utf8 = text.to_utf8(&mut buffer)?;
         if plan.policy == Policy::Throw {
-            self.pipeline.added_tokens.segments(SearchStage::Raw, utf8, &plan.policy, |_| Ok(()))?;
+            self.pipeline.parts.added_tokens.segments(SearchStage::Raw, utf8, &plan.policy, |_| Ok(()))?;
         }
         let Some(room) = self.room_for_text(&plan, limits.max_tokens)? else {
             let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };

@@ -1,4 +1,4 @@
-use super::*;
+use crate::AddedToken;
 use crate::testdata::sentencepiece::{CASES, MODEL_NAMES, model};
 use crate::tokenizer::Tokenizer;
 use crate::{Changes, Columns, DecodeOptions, DecodeStream, EncodeOptions, NewToken, OffsetUnit};

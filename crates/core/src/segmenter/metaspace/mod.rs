@@ -11,7 +11,8 @@ mod filler;
 use std::sync::Arc;
 
 use super::FillEnd;
-use super::characters::{self, CharacterEntry, CharacterTable, LongMarks, Role};
+use super::character_table::CharacterTable;
+use super::characters::{self, CharacterEntry, LongMarks, Role};
 use super::wide::WideBlock;
 use super::words::SegmentedWords;
 use crate::normalizer::{Normalizer, Precompiled};

@@ -1,8 +1,59 @@
-//! What a tokenizer was built from, apart from its tables: the components of the file as JSON, a
-//! few kilobytes. This is sufficient to write the file again ([`crate::save`]) and to derive
-//! another tokenizer with changes ([`crate::change`]).
+//! What defines a tokenizer. Loading ([`crate::load`]) reads these parts from a file of any format,
+//! [`crate::change`] derives them from those of another tokenizer, and [`crate::save`] writes them.
+
+use std::sync::Arc;
 
 use serde_json::Value;
+
+use crate::added_tokens::{AddedTokens, Policy};
+use crate::padding::Padding;
+use crate::truncation::Truncation;
+use crate::vocab::Vocab;
+
+/// The parts of a tokenizer. The stages of a [`Pipeline`](crate::pipeline::Pipeline) are built from
+/// them and from its [`Tables`](crate::pipeline::Tables).
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) source: Source,
+    pub(crate) post_processor: Json,
+    pub(crate) vocab: Arc<Vocab>,
+    pub(crate) added_tokens: AddedTokens,
+    /// The default truncation and padding of calls.
+    pub(crate) truncation: Option<Truncation>,
+    pub(crate) padding: Option<Padding>,
+    /// The meaning of [`SpecialTokens::FileDefault`](crate::SpecialTokens::FileDefault) here.
+    pub(crate) default_policy: Policy,
+}
+
+/// The format of the file, with the components that only this format has.
+#[derive(Debug)]
+pub(crate) enum Source {
+    TokenizerJson(Components),
+    /// A SentencePiece file, whose components cannot be changed.
+    SentencePiece,
+    /// A rank file or a tekken.json, with its pattern.
+    Ranks(String),
+}
+
+/// The format of the file that a tokenizer was loaded from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A tokenizer.json.
+    TokenizerJson,
+    /// A SentencePiece model.
+    SentencePiece,
+    /// A rank file or a tekken.json.
+    Ranks,
+}
+
+/// The components of a tokenizer.json. Other files do not have them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Components {
+    pub(crate) normalizer: Json,
+    pub(crate) pre_tokenizer: Json,
+    pub(crate) decoder: Json,
+    pub(crate) model: ModelSettings,
+}
 
 /// A component of a tokenizer.json as in the file, without insignificant white space; `null` if
 /// there is none.
@@ -90,48 +141,6 @@ pub(crate) struct UnigramSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WordLevelSettings {
     pub(crate) unk_token: String,
-}
-
-/// The definition of a tokenizer. Added tokens, truncation and padding are not included, because
-/// the tokenizer itself has them.
-#[derive(Debug, Clone)]
-pub(crate) struct Definition {
-    pub(crate) post_processor: Json,
-    pub(crate) source: Source,
-}
-
-/// The kind of the file.
-#[derive(Debug, Clone)]
-pub(crate) enum Source {
-    TokenizerJson(Components),
-    /// A SentencePiece file, whose components are those of the tokenizer.
-    SentencePiece,
-    /// A rank file or a tekken.json, with its pattern.
-    Ranks {
-        pattern: String,
-    },
-}
-
-impl Definition {
-    /// For WordPiece, the prefix of tokens that continue a word. The prefix is not part of the
-    /// text. (For BPE with a prefix, the length of every token is recorded instead.)
-    pub(crate) fn continuing_prefix(&self) -> &str {
-        match &self.source {
-            Source::TokenizerJson(Components { model: ModelSettings::WordPiece(settings), .. }) => {
-                &settings.continuing_subword_prefix
-            }
-            _ => "",
-        }
-    }
-}
-
-/// The components that a rank file does not have.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Components {
-    pub(crate) normalizer: Json,
-    pub(crate) pre_tokenizer: Json,
-    pub(crate) decoder: Json,
-    pub(crate) model: ModelSettings,
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Decodes ids that arrive one after the other. Yields text as soon as it is certain, and only
-//! whole characters. `decoder::flow` has the steps.
+//! whole characters. Each list of ids is a chunk for the decoder.
 
 use std::ops::Deref;
 
 use crate::budget::Budget;
-use crate::decoder::flow::StepState;
-use crate::decoder::from_utf8_lossy;
+use crate::decoder::{DecoderState, from_utf8_lossy};
 use crate::error::DecodeError;
-use crate::memory::fallible::{catch, check};
+use crate::memory::fallible::catch;
 use crate::options::DecodeOptions;
 use crate::tokenizer::Tokenizer;
 
@@ -32,41 +31,25 @@ use crate::tokenizer::Tokenizer;
 pub struct DecodeStream<T> {
     tokenizer: T,
     options: DecodeOptions,
-    states: Vec<StepState>,
+    state: DecoderState,
     /// The number of ids received.
     count: usize,
-    /// The budget of all ids received.
-    budget: Budget,
-    /// The size of all tokens received, in bytes.
-    taken: usize,
 }
 
 impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     /// A stream for a tokenizer, which may be borrowed or shared.
     pub fn new(tokenizer: T, options: DecodeOptions) -> Self {
-        let states = tokenizer.pipeline.decoder.states();
-        Self { tokenizer, options, states, count: 0, budget: Budget::of_ids(0), taken: 0 }
+        let state = new_state(&tokenizer);
+        Self { tokenizer, options, state, count: 0 }
     }
 
     /// Returns the text that became certain with these ids. If an unknown id is an error (see
     /// [`Tokenizer::decode`]), none of the ids are consumed. After any other error the stream is
     /// reset.
     pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
-        let mut text = Vec::new();
-        let tokenizer = &*self.tokenizer;
-        tokenizer.pipeline.check_ids(ids, self.count)?;
-        self.budget.add_ids(ids.len());
-        let decoded = catch(|| {
-            for token in tokenizer.pipeline.decoded_tokens(ids, &self.options) {
-                check()?;
-                self.budget.check(self.taken.saturating_add(token.len()), "the decoder")?;
-                self.taken += token.len();
-                let mut flow = tokenizer.pipeline.decoder.flow(&mut self.states, &mut self.budget, &mut text);
-                flow.token(token)?;
-            }
-            Ok::<_, DecodeError>(())
-        });
-        let text = decoded.and_then(|()| catch(|| Ok(from_utf8_lossy(text))));
+        self.tokenizer.pipeline.check_ids(ids, self.count)?;
+        self.state.budget.add_ids(ids.len());
+        let text = self.decode(ids, false);
         match text {
             Ok(_) => self.count += ids.len(),
             // Some of the ids are consumed, and their text is lost.
@@ -85,20 +68,27 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     /// Counts ids whose text the caller has from [`Self::fixed_text`].
     pub fn skip(&mut self, ids: usize) {
         self.count += ids;
-        self.budget.add_ids(ids);
+        self.state.budget.add_ids(ids);
     }
 
     /// Returns the rest of the text and resets the stream.
     pub fn end(&mut self) -> Result<String, DecodeError> {
-        let mut text = Vec::new();
-        let decoder = &self.tokenizer.pipeline.decoder;
-        let result = catch(|| decoder.flow(&mut self.states, &mut self.budget, &mut text).end());
+        let text = self.decode(&[], true);
         self.start_over();
-        result.and_then(|()| catch(|| Ok(from_utf8_lossy(text))))
+        text
+    }
+
+    fn decode(&mut self, ids: &[u32], is_last: bool) -> Result<String, DecodeError> {
+        let pipeline = &self.tokenizer.pipeline;
+        let tokens = pipeline.decoded_tokens(ids, self.options);
+        catch(|| Ok(from_utf8_lossy(pipeline.decoder.decode(&mut self.state, tokens, is_last)?)))
     }
 
     fn start_over(&mut self) {
-        self.states = self.tokenizer.pipeline.decoder.states();
-        (self.count, self.budget, self.taken) = (0, Budget::of_ids(0), 0);
+        (self.state, self.count) = (new_state(&self.tokenizer), 0);
     }
+}
+
+fn new_state(tokenizer: &Tokenizer) -> DecoderState {
+    tokenizer.pipeline.decoder.start(Budget::of_ids(0), false)
 }

@@ -99,13 +99,15 @@ impl Pipeline {
     pub(crate) fn decoded_tokens<'a>(
         &'a self,
         ids: &'a [u32],
-        options: &DecodeOptions,
+        options: DecodeOptions,
     ) -> impl Iterator<Item = &'a [u8]> {
-        let skip_special_tokens = options.skip_special_tokens;
-        ids.iter().filter_map(|&id| self.token_bytes(id)).filter(move |token| {
-            !skip_special_tokens
-                || !std::str::from_utf8(token).is_ok_and(|token| self.parts.added_tokens.is_special(token))
-        })
+        ids.iter().filter_map(|&id| self.token_bytes(id)).filter(move |token| self.is_decoded(token, options))
+    }
+
+    /// Whether a token is not left out.
+    fn is_decoded(&self, token: &[u8], options: DecodeOptions) -> bool {
+        !options.skip_special_tokens
+            || !std::str::from_utf8(token).is_ok_and(|token| self.parts.added_tokens.is_special(token))
     }
 
     /// The bytes that an id decodes to.
@@ -113,44 +115,47 @@ impl Pipeline {
         self.parts.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.parts.vocab.token(id))
     }
 
-    /// The bytes of ids. `None` where the decoder has to find them: if it does more than to join
-    /// tokens, for a short text before the table is built, for an unknown id that is an error, and
-    /// for more bytes than `limit`.
+    /// The bytes of ids, for a decoder that only joins the texts of its tokens. `None` if it does
+    /// more, for an unknown id that is an error, and for more bytes than `limit`.
     pub(crate) fn joined_tokens(&self, ids: &[u32], options: DecodeOptions, limit: usize) -> Option<Vec<u8>> {
         if !self.decoder.joins_mapped_tokens() {
             return None;
         }
-        let table = match self.token_table.get() {
-            Some(table) => table,
-            None if ids.len() < MIN_IDS => return None,
-            None => self.token_table.get_or_init(|| {
-                // Added tokens get no block, because options can leave them out.
-                TokenTable::new(self.parts.vocab.dense_ids(), |id, text| {
-                    let is_added = self.parts.added_tokens.decoded_form(id).is_some();
-                    self.parts
-                        .vocab
-                        .token(id)
-                        .filter(|_| !is_added)
-                        .map(|token| self.decoder.append_mapped(token, text))
-                })
-            }),
-        };
-        table.as_ref()?.join(ids, |id| self.other_token(id, options), limit)
+        if ids.len() < MIN_IDS && self.token_table.get().is_none() {
+            let mut bytes = Vec::new();
+            for &id in ids {
+                self.append_token(id, options, &mut bytes)?;
+                if bytes.len() > limit {
+                    return None;
+                }
+            }
+            return Some(bytes);
+        }
+        let table = self.token_table.get_or_init(|| {
+            // Added tokens get no block, because options can leave them out.
+            TokenTable::new(self.parts.vocab.dense_ids(), |id, text| {
+                let is_added = self.parts.added_tokens.decoded_form(id).is_some();
+                self.parts.vocab.token(id).filter(|_| !is_added).map(|token| self.decoder.append_mapped(token, text))
+            })
+        });
+        table.as_ref()?.join(ids, |id| self.joined_token(id, options), limit)
     }
 
     /// The text of an id, if the decoder joins such texts. `None` also if the id is an error.
     pub(crate) fn joined_token(&self, id: u32, options: DecodeOptions) -> Option<Vec<u8>> {
-        if self.decoder.joins_mapped_tokens() { self.other_token(id, options) } else { None }
+        let mut text = Vec::new();
+        self.decoder.joins_mapped_tokens().then(|| self.append_token(id, options, &mut text))??;
+        Some(text)
     }
 
-    #[cold]
-    fn other_token(&self, id: u32, options: DecodeOptions) -> Option<Vec<u8>> {
-        if self.token_form == TokenForm::Ranks {
-            self.token_bytes(id)?;
+    /// Appends the text of an id, for a decoder that joins such texts. `None` if the id is an error.
+    fn append_token(&self, id: u32, options: DecodeOptions, text: &mut Vec<u8>) -> Option<()> {
+        match self.token_bytes(id) {
+            Some(token) if self.is_decoded(token, options) => self.decoder.append_mapped(token, text),
+            None if self.token_form == TokenForm::Ranks => return None,
+            _ => {}
         }
-        let mut text = Vec::new();
-        self.decoded_tokens(&[id], &options).for_each(|token| self.decoder.append_mapped(token, &mut text));
-        Some(text)
+        Some(())
     }
 
     /// A token of the model, spelled as in the vocabulary.

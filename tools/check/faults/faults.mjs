@@ -40,8 +40,8 @@ export const FAULTS = [
   {
     name: 'a decoder without steps writes without a limit',
     file: 'decoder/mod.rs',
-    from: 'let exceeds = |reached: usize| match reached <= limit {',
-    to: 'let exceeds = |reached: usize| match reached <= limit || true {',
+    from: 'received.charge(token.len())?;',
+    to: '',
   },
   {
     name: 'the pre-tokenizer writes without a limit',

@@ -32,6 +32,16 @@ fn replaced(bytes: &[u8]) -> String {
     text
 }
 
+/// The number of bytes at the end that are the start of an unfinished character.
+pub(super) fn unfinished(bytes: &[u8]) -> usize {
+    // An unfinished character has at most three bytes.
+    let starts = bytes.len().saturating_sub(3)..bytes.len();
+    let is_unfinished = |end: &[u8]| {
+        std::str::from_utf8(end).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    starts.map(|start| &bytes[start..]).find(|end| is_unfinished(end)).map_or(0, <[u8]>::len)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,7 +55,12 @@ mod tests {
             let bytes = parts.concat();
             let expected = String::from_utf8_lossy(&bytes);
             prop_assert_eq!(&lossy(&bytes), &expected);
-            prop_assert_eq!(from_utf8_lossy(bytes.clone()), expected);
+            prop_assert_eq!(&from_utf8_lossy(bytes.clone()), &expected);
+            let valid = bytes.len() - unfinished(&bytes);
+            let ends_inside = std::str::from_utf8(bytes.utf8_chunks().last().map_or(&[], |chunk| chunk.invalid()));
+            let ends_inside = ends_inside.is_err_and(|error| error.error_len().is_none());
+            prop_assert_eq!(valid < bytes.len(), ends_inside);
+            prop_assert_eq!(String::from_utf8_lossy(&bytes[..valid]) + if ends_inside { "\u{FFFD}" } else { "" }, expected);
         }
     }
 }

@@ -1,36 +1,69 @@
 //! Decodes ids to text: maps each id to its token, then runs the file's decoder on the tokens.
 //!
 //! - [`steps`]: the components of a decoder; each maps a list of tokens to another list.
-//! - [`sentencepiece`]: the decoder of SentencePiece files.
-//! - [`flow`]: the same steps for tokens that arrive one after the other.
+//! - [`byte_run`], [`strip`], [`sentencepiece`]: steps with more state than a token.
 //! - [`token_table`]: the text of each id, for decoders that only join the texts of their tokens.
+//!
+//! Tokens pass through the steps in chunks. A stream has a chunk for each list of ids, and an empty
+//! last one; a whole text is a single chunk, which is the last. A step passes on what later tokens
+//! cannot change, and keeps the rest in its [`StepState`]: a byte-level step keeps an unfinished
+//! character, byte fallback the current run of byte tokens, because a later byte may make all of it
+//! invalid.
+//!
+//! A step that joins all tokens passes on parts of a single token, which ends with the last chunk.
+//! Two kinds of steps take such parts as they come; the first step of any other kind collects them
+//! and runs on the last chunk. So a chunk costs its own length, whatever came before it.
 //!
 //! The behaviour is that of Hugging Face tokenizers 0.23; for rank files, that of tiktoken.
 
-pub(crate) mod flow;
+mod byte_run;
 mod lossy;
 pub(crate) mod sentencepiece;
 mod step_budget;
 mod steps;
+mod strip;
 pub(crate) mod token_table;
 mod utf16;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::budget::Budget;
+use crate::budget::{ALL_DECODERS, Budget};
 use crate::error::DecodeError;
-use crate::memory::Grow;
-use crate::memory::fallible::{append, push};
+use crate::memory::fallible::{append, check, push};
 pub(crate) use lossy::from_utf8_lossy;
 use step_budget::StepBudget;
-pub(crate) use steps::{Step, StripEnds};
+pub(crate) use steps::Step;
+use steps::{StepState, WORK_PER_TOKEN};
+pub(crate) use strip::StripEnds;
 pub use utf16::to_utf16;
 
 /// A decoder: a sequence of steps. At the end all tokens are joined.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     steps: Vec<Step>,
+}
+
+/// What a decoder keeps between two chunks of a text.
+#[derive(Debug)]
+pub(crate) struct DecoderState {
+    steps: Vec<StepState>,
+    pub(crate) budget: Budget,
+    /// The size of all tokens received, in bytes.
+    received: usize,
+    /// Whether invalid UTF-8 is kept. Otherwise it becomes U+FFFD where bytes are joined.
+    raw: bool,
+}
+
+/// The tokens of a chunk, on their way from step to step.
+struct Chunk<'a> {
+    tokens: Vec<Cow<'a, [u8]>>,
+    /// Whether no chunk follows.
+    is_last: bool,
+    /// Whether a step has joined all tokens of the text: `tokens` then has the next part of the one
+    /// token.
+    is_joined: bool,
+    raw: bool,
 }
 
 impl Decoder {
@@ -56,89 +89,77 @@ impl Decoder {
         }
     }
 
-    /// Decodes tokens to text. Fails if the text is longer than the budget allows, after any of the
-    /// steps.
-    pub(crate) fn text<'a>(
-        &self,
-        tokens: impl Iterator<Item = &'a [u8]>,
-        budget: Budget,
-    ) -> Result<String, DecodeError> {
-        // With a single step of these kinds, invalid UTF-8 can be replaced after all bytes are
-        // joined.
-        let whole = matches!(self.steps[..], [Step::ByteLevel | Step::Bytes]);
-        Ok(from_utf8_lossy(self.run(tokens, whole, budget)?))
+    /// The state before the first token.
+    pub(crate) fn start(&self, budget: Budget, raw: bool) -> DecoderState {
+        let steps = self.steps.iter().map(|_| StepState::default()).collect();
+        DecoderState { steps, budget, received: 0, raw }
     }
 
-    /// Decodes tokens to bytes, without replacing invalid UTF-8 by U+FFFD. Only a step that
-    /// replaces by a regular expression needs text, and replaces invalid UTF-8 here too.
-    pub(crate) fn bytes<'a>(
+    /// Decodes a chunk of tokens. Returns the bytes that later tokens cannot change: whole
+    /// characters, unless the state is raw. Fails if the text is longer than the budget allows,
+    /// after any of the steps. After an error, or the last chunk, the state is of no use.
+    pub(crate) fn decode<'a>(
         &self,
+        state: &mut DecoderState,
         tokens: impl Iterator<Item = &'a [u8]>,
-        budget: Budget,
+        is_last: bool,
     ) -> Result<Vec<u8>, DecodeError> {
-        self.run(tokens, true, budget)
-    }
-
-    fn run<'a>(
-        &self,
-        tokens: impl Iterator<Item = &'a [u8]>,
-        raw: bool,
-        mut budget: Budget,
-    ) -> Result<Vec<u8>, DecodeError> {
-        let mut bytes = Vec::new();
-        let limit = budget.limit();
-        let exceeds = |reached: usize| match reached <= limit {
-            true => Ok(()),
-            false => Err(DecodeError::OutputLimit { component: "the decoder", reached, limit }),
-        };
-        // The limit is checked before memory grows, which is rare, and once more at the end.
-        let make_room = |bytes: &mut Vec<u8>, more: usize| {
-            if more <= bytes.capacity() - bytes.len() {
-                return Ok(());
-            }
-            exceeds(bytes.len().saturating_add(more))?;
-            bytes.grow(more);
-            Ok(())
-        };
-        match &self.steps[..] {
-            [] => copy(tokens, &mut bytes, make_room)?,
-            [Step::Bytes] if raw => copy(tokens, &mut bytes, make_room)?,
-            [Step::ByteLevel] if raw => {
-                for token in tokens {
-                    make_room(&mut bytes, token.len())?;
-                    steps::push_byte_level(token, &mut bytes);
-                }
-            }
-            steps => {
-                let (mut list, mut taken): (Vec<Cow<'a, [u8]>>, usize) = Default::default();
-                for token in tokens {
-                    taken = token.len().saturating_add(taken);
-                    exceeds(taken)?;
-                    push(&mut list, Cow::Borrowed(token));
-                }
-                for step in steps {
-                    list = step.apply(list, raw, &mut StepBudget::new(&mut budget, 0))?;
-                }
-                list.iter().for_each(|token| append(&mut bytes, token));
-                return Ok(bytes);
-            }
+        let mut chunk = Chunk { tokens: vec![], is_last, is_joined: false, raw: state.raw };
+        let mut received = StepBudget::new(&mut state.budget, state.received);
+        for token in tokens {
+            check()?;
+            received.charge(token.len())?;
+            push(&mut chunk.tokens, Cow::Borrowed(token));
         }
-        exceeds(bytes.len())?;
-        Ok(bytes)
+        state.received = received.written;
+        if chunk.tokens.is_empty() && !is_last {
+            return Ok(vec![]);
+        }
+        for (step, kept) in self.steps.iter().zip(&mut state.steps) {
+            if !is_last {
+                // A chunk costs a step about as much as a token does.
+                state.budget.work(WORK_PER_TOKEN, ALL_DECODERS)?;
+            }
+            if chunk.is_joined && !step.takes_parts() && !chunk.collect(&mut kept.bytes) {
+                return Ok(vec![]);
+            }
+            let mut budget = StepBudget::new(&mut state.budget, kept.written);
+            step.apply(&mut chunk, kept, &mut budget)?;
+            kept.written = budget.written;
+        }
+        Ok(chunk.into_bytes())
     }
 }
 
-/// Appends tokens unchanged. `make_room` reserves memory for a number of bytes.
-fn copy<'a>(
-    mut tokens: impl Iterator<Item = &'a [u8]>,
-    bytes: &mut Vec<u8>,
-    make_room: impl Fn(&mut Vec<u8>, usize) -> Result<(), DecodeError>,
-) -> Result<(), DecodeError> {
-    tokens.try_for_each(|token| {
-        make_room(bytes, token.len())?;
-        bytes.extend_from_slice(token);
-        Ok(())
-    })
+impl Chunk<'_> {
+    /// Replaces the tokens by what they make together, which is a part of the one token.
+    fn join(&mut self, part: Vec<u8>) {
+        self.tokens.clear();
+        self.tokens.push(Cow::Owned(part));
+        self.is_joined = true;
+    }
+
+    /// Appends the part to those before. Returns whether it is the last: `tokens` is then the whole
+    /// token.
+    fn collect(&mut self, before: &mut Vec<u8>) -> bool {
+        if self.is_last && before.is_empty() {
+            return true;
+        }
+        self.tokens.iter().for_each(|part| append(before, part));
+        if self.is_last {
+            self.join(std::mem::take(before));
+        }
+        self.is_last
+    }
+
+    fn into_bytes(mut self) -> Vec<u8> {
+        if let [Cow::Owned(only)] = &mut self.tokens[..] {
+            return std::mem::take(only);
+        }
+        let mut bytes = vec![];
+        self.tokens.iter().for_each(|token| append(&mut bytes, token));
+        bytes
+    }
 }
 
 #[cfg(test)]

@@ -9,10 +9,11 @@
 
 use std::collections::HashSet;
 
-use super::lossy::REPLACEMENT;
+use super::Chunk;
+use super::lossy::{REPLACEMENT, unfinished};
 use super::step_budget::StepBudget;
 use crate::error::DecodeError;
-use crate::memory::fallible::{append, push};
+use crate::memory::fallible::{append, check, push};
 use crate::normalizer::sentencepiece::META_SYMBOL;
 
 /// The settings of a model that affect decoding.
@@ -37,56 +38,64 @@ pub(super) struct StreamState {
 }
 
 impl SentencePieceDecoder {
-    /// Appends the text that is certain after this piece. With `raw`, invalid UTF-8 is kept.
-    pub(super) fn piece(
+    /// Joins the pieces of a chunk to the text that is certain after them.
+    pub(super) fn decode(
         &self,
+        chunk: &mut Chunk<'_>,
         state: &mut StreamState,
-        piece: &[u8],
-        raw: bool,
         budget: &mut StepBudget<'_>,
-        out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        if let Some(byte) = self.byte(piece) {
-            push(&mut state.bytes, byte);
-            return write_bytes(state, raw, false, budget, out);
+        let mut text = vec![];
+        for piece in &chunk.tokens {
+            check()?;
+            match self.byte(piece) {
+                Some(byte) => push(&mut state.bytes, byte),
+                None => {
+                    state.write_bytes(true, chunk.raw, budget, &mut text)?;
+                    let before = text.len();
+                    self.piece(piece, state, budget, &mut text)?;
+                    state.is_inside |= text.len() > before;
+                }
+            }
         }
-        write_bytes(state, raw, true, budget, out)?;
-        let before = out.len();
+        state.write_bytes(chunk.is_last, chunk.raw, budget, &mut text)?;
+        chunk.join(text);
+        Ok(())
+    }
+
+    /// Appends the text of a piece that is not a byte.
+    fn piece(
+        &self,
+        piece: &[u8],
+        state: &mut StreamState,
+        budget: &mut StepBudget<'_>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
         if self.control.contains(piece) {
             return Ok(());
         }
         if self.unknown.as_deref() == Some(piece) {
             budget.charge(self.unknown_text.len())?;
-            append(out, &self.unknown_text);
-        } else {
-            let mut buffer = [0; 4];
-            let meta_symbol = META_SYMBOL.encode_utf8(&mut buffer).as_bytes();
-            let may_remove = !state.is_inside && (self.add_dummy_prefix || self.remove_extra_whitespaces);
-            let rest = piece.strip_prefix(meta_symbol).filter(|_| may_remove);
-            state.is_inside |= rest.is_some() && !self.remove_extra_whitespaces;
-            let mut rest = rest.unwrap_or(piece);
-            budget.charge(rest.len())?;
-            while let Some(at) = memchr::memmem::find(rest, meta_symbol) {
-                append(out, &rest[..at]);
-                push(out, b' ');
-                rest = &rest[at + meta_symbol.len()..];
-            }
-            append(out, rest);
+            append(text, &self.unknown_text);
+            return Ok(());
         }
-        state.is_inside |= out.len() > before;
-        Ok(())
-    }
-
-    /// Appends the rest of the text, and resets the state.
-    pub(super) fn end(
-        &self,
-        state: &mut StreamState,
-        raw: bool,
-        budget: &mut StepBudget<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), DecodeError> {
-        write_bytes(state, raw, true, budget, out)?;
-        *state = StreamState::default();
+        let mut buffer = [0; 4];
+        let meta_symbol = META_SYMBOL.encode_utf8(&mut buffer).as_bytes();
+        let mut rest = piece;
+        if !state.is_inside
+            && (self.add_dummy_prefix || self.remove_extra_whitespaces)
+            && let Some(after) = piece.strip_prefix(meta_symbol)
+        {
+            rest = after;
+            state.is_inside = !self.remove_extra_whitespaces;
+        }
+        budget.charge(rest.len())?;
+        while let Some(at) = memchr::memmem::find(rest, meta_symbol) {
+            append(text, &rest[..at]);
+            push(text, b' ');
+            rest = &rest[at + meta_symbol.len()..];
+        }
+        append(text, rest);
         Ok(())
     }
 
@@ -101,37 +110,33 @@ impl SentencePieceDecoder {
     }
 }
 
-/// Writes the characters of a run of bytes. A byte that starts no character becomes U+FFFD. Unless
-/// the run ends here, an unfinished character at its end stays in the state.
-fn write_bytes(
-    state: &mut StreamState,
-    raw: bool,
-    is_end: bool,
-    budget: &mut StepBudget<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), DecodeError> {
-    let (mut at, before) = (0, out.len());
-    while at < state.bytes.len() {
-        let rest = &state.bytes[at..state.bytes.len().min(at + 4)];
-        let valid = match std::str::from_utf8(rest) {
-            Ok(text) => text.chars().next().map_or(0, char::len_utf8),
-            Err(error) if error.valid_up_to() > 0 => {
-                let valid = &rest[..error.valid_up_to()];
-                std::str::from_utf8(valid).ok().and_then(|text| text.chars().next()).map_or(0, char::len_utf8)
+impl StreamState {
+    /// Appends the characters of a run of bytes. A byte that is in no character becomes U+FFFD.
+    /// Unless the run ends here, an unfinished character at its end stays in the state.
+    fn write_bytes(
+        &mut self,
+        is_end: bool,
+        raw: bool,
+        budget: &mut StepBudget<'_>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let count = self.bytes.len() - if is_end { 0 } else { unfinished(&self.bytes) };
+        if count == 0 {
+            return Ok(());
+        }
+        self.is_inside = true;
+        if raw {
+            budget.charge(count)?;
+            append(text, &self.bytes[..count]);
+        } else {
+            for part in self.bytes[..count].utf8_chunks() {
+                let invalid = part.invalid().len();
+                budget.charge(part.valid().len() + REPLACEMENT.len() * invalid)?;
+                append(text, part.valid().as_bytes());
+                (0..invalid).for_each(|_| append(text, REPLACEMENT));
             }
-            Err(error) if error.error_len().is_none() && !is_end => break,
-            Err(_) => 0,
-        };
-        let (written, length) = match valid {
-            0 if raw => (&rest[..1], 1),
-            0 => (REPLACEMENT, 1),
-            length => (&rest[..length], length),
-        };
-        budget.charge(written.len())?;
-        append(out, written);
-        at += length;
+        }
+        self.bytes.drain(..count);
+        Ok(())
     }
-    state.bytes.drain(..at);
-    state.is_inside |= out.len() > before;
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! The limits on the output of one decoder step, and on the work of all of them.
 
+use std::borrow::Cow;
+
 use crate::budget::{ALL_DECODERS, Budget, OutputLimit};
 
 /// The remaining budget of one step. It counts all tokens of the step, and the finished part of the
@@ -23,6 +25,11 @@ impl<'b> StepBudget<'b> {
     /// Charges steps of work.
     pub(super) fn work(&mut self, steps: usize) -> Result<(), OutputLimit> {
         self.budget.work(steps, ALL_DECODERS)
+    }
+
+    /// Charges the work of joining tokens.
+    pub(super) fn work_of_joining(&mut self, tokens: &[Cow<'_, [u8]>]) -> Result<(), OutputLimit> {
+        self.work(tokens.iter().map(|token| token.len() + 2).sum())
     }
 
     /// Charges a finished token.

@@ -1,24 +1,29 @@
 //! The components of decoders. Each maps a list of tokens to another list.
 
-use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::lossy::{REPLACEMENT, from_utf8_lossy, lossy};
+use memchr::{memchr_iter, memmem};
+
+use super::Chunk;
+use super::byte_run::{self, ByteRun};
+use super::lossy::{from_utf8_lossy, lossy, unfinished};
 use super::sentencepiece::{self, SentencePieceDecoder};
 use super::step_budget::StepBudget;
+use super::strip::{StripEnds, StripState};
 use crate::affix::without_prefix;
 use crate::budget::OutputLimit;
 use crate::byte_level;
 use crate::error::DecodeError;
 use crate::memory::Grow;
-use crate::memory::fallible::{append, check, concat, push, push_str, with_capacity};
+use crate::memory::fallible::{append, check, concat, push, push_str};
 use crate::pattern::Pattern;
 
 /// The work of a step for [`StepBudget::work`], without that for bytes: to map a token, to only
 /// pass it on, and for one match of a search.
-const WORK_PER_TOKEN: usize = 16;
-pub(super) const WORK_PER_PASSED_TOKEN: usize = 4;
+pub(super) const WORK_PER_TOKEN: usize = 16;
+const WORK_PER_PASSED_TOKEN: usize = 4;
 const WORK_PER_MATCH: usize = 8;
 
 /// A component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that all
@@ -55,112 +60,124 @@ pub(crate) enum Step {
     SentencePiece(Arc<SentencePieceDecoder>),
 }
 
-/// The maximum number of times that a character is removed from the start and from the end of a
-/// token.
-///
-/// Hugging Face tokenizers panics if a token is too short for both, such as a single character that
-/// is to be removed from both ends. This implementation removes from the start first, and then from
-/// the end of the rest.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StripEnds {
-    pub(crate) content: char,
-    pub(crate) start: usize,
-    pub(crate) stop: usize,
+/// What a step keeps between two chunks.
+#[derive(Debug, Default)]
+pub(super) struct StepState {
+    /// The size in bytes of the tokens that the step has written.
+    pub(super) written: usize,
+    /// For steps that join all tokens: an unfinished character. For steps that need whole tokens
+    /// after one that joins all: the parts so far.
+    pub(super) bytes: Vec<u8>,
+    /// Whether the step has mapped a token.
+    is_inside: bool,
+    /// The last token of the chunk before, for steps that compare it with the next one, or that map
+    /// the last token of all differently.
+    previous: Option<Vec<u8>>,
+    run: ByteRun,
+    strip: StripState,
+    sentencepiece: sentencepiece::StreamState,
 }
 
 impl Step {
-    /// Applies the step. With `raw`, invalid UTF-8 is kept; otherwise it becomes U+FFFD as soon as
-    /// the bytes are joined.
-    pub(super) fn apply<'a>(
+    /// Whether the step passes on the parts of a token before the token ends.
+    pub(super) fn takes_parts(&self) -> bool {
+        matches!(self, Self::Fuse | Self::Strip(_))
+    }
+
+    /// Applies the step to a chunk.
+    pub(super) fn apply(
         &self,
-        mut tokens: Vec<Cow<'a, [u8]>>,
-        raw: bool,
+        chunk: &mut Chunk<'_>,
+        state: &mut StepState,
         budget: &mut StepBudget<'_>,
-    ) -> Result<Vec<Cow<'a, [u8]>>, DecodeError> {
-        if self.joins() {
-            let bytes: usize = tokens.iter().map(|token| token.len()).sum();
-            budget.work(bytes + 2 * tokens.len())?;
-        }
+    ) -> Result<(), DecodeError> {
         match self {
-            Self::Bytes | Self::Fuse => {
-                let mut whole = Vec::new();
-                tokens.iter().for_each(|token| append(&mut whole, token));
-                Ok(vec![Cow::Owned(if raw { whole } else { from_utf8_lossy(whole).into_bytes() })])
-            }
-            Self::ByteLevel => {
-                let mut whole = Vec::new();
-                tokens.iter().for_each(|token| push_byte_level(token, &mut whole));
-                Ok(vec![Cow::Owned(if raw { whole } else { from_utf8_lossy(whole).into_bytes() })])
-            }
-            Self::ByteFallback => {
-                budget.work(WORK_PER_PASSED_TOKEN * tokens.len())?;
-                Ok(byte_fallback(tokens, raw))
+            Self::Bytes | Self::Fuse | Self::ByteLevel => {
+                budget.work_of_joining(&chunk.tokens)?;
+                self.join(chunk, state);
+                Ok(())
             }
             Self::SentencePiece(decoder) => {
-                let (mut state, mut whole) = (sentencepiece::StreamState::default(), Vec::new());
-                for token in &tokens {
-                    check()?;
-                    decoder.piece(&mut state, token, raw, budget, &mut whole)?;
-                }
-                decoder.end(&mut state, raw, budget, &mut whole)?;
-                Ok(vec![Cow::Owned(whole)])
+                budget.work_of_joining(&chunk.tokens)?;
+                decoder.decode(chunk, &mut state.sentencepiece, budget)
+            }
+            Self::ByteFallback => {
+                budget.work(WORK_PER_PASSED_TOKEN * chunk.tokens.len())?;
+                byte_run::replace(chunk, &mut state.run);
+                Ok(())
+            }
+            Self::Bpe { .. } => {
+                hold_last(chunk, state);
+                self.map(chunk, state, budget)
             }
             Self::Ctc { .. } => {
-                budget.work(WORK_PER_PASSED_TOKEN * tokens.len())?;
-                tokens.dedup();
-                let mut kept = with_capacity(tokens.len())?;
-                for token in tokens {
-                    check()?;
-                    let token = self.token(token, 0, false, budget)?;
-                    kept.extend((!token.is_empty()).then_some(token));
-                }
-                Ok(kept)
+                budget.work(WORK_PER_PASSED_TOKEN * chunk.tokens.len())?;
+                remove_repetitions(chunk, state);
+                self.map(chunk, state, budget)?;
+                chunk.tokens.retain(|token| !token.is_empty());
+                Ok(())
             }
-            _ => {
-                let last = tokens.len().wrapping_sub(1);
-                for (place, token) in tokens.iter_mut().enumerate() {
-                    check()?;
-                    let before = std::mem::replace(token, Cow::Borrowed(&[]));
-                    *token = self.token(before, place, place == last, budget)?;
-                }
-                Ok(tokens)
-            }
+            _ => self.map(chunk, state, budget),
         }
     }
 
-    /// Whether the step makes one token of all.
-    fn joins(&self) -> bool {
-        matches!(self, Self::Bytes | Self::Fuse | Self::ByteLevel | Self::SentencePiece(_))
+    /// Joins all tokens.
+    fn join(&self, chunk: &mut Chunk<'_>, state: &mut StepState) {
+        let mut part = std::mem::take(&mut state.bytes);
+        for token in &chunk.tokens {
+            match self {
+                Self::ByteLevel => push_byte_level(token, &mut part),
+                _ => append(&mut part, token),
+            }
+        }
+        if !chunk.raw {
+            if !chunk.is_last {
+                state.bytes = part.split_off(part.len() - unfinished(&part));
+            }
+            part = from_utf8_lossy(part).into_bytes();
+        }
+        chunk.join(part);
     }
 
-    /// Maps one token, for steps that map each token separately.
-    pub(super) fn token<'a>(
+    /// Maps each token separately.
+    fn map(
         &self,
-        token: Cow<'a, [u8]>,
-        place: usize,
-        is_last: bool,
+        chunk: &mut Chunk<'_>,
+        state: &mut StepState,
         budget: &mut StepBudget<'_>,
-    ) -> Result<Cow<'a, [u8]>, DecodeError> {
-        budget.work(WORK_PER_TOKEN + token.len() / 4)?;
-        let token = self.mapped(token, place, is_last, budget)?;
-        budget.charge(token.len())?;
-        Ok(token)
+    ) -> Result<(), DecodeError> {
+        let mut count = chunk.tokens.len();
+        for token in &mut chunk.tokens {
+            check()?;
+            budget.work(WORK_PER_TOKEN + token.len() / 4)?;
+            if !chunk.is_joined {
+                state.strip = StripState::default();
+            }
+            count -= 1;
+            *token = self.mapped(std::mem::take(token), state, chunk.is_last && count == 0, budget)?;
+            budget.charge(token.len())?;
+            state.is_inside = true;
+        }
+        Ok(())
     }
 
     fn mapped<'a>(
         &self,
         token: Cow<'a, [u8]>,
-        place: usize,
+        state: &mut StepState,
         is_last: bool,
         budget: &mut StepBudget<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         Ok(match self {
-            Self::Spaces if place > 0 => Cow::Owned(concat(&[b" ", &token])),
+            Self::Spaces if state.is_inside => Cow::Owned(concat(&[b" ", &token])),
             Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, budget)?,
             Self::WordPiece { prefix, cleanup } => {
                 let joined = match without_prefix(&token, prefix.as_bytes()) {
-                    _ if place == 0 => token,
-                    Some(rest) => Cow::Owned(concat(&[rest])),
+                    _ if !state.is_inside => token,
+                    Some(rest) => {
+                        let word = token.len() - rest.len()..token.len();
+                        slice(token, word)
+                    }
                     None => Cow::Owned(concat(&[b" ", &token])),
                 };
                 if *cleanup { clean(joined, budget)? } else { joined }
@@ -168,14 +185,14 @@ impl Step {
             Self::Metaspace { replacement, prepends } => {
                 let mut buffer = [0; 4];
                 let meta_symbol: &str = replacement.encode_utf8(&mut buffer);
-                replace(token, meta_symbol, if place == 0 && *prepends { "" } else { " " }, budget)?
+                replace(token, meta_symbol, if *prepends && !state.is_inside { "" } else { " " }, budget)?
             }
             Self::Ctc { pad, delimiter, cleanup } => {
                 let token = replace(token, pad, "", budget)?;
                 if *cleanup { replace(clean(token, budget)?, delimiter, " ", budget)? } else { token }
             }
             Self::Replace { pattern, content } => replace_pattern(token, pattern, content, budget)?,
-            Self::Strip(strip) => strip.token(token),
+            Self::Strip(ends) => ends.part(token, &mut state.strip),
             Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse | Self::SentencePiece(_) => {
                 token
             }
@@ -183,20 +200,40 @@ impl Step {
     }
 }
 
-impl StripEnds {
-    fn token(self, token: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-        let mut buffer = [0; 4];
-        let content: &str = self.content.encode_utf8(&mut buffer);
-        let mut rest = &*token;
-        for _ in 0..self.start {
-            let Some(shorter) = rest.strip_prefix(content.as_bytes()) else { break };
-            rest = shorter;
+/// Keeps the last token until the next one, or the end, shows whether it is the last of all.
+fn hold_last(chunk: &mut Chunk<'_>, state: &mut StepState) {
+    if let Some(held) = state.previous.take() {
+        chunk.tokens.grow(1);
+        chunk.tokens.insert(0, Cow::Owned(held));
+    }
+    if !chunk.is_last {
+        state.previous = chunk.tokens.pop().map(|token| match token {
+            Cow::Owned(token) => token,
+            Cow::Borrowed(token) => concat(&[token]),
+        });
+    }
+}
+
+/// Removes tokens that equal the one before.
+fn remove_repetitions(chunk: &mut Chunk<'_>, state: &mut StepState) {
+    chunk.tokens.dedup();
+    let Some(last) = chunk.tokens.last() else { return };
+    let next = if chunk.is_last { None } else { Some(concat(&[&**last])) };
+    let previous = std::mem::replace(&mut state.previous, next);
+    if previous.as_deref() == chunk.tokens.first().map(|first| &**first) {
+        chunk.tokens.remove(0);
+    }
+}
+
+/// A part of a token.
+pub(super) fn slice(token: Cow<'_, [u8]>, part: Range<usize>) -> Cow<'_, [u8]> {
+    match token {
+        Cow::Borrowed(token) => Cow::Borrowed(&token[part]),
+        Cow::Owned(mut token) => {
+            token.truncate(part.end);
+            token.drain(..part.start);
+            Cow::Owned(token)
         }
-        for _ in 0..self.stop {
-            let Some(shorter) = rest.strip_suffix(content.as_bytes()) else { break };
-            rest = shorter;
-        }
-        if rest.len() == token.len() { token } else { Cow::Owned(concat(&[rest])) }
     }
 }
 
@@ -213,41 +250,6 @@ pub(super) fn push_byte_level(token: &[u8], bytes: &mut Vec<u8>) {
         bytes.truncate(before);
         bytes.extend_from_slice(token);
     }
-}
-
-/// The byte of a token like `<0x41>`. Accepts a sign as the first digit, as Hugging Face tokenizers
-/// does.
-pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
-    let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">")?;
-    if digits.len() != 2 {
-        return None;
-    }
-    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-}
-
-fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
-    // A run of bytes becomes one token, or as many as it has bytes.
-    let mut out = vec![];
-    out.grow(tokens.len());
-    let mut run: Vec<u8> = vec![];
-    let end_run = |run: &mut Vec<u8>, out: &mut Vec<Cow<'_, [u8]>>| {
-        if raw || std::str::from_utf8(run).is_ok() {
-            out.extend((!run.is_empty()).then(|| Cow::Owned(std::mem::take(run))));
-        } else {
-            out.extend(run.drain(..).map(|_| Cow::Borrowed(REPLACEMENT)));
-        }
-    };
-    for token in tokens {
-        match fallback_byte(&token) {
-            Some(byte) => push(&mut run, byte),
-            None => {
-                end_run(&mut run, &mut out);
-                out.push(token);
-            }
-        }
-    }
-    end_run(&mut run, &mut out);
-    out
 }
 
 fn replace<'a>(

@@ -2,8 +2,7 @@
 //! the results. A block is copied whole, whatever the length of its token, and the next one
 //! overwrites the rest.
 //!
-//! [`Decoder::bytes`](super::Decoder::bytes) is the slow twin: it decodes what is not in the table,
-//! and reports every error.
+//! [`Decoder::decode`](super::Decoder::decode) is the slow twin, and reports every error.
 
 use crate::memory::Grow;
 
@@ -95,8 +94,8 @@ impl TokenTable {
                     bytes[at..at + BLOCK].copy_from_slice(block);
                     len
                 }
-                Found::Long(text) => put(text, &mut bytes[at..]),
-                Found::Other => put(&other(id)?, &mut bytes[at..]),
+                Found::Long(text) => write(text, &mut bytes[at..]),
+                Found::Other => write(&other(id)?, &mut bytes[at..]),
             };
         }
         bytes.truncate(len);
@@ -107,8 +106,8 @@ impl TokenTable {
         let Some(Block(block)) = self.blocks.get(id as usize) else { return Found::Other };
         match block[MAX_INLINE] {
             LONG => {
-                let place = |at: usize| u32::from_ne_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
-                Found::Long(&self.long[place(0) as usize..place(4) as usize])
+                let offset = |at: usize| u32::from_ne_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
+                Found::Long(&self.long[offset(0) as usize..offset(4) as usize])
             }
             OTHER => Found::Other,
             len => Found::Inline(block, usize::from(len)),
@@ -121,7 +120,7 @@ impl TokenTable {
     }
 }
 
-fn put(text: &[u8], bytes: &mut [u8]) -> usize {
+fn write(text: &[u8], bytes: &mut [u8]) -> usize {
     bytes[..text.len()].copy_from_slice(text);
     text.len()
 }

@@ -12,10 +12,10 @@ pub fn to_utf16(text: &str) -> Result<Vec<u16>, OutOfMemory> {
     // UTF-8.
     const MIN_COUNTED: usize = 1 << 16;
     let bytes = text.as_bytes();
-    let most = if bytes.len() < MIN_COUNTED { bytes.len() } else { text.chars().map(char::len_utf16).sum() };
+    let capacity = if bytes.len() < MIN_COUNTED { bytes.len() } else { text.chars().map(char::len_utf16).sum() };
     let mut units = Vec::new();
-    units.try_grow(most)?;
-    units.resize(most, 0);
+    units.try_grow(capacity)?;
+    units.resize(capacity, 0);
     let continuation = |at: usize| u32::from(bytes[at] & 0x3F);
     let (mut at, mut count) = (0, 0);
     while at < bytes.len() {

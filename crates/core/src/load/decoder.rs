@@ -89,7 +89,9 @@ mod tests {
     fn decoded(component: &Value, tokens: &[&str]) -> Result<String, LoadError> {
         let decoder = load(&Part::new(component, "decoder"))?;
         let budget = crate::budget::Budget::of_ids(tokens.len());
-        Ok(decoder.text(tokens.iter().map(|token| token.as_bytes()), budget).expect("no test token is hard"))
+        let mut state = decoder.start(budget, false);
+        let text = decoder.decode(&mut state, tokens.iter().map(|token| token.as_bytes()), true);
+        Ok(String::from_utf8(text.expect("no test token is hard")).expect("text"))
     }
 
     #[test]

@@ -161,25 +161,25 @@ impl Tokenizer {
     /// fallback). Ids outside the vocabulary are skipped for a tokenizer.json, as in Hugging Face
     /// tokenizers, and an error for ranks, as in tiktoken.
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
-        catch(|| Ok(from_utf8_lossy(self.decoded(ids, options, false)?)))
+        catch(|| Ok(from_utf8_lossy(self.decoded(ids, *options, false)?)))
     }
 
     /// Decodes ids to bytes: like [`Self::decode`], without replacing invalid UTF-8. (A decoder
     /// that replaces by a regular expression needs text, so it replaces invalid UTF-8 here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
-        catch(|| self.decoded(ids, options, true))
+        catch(|| self.decoded(ids, *options, true))
     }
 
     /// The bytes of ids. Unless they are `raw`, a step of the decoder that joins bytes replaces
     /// invalid UTF-8.
-    fn decoded(&self, ids: &[u32], options: &DecodeOptions, raw: bool) -> Result<Vec<u8>, DecodeError> {
+    fn decoded(&self, ids: &[u32], options: DecodeOptions, raw: bool) -> Result<Vec<u8>, DecodeError> {
         let (pipeline, budget) = (&self.pipeline, Budget::of_ids(ids.len()));
-        if let Some(bytes) = pipeline.joined_tokens(ids, *options, budget.limit()) {
+        if let Some(bytes) = pipeline.joined_tokens(ids, options, budget.limit()) {
             return Ok(bytes);
         }
         pipeline.check_ids(ids, 0)?;
         let mut state = pipeline.decoder.start(budget, raw);
-        pipeline.decoder.decode(&mut state, pipeline.decoded_tokens(ids, *options), true)
+        pipeline.decoder.decode(&mut state, pipeline.decoded_tokens(ids, options), true)
     }
 
     /// The id of a token, spelled as in the vocabulary.

@@ -1,6 +1,7 @@
 // Runs commands of the CLI in this thread, one after the other, without a new process for each: the
 // modules stay loaded. As in a process of its own, a command reads the working folder, the
-// environment and standard input, and ends by returning or by `process.exit`.
+// environment and standard input, and ends by returning or by `process.exit`. With
+// `isTerminal`, its outputs say that they are terminals.
 
 import { Readable } from 'node:stream'
 
@@ -16,7 +17,7 @@ class Exit extends Error {}
  *
  * @param {string[]} args
  */
-export async function runHere(args, { input = /** @type {any} */ (''), env = {} } = {}) {
+export async function runHere(args, { input = /** @type {any} */ (''), env = {}, isTerminal = false } = {}) {
   const { stdin, stdout, stderr, argv, exit, env: before } = process
   const written = { stdout: [], stderr: [] }
   const start = process.cpuUsage()
@@ -33,6 +34,8 @@ export async function runHere(args, { input = /** @type {any} */ (''), env = {} 
       value: Readable.from([Buffer.from(input)].filter(({ length }) => length > 0)),
       configurable: true,
     })
+    Object.assign(stdout, { isTTY: isTerminal || undefined })
+    Object.assign(stderr, { isTTY: isTerminal || undefined })
     stdout.write = writeTo(written.stdout)
     stderr.write = writeTo(written.stderr)
     process.exitCode = undefined

@@ -56,12 +56,12 @@ function startThread() {
  */
 export const runIn =
   (folder) =>
-  (args, { input = /** @type {any} */ (''), env = {}, encoding = /** @type {any} */ ('utf8') } = {}) => {
+  (args, { encoding = /** @type {any} */ ('utf8'), ...options } = {}) => {
     thread ??= startThread()
     const before = process.cwd()
     process.chdir(folder)
     done[0] = 0
-    thread.postMessage({ args, options: { input, env } })
+    thread.postMessage({ args, options })
     const ended = Atomics.wait(done, 0, 0, 300_000)
     process.chdir(before)
     if (ended === 'timed-out') throw new Error(`the command does not end: ${args.join(' ')}`)

@@ -65,7 +65,7 @@ export const runIn =
     const ended = Atomics.wait(done, 0, 0, 300_000)
     process.chdir(before)
     if (ended === 'timed-out') throw new Error(`the command does not end: ${args.join(' ')}`)
-    const { error, status, ...written } = receiveMessageOnPort(thread).message
+    const { error, status, ...written } = receiveMessageOnPort(thread)?.message ?? {}
     if (error !== undefined) throw error
     const [stdout, stderr] = [written.stdout, written.stderr].map((bytes) => {
       const buffer = Buffer.from(bytes)

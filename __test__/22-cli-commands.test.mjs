@@ -130,7 +130,7 @@ test('on a terminal: colours, and a progress bar with the rate and the remaining
     !onTerminal("inspect -x 'hello hello' -t tiny.json", { CI: 'true' }).includes('\x1b['),
     'the log of a CI need not have them',
   )
-  write('large.txt', `${text(100_000).replaceAll('\n', ' ')}\n`.repeat(40))
+  write('large.txt', `${text(100_000).replaceAll('\n', ' ')}\n`.repeat(100))
   const large = 'encode -t r50k_base --tokens large.txt -o ids.jsonl'
   const seen = onTerminal(large)
   assert.ok(

@@ -290,13 +290,16 @@ test('damaged and hostile files end with one line', () => {
   const bytes = fs.readFileSync(place('large.parquet'))
   // Numbers are stored doubled: 2^21 stands for 2^20 rows, or for a run of 2^20 values. Wherever it
   // is, it becomes 2^28 - 2, which stands for more values than the page has.
+  const places = []
+  for (let at = bytes.indexOf('80808001', 'hex'); at !== -1; at = bytes.indexOf('80808001', at + 1, 'hex'))
+    places.push(at)
   const errors = []
-  for (let at = bytes.indexOf('80808001', 'hex'); at !== -1; at = bytes.indexOf('80808001', at + 1, 'hex')) {
+  // The numbers at the other places are not read, so that all rows would be counted.
+  for (const at of [0, 2, 3, 6].map((index) => places[index])) {
     const bomb = Buffer.from(bytes)
     bomb.write('feffff7f', at, 'hex')
     write('bomb.parquet', bomb)
-    const { status, stderr } = run(['count', '--total', '--field', 'text', 'bomb.parquet'])
-    if (status !== 0) errors.push(stderr)
+    errors.push(run(['count', '--total', '--field', 'text', 'bomb.parquet']).stderr)
   }
   for (const error of errors) assert.match(error, /^tokenlane: bomb\.parquet: [^\n]* \(ERR_TOKENLANE_PARQUET\)\n$/)
   for (const part of [

@@ -1,5 +1,5 @@
-// Runs cases of 28-file-limits in their own process: creates and loads the file, makes the call, and
-// returns the outcome and the peak memory. The parent process sets the limits.
+// Runs cases of 28-file-limits in their own process: creates and loads the file, makes the call,
+// and returns the outcome and the peak memory. The parent process sets the limits.
 
 import fs from 'node:fs'
 

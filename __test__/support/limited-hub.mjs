@@ -32,7 +32,7 @@ export const entries = (count, name = (i) => `t${i}.jinja`) =>
 const { HF_TOKEN, HF_HUB_OFFLINE, ...environment } = process.env
 const child = new LimitedProcess('load-pretrained.mjs', { env: environment })
 
-/** The outcome of loading the tokenizer of a hub in a child process, one of its own with `limits`. */
+/** The outcome of a load in the child process, or with `limits` in one of its own. */
 async function load({ endpoint, cacheDir = freshCache(), limits = undefined, env = {}, ...more }) {
   const variables = {
     HF_ENDPOINT: endpoint,

@@ -37,8 +37,8 @@ export function runLimited(command, { limits, ...options } = {}) {
 
 /**
  * A process that answers calls one after the other, each with its own CPU seconds. Starting Node.js
- * takes more time than most calls. The script uses `answer` of answer.mjs. After a call that the process
- * does not survive the next one starts another.
+ * takes more time than most calls. The script uses `answer` of answer.mjs. After a call that the
+ * process does not survive, the next one starts another.
  */
 export class LimitedProcess {
   #script
@@ -52,7 +52,10 @@ export class LimitedProcess {
     after(() => this.#end())
   }
 
-  /** With `isFresh` in a new process. Resolves to what the script returns, or to how the process ended: `{ signal, stderr }`. */
+  /**
+   * With `isFresh` in a new process. Resolves to what the script returns, or to how the process
+   * ended: `{ signal, stderr }`.
+   */
   async call(message, { cpu = 4, isFresh = false } = {}) {
     if (isFresh) await this.#end()
     const child = (this.#child ??= this.#start())

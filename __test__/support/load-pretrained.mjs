@@ -1,9 +1,9 @@
-// Loads 'org/name' from the hub in HF_ENDPOINT: as a LimitedProcess, or once with a JSON argument, or
-// @ and the path of a file with JSON. Answers with the ids of a text, or the code and the message of
-// the error.
+// Loads 'org/name' from the hub in HF_ENDPOINT: as a LimitedProcess, or once with a JSON argument,
+// or @ and the path of a file with JSON. Answers with the ids of a text, or with the code and the
+// message of the error.
 //
-// The fields are { env, cacheDir, options, chat, calls, descriptors }. With `chat` the chat template
-// is applied too; `calls` is a list of { cache, endpoint } for many calls at once; `descriptors` is
+// The fields are { env, cacheDir, options, chat, calls, descriptors }. With `chat` the template is
+// applied too; `calls` is a list of { cache, endpoint } for many calls at once; `descriptors` is
 // the number of file descriptors that stay free.
 
 import fs from 'node:fs'

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
-import { folderWithTokenizer, runIn, startIn } from './support/cli.mjs'
+import { folderWithTokenizer, processIn, runIn, startIn } from './support/cli.mjs'
 import { startHub } from './support/hub.mjs'
 import { texts } from './support/texts.mjs'
 import { parseJsonLines } from './support/json-lines.mjs'
@@ -37,6 +37,30 @@ function refused(args, status, message, options) {
   assert.equal(result.status, status, result.stderr)
   return result
 }
+
+test('a command in a process of its own does what it does in the thread of the specs', () => {
+  write('some.txt', `${'hello '.repeat(30_000)}\n`)
+  for (const [args, options] of [
+    [['encode', '-t', 'tiny.json', 'some.txt']],
+    [['encode', '-t', 'gpt2'], { input: 'a\nb' }],
+    [['encode', '-t', 'tiny.json', 'some.txt', '-o', 'ids.npy']],
+    [['decode', '-t', 'tiny.json', '-x', '1 x']],
+    [['decode', '-t', 'tiny.json', '-x', '11 14'], { encoding: 'buffer' }],
+    [['count', '--color', 'always', '-x', 'a'], { env: { NO_COLOR: undefined } }],
+    [['inspect', '--color', 'auto', '-x', 'a'], { env: { FORCE_COLOR: '1' } }],
+    [['corpus', 'verify', 'nowhere']],
+    [['encode', '-x', 'a', '-t', 'tiny.json', '-o', 'none/ids']],
+    [['encode', '--fromat', 'x']],
+    [['--version']],
+    [[]],
+  ]) {
+    const [here, process] = [run, processIn(folder)].map((way) => {
+      const { status, signal, stdout, stderr } = way(args, options)
+      return { status, signal, stdout, stderr, files: fs.readdirSync(folder).sort() }
+    })
+    assert.deepEqual(here, process, args.join(' '))
+  }
+})
 
 test('rows are lines without their line ends', () => {
   const rows = 'hello\r\n\nhello hello\nhe'

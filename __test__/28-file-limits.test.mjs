@@ -1,37 +1,26 @@
-// Files that could exhaust memory or take quadratic time. Each case runs in a child process with 2
-// s of CPU and 1 GiB of memory, and must return a result or throw an error with a code.
+// Files that could exhaust memory or take quadratic time. Each case runs in a child process with 4
+// s of CPU and 1 GiB of memory of its own, and must return a result or throw an error with a code.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 
 import { Tokenizer, limits } from '../index.mjs'
 import { CASES } from './support/file-limit-cases.mjs'
+import { LimitedProcess, areEnforced } from './support/limited.mjs'
 import { failure } from './support/texts.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
-const child = fileURLToPath(new URL('support/file-limits.mjs', import.meta.url))
-const CPU_SECONDS = 2
 const MAX_KILOBYTES = 1 << 20
-
-/** Only Linux can limit a process from outside. */
-const limited = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0
+const child = new LimitedProcess('file-limits.mjs', { flags: ['--max-old-space-size=512'], data: null })
 
 for (const [name, { code, codes = [code] }] of Object.entries(CASES)) {
-  test(name, { skip: !limited && 'there is no prlimit here' }, () => {
-    const { status, signal, stdout, stderr } = spawnSync(
-      'prlimit',
-      [`--cpu=${CPU_SECONDS}`, process.execPath, '--max-old-space-size=512', child, name],
-      { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
-    )
-    assert.equal(signal, null, `it was ended by ${signal}: ${stderr}`)
-    assert.equal(status, 0, stderr)
-    const outcome = JSON.parse(stdout)
+  test(name, { skip: !areEnforced && 'there is no prlimit here' }, async () => {
+    const outcome = await child.call(name)
+    assert.equal(outcome.signal, undefined, `it was ended by ${outcome.signal}: ${outcome.stderr}`)
     assert.ok(codes.includes(outcome.code), `${outcome.code}: ${outcome.message}`)
     assert.ok(outcome.peak < MAX_KILOBYTES, `${outcome.peak} KB`)
     if (outcome.code === 'ERR_TOKENLANE_OUTPUT_LIMIT') {
-      assert.ok(outcome.reached > outcome.limit && typeof outcome.component === 'string', stdout)
+      assert.ok(outcome.reached > outcome.limit && typeof outcome.component === 'string', JSON.stringify(outcome))
     }
   })
 }

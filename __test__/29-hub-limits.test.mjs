@@ -1,4 +1,4 @@
-// Malicious hubs. Each case runs in its own process with 2 s of CPU and 1 GiB of memory, and must
+// Malicious hubs. Each case runs in another process with 4 s of CPU and 1 GiB of memory, and must
 // give a tokenizer or an error with a code. The hub is a real server on loopback.
 
 import assert from 'node:assert/strict'
@@ -163,14 +163,14 @@ test('at most eight files are downloaded at once', async () => {
 
 test('without free file descriptors the error says so, and does not blame the cache', async () => {
   let short = 0
-  for (const descriptors of [0, 1, 2, 3, 4, 6, 8, 60]) {
+  for (const descriptors of [0, 1, 3, 60]) {
     const { ids, code, message } = await withTemplates(20, { descriptors, limits: { nofile: 100 } })
     if (ids !== undefined) continue
     assert.match(code, /^ERR_TOKENLANE_(TOO_MANY_FILES|FILE)$/, message)
     assert.match(message, /too many files are open \(EMFILE\): .*ulimit -n|Too many open files/)
     short += 1
   }
-  assert.ok(short >= 3 && short < 8, String(short))
+  assert.equal(short, 3)
 })
 
 test('names that no file system accepts are refused', async () => {
@@ -434,7 +434,7 @@ test('limits are checked', async () => {
 })
 
 test('any response of a hub gives a tokenizer or an error with a code, and nothing is written outside', async () => {
-  const RUNS = Number(process.env.TOKENLANE_HUB_RUNS ?? 150)
+  const RUNS = Number(process.env.TOKENLANE_HUB_RUNS ?? 60)
   const folder = fs.mkdtempSync(path.join(root, 'random-'))
   const hubs = []
   const calls = []

@@ -30,9 +30,9 @@ const SUBJECTS = {
   }),
 }
 
-// Each tokenizer measures one sixteenth of all pairs of a text and a call, and another one than the
+// Each tokenizer measures one part of all pairs of a text and a call, and another one than the
 // others, so that every call meets many texts.
-const PART = 16
+const PART = 24
 
 // Windows counts processor time in steps of 16 ms, which is more than most of these calls take.
 const skip = process.platform === 'win32' && 'processor time is too coarse'
@@ -42,7 +42,7 @@ const STEEP = ['split into lines, with overlap', 'random bytes as text']
 
 test('overlap of random bytes grows with the length of the text', { skip, todo: 'it is steep' }, async () => {
   const name = 'a small tokenizer without words'
-  const found = await growthOf(await subjectOf(name, SUBJECTS[name]), ...STEEP, SIZES)
+  const found = await growthOf(await subjectOf(name, SUBJECTS[name]), ...STEEP, { ...SIZES, tries: 1 })
   assert.ok(!isSteep(found, MAX_GROWTH), JSON.stringify(found))
 })
 

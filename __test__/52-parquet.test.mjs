@@ -285,18 +285,21 @@ test('rows of files whose columns have other types are skipped, each once', asyn
 })
 
 test('damaged and hostile files end with one line', () => {
-  const rows = Array.from({ length: 1 << 21 }, () => 'same')
-  parquet('large.parquet', rows, { codec: 'UNCOMPRESSED', statistics: false, pageSize: 1 << 30, rowGroupSize: 1 << 21 })
+  const rows = Array.from({ length: 1 << 20 }, () => 'same')
+  parquet('large.parquet', rows, { codec: 'UNCOMPRESSED', statistics: false, pageSize: 1 << 30, rowGroupSize: 1 << 20 })
   const bytes = fs.readFileSync(place('large.parquet'))
-  // Numbers are stored doubled: 2^22 stands for 2^21 rows, or for a run of 2^21 values. Wherever it
+  // Numbers are stored doubled: 2^21 stands for 2^20 rows, or for a run of 2^20 values. Wherever it
   // is, it becomes 2^28 - 2, which stands for more values than the page has.
+  const places = []
+  for (let at = bytes.indexOf('80808001', 'hex'); at !== -1; at = bytes.indexOf('80808001', at + 1, 'hex'))
+    places.push(at)
   const errors = []
-  for (let at = bytes.indexOf('80808002', 'hex'); at !== -1; at = bytes.indexOf('80808002', at + 1, 'hex')) {
+  // The numbers at the other places are not read, so that all rows would be counted.
+  for (const at of [0, 2, 3, 6].map((index) => places[index])) {
     const bomb = Buffer.from(bytes)
     bomb.write('feffff7f', at, 'hex')
     write('bomb.parquet', bomb)
-    const { status, stderr } = run(['count', '--total', '--field', 'text', 'bomb.parquet'])
-    if (status !== 0) errors.push(stderr)
+    errors.push(run(['count', '--total', '--field', 'text', 'bomb.parquet']).stderr)
   }
   for (const error of errors) assert.match(error, /^tokenlane: bomb\.parquet: [^\n]* \(ERR_TOKENLANE_PARQUET\)\n$/)
   for (const part of [
@@ -329,9 +332,9 @@ test('damaged and hostile files end with one line', () => {
       what,
     )
   }
-  // 200 MiB of one letter in less than a megabyte.
+  // 70 MiB of one letter in less than a megabyte.
   const wide = 'x'.repeat(1 << 20)
-  parquet('zeros.parquet', new Array(200).fill(wide), { codec: 'GZIP', compressors: { GZIP: zlib.gzipSync } })
+  parquet('zeros.parquet', new Array(70).fill(wide), { codec: 'GZIP', compressors: { GZIP: zlib.gzipSync } })
   refused(['count', '--total', '--field', 'text', 'zeros.parquet'], 1, /DECOMPRESS_LIMIT/)
 })
 

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 import { tokenizeCorpus, verifyCorpus } from '../lib/corpus/index.js'
-import { main, startIn } from './support/cli.mjs'
+import { main, runIn, startIn } from './support/cli.mjs'
 import { documents, hashes, jsonl, leftovers, scratch, stems, writeCorpus } from './support/corpus.mjs'
 import { areEnforced } from './support/limited.mjs'
 import { failure } from './support/texts.mjs'
@@ -27,8 +27,7 @@ const OPTIONS = {
 }
 
 /** Runs the command to its end. */
-const finish = (output, more = []) =>
-  spawnSync(process.execPath, [main, ...ARGS, '-o', output, ...more], { cwd: at(), encoding: 'utf8' })
+const finish = (output) => runIn(at())([...ARGS, '-o', output])
 
 assert.equal(finish('reference').status, 0)
 const reference = hashes(at('reference'))
@@ -57,7 +56,7 @@ test('kill -9 at random moments: the next run does what is missing, and the outp
   const output = at('killed')
   let kills = 0
   let kept = 0
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < 8; round++) {
     const { child, written, ended } = startIn(at(), [...ARGS, '-o', 'killed', '--json'])
     // Some runs die before the plan is written, others between two writes of a later shard.
     const lines = Math.floor(random() * 12)

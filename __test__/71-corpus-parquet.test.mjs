@@ -259,7 +259,7 @@ test('--format parquet: ids as list of int32, and the id of the document', async
 })
 
 test('--format parquet with --pack, --shuffle and --eos has the rows of jsonl', async () => {
-  for (const more of [{ pack: 100 }, { pack: 100, idField: undefined }, { shuffle: 5 }, { pack: 64, shuffle: 5 }]) {
+  for (const more of [{ pack: 100, idField: undefined }, { shuffle: 5 }, { pack: 64, shuffle: 5 }]) {
     const options = { eos: true, ...more }
     const [parquet, lines] = [await run({ ...options, format: 'parquet' }), await run(options)]
     const found = []
@@ -274,8 +274,6 @@ test('--format parquet with --pack, --shuffle and --eos has the rows of jsonl', 
       linesOf(lines.output).map((line) => JSON.parse(line)),
       JSON.stringify(more),
     )
-    const { output } = await run({ ...options, inputs: at('rows.jsonl') })
-    if (more.shuffle === undefined && more.pack === undefined) assert.deepEqual(linesOf(output), linesOf(lines.output))
   }
 })
 

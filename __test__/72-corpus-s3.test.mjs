@@ -20,7 +20,7 @@ const temporary = at('temporary')
 fs.mkdirSync(temporary)
 /** @type {TestS3} */
 let s3
-const BASE = { tokenizer: 'r50k_base', shardSize: 20_000, eos: true }
+const BASE = { tokenizer: 'r50k_base', shardSize: 40_000, eos: true }
 
 before(async () => {
   s3 = await TestS3.start(['lake', 'lake2'])
@@ -262,15 +262,15 @@ test('kill -9 at random moments: the next run does what is missing', { timeout: 
     'r50k_base',
     '--eos',
     '--shard-size',
-    '20000',
+    '40000',
     '-o',
     's3://lake/tokens',
     '--json',
   ]
   let kills = 0
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < 4; round++) {
     const { child, ended } = startIn(at(), args, { ...s3.env, TMPDIR: temporary })
-    const target = s3.requests.length + 10 + random(150)
+    const target = s3.requests.length + 10 + random(60)
     s3.fault = () => {
       if (s3.requests.length >= target) child.kill('SIGKILL')
       return undefined

@@ -54,8 +54,8 @@ async function streamed(parts, options) {
 
 test('streams and asynchronous calls give the pieces of split', async () => {
   const random = generator(7)
-  for (let round = 0; round < 80; round++) {
-    const text = documentOf(random, [3, 40, 400, 2000][round % 4])
+  for (let round = 0; round < 48; round++) {
+    const text = documentOf(random, [3, 40, 200, 600][round % 4])
     const maxTokens = [8, 30, 200][random(3)]
     const options = {
       maxTokens,

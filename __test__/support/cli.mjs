@@ -6,6 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { MessageChannel, Worker, receiveMessageOnPort } from 'node:worker_threads'
 
 import { bytesOf, tiny } from './tiny.mjs'
 
@@ -22,8 +23,8 @@ export function folderWithTokenizer() {
 /** The environment without the variables that select colours. */
 const { FORCE_COLOR, ...environment } = /** @type {NodeJS.ProcessEnv} */ ({ ...process.env, NO_COLOR: '' })
 
-/** Runs the CLI in a folder; `input` is its standard input. */
-export const runIn =
+/** Runs the CLI in a folder, in a process of its own; `input` is its standard input. */
+export const processIn =
   (folder) =>
   (args, { input = '', env = {}, encoding = /** @type {any} */ ('utf8') } = {}) =>
     spawnSync(process.execPath, [main, ...args], {
@@ -33,6 +34,45 @@ export const runIn =
       env: { ...environment, ...env },
       maxBuffer: 1 << 28,
     })
+
+const done = new Int32Array(new SharedArrayBuffer(4))
+let thread
+
+/** Starts the thread that runs commands. */
+function startThread() {
+  const { port1, port2 } = new MessageChannel()
+  const workerData = { port: port2, done }
+  new Worker(new URL('cli-thread.mjs', import.meta.url), {
+    workerData,
+    transferList: [port2],
+    env: environment,
+  }).unref()
+  port1.unref()
+  return port1
+}
+
+/**
+ * Runs the CLI in a folder like `processIn`, but in a thread, which takes a twentieth of the time.
+ */
+export const runIn =
+  (folder) =>
+  (args, { encoding = /** @type {any} */ ('utf8'), ...options } = {}) => {
+    thread ??= startThread()
+    const before = process.cwd()
+    process.chdir(folder)
+    done[0] = 0
+    thread.postMessage({ args, options })
+    const ended = Atomics.wait(done, 0, 0, 300_000)
+    process.chdir(before)
+    if (ended === 'timed-out') throw new Error(`the command does not end: ${args.join(' ')}`)
+    const { error, status, ...written } = receiveMessageOnPort(thread)?.message ?? {}
+    if (error !== undefined) throw error
+    const [stdout, stderr] = [written.stdout, written.stderr].map((bytes) => {
+      const buffer = Buffer.from(bytes)
+      return encoding === 'utf8' ? buffer.toString() : buffer
+    })
+    return { status, signal: null, stdout, stderr }
+  }
 
 /** Starts the CLI. `written` collects its output, and `ended` resolves to how it ended. */
 export function startIn(folder, args, env = {}) {

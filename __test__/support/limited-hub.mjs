@@ -1,5 +1,5 @@
-// Loads the tokenizer of a hub on loopback in a child process, with limits on its CPU time and its
-// memory.
+// Loads the tokenizer of a hub on loopback in a child process, with limits on the CPU time of each
+// load and on the memory.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -9,7 +9,7 @@ import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { startHub } from './hub.mjs'
-import { runLimited } from './limited.mjs'
+import { LimitedProcess, runLimited } from './limited.mjs'
 import { bytesOf, tiny } from './tiny.mjs'
 
 /** A temporary folder, removed after the tests of the file. */
@@ -29,20 +29,26 @@ export const MORE = 'additional_chat_templates'
 export const entries = (count, name = (i) => `t${i}.jinja`) =>
   Array.from({ length: count }, (_, i) => ({ type: 'file', path: `${MORE}/${name(i)}`, size: 1 }))
 
-/** The output of a child process that loads the tokenizer of a hub. */
-async function load({ endpoint, cacheDir = freshCache(), limits, env, ...more }) {
-  const { HF_TOKEN, HF_HUB_OFFLINE, ...rest } = process.env
-  const environment = {
-    ...rest,
+const { HF_TOKEN, HF_HUB_OFFLINE, ...environment } = process.env
+const child = new LimitedProcess('load-pretrained.mjs', { env: environment })
+
+/** The outcome of a load in the child process, or with `limits` in one of its own. */
+async function load({ endpoint, cacheDir = freshCache(), limits = undefined, env = {}, ...more }) {
+  const variables = {
     HF_ENDPOINT: endpoint,
     HF_TOKEN_PATH: path.join(root, 'none'),
     HF_HUB_ETAG_TIMEOUT: '10',
     HF_HUB_DOWNLOAD_TIMEOUT: '10',
     ...env,
   }
+  if (limits === undefined) {
+    const outcome = await child.call({ cacheDir, env: variables, ...more })
+    assert.ok(!('signal' in outcome), `${outcome.signal} ${outcome.stderr}`)
+    return outcome
+  }
   const result = await runLimited([process.execPath, CHILD, JSON.stringify({ cacheDir, ...more })], {
     limits,
-    env: environment,
+    env: { ...environment, ...variables },
   })
   assert.equal(result.status, 0, `${result.signal} ${result.stderr}`)
   return JSON.parse(result.stdout)

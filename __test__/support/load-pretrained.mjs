@@ -1,22 +1,21 @@
-// Loads 'org/name' from the hub in HF_ENDPOINT. The argument is JSON, or @ and the path of a file
-// with JSON. Prints JSON: the ids of a text, or the code and the message of the error.
+// Loads 'org/name' from the hub in HF_ENDPOINT: as a LimitedProcess, or once with a JSON argument,
+// or @ and the path of a file with JSON. Answers with the ids of a text, or with the code and the
+// message of the error.
 //
-// The fields are { cacheDir, options, chat, calls, descriptors }. With `chat` the chat template is
-// applied too; `calls` is a list of { cache, endpoint } for many calls in one process;
-// `descriptors` is the number of file descriptors that stay free.
+// The fields are { env, cacheDir, options, chat, calls, descriptors }. With `chat` the template is
+// applied too; `calls` is a list of { cache, endpoint } for many calls at once; `descriptors` is
+// the number of file descriptors that stay free.
 
 import fs from 'node:fs'
 
 import { Tokenizer } from '../../index.mjs'
+import { answer } from './answer.mjs'
 
-const [, , argument] = process.argv
-const { cacheDir, options, chat, calls, descriptors } = JSON.parse(
-  argument.startsWith('@') ? fs.readFileSync(argument.slice(1)) : argument,
-)
-
-async function outcome(call) {
+/** The variables are read when a call starts. */
+async function load({ env = {}, cacheDir, options = {}, chat = false }) {
+  Object.assign(process.env, env)
   try {
-    const tokenizer = await call()
+    const tokenizer = await Tokenizer.fromPretrained('org/name', { cacheDir, ...options })
     if (chat) return { text: tokenizer.applyChatTemplate([{ role: 'user', content: 'hello' }], { tokenize: false }) }
     return { ids: [...tokenizer.encode('hello world').ids] }
   } catch ({ code, message, stack }) {
@@ -24,20 +23,20 @@ async function outcome(call) {
   }
 }
 
-if (calls !== undefined) {
-  // The endpoint is read when a call starts.
-  const run = ({ endpoint, cache }) => {
-    process.env.HF_ENDPOINT = endpoint
-    return outcome(() => Tokenizer.fromPretrained('org/name', { cacheDir: cache, ...options }))
+async function main(argument) {
+  const text = argument.startsWith('@') ? fs.readFileSync(argument.slice(1), 'utf8') : argument
+  const { cacheDir, calls, descriptors, ...more } = JSON.parse(text)
+  if (calls !== undefined) {
+    const run = ({ endpoint, cache }) => load({ env: { HF_ENDPOINT: endpoint }, cacheDir: cache, ...more })
+    for (let at = 0; at < calls.length; at += 20) {
+      for (const one of await Promise.all(calls.slice(at, at + 20).map(run))) console.log(JSON.stringify(one))
+    }
+    return
   }
-  for (let at = 0; at < calls.length; at += 20) {
-    for (const one of await Promise.all(calls.slice(at, at + 20).map(run))) console.log(JSON.stringify(one))
-  }
-} else {
   if (descriptors !== undefined) {
     // Modules need descriptors while they load, so they are loaded first.
     await import('@huggingface/hub')
-    await Tokenizer.fromPretrained('org/name', { cacheDir, localFilesOnly: true }).catch(() => {})
+    await load({ cacheDir, options: { localFilesOnly: true } })
     const taken = []
     try {
       for (;;) taken.push(fs.openSync('/dev/null'))
@@ -45,5 +44,8 @@ if (calls !== undefined) {
       taken.splice(0, descriptors).forEach(fs.closeSync)
     }
   }
-  console.log(JSON.stringify(await outcome(() => Tokenizer.fromPretrained('org/name', { cacheDir, ...options }))))
+  console.log(JSON.stringify(await load({ cacheDir, ...more })))
 }
+
+if (process.argv.length > 2) await main(process.argv[2])
+else answer(load)

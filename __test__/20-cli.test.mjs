@@ -279,6 +279,7 @@ test('an incomplete command line ends with exit code 2', () => {
     [['encode', '--rows', 'files', '--field', 'a'], /'--field' reads lines/],
     [['encode', '--tokens', '-x', 'a'], /'--format jsonl'/],
     [['encode', '-f', 'npy', '-x', 'a'], /two files: name the first with '--output'/],
+    [['encode', '-f', 'npy', '-o', '-', '-x', 'a'], /two files: name the first with '--output'/],
     [['decode', '-x', '1', 'b.txt'], /files or '--ids', not both/],
     [['encode', '-o', 'd', '-x', 'a'], /the output d is a folder/],
     [['encode', '--frob', '-x', 'a'], /there is no option '--frob'; --help --all lists the options/],

@@ -13,6 +13,7 @@ import { folderWithTokenizer, runIn, startIn } from './support/cli.mjs'
 import { startHub } from './support/hub.mjs'
 import { texts } from './support/texts.mjs'
 import { parseJsonLines } from './support/json-lines.mjs'
+import { stored } from './support/zstd.mjs'
 
 const folder = folderWithTokenizer()
 const run = runIn(folder)
@@ -176,18 +177,6 @@ test('count prints like wc', () => {
     '{"file":"one.txt","line":1,"tokens":3}\n',
   )
 })
-
-/** A Zstandard frame with uncompressed blocks. */
-function stored(bytes) {
-  const parts = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38])]
-  for (let from = 0; from < bytes.length; from += 100_000) {
-    const block = bytes.subarray(from, from + 100_000)
-    const header = Buffer.alloc(3)
-    header.writeUIntLE((block.length << 3) | Number(from + block.length === bytes.length), 0, 3)
-    parts.push(header, block)
-  }
-  return Buffer.concat(parts)
-}
 
 test('gzip and Zstandard are detected by content', () => {
   const plain = Buffer.from(texts(60, 4000).join('\n'))

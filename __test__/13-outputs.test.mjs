@@ -190,6 +190,10 @@ test('lookups between offsets, words and tokens', () => {
   assert.deepEqual([encoding.charToWord(7), encoding.wordToTokens(1), encoding.wordToChars(1)], [1, [2, 6], [5, 11]])
   assert.deepEqual([encoding.tokenToChars(3), encoding.tokenToWord(3), encoding.tokenToSequence(3)], [[7, 9], 1, 0])
   assert.deepEqual([encoding.tokenToChars(0), encoding.tokenToWord(99), encoding.tokenToSequence(0)], Array(3).fill())
+  const plain = small.encode('hello world', { addSpecialTokens: false })
+  const last = plain.length - 1
+  assert.deepEqual([plain.tokenToChars(last), plain.tokenToWord(last)], [[plain.offsets[2 * last], 11], 1])
+  assert.deepEqual([plain.tokenToChars(last + 1), plain.tokenToWord(last + 1)], [undefined, undefined])
   assert.equal(small.encode('a', { offsets: false }).charToToken(0), undefined)
 })
 

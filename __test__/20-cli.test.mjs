@@ -13,6 +13,7 @@ import { folderWithTokenizer, processIn, runIn, startIn } from './support/cli.mj
 import { startHub } from './support/hub.mjs'
 import { texts } from './support/texts.mjs'
 import { parseJsonLines } from './support/json-lines.mjs'
+import { stored } from './support/zstd.mjs'
 
 const folder = folderWithTokenizer()
 const run = runIn(folder)
@@ -201,18 +202,6 @@ test('count prints like wc', () => {
   )
 })
 
-/** A Zstandard frame with uncompressed blocks. */
-function stored(bytes) {
-  const parts = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38])]
-  for (let from = 0; from < bytes.length; from += 100_000) {
-    const block = bytes.subarray(from, from + 100_000)
-    const header = Buffer.alloc(3)
-    header.writeUIntLE((block.length << 3) | Number(from + block.length === bytes.length), 0, 3)
-    parts.push(header, block)
-  }
-  return Buffer.concat(parts)
-}
-
 test('gzip and Zstandard are detected by content', () => {
   const plain = Buffer.from(texts(60, 4000).join('\n'))
   const expected = output(['encode', '-t', 'r50k_base'], { input: plain })
@@ -303,6 +292,7 @@ test('an incomplete command line ends with exit code 2', () => {
     [['encode', '--rows', 'files', '--field', 'a'], /'--field' reads lines/],
     [['encode', '--tokens', '-x', 'a'], /'--format jsonl'/],
     [['encode', '-f', 'npy', '-x', 'a'], /two files: name the first with '--output'/],
+    [['encode', '-f', 'npy', '-o', '-', '-x', 'a'], /two files: name the first with '--output'/],
     [['decode', '-x', '1', 'b.txt'], /files or '--ids', not both/],
     [['encode', '-o', 'd', '-x', 'a'], /the output d is a folder/],
     [['encode', '--frob', '-x', 'a'], /there is no option '--frob'; --help --all lists the options/],

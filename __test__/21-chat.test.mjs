@@ -72,6 +72,43 @@ test('expressions and statements equal those of jinja2', () => {
 const CHAT = [{ role: 'user', content: 'Hello!' }]
 const text = (tokenizer, options) => tokenizer.applyChatTemplate(CHAT, { tokenize: false, ...options })
 
+test('the filter int reads the prefixes of each base as Python does', () => {
+  const tokenizer = Tokenizer.fromFileSync(file)
+  const bases = [0, 2, 8, 10, 16, 36]
+  // Recorded from jinja2 3.1.6: a text, and what it is in each base. -9 is the default.
+  const recorded = [
+    ['0b101', '5', '5', '-9', '-9', '45313', '514513'],
+    ['0B_101', '5', '5', '-9', '-9', '45313', '514513'],
+    ['0b102', '-9', '-9', '-9', '-9', '45314', '514514'],
+    ['0o17', '15', '-9', '15', '-9', '-9', '31147'],
+    ['0x1F', '31', '-9', '-9', '-9', '31', '42819'],
+    ['-0x1f', '-31', '-9', '-9', '-9', '-31', '-42819'],
+    ['+0x_f', '15', '-9', '-9', '-9', '15', '1203'],
+    ['017', '17', '17', '15', '17', '23', '43'],
+    ['00', '0', '0', '0', '0', '0', '0'],
+    ['0_0', '0', '0', '0', '0', '0', '0'],
+    ['1_0', '10', '2', '8', '10', '16', '36'],
+    [' 7 ', '7', '7', '7', '7', '7', '7'],
+    ['0x', '-9', '-9', '-9', '-9', '-9', '33'],
+    ['0b101_', '-9', '-9', '-9', '-9', '-9', '-9'],
+    ['z', '-9', '-9', '-9', '-9', '-9', '35'],
+    [
+      '099999999999999999999',
+      '100000000000000000000',
+      '100000000000000000000',
+      '100000000000000000000',
+      '99999999999999999999',
+      '725355491768777504823705',
+      '3437355738559817331729988965405',
+    ],
+  ]
+  const found = recorded.map(([s]) => [
+    s,
+    ...bases.map((base) => text(tokenizer, { chatTemplate: '{{ s|int(-9, base) }}', variables: { s, base } })),
+  ])
+  assert.deepEqual(found, recorded)
+})
+
 test('sort keeps the order of equal keys that have no order of their own', () => {
   const rows = [{ n: 'a' }, { n: 'b', k: 1 }, { n: 'c' }]
   const tokenizer = Tokenizer.fromFileSync(file)

@@ -352,6 +352,27 @@ test('hostile schemas end with an error in linear time', () => {
     content: [{ type: 'developer_content', tools: { f: { name: 'f', tools: [{ name: 'a', parameters: deep }] } } }],
   }
   assert.throws(() => text([developer]), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  const nestings = [
+    (type) => ({ type: 'array', items: type }),
+    (type) => ({ type: 'object', properties: { a: type } }),
+    (type) => ({ oneOf: [type, { type: 'string' }] }),
+  ]
+  for (const nested of nestings) {
+    const nestedBy = (levels) => Array.from({ length: levels }).reduce(nested, { type: 'string' })
+    const written = [
+      (type) => text([user], { tools: tool({ a: type }) }),
+      (type) => {
+        const tools = {
+          f: { name: 'f', tools: [{ name: 'a', parameters: { type: 'object', properties: { a: type } } }] },
+        }
+        return text([{ role: 'developer', content: [{ type: 'developer_content', tools }] }])
+      },
+    ]
+    for (const write of written) {
+      assert.ok(write(nestedBy(150)).length > 100)
+      assert.throws(() => write(nestedBy(450)), /more than 200 levels of nested types/)
+    }
+  }
   const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`p${i}`, { type: 'string' }]))
   assert.ok(text([user], { tools: tool(wide) }).length > 1_000_000)
   const { maxChatOutput, maxChatWork } = limits

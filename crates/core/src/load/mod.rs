@@ -1,7 +1,7 @@
 //! Loads tokenizers from files. Nothing here is used while encoding.
 //!
-//! - [`stages`]: builds the stages of a tokenizer from its [`Parts`](crate::parts::Parts), which the
-//!   modules below read from files.
+//! - [`stages`]: builds the stages of a tokenizer from its [`Parts`](crate::parts::Parts), which
+//!   the modules below read from files.
 //! - [`tokenizer_json`]: tokenizer.json. [`model`], [`bpe`], [`normalizer`], [`pretokenizer`],
 //!   [`post_processor`] and [`decoder`] load its components, `vocabulary` and `merge_list` its
 //!   tables, [`length`] truncation and padding; `spaces` finds out whether BPE can read spaces as

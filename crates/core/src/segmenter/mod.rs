@@ -3,7 +3,7 @@
 //! A segmenter reads a text once and writes its normalized words into a buffer, one directly after
 //! the other; white space between words is left out. The word cache and the model then process the
 //! buffer. Text is read in blocks of 64 bytes, with the masks of [`crate::simd`] for ASCII and with
-//! a table ([`character_table`]) for other characters. Characters that the table cannot describe because
+//! a [`character_table`] for other characters. Characters that the table cannot describe because
 //! they depend on their neighbours need the *general* way: from the start of their word to the next
 //! white space, the text goes through the normalizer and the pre-tokenizer.
 //!

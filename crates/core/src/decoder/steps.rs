@@ -137,8 +137,9 @@ impl Step {
             }
         }
         if !chunk.raw {
-            if !chunk.is_last {
-                state.bytes = part.split_off(part.len() - unfinished(&part));
+            let kept = if chunk.is_last { 0 } else { unfinished(&part) };
+            if kept > 0 {
+                state.bytes = part.split_off(part.len() - kept);
             }
             part = from_utf8_lossy(part).into_bytes();
         }

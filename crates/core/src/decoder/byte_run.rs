@@ -21,6 +21,9 @@ pub(super) struct ByteRun {
 
 /// Replaces the byte tokens of a chunk by the texts of their runs.
 pub(super) fn replace(chunk: &mut Chunk<'_>, run: &mut ByteRun) {
+    if run.is_new() && chunk.tokens.iter().all(|token| byte(token).is_none()) {
+        return;
+    }
     let mut out = vec![];
     out.grow(chunk.tokens.len());
     for token in std::mem::take(&mut chunk.tokens) {
@@ -37,7 +40,11 @@ pub(super) fn replace(chunk: &mut Chunk<'_>, run: &mut ByteRun) {
 }
 
 impl ByteRun {
-    /// Appends the tokens that are certain. At the end of the run the state is as new.
+    fn is_new(&self) -> bool {
+        self.bytes.is_empty() && !self.is_invalid
+    }
+
+    /// Appends the tokens that are certain. At the end of the run the state is new again.
     fn pass_on(&mut self, is_end: bool, raw: bool, out: &mut Vec<Cow<'_, [u8]>>) {
         if !self.bytes.is_empty() && !raw {
             match std::str::from_utf8(&self.bytes[self.valid..]) {

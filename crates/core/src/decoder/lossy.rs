@@ -34,6 +34,9 @@ fn replaced(bytes: &[u8]) -> String {
 
 /// The number of bytes at the end that are the start of an unfinished character.
 pub(super) fn unfinished(bytes: &[u8]) -> usize {
+    if bytes.last().is_none_or(u8::is_ascii) {
+        return 0;
+    }
     // An unfinished character has at most three bytes.
     let starts = bytes.len().saturating_sub(3)..bytes.len();
     let is_unfinished = |end: &[u8]| {

@@ -127,12 +127,12 @@ impl Decoder {
             step.apply(&mut chunk, kept, &mut budget)?;
             kept.written = budget.written;
         }
-        Ok(chunk.into_bytes())
+        Ok(chunk.take_bytes())
     }
 }
 
 impl Chunk<'_> {
-    /// Replaces the tokens by what they make together, which is a part of the one token.
+    /// Replaces the tokens by a part of the one token that they make together.
     fn join(&mut self, part: Vec<u8>) {
         self.tokens.clear();
         self.tokens.push(Cow::Owned(part));
@@ -152,7 +152,8 @@ impl Chunk<'_> {
         self.is_last
     }
 
-    fn into_bytes(mut self) -> Vec<u8> {
+    /// What the tokens make together.
+    fn take_bytes(&mut self) -> Vec<u8> {
         if let [Cow::Owned(only)] = &mut self.tokens[..] {
             return std::mem::take(only);
         }

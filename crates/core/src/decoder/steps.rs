@@ -65,8 +65,8 @@ pub(crate) enum Step {
 pub(super) struct StepState {
     /// The size in bytes of the tokens that the step has written.
     pub(super) written: usize,
-    /// For steps that join all tokens: an unfinished character. For steps that need whole tokens
-    /// after one that joins all: the parts so far.
+    /// For steps that join bytes: an unfinished character. For steps that need whole tokens after
+    /// one that joins all: the parts so far.
     pub(super) bytes: Vec<u8>,
     /// Whether the step has mapped a token.
     is_inside: bool,
@@ -92,9 +92,15 @@ impl Step {
         budget: &mut StepBudget<'_>,
     ) -> Result<(), DecodeError> {
         match self {
-            Self::Bytes | Self::Fuse | Self::ByteLevel => {
+            Self::Fuse => {
                 budget.work_of_joining(&chunk.tokens)?;
-                self.join(chunk, state);
+                let part = chunk.take_bytes();
+                chunk.join(part);
+                Ok(())
+            }
+            Self::Bytes | Self::ByteLevel => {
+                budget.work_of_joining(&chunk.tokens)?;
+                self.join_bytes(chunk, state);
                 Ok(())
             }
             Self::SentencePiece(decoder) => {
@@ -121,8 +127,8 @@ impl Step {
         }
     }
 
-    /// Joins all tokens.
-    fn join(&self, chunk: &mut Chunk<'_>, state: &mut StepState) {
+    /// Joins tokens that may be parts of characters.
+    fn join_bytes(&self, chunk: &mut Chunk<'_>, state: &mut StepState) {
         let mut part = std::mem::take(&mut state.bytes);
         for token in &chunk.tokens {
             match self {
@@ -131,8 +137,9 @@ impl Step {
             }
         }
         if !chunk.raw {
-            if !chunk.is_last {
-                state.bytes = part.split_off(part.len() - unfinished(&part));
+            let kept = if chunk.is_last { 0 } else { unfinished(&part) };
+            if kept > 0 {
+                state.bytes = part.split_off(part.len() - kept);
             }
             part = from_utf8_lossy(part).into_bytes();
         }

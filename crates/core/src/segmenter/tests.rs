@@ -159,7 +159,7 @@ fn every_character_in_telling_neighbourhoods() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn words_are_those_of_normalizer_and_pre_tokenizer(
         text in prop::collection::vec(prop_oneof![
@@ -244,7 +244,7 @@ fn metaspaces() -> Vec<Twin> {
 #[test]
 fn metaspace_for_every_character_in_telling_neighbourhoods() {
     let twins = metaspaces();
-    for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(7)) {
+    for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(61)) {
         let twin = &twins[character as usize % twins.len()];
         twin.check(&format!("ab{character}C {character}{character} {character}  {character}\u{301}.{character} x"));
         twin.check(&format!("{character} {character}"));
@@ -252,7 +252,7 @@ fn metaspace_for_every_character_in_telling_neighbourhoods() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
     fn words_with_meta_symbols_are_those_of_normalizer_and_pre_tokenizer(
         text in prop::collection::vec(prop_oneof![

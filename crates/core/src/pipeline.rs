@@ -148,8 +148,7 @@ impl Pipeline {
         Some(text)
     }
 
-    /// Appends the text of an id, for a decoder that joins such texts. `None` if the id is an
-    /// error.
+    /// Appends the text of an id, for a decoder that joins such texts. `None` if it is an error.
     fn append_token(&self, id: u32, options: DecodeOptions, text: &mut Vec<u8>) -> Option<()> {
         match self.token_bytes(id) {
             Some(token) if self.is_decoded(token, options) => self.decoder.append_mapped(token, text),

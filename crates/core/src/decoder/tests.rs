@@ -68,46 +68,6 @@ fn bytes_stay_raw_through_steps_that_can_take_them() {
     assert_eq!(run(llama(), &tokens, false), "a\u{fffd} ".as_bytes());
 }
 
-/// Whether a `▁` at the start is removed, and what counts as the start. The texts are those of the
-/// `sentencepiece` library, 0.2.3.
-#[test]
-fn meta_symbols_at_the_start_of_sentencepiece_texts() {
-    // The pieces, and their text if neither, only the second, only the first, or both of
-    // `add_dummy_prefix` and `remove_extra_whitespaces` are set.
-    let cases: [(&[&str], [&str; 4]); 10] = [
-        (&["▁", "▁a"], ["  a", "a", " a", "a"]),
-        (&["▁", "▁", "▁a"], ["   a", "a", "  a", "a"]),
-        (&["▁▁a"], ["  a", " a", " a", " a"]),
-        (&["▁a", "▁"], [" a ", "a ", "a ", "a "]),
-        (&["<s>", "▁", "▁a"], ["  a", "a", " a", "a"]),
-        (&["▁", "<s>", "▁a"], ["  a", "a", " a", "a"]),
-        (&["<unk>", "▁a"], [" ⁇  a"; 4]),
-        (&["▁", "<0x20>", "▁a"], ["   a", "  a", "  a", "  a"]),
-        (&["<0x20>", "▁a"], ["  a"; 4]),
-        (&["<0xC3>", "▁a"], ["\u{fffd} a"; 4]),
-    ];
-    for (pieces, texts) in cases {
-        for (settings, text) in texts.iter().enumerate() {
-            let step = Step::SentencePiece(Arc::new(sentencepiece::SentencePieceDecoder {
-                control: [Box::from(*b"<s>")].into_iter().collect(),
-                unknown: Some(Box::from(*b"<unk>")),
-                unknown_text: " ⁇ ".as_bytes().into(),
-                has_bytes: true,
-                add_dummy_prefix: settings & 2 != 0,
-                remove_extra_whitespaces: settings & 1 != 0,
-            }));
-            let decoder = Decoder::new(vec![step]);
-            let mut state = decoder.start(Budget::of_ids(pieces.len()), false);
-            let chunks = pieces.iter().map(|piece| vec![piece.as_bytes()]).chain([vec![]]).enumerate();
-            let parts = chunks.map(|(at, chunk)| {
-                decoder.decode(&mut state, chunk.into_iter(), at == pieces.len()).expect("it is short")
-            });
-            assert_eq!(String::from_utf8(parts.collect::<Vec<_>>().concat()).as_deref(), Ok(*text), "{pieces:?}");
-            assert_eq!(decoded(decoder.steps, pieces), *text, "{pieces:?}, {settings}");
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]

@@ -81,6 +81,7 @@ impl Failure {
     }
 
     /// Prepends the place of the failure to the message.
+    #[must_use]
     pub fn within(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);
         self

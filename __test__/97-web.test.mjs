@@ -8,6 +8,7 @@ import http from 'node:http'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import zlib from 'node:zlib'
 
 import * as addon from '../index.mjs'
 import { launch, whyNot } from './support/chromium.mjs'
@@ -130,6 +131,25 @@ describe('tokenlane/web', { skip }, () => {
     )
     const cut = new Uint8Array(fs.readFileSync(file)).slice(0, 5000)
     await assert.rejects(web.Tokenizer.fromEncoding('p50k_base', { data: cut }))
+  })
+
+  test('without DecompressionStream, gzip is decompressed here', async () => {
+    const { gunzip } = await import('../web/inflate.mjs')
+    const texts = ['', 'a', text(3000), 'x'.repeat(100_000), String.fromCharCode(...Array(256).keys()).repeat(9)]
+    for (const one of texts.map((one) => Buffer.from(one))) {
+      for (const options of [{ level: 0 }, { level: 9 }, { strategy: zlib.constants.Z_FIXED }]) {
+        const packed = new Uint8Array(zlib.gzipSync(one, options))
+        assert.ok(one.equals(gunzip(packed)))
+        // Nothing is missing from an empty file that is cut off in its zeros.
+        for (let end = 0; end < packed.length && one.length > 0; end += 1 + (packed.length >> 5)) {
+          await assert.rejects(async () => gunzip(packed.slice(0, end)), { code: 'ERR_TOKENLANE_FILE' })
+        }
+      }
+    }
+    for (const name of NAMES) {
+      const packed = new Uint8Array(fs.readFileSync(path.join(root, 'web', 'dist', `${name}.bin`)))
+      assert.ok(zlib.gunzipSync(packed).equals(gunzip(packed)))
+    }
   })
 
   test('what it does not have is refused', async () => {

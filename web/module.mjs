@@ -37,7 +37,8 @@ async function compile(source) {
 
 async function moduleOf(given) {
   const source = await given
-  if (source instanceof WebAssembly.Module) return source
+  // A module of another realm is one too: Vercel's runtime has its own.
+  if (Object.prototype.toString.call(source) === '[object WebAssembly.Module]') return source
   if (typeof source === 'string' || source instanceof URL) return await moduleOf(fetch(source))
   if (typeof Response === 'function' && source instanceof Response) {
     if (!source.ok) throw errors.error('ERR_TOKENLANE_FILE', `cannot fetch ${source.url}: status ${source.status}`)

@@ -1,6 +1,7 @@
 // Replaces lib/sources.js: there are no files and no cache folder. Encodings are fetched, or given.
 
 import errors from '../lib/errors.js'
+import { gunzip } from './inflate.mjs'
 import native from './native.mjs'
 
 const { error, wrongType } = errors
@@ -41,6 +42,7 @@ async function bytesOf(data) {
 /** Bytes that may be compressed with gzip. */
 async function inflated(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  if (typeof DecompressionStream !== 'function') return gunzip(bytes)
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
   return new Uint8Array(await new Response(stream).arrayBuffer())
 }

@@ -85,8 +85,15 @@ test('the typings compile in strict mode as ESM and as CJS, and reject wrong cal
 test('publint and arethetypeswrong accept the package', () => {
   const publint = spawnSync(process.execPath, [bin('publint'), '--strict'], { cwd: root, encoding: 'utf8' })
   assert.equal(publint.status, 0, publint.stdout + publint.stderr)
-  const attw = spawnSync(process.execPath, [bin('attw'), '--pack', '.'], { cwd: root, encoding: 'utf8' })
-  assert.equal(attw.status, 0, attw.stdout + attw.stderr)
+  // Those for browsers and edge runtimes are ES modules only.
+  const web = ['web', ...['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base'].map((name) => `web/${name}`)]
+  for (const args of [
+    ['--exclude-entrypoints', ...web],
+    ['--profile', 'esm-only', '--entrypoints', ...web],
+  ]) {
+    const attw = spawnSync(process.execPath, [bin('attw'), '--pack', '.', ...args], { cwd: root, encoding: 'utf8' })
+    assert.equal(attw.status, 0, attw.stdout + attw.stderr)
+  }
   for (const left of fs.readdirSync(root).filter((name) => name.endsWith('.tgz'))) fs.rmSync(root + left)
 })
 

@@ -32,17 +32,14 @@ mod allocator;
 mod batch;
 mod bounded;
 mod change;
-mod definition;
 mod documents;
 mod encoding;
-mod error;
 mod guard;
 mod handle;
 mod limits;
 mod load;
 mod memory;
 mod node_api;
-mod options;
 mod queue;
 mod registry;
 mod results;
@@ -51,3 +48,6 @@ mod stream;
 mod task;
 mod text;
 mod tokenizer;
+
+// Shared with crates/web.
+use tokenlane_calls::{definition, error, options};

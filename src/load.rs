@@ -13,7 +13,7 @@ use tokenlane_core::memory::Grow;
 use tokenlane_core::{RankDefinition, Tokenizer};
 
 use crate::allocator;
-use crate::definition::Definition;
+use crate::definition::{Definition, LoadOptions};
 use crate::error::{Class, Failure};
 use crate::handle::Handle;
 use crate::node_api::{self, Owned};
@@ -21,31 +21,6 @@ use crate::queue::QueueEntry;
 use crate::registry;
 use crate::task::{Job, Work};
 use crate::text;
-
-/// The options of a load, as `lib/tokenizer.js` passes them.
-#[napi(object)]
-pub struct LoadOptions {
-    /// The name of the bundled encoding whose rank file the bytes are.
-    pub encoding: Option<String>,
-    /// The pattern that splits text into words, for a rank file.
-    pub pattern: Option<String>,
-    /// The special tokens of a rank file, with their ids.
-    pub special_tokens: Option<HashMap<String, u32>>,
-}
-
-impl From<LoadOptions> for Definition {
-    fn from(options: LoadOptions) -> Self {
-        match options {
-            LoadOptions { encoding: Some(name), .. } => Self::Encoding(name),
-            LoadOptions { pattern: Some(pattern), special_tokens, .. } => {
-                let mut special_tokens: Vec<_> = special_tokens.unwrap_or_default().into_iter().collect();
-                special_tokens.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
-                Self::Ranks { pattern, special_tokens }
-            }
-            _ => Self::Content,
-        }
-    }
-}
 
 /// The source of the bytes.
 pub enum Source {

@@ -3,9 +3,12 @@
 
 use tokenlane_core::batch::{
     Batch, BatchError, RunOptions, count_batch, decode_batch, encode_batch, encode_batch_char_offsets,
-    encode_batch_fast,
+    encode_batch_fast, encode_rows, encode_slice,
 };
-use tokenlane_core::{Columns, DecodeOptions, EncodeError, EncodeOptions, OffsetUnit, SpecialTokens, Text, Tokenizer};
+use tokenlane_core::{
+    Columns, DecodeOptions, EncodeError, EncodeOptions, OffsetUnit, Padding, Setting, SpecialTokens, Text, Tokenizer,
+    Truncation,
+};
 
 fn tokenizer() -> Tokenizer {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../encodings/r50k_base.tiktoken");
@@ -64,6 +67,30 @@ fn all_entry_points_keep_the_order_of_rows() {
         assert_eq!(counts, lengths);
         let ids: Vec<&[u32]> = (0..fast.len()).map(|at| fast.row(at)).collect();
         assert_eq!(decode_batch(&tokenizer, &ids, &DecodeOptions::default(), &run), Ok(rows.clone()));
+    }
+}
+
+#[test]
+fn slices_of_a_batch_are_the_batch() {
+    let (tokenizer, rows) = (tokenizer(), rows());
+    let texts = texts(&rows);
+    let plain = options(Columns::ALL);
+    let truncation = Setting::On(Truncation { max_length: 40, stride: 3, ..Truncation::default() });
+    let padded = EncodeOptions { padding: Setting::On(Padding::default()), ..plain.clone() };
+    let cut = EncodeOptions { truncation, overflow: true, ..padded.clone() };
+    for options in [plain, padded, cut] {
+        let whole = encode_rows(&tokenizer, &texts, &options, &run(1)).and_then(|rows| rows.gather());
+        for sizes in [vec![700], vec![1, 699], vec![0, 350, 0, 350], vec![100; 7]] {
+            let mut first = 0;
+            let mut slices = sizes.into_iter().map(|size| {
+                first += size;
+                let slice = encode_slice(&tokenizer, &texts[first - size..first], &options, &run(1));
+                (first - size, slice.expect("the rows are fine"))
+            });
+            let (_, mut all) = slices.next().expect("there is one");
+            slices.for_each(|(first, slice)| all.append(slice, first));
+            assert_eq!(all.gather(), whole);
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 //! the former pool return to it, and it is dropped after its last block has returned.
 #![allow(unsafe_code, reason = "the pool maps pages and hands out their memory")]
 
+mod clock;
 pub mod fallible;
 pub mod lock;
 mod pages;

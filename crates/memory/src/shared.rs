@@ -23,8 +23,8 @@
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use std::time::Instant;
 
+use super::clock::Instant;
 use super::pages::Advice;
 use super::pool::{Block, Pool, PoolUsage};
 use super::steps::{AllocStep, AllocSteps, StepCost};

@@ -1,6 +1,8 @@
 //! The steps of an allocation, counted and timed.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::clock::Instant;
 
 /// A step of an allocation. The module `shared` documents the order of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

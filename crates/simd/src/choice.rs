@@ -31,10 +31,11 @@ static CHOICE: LazyLock<Result<Simd, CpuLevelError>> =
     LazyLock::new(|| choose(std::env::var_os(VARIABLE).map(|wanted| wanted.to_string_lossy().into_owned())));
 
 /// The level in use. The fastest one if the variable is wrong: [`cpu_level`] reports that.
+#[cfg_attr(all(target_arch = "wasm32", target_feature = "simd128"), allow(dead_code, reason = "there is one level"))]
 pub(super) static BEST: LazyLock<Simd> = LazyLock::new(|| CHOICE.clone().unwrap_or_else(|_| fastest()));
 
-/// The name of the CPU level in use: `scalar`, `neon`, `avx2`, `avx2+pext` or `avx512`. Fails if
-/// the environment variable `TOKENLANE_CPU_LEVEL` names none that the CPU has.
+/// The name of the CPU level in use: `scalar`, `neon`, `simd128`, `avx2`, `avx2+pext` or `avx512`.
+/// Fails if the environment variable `TOKENLANE_CPU_LEVEL` names none that the CPU has.
 pub fn cpu_level() -> Result<&'static str, CpuLevelError> {
     CHOICE.clone().map(Simd::name)
 }

@@ -16,6 +16,23 @@ impl Neon {
     }
 }
 
+/// Proof of the 128-bit vectors of WebAssembly. A module that has them does not compile in an
+/// engine without them, so the type exists only in modules that were compiled with them.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Simd128(());
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+impl Simd128 {
+    /// The module was compiled with them.
+    pub const PROOF: Self = Self(());
+
+    /// Always there.
+    pub fn new() -> Option<Self> {
+        Some(Self::PROOF)
+    }
+}
+
 /// Proof of AVX2, BMI1, BMI2, LZCNT and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

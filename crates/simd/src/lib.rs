@@ -40,6 +40,8 @@ pub mod packed;
 pub mod priority;
 pub mod probe;
 mod scalar;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm32;
 pub mod word_key;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -105,6 +107,8 @@ enum Level {
     Scalar,
     #[cfg(target_arch = "aarch64")]
     Neon(cpu::Neon),
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128(cpu::Simd128),
     #[cfg(target_arch = "x86_64")]
     Avx2 {
         cpu: cpu::Avx2,
@@ -117,8 +121,15 @@ enum Level {
 
 impl Simd {
     /// The fastest level that the CPU has, or the one that [`choice`] found in the environment.
+    #[inline(always)]
     pub fn best() -> Self {
-        *choice::BEST
+        // Known to the compiler, so that a module has only the code of this level.
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        return Self(Level::Simd128(cpu::Simd128::PROOF));
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        {
+            *choice::BEST
+        }
     }
 
     /// Every level that the CPU has, the slowest first.
@@ -127,6 +138,8 @@ impl Simd {
             Some(Level::Scalar),
             #[cfg(target_arch = "aarch64")]
             cpu::Neon::new().map(Level::Neon),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            cpu::Simd128::new().map(Level::Simd128),
             #[cfg(target_arch = "x86_64")]
             cpu::Avx2::new().map(|cpu| Level::Avx2 { cpu, fast_pext: false }),
             #[cfg(target_arch = "x86_64")]
@@ -143,6 +156,8 @@ impl Simd {
             Level::Scalar => "scalar",
             #[cfg(target_arch = "aarch64")]
             Level::Neon(_) => "neon",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128(_) => "simd128",
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { fast_pext: false, .. } => "avx2",
             #[cfg(target_arch = "x86_64")]
@@ -180,6 +195,8 @@ impl Simd {
             Level::Scalar => scalar::masks(block),
             #[cfg(target_arch = "aarch64")]
             Level::Neon(cpu) => aarch64::masks(cpu, block),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128(cpu) => wasm32::masks(cpu, block),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { cpu, .. } => x86_64::masks_avx2(cpu, block),
             #[cfg(target_arch = "x86_64")]
@@ -194,6 +211,8 @@ impl Simd {
             Level::Scalar => scalar::any_bit(block, wanted),
             #[cfg(target_arch = "aarch64")]
             Level::Neon(cpu) => aarch64::any_bit(cpu, block, wanted),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128(cpu) => wasm32::any_bit(cpu, block, wanted),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { cpu, .. } => x86_64::any_bit_avx2(cpu, block, wanted),
             #[cfg(target_arch = "x86_64")]
@@ -210,6 +229,8 @@ impl Simd {
             Level::Avx2 { cpu, .. } => x86_64::match_high_bits_avx2(cpu, numbers, shift, wanted),
             #[cfg(target_arch = "x86_64")]
             Level::Avx512(cpu) => x86_64::match_high_bits_avx512(cpu, numbers, shift, wanted),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128(cpu) => wasm32::match_high_bits(cpu, numbers, shift, wanted),
             _ => scalar::match_high_bits(numbers, shift, wanted),
         }
     }
@@ -222,6 +243,8 @@ impl Simd {
             Level::Scalar => scalar::unpack(packed, to),
             #[cfg(target_arch = "aarch64")]
             Level::Neon(cpu) => aarch64::unpack(cpu, packed, to),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128(cpu) => wasm32::unpack(cpu, packed, to),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { cpu, .. } => x86_64::unpack(cpu, packed, to),
             #[cfg(target_arch = "x86_64")]
@@ -295,6 +318,8 @@ pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
         Level::Scalar => work(),
         #[cfg(target_arch = "aarch64")]
         Level::Neon(_) => work(),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Level::Simd128(_) => work(),
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 { cpu, .. } => x86_64::run_avx2(cpu, work),
         #[cfg(target_arch = "x86_64")]

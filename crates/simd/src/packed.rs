@@ -92,10 +92,10 @@ const fn capacity_of(size: usize) -> usize {
 
 /// Byte shuffles that widen eight ids of three bytes, or of two, to four bytes each. Index 0x80
 /// yields a zero byte.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 pub(super) const UNPACK_SHUFFLES: [[u8; 32]; 2] = [unpack_shuffle(3), unpack_shuffle(2)];
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 const fn unpack_shuffle(size: usize) -> [u8; 32] {
     let mut shuffle = [0x80; 32];
     let mut at = 0;

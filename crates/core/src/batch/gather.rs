@@ -101,6 +101,11 @@ impl RowWindow {
         self.columns.finish(&mut self.out);
     }
 
+    /// Makes `first` the index of the first text of the batch.
+    pub(super) fn count_texts_from(&mut self, first: usize) {
+        self.row_texts.iter_mut().for_each(|text| *text += first as u32);
+    }
+
     /// The number of tokens of the longest row. If a text has several rows, only the first counts.
     fn longest(&self) -> usize {
         let starts = once(&0).chain(&self.ends);

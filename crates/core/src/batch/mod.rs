@@ -111,6 +111,16 @@ impl BatchError {
         }
     }
 
+    /// The error in a batch of which these rows are a part: `first` rows come before them.
+    #[must_use]
+    pub fn after_rows(self, first: usize) -> Self {
+        match self {
+            Self::Row { row, source } => Self::Row { row: row + first, source },
+            Self::Decode { row, source } => Self::Decode { row: row + first, source },
+            other => other.of_row(|row| row + first),
+        }
+    }
+
     fn panicked(row: usize, panic: &(dyn Any + Send)) -> Self {
         if let Some(&error) = panic.downcast_ref::<OutOfMemory>() {
             return Self::OutOfMemory(error);
@@ -197,6 +207,13 @@ pub struct PendingBatch {
 }
 
 impl PendingBatch {
+    /// Adds a later slice with the same options, whose first text has the index `first`. All slices
+    /// come from [`encode_slice`].
+    pub fn append(&mut self, mut more: Self, first: usize) {
+        more.windows.iter_mut().for_each(|window| window.count_texts_from(first));
+        self.windows.append(&mut more.windows);
+    }
+
     /// Joins the rows, on as many threads as encoded them.
     pub fn gather(self) -> Result<Batch, BatchError> {
         catch(|| gather(self.windows, &self.plan, self.threads))
@@ -253,23 +270,34 @@ pub fn encode_rows<'a, T: Into<Input<'a>> + Copy + Sync>(
     options: &EncodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<PendingBatch, BatchError> {
-    encode_rows_in_chunks(tokenizer, rows, CHUNK_LEN, options, run)
+    encode_rows_in_chunks(tokenizer, rows, CHUNK_LEN, options, run, false)
 }
 
-/// [`encode_rows`] with another length of chunks, in bytes or UTF-16 units. Tests split short
-/// texts.
+/// [`encode_rows`] for some of the rows of a batch, which [`PendingBatch::append`] puts together.
+pub fn encode_slice<'a, T: Into<Input<'a>> + Copy + Sync>(
+    tokenizer: &Tokenizer,
+    rows: &[T],
+    options: &EncodeOptions,
+    run: &RunOptions<'_>,
+) -> Result<PendingBatch, BatchError> {
+    encode_rows_in_chunks(tokenizer, rows, CHUNK_LEN, options, run, true)
+}
+
+/// Chunks of rows have about `chunk_len` bytes or UTF-16 units; tests split short texts.
+/// `is_slice`: whether other rows follow or come before.
 pub(crate) fn encode_rows_in_chunks<'a, T: Into<Input<'a>> + Copy + Sync>(
     tokenizer: &Tokenizer,
     rows: &[T],
     chunk_len: usize,
     options: &EncodeOptions,
     run: &RunOptions<'_>,
+    is_slice: bool,
 ) -> Result<PendingBatch, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
     catch(|| {
         let chunks = row_chunks::split_rows(tokenizer, &plan, chunk_len, rows.iter().map(|&row| row.into()))?;
-        encode_chunks(tokenizer, &chunks, plan, run)
+        encode_chunks(tokenizer, &chunks, plan, run, is_slice)
     })
 }
 
@@ -278,6 +306,7 @@ fn encode_chunks(
     chunks: &[RowChunk<'_>],
     plan: Plan,
     run: &RunOptions<'_>,
+    is_slice: bool,
 ) -> Result<PendingBatch, BatchError> {
     let rows = chunks.last().map_or(0, |chunk| chunk.row + 1);
     let per_token = bytes_per_token(plan.columns);
@@ -285,7 +314,8 @@ fn encode_chunks(
         let expected = window.bytes() / 4 + window.len();
         // With padding, the row lengths are known only at the end; with overflow, the number of
         // rows is.
-        let is_whole = window.len() == chunks.len()
+        let is_whole = !is_slice
+            && window.len() == chunks.len()
             && plan.padding.is_none()
             && !plan.overflow
             && reserve_estimate(expected) * per_token <= memory::settings().cap / PRESIZE_SHARE;

@@ -204,7 +204,7 @@ mod tests {
                 ];
                 for rows in forms {
                     let (plan, chunks) = in_chunks(tokenizer, &rows, size, &options(special));
-                    let batch = encode_chunks(tokenizer, &chunks, plan, &run).and_then(|encoded| encoded.gather());
+                    let batch = encode_chunks(tokenizer, &chunks, plan, &run, false).and_then(|encoded| encoded.gather());
                     let batch = batch.expect("the rows are fine");
                     prop_assert_eq!(batch.len(), rows.len());
                     for (at, &row) in rows.iter().enumerate() {

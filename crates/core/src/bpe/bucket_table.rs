@@ -103,6 +103,10 @@ impl<B: Clone> BucketTable<B> {
     /// buckets.
     #[inline(always)]
     fn index(&self, hash: u64) -> usize {
+        if cfg!(target_pointer_width = "32") {
+            // WebAssembly has no product of 128 bits. 32 bits of the hash suffice for 2³² buckets.
+            return (((hash >> 32) * self.buckets.len() as u64) >> 32) as usize;
+        }
         ((u128::from(hash) * self.buckets.len() as u128) >> u64::BITS) as usize
     }
 

@@ -133,7 +133,8 @@ pub(super) fn parts(bytes: &[u8]) {
         _ => Text::Utf16(&units),
     };
     let rows = [Text::Utf8("one more"), row];
-    let batch = batch::encode_rows_in_chunks(tokenizer, &rows, size, &options, &run).and_then(PendingBatch::gather);
+    let batch =
+        batch::encode_rows_in_chunks(tokenizer, &rows, size, &options, &run, false).and_then(PendingBatch::gather);
     let alone = |row| tokenizer.encode(row, &options);
     match (rows.map(alone), batch) {
         ([Ok(first), Ok(second)], Ok(batch)) => {

@@ -11,6 +11,8 @@ pub(super) mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 
 use super::{Level, Simd};
 
@@ -102,6 +104,8 @@ impl Simd {
             Level::Scalar => work.run(scalar::Scalar),
             #[cfg(target_arch = "aarch64")]
             Level::Neon(cpu) => work.run(neon::NeonLanes(cpu)),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128(cpu) => work.run(simd128::Simd128Lanes(cpu)),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 { cpu, .. } => super::x86_64::run_avx2(
                 cpu,

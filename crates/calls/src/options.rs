@@ -2,7 +2,9 @@
 //! call needs no property lookups. `flagBits` gives JS the bits. Options that are not flags, and
 //! are rarely given, come as an [`Extra`].
 
+#[cfg(feature = "napi")]
 use napi_derive::napi;
+use serde::{Deserialize, Serialize};
 use tokenlane_core::{
     Columns, DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, SpecialTokens, Tokenizer,
     Truncation, TruncationStrategy,
@@ -44,7 +46,9 @@ pub const BITS: FlagBits = FlagBits {
 };
 
 /// The bits of the flags of a call.
-#[napi(object, object_from_js = false)]
+#[cfg_attr(feature = "napi", napi(object, object_from_js = false))]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FlagBits {
     /// Whether special tokens are added.
     pub add_special_tokens: u32,
@@ -81,8 +85,8 @@ pub struct FlagBits {
 }
 
 /// Options that the flags cannot express.
-#[napi(object)]
-#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "napi", napi(object))]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub struct Extra {
     /// The special tokens that are recognized in the text.
     pub listed: Option<Vec<String>>,
@@ -93,8 +97,9 @@ pub struct Extra {
 }
 
 /// A truncation. `lib/options.js` has validated the numbers.
-#[napi(object)]
-#[derive(Debug, Clone)]
+#[cfg_attr(feature = "napi", napi(object))]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ExtraTruncation {
     /// Maximum number of tokens of a row.
     pub max_length: u32,
@@ -107,8 +112,9 @@ pub struct ExtraTruncation {
 }
 
 /// A padding. `lib/options.js` has validated the numbers.
-#[napi(object)]
-#[derive(Debug, Clone)]
+#[cfg_attr(feature = "napi", napi(object))]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ExtraPadding {
     /// The length in tokens; by default that of the longest row.
     pub length: Option<u32>,

@@ -70,6 +70,7 @@ impl Failure {
     }
 
     /// Prepends the place of the failure to the message.
+    #[must_use]
     pub fn within(self, place: &str) -> Self {
         let message = format!("{place}: {}", self.message);
         self.reworded(message)

@@ -1,0 +1,5 @@
+// What tools/platforms/web.mjs reads from the WebAssembly module.
+
+export declare const BITS: Record<string, number>
+export declare const COLUMN_NAMES: string[]
+export declare const ENCODING_FILES: Record<string, string>

@@ -1,0 +1,3 @@
+// What tools/platforms/web.mjs bundles from web/core.mjs.
+
+export * from '../core.mjs'

@@ -1,0 +1,124 @@
+// Tokenizers as `lib/` holds them.
+
+import errors from '../lib/errors.js'
+import { Instance } from './instance.mjs'
+import { wasmModule } from './module.mjs'
+
+/** Frees what lies in an instance that others still use. */
+const registry = new FinalizationRegistry(({ instance, free, id }) => {
+  if (!instance.isDead) instance.exports[free](id)
+})
+
+/** A mixed sum of bytes, which shows whether a caller changed them. */
+function checksum(bytes) {
+  let sum = bytes.length
+  for (let index = 0; index < bytes.length; index++) sum = Math.imul(sum ^ bytes[index], 0x01000193)
+  return sum
+}
+
+/** The limit of lib/limits.js, which a new instance gets. */
+let maxExpansion
+
+export function setMaxExpansion(factor) {
+  maxExpansion = factor
+  for (const reference of instances) {
+    const instance = reference.deref()
+    if (instance === undefined) instances.delete(reference)
+    else if (!instance.isDead) instance.exports.set_max_expansion(factor)
+  }
+}
+
+/** @type {Set<WeakRef<Instance>>} */
+const instances = new Set()
+
+/** Runs `work` with an instance. A trap ends the instance and is an error. */
+export function guarded(instance, work) {
+  try {
+    return work(instance)
+  } catch (cause) {
+    throw instance.trap(cause)
+  }
+}
+
+export function newInstance() {
+  const instance = new Instance(wasmModule())
+  if (maxExpansion !== undefined) instance.exports.set_max_expansion(maxExpansion)
+  instances.add(new WeakRef(instance))
+  return instance
+}
+
+export class Handle {
+  #instance
+  #id
+  /** Builds the tokenizer in a new instance: returns the instance and the tokenizer. */
+  #build
+
+  constructor(build) {
+    this.#build = build
+    this.#set(build())
+  }
+
+  #set([instance, id]) {
+    this.#instance = instance
+    this.#id = id
+    registry.register(this, { instance, free: 'free_tokenizer', id }, this)
+  }
+
+  /** The instance; a new one, if a trap ended the last one. */
+  get instance() {
+    if (this.#instance.isDead) {
+      registry.unregister(this)
+      this.#set(this.#build())
+    }
+    return this.#instance
+  }
+
+  /** The number of the tokenizer; valid after `instance`. */
+  get id() {
+    return this.#id
+  }
+
+  /** The tokenizer of bytes in a new instance. */
+  static load(bytes, options) {
+    let sum
+    return new Handle(() => {
+      if (sum === undefined) sum = checksum(bytes)
+      else if (checksum(bytes) !== sum) {
+        const message =
+          'an earlier error ended the instance of this tokenizer, and the bytes that it was loaded from have changed since: load it again'
+        throw errors.error('ERR_TOKENLANE_DISPOSED', message)
+      }
+      const instance = newInstance()
+      const id = guarded(instance, () => {
+        const length = instance.write(bytes)
+        return instance.check(instance.exports.load(length, instance.writeJson(options, length)))
+      })
+      return [instance, id]
+    })
+  }
+
+  /** A tokenizer with changes, in the same instance. */
+  change(changes) {
+    return new Handle(() => {
+      const { instance } = this
+      const id = guarded(instance, () =>
+        instance.check(instance.exports.change(this.id, instance.writeJson(changes, 0))),
+      )
+      return [instance, id]
+    })
+  }
+}
+
+/** A stream that decodes. It ends with its instance. */
+export class Stream {
+  instance
+  id
+
+  constructor(handle, skipSpecialTokens) {
+    this.instance = handle.instance
+    this.id = guarded(this.instance, (instance) =>
+      instance.check(instance.exports.stream(handle.id, Number(skipSpecialTokens))),
+    )
+    registry.register(this, { instance: this.instance, free: 'free_stream', id: this.id })
+  }
+}

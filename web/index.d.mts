@@ -1,0 +1,51 @@
+// The typings of tokenlane/web: those of the package, without files, folders and the hub.
+
+import { Tokenizer as FullTokenizer } from '../index.mjs'
+
+export {
+  Batch,
+  DecodeStream,
+  Encoding,
+  encodingForModel,
+  encodings,
+  limits,
+  queue,
+} from '../index.mjs'
+export type * from '../index.mjs'
+
+/** The packed rank file of an encoding (`tokenlane/web/NAME.bin`), also without its compression. */
+export type EncodingData = ArrayBuffer | ArrayBufferView | Response
+
+export interface EncodingOptions {
+  /** The packed rank file, or a promise of it. By default it is fetched from the package. */
+  data?: EncodingData | Promise<EncodingData>
+}
+
+type Loaders = 'fromFile' | 'fromFileSync' | 'fromPretrained' | 'fromEncodingSync' | 'forModelSync'
+
+/** Converts text to ids and back: the calls of the package, on this thread. */
+export type Tokenizer = FullTokenizer
+export declare const Tokenizer: Omit<typeof FullTokenizer, Loaders | 'prototype' | 'fromEncoding' | 'forModel'> & {
+  readonly prototype: FullTokenizer
+  /** Loads a bundled encoding. */
+  fromEncoding(name: string, options?: EncodingOptions): Promise<FullTokenizer>
+  /** Loads the encoding of a model of OpenAI. */
+  forModel(name: string, options?: EncodingOptions): Promise<FullTokenizer>
+}
+
+/**
+ * Compiles the WebAssembly module. The asynchronous loaders do this by themselves; call it before
+ * `Tokenizer.fromBufferSync`, or with a module of your own.
+ *
+ * @param source the compiled module, its bytes, a Response, a URL, or a promise of one of these; by
+ *   default the file of the package
+ */
+export function init(
+  source?:
+    | WebAssembly.Module
+    | BufferSource
+    | Response
+    | URL
+    | string
+    | Promise<WebAssembly.Module | BufferSource | Response>,
+): Promise<void>

@@ -1,0 +1,473 @@
+// The functions of the addon, over the WebAssembly module for the web. `lib/` calls them as it
+// calls the addon's: see src/ for what each does.
+
+import errors from '../lib/errors.js'
+import { BITS, COLUMN_NAMES, ENCODING_FILES } from './constants.mjs'
+import { Handle, Stream, guarded, newInstance, setMaxExpansion } from './handle.mjs'
+import { UTF16, UTF8, aligned } from './instance.mjs'
+import { init } from './module.mjs'
+import { nextTurn } from './runtime.mjs'
+import { Rows, checkBytes, checkIds, checkText, copyRows, copyWords } from './texts.mjs'
+
+const { error, withCode } = errors
+
+/** How long a batch keeps the event loop, in milliseconds. */
+const TURN_MS = 8
+/** The maximum size of the texts of a slice of a batch, in bytes; a longer text is one slice. */
+const SLICE_BYTES = 1 << 16
+/** Both limit the queue, as in the addon. */
+const MAX_RUNNING = 2
+/** The `which` of all numeric columns. */
+const NUMBERS = 0xffff_ffff
+const FEW_IDS = 64
+
+const shared = new Uint32Array(4096)
+
+/** Calls `work` with the instance of a tokenizer and its number. */
+function using(handle, work) {
+  const { instance } = handle
+  return guarded(instance, () => work(instance, handle.id, instance.exports))
+}
+
+/** Writes a text with its options and calls `work(length, extra)`. */
+const textCall = (handle, name, text, extra, work) =>
+  using(handle, (instance, id, exports) => {
+    const length = instance.write(checkText(name, text))
+    return work(instance, id, exports, length, instance.writeJson(extra, length))
+  })
+
+/** Like textCall, with a string as UTF-16, so that lengths in the result are those of strings. */
+const unitsCall = (handle, text, extra, work) =>
+  using(handle, (instance, id, exports) => {
+    const isString = typeof checkText('text', text) === 'string'
+    const length = isString ? instance.writeUtf16(text) : instance.write(text)
+    const bytes = isString ? 2 * length : length
+    const optionBytes = instance.writeJson(extra, bytes)
+    return work(instance, id, exports, isString ? UTF16 : UTF8, length, optionBytes, aligned(bytes) + optionBytes)
+  })
+
+/** Writes one input: texts or, with the flag, words. */
+function inputCall(handle, text, pair, flags, extra, work) {
+  const words = (flags & BITS.words) !== 0
+  const checked = (name, value) => (words ? copyWords(name, value) : checkText(name, value))
+  const rows = new Rows()
+  rows.add(checked('text', text))
+  if (pair !== undefined) rows.add(checked('pair', pair))
+  return using(handle, (instance, id, exports) => {
+    const length = rows.write(instance)
+    const optionBytes = instance.writeJson(extra, rows.before(length))
+    return work(instance, id, exports, length, rows.table.length, pair === undefined ? 1 : 2, optionBytes)
+  })
+}
+
+function encodeShort(handle, text, flags) {
+  return using(handle, (instance, id, exports) => {
+    const count = instance.check(exports.encode(id, UTF8, instance.write(text), flags, 0))
+    const at = instance.number(0) >>> 2
+    const { u32 } = instance
+    if (count <= FEW_IDS) for (let index = 0; index < count; index++) shared[index] = u32[at + index]
+    else if (count <= shared.length) shared.set(u32.subarray(at, at + count))
+    return count
+  })
+}
+
+function encode(handle, text, pair, flags, extra, _scratch) {
+  if (pair !== undefined || (flags & BITS.words) !== 0) {
+    return inputCall(
+      handle,
+      text,
+      pair,
+      flags,
+      extra,
+      (instance, id, exports, length, table, sequences, optionBytes) => {
+        instance.check(exports.encode_input(id, length, table, sequences, flags, optionBytes))
+        return instance.value()
+      },
+    )
+  }
+  return textCall(handle, 'text', text, extra, (instance, id, exports, length, optionBytes) => {
+    const count = instance.check(exports.encode(id, UTF8, length, flags, optionBytes))
+    const at = instance.number(0)
+    return exports.memory.buffer.slice(at, at + 4 * count)
+  })
+}
+
+const column = (handle, text, pair, flags, extra, which) =>
+  inputCall(handle, text, pair, flags, extra, (instance, id, exports, length, table, sequences, optionBytes) => {
+    instance.check(exports.column(id, length, table, sequences, flags, optionBytes, which))
+    return instance.value()
+  })
+
+const count = (handle, text, flags, extra) =>
+  textCall(handle, 'text', text, extra, (instance, id, exports, length, optionBytes) =>
+    instance.check(exports.count(id, UTF8, length, flags, optionBytes)),
+  )
+
+function isWithin(handle, text, limit, flags, extra) {
+  checkText('text', text)
+  const isBeyond = using(handle, (instance, id, exports) => {
+    const optionBytes = instance.writeJson(extra, 0)
+    return instance.check(exports.is_surely_beyond(id, text.length, limit, flags, optionBytes)) === 1
+  })
+  if (isBeyond) return false
+  // As UTF-16, so that the same texts as in the addon are not read to their end.
+  return unitsCall(
+    handle,
+    text,
+    extra,
+    (instance, id, exports, kind, length, optionBytes) =>
+      instance.check(exports.is_within(id, kind, length, limit, flags, optionBytes)) === 1,
+  )
+}
+
+function encodeInto(handle, text, target, flags, extra, result) {
+  const capacity = checkIds('ids', target).length
+  return unitsCall(handle, text, extra, (instance, id, exports, kind, length, optionBytes) => {
+    const isFound = instance.check(exports.encode_into(id, kind, length, capacity, flags, optionBytes)) === 1
+    if (!isFound) return false
+    const [at, read, written] = [instance.number(0) >>> 2, instance.number(1), instance.number(2)]
+    target.set(instance.u32.subarray(at, at + written))
+    result[0] = read
+    result[1] = written
+    return true
+  })
+}
+
+const truncate = (handle, text, limit, flags, extra, result) =>
+  unitsCall(handle, text, extra, (instance, id, exports, kind, length, optionBytes) => {
+    const reason = instance.check(exports.truncate(id, kind, length, limit, flags, optionBytes))
+    if (reason !== 0) return reason
+    result[0] = instance.number(0)
+    result[1] = instance.number(1)
+    return null
+  })
+
+const split = (handle, text, flags, extra, request) =>
+  unitsCall(handle, text, extra, (instance, id, exports, kind, length, optionBytes, before) => {
+    const requestBytes = instance.writeJson(request, before)
+    instance.check(exports.split(id, kind, length, flags, optionBytes, requestBytes))
+    return instance.value()
+  })
+
+const decoded = (handle, ids, skip, raw) =>
+  using(handle, (instance, id, exports) => {
+    instance.writeWords(checkIds('ids', ids))
+    instance.check(exports.decode(id, ids.length, Number(skip), Number(raw)))
+    return raw ? instance.value() : instance.text()
+  })
+
+const decode = (handle, ids, skip) => decoded(handle, ids, skip, false)
+
+/** The text or bytes of a result that may be missing. */
+const given = (handle, call, read) =>
+  using(handle, (instance, id, exports) => (instance.check(call(exports, id, instance)) === 1 ? read(instance) : null))
+
+/** Calls `work` with the instance of a stream. */
+function streaming(stream, work) {
+  const { instance } = stream
+  if (instance.isDead) {
+    throw error('ERR_TOKENLANE_DISPOSED', 'an earlier error ended the instance of this stream: begin a new one')
+  }
+  return guarded(instance, () => work(instance, stream.id, instance.exports))
+}
+
+const streamPush = (stream, ids, skipped) =>
+  streaming(stream, (instance, id, exports) => {
+    instance.writeWords(checkIds('ids', ids))
+    instance.check(exports.stream_push(id, ids.length, skipped))
+    return instance.text()
+  })
+
+const one = new Uint32Array(1)
+function streamPushId(stream, id, skipped) {
+  one[0] = id
+  return streamPush(stream, one, skipped)
+}
+
+// Batches. A queue entry has the copied texts, and whether its call has ended.
+
+let running = 0
+
+/** @returns {any} */
+const enqueue = () => ({ lists: [undefined, undefined], isRunning: false, hasLeft: false })
+
+function tryStart(entry) {
+  if (entry.isRunning) return true
+  if (running >= MAX_RUNNING) return false
+  running++
+  entry.isRunning = true
+  return true
+}
+
+function leaveQueue(entry) {
+  if (entry.isRunning) running--
+  entry.isRunning = false
+  entry.hasLeft = true
+}
+
+function copyTexts(entry, second, words, array, first, from, to) {
+  const rows = (entry.lists[Number(second)] ??= [])
+  const end = performance.now() + 0.5
+  const mayContinue = (index) => index % 256 !== 0 || performance.now() < end
+  return copyRows(second ? 'pairs' : 'texts', words, array, first, from, to, rows, mayContinue)
+}
+
+/** All texts of a synchronous call. */
+function copiedNow(texts, pairs, words) {
+  const entry = enqueue()
+  const all = (name, second, list) =>
+    copyRows(name, words, list, 0, 0, list?.length ?? 0, (entry.lists[second] ??= []), () => true)
+  all('texts', 0, texts)
+  if (pairs !== undefined) all('pairs', 1, pairs)
+  return entry
+}
+
+/** The slices of the copied texts: their rows, and the index of the first. */
+function* slicesOf([texts = [], pairs]) {
+  if (pairs !== undefined && pairs.length !== texts.length) {
+    const message = `there are ${texts.length} texts, but ${pairs.length} pairs`
+    throw withCode(new RangeError(message), 'ERR_TOKENLANE_ARGUMENT_VALUE')
+  }
+  const sequences = pairs === undefined ? 1 : 2
+  let rows = new Rows()
+  let first = 0
+  for (let index = 0; index < texts.length; index++) {
+    rows.add(texts[index])
+    if (pairs !== undefined) rows.add(pairs[index])
+    if (rows.bytes >= SLICE_BYTES || index + 1 === texts.length) {
+      yield { rows, first, sequences }
+      rows = new Rows()
+      first = index + 1
+    }
+  }
+}
+
+/** The steps of encoding a batch; the last value is its blocks. */
+function* encoding(entry, handle, flags, extra) {
+  const { instance } = handle
+  const tokenizer = handle.id
+  const { exports } = instance
+  const call = (work) => guarded(instance, work)
+  const batch = call(() => instance.check(exports.batch(tokenizer, flags, instance.writeJson(extra, 0))))
+  let isOpen = true
+  try {
+    for (const { rows, first, sequences } of slicesOf(entry.lists)) {
+      call(() => {
+        const length = rows.write(instance)
+        instance.check(exports.batch_push(tokenizer, batch, length, rows.table.length, sequences, first))
+      })
+      yield
+      if (instance.isDead)
+        throw error('ERR_TOKENLANE_DISPOSED', 'an error in another call ended the instance of this batch')
+    }
+    isOpen = false
+    return call(() => {
+      const count = instance.check(exports.batch_end(tokenizer, batch))
+      const [ids, rowTexts, ...columns] = Array.from({ length: 2 + COLUMN_NAMES.length }, (_, index) =>
+        instance.value(index),
+      )
+      return [ids, count, rowTexts, ...columns]
+    })
+  } finally {
+    if (isOpen && !instance.isDead) exports.free_batch(batch)
+  }
+}
+
+/** The steps of counting a batch; the last value is the buffer of the counts. */
+function* counting(entry, handle, flags, extra) {
+  const counts = new Uint32Array(entry.lists[0]?.length ?? 0)
+  for (const { rows, first } of slicesOf(entry.lists)) {
+    using(handle, (instance, id, exports) => {
+      const length = rows.write(instance)
+      const optionBytes = instance.writeJson(extra, rows.before(length))
+      instance.check(exports.count_rows(id, length, rows.table.length, flags, optionBytes, first))
+      counts.set(new Uint32Array(instance.value()), first)
+    })
+    yield
+  }
+  return counts.buffer
+}
+
+/** The steps of decoding rows; the last value is the texts. */
+function* decoding(handle, ids, rowOffsets, skip) {
+  const texts = []
+  for (let row = 0; row + 1 < rowOffsets.length; row++) {
+    const [start, end] = [rowOffsets[row], rowOffsets[row + 1]]
+    if (start > end || end > ids.length) {
+      const message = 'the row offsets must rise from 0 to the number of ids'
+      throw withCode(new RangeError(message), 'ERR_TOKENLANE_ARGUMENT_VALUE')
+    }
+    try {
+      texts.push(decode(handle, ids.subarray(start, end), skip))
+    } catch (failure) {
+      if (!/PANIC|OUT_OF_MEMORY/.test(failure.code))
+        Object.assign(failure, { row, message: `row ${row}: ${failure.message}` })
+      throw failure
+    }
+    yield
+  }
+  return texts
+}
+
+function now(steps) {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** Takes the steps, and lets the event loop run between them. */
+async function inTurns(entry, steps) {
+  try {
+    for (;;) {
+      const end = performance.now() + TURN_MS
+      do {
+        const { done, value } = steps.next()
+        if (done) return value
+      } while (performance.now() < end)
+      await new Promise((resolve) => nextTurn(resolve))
+      if (entry.hasLeft) {
+        steps.return()
+        throw error('ERR_TOKENLANE_CANCELLED', 'the batch was cancelled')
+      }
+    }
+  } finally {
+    leaveQueue(entry)
+  }
+}
+
+const json = (handle, call) =>
+  using(handle, (instance, id, exports) => {
+    instance.check(call(exports, id, instance))
+    return JSON.parse(instance.text())
+  })
+
+/** What the rank file of a bundled encoding does not contain. */
+function definitionOf(name) {
+  const instance = newInstance()
+  return guarded(instance, () => {
+    instance.check(instance.exports.encoding_definition(instance.write(name)))
+    return JSON.parse(instance.text())
+  })
+}
+
+function encodingFile(name) {
+  if (Object.hasOwn(ENCODING_FILES, name)) return ENCODING_FILES[name]
+  const known = Object.keys(ENCODING_FILES).join(', ')
+  const message = `there is no encoding ${JSON.stringify(name)}; the bundled ones are ${known}`
+  throw withCode(new RangeError(message), 'ERR_TOKENLANE_UNKNOWN_ENCODING')
+}
+
+/** The default of the core. */
+let maxExpansion = 32
+
+export default {
+  __proto__: null,
+  cpuLevel: () => 'simd128',
+  flagBits: () => BITS,
+  columnNames: () => COLUMN_NAMES,
+  maxExpansion: () => maxExpansion,
+  setMaxExpansion(factor) {
+    maxExpansion = factor
+    setMaxExpansion(factor)
+  },
+
+  encodingNames: () => Object.keys(ENCODING_FILES),
+  encodingFile,
+  encodingDefinition: definitionOf,
+  async loadBytes(entry, bytes, options) {
+    try {
+      checkBytes('bytes', bytes)
+      await init()
+      return Handle.load(bytes, options)
+    } finally {
+      leaveQueue(entry)
+    }
+  },
+  loadBytesSync: (bytes, options) => Handle.load(checkBytes('bytes', bytes), options),
+  change: (handle, changes) => handle.change(changes),
+  toBuffer: (handle) =>
+    using(handle, (instance, id, exports) => {
+      instance.check(exports.to_buffer(id))
+      return instance.value()
+    }),
+  components: (handle) =>
+    given(
+      handle,
+      (exports, id) => exports.components(id),
+      (instance) => instance.value(),
+    ),
+
+  sharedIds: () => shared,
+  encodeShort,
+  countShort: (handle, text, flags) =>
+    using(handle, (instance, id, exports) => instance.check(exports.count(id, UTF8, instance.write(text), flags, 0))),
+  encode,
+  column,
+  numbers: (handle, text, pair, flags, extra) => column(handle, text, pair, flags, extra, NUMBERS),
+  count,
+  isWithin,
+  encodeInto,
+  truncate,
+  split,
+  splitAsync: async (entry, handle, text, flags, extra, request) => {
+    try {
+      return split(handle, text, flags, extra, request)
+    } finally {
+      leaveQueue(entry)
+    }
+  },
+
+  decode,
+  decodeBytes: (handle, ids, skip) => decoded(handle, ids, skip, true),
+  decodeStream: (handle, skip) => new Stream(handle, skip),
+  streamPush,
+  streamPushId,
+  streamText: (stream, tokenId) =>
+    streaming(stream, (instance, id, exports) =>
+      instance.check(exports.stream_text(id, tokenId)) === 1 ? instance.text() : null,
+    ),
+  streamEnd: (stream) =>
+    streaming(stream, (instance, id, exports) => {
+      instance.check(exports.stream_end(id))
+      return instance.text()
+    }),
+
+  tokenToId: (handle, token) =>
+    given(
+      handle,
+      (exports, id, instance) => exports.token_to_id(id, instance.write(token)),
+      (instance) => instance.number(0),
+    ),
+  idToToken: (handle, tokenId) =>
+    given(
+      handle,
+      (exports, id) => exports.id_to_token(id, tokenId),
+      (instance) => instance.text(),
+    ),
+  vocabSize: (handle, added) =>
+    using(handle, (instance, id, exports) => instance.check(exports.vocab_size(id, Number(added)))),
+  maxId: (handle) =>
+    given(
+      handle,
+      (exports, id) => exports.max_id(id),
+      (instance) => instance.number(0),
+    ) ?? -1,
+  stats: (handle) => json(handle, (exports, id) => exports.stats(id)),
+
+  enqueue,
+  tryStart,
+  leaveQueue,
+  copyTexts,
+  encodeBatch: (entry, handle, flags, extra) => inTurns(entry, encoding(entry, handle, flags, extra)),
+  encodeBatchSync: (handle, texts, pairs, flags, extra) =>
+    now(encoding(copiedNow(texts, pairs, (flags & BITS.words) !== 0), handle, flags, extra)),
+  countBatch: (entry, handle, flags, extra) => inTurns(entry, counting(entry, handle, flags, extra)),
+  countBatchSync: (handle, texts, flags, extra) =>
+    now(counting(copiedNow(texts, undefined, false), handle, flags, extra)),
+  decodeBatch: (entry, handle, ids, rowOffsets, skip) =>
+    inTurns(entry, decoding(handle, checkIds('ids', ids).slice(), checkIds('rowOffsets', rowOffsets).slice(), skip)),
+
+  // Results lie in memory of JavaScript.
+  detach: (buffer) => void (buffer.byteLength > 0 && structuredClone(buffer, { transfer: [buffer] })),
+}

@@ -1,0 +1,27 @@
+// For Node.js, whose fetch reads no files.
+
+import { readFile } from 'node:fs/promises'
+
+import { setLoader, setPlaces } from './dist/core.mjs'
+
+const read = (name) => readFile(new URL(`./dist/${name}`, import.meta.url))
+
+setLoader(() => read('tokenlane.wasm'))
+setPlaces({
+  'cl100k_base.tiktoken': () => read('cl100k_base.bin'),
+  'o200k_base.tiktoken': () => read('o200k_base.bin'),
+  'p50k_base.tiktoken': () => read('p50k_base.bin'),
+  'r50k_base.tiktoken': () => read('r50k_base.bin'),
+})
+
+export {
+  Batch,
+  DecodeStream,
+  Encoding,
+  Tokenizer,
+  encodingForModel,
+  encodings,
+  init,
+  limits,
+  queue,
+} from './dist/core.mjs'

@@ -69,6 +69,7 @@ export function gunzip(bytes) {
     throw damaged()
   }
 
+  /** @returns {[any, any]} */
   function codes() {
     const [literals, distances, lengths] = [bits(5) + 257, bits(5) + 1, bits(4) + 4]
     const given = Array(19).fill(0)
@@ -97,7 +98,7 @@ export function gunzip(bytes) {
     written += length
   }
 
-  function block([literals, distances]) {
+  function block(literals, distances) {
     for (;;) {
       const found = symbol(literals)
       if (found === 256) return
@@ -119,7 +120,8 @@ export function gunzip(bytes) {
     const kind = bits(2)
     if (kind === 0) stored()
     else if (kind === 3) throw damaged()
-    else block(kind === 1 ? [FIXED_LITERALS, FIXED_DISTANCES] : codes())
+    else if (kind === 1) block(FIXED_LITERALS, FIXED_DISTANCES)
+    else block(...codes())
   }
   if (written !== size) throw damaged()
   return out

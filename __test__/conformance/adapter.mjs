@@ -3,8 +3,14 @@
 
 import fs from 'node:fs/promises'
 
-import { Tokenizer } from '../../index.js'
+import { Tokenizer as OverAddon } from '../../index.js'
 import { rankFile } from '../../tools/data/rank-file.mjs'
+
+/** `TOKENLANE_TEST_WEB=1`: the calls of tokenlane/web are judged. */
+const { Tokenizer } =
+  process.env.TOKENLANE_TEST_WEB === undefined ? { Tokenizer: OverAddon } : await import('../../web/node.mjs')
+const fromFile = async (path) =>
+  Tokenizer === OverAddon ? await OverAddon.fromFile(path) : await Tokenizer.fromBuffer(await fs.readFile(path))
 
 /** The default unit of `encode`'s offsets. */
 export const offsetUnit = 'utf16'
@@ -52,7 +58,7 @@ const BATCH_COLUMNS = columns.filter((name) => name !== 'offsets' && name !== 'o
 export async function load(path, { format }) {
   switch (format) {
     case 'hf':
-      return new Subject(await Tokenizer.fromFile(path), 'parse')
+      return new Subject(await fromFile(path), 'parse')
     case 'encoding':
       return new Subject(await Tokenizer.fromEncoding(path), 'byRequest')
     case 'tiktoken-npm': {
@@ -63,7 +69,7 @@ export async function load(path, { format }) {
     }
     case 'tekken':
       // mistral-common never parses special tokens in text, and adds them only on request.
-      return new Subject(await Tokenizer.fromFile(path), 'text')
+      return new Subject(await fromFile(path), 'text')
     default:
       throw Object.assign(new Error(`the package does not load ${format} files`), { unsupported: true })
   }
@@ -77,7 +83,7 @@ export async function reread({ tokenizer, parsing }) {
 /** A loaded tokenizer with the methods that the kit calls. */
 class Subject {
   /**
-   * @param {Tokenizer} tokenizer
+   * @param {OverAddon} tokenizer
    * @param {'parse' | 'text' | 'byRequest'} parsing whether special tokens in the text are always
    *   parsed, as Hugging Face does, never, or only together with `addSpecialTokens`, which stands
    *   for tiktoken's `allowed_special="all"`

@@ -6,7 +6,11 @@ import fs from 'node:fs/promises'
 import { Tokenizer as OverAddon } from '../../index.js'
 import { rankFile } from '../../tools/data/rank-file.mjs'
 
-/** `TOKENLANE_TEST_WEB=1`: the calls of tokenlane/web are judged. */
+/**
+ * `TOKENLANE_TEST_WEB=1`: the calls of tokenlane/web are judged.
+ *
+ * @type {{ Tokenizer: any }}
+ */
 const { Tokenizer } =
   process.env.TOKENLANE_TEST_WEB === undefined ? { Tokenizer: OverAddon } : await import('../../web/node.mjs')
 const fromFile = async (path) =>

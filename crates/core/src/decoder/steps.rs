@@ -1,7 +1,6 @@
 //! The components of decoders. Each maps a list of tokens to another list.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
 use memchr::{memchr_iter, memmem};
@@ -11,7 +10,7 @@ use super::byte_run::{self, ByteRun};
 use super::lossy::{from_utf8_lossy, lossy, unfinished};
 use super::sentencepiece::{self, SentencePieceDecoder};
 use super::step_budget::StepBudget;
-use super::strip::{StripEnds, StripState};
+use super::strip::{StripEnds, StripState, slice};
 use crate::affix::without_prefix;
 use crate::budget::OutputLimit;
 use crate::byte_level;
@@ -229,18 +228,6 @@ fn remove_repetitions(chunk: &mut Chunk<'_>, state: &mut StepState) {
     let previous = std::mem::replace(&mut state.previous, next);
     if previous.as_deref() == chunk.tokens.first().map(|first| &**first) {
         chunk.tokens.remove(0);
-    }
-}
-
-/// A part of a token.
-pub(super) fn slice(token: Cow<'_, [u8]>, part: Range<usize>) -> Cow<'_, [u8]> {
-    match token {
-        Cow::Borrowed(token) => Cow::Borrowed(&token[part]),
-        Cow::Owned(mut token) => {
-            token.truncate(part.end);
-            token.drain(..part.start);
-            Cow::Owned(token)
-        }
     }
 }
 

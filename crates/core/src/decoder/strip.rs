@@ -1,8 +1,8 @@
 //! Removes a character from both ends of a token, which may arrive in parts.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::steps::slice;
 use crate::memory::fallible::append;
 
 /// The maximum number of times that a character is removed from the start and from the end of a
@@ -71,6 +71,18 @@ impl StripEnds {
         }
         append(&mut text, &rest[..certain.saturating_sub(held_before)]);
         Cow::Owned(text)
+    }
+}
+
+/// A part of a token.
+pub(super) fn slice(token: Cow<'_, [u8]>, part: Range<usize>) -> Cow<'_, [u8]> {
+    match token {
+        Cow::Borrowed(token) => Cow::Borrowed(&token[part]),
+        Cow::Owned(mut token) => {
+            token.truncate(part.end);
+            token.drain(..part.start);
+            Cow::Owned(token)
+        }
     }
 }
 

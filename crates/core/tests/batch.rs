@@ -75,7 +75,7 @@ fn slices_of_a_batch_are_the_batch() {
     let (tokenizer, rows) = (tokenizer(), rows());
     let texts = texts(&rows);
     let plain = options(Columns::ALL);
-    let truncation = Setting::On(Truncation { max_length: 40, stride: 3, ..Truncation::default() });
+    let truncation = Setting::On(Truncation { stride: 3, ..Truncation::new(40) });
     let padded = EncodeOptions { padding: Setting::On(Padding::default()), ..plain.clone() };
     let cut = EncodeOptions { truncation, overflow: true, ..padded.clone() };
     for options in [plain, padded, cut] {

@@ -61,8 +61,8 @@ impl Request {
     ///
     /// All numeric columns are one block: the number of tokens of all rows together; then for each
     /// token the offsets if the flags request them, the type ids, the word ids and the sequence
-    /// ids; then the special tokens mask and the attention mask, one byte per token, padded to whole
-    /// words; then the sequence ranges as above.
+    /// ids; then the special tokens mask and the attention mask, one byte per token, padded to
+    /// whole words; then the sequence ranges as above.
     pub fn column(self, tokenizer: &Tokenizer, input: &Input<'_>, options: &EncodeOptions) -> Result<Column, Failure> {
         let mut rows = rows(tokenizer, input, options)?;
         Ok(match self {

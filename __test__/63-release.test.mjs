@@ -8,7 +8,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { manifestOf, missingFiles, stage } from '../tools/release/stage.mjs'
+import { WEB, manifestOf, missingFiles, stage } from '../tools/release/stage.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-release-'))
@@ -46,8 +46,10 @@ test('the workflow builds each platform of npm/', () => {
   assert.deepEqual(names.map(([, , target]) => target).sort(), [...own.napi.targets].sort())
 })
 
-/** Folders with files of the names that the platform packages list. */
+/** Folders with files of the names that the platform packages list, and of tokenlane/web. */
 function addons() {
+  fs.mkdirSync(path.join(folder, 'addons', 'web'), { recursive: true })
+  for (const file of WEB) fs.writeFileSync(path.join(folder, 'addons', 'web', file), file)
   for (const name of platforms) {
     const place = path.join(folder, 'addons', name)
     fs.mkdirSync(place, { recursive: true })
@@ -65,6 +67,7 @@ test('the packages are published with their addons, the one that needs them last
     [...platforms.map((name) => `tokenlane-${name}`), 'tokenlane'],
   )
   const main = manifests.at(-1)
+  for (const file of WEB) assert.equal(fs.readFileSync(path.join(places.at(-1), 'web', 'dist', file), 'utf8'), file)
   for (const { name, version, main: entry } of manifests.slice(0, -1)) {
     assert.equal(main.optionalDependencies[name], version)
     assert.ok(fs.existsSync(path.join(folder, 'staged', name.replace('tokenlane-', ''), entry)), entry)
@@ -88,6 +91,16 @@ test('a release without one of the addons stops before anything is published', {
   assert.equal(status, 1)
   assert.match(stderr, /tokenlane\.darwin-x64\.node is missing: tokenlane-darwin-x64 cannot be published without it/)
   assert.equal(stdout, '')
+})
+
+test('a release without the module of tokenlane/web stops', { skip: windows }, () => {
+  const from = addons()
+  fs.rmSync(path.join(from, 'web', 'tokenlane.wasm'))
+  const program = `import { stage } from ${JSON.stringify(new URL('../tools/release/stage.mjs', import.meta.url))}
+    stage(${JSON.stringify(path.join(folder, 'no-web'))}, (name) => ${JSON.stringify(`${from}/`)} + name)`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(stderr, /tokenlane\.wasm is missing: .*npm run maintain -- web/)
 })
 
 test('a release stops if npm would pack the package without a file of its list', () => {
@@ -123,6 +136,7 @@ test('the package has only files that its users need', { skip: windows }, () => 
     /^(lib|dropins|cli)\/[\w./-]+\.(js|mjs|cjs|d\.ts|d\.mts|json)$/,
     /^cli\/page\/[\w.-]+\.(html|css|js|mjs|svg)$/,
     /^encodings\/[\w.-]+$/,
+    /^web\/([\w-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(mjs|d\.mts|bin|wasm))$/,
     /^dropins\/tiktoken\/internal\/empty\.wasm$/,
     /^examples\/[\w./[\]-]+(\.(js|mjs|ts|tsx|md|json|yaml)|\/Dockerfile)$/,
     /^docs\/([\w./-]+\.md|[\w-]+\.svg)$/,

@@ -2,7 +2,8 @@
 // Publishes the ten packages: the platform packages first, then `tokenlane`.
 //
 //   usage: node tools/release/publish.mjs --addons FOLDER --staged FOLDER [--registry URL]
-//          --addons: has a folder for each platform of npm/, with its addon
+//          --addons: has a folder for each platform of npm/, with its addon, and one named web with
+//          the files of web/dist
 //          --staged: is replaced, and has the packages as they are published
 //
 // A package that the registry already has in this version is left out, so that a release that

@@ -7,9 +7,10 @@
 //   --continue   leaves out the cases that passed before with the same packages
 //   --only       runs the cases with this text in their names
 //
-// Needs the builds of `npm run maintain platforms`. The builds for Windows are published under the
-// names of the packages for Windows, although a release builds them with another tool chain;
-// nothing here runs them. Tools are downloaded to .cache/rehearse (about 700 MB).
+// Needs the builds of `npm run maintain platforms` and `npm run maintain -- web`. The builds for
+// Windows are published under the names of the packages for Windows, although a release builds them
+// with another tool chain; nothing here runs them. Tools are downloaded to .cache/rehearse (about
+// 700 MB).
 
 import fs from 'node:fs'
 import os from 'node:os'
@@ -64,6 +65,7 @@ function publish() {
     if (platform.built !== platform.name)
       fs.renameSync(path.join(to, `tokenlane.${platform.built}.node`), path.join(to, `tokenlane.${platform.name}.node`))
   }
+  fs.cpSync(path.join(root, 'web', 'dist'), path.join(addons, 'web'), { recursive: true })
   // The release workflow takes native.js from the same build.
   const here = PLATFORMS.find(({ name }) => name === HERE)
   fs.copyFileSync(path.join(builtFolder(here), 'native.js'), path.join(root, 'native.js'))

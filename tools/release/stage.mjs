@@ -1,5 +1,6 @@
 // Copies the packages to folders in the form in which they are published: the platform packages
-// with their addons, and `tokenlane` with the platform packages as optional dependencies.
+// with their addons, and `tokenlane` with what `npm run maintain -- web` built, and with the
+// platform packages as optional dependencies.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -9,6 +10,11 @@ import path from 'node:path'
 import '../model-entries.mjs'
 import { root, stop } from '../setup.mjs'
 
+/** The files of `tokenlane/web` that are built, in web/dist. */
+export const WEB = ['tokenlane.wasm', 'core.mjs'].concat(
+  ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base'].flatMap((name) => [`${name}.bin`, `${name}.mjs`]),
+)
+
 /** The platform packages. npm installs the one that fits; WebAssembly must be requested. */
 const names = fs.readdirSync(path.join(root, 'npm')).sort()
 
@@ -17,7 +23,7 @@ const names = fs.readdirSync(path.join(root, 'npm')).sort()
  *
  * @param {string} to the folder, which is replaced
  * @param {(name: string) => string} addonFolder the folder with the addon of a platform of npm/;
- *   files have the names that the package lists
+ *   files have the names that the package lists. For `web` it has the files of web/dist
  * @returns {string[]} the folders of the packages in the order in which they are published: the
  *   package that depends on the others comes last, so that no install finds it without them
  */
@@ -37,10 +43,10 @@ export function stage(to, addonFolder) {
     }
     return folder
   })
-  return [...platforms, stageMain(path.join(to, 'tokenlane'))]
+  return [...platforms, stageMain(path.join(to, 'tokenlane'), addonFolder('web'))]
 }
 
-function stageMain(folder) {
+function stageMain(folder, web) {
   const missing = missingFiles(manifestOf(root), root)
   if (missing.length > 0)
     stop(`${missing.join(', ')} is missing: tokenlane cannot be published without it; run "npm run build"`)
@@ -48,6 +54,12 @@ function stageMain(folder) {
   const { stdout, stderr, status } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
   if (status !== 0) stop(`npm could not list the files of the package:\n${stderr}`)
   for (const { path: file } of JSON.parse(stdout)[0].files) fs.cpSync(path.join(root, file), path.join(folder, file))
+  for (const file of WEB) {
+    const from = path.join(web, file)
+    if (!fs.existsSync(from))
+      stop(`${from} is missing: tokenlane cannot be published without it; run "npm run maintain -- web"`)
+    fs.copyFileSync(from, path.join(folder, 'web', 'dist', file))
+  }
   const manifest = manifestOf(folder)
   // Users of the package do not need these fields, and npm would run some scripts at each install.
   delete manifest.devDependencies

@@ -18,8 +18,7 @@ pub enum Class {
     Range,
 }
 
-/// A failure to be reported to JS. It can be created on any thread; [`crate::node_api::js_error`]
-/// converts it on the JS thread.
+/// A failure to be reported to JS. It can be created on any thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The class of the JS error.

@@ -68,7 +68,7 @@ impl Work for SplitWork {
     }
 }
 
-/// Like [`split`], but on the threadpool.
+/// Like [`split()`], but on the threadpool.
 #[napi(catch_unwind)]
 pub fn split_async(
     env: Env,

@@ -219,6 +219,7 @@ test('a built-in method that throws once does not stop the queue', () => {
         assert.equal(after.length, 2)
       }
     }
+    while (queue.stats().running > 0) await new Promise(setImmediate)
     const { waiting, running } = queue.stats()
     assert.deepEqual({ waiting, running }, { waiting: 0, running: 0 })`)
 })

@@ -12,4 +12,6 @@ const [, , file, ...args] = process.argv
 const env = { PROPTEST_FAILURE_PERSISTENCE: 'off' }
 const wasi = new WASI({ version: 'preview1', args: [file, ...args], env, preopens: { '.': '.' } })
 const module = await WebAssembly.compile(fs.readFileSync(file))
-process.exit(wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject())))
+process.exit(
+  wasi.start(await WebAssembly.instantiate(module, /** @type {WebAssembly.Imports} */ (wasi.getImportObject()))),
+)

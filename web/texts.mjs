@@ -12,7 +12,7 @@ const STRING_OR_BYTES = 'a string or a Uint8Array of UTF-8'
 /** A text that is not split into words. */
 const WHOLE = 0xffff_ffff
 
-/** What a value is, in the words of the addon. */
+/** The kind of a value, named as in error messages of the addon. */
 function describe(value) {
   if (value === undefined || value === null) return String(value)
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -47,17 +47,17 @@ pub fn pieces(
         },
     };
     let progress = Progress { start: request.start as usize, covered: request.covered as usize };
-    let made = tokenizer.split(text, progress, &limits, options, request.is_end, cancel)?;
-    let stopped = match made.stopped {
+    let found = tokenizer.split(text, progress, &limits, options, request.is_end, cancel)?;
+    let stopped = match found.stopped {
         Stopped::AtEnd | Stopped::Cancelled => 0,
         Stopped::SpecialTokens => 1,
         Stopped::Character => 2,
     };
-    let numbers = made.pieces.iter().flat_map(|piece| [piece.start, piece.end, piece.tokens]);
-    let rest = [made.progress.start, made.progress.covered, stopped];
+    let numbers = found.pieces.iter().flat_map(|piece| [piece.start, piece.end, piece.tokens]);
+    let rest = [found.progress.start, found.progress.covered, stopped];
     // Every number fits into 32 bits, because a string has fewer than 2^30 UTF-16 units.
     let mut words: Vec<u32> = vec![];
-    words.try_grow(3 * made.pieces.len() + 3)?;
+    words.try_grow(3 * found.pieces.len() + 3)?;
     words.extend(numbers.chain(rest).map(|number| number as u32));
     Ok(words)
 }

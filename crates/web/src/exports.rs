@@ -281,8 +281,7 @@ pub extern "C" fn decode(tokenizer: u32, ids: u32, skip_special_tokens: u32, raw
             } else {
                 tokenizer.decode_bytes(ids, &options)?
             };
-            instance.give(Value::Bytes(bytes));
-            Ok(0)
+            Ok(give_bytes(instance, bytes))
         })
     })
 }
@@ -305,7 +304,7 @@ pub extern "C" fn token_to_id(tokenizer: u32, length: u32) -> i32 {
 pub extern "C" fn id_to_token(tokenizer: u32, id: u32) -> i32 {
     call(|instance| {
         let token = instance.tokenizers.get(tokenizer)?.id_to_token(id);
-        Ok(token.map(|token| instance.give(Value::Bytes(token.into_bytes()))).is_some().into())
+        Ok(give_if(instance, token.map(String::into_bytes)))
     })
 }
 
@@ -338,11 +337,21 @@ pub extern "C" fn stats(tokenizer: u32) -> i32 {
     })
 }
 
+/// Makes bytes the result. Returns 0.
+fn give_bytes(instance: &mut Instance, bytes: Vec<u8>) -> u32 {
+    instance.give(Value::Bytes(bytes));
+    0
+}
+
+/// Returns 1 if there are bytes, which become the result; else 0.
+fn give_if(instance: &mut Instance, bytes: Option<Vec<u8>>) -> u32 {
+    bytes.map(|bytes| give_bytes(instance, bytes)).is_some().into()
+}
+
 fn give_json(instance: &mut Instance, value: &impl Serialize) -> Result<u32, Failure> {
     let json = serde_json::to_vec(value)
         .map_err(|error| Failure::new(Class::Error, "ERR_TOKENLANE_PANIC", error.to_string()))?;
-    instance.give(Value::Bytes(json));
-    Ok(0)
+    Ok(give_bytes(instance, json))
 }
 
 /// The bytes of a tokenizer.json.
@@ -350,8 +359,7 @@ fn give_json(instance: &mut Instance, value: &impl Serialize) -> Result<u32, Fai
 pub extern "C" fn to_buffer(tokenizer: u32) -> i32 {
     call(|instance| {
         let json = instance.tokenizers.get(tokenizer)?.to_json()?;
-        instance.give(Value::Bytes(json));
-        Ok(0)
+        Ok(give_bytes(instance, json))
     })
 }
 
@@ -361,7 +369,7 @@ pub extern "C" fn to_buffer(tokenizer: u32) -> i32 {
 pub extern "C" fn components(tokenizer: u32) -> i32 {
     call(|instance| {
         let json = instance.tokenizers.get(tokenizer)?.components_json()?;
-        Ok(json.map(|json| instance.give(Value::Bytes(json))).is_some().into())
+        Ok(give_if(instance, json))
     })
 }
 
@@ -383,8 +391,7 @@ pub extern "C" fn stream_push(stream: u32, ids: u32, skipped: u32) -> i32 {
             let stream = instance.streams.get(stream)?;
             stream.skip(skipped as usize);
             let text = stream.push(input.words(0, ids as usize)?)?;
-            instance.give(Value::Bytes(text.into_bytes()));
-            Ok(0)
+            Ok(give_bytes(instance, text.into_bytes()))
         })
     })
 }
@@ -395,7 +402,7 @@ pub extern "C" fn stream_push(stream: u32, ids: u32, skipped: u32) -> i32 {
 pub extern "C" fn stream_text(stream: u32, id: u32) -> i32 {
     call(|instance| {
         let text = instance.streams.get(stream)?.fixed_text(id);
-        Ok(text.map(|text| instance.give(Value::Bytes(text.into_bytes()))).is_some().into())
+        Ok(give_if(instance, text.map(String::into_bytes)))
     })
 }
 
@@ -404,8 +411,7 @@ pub extern "C" fn stream_text(stream: u32, id: u32) -> i32 {
 pub extern "C" fn stream_end(stream: u32) -> i32 {
     call(|instance| {
         let text = instance.streams.get(stream)?.end()?;
-        instance.give(Value::Bytes(text.into_bytes()));
-        Ok(0)
+        Ok(give_bytes(instance, text.into_bytes()))
     })
 }
 
@@ -543,8 +549,7 @@ pub extern "C" fn set_max_expansion(factor: u32) {
 pub extern "C" fn cpu_level() -> i32 {
     call(|instance| {
         let level = tokenlane_core::cpu_level().unwrap_or("unknown");
-        instance.give(Value::Bytes(level.into()));
-        Ok(0)
+        Ok(give_bytes(instance, level.into()))
     })
 }
 

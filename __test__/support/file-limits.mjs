@@ -1,4 +1,4 @@
-// Runs cases of 28-file-limits in their own process: creates and loads the file, makes the call,
+// Runs cases of core/file-limits in their own process: creates and loads the file, makes the call,
 // and returns the outcome and the peak memory. The parent process sets the limits.
 
 import fs from 'node:fs'

@@ -1,5 +1,5 @@
 // Runs a call on a long text with little memory, and then one on a short text, for
-// 33-memory-limit.test.mjs. Prints both results. Arguments: the call, the kind of text, its size in
+// core/memory-limit.test.mjs. Prints both results. Arguments: the call, the kind of text, its size in
 // MiB.
 
 import fs from 'node:fs'

@@ -1,0 +1,200 @@
+// The packages as npm publishes them, installed into an empty folder without a compiler.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-pack-'))
+test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
+const platform = addon.split('.')[1]
+const windows = process.platform === 'win32'
+
+function npm(cwd, args, env = process.env) {
+  const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+  return result.stdout.trim()
+}
+
+/** What npm would pack of the working copy. */
+let packed
+const packOf = (from) => {
+  const pack = () => JSON.parse(npm(from, ['pack', '--dry-run', '--json']))[0]
+  return from === root ? (packed ??= pack()) : pack()
+}
+
+function node(args, env) {
+  const result = spawnSync(process.execPath, args, { cwd: path.join(folder, 'app'), env, encoding: 'utf8' })
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+  return result.stdout.trim()
+}
+
+/** Requests the page and its files. */
+async function page(child) {
+  try {
+    const [line] = await once(child.stdout, 'data')
+    const url = String(line).trim()
+    const html = await (await fetch(url)).text()
+    for (const [, name] of html.matchAll(/(?:src|href)="([\w.]+)"/g))
+      assert.equal((await fetch(`${url}/${name}`)).status, 200, name)
+  } finally {
+    child.kill()
+  }
+}
+
+/** A copy of the package for this machine, with its addon. */
+function stagedAddon() {
+  const staged = path.join(folder, 'platform')
+  fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
+  fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
+  return staged
+}
+
+test('docs/guide/deployment.md has the sizes of all packages, in MB packed and installed', () => {
+  const guide = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
+  const sizes = (name) => {
+    const row = guide.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
+    assert.ok(row, `${name} is not there`)
+    return row
+      .slice(1)
+      .filter((size) => size !== '–')
+      .map(Number)
+  }
+  for (const name of fs.readdirSync(path.join(root, 'npm'))) sizes(`tokenlane-${name}`)
+  assert.equal(sizes('tokenlane').length, 2)
+  // The sizes of tokenlane are those without tokenlane/web.
+  const isWebBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
+  for (const from of [...(isWebBuilt ? [] : [root]), stagedAddon()]) {
+    const { name, size, unpackedSize } = packOf(from)
+    sizes(name).forEach((mb, at) => {
+      const is = [size, unpackedSize][at] / 1e6
+      assert.ok(Math.abs(is - mb) <= Math.max(is, mb) / 10, `${name}: ${is.toFixed(2)} MB, not ${mb}`)
+    })
+  }
+})
+
+/** The anchors of the headings of a document, as GitHub makes them. */
+function anchorsOf(file) {
+  const headings = fs.readFileSync(path.join(root, file), 'utf8').matchAll(/^#+ (.+)$/gm)
+  const anchor = (text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-')
+  return new Set(Array.from(headings, ([, text]) => anchor(text)))
+}
+
+test('every relative link of the packed documents leads to a packed file, and to a heading of it', () => {
+  const packed = new Set(packOf(root).files.map(({ path: name }) => name))
+  const folders = new Set(
+    [...packed].flatMap((name) =>
+      name
+        .split('/')
+        .slice(0, -1)
+        .map((_, at, parts) => parts.slice(0, at + 1).join('/')),
+    ),
+  )
+  const broken = []
+  for (const name of [...packed].filter((file) => file.endsWith('.md'))) {
+    const text = fs.readFileSync(path.join(root, name), 'utf8').replaceAll(/^```.*?^```/gms, '')
+    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:|^#/.test(target)) continue
+      const [to, anchor] = target.split('#')
+      const file = to === '' ? name : path.posix.join(path.posix.dirname(name), to).replace(/\/$/, '')
+      if (!packed.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
+      // Headings of the generated reference repeat, and are numbered.
+      else if (anchor && !file.startsWith('docs/api/') && !anchorsOf(file).has(anchor))
+        broken.push(`${name}: ${target}`)
+    }
+  }
+  assert.deepEqual(broken, [])
+})
+
+test('the packed package can be installed and used without a compiler', {
+  skip: windows && 'the PATH is cut with symbolic links',
+}, async () => {
+  const staged = stagedAddon()
+  // The packages that npm would download; no registry is used here.
+  const tarballs = [root, staged].map((from) =>
+    path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)),
+  )
+
+  // A PATH that only has node and npm.
+  const bin = path.join(folder, 'bin')
+  fs.mkdirSync(bin)
+  fs.symlinkSync(process.execPath, path.join(bin, 'node'))
+  const found = process.env.PATH.split(path.delimiter)
+    .map((place) => path.join(place, 'npm'))
+    .find((file) => fs.existsSync(file))
+  fs.symlinkSync(fs.realpathSync(found), path.join(bin, 'npm'))
+  const env = { HOME: folder, PATH: bin }
+
+  const app = path.join(folder, 'app')
+  fs.mkdirSync(app)
+  fs.writeFileSync(path.join(app, 'package.json'), '{ "name": "app", "private": true }')
+  npm(app, ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], env)
+  assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'tokenlane', addon)), 'the main package carries no addon')
+
+  const use = `const t = await Tokenizer.fromEncoding('o200k_base'); console.log((await t.encodeBatch(['Hello, world!'])).ids.join())`
+  const ids = '13225,11,2375,0'
+  assert.equal(node(['--input-type=module', '-e', `import { Tokenizer } from 'tokenlane'; ${use}`], env), ids)
+  const cjs = `const { Tokenizer } = require('tokenlane'); (async () => { ${use} })()`
+  assert.equal(node(['--input-type=commonjs', '-e', cjs], env), ids)
+
+  const dropins = `console.log(['tiktoken', 'gpt-tokenizer/model/gpt-4o', 'huggingface', 'transformers'].map((name) => typeof require('tokenlane/' + name)).join())`
+  assert.equal(node(['--input-type=commonjs', '-e', dropins], env), 'object,object,object,object')
+
+  const missing = `Tokenizer.fromPretrained('org/name').catch((error) => console.log(error.code, error.message))`
+  assert.match(
+    node(['--input-type=module', '-e', `import { Tokenizer } from 'tokenlane'; await ${missing}`], env),
+    /^ERR_TOKENLANE_PACKAGE_MISSING .*run "npm install @huggingface\/hub"/,
+  )
+
+  // The CLI works without its optional dependencies, which are not installed here.
+  assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'fzstd')))
+  const tool = path.join(app, 'node_modules', '.bin', 'tokenlane')
+  assert.equal(node([tool, 'encode', '-x', 'Hello, world!'], env), ids.replaceAll(',', ' '))
+  assert.equal(node([tool, 'decode', '-x', ids], env), 'Hello, world!')
+  assert.equal(node([tool, 'count', '-t', 'gpt-4', '-x', 'Hello, world!'], env), '4')
+  assert.match(node([tool, 'split', '-n', '2', '-x', 'Hello, world!'], env), /"text":"Hello,"/)
+  assert.match(node([tool, 'inspect', '-x', 'Hello, world!'], env), /^o200k_base: 4 tokens/)
+  assert.match(node([tool, 'bench', '--passes', '1', 'package.json'], env), /MiB\/s/)
+  const compressed = path.join(root, '__test__', 'testdata', 'lines.zst')
+  const refused = spawnSync(process.execPath, [tool, 'count', compressed], { cwd: app, env, encoding: 'utf8' })
+  assert.match(refused.stderr, /lines\.zst: .*npm install fzstd.*PACKAGE_MISSING/)
+  await page(spawn(process.execPath, [tool, 'inspect', '--web'], { cwd: app, env }))
+
+  const chat = `t.applyChatTemplate([{ role: 'user', content: 'hi' }], { tokenize: false })`
+  const file = JSON.stringify(path.join(root, '__test__', 'testdata', 'chat', 'tokenizer.json'))
+  const load = `const t = Tokenizer.fromFileSync(${file}, { chatTemplate: '{{ messages[0].content }}!' })`
+  assert.equal(
+    node(
+      ['--input-type=commonjs', '-e', `const { Tokenizer } = require('tokenlane'); ${load}; console.log(${chat})`],
+      env,
+    ),
+    'hi!',
+  )
+
+  for (const extension of ['mts', 'cts']) {
+    const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`
+    fs.writeFileSync(path.join(app, `use.${extension}`), code)
+  }
+  const typeRoots = path.join(root, 'node_modules', '@types')
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2022',
+    noEmit: true,
+    typeRoots: [typeRoots],
+    types: ['node'],
+  }
+  fs.writeFileSync(path.join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts', 'use.cts'] }))
+  node([path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], env)
+})

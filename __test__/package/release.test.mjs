@@ -1,0 +1,168 @@
+// The release: the workflows, the packages as they are published, and the list of contents.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+import { WEB, manifestOf, missingFiles, stage } from '../../tools/release/stage.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-release-'))
+after(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+const own = manifestOf(root)
+const platforms = fs.readdirSync(path.join(root, 'npm')).sort()
+const workflow = (name) => fs.readFileSync(path.join(root, '.github', 'workflows', name), 'utf8')
+const windows = process.platform === 'win32' && 'npm is started without a shell'
+
+test('each action is pinned to a commit, with its version beside it', () => {
+  for (const name of fs.readdirSync(path.join(root, '.github', 'workflows'))) {
+    const lines = workflow(name)
+      .split('\n')
+      .filter((line) => line.includes('uses:'))
+    assert.ok(lines.length > 0)
+    for (const line of lines) assert.match(line, /uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # \S+$/, name)
+  }
+})
+
+test('a release needs the environment, and no secret', () => {
+  const release = workflow('release.yml')
+  assert.doesNotMatch(release, /secrets\./)
+  const publish = release.slice(release.indexOf('\n  publish:'))
+  for (const line of ['environment: release', 'id-token: write', 'sbom.mjs', 'publish.mjs'])
+    assert.ok(publish.includes(line), line)
+  // Nothing else may act with the identity of the workflow.
+  assert.equal(release.split('id-token: write').length, 2)
+  assert.match(release, /\npermissions:\n {2}contents: read\n/)
+})
+
+test('the workflow builds each platform of npm/', () => {
+  const names = [...workflow('release.yml').matchAll(/\{ name: ([\w-]+), target: ([\w-]+),/g)]
+  assert.deepEqual(names.map(([, name]) => name).sort(), platforms)
+  assert.deepEqual(names.map(([, , target]) => target).sort(), [...own.napi.targets].sort())
+})
+
+/** Folders with files of the names that the platform packages list, and of tokenlane/web. */
+function addons() {
+  fs.mkdirSync(path.join(folder, 'addons', 'web'), { recursive: true })
+  for (const file of WEB) fs.writeFileSync(path.join(folder, 'addons', 'web', file), file)
+  for (const name of platforms) {
+    const place = path.join(folder, 'addons', name)
+    fs.mkdirSync(place, { recursive: true })
+    for (const file of manifestOf(path.join(root, 'npm', name)).files) fs.writeFileSync(path.join(place, file), name)
+  }
+  return path.join(folder, 'addons')
+}
+
+test('the packages are published with their addons, the one that needs them last', { skip: windows }, () => {
+  const from = addons()
+  const places = stage(path.join(folder, 'staged'), (name) => path.join(from, name))
+  const manifests = places.map(manifestOf)
+  assert.deepEqual(
+    manifests.map(({ name }) => name),
+    [...platforms.map((name) => `tokenlane-${name}`), 'tokenlane'],
+  )
+  const main = manifests.at(-1)
+  for (const file of WEB) assert.equal(fs.readFileSync(path.join(places.at(-1), 'web', 'dist', file), 'utf8'), file)
+  for (const { name, version, main: entry } of manifests.slice(0, -1)) {
+    assert.equal(main.optionalDependencies[name], version)
+    assert.ok(fs.existsSync(path.join(folder, 'staged', name.replace('tokenlane-', ''), entry)), entry)
+  }
+  for (const field of ['scripts', 'devDependencies', 'overrides']) assert.equal(main[field], undefined, field)
+})
+
+test('a release without one of the addons stops before anything is published', { skip: windows }, () => {
+  const from = addons()
+  fs.rmSync(path.join(from, 'darwin-x64'), { recursive: true })
+  const args = [
+    path.join(root, 'tools', 'release', 'publish.mjs'),
+    '--addons',
+    from,
+    '--staged',
+    path.join(folder, 'none'),
+    '--registry',
+    'http://127.0.0.1:9/',
+  ]
+  const { status, stderr, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(stderr, /tokenlane\.darwin-x64\.node is missing: tokenlane-darwin-x64 cannot be published without it/)
+  assert.equal(stdout, '')
+})
+
+test('a release without the module of tokenlane/web stops', { skip: windows }, () => {
+  const from = addons()
+  fs.rmSync(path.join(from, 'web', 'tokenlane.wasm'))
+  const program = `import { stage } from ${JSON.stringify(new URL('../../tools/release/stage.mjs', import.meta.url))}
+    stage(${JSON.stringify(path.join(folder, 'no-web'))}, (name) => ${JSON.stringify(`${from}/`)} + name)`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(stderr, /tokenlane\.wasm is missing: .*npm run maintain -- web/)
+})
+
+test('a release stops if npm would pack the package without a file of its list', () => {
+  assert.deepEqual(missingFiles(own, root), [])
+  const bare = path.join(folder, 'bare')
+  fs.mkdirSync(path.join(bare, 'lib'), { recursive: true })
+  fs.writeFileSync(path.join(bare, 'index.js'), '')
+  const missing = missingFiles(own, bare)
+  assert.ok(missing.includes('native.js') && missing.includes('encodings'), missing.join())
+  for (const present of ['lib', 'index.js', 'docs/**/*.md']) assert.ok(!missing.includes(present), present)
+})
+
+test('a copy of the repository without native.js is not published', { skip: windows }, () => {
+  const copy = path.join(folder, 'copy')
+  for (const name of ['package.json', 'npm', 'tools', 'dropins', 'lib'])
+    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
+  const args = ['tools/release/publish.mjs', '--addons', addons(), '--staged', path.join(folder, 'unbuilt')]
+  const { status, stderr, stdout } = spawnSync(process.execPath, [...args, '--registry', 'http://127.0.0.1:9/'], {
+    cwd: copy,
+    encoding: 'utf8',
+  })
+  assert.equal(status, 1)
+  assert.match(stderr, /\bnative\.js, .* is missing: tokenlane cannot be published without it; run "npm run build"\n$/)
+  assert.equal(stdout, '')
+})
+
+test('the package has only files that its users need', { skip: windows }, () => {
+  const args = ['pack', '--json', '--dry-run', '--ignore-scripts', '--loglevel=error']
+  const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
+  const kinds = [
+    /^(index|browser|native)\.(js|mjs|d\.ts|d\.mts)$/,
+    /^(package\.json|LICENSE-(MIT|APACHE)|(README|CHANGELOG|CONTRIBUTING|DESIGN|SECURITY)\.md)$/,
+    /^(lib|dropins|cli)\/[\w./-]+\.(js|mjs|cjs|d\.ts|d\.mts|json)$/,
+    /^cli\/page\/[\w.-]+\.(html|css|js|mjs|svg)$/,
+    /^encodings\/[\w.-]+$/,
+    /^web\/([\w-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(mjs|d\.mts|bin|wasm))$/,
+    /^dropins\/tiktoken\/internal\/empty\.wasm$/,
+    /^examples\/[\w./[\]-]+(\.(js|mjs|ts|tsx|md|json|yaml)|\/Dockerfile)$/,
+    /^docs\/([\w./-]+\.md|[\w-]+\.svg)$/,
+  ]
+  const other = JSON.parse(stdout)[0]
+    .files.map(({ path: file }) => file)
+    .filter((file) => !kinds.some((kind) => kind.test(file)))
+  assert.deepEqual(other, [])
+})
+
+test('the list of contents has the crates of the addon with licence and checksum, and no others', () => {
+  const file = path.join(folder, 'bom.json')
+  const made = spawnSync(process.execPath, [path.join(root, 'tools', 'release', 'sbom.mjs'), file], {
+    encoding: 'utf8',
+  })
+  assert.equal(made.status, 0, made.stderr)
+  const { specVersion, metadata, components } = JSON.parse(fs.readFileSync(file, 'utf8'))
+  assert.deepEqual([specVersion, metadata.component.version], ['1.5', own.version])
+  const names = components.map(({ purl }) => purl.replace(/@[^@]+$/, ''))
+  for (const name of ['napi', 'rayon', 'regex-automata', 'mimalloc', 'windows-sys'])
+    assert.ok(names.includes(`pkg:cargo/${name}`), name)
+  for (const name of ['proptest', 'criterion', 'napi-build', 'syn'])
+    assert.ok(!names.includes(`pkg:cargo/${name}`), name)
+  assert.ok(names.includes('pkg:npm/hyparquet') && names.includes('pkg:npm/%40napi-rs/wasm-runtime'))
+  for (const { name, hashes, licenses } of components) {
+    assert.match(hashes[0].content, /^([0-9a-f]{64}|[0-9a-f]{128})$/, name)
+    assert.ok(licenses[0].expression, name)
+  }
+})

@@ -5,7 +5,7 @@
 //! cfg `mimalloc` there. Features of the crate `mimalloc`:
 //!
 //! - `v2`: version 3, the default, crashes if the addon is only loaded in worker threads (tested by
-//!   `__test__/07-workers.test.mjs`).
+//!   `__test__/core/workers.test.mjs`).
 //! - `local_dynamic_tls`: static TLS runs out in processes with many shared libraries.
 //! - `no_thp`: the first huge pages of mimalloc, 2 to 4 MiB, were mostly empty. The tables of the
 //!   core request huge pages themselves.

@@ -1,7 +1,7 @@
 //! The guards: a panic never leaves a function that Node calls, where it would end the process.
 //!
 //! Node calls the addon in the ways that [`Place`] lists, and each of them runs its work in
-//! [`caught`]. `__test__/92-guards.test.mjs` lets each guard catch a panic, in every function.
+//! [`caught`]. `__test__/core/guards.test.mjs` lets each guard catch a panic, in every function.
 //!
 //! - [`Place::Call`]: functions with `#[napi(catch_unwind)]`, whose body runs in
 //!   [`guarded`](crate::node_api::guarded). The attribute guards the part of napi around it, which

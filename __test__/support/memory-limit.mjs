@@ -1,6 +1,6 @@
 // Runs a call on a long text with little memory, and then one on a short text, for
-// core/memory-limit.test.mjs. Prints both results. Arguments: the call, the kind of text, its size in
-// MiB.
+// core/memory-limit.test.mjs. Prints both results. Arguments: the call, the kind of text, its size
+// in MiB.
 
 import fs from 'node:fs'
 

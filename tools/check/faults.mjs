@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { FAULTS } from './faults/faults.mjs'
 import { root, stop } from '../setup.mjs'
 
-const SPEC = '__test__/28-file-limits.test.mjs'
+const SPEC = '__test__/core/file-limits.test.mjs'
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } })
 const folder = path.join(root, 'target', 'faults')

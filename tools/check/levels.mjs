@@ -18,28 +18,17 @@ import fs from 'node:fs'
 import { parseArgs } from 'node:util'
 
 import { root, run, stop } from '../setup.mjs'
-import { goldenSpecs, specOf } from './specs.mjs'
+import { goldenSpecs, named, specOf } from './specs.mjs'
 import { packedFiles } from '../platforms/staged.mjs'
 import { STEP_OPTIONS, Steps, hashOfFiles } from '../platforms/steps.mjs'
 
 /** Specs in which texts are encoded, split or decoded. */
 const SPECS = [
-  '02',
-  '03',
-  '04',
-  '13',
-  '14',
-  '15',
-  '17',
-  '31',
-  '47',
-  '54',
-  '58',
-  'conformance/golden',
-  'conformance/stream',
+  ...named('core', 'encode decode batch outputs stream change service-limits split other-files'),
+  ...['dropins/js-tiktoken', 'data/corpus', 'conformance/golden', 'conformance/stream'],
 ]
 /** The specs that run in the emulator, where a spec takes ten times as long. */
-const EMULATED = ['02', '03', ...goldenSpecs()]
+const EMULATED = ['core/encode', 'core/decode', ...goldenSpecs()]
 /** For each level, a CPU of qemu on which the addon must choose it. qemu has no AVX-512. */
 const CPUS = { scalar: 'Westmere', avx2: 'Haswell' }
 

@@ -5,7 +5,7 @@
 // usage: npm run maintain -- sanitize [threads | tests [TEST…] | specs [SPEC…]]     default: all
 // three
 //
-// TEST is a part of a test's path, such as batch::; SPEC is a part of a spec's file name.
+// TEST is a part of a test's path, such as batch::; SPEC is a part of a spec's folder and name.
 //
 // Needs Linux, `rustup toolchain install nightly --component rust-src`, and gcc. The specs also
 // need the files that `npm run build` writes. Tests that try every interleaving are skipped: they
@@ -19,6 +19,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { root, run, stop } from '../setup.mjs'
+import { CORE_SPECS, named, specNames } from './specs.mjs'
 
 const TARGET = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-gnu`
 
@@ -27,9 +28,14 @@ const TARGET = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux
  * runtime would be loaded there too), build or pack, or measure memory or time.
  */
 const SPECS = [
-  ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17', '18', '86', '20', '21'],
-  ...['27', '31', '34', '38', '43', '45', '46', '47', '48', '49', '51', '52', '54', '58', '59'],
-  ...['65', '67', '71', '74', '77', '81', 'conformance/'],
+  ...CORE_SPECS,
+  ...named('core', 'split split-markdown split-blocks hostile-calls printing models-by-name first-tries queue-stats'),
+  ...named('core', 'other-files cpu-levels slices short-texts'),
+  ...named('dropins', 'calls limits js-tiktoken'),
+  ...named('cli', 'encode-decode-count on-error parquet'),
+  ...named('chat', 'templates limits agents'),
+  ...named('data', 'json-field corpus parquet combinations'),
+  ...named('conformance', 'golden limits stream'),
 ]
 
 /** Excluded tests of these specs: they measure memory or time. */
@@ -118,14 +124,10 @@ function failedSpecs(wanted) {
     ASAN_OPTIONS: `detect_leaks=0:abort_on_error=1:log_path=${path.join(reports, 'report')}`,
     NAPI_RS_NATIVE_LIBRARY_PATH: addon,
   }
-  const files = fs
-    .readdirSync(path.join(root, '__test__'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.mjs'))
   // A pattern that matches a parent test also runs its subtests, and the root test has a name too.
   const names = `/^(?!${['<root>', ...EXCLUDED_TESTS].join('|')})/`
-  return files.sort().filter((name) => {
-    const isWanted = wanted.length > 0 ? (part) => name.includes(part) : (part) => name.startsWith(part)
-    if (!(wanted.length > 0 ? wanted : SPECS).some(isWanted)) return false
+  return specNames().filter((name) => {
+    if (!(wanted.length > 0 ? wanted.some((part) => name.includes(part)) : SPECS.includes(name))) return false
     const passed = run(
       process.execPath,
       [
@@ -133,7 +135,7 @@ function failedSpecs(wanted) {
         '--test-reporter=dot',
         '--test-timeout=900000',
         `--test-name-pattern=${names}`,
-        path.join(root, '__test__', name),
+        path.join(root, '__test__', `${name}.test.mjs`),
       ],
       { env },
     )

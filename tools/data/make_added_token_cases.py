@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records the added tokens of tokenizers 0.23.3, for __test__/15-change.test.mjs.
+"""Records the added tokens of tokenizers 0.23.3, for __test__/core/change.test.mjs.
 
 The tokenizers are random. Their vocabularies have gaps; some added tokens are in the file, and
 others are added later in one or more steps. Other steps change the normalizer, or save and load.
@@ -11,7 +11,7 @@ Run the script with a Python that has tokenizers 0.23.3:
 To compare other cases than those of the repository:
 
     python tools/data/make_added_token_cases.py --seed 1000 --cases 8000 | gzip -9n > /tmp/cases.gz
-    ADDED_TOKEN_CASES=/tmp/cases.gz node --expose-gc --test __test__/15-change.test.mjs
+    ADDED_TOKEN_CASES=/tmp/cases.gz node --expose-gc --test __test__/core/change.test.mjs
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Records what AutoTokenizer of transformers makes of small folders (88-folder-configs.test.mjs).
+"""Records what AutoTokenizer of transformers makes of folders, for hub/folder-configs.test.mjs.
 
     python tools/data/make_folder_cases.py
 

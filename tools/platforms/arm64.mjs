@@ -22,7 +22,7 @@ import { parseArgs } from 'node:util'
 import { PLATFORMS, addonOf, builtFolder } from './table.mjs'
 import { install } from '../release/rehearse/tools.mjs'
 import { root, stop } from '../setup.mjs'
-import { goldenSpecs } from '../check/specs.mjs'
+import { CORE_SPECS, goldenSpecs, named } from '../check/specs.mjs'
 import { Staged } from './staged.mjs'
 import { STEP_OPTIONS, Steps } from './steps.mjs'
 
@@ -35,12 +35,18 @@ const LIBRARIES = '/usr/aarch64-linux-gnu'
  * addons, or that start many programs: in an emulator, each program takes seconds.
  */
 const SPECS = [
-  ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17', '18', '86'],
-  ...['31', '36', '39', '45', '46', '47', '49', '54', '58', '59'],
+  ...CORE_SPECS,
+  ...named('core', 'split memory-pool printing models-by-name queue-stats other-files cpu-levels'),
+  ...named('dropins', 'calls limits js-tiktoken'),
+  ...['hub/downloads', 'data/corpus'],
   ...['conformance/limits', 'conformance/stream', ...goldenSpecs()],
 ]
 /** Specs that use vector instructions. They run again with the scalar code. */
-const SCALAR_SPECS = ['02', '03', '04', '13', '14', '31', '54', '58', ...goldenSpecs()]
+const SCALAR_SPECS = [
+  ...named('core', 'encode decode batch outputs stream split other-files'),
+  'data/corpus',
+  ...goldenSpecs(),
+]
 
 const { values } = parseArgs({
   options: { level: { type: 'string' }, spec: { type: 'string', multiple: true }, ...STEP_OPTIONS },

@@ -36,7 +36,7 @@ import { parseArgs } from 'node:util'
 import { build, checkTools } from './build.mjs'
 import { PLATFORMS, addonOf, builtFolder } from './table.mjs'
 import { root, run, stop } from '../setup.mjs'
-import { goldenSpecs } from '../check/specs.mjs'
+import { CORE_SPECS, goldenSpecs, named } from '../check/specs.mjs'
 import { Staged } from './staged.mjs'
 import { STEP_OPTIONS, Steps } from './steps.mjs'
 
@@ -46,16 +46,15 @@ const ARCHS = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** The list lacks specs that need packages with their own addons, and specs that build or pack. */
 const SPECS = [
-  ...['01', '02', '03', '04', '05', '06', '07', '08', '09', '13', '14', '15', '16', '17', '18', '86', '20', '21', '36'],
-  ...['golden', 'limits', 'stream'].map((name) => `conformance/${name}`),
+  ...CORE_SPECS,
+  ...named('core', 'memory memory-pool'),
+  ...['dropins/calls', 'dropins/limits', 'cli/encode-decode-count', 'chat/templates'],
+  ...named('conformance', 'golden limits stream'),
 ]
 /**
  * The specs for an emulator, where those that start many programs or measure memory take too long.
  */
-const EMULATED = [
-  ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17'],
-  ...['conformance/limits', 'conformance/stream', ...goldenSpecs()],
-]
+const EMULATED = [...CORE_SPECS, ...['conformance/limits', 'conformance/stream', ...goldenSpecs()]]
 
 const { values } = parseArgs({
   options: {

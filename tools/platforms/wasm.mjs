@@ -19,6 +19,7 @@ import { parseArgs } from 'node:util'
 
 import { build, checkTools } from './build.mjs'
 import { PLATFORMS, addonOf, builtFolder } from './table.mjs'
+import { named } from '../check/specs.mjs'
 import { root, run } from '../setup.mjs'
 import { Staged } from './staged.mjs'
 import { STEP_OPTIONS, Steps, hashOfFiles } from './steps.mjs'
@@ -30,20 +31,9 @@ const platform = PLATFORMS.find(({ name }) => name === 'wasm32-wasi')
  * time.
  */
 const SPECS = [
-  '02',
-  '03',
-  '04',
-  '06',
-  '09',
-  '13',
-  '14',
-  '15',
-  '16',
-  '17',
-  '21',
-  'conformance/golden',
-  'conformance/limits',
-  'conformance/stream',
+  ...named('core', 'encode decode batch abort bad-input outputs stream change token-limits service-limits'),
+  'chat/templates',
+  ...named('conformance', 'golden limits stream'),
 ]
 
 const { values } = parseArgs({ options: { 'no-build': { type: 'boolean' }, ...STEP_OPTIONS } })
@@ -56,8 +46,8 @@ const staged = new Staged(platform.name, builtFolder(platform), { args: ['--no-w
 staged.specs(steps, SPECS)
 staged.scenarios(steps)
 const env = { ...process.env, TOKENLANE_WASM: '1' }
-const page = path.join('__test__', '41-wasm.test.mjs')
-steps.run('41', hashOfFiles([page, path.relative(root, addonOf(platform))]), () =>
+const page = path.join('__test__', 'package', 'wasm.test.mjs')
+steps.run('package/wasm', hashOfFiles([page, path.relative(root, addonOf(platform))]), () =>
   run(process.execPath, ['--test', '--test-reporter=spec', path.join(root, page)], { env }),
 )
 steps.end()

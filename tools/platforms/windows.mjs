@@ -20,6 +20,7 @@ import { vocabulary, vocabularyNames } from '../data/fetch-vocabularies.mjs'
 import { PLATFORMS, addonOf, builtFolder } from './table.mjs'
 import { windowsNode } from './wine.mjs'
 import { SCENARIOS } from '../check/runtimes.mjs'
+import { specNames } from '../check/specs.mjs'
 import { root, stop } from '../setup.mjs'
 import { Staged } from './staged.mjs'
 import { STEP_OPTIONS, Steps } from './steps.mjs'
@@ -33,43 +34,42 @@ const OTHER_PROGRAMS = 'needs a package with an addon or a program of its own'
 
 /** Specs that cannot run in wine, with the reason. All others run. */
 const LEFT_OUT = {
-  10: 'checks typings, which are the same everywhere',
-  11: BUILDS,
-  12: BUILDS,
-  19: NETWORK,
-  20: NETWORK,
-  23: NETWORK,
-  24: OTHER_PROGRAMS,
-  25: 'checks documents',
-  26: 'checks documents',
-  27: MANY_PROGRAMS,
-  28: MANY_PROGRAMS,
-  29: NETWORK,
-  30: MANY_PROGRAMS,
-  32: 'measures processor time, which has steps of 10 ms there',
-  33: 'limits memory with prlimit',
-  35: BUILDS,
-  37: OTHER_PROGRAMS,
-  38: BUILDS,
-  39: NETWORK,
-  40: NETWORK,
-  41: BUILDS,
-  42: 'needs the addon in the root of the repository',
-  44: OTHER_PROGRAMS,
-  46: NETWORK,
-  50: BUILDS,
-  52: 'two of its nine tests give 100,000 rows to several programs, which takes too long with wine',
-  53: BUILDS,
-  56: OTHER_PROGRAMS,
-  57: OTHER_PROGRAMS,
-  60: BUILDS,
-  61: 'needs the folder npm of the repository',
-  63: 'needs the folder npm of the repository',
-  78: OTHER_PROGRAMS,
-  82: 'links folders, which wine cannot',
-  85: NETWORK,
+  'package/exports': 'checks typings, which are the same everywhere',
+  'package/pack': BUILDS,
+  'package/start': BUILDS,
+  'package/examples': NETWORK,
+  'cli/encode-decode-count': NETWORK,
+  'cli/page': NETWORK,
+  'cli/page-chromium': OTHER_PROGRAMS,
+  'package/api-docs': 'checks documents',
+  'dropins/migration': 'checks documents',
+  'chat/limits': MANY_PROGRAMS,
+  'core/file-limits': MANY_PROGRAMS,
+  'hub/malicious-hubs': NETWORK,
+  'cli/hostile-input': MANY_PROGRAMS,
+  'core/growth': 'measures processor time, which has steps of 10 ms there',
+  'core/memory-limit': 'limits memory with prlimit',
+  'core/external-memory': BUILDS,
+  'core/onnx': OTHER_PROGRAMS,
+  'core/hostile-calls': BUILDS,
+  'hub/downloads': NETWORK,
+  'cli/id-formats': NETWORK,
+  'package/wasm': BUILDS,
+  'package/loader': 'needs the addon in the root of the repository',
+  'dropins/transformers': OTHER_PROGRAMS,
+  'core/models-by-name': NETWORK,
+  'package/bundlers': BUILDS,
+  'cli/parquet': 'two of its nine tests give 100,000 rows to several programs, which takes too long with wine',
+  'package/platform-packages': BUILDS,
+  'data/job-queue': OTHER_PROGRAMS,
+  'data/report': OTHER_PROGRAMS,
+  'package/addon-files': BUILDS,
+  'package/other-platforms': 'needs the folder npm of the repository',
+  'package/release': 'needs the folder npm of the repository',
+  'cli/page-view': OTHER_PROGRAMS,
+  'package/snippets': 'links folders, which wine cannot',
+  'dropins/transformers-load': NETWORK,
 }
-const CONFORMANCE = ['golden', 'limits', 'stream'].map((name) => `conformance/${name}`)
 
 const { values } = parseArgs({ options: { spec: { type: 'string', multiple: true }, ...STEP_OPTIONS } })
 const platform = PLATFORMS.find(({ name }) => name === 'win32-x64-msvc')
@@ -90,22 +90,13 @@ runtime.env.TOKENLANE_VOCABULARIES = runtime.place(path.join(vocabularies[0], '.
 
 const staged = new Staged(platform.name, built, runtime)
 const steps = new Steps('windows', values)
-staged.specs(steps, values.spec ?? [...specs(), ...CONFORMANCE])
+staged.specs(steps, values.spec ?? specNames().filter((name) => !(name in LEFT_OUT)))
 if (values.spec === undefined) {
   staged.golden(steps)
   staged.scenarios(steps, scenarios())
   for (const [spec, reason] of Object.entries(LEFT_OUT)) console.log(`left out: ${spec}: ${reason}`)
 }
 steps.end()
-
-/** The numbers of the specs that can run. */
-function specs() {
-  return fs
-    .readdirSync(path.join(root, '__test__'))
-    .filter((file) => file.endsWith('.test.mjs'))
-    .map((file) => file.slice(0, 2))
-    .filter((number) => !(number in LEFT_OUT))
-}
 
 /** On Windows SIGTERM ends a process at once with the status 1, and cannot be handled. */
 function scenarios() {

@@ -1,5 +1,5 @@
 // Texts of any length that are constructed to be slow, for `npm run maintain -- hostile texts` and
-// __test__/32-growth.test.mjs.
+// __test__/core/growth.test.mjs.
 
 import { random } from './random.mjs'
 

@@ -11,4 +11,4 @@ import path from 'node:path'
 import { root, run } from '../../setup.mjs'
 
 process.env.TOKENLANE_ALL_MEMORY_CASES = '1'
-process.exit(run(process.execPath, ['--test', path.join(root, '__test__', '33-memory-limit.test.mjs')]) ? 0 : 1)
+process.exit(run(process.execPath, ['--test', path.join(root, '__test__', 'core', 'memory-limit.test.mjs')]) ? 0 : 1)

@@ -5,7 +5,7 @@
 //
 //   usage: npm run maintain -- hostile templates [--seed 1] [--count 5000] [--chunk 250]
 //
-// A child process renders each chunk of --chunk templates. __test__/27-chat-limits.test.mjs runs a
+// A child process renders each chunk of --chunk templates. __test__/chat/limits.test.mjs runs a
 // short form.
 
 import fs from 'node:fs'

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Records what the originals of the drop-ins export: every path of their export maps, as ESM and as
-// CommonJS, with all names, kinds, arities and types. __test__/95-dropin-exports.test.mjs compares
+// CommonJS, with all names, kinds, arities and types. __test__/dropins/exports.test.mjs compares
 // the drop-ins with the record.
 //
 //   npm install --prefix /tmp/originals tiktoken@1.0.22 js-tiktoken@1.0.21 \

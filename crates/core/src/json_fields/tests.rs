@@ -154,7 +154,8 @@ proptest! {
         line.insert_str(at, piece);
         let taken = text_of(&line);
         let parsed = serde_json::from_str::<Value>(&line);
-        // serde_json refuses unpaired surrogates, which JSON.parse accepts; spec 34 has those.
+        // serde_json refuses unpaired surrogates, which JSON.parse accepts; spec data/json-field
+        // has those.
         if let Some(taken) = &taken {
             let parsed = parsed.expect(&line);
             prop_assert_eq!(Some(taken.as_str()), parsed["text"].as_str());

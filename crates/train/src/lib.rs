@@ -16,6 +16,8 @@ mod count;
 mod error;
 mod options;
 mod save;
+#[cfg(test)]
+mod tests;
 pub mod wordlevel;
 
 pub use base::Base;

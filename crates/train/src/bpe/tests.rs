@@ -87,3 +87,29 @@ fn an_empty_string_in_the_initial_alphabet_is_an_error() {
     let error = train(&counts(&[]), &options).expect_err("there is no character");
     assert_eq!(error.code(), "ERR_TOKENLANE_TRAIN_OPTION");
 }
+
+#[test]
+fn a_pair_is_merged_too_where_it_formed_above_the_maximum_length() {
+    let words = counts(&[("#a", 10), ("xab", 5), ("#abxab", 1)]);
+    let options = BpeOptions {
+        min_frequency: 1,
+        continuing_subword_prefix: Some("#".to_owned()),
+        max_token_length: Some(3),
+        ..BpeOptions::default()
+    };
+    let begin = || start::start(&words, &options).expect("the options are valid");
+    let found = merge::train(begin(), &options);
+    assert_eq!(found, naive::train(begin(), &options));
+    // `#` and `#a` become the token `#a` again, of two characters: beside `#b`, it is not counted.
+    // It is merged with the other places of its word, and nothing is left for `#bx`.
+    assert!(found.tokens.contains(&"#ab".to_owned()), "{found:?}");
+    assert!(!found.tokens.contains(&"#bx".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_long_word_of_repeats_doubles_its_tokens() {
+    let word = "ab".repeat(50_000);
+    let found = tokens(&[(&word, 1)], &BpeOptions { vocab_size: 8, ..BpeOptions::default() });
+    let lens: Vec<usize> = found.iter().map(String::len).collect();
+    assert_eq!(lens, [1, 1, 2, 4, 8, 16, 32, 64]);
+}

@@ -13,8 +13,8 @@ const program = path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug
 /**
  * Trains a tokenizer.
  *
- * @param {{ base: string, files: string[], trainer: object }} task the text of a tokenizer.json, names
- *   of files, and the options under their Python names
+ * @param {{ base: string, files: string[], trainer: object }} task the text of a tokenizer.json,
+ *   names of files, and the options under their Python names
  * @returns {Promise<string>} the text of a tokenizer.json
  */
 export async function train(task) {

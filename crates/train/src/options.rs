@@ -147,7 +147,9 @@ pub enum Trainer {
 
 impl Trainer {
     /// Trains on counted words, and returns a tokenizer.json: the base with the new vocabulary.
-    /// Special tokens become added tokens, behind those of the base.
+    /// Special tokens become added tokens beside those of the base. Added tokens have the id of the
+    /// equal token of the model, or else the next free one. (The reference keeps the ids of the
+    /// base, which then belong to other tokens, until the file is loaded again.)
     pub fn train(&self, base: &Base, words: &WordCounts) -> Result<String, TrainError> {
         match self {
             Self::Bpe(options) => {

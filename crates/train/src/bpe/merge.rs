@@ -1,6 +1,6 @@
-//! The merges. A queue holds pairs with their places; each merge visits only these, and corrects the
-//! counts of the pairs beside them. A place is visited once for each time that a pair forms there,
-//! so that one long word takes no longer than many short ones.
+//! The merges. A queue holds pairs with their places; each merge visits only these, and corrects
+//! the counts of the pairs beside them. A place is visited once for each time that a pair forms
+//! there, so that one long word takes no longer than many short ones.
 //!
 //! The reference's counts are part of the result, with what they leave out: the count of a merged
 //! pair is not cleared, a pair longer than the maximum is not counted when it forms but is when it
@@ -142,8 +142,9 @@ impl Queue {
     }
 }
 
-/// The tokens of the words. A token covers as many slots as it has characters: the first one has the
-/// token, and the first and the last one have its length. So both neighbors are found in one step.
+/// The tokens of the words. A token covers as many slots as it has characters: the first one has
+/// the token, and the first and the last one have its length. So both neighbors are found in one
+/// step.
 struct Words {
     slots: Vec<Slot>,
     starts: Vec<u32>,

@@ -1,7 +1,7 @@
 //! The trainer of BPE: merges the most frequent pair of adjacent tokens, again and again.
 //!
 //! - `start`: special tokens and alphabet become tokens, words become lists of tokens.
-//! - `merge`: the merges, with counts and queue that each merge corrects.
+//! - `merge`: the merges, with counts and a queue that each merge corrects.
 //! - `naive`: the slow twin, for tests.
 
 mod merge;

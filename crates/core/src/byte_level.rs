@@ -26,6 +26,11 @@ pub(crate) const CHARACTERS: [char; 256] = {
     table
 };
 
+/// The character that represents a byte in byte-level vocabularies.
+pub fn byte_character(byte: u8) -> char {
+    CHARACTERS[usize::from(byte)]
+}
+
 /// One more than the largest code point in [`CHARACTERS`].
 const CHARACTER_LIMIT: usize = 0x100 + 68;
 

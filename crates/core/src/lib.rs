@@ -79,9 +79,11 @@ mod within;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
 pub use budget::{DEFAULT_MAX_EXPANSION, max_expansion, set_max_expansion};
+pub use byte_level::byte_character;
 pub use change::{Changes, NewToken};
 pub use decode_stream::DecodeStream;
 pub use decoder::to_utf16;
+pub use encoder::Word;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 pub use error::{DecodeError, EncodeError, LoadError, SaveError};
 pub use load::encodings::{definition as encoding_definition, file as encoding_file, names as encoding_names};

@@ -6,7 +6,7 @@ use crate::bpe::word_cache::{CacheBudget, WordCache};
 use crate::budget::Budget;
 use crate::decoder::from_utf8_lossy;
 use crate::decoder::token_table::TokenTable;
-use crate::encoder::{Encoder, Plan, Request, Seeds, Session};
+use crate::encoder::{Encoder, Plan, Request, Seeds, Session, Word};
 use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
@@ -20,6 +20,7 @@ use crate::pipeline::Pipeline;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
 use crate::truncation::Truncation;
+use crate::vocab::TokenForm;
 
 /// Converts text to token ids and back. Immutable; any number of threads may use it at the same
 /// time.
@@ -154,6 +155,32 @@ impl Tokenizer {
     pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
         let plan = self.count_plan(options)?;
         self.with_encoder(|session| session.count(text, &mut Request::all(&plan)))
+    }
+
+    /// Calls `visit` with the words of texts, in order: added tokens, and what the normalizer and
+    /// the pre-tokenizer make of the text between them. Words are what the model would get: if it
+    /// reads bytes instead of the printable characters of ByteLevel ([`Self::reads_bytes`]), so do
+    /// words. A failure names the text by its index.
+    pub fn each_word<'a>(
+        &self,
+        texts: impl IntoIterator<Item = Text<'a>>,
+        mut visit: impl FnMut(Word<'_>),
+    ) -> Result<(), (usize, EncodeError)> {
+        let mut number = 0;
+        let mut buffer = String::new();
+        let visited = self.with_encoder(|session| {
+            texts.into_iter().enumerate().try_for_each(|(index, text)| {
+                number = index;
+                session.each_word(text.to_utf8(&mut buffer)?, &mut visit)
+            })
+        });
+        visited.map_err(|error: EncodeError| (number, error))
+    }
+
+    /// Whether the model works on bytes, so that the pre-tokenizer does not write them as printable
+    /// characters.
+    pub fn reads_bytes(&self) -> bool {
+        self.pipeline.token_form != TokenForm::Text
     }
 
     /// Decodes ids to text. Invalid UTF-8 becomes U+FFFD: one for each maximal part of an invalid

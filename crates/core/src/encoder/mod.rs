@@ -5,6 +5,7 @@
 //! - [`word_encoder`]: the model stage, words to ids; [`splitter`]: where words end.
 //! - [`miss_batch`]: merges the words that miss the cache, many at once.
 //! - [`seeds`]: words that a cache contains from the start.
+//! - [`words`]: the words of a text without the model, for trainers.
 //! - [`row`]: collects the tokens of a row with their columns.
 //! - [`offset_converter`]: converts byte positions to the unit of offsets.
 
@@ -19,6 +20,7 @@ mod splitter;
 #[cfg(test)]
 mod tests;
 mod word_encoder;
+mod words;
 
 use std::sync::Arc;
 
@@ -42,6 +44,7 @@ use row::{ModelInput, Origins, Row};
 pub(crate) use seeds::Seeds;
 use splitter::PieceSplitter;
 use word_encoder::WordEncoder;
+pub use words::Word;
 
 /// The state of one worker that encodes with a [`Pipeline`]. Includes its word cache.
 #[derive(Debug)]

@@ -1,0 +1,55 @@
+//! The trainer of BPE: merges the most frequent pair of adjacent tokens, again and again.
+//!
+//! - `start`: special tokens and alphabet become tokens, words become lists of tokens.
+//! - `merge`: the merges, with counts and a queue that each merge corrects.
+//! - `naive`: the slow twin, for tests.
+
+mod merge;
+#[cfg(test)]
+mod naive;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use crate::{BpeOptions, TrainError, WordCounts};
+
+/// A trained vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BpeVocabulary {
+    /// The tokens in the order of their ids.
+    pub tokens: Vec<String>,
+    /// Pairs of ids in the order of their ranks, without duplicates.
+    pub merges: Vec<(u32, u32)>,
+}
+
+/// Trains on counted words.
+pub fn train(words: &WordCounts, options: &BpeOptions) -> Result<BpeVocabulary, TrainError> {
+    let start = start::start(words, options)?;
+    Ok(merge::train(start, options))
+}
+
+/// Two adjacent tokens.
+type Pair = (u32, u32);
+
+/// A token in a word. The length decides whether a merge stays below the maximum. It does not
+/// follow from the token: `##a` is one character with a prefix, or three.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    token: u32,
+    /// In characters of the word.
+    len: u32,
+}
+
+/// Removes pairs that are merged again later: the later rank counts, as in the reference.
+fn last_of_each(merges: Vec<Pair>) -> Vec<Pair> {
+    let mut seen = hashbrown::HashSet::with_hasher(foldhash::fast::FixedState::default());
+    let mut kept: Vec<Pair> = merges.into_iter().rev().filter(|&pair| seen.insert(pair)).collect();
+    kept.reverse();
+    kept
+}
+
+/// The text of the token that a pair becomes.
+fn joined(left: &str, right: &str, options: &BpeOptions) -> String {
+    let prefix = options.continuing_subword_prefix.as_deref().unwrap_or("");
+    format!("{left}{}", right.strip_prefix(prefix).unwrap_or(right))
+}

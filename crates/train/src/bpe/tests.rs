@@ -1,0 +1,115 @@
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::{merge, naive, start, train};
+use crate::{BpeOptions, SpecialToken, WordCounts};
+
+fn counts(words: &[(&str, u64)]) -> WordCounts {
+    WordCounts::new(words.iter().map(|&(word, count)| (word.into(), count)).collect())
+}
+
+fn tokens(words: &[(&str, u64)], options: &BpeOptions) -> Vec<String> {
+    train(&counts(words), options).expect("the options are valid").tokens
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn merges_like_the_slow_twin(
+        words in vec(("[ab]{1,12}|[a-c#]{1,8}|[a-e]{1,5}é?", 1u64..40), 0..30),
+        vocab_size in 0usize..80,
+        min_frequency in 0u64..6,
+        special in vec(select(vec!["a", "ab", "##b", "aba", "<s>"]), 0..3),
+        limit_alphabet in option::weighted(0.2, 0usize..5),
+        continuing_subword_prefix in option::weighted(0.4, select(vec!["##", "#", ""]).prop_map(str::to_owned)),
+        end_of_word_suffix in option::weighted(0.3, select(vec!["_", "a"]).prop_map(str::to_owned)),
+        max_token_length in option::weighted(0.4, 0usize..8),
+    ) {
+        let words = WordCounts::new(words.into_iter().map(|(word, count)| (word.into(), count)).collect());
+        let options = BpeOptions {
+            vocab_size,
+            min_frequency,
+            special_tokens: special.into_iter().map(SpecialToken::from).collect(),
+            limit_alphabet,
+            initial_alphabet: Vec::new(),
+            continuing_subword_prefix,
+            end_of_word_suffix,
+            max_token_length,
+        };
+        let begin = || start::start(&words, &options).expect("the options are valid");
+        prop_assert_eq!(merge::train(begin(), &options), naive::train(begin(), &options));
+    }
+}
+
+#[test]
+fn equal_counts_merge_the_smallest_ids_first() {
+    let words = [("ab", 3), ("cd", 3), ("ef", 4)];
+    let found = train(&counts(&words), &BpeOptions { vocab_size: 9, ..BpeOptions::default() }).expect("valid");
+    assert_eq!(found.tokens[6..], ["ef", "ab", "cd"]);
+    assert_eq!(found.merges, [(4, 5), (0, 1), (2, 3)]);
+}
+
+#[test]
+fn a_limited_alphabet_keeps_the_lowest_of_equally_frequent_characters() {
+    let options = BpeOptions { vocab_size: 0, limit_alphabet: Some(2), ..BpeOptions::default() };
+    assert_eq!(tokens(&[("cab", 1), ("c", 1)], &options), ["a", "c"]);
+}
+
+#[test]
+fn characters_with_affixes_are_numbered_by_character_prefix_suffix() {
+    let options = BpeOptions {
+        vocab_size: 0,
+        continuing_subword_prefix: Some("##".to_owned()),
+        end_of_word_suffix: Some("_".to_owned()),
+        ..BpeOptions::default()
+    };
+    assert_eq!(tokens(&[("bab", 1), ("aa", 1), ("a", 1)], &options), ["a", "b", "a_", "##a", "##a_", "##b_"]);
+}
+
+#[test]
+fn a_vocabulary_is_never_smaller_than_special_tokens_and_alphabet() {
+    let options = BpeOptions { vocab_size: 1, special_tokens: vec!["<s>".into()], ..BpeOptions::default() };
+    assert_eq!(tokens(&[("ab", 9)], &options), ["<s>", "a", "b"]);
+}
+
+#[test]
+fn no_words_give_the_special_tokens() {
+    let options = BpeOptions { special_tokens: vec!["<s>".into(), "<s>".into()], ..BpeOptions::default() };
+    assert_eq!(tokens(&[], &options), ["<s>"]);
+}
+
+#[test]
+fn an_empty_string_in_the_initial_alphabet_is_an_error() {
+    let options = BpeOptions { initial_alphabet: vec![String::new()], ..BpeOptions::default() };
+    let error = train(&counts(&[]), &options).expect_err("there is no character");
+    assert_eq!(error.code(), "ERR_TOKENLANE_TRAIN_OPTION");
+}
+
+#[test]
+fn a_pair_is_merged_too_where_it_formed_above_the_maximum_length() {
+    let words = counts(&[("#a", 10), ("xab", 5), ("#abxab", 1)]);
+    let options = BpeOptions {
+        min_frequency: 1,
+        continuing_subword_prefix: Some("#".to_owned()),
+        max_token_length: Some(3),
+        ..BpeOptions::default()
+    };
+    let begin = || start::start(&words, &options).expect("the options are valid");
+    let found = merge::train(begin(), &options);
+    assert_eq!(found, naive::train(begin(), &options));
+    // `#` and `#a` become the token `#a` again, of two characters: beside `#b`, it is not counted.
+    // It is merged with the other places of its word, and nothing is left for `#bx`.
+    assert!(found.tokens.contains(&"#ab".to_owned()), "{found:?}");
+    assert!(!found.tokens.contains(&"#bx".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_long_word_of_repeats_doubles_its_tokens() {
+    let word = "ab".repeat(50_000);
+    let found = tokens(&[(&word, 1)], &BpeOptions { vocab_size: 8, ..BpeOptions::default() });
+    let lens: Vec<usize> = found.iter().map(String::len).collect();
+    assert_eq!(lens, [1, 1, 2, 4, 8, 16, 32, 64]);
+}

@@ -1,0 +1,51 @@
+//! Why training failed: data, a stable [`code`](TrainError::code), and a message for people.
+
+use thiserror::Error;
+use tokenlane_core::{EncodeError, LoadError};
+
+/// Why a tokenizer could not be trained.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// The base is not a tokenizer.json.
+    #[error("the base is not a tokenizer.json: {0}")]
+    Base(String),
+    /// The normalizer, pre-tokenizer or added tokens of the base do not load.
+    #[error("the base does not load: {0}")]
+    Load(#[from] LoadError),
+    /// A text could not be cut into words.
+    #[error("text {index}: {error}")]
+    Text {
+        /// The index of the text in its call.
+        index: usize,
+        /// What happened.
+        error: EncodeError,
+    },
+    /// An option contradicts another one, or has no meaning.
+    #[error("{option}: {message}")]
+    Option {
+        /// The option's name.
+        option: &'static str,
+        /// The problem.
+        message: String,
+    },
+    /// The distinct words have more characters than positions have room for.
+    #[error("the distinct words have more than {limit} characters")]
+    TooManyCharacters {
+        /// The largest number of characters.
+        limit: usize,
+    },
+}
+
+impl TrainError {
+    /// A stable name of the kind of error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Base(_) => "ERR_TOKENLANE_TRAIN_BASE",
+            Self::Load(error) => error.code(),
+            Self::Text { error, .. } => error.code(),
+            Self::Option { .. } => "ERR_TOKENLANE_TRAIN_OPTION",
+            Self::TooManyCharacters { .. } => "ERR_TOKENLANE_TRAIN_TOO_LARGE",
+        }
+    }
+}

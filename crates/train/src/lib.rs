@@ -1,0 +1,26 @@
+//! Trains tokenizers, exactly like the trainers of Hugging Face tokenizers 0.23.3.
+//!
+//! 1. [`Base`]: a tokenizer.json whose normalizer, pre-tokenizer and added tokens cut texts into
+//!    words. Its vocabulary does not matter.
+//! 2. [`WordCounter`] counts the words of texts; [`WordCounts`] are its sorted result.
+//! 3. [`Trainer`] makes a vocabulary of the counts, and writes the base with it.
+//!
+//! The result depends on the counts alone: not on the order of texts, nor on the seed of a hash
+//! table. Where the order of the reference depends on a hash table, the trainer's documentation
+//! defines one.
+#![deny(unsafe_code)]
+
+mod base;
+pub mod bpe;
+mod count;
+mod error;
+mod options;
+mod save;
+#[cfg(test)]
+mod tests;
+pub mod wordlevel;
+
+pub use base::Base;
+pub use count::{WordCounter, WordCounts};
+pub use error::TrainError;
+pub use options::{BpeOptions, SpecialToken, Trainer, WordLevelOptions};

@@ -1,0 +1,92 @@
+//! From texts to a tokenizer that the core loads.
+
+use serde_json::{Value, json};
+use tokenlane_core::{EncodeOptions, Tokenizer};
+
+use crate::{Base, Trainer, WordCounter};
+
+const TEXTS: [&str; 3] = ["the thin thing\n", "then the other\n", "é the <s> the\n"];
+
+fn base(pre_tokenizer: &Value, added_tokens: &Value) -> Base {
+    let file = json!({
+        "added_tokens": added_tokens,
+        "pre_tokenizer": pre_tokenizer,
+        "model": { "type": "BPE", "unk_token": null, "fuse_unk": true, "vocab": {}, "merges": [] },
+    });
+    Base::from_json(file.to_string().as_bytes()).expect("the base is valid")
+}
+
+fn words(base: &Base) -> Vec<(String, u64)> {
+    let mut counter = WordCounter::new(base);
+    counter.add(TEXTS).expect("the texts are short");
+    counter.finish().iter().map(|(word, count)| (word.to_owned(), count)).collect()
+}
+
+fn train(base: &Base, trainer: &Value) -> Value {
+    let trainer: Trainer = serde_json::from_value(trainer.clone()).expect("the options are valid");
+    let mut counter = WordCounter::new(base);
+    counter.add(TEXTS).expect("the texts are short");
+    let file = trainer.train(base, &counter.finish()).expect("the words are few");
+    let tokenizer = Tokenizer::from_bytes(file.as_bytes()).expect("the core loads what was trained");
+    tokenizer.encode("the".into(), &EncodeOptions::default()).expect("the text is short");
+    serde_json::from_str(&file).expect("the file is JSON")
+}
+
+#[test]
+fn counts_are_sorted_and_hold_added_tokens_of_the_base() {
+    let added = json!([{ "id": 7, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false,
+        "normalized": false, "special": true }]);
+    let found = words(&base(&json!({ "type": "WhitespaceSplit" }), &added));
+    let expected = [("<s>", 1), ("other", 1), ("the", 4), ("then", 1), ("thin", 1), ("thing", 1), ("é", 1)];
+    assert_eq!(found, expected.map(|(word, count)| (word.to_owned(), count)));
+}
+
+#[test]
+fn words_of_byte_level_are_its_printable_characters() {
+    let byte_level = json!({ "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true });
+    let found = words(&base(&byte_level, &json!([])));
+    assert!(found.contains(&("Ċ".to_owned(), 3)), "{found:?}");
+    assert!(found.contains(&("Ġthe".to_owned(), 3)), "{found:?}");
+    assert!(found.contains(&("Ã©".to_owned(), 1)), "{found:?}");
+}
+
+#[test]
+fn a_bpe_keeps_the_fields_of_the_base_and_numbers_special_tokens() {
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
+    let options = json!({ "type": "BpeTrainer", "vocab_size": 20, "special_tokens": ["<pad>", "the"] });
+    let file = train(&base, &options);
+    assert_eq!(file["model"]["fuse_unk"], true);
+    assert_eq!(file["model"]["merges"][0], json!(["t", "h"]));
+    let special: Vec<_> = file["added_tokens"].as_array().into_iter().flatten().collect();
+    assert_eq!(special.len(), 2);
+    assert_eq!((&special[1]["id"], &special[1]["content"]), (&json!(1), &json!("the")));
+}
+
+#[test]
+fn wordlevel_sorts_by_count_then_word_and_a_special_word_takes_the_later_id() {
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
+    let options = json!({ "type": "WordLevelTrainer", "vocab_size": 5, "special_tokens": ["<unk>", "the"] });
+    let file = train(&base, &options);
+    assert_eq!(file["model"]["vocab"], json!({ "<unk>": 0, "the": 2, "<s>": 3, "other": 4 }));
+    assert_eq!(file["added_tokens"][1]["id"], 2);
+}
+
+#[test]
+fn wordpiece_continues_words_with_its_prefix() {
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
+    let options = json!({ "type": "WordPieceTrainer", "vocab_size": 60, "special_tokens": ["[UNK]"] });
+    let file = train(&base, &options);
+    assert_eq!(file["model"]["continuing_subword_prefix"], "##");
+    assert!(file["model"]["vocab"]["##e"].is_u64());
+    assert!(file["model"]["vocab"]["the"].is_u64());
+}
+
+#[test]
+fn bad_bases_and_options_are_errors() {
+    let error = Base::from_json(b"{").expect_err("this is no JSON");
+    assert_eq!(error.code(), "ERR_TOKENLANE_TRAIN_BASE");
+    let unknown = json!({ "pre_tokenizer": { "type": "Unknown" }, "model": {} }).to_string();
+    assert!(Base::from_json(unknown.as_bytes()).is_err());
+    let misspelt = json!({ "type": "BpeTrainer", "vocabSize": 9 });
+    assert!(serde_json::from_value::<Trainer>(misspelt).is_err());
+}

@@ -8,7 +8,15 @@ import { interruptible } from '../interrupt.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, SHARD_THREADS } from './options.mjs'
+import {
+  CONCURRENCY,
+  ENCODE_OPTIONS,
+  QUEUE_NAME,
+  QUEUE_VARIABLE,
+  QUIET,
+  RATIO_OPTION,
+  SHARD_THREADS,
+} from './options.mjs'
 
 const require = createRequire(import.meta.url)
 const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
@@ -146,9 +154,15 @@ const corpus = {
     queue: {
       type: 'string',
       value: 'URL',
-      help: 'distribute the shards to the workers of this queue: redis://host:6379 (TLS: rediss://)',
+      help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
     },
     'queue-name': QUEUE_NAME,
+    'give-up': {
+      type: 'string',
+      value: 'SECONDS',
+      number: [1, 86_400],
+      help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
+    },
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -177,7 +191,13 @@ const corpus = {
     const progress = corpusProgress(values)
     const options = { ...optionsOf(values), inputs: positionals, onEvent: (event) => progress.on(event) }
     try {
-      const result = await interruptible((signal) => tokenizeCorpus({ ...options, signal }))
+      const result = await interruptible(
+        (signal) => tokenizeCorpus({ ...options, signal }),
+        () => {
+          progress.stop()
+          if (!values.quiet) process.stderr.write(`tokenlane: ${howToGoOn(options)}\n`)
+        },
+      )
       progress.stop()
       const cost = price === undefined ? undefined : (result.tokens / 1e6) * price
       if (values.json) print(JSON.stringify({ event: 'result', ...result, ...(cost !== undefined && { cost }) }))
@@ -188,6 +208,14 @@ const corpus = {
       progress.stop()
     }
   },
+}
+
+/** What Ctrl-C says about a job. */
+function howToGoOn({ output, queue }) {
+  if (output === undefined) return 'interrupted'
+  return queue === undefined
+    ? 'interrupted: what is done is kept; run the same command again to continue'
+    : 'interrupted: the workers continue; run the same command again to see the progress'
 }
 
 const verify = {
@@ -267,10 +295,14 @@ const optionsOf = (values) => ({
   maxRow: values['max-row'],
   maxRatio: values['max-ratio'],
   dryRun: values['dry-run'],
-  queue: values.queue,
+  queue: queueOf(values),
+  giveUpSeconds: values['give-up'],
   queueName: values['queue-name'],
   resumeCheck: values['resume-check'],
 })
+
+/** The URL of the queue; an empty variable names none. */
+const queueOf = ({ queue, 'dry-run': isDry }) => queue ?? ((!isDry && process.env[QUEUE_VARIABLE]) || undefined)
 
 const named = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]))
 

@@ -103,9 +103,11 @@ class Run {
 
   /** Lets workers write the shards and the manifest. */
   async #onQueue(job, store, planFile) {
-    const { queue, queueName, signal } = this.#options
+    const { queue, queueName, resumeCheck, giveUpSeconds, signal } = this.#options
     const { runOnQueue } = await import('./queue/planner.mjs')
-    const request = { queue, queueName, output: await store.exclude(), planFile, job, signal, onEvent: this.#emit }
+    const output = await store.exclude()
+    const settings = { resumeCheck, giveUpSeconds, signal, onEvent: this.#emit }
+    const request = { queue, queueName, output, planFile, job, ...settings }
     const { kept } = await runOnQueue(request)
     return this.#done(job, await readTotals(store), kept)
   }
@@ -171,7 +173,7 @@ class Run {
   /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
   async #shards(planFile, job, { source, content, ids }, store, onRecord) {
     const { concurrency, threads, signal, resumeCheck } = this.#options
-    const data = { source, content, ids, output: store?.place, threads, check: resumeCheck }
+    const data = { source, content, ids, output: store?.place, threads }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(job.plan, this.#emit)
     const order = await orderOf(content.shuffle, job.plan.shards)
@@ -186,11 +188,13 @@ class Run {
         signal?.throwIfAborted()
         const shard = order(parts[0].shard)
         const started = progress.start(shard, parts)
-        const task = pool.run({ shard, parts, job: job.id }, started.update).then(({ record, isNew }) => {
-          started.end(record, isNew)
-          onRecord(record, isNew)
-          running.delete(task)
-        })
+        const task = pool
+          .run({ shard, parts, job: job.id, check: resumeCheck }, started.update)
+          .then(({ record, isNew }) => {
+            started.end(record, isNew)
+            onRecord(record, isNew)
+            running.delete(task)
+          })
         task.catch(stop)
         running.add(task)
         if (running.size >= concurrency) await Promise.race([...running, stopped])
@@ -237,16 +241,17 @@ class ThreadProgress {
 
   start(shard, parts) {
     this.#underWay.add(shard)
+    const started = performance.now()
     const bytes = parts.reduce((sum, { start, end }) => sum + end - start, 0)
     return {
       update: (soFar) => {
-        this.#sums.update(shard, { host: HOST, ...soFar })
+        this.#sums.update(shard, { host: HOST, seconds: (performance.now() - started) / 1000, ...soFar })
         if (performance.now() - this.#last >= PROGRESS_INTERVAL_MS) this.#report()
       },
       end: (record, isNew) => {
         this.#underWay.delete(shard)
         const { documents, tokens, skipped, seconds, host } = record
-        this.#sums.end(shard, { host, isNew, documents, tokens, bytes })
+        this.#sums.end(shard, { host, isNew, documents, tokens, bytes, seconds })
         this.#emit({ event: 'shard', shard, isNew, documents, tokens, bytes, skipped: skipped.rows, seconds, host })
         this.#report()
       },

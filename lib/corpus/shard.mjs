@@ -20,6 +20,8 @@ import { openInput } from './store/store.mjs'
  * @property {import('./part.mjs').Part[]} parts
  * @property {string} job the id of the job
  * @property {string} [base] the folder that paths are relative to. Default: the current folder
+ * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared with their
+ *   record. Default: 'sha256'
  */
 
 /**
@@ -149,11 +151,10 @@ function atPlace(place, failure) {
  *
  * @param {ShardJob} request
  * @param {{ store: import('./store/types.js').Store, allowed?:
- *   import('./store/allowed.mjs').Allowed, check: 'sha256' | 'size', content:
- *   import('./options.mjs').Content }} how `check`: how files are compared with the record
+ *   import('./store/allowed.mjs').Allowed, content: import('./options.mjs').Content }} context
  * @throws if an input has changed since the shard was done
  */
-export async function doneRecord({ shard, parts, job, base }, { store, allowed, check, content }) {
+export async function doneRecord({ shard, parts, job, base, check = 'sha256' }, { store, allowed, content }) {
   const record = await readRecord(store, shard)
   if (record === undefined || record.job !== job) return undefined
   for (const file of record.files) if ((await differenceOf(store, file, check)) !== undefined) return undefined

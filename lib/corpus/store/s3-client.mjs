@@ -155,14 +155,22 @@ export async function s3Failure(address, failure) {
       isAbsence: true,
       isLostUpload: name === 'NoSuchUpload',
     })
-  if (name === 'NoSuchBucket') return new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`)
+  if (name === 'NoSuchBucket')
+    return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`), { isOfHost: true })
   if (name === 'CredentialsProviderError')
-    return error(
-      'ERR_TOKENLANE_CORPUS_STORE',
-      `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
+    return Object.assign(
+      error(
+        'ERR_TOKENLANE_CORPUS_STORE',
+        `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
+      ),
+      { isOfHost: true },
     )
   const reason = status === 403 ? `permission denied (${name})` : `${name}: ${failure?.message ?? failure?.code ?? ''}`
-  return error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`)
+  // A store that is down or refuses this role says nothing about the shard.
+  const isOfHost = status === undefined || status >= 500 || [401, 403, 408, 429].includes(status)
+  return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`), {
+    isOfHost,
+  })
 }
 
 /** Hides credentials in a text from the store. */

@@ -237,10 +237,10 @@ class CorpusWorker {
   async #handBack(job, token, { code, message }) {
     const { host, short } = { host: os.hostname(), short: String(message).slice(0, MAX_MESSAGE_LENGTH) }
     const shard = isSize(job.data?.shard) ? job.data.shard : undefined
+    const milliseconds = Math.min(MIN_PAUSE_MS * 2 ** this.#pauses, MAX_PAUSE_MS)
+    this.#options.onEvent({ event: 'paused', shard, code, message: short, seconds: milliseconds / 1000 })
     if (this.#paused === undefined && !this.#isClosing) {
-      const milliseconds = Math.min(MIN_PAUSE_MS * 2 ** this.#pauses, MAX_PAUSE_MS)
       this.#pauses += 1
-      this.#options.onEvent({ event: 'paused', shard, code, message: short, seconds: milliseconds / 1000 })
       await this.#worker.pause(true)
       this.#paused = setTimeout(() => {
         this.#paused = undefined

@@ -195,7 +195,8 @@ const corpus = {
         (signal) => tokenizeCorpus({ ...options, signal }),
         () => {
           progress.stop()
-          if (!values.quiet) process.stderr.write(`tokenlane: ${howToGoOn(options)}\n`)
+          if (!values.quiet)
+            process.stderr.write(`tokenlane: ${howToGoOn({ output: values.output, queue: options.queue })}\n`)
         },
       )
       progress.stop()

@@ -86,7 +86,7 @@ async function opened(files) {
  * @property {number} shard
  * @property {number} from the first byte of the shard's lines in the plan
  * @property {number} to
- * @property {'size'} [check] compare only the sizes of the files of an earlier run
+ * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared
  */
 
 /**
@@ -247,7 +247,7 @@ class Job {
       throw otherJob(`the plan has shard ${planned} in bytes ${from} to ${to}, and the queue shard ${shard}`)
     this.#running.add(shard)
     try {
-      const request = { shard, parts, job: job.id, base: this.#base, check: /** @type {const} */ (check) }
+      const request = { shard, parts, job: job.id, base: this.#base, check }
       const { record, isNew } = await this.#threads.run(request, onProgress)
       const { documents, tokens, skipped, seconds } = record
       const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)

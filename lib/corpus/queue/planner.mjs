@@ -310,8 +310,19 @@ class Idle {
     onEvent({ event: 'waiting', seconds: Math.round(idle / 1000), message: await this.#state() })
   }
 
+  /** Reads why shards were handed back, also before this planner listened to events. */
+  async #readRefusals() {
+    const { queue, job, output } = this.#of
+    for (const one of await queue.getDelayed(0, MAX_SEEN_JOBS - 1)) {
+      const { data, progress } = one ?? {}
+      if (data?.id === job.id && data.output === output && isRefusal(progress))
+        this.#refusals.set(progress.host, progress.refused)
+    }
+  }
+
   /** Why no shard is in progress. */
   async #state() {
+    await this.#readRefusals()
     const [first, ...more] = this.#refusals
     if (first !== undefined) {
       const rest = more.length > 0 ? `, nor ${more.length} more` : ''

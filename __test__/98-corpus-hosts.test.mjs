@@ -13,7 +13,7 @@ import { failure } from './support/texts.mjs'
 
 const skip = { skip: missing, timeout: 240_000 }
 const at = scratch()
-writeCorpus(at('data'), 3, 100)
+writeCorpus(at('data'), 3, 30)
 fs.mkdirSync(at('elsewhere'))
 const BASE = { inputs: at('data'), tokenizer: 'r50k_base', shardSize: 20_000, format: 'npy' }
 /** @type {TestRedis} */
@@ -66,12 +66,12 @@ test('the same inputs to two outputs on one queue: both are written', skip, asyn
 })
 
 test('without a worker the planner says so, and gives up if that was asked for', skip, async () => {
-  const args = ['corpus', at('data'), '-t', 'r50k_base', '-o', at('nobody'), '--queue-name', 'nobody', '--give-up', '5']
+  const args = ['corpus', at('data'), '-t', 'r50k_base', '-o', at('nobody'), '--queue-name', 'nobody', '--give-up', '4']
   const { ended } = startIn(at(), args, { TOKENLANE_QUEUE: redis.url })
   const { status, stderr } = await ended
   assert.equal(status, 1, stderr)
   assert.match(stderr, /^tokenlane: no worker takes shards from the queue: start "tokenlane worker"/m)
-  assert.match(stderr, /gave up after 5 seconds \(ERR_TOKENLANE_CORPUS_SHARDS_FAILED\)/)
+  assert.match(stderr, /gave up after 4 seconds \(ERR_TOKENLANE_CORPUS_SHARDS_FAILED\)/)
 })
 
 test('which failures are those of a machine', async () => {

@@ -73,6 +73,18 @@ export function removeDeadParts(folder) {
   }
 }
 
+/** What identifies this process for {@link isGone}. */
+export const thisProcess = () => ({ system: SYSTEM, pid: process.pid, start: PROCESS_START })
+
+/**
+ * Whether a process of this system has ended. Nothing is known about those of other systems, and
+ * the description may come from anyone.
+ *
+ * @param {any} one result of `thisProcess`
+ */
+export const isGone = (one) =>
+  one?.system === SYSTEM && Number.isSafeInteger(one.pid) && one.pid > 0 && isDead(one.pid, String(one.start))
+
 function isDead(pid, start) {
   try {
     process.kill(pid, 0)

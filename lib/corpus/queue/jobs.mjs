@@ -213,8 +213,11 @@ class Job {
     let tokenizer
     try {
       const job = await readJob(store)
-      // On this machine the path can lead to another disk.
-      if (job === undefined) throw ofThisHost(otherJob(`${output} holds no job`))
+      if (job === undefined) {
+        const none = otherJob(`${output} holds no job`)
+        // An empty folder can be that of a disk that is not mounted on this machine.
+        throw (await store.names()).length === 0 ? ofThisHost(none) : none
+      }
       if (job.id !== id) throw otherJob(`${output} holds another job`)
       if (job.tokenlane !== VERSION || idOf(job) !== id)
         throw otherJob(`${store.where('job.json')} was changed: its id is not that of its content`)

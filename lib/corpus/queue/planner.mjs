@@ -5,8 +5,8 @@
 // children are done. The job of a shard has the byte range of its lines in plan.jsonl, not the
 // lines. Jobs are added in batches while workers already process the first ones. Meanwhile the
 // parent waits for one more child, the gate, which no worker takes. All ids are derived from the id
-// of the corpus job and its output folder, so a second planner adds nothing twice and continues where a planner that died
-// has stopped.
+// of the corpus job and its output folder, so a second planner adds nothing twice and continues
+// where a planner that died has stopped.
 
 import { createHash, randomUUID } from 'node:crypto'
 
@@ -292,8 +292,9 @@ class Idle {
    * @param {number} ended the number of shards that have ended
    */
   async look(ended) {
-    const { client, queue, giveUpSeconds = Infinity, onEvent } = this.#of
-    const active = await client.lrange(queue.toKey('active'), 0, MAX_SEEN_JOBS - 1)
+    const { queue, giveUpSeconds = Infinity, onEvent } = this.#of
+    // Unlike the planner's own connection, that of the queue survives a restart of Redis.
+    const active = await queue.getRanges(['active'], 0, MAX_SEEN_JOBS - 1)
     const isBusy = ended > this.#ended || active.some((id) => this.#seen.has(id))
     this.#ended = ended
     this.#seen = new Set(active)

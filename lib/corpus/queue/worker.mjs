@@ -43,11 +43,14 @@ const NAMES = [
 const MAX_STALLS = 25
 /** Default number of seconds to wait for Redis when a worker starts. */
 const WAIT_SECONDS = 300
-/** The first and the longest pause in milliseconds of a worker whose machine cannot process shards. */
+/** The first and the longest pause in ms of a worker whose machine cannot process shards. */
 const MIN_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 60_000
-/** Maximum time in milliseconds after which a shard that was handed back is tried again. */
-const MAX_RETURN_DELAY_MS = 30_000
+/**
+ * Time in milliseconds after which a shard that was handed back is tried again. The pauses of the
+ * workers keep it from going back and forth.
+ */
+const RETURN_DELAY_MS = 1000
 /** Minimum time in milliseconds between two messages about the progress of a shard. */
 const PROGRESS_INTERVAL_MS = 1000
 /**
@@ -241,15 +244,14 @@ class CorpusWorker {
     this.#options.onEvent({ event: 'paused', shard, code, message: short, seconds: milliseconds / 1000 })
     if (this.#paused === undefined && !this.#isClosing) {
       this.#pauses += 1
-      await this.#worker.pause(true)
       this.#paused = setTimeout(() => {
         this.#paused = undefined
         this.#worker.resume().catch(() => {})
       }, milliseconds)
+      await this.#worker.pause(true)
     }
     await job.updateProgress({ host, code, refused: short }).catch(() => {})
-    const returns = Math.min(job.attemptsStarted - job.attemptsMade, 16)
-    await job.moveToDelayed(Date.now() + Math.min(MIN_PAUSE_MS * 2 ** returns, MAX_RETURN_DELAY_MS), token)
+    await job.moveToDelayed(Date.now() + RETURN_DELAY_MS, token)
     throw new this.#bullmq.DelayedError()
   }
 

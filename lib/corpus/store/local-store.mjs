@@ -9,7 +9,7 @@ import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
 import { otherJob } from '../errors.mjs'
 import { textLines } from '../text-lines.mjs'
-import { PartFile, syncFolder, writeWhole } from './part-file.mjs'
+import { PartFile, createWhole, syncFolder, writeWhole } from './part-file.mjs'
 import { readFully } from './read.mjs'
 
 const { openRegular, tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
@@ -93,6 +93,16 @@ export class LocalStore {
   /** Writes a small file completely or not at all. */
   writeWhole(name, text) {
     return writeWhole(this.#path(name), text, this.#partOptions(name))
+  }
+
+  /** Writes a small file, unless it exists. Returns whether it was written. */
+  createWhole(name, text) {
+    return createWhole(this.#path(name), text, this.#partOptions(name))
+  }
+
+  /** Removes a file, if it exists and this process may do so. */
+  async remove(name) {
+    await fs.promises.rm(this.#path(name), { force: true }).catch(() => {})
   }
 
   /** A path for a file that `publish` renames later. */

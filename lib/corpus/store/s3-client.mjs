@@ -149,7 +149,8 @@ export async function s3Failure(address, failure) {
   if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
   const status = failure?.$metadata?.httpStatusCode
   const name = failure?.name ?? 'Error'
-  if (status === 412) return inputChanged(address, 'it was written to while it was read')
+  if (status === 412 || name === 'ConditionalRequestConflict')
+    return Object.assign(inputChanged(address, 'it was written to while it was read'), { isConditionFailed: true })
   if (ABSENT.includes(name) || (status === 404 && name !== 'NoSuchBucket'))
     return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such object`), {
       isAbsence: true,
@@ -170,6 +171,7 @@ export async function s3Failure(address, failure) {
   const isOfHost = status === undefined || status >= 500 || [401, 403, 408, 429].includes(status)
   return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`), {
     isOfHost,
+    isUnknownRequest: status === 501,
   })
 }
 

@@ -117,6 +117,29 @@ export class S3Store {
     await send(this.where(name), 'PutObjectCommand', { ...this.#of(name), Body: Buffer.from(text) })
   }
 
+  /**
+   * Writes an object, unless it exists. Returns whether it was written. If the store has no
+   * conditional writes, another process may write it at the same moment.
+   */
+  async createWhole(name, text) {
+    const input = { ...this.#of(name), Body: Buffer.from(text) }
+    try {
+      await send(this.where(name), 'PutObjectCommand', { ...input, IfNoneMatch: '*' })
+      return true
+    } catch (failure) {
+      if (failure.isConditionFailed) return false
+      if (!failure.isUnknownRequest) throw failure
+    }
+    if ((await this.sizeOf(name)) !== undefined) return false
+    await send(this.where(name), 'PutObjectCommand', input)
+    return true
+  }
+
+  /** Removes an object. Ignores failures, because a role may lack the permission. */
+  async remove(name) {
+    await send(this.where(name), 'DeleteObjectCommand', this.#of(name)).catch(() => {})
+  }
+
   /** A path on this machine's disk for a file that `publish` uploads later. */
   part(name) {
     fs.mkdirSync(this.#scratch, { recursive: true, mode: 0o700 })

@@ -31,6 +31,10 @@ export interface Store {
   create(name: string): Promise<PartFile>
   /** Writes a small file completely or not at all. */
   writeWhole(name: string, text: string): Promise<void>
+  /** Like `writeWhole`, unless the file exists. Returns whether it was written. */
+  createWhole(name: string, text: string): Promise<boolean>
+  /** Removes a file, if it exists and this process may do so. */
+  remove(name: string): Promise<void>
   /** A path for a file that `publish` gives its name later. */
   part(name: string): string
   /** Returns a path where the file can be read. */

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { after, before, test } from 'node:test'
 
+import { Queue } from 'bullmq'
+
 import { createWorker, tokenizeCorpus } from '../lib/corpus/index.js'
 import { isOfHost } from '../lib/corpus/queue/host-failure.mjs'
 import { startIn } from './support/cli.mjs'
@@ -73,6 +75,45 @@ test('without a worker the planner says so, and gives up if that was asked for',
   assert.match(stderr, /^tokenlane: no worker takes shards from the queue: start "tokenlane worker"/m)
   assert.match(stderr, /gave up after 4 seconds \(ERR_TOKENLANE_CORPUS_SHARDS_FAILED\)/)
 })
+
+/** Starts a worker, and kills it when it has a shard. */
+async function preempt(args, queue) {
+  const { child, ended } = startIn(at(), args, {})
+  while ((await queue.getActiveCount()) === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  child.kill('SIGKILL')
+  await ended
+  // The lock of the shard expires now, and not after its time.
+  const client = await queue.client
+  for (const { id } of await queue.getActive()) await client.del(queue.toKey(`${id}:lock`))
+}
+
+test(
+  'a shard whose workers are killed is done, and put aside only after the number of --max-stalls',
+  skip,
+  async () => {
+    const where = { queue: redis.url, queueName: 'preempted' }
+    const queue = new Queue('preempted', { connection: { port: redis.port, maxRetriesPerRequest: null } })
+    fs.mkdirSync(at('one'))
+    fs.writeFileSync(at('one', 'big.jsonl'), `${JSON.stringify({ text: 'a b c '.repeat(40) })}\n`.repeat(150_000))
+    const args = ['worker', '--queue', redis.url, '--queue-name', 'preempted', '--allow', at(), '--lock-time', '4']
+    const base = { ...BASE, inputs: at('one'), shardSize: 2 ** 40, ...where }
+    const events = []
+    const job = tokenizeCorpus({ ...base, output: at('killed'), onEvent: ({ event }) => events.push(event) })
+    for (let times = 0; times < 4; times++) await preempt(args, queue)
+    const worker = await createWorker({ ...where, allow: at(), lockSeconds: 4 })
+    await job
+    await worker.close()
+    assert.ok(events.filter((event) => event === 'stalled').length >= 1, String(events))
+    const lost = failure(() => tokenizeCorpus({ ...base, eos: true, output: at('aside') }))
+    await preempt([...args, '--max-stalls', '0'], queue)
+    const last = await createWorker({ ...where, allow: at(), lockSeconds: 4, maxStalls: 0 })
+    const { code, message } = await lost
+    await last.close()
+    await queue.close()
+    assert.equal(code, 'ERR_TOKENLANE_CORPUS_SHARDS_FAILED')
+    assert.match(message, /too many workers ended while they had it.*--max-stalls/)
+  },
+)
 
 test('which failures are those of a machine', async () => {
   const code = (name) => `ERR_TOKENLANE_${name}`

@@ -57,7 +57,10 @@ test('two different commands in one new folder', async () => {
   const args = (input) => ['corpus', input, '-o', at('commands'), '-t', 'r50k_base', '--shard-size', '8000']
   const ends = await Promise.all(['data', 'other'].map((input) => startIn(at(), args(input), {}).ended))
   assert.deepEqual(ends.map(({ status }) => status).sort(), [0, 1], JSON.stringify(ends))
-  assert.match(ends.find(({ status }) => status === 1).stderr, /(?:claimed by|holds) another job, "(?:data|other)" with/)
+  assert.match(
+    ends.find(({ status }) => status === 1).stderr,
+    /(?:claimed by|holds) another job, "(?:data|other)" with/,
+  )
   assert.ok((await verifyCorpus(at('commands'))).isWhole)
 })
 
@@ -124,7 +127,8 @@ test('a job whose plan is missing gets it again; a manifest is that of its own j
   assert.equal(fs.readFileSync(at('planless', 'plan.jsonl'), 'utf8'), plan)
   fs.copyFileSync(at('planless', 'job.json'), at('own.json'))
   await tokenizeCorpus({ ...FIRST, eos: true, output: at('another') })
-  const onEvent = ({ event }) => event === 'plan' && fs.copyFileSync(at('another', 'job.json'), at('planless', 'job.json'))
+  const onEvent = ({ event }) =>
+    event === 'plan' && fs.copyFileSync(at('another', 'job.json'), at('planless', 'job.json'))
   const { code } = await failure(() => tokenizeCorpus({ ...FIRST, output, onEvent }))
   assert.equal(code, MISMATCH)
 })

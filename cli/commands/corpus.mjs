@@ -19,7 +19,7 @@ import {
 } from './options.mjs'
 
 const require = createRequire(import.meta.url)
-const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
+const { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
 
 const PRICE = /^(?:\d+|\d*\.\d+)$/
 const MAX_COUNT = 2 ** 31 - 1
@@ -36,6 +36,7 @@ const corpus = {
     '--dry-run [options] FILE | FOLDER | PATTERN…',
     'verify FOLDER',
     'report FOLDER -o FILE',
+    'clean FOLDER',
   ],
   about: [
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
@@ -43,7 +44,7 @@ const corpus = {
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
-    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
+    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes.',
   ],
   brief: {
     output: 'folder of the output; an unfinished job continues',
@@ -266,8 +267,36 @@ const report = {
   },
 }
 
+const clean = {
+  summary: 'Remove what killed processes left in the folder of a corpus job.',
+  usage: ['clean [options] FOLDER'],
+  about: [
+    'Removes unfinished files (.part, and uploads to S3) and a claim.json without use. Those of this machine are removed if their process has ended; those of other machines and containers if they are old enough. Complete files stay. A job removes them by itself when it ends.',
+  ],
+  options: {
+    age: {
+      type: 'string',
+      value: 'SECONDS',
+      number: [0, 1_000_000_000],
+      help: 'minimum age of files of other machines (default: 86400, a day); 0 if no other machine works on the job',
+    },
+    json: { type: 'boolean', help: 'write the names as JSON' },
+  },
+  examples: [['tokenlane corpus clean tokens/ --age 3600', 'remove what was not written to for an hour']],
+
+  async run({ values, positionals }) {
+    const [, folder, ...more] = positionals
+    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const result = await cleanCorpus(folder, { ageSeconds: values.age })
+    if (values.json) print(JSON.stringify(result))
+    else print([...result.removed.map(nameForOutput), `${number(result.removed.length)} removed`].join('\n'))
+  },
+}
+
+const FURTHER = { verify, report, clean }
+
 /** The command that the first argument selects. */
-export const corpusCommand = (first) => (first === 'verify' ? verify : first === 'report' ? report : corpus)
+export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : corpus)
 
 /** The options of `tokenizeCorpus` that the command line sets. */
 const optionsOf = (values) => ({

@@ -64,11 +64,25 @@ export async function claim(store, digest, start) {
     if (found?.digest === digest) return async () => {}
     if (found !== undefined)
       throw otherJob(
-        `the output folder ${store.place} is claimed by another job, ${startText(found.start)}, which is still being planned: name another folder, or remove ${store.where(CLAIM)} if that process is gone`,
+        `the output folder ${store.place} is claimed by another job, ${startText(found.start)}, which is still being planned: name another folder, or, if that process is gone, remove ${store.where(CLAIM)}`,
       )
     if (tries >= TRIES) throw otherJob(`${store.where(CLAIM)} was not written by tokenlane: name another folder`)
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
+}
+
+/**
+ * Removes the claim of a folder if it has no use: there is a job, its process has ended, or it is
+ * older than an age in milliseconds and of another machine. Returns whether it was removed.
+ */
+export async function removeStale(store, hasJob, age) {
+  if ((await store.sizeOf(CLAIM)) === undefined) return false
+  const found = await readClaim(store)
+  const isOld = Date.now() - Date.parse(found?.start.time) >= age
+  const isHere = found?.process?.system === thisProcess().system
+  if (!(hasJob || found === undefined || isGone(found.process) || (isOld && !isHere))) return false
+  await store.remove(CLAIM)
+  return true
 }
 
 /** The claim of a folder; `undefined` if there is none, or if it is incomplete. */

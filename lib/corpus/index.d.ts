@@ -161,6 +161,7 @@ export type CorpusEvent =
   | RefusedEvent
   | StalledEvent
   | WaitingEvent
+  | NoteEvent
 
 /** A machine handed a shard back, because only another one may be able to process it. */
 export interface RefusedEvent {
@@ -189,6 +190,14 @@ export interface WaitingEvent {
   /** Seconds since the last shard was in progress. */
   seconds: number
   /** The reason, as far as it is known. */
+  message: string
+}
+
+/** Something that may surprise, said once: lines of an input that is not JSON are documents. */
+export interface NoteEvent {
+  /** The kind of event. */
+  event: 'note'
+  /** What it is. */
   message: string
 }
 
@@ -461,6 +470,24 @@ export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
  * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
  */
 export function verifyCorpus(output: string, options?: VerifyOptions): Promise<VerifyResult>
+
+/** Options of {@link cleanCorpus}. */
+export interface CleanOptions {
+  /**
+   * Minimum time in seconds since the last write of files of other machines and containers, of
+   * whose processes nothing is known. 0 removes all of them. Default: 86400, a day.
+   */
+  ageSeconds?: number
+}
+
+/**
+ * Removes what killed processes left in the folder of a job: unfinished files, uploads to S3, and a
+ * claim.json without use. Returns their names. Files of this machine are removed if their process
+ * has ended.
+ *
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
+ */
+export function cleanCorpus(output: string, options?: CleanOptions): Promise<{ removed: string[] }>
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions {

@@ -169,12 +169,13 @@ class Run {
   async #plan(file, exclude) {
     const { inputs, filesFrom, content, signal } = this.#options
     const onUnreadable = (/** @type {any} */ { code, message }) => this.#emit({ event: 'unreadable', code, message })
+    const onNote = (message) => this.#emit({ event: 'note', message })
     const handle = await fs.promises.open(file, 'wx').catch((failure) => Promise.reject(fileFailure(file, failure)))
     let last = performance.now()
     try {
       const summary = await writePlan(
         handle,
-        planParts({ inputs, filesFrom, content, exclude, onUnreadable }),
+        planParts({ inputs, filesFrom, content, exclude, onUnreadable, onNote }),
         (soFar) => {
           signal?.throwIfAborted()
           if (performance.now() - last < PROGRESS_INTERVAL_MS) return

@@ -54,7 +54,8 @@ export class Totals {
  */
 export async function writeManifest(store, job) {
   const now = await readJob(store)
-  if (now?.id !== job.id) throw otherJob(`${store.where(JOB)} is no longer that of this job: name another output folder`)
+  if (now?.id !== job.id)
+    throw otherJob(`${store.where(JOB)} is no longer that of this job: name another output folder`)
   const totals = new Totals()
   const file = await store.create(MANIFEST)
   try {

@@ -91,12 +91,25 @@ export class S3Store {
   }
 
   async prepare() {
+    await this.clean(MIN_DEAD_AGE_MS)
+  }
+
+  /**
+   * Removes the files of ended processes on this machine's disk, and uploads of at least an age.
+   */
+  async clean(age) {
     const all = path.dirname(this.#scratch)
+    const removed = []
     for (const name of await fs.promises.readdir(all)) {
-      removeDeadParts(path.join(all, name))
+      removed.push(...removeDeadParts(path.join(all, name)))
       await removeIfEmpty(path.join(all, name))
     }
-    await this.#removeUploads(({ Initiated }) => Date.now() - Initiated.getTime() > MIN_DEAD_AGE_MS)
+    await this.#removeUploads(({ Initiated }, name) => {
+      const isOld = Date.now() - Initiated.getTime() > age
+      if (isOld) removed.push(name)
+      return isOld
+    })
+    return removed
   }
 
   /** Up to 100 names in the folder. */

@@ -54,6 +54,11 @@ export interface Store {
   removeOwn(): void
   /** Removes the unfinished files of shards whose threads were ended. */
   abandon(stems: string[]): Promise<void>
+  /**
+   * Removes unfinished files of ended processes, and those of other machines that are at least
+   * `age` milliseconds old. Returns their names.
+   */
+  clean(age: number): Promise<string[]>
   /** Called when all shards are done. */
   finish(): Promise<void>
   close(): Promise<void>

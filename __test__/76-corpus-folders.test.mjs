@@ -1,5 +1,5 @@
-// tokenlane/corpus: folders that are read-only, what killed processes leave in them, and inputs that
-// change behind its back.
+// tokenlane/corpus: folders that are read-only, what killed processes leave in them, and inputs
+// that change behind its back.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

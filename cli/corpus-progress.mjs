@@ -1,5 +1,5 @@
-// The display of a running corpus job: events as JSON Lines, or a bar on a terminal; and lines about
-// what the user may have to do something about.
+// The display of a running corpus job: events as JSON Lines, or a bar on a terminal; and lines
+// about what the user may have to do something about.
 
 import { Bar, canDraw, stopBars } from './bar.mjs'
 import { duration } from './progress.mjs'

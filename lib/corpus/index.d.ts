@@ -135,8 +135,8 @@ export interface CorpusOptions {
   /** The name of the queue. Default: `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /**
-   * With a queue: rejects with `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if no worker has had a shard for
-   * so many seconds, 1 to 86,400. Default: waits.
+   * With a queue: rejects with `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if no worker has had a shard
+   * for so many seconds, 1 to 86,400. Default: waits.
    */
   giveUpSeconds?: number | undefined
   /**
@@ -545,8 +545,8 @@ export interface CorpusWorker {
 /**
  * Starts a worker, which processes shards of the jobs in a queue. Whatever a job says, it reads and
  * writes only below `allow`. A shard that only this machine cannot process, such as one that needs
- * another folder, returns to the queue, and the worker pauses for 1 to 60 seconds. A job that cannot
- * succeed fails at the first attempt.
+ * another folder, returns to the queue, and the worker pauses for 1 to 60 seconds. A job that
+ * cannot succeed fails at the first attempt.
  *
  * Rejects with `ERR_TOKENLANE_PACKAGE_MISSING` without bullmq or ioredis, and
  * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be reached or is older than 6.2. `done` rejects with

@@ -46,7 +46,7 @@ export async function existingJob(store, output) {
   throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: ${reason}`)
 }
 
-/** The id of a job, which depends on everything in its job.json but the tokenizer's name and the start. */
+/** The id of a job, which depends on all of its job.json but the tokenizer's name and the start. */
 export function idOf({ version, tokenlane, tokenizer, options, plan }) {
   const known = { version, tokenlane, tokenizer: { ...tokenizer, name: undefined }, options, plan }
   return createHash('sha256').update(JSON.stringify(known)).digest('hex').slice(0, 32)

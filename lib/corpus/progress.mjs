@@ -66,8 +66,8 @@ export class Progress {
   }
 
   /**
-   * The sums of a machine. Its time starts with its first shard, `seconds` before its first message:
-   * otherwise the first rate would be that of no time.
+   * The sums of a machine. Its time starts with its first shard, `seconds` before its first
+   * message: otherwise the first rate would be that of no time.
    */
   #machine(host, seconds = 0) {
     let known = this.#machines.get(host)

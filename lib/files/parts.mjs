@@ -93,8 +93,8 @@ export function removeOldParts(folder, pattern, before) {
     const [, system] = PART_NAME.exec(name) ?? []
     if (system === undefined || system === SYSTEM || !pattern.test(name)) return false
     const place = path.join(folder, name)
-    const stat = attempt(() => fs.lstatSync(place))
-    return stat && stat.isFile() && stat.mtimeMs < before && attempt(() => fs.unlinkSync(place)) === undefined
+    const stat = attempt(() => fs.lstatSync(place)) || undefined
+    return stat?.isFile() && stat.mtimeMs < before && attempt(() => fs.unlinkSync(place)) === undefined
   })
 }
 

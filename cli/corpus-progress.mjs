@@ -1,11 +1,14 @@
-// The display of a running corpus job: events as JSON Lines, a bar on a terminal, or nothing.
+// The display of a running corpus job: events as JSON Lines, or a bar on a terminal; and lines
+// about what the user may have to do something about.
 
-import { Bar, canDraw } from './bar.mjs'
+import { Bar, canDraw, stopBars } from './bar.mjs'
 import { duration } from './progress.mjs'
 import { forOutput, oneLine } from './terminal.mjs'
 
 /** Maximum number of machines that the bar names. */
 const MAX_NAMED = 4
+/** Maximum number of lines that are remembered, so that they are not repeated. */
+const MAX_NOTICES = 1000
 
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
@@ -14,8 +17,45 @@ export function corpusProgress({ json, quiet }) {
       on: (event) => event.event !== 'done' && process.stdout.write(forOutput(`${JSON.stringify(event)}\n`)),
       stop() {},
     }
-  if (!canDraw(process.stderr) || quiet) return { on() {}, stop() {} }
-  return new CorpusBar()
+  if (quiet) return { on() {}, stop() {} }
+  const bar = canDraw(process.stderr) ? new CorpusBar() : { on() {}, stop() {} }
+  const notices = new Notices()
+  return {
+    on(event) {
+      bar.on(event)
+      notices.on(event)
+    },
+    stop: () => bar.stop(),
+  }
+}
+
+/** Writes lines about events that need attention, each line once. */
+class Notices {
+  #written = new Set()
+
+  on(event) {
+    const line = lineOf(event)
+    if (line === undefined || this.#written.has(line)) return
+    if (this.#written.size < MAX_NOTICES) this.#written.add(line)
+    stopBars()
+    process.stderr.write(`tokenlane: ${oneLine(line)}\n`)
+  }
+}
+
+function lineOf({ event, host, shard, message }) {
+  switch (event) {
+    case 'refused':
+      return `${host} cannot process shards and pauses: ${message}`
+    case 'stalled':
+      return `the worker of shard ${shard} is gone; another one takes it`
+    case 'failed':
+      return `shard ${shard} failed: ${message}`
+    case 'waiting':
+    case 'note':
+      return message
+    default:
+      return undefined
+  }
 }
 
 const number = (value) => value.toLocaleString('en')

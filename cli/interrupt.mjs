@@ -8,9 +8,10 @@ export const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
  *
  * @template Result
  * @param {(signal: AbortSignal) => Promise<Result>} work
+ * @param {() => void} [onInterrupted] called when the work has ended because of a signal
  * @returns {Promise<Result>}
  */
-export async function interruptible(work) {
+export async function interruptible(work, onInterrupted = () => {}) {
   const controller = new AbortController()
   /** @type {number | undefined} */
   let status
@@ -32,6 +33,9 @@ export async function interruptible(work) {
     return await work(controller.signal)
   } finally {
     for (const putBack of restore) putBack()
-    if (status !== undefined) process.exit(status)
+    if (status !== undefined) {
+      onInterrupted()
+      process.exit(status)
+    }
   }
 }

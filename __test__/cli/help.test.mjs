@@ -28,6 +28,7 @@ const COMMANDS = {
   worker: (await import('../../cli/commands/worker.mjs')).worker,
   corpus: (await import('../../cli/commands/corpus.mjs')).corpusCommand(undefined),
   'corpus verify': (await import('../../cli/commands/corpus.mjs')).corpusCommand('verify'),
+  'corpus clean': (await import('../../cli/commands/corpus.mjs')).corpusCommand('clean'),
   'corpus report': (await import('../../cli/commands/corpus.mjs')).corpusCommand('report'),
 }
 

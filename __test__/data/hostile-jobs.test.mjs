@@ -505,7 +505,6 @@ test('BullMQ: a bad job fails once, and the worker goes on', {
       [
         { ...good, to: 3e9 },
         { ...good, from: -1 },
-        { ...good, output: at('outside') },
         { ...good, id: '0'.repeat(32) },
         { ...good, shard: 5 },
         [],

@@ -283,9 +283,16 @@ test('a worker reads and writes below --allow only, whatever a job says', skip, 
   fs.mkdirSync(at('allowed', 'inside'), { recursive: true })
   const refusal = async (output, inputs, allow) => {
     const queue = { queue: redis.url, queueName: `allow-${path.basename(output)}` }
-    const worker = await createWorker({ ...queue, allow })
+    const worker = await createWorker({ ...queue, allow, concurrency: 8 })
     const { message } = await failure(() =>
-      tokenizeCorpus({ ...queue, inputs, output: at(output), tokenizer: 'r50k_base', shardSize: 1_000_000 }),
+      tokenizeCorpus({
+        ...queue,
+        giveUpSeconds: 4,
+        inputs,
+        output: at(output),
+        tokenizer: 'r50k_base',
+        shardSize: 1_000_000,
+      }),
     )
     await worker.close()
     await worker.done
@@ -361,7 +368,7 @@ test('passwords come by URL or environment and are never printed', skip, async (
       `http://:${secret}@x`,
       `redis://:${secret}@[`,
     ]) {
-      const refused = run(['worker', '--queue', queue, '--allow', at()])
+      const refused = run(['worker', '--queue', queue, '--allow', at(), '--wait', '0'])
       assert.notEqual(refused.status, 0, queue)
       said.push(refused)
     }
@@ -394,7 +401,7 @@ test('the same from JavaScript; without the package the error names it', skip, a
     [{ queue: 'x', allow: at() }, 'ARGUMENT_VALUE'],
     [{ queue: redis.url, allow: at('nothing') }, 'FILE_NOT_FOUND'],
     [{ queue: redis.url, allow: at(), more: 1 }, 'UNKNOWN_OPTION'],
-    [{ queue: 'redis://127.0.0.1:1', allow: at() }, 'CORPUS_QUEUE'],
+    [{ queue: 'redis://127.0.0.1:1', allow: at(), waitSeconds: 0 }, 'CORPUS_QUEUE'],
   ]) {
     assert.equal((await failure(() => createWorker(wrong))).code, `ERR_TOKENLANE_${code}`, JSON.stringify(wrong))
   }

@@ -58,8 +58,13 @@ test('workers do the shards of a job in S3; the output is that of one machine', 
 
 test('a worker uses what is below --allow only: prefixes, other buckets, dots, and a disk', skip, async () => {
   const name = { queue: redis.url, queueName: 'allow' }
-  const worker = await createWorker({ ...name, allow: ['s3://lake/raw', 's3://lake/out/'] })
-  const run = (inputs, output) => failure(() => tokenizeCorpus({ ...BASE, ...name, inputs, output }))
+  const run = async (inputs, output, index) => {
+    const own = { ...name, queueName: `allow-${index}` }
+    const worker = await createWorker({ ...own, allow: ['s3://lake/raw', 's3://lake/out/'], concurrency: 8 })
+    const error = await failure(() => tokenizeCorpus({ ...BASE, ...own, giveUpSeconds: 5, inputs, output }))
+    await worker.close()
+    return error
+  }
   s3.put('lake/rawness/x.jsonl', '{"id":"1","text":"x"}\n')
   const outside = [
     ['s3://lake/raw/', 's3://lake/other'],
@@ -70,7 +75,7 @@ test('a worker uses what is below --allow only: prefixes, other buckets, dots, a
     [at('raw'), 's3://lake/out/3'],
     ['s3://lake/raw/', at('local')],
   ]
-  const errors = await Promise.all(outside.map(([inputs, output]) => run(inputs, output)))
+  const errors = await Promise.all(outside.map(([inputs, output], index) => run(inputs, output, index)))
   errors.forEach(({ code, message }, index) => {
     assert.equal(code, 'ERR_TOKENLANE_CORPUS_SHARDS_FAILED')
     assert.match(message, /is not below a folder that this worker allows/, String(outside[index]))
@@ -79,13 +84,17 @@ test('a worker uses what is below --allow only: prefixes, other buckets, dots, a
     s3.names('lake/').filter((one) => one.includes('/shard-') && !one.startsWith('lake/tokens/')),
     [],
   )
-  await worker.close()
 })
 
 test('a job that is forged reaches nothing outside', skip, async () => {
   const name = { queue: redis.url, queueName: 'forged' }
   const events = []
-  const worker = await createWorker({ ...name, allow: 's3://lake/out/', onEvent: (event) => events.push(event) })
+  const worker = await createWorker({
+    ...name,
+    allow: 's3://lake/out/',
+    concurrency: 16,
+    onEvent: (event) => events.push(event),
+  })
   const queue = new Queue('forged', { connection: { port: redis.port, maxRetriesPerRequest: null } })
   const before = s3.requests.length
   const outputs = [
@@ -107,7 +116,11 @@ test('a job that is forged reaches nothing outside', skip, async () => {
     const data = { id: 'x', tokenlane: VERSION, output, base: '/', shard: 0, from: 0, to: 9 }
     await queue.add('shard', data, { attempts: 1 })
   }
-  for (let round = 0; events.filter(({ event }) => event === 'failed').length < outputs.length; round++) {
+  for (
+    let round = 0;
+    events.filter(({ event }) => event === 'failed' || event === 'paused').length < outputs.length;
+    round++
+  ) {
     assert.ok(round < 400, JSON.stringify(events))
     await new Promise((resolve) => setTimeout(resolve, 25))
   }

@@ -26,6 +26,8 @@ export class TestS3 {
   uploads = /** @type {Map<string, { name: string, parts: Map<number, Buffer>, started: Date }>} */ (new Map())
   /** What was asked: method, name and query. */
   requests = /** @type {{ method: string, name: string, query: URLSearchParams, range?: string }[]} */ ([])
+  /** Whether conditional writes are supported. */
+  isConditional = true
   /** Keys of a page of a listing. */
   page = 1000
   /**
@@ -110,6 +112,10 @@ export class TestS3 {
       return query.has('uploads') ? this.#uploads(response, bucket, query) : this.#list(response, bucket, query)
     if (method === 'GET' || method === 'HEAD') return this.#get(request, response, name, fault)
     if (method === 'PUT' && query.has('uploadId')) return this.#part(response, query, body)
+    if (method === 'PUT' && request.headers['if-none-match'] === '*') {
+      if (!this.isConditional) return this.#fail(response, 501, 'NotImplemented', 'If-None-Match')
+      if (this.objects.has(name)) return this.#fail(response, 412, 'PreconditionFailed', name)
+    }
     if (method === 'PUT') {
       this.objects.set(name, { bytes: body, etag: etagOf(body), modified: new Date() })
       return response.setHeader('ETag', etagOf(body)).end()

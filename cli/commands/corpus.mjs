@@ -8,10 +8,18 @@ import { interruptible } from '../interrupt.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, RATIO_OPTION, SHARD_THREADS } from './options.mjs'
+import {
+  CONCURRENCY,
+  ENCODE_OPTIONS,
+  QUEUE_NAME,
+  QUEUE_VARIABLE,
+  QUIET,
+  RATIO_OPTION,
+  SHARD_THREADS,
+} from './options.mjs'
 
 const require = createRequire(import.meta.url)
-const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
+const { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
 
 const PRICE = /^(?:\d+|\d*\.\d+)$/
 const MAX_COUNT = 2 ** 31 - 1
@@ -26,7 +34,7 @@ const corpus = {
   usage: [
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
-    'verify FOLDER',
+    'verify FOLDER | clean FOLDER',
     'report FOLDER -o FILE',
   ],
   about: [
@@ -35,7 +43,7 @@ const corpus = {
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
-    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
+    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes.',
   ],
   brief: {
     output: 'folder of the output; an unfinished job continues',
@@ -146,9 +154,15 @@ const corpus = {
     queue: {
       type: 'string',
       value: 'URL',
-      help: 'distribute the shards to the workers of this queue: redis://host:6379 (TLS: rediss://)',
+      help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
     },
     'queue-name': QUEUE_NAME,
+    'give-up': {
+      type: 'string',
+      value: 'SECONDS',
+      number: [1, 86_400],
+      help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
+    },
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -177,7 +191,14 @@ const corpus = {
     const progress = corpusProgress(values)
     const options = { ...optionsOf(values), inputs: positionals, onEvent: (event) => progress.on(event) }
     try {
-      const result = await interruptible((signal) => tokenizeCorpus({ ...options, signal }))
+      const result = await interruptible(
+        (signal) => tokenizeCorpus({ ...options, signal }),
+        () => {
+          progress.stop()
+          if (!values.quiet)
+            process.stderr.write(`tokenlane: ${howToGoOn({ output: values.output, queue: options.queue })}\n`)
+        },
+      )
       progress.stop()
       const cost = price === undefined ? undefined : (result.tokens / 1e6) * price
       if (values.json) print(JSON.stringify({ event: 'result', ...result, ...(cost !== undefined && { cost }) }))
@@ -188,6 +209,14 @@ const corpus = {
       progress.stop()
     }
   },
+}
+
+/** What Ctrl-C says about a job. */
+function howToGoOn({ output, queue }) {
+  if (output === undefined) return 'interrupted'
+  return queue === undefined
+    ? 'interrupted: what is done is kept; run the same command again to continue'
+    : 'interrupted: the workers continue; run the same command again to see the progress'
 }
 
 const verify = {
@@ -237,8 +266,36 @@ const report = {
   },
 }
 
+const clean = {
+  summary: 'Remove what killed processes left in the folder of a corpus job.',
+  usage: ['clean [options] FOLDER'],
+  about: [
+    'Removes unfinished files (.part, and uploads to S3) and a claim.json without use. Those of this machine are removed if their process has ended; those of other machines and containers if they are old enough. Complete files stay. A job removes them by itself when it ends.',
+  ],
+  options: {
+    age: {
+      type: 'string',
+      value: 'SECONDS',
+      number: [0, 1_000_000_000],
+      help: 'minimum age of files of other machines (default: 86400, a day); 0 if no other machine works on the job',
+    },
+    json: { type: 'boolean', help: 'write the names as JSON' },
+  },
+  examples: [['tokenlane corpus clean tokens/ --age 3600', 'remove what was not written to for an hour']],
+
+  async run({ values, positionals }) {
+    const [, folder, ...more] = positionals
+    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const result = await cleanCorpus(folder, { ageSeconds: values.age })
+    if (values.json) print(JSON.stringify(result))
+    else print([...result.removed.map(nameForOutput), `${number(result.removed.length)} removed`].join('\n'))
+  },
+}
+
+const FURTHER = { verify, report, clean }
+
 /** The command that the first argument selects. */
-export const corpusCommand = (first) => (first === 'verify' ? verify : first === 'report' ? report : corpus)
+export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : corpus)
 
 /** The options of `tokenizeCorpus` that the command line sets. */
 const optionsOf = (values) => ({
@@ -267,10 +324,14 @@ const optionsOf = (values) => ({
   maxRow: values['max-row'],
   maxRatio: values['max-ratio'],
   dryRun: values['dry-run'],
-  queue: values.queue,
+  queue: queueOf(values),
+  giveUpSeconds: values['give-up'],
   queueName: values['queue-name'],
   resumeCheck: values['resume-check'],
 })
+
+/** The URL of the queue; an empty variable names none. */
+const queueOf = ({ queue, 'dry-run': isDry }) => queue ?? ((!isDry && process.env[QUEUE_VARIABLE]) || undefined)
 
 const named = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]))
 

@@ -41,6 +41,8 @@ export const CONCURRENCY = {
   number: [1, 256],
   help: 'number of shards at a time (default: half the number of processors, from 2 to 4)',
 }
+/** The environment variable with the URL of the queue. */
+export const QUEUE_VARIABLE = 'TOKENLANE_QUEUE'
 export const QUEUE_NAME = {
   type: 'string',
   value: 'NAME',

@@ -4,12 +4,10 @@ import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
 import { forOutput, oneLine } from '../terminal.mjs'
-import { CONCURRENCY, QUEUE_NAME, QUIET, SHARD_THREADS } from './options.mjs'
+import { CONCURRENCY, QUEUE_NAME, QUEUE_VARIABLE, QUIET, SHARD_THREADS } from './options.mjs'
 
 const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
-/** The environment variable with the URL of the queue. */
-const QUEUE_VARIABLE = 'TOKENLANE_QUEUE'
 /** Time in seconds after the grace period at which a worker exits in any case. */
 const EXIT_DELAY_SECONDS = 10
 /** Default grace period in seconds. */
@@ -20,7 +18,7 @@ export const worker = {
   usage: ['--queue URL --allow FOLDER [options]'],
   about: [
     `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also be in the environment variable ${QUEUE_VARIABLE}, user and password in ${QUEUE_VARIABLE}_USERNAME and ${QUEUE_VARIABLE}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path, or S3.`,
-    'Whatever a job says, a worker reads and writes only below the folders and prefixes of --allow. SIGTERM ends it when its shards are done; shards that take longer than the grace period return to the queue.',
+    'Whatever a job says, a worker reads and writes only below the folders and prefixes of --allow. SIGTERM ends it when its shards are done; shards that take longer than the grace period return to the queue. A shard that this machine cannot process (a folder that is not mounted or allowed, another tokenizer, a full disk) returns to the queue, and the worker pauses for 1 to 60 seconds.',
   ],
   brief: {
     queue: `redis://host:6379, or rediss:// (default: ${QUEUE_VARIABLE})`,
@@ -61,6 +59,20 @@ export const worker = {
       default: GRACE,
       help: 'time for which SIGTERM waits for shards before they return to the queue',
     },
+    'max-stalls': {
+      type: 'string',
+      value: 'N',
+      number: [0, 1_000_000],
+      default: 25,
+      help: 'workers that may end while they have a shard before the shard counts as failed',
+    },
+    wait: {
+      type: 'string',
+      value: 'SECONDS',
+      number: [0, 86_400],
+      default: 300,
+      help: 'how long to wait at the start for a Redis that cannot be reached',
+    },
     json: { type: 'boolean', help: 'write events as JSON Lines to standard output' },
     quiet: { ...QUIET, help: 'print no lines about events' },
   },
@@ -86,6 +98,8 @@ export const worker = {
       threads: values.threads,
       lockSeconds: values['lock-time'],
       graceSeconds: values.grace,
+      maxStalls: values['max-stalls'],
+      waitSeconds: values.wait,
       onEvent: (event) => say(event, values),
     })
     say({ event: 'ready' }, values)
@@ -123,6 +137,8 @@ function lineOf(event) {
       return `manifest of ${event.shards.toLocaleString('en')} shards written`
     case 'failed':
       return `${event.shard === undefined ? 'the manifest' : `shard ${event.shard}`} failed (attempt ${event.attempt}): ${event.message}`
+    case 'paused':
+      return `paused for ${event.seconds} s, because this machine cannot process ${event.shard === undefined ? 'the manifest' : `shard ${event.shard}`}: ${event.message}`
     default:
       return event.message
   }

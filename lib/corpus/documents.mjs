@@ -22,6 +22,7 @@ import { openInput } from './store/store.mjs'
  * @typedef {object} Hooks
  * @property {(chunk: Buffer, bytes?: number) => void} onRead receives the bytes as they are stored;
  *   or, with `bytes`, a hash of that many bytes
+ * @property {(mtime: number) => void} [onOpen] receives the time of the last change of each input
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
@@ -91,6 +92,7 @@ export async function* documentsOf(parts, origin, content, hooks) {
  */
 async function* rowsOfPart(part, origin, content, hooks, gatherer) {
   const input = await openPart(part, origin)
+  hooks.onOpen?.(input.mtime)
   const ratio = new Ratio(content.maxRatio)
   try {
     if (part.rows === 'parquet') {

@@ -22,12 +22,22 @@ export const otherJob = (message) => error('ERR_TOKENLANE_CORPUS_MISMATCH', mess
 /** A file of the output is missing or differs from its record. */
 export const damaged = (message) => error('ERR_TOKENLANE_CORPUS_DAMAGED', message)
 
-/** The fields of an error that another thread or machine needs. */
-export const packError = ({ code, message, name }) => ({ code, message, name })
+/**
+ * The fields of an error that another thread or machine needs. `system` is the code of the system's
+ * error.
+ */
+export const packError = ({ code, message, name, place, isOfHost, system, cause }) => ({
+  code,
+  message,
+  name,
+  place,
+  isOfHost,
+  system: system ?? cause?.code,
+})
 
 /** Restores an error that {@link packError} packed. */
-export function unpackError({ code, message, name }) {
+export function unpackError({ code, message, name, ...more }) {
   const made =
     name === 'TypeError' ? new TypeError(message) : name === 'RangeError' ? new RangeError(message) : new Error(message)
-  return Object.assign(made, code === undefined ? {} : { code })
+  return Object.assign(made, code === undefined ? {} : { code }, JSON.parse(JSON.stringify(more)))
 }

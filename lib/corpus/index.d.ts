@@ -135,6 +135,11 @@ export interface CorpusOptions {
   /** The name of the queue. Default: `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /**
+   * With a queue: rejects with `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if no worker has had a shard
+   * for so many seconds, 1 to 86,400. Default: waits.
+   */
+  giveUpSeconds?: number | undefined
+  /**
    * Ends the job; the promise rejects with `signal.reason`. With a queue, workers continue.
    * Default: none.
    */
@@ -153,6 +158,48 @@ export type CorpusEvent =
   | FailedEvent
   | ProgressEvent
   | DoneEvent
+  | RefusedEvent
+  | StalledEvent
+  | WaitingEvent
+  | NoteEvent
+
+/** A machine handed a shard back, because only another one may be able to process it. */
+export interface RefusedEvent {
+  /** The kind of event. */
+  event: 'refused'
+  /** The machine. Its worker pauses. */
+  host: string
+  /** The code of the error. */
+  code?: string
+  /** The reason. */
+  message: string
+}
+
+/** The worker of a shard is gone. Another one takes the shard. */
+export interface StalledEvent {
+  /** The kind of event. */
+  event: 'stalled'
+  /** The number of the shard in the plan. */
+  shard: number
+}
+
+/** With a queue: no shard is in progress. Repeated every 30 seconds. */
+export interface WaitingEvent {
+  /** The kind of event. */
+  event: 'waiting'
+  /** Seconds since the last shard was in progress. */
+  seconds: number
+  /** The reason, as far as it is known. */
+  message: string
+}
+
+/** Something that may surprise, said once: lines of an input that is not JSON are documents. */
+export interface NoteEvent {
+  /** The kind of event. */
+  event: 'note'
+  /** What it is. */
+  message: string
+}
 
 /** The plan is being made. */
 export interface PlanningEvent {
@@ -424,6 +471,24 @@ export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
  */
 export function verifyCorpus(output: string, options?: VerifyOptions): Promise<VerifyResult>
 
+/** Options of {@link cleanCorpus}. */
+export interface CleanOptions {
+  /**
+   * Minimum time in seconds since the last write of files of other machines and containers, of
+   * whose processes nothing is known. 0 removes all of them. Default: 86400, a day.
+   */
+  ageSeconds?: number
+}
+
+/**
+ * Removes what killed processes left in the folder of a job: unfinished files, uploads to S3, and a
+ * claim.json without use. Returns their names. Files of this machine are removed if their process
+ * has ended.
+ *
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
+ */
+export function cleanCorpus(output: string, options?: CleanOptions): Promise<{ removed: string[] }>
+
 /** Options of {@link createWorker}. */
 export interface WorkerOptions {
   /** The queue, as in {@link CorpusOptions.queue}. Required; there is no default. */
@@ -451,8 +516,16 @@ export interface WorkerOptions {
   /** Seconds that `close` waits for shards before it returns them to the queue. Default: 20. */
   graceSeconds?: number | undefined
   /**
+   * Number of workers that may end while they have a shard, before the shard counts as failed; 0 to
+   * 1,000,000. Default: 25.
+   */
+  maxStalls?: number | undefined
+  /** Seconds to wait at the start for a Redis that cannot be reached. Default: 300. */
+  waitSeconds?: number | undefined
+  /**
    * Called with an event when a shard is done (`shard`), when a shard or the manifest failed
-   * (`failed`), when the manifest is written (`manifest`), and when Redis fails (`error`). Default:
+   * (`failed`), when this machine cannot process a shard and the worker pauses (`paused`), when the
+   * manifest is written (`manifest`), and when Redis fails (`error`). Default:
    * none.
    */
   onEvent?: ((event: Record<string, unknown> & { event: string }) => void) | undefined
@@ -471,8 +544,9 @@ export interface CorpusWorker {
 
 /**
  * Starts a worker, which processes shards of the jobs in a queue. Whatever a job says, it reads and
- * writes only below `allow`; a shard that needs another folder fails with
- * `ERR_TOKENLANE_CORPUS_NOT_ALLOWED`. A job that cannot succeed fails at the first attempt.
+ * writes only below `allow`. A shard that only this machine cannot process, such as one that needs
+ * another folder, returns to the queue, and the worker pauses for 1 to 60 seconds. A job that
+ * cannot succeed fails at the first attempt.
  *
  * Rejects with `ERR_TOKENLANE_PACKAGE_MISSING` without bullmq or ioredis, and
  * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be reached or is older than 6.2. `done` rejects with

@@ -6,4 +6,5 @@
 exports.tokenizeCorpus = async (options) => (await import('./job.mjs')).tokenizeCorpus(options)
 exports.createWorker = async (options) => (await import('./queue/worker.mjs')).createWorker(options)
 exports.writeReport = async (output, file, options) => (await import('./report.mjs')).writeReport(output, file, options)
+exports.cleanCorpus = async (output, options) => (await import('./clean.mjs')).cleanCorpus(output, options)
 exports.verifyCorpus = async (output, options) => (await import('./verify.mjs')).verifyCorpus(output, options)

@@ -46,11 +46,26 @@ export async function existingJob(store, output) {
   throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: ${reason}`)
 }
 
-/** The id of a job, which depends on everything in its job.json but the tokenizer's name. */
+/** The id of a job, which depends on all of its job.json but the tokenizer's name and the start. */
 export function idOf({ version, tokenlane, tokenizer, options, plan }) {
   const known = { version, tokenlane, tokenizer: { ...tokenizer, name: undefined }, options, plan }
   return createHash('sha256').update(JSON.stringify(known)).digest('hex').slice(0, 32)
 }
+
+/** Who started a job, and when, for messages; '' if the file does not say. */
+export const startText = (start) =>
+  start === undefined
+    ? ''
+    : `${start.inputs.map((name) => JSON.stringify(name)).join(', ')} with ${JSON.stringify(start.tokenizer)}, started on ${JSON.stringify(start.host)} at ${start.time}`
+
+/** Whether a value says who started a job. */
+export const isStart = (start) =>
+  isObject(start) &&
+  Array.isArray(start.inputs) &&
+  start.inputs.length <= 32 &&
+  [...start.inputs, start.tokenizer, start.host].every((name) => isText(name, MAX_NAME_LENGTH)) &&
+  isText(start.time, 64) &&
+  Number.isFinite(Date.parse(start.time))
 
 function isJob(job) {
   return (
@@ -60,6 +75,7 @@ function isJob(job) {
     isText(job.tokenlane, MAX_NAME_LENGTH) &&
     isTokenizer(job.tokenizer) &&
     isObject(job.options) &&
+    (job.start === undefined || isStart(job.start)) &&
     isPlan(job.plan)
   )
 }

@@ -1,10 +1,15 @@
 // A corpus job on this machine. In the output folder:
 //
-//   plan.jsonl            which bytes of which inputs belong to which shard (plan.mjs)
+//   claim.json            while the inputs of a new job are planned: which job it is (claim.mjs)
 //   job.json              everything that shards depend on: tokenizer, options, version, and the
-//                         SHA-256 of the plan
+//                         SHA-256 of the plan; and who started the job
+//   plan.jsonl            which bytes of which inputs belong to which shard (plan.mjs)
 //   shard-NNNNNNNN.*      the files of a shard, and its record .json, which is written last
 //   manifest.json         written when all shards are done
+//
+// job.json is created exclusively, before anything else of the job. A folder therefore holds one
+// job, however many processes start at once: the others join it if theirs is the same, and end with
+// an error if it is not.
 //
 // A file gets its name only when it is complete and on disk, so a job can be interrupted at any
 // time. The next run plans again, compares the plans, and writes the shards whose files do not
@@ -16,10 +21,11 @@ import os from 'node:os'
 import path from 'node:path'
 
 import { fileFailure } from '../files/failure.mjs'
+import { claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
-import { LAYOUT_VERSION, idOf, readJob } from './job-file.mjs'
-import { JOB, PLAN } from './layout.mjs'
+import { LAYOUT_VERSION, idOf, readJob, startText } from './job-file.mjs'
+import { CLAIM, JOB, PLAN } from './layout.mjs'
 import { openTokenizer } from '../files/tokenizers.mjs'
 import { checkOptions } from './options.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
@@ -35,6 +41,14 @@ const HOST = os.hostname()
 const PROGRESS_INTERVAL_MS = 200
 
 /**
+ * The number of runs of this process in each output folder. Only the last one may remove the
+ * unfinished files of this process.
+ *
+ * @type {Map<string, number>}
+ */
+const runs = new Map()
+
+/**
  * Turns a corpus into tokens.
  *
  * @param {any} given see index.d.ts
@@ -46,7 +60,12 @@ export async function tokenizeCorpus(given) {
   if (options.output === undefined) return run.dry()
   const store = await openStore(options.output)
   await store.prepare()
-  const clean = () => store.removeOwn()
+  const uses = (more = 0) => runs.set(store.place, (runs.get(store.place) ?? 0) + more).get(store.place)
+  uses(1)
+  const clean = () => {
+    if (uses() === 1) store.removeOwn()
+    if (uses(-1) === 0) runs.delete(store.place)
+  }
   process.on('exit', clean)
   try {
     return await run.inFolder(store)
@@ -88,11 +107,7 @@ class Run {
   async inFolder(store) {
     const before = await jobIn(store)
     const prepared = await this.#prepare()
-    // A different job is detected before the inputs are planned, which may take long.
-    if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
-    const { plan, file } = await this.#planInto(store, before)
-    const job = this.#job(prepared, plan)
-    if (before === undefined) await store.writeWhole(JOB, `${JSON.stringify(job, undefined, 2)}\n`)
+    const { job, file } = await this.#start(store, before, prepared)
     if (this.#options.queue !== undefined) return this.#onQueue(job, store, file)
     let kept = 0
     await this.#shards(file, job, prepared, store, (_record, isNew) => (kept += Number(!isNew)))
@@ -101,11 +116,37 @@ class Run {
     return this.#done(job, totals.toJSON(), kept)
   }
 
+  /**
+   * Plans a new job, or the one that is in the folder again. A different one is detected before the
+   * inputs are planned, which may take long.
+   *
+   * @returns {Promise<{ job: any, file: string }>} `file` is a copy of the plan on this machine
+   */
+  async #start(store, before, prepared) {
+    if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
+    const planned = () => this.#planInto(store, before, prepared)
+    if (before !== undefined) return planned()
+    const { inputs, filesFrom } = this.#options
+    const { name: _name, ...tokenizer } = this.#job(prepared).tokenizer
+    const digest = digestOf({ ...this.#job(prepared), tokenizer, inputs, filesFrom })
+    const release = await claim(store, digest, startOf(this.#options, prepared.source.name))
+    try {
+      // The job may have been started since the first look.
+      before = await readJob(store)
+      if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
+      return await planned()
+    } finally {
+      await release()
+    }
+  }
+
   /** Lets workers write the shards and the manifest. */
   async #onQueue(job, store, planFile) {
-    const { queue, queueName, signal } = this.#options
+    const { queue, queueName, resumeCheck, giveUpSeconds, signal } = this.#options
     const { runOnQueue } = await import('./queue/planner.mjs')
-    const request = { queue, queueName, output: await store.exclude(), planFile, job, signal, onEvent: this.#emit }
+    const output = await store.exclude()
+    const settings = { resumeCheck, giveUpSeconds, signal, onEvent: this.#emit }
+    const request = { queue, queueName, output, planFile, job, ...settings }
     const { kept } = await runOnQueue(request)
     return this.#done(job, await readTotals(store), kept)
   }
@@ -117,7 +158,7 @@ class Run {
     return { source, content, ids, vocabSize: tokenizer.vocabSize() }
   }
 
-  #job({ source, content, ids, vocabSize }, plan) {
+  #job({ source, content, ids, vocabSize }, plan = undefined) {
     const { name, kind, encoding, sha256 } = source
     const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
     const known = { version: LAYOUT_VERSION, tokenlane: VERSION, tokenizer, options: content, plan }
@@ -128,12 +169,13 @@ class Run {
   async #plan(file, exclude) {
     const { inputs, filesFrom, content, signal } = this.#options
     const onUnreadable = (/** @type {any} */ { code, message }) => this.#emit({ event: 'unreadable', code, message })
+    const onNote = (message) => this.#emit({ event: 'note', message })
     const handle = await fs.promises.open(file, 'wx').catch((failure) => Promise.reject(fileFailure(file, failure)))
     let last = performance.now()
     try {
       const summary = await writePlan(
         handle,
-        planParts({ inputs, filesFrom, content, exclude, onUnreadable }),
+        planParts({ inputs, filesFrom, content, exclude, onUnreadable, onNote }),
         (soFar) => {
           signal?.throwIfAborted()
           if (performance.now() - last < PROGRESS_INTERVAL_MS) return
@@ -153,25 +195,42 @@ class Run {
     }
   }
 
-  /**
-   * Writes the plan into the output folder, or compares it with the one in the folder. The returned
-   * `file` is a copy that can be read on this machine.
-   */
-  async #planInto(store, before) {
+  /** Writes job.json and the plan into the output folder, or compares them with those there. */
+  async #planInto(store, before, prepared) {
     const file = store.part(PLAN)
     const plan = await this.#plan(file, await store.exclude())
-    if (before === undefined) return { plan, file: await store.publish(file, PLAN) }
+    if (before === undefined) {
+      const job = this.#job(prepared, plan)
+      const start = startOf(this.#options, prepared.source.name)
+      const text = `${JSON.stringify({ ...job, start }, undefined, 2)}\n`
+      if (await store.createWhole(JOB, text)) return { job, file: await store.publish(file, PLAN) }
+      // Another process has started a job since the last look.
+      before = await startedJob(store)
+      checkSame(before, job)
+    }
+    const job = this.#job(prepared, before.plan)
+    if (plan.sha256 !== before.plan.sha256) this.#checkInputs(before)
     const found = await store.hashOf(PLAN)
-    if (found?.sha256 !== before.plan.sha256)
+    const isIntact = found?.sha256 === before.plan.sha256
+    if (plan.sha256 !== before.plan.sha256) {
+      if (isIntact) await throwDifference(store, file)
       throw otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
-    if (plan.sha256 !== before.plan.sha256) await throwDifference(store, file)
-    return { plan: before.plan, file }
+    }
+    // The process that created job.json has not written the plan yet, or never will.
+    return { job, file: isIntact ? file : await store.publish(file, PLAN) }
+  }
+
+  /** Throws if a job in the folder was started with other inputs than this one. */
+  #checkInputs({ start }) {
+    const { inputs } = startOf(this.#options, '')
+    if (start !== undefined && JSON.stringify(start.inputs) !== JSON.stringify(inputs))
+      throw otherJob(`${otherThere({ start })}, with other inputs than here; name another folder`)
   }
 
   /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
   async #shards(planFile, job, { source, content, ids }, store, onRecord) {
     const { concurrency, threads, signal, resumeCheck } = this.#options
-    const data = { source, content, ids, output: store?.place, threads, check: resumeCheck }
+    const data = { source, content, ids, output: store?.place, threads }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(job.plan, this.#emit)
     const order = await orderOf(content.shuffle, job.plan.shards)
@@ -186,11 +245,13 @@ class Run {
         signal?.throwIfAborted()
         const shard = order(parts[0].shard)
         const started = progress.start(shard, parts)
-        const task = pool.run({ shard, parts, job: job.id }, started.update).then(({ record, isNew }) => {
-          started.end(record, isNew)
-          onRecord(record, isNew)
-          running.delete(task)
-        })
+        const task = pool
+          .run({ shard, parts, job: job.id, check: resumeCheck }, started.update)
+          .then(({ record, isNew }) => {
+            started.end(record, isNew)
+            onRecord(record, isNew)
+            running.delete(task)
+          })
         task.catch(stop)
         running.add(task)
         if (running.size >= concurrency) await Promise.race([...running, stopped])
@@ -199,7 +260,7 @@ class Run {
     } finally {
       signal?.removeEventListener('abort', onAbort)
       await pool.end()
-      if (progress.running.length > 0) await store?.abandon(progress.running.map(stemOf))
+      if (progress.running.length > 0 && runs.get(store?.place) === 1) await store.abandon(progress.running.map(stemOf))
     }
   }
 
@@ -237,16 +298,17 @@ class ThreadProgress {
 
   start(shard, parts) {
     this.#underWay.add(shard)
+    const started = performance.now()
     const bytes = parts.reduce((sum, { start, end }) => sum + end - start, 0)
     return {
       update: (soFar) => {
-        this.#sums.update(shard, { host: HOST, ...soFar })
+        this.#sums.update(shard, { host: HOST, seconds: (performance.now() - started) / 1000, ...soFar })
         if (performance.now() - this.#last >= PROGRESS_INTERVAL_MS) this.#report()
       },
       end: (record, isNew) => {
         this.#underWay.delete(shard)
         const { documents, tokens, skipped, seconds, host } = record
-        this.#sums.end(shard, { host, isNew, documents, tokens, bytes })
+        this.#sums.end(shard, { host, isNew, documents, tokens, bytes, seconds })
         this.#emit({ event: 'shard', shard, isNew, documents, tokens, bytes, skipped: skipped.rows, seconds, host })
         this.#report()
       },
@@ -267,13 +329,33 @@ async function jobIn(store) {
   const job = await readJob(store)
   if (job !== undefined) return job
   const names = await store.names()
-  const stranger = names.find((name) => !name.startsWith('.') && name !== PLAN)
+  const stranger = names.find((name) => !name.startsWith('.') && name !== PLAN && name !== CLAIM)
   if (stranger === undefined) return undefined
   // Another process may have started the job since the first look.
   const started = await readJob(store)
   if (started !== undefined) return started
   const what = `the output folder ${store.place} is not empty and holds no job (it has ${stranger})`
   throw otherJob(`${what}: name a new folder`)
+}
+
+const NAME_ANOTHER = 'name another folder, or use the same options'
+
+/** The job of a folder, for messages. */
+const otherThere = ({ start }) =>
+  `the output folder holds another job${start === undefined ? '' : `, ${startText(start)}`}`
+
+/** The job that another process has just started. Without hard links it may be incomplete. */
+async function startedJob(store) {
+  for (let tries = 1; ; tries++) {
+    try {
+      const job = await readJob(store)
+      if (job !== undefined) return job
+      throw otherJob(`${store.where(JOB)} was removed while the job started`)
+    } catch (failure) {
+      if (tries >= 20) throw failure
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
 }
 
 /** Throws if the job in the folder differs from this one. */
@@ -291,6 +373,6 @@ function checkSame(before, now) {
   const [name] = names
   const show = (value) => (value === undefined ? 'none' : JSON.stringify(value))
   throw otherJob(
-    `the output folder holds another job: there ${name} is ${show(was[name])}, here it is ${show(is[name])}; name another folder, or use the same options`,
+    `${otherThere(before)}: there ${name} is ${show(was[name])}, here it is ${show(is[name])}; ${NAME_ANOTHER}`,
   )
 }

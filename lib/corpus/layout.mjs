@@ -3,6 +3,8 @@
 export const PLAN = 'plan.jsonl'
 export const JOB = 'job.json'
 export const MANIFEST = 'manifest.json'
+/** Exists while a new job is planned. */
+export const CLAIM = 'claim.json'
 
 /** Maximum length of the id of a job. */
 export const JOB_ID_LENGTH = 64

@@ -1,8 +1,9 @@
 // manifest.json: the inputs, the files and the totals of a finished job. It is written as a stream,
 // with one shard per line.
 
-import { error } from './errors.mjs'
-import { MANIFEST } from './layout.mjs'
+import { error, otherJob } from './errors.mjs'
+import { readJob } from './job-file.mjs'
+import { JOB, MANIFEST } from './layout.mjs'
 import { recordsOf } from './record.mjs'
 
 /** Lines are collected and written once they have this many characters. */
@@ -52,6 +53,9 @@ export class Totals {
  * @returns {Promise<Totals>}
  */
 export async function writeManifest(store, job) {
+  const now = await readJob(store)
+  if (now?.id !== job.id)
+    throw otherJob(`${store.where(JOB)} is no longer that of this job: name another output folder`)
   const totals = new Totals()
   const file = await store.create(MANIFEST)
   try {

@@ -55,6 +55,7 @@ const NAMES = [
   'onEvent',
   'queue',
   'queueName',
+  'giveUpSeconds',
 ]
 
 /**
@@ -65,6 +66,7 @@ const NAMES = [
  * @property {string} [output]
  * @property {string} [queue]
  * @property {string} queueName
+ * @property {number} [giveUpSeconds]
  * @property {string} tokenizer
  * @property {string} [encoding]
  * @property {boolean} dryRun
@@ -125,6 +127,7 @@ export function checkOptions(options) {
     output: text(given, 'output'),
     queue: text(given, 'queue'),
     queueName: queueName(given.queueName),
+    giveUpSeconds: whole(given, 'giveUpSeconds', 1, 86_400),
     tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
     encoding: text(given, 'encoding'),
     dryRun,
@@ -174,7 +177,8 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
   if (given.output !== undefined && dryRun) return 'a dry run writes nothing, so it takes no output'
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
-  if (given.queue === undefined && given.queueName !== undefined) return 'queueName needs the option queue'
+  for (const name of ['queueName', 'giveUpSeconds'])
+    if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
   if (content.idField !== undefined && content.format === 'megatron')
     return 'the format megatron cannot store idField: use npy, bin, jsonl or parquet'
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')

@@ -41,11 +41,12 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  * Yields the parts of all inputs, in order.
  *
  * @param {{ inputs: string[], filesFrom?: string, content: import('./options.mjs').Content,
- *   exclude?: string, onUnreadable?: (error: Error) => void }} request
+ *   exclude?: string, onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }}
+ *   request
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
-export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable }) {
-  const parts = new Parts(content)
+export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable, onNote }) {
+  const parts = new Parts(content, onNote)
   for await (const { opened } of openedAhead(inputFiles(inputs, filesFrom, { exclude }), content)) {
     try {
       const input = await opened
@@ -102,9 +103,25 @@ class Parts {
   #weight = 0
   #count = 0
 
-  /** @param {import('./options.mjs').Content} content */
-  constructor(content) {
+  #onNote
+  #isNoted = false
+
+  /**
+   * @param {import('./options.mjs').Content} content
+   * @param {(message: string) => void} [onNote]
+   */
+  constructor(content, onNote) {
     this.#content = content
+    this.#onNote = onNote
+  }
+
+  /** Says once that lines are documents: a book would become as many documents as it has lines. */
+  #note(path) {
+    if (this.#isNoted) return
+    this.#isNoted = true
+    this.#onNote?.(
+      `each line of ${path} is a document, as in all inputs that are not JSON or Parquet (--rows files: each file is one)`,
+    )
   }
 
   /**
@@ -127,6 +144,7 @@ class Parts {
       const reason = `idField is for rows of JSON and Parquet, and ${path} is read as ${rows}`
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: leave it out, or name another input`)
     }
+    if (rows === 'lines' && this.#content.rows === undefined) this.#note(path)
     const isCut = codec === undefined && rows !== 'files'
     for (let start = 0; start < size; ) {
       const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)

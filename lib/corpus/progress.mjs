@@ -31,10 +31,11 @@ export class Progress {
    * Records the progress of a shard.
    *
    * @param {string | number} shard
-   * @param {{ host: string, documents: number, tokens: number, bytes: number }} report
+   * @param {{ host: string, documents: number, tokens: number, bytes: number, seconds?: number }}
+   *   report `seconds` since the shard was started
    */
   update(shard, report) {
-    this.#machine(report.host)
+    this.#machine(report.host, report.seconds)
     this.#running.set(shard, report)
   }
 
@@ -43,7 +44,7 @@ export class Progress {
    *
    * @param {string | number} shard
    * @param {{ host: string, isNew: boolean, documents: number, tokens: number,
-   *   bytes: number }} done
+   *   bytes: number, seconds?: number }} done
    */
   end(shard, done) {
     this.#running.delete(shard)
@@ -54,7 +55,7 @@ export class Progress {
       this.#keptBytes += done.bytes
       return
     }
-    const known = this.#machine(done.host)
+    const known = this.#machine(done.host, done.seconds)
     known.shards += 1
     for (const name of NAMES) known[name] += done[name]
   }
@@ -64,11 +65,14 @@ export class Progress {
     this.#running.delete(shard)
   }
 
-  /** The sums of a machine. */
-  #machine(host) {
+  /**
+   * The sums of a machine. Its time starts with its first shard, `seconds` before its first
+   * message: otherwise the first rate would be that of no time.
+   */
+  #machine(host, seconds = 0) {
     let known = this.#machines.get(host)
     if (known === undefined) {
-      known = { since: performance.now(), shards: 0, documents: 0, tokens: 0, bytes: 0 }
+      known = { since: performance.now() - Math.max(0, seconds) * 1000, shards: 0, documents: 0, tokens: 0, bytes: 0 }
       this.#machines.set(host, known)
     }
     return known

@@ -96,6 +96,7 @@ function isRecord(record, shard) {
     isOptional(record.groups, (groups) => allOf(groups, isCounts)) &&
     hasSizes(record.input, ['bytes']) &&
     isHash(record.input.sha256) &&
+    isOptional(record.input.mtimes, isHash) &&
     isShortText(record.host) &&
     isShortText(record.started) &&
     Number.isFinite(Date.parse(record.started)) &&

@@ -20,6 +20,8 @@ import { openInput } from './store/store.mjs'
  * @property {import('./part.mjs').Part[]} parts
  * @property {string} job the id of the job
  * @property {string} [base] the folder that paths are relative to. Default: the current folder
+ * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared with their
+ *   record. Default: 'sha256'
  */
 
 /**
@@ -49,12 +51,15 @@ export async function doShard({ shard, parts, job, base }, context) {
   const started = Date.now()
   const stats = new Stats()
   const input = createHash('sha256')
+  /** @type {number[]} */
+  const mtimes = []
   let bytes = 0
   let isDamaged = false
   const report = () => {
     onProgress({ documents: stats.documents, tokens: stats.tokens, bytes })
   }
   const hooks = {
+    onOpen: (mtime) => mtimes.push(mtime),
     onRead: (chunk, count = chunk.length) => {
       input.update(chunk)
       bytes += count
@@ -85,7 +90,7 @@ export async function doShard({ shard, parts, job, base }, context) {
     job,
     files,
     ...stats.toJSON(),
-    input: { bytes, sha256 },
+    input: { bytes, sha256, mtimes: hashOfTimes(mtimes) },
     host: os.hostname(),
     started: new Date(started).toISOString(),
     seconds: (Date.now() - started) / 1000,
@@ -149,11 +154,10 @@ function atPlace(place, failure) {
  *
  * @param {ShardJob} request
  * @param {{ store: import('./store/types.js').Store, allowed?:
- *   import('./store/allowed.mjs').Allowed, check: 'sha256' | 'size', content:
- *   import('./options.mjs').Content }} how `check`: how files are compared with the record
+ *   import('./store/allowed.mjs').Allowed, content: import('./options.mjs').Content }} context
  * @throws if an input has changed since the shard was done
  */
-export async function doneRecord({ shard, parts, job, base }, { store, allowed, check, content }) {
+export async function doneRecord({ shard, parts, job, base, check = 'sha256' }, { store, allowed, content }) {
   const record = await readRecord(store, shard)
   if (record === undefined || record.job !== job) return undefined
   for (const file of record.files) if ((await differenceOf(store, file, check)) !== undefined) return undefined
@@ -161,15 +165,20 @@ export async function doneRecord({ shard, parts, job, base }, { store, allowed, 
   return record
 }
 
+const hashOfTimes = (mtimes) => createHash('sha256').update(JSON.stringify(mtimes)).digest('hex')
+
 /**
- * Throws if the inputs of a shard have changed. They are read again if one of them was written to
- * after the shard was started.
+ * Throws if the inputs of a shard have changed. They are read again if the time of the last change
+ * of one of them is not the recorded one, even if it is older: copies keep the time of their
+ * original. They are also read again if one was written to after the shard was started, because
+ * some disks have times in whole seconds.
  */
 async function checkInputs(record, parts, origin, content) {
   const started = Date.parse(record.started)
-  let isOlder = true
-  for (const part of parts) isOlder &&= await withInput(part, origin, async ({ mtime }) => mtime < started)
-  if (isOlder) return
+  const mtimes = []
+  for (const part of parts) mtimes.push(await withInput(part, origin, async ({ mtime }) => mtime))
+  const isSame = record.input.mtimes === undefined || record.input.mtimes === hashOfTimes(mtimes)
+  if (isSame && mtimes.every((mtime) => mtime < started)) return
   const sha256 = await hashOfInputs(parts, origin, content)
   if (sha256 === record.input.sha256) return
   const names = parts.length === 1 ? parts[0].path : `${parts[0].path} or another input of ${stemOf(record.shard)}`

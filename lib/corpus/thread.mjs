@@ -47,7 +47,7 @@ class RowMemory {
 Error.stackTraceLimit = 0
 
 const memory = new RowMemory()
-const { source, content, ids, output, allowedPlaces, threads, check, running } = workerData
+const { source, content, ids, output, allowedPlaces, threads, running } = workerData
 const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)
 const tokenizer = await openTokenizer(source)
 const allowed = allowedPlaces === undefined ? undefined : new Allowed(allowedPlaces)
@@ -63,7 +63,7 @@ parentPort.on('message', async ({ request, isReserved }) => {
     parentPort.postMessage({ progress })
   }
   try {
-    const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, check, content })
+    const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, content })
     const context = { tokenizer, content, ids, store, allowed, threads, memory, shards, onProgress }
     const record = found ?? (await doShard(request, context))
     parentPort.postMessage({ record, isNew: found === undefined })

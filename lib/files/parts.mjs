@@ -4,8 +4,9 @@
 //
 // SYSTEM identifies the running system: on Linux this boot of this machine, and the container;
 // elsewhere the machine. PID and START identify the process; START tells processes with the same
-// PID apart. A process is looked up only in its own system. Therefore files of other machines that
-// share a folder are never removed, and on Linux neither are files from before a reboot.
+// PID apart. A process is looked up only in its own system. Files of other machines that share a
+// folder, and on Linux those from before a reboot, are removed by their age, and only at the end of
+// a corpus job or by `tokenlane corpus clean`.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -63,15 +64,51 @@ export function partOf(file) {
   )
 }
 
-/** Removes the unfinished files that ended processes of this system left in a folder. */
+/**
+ * Removes the unfinished files that ended processes of this system left in a folder. Returns their
+ * names.
+ */
 export function removeDeadParts(folder) {
+  const removed = []
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
     const [, system, pid, start] = PART_NAME.exec(name) ?? []
     if (system !== SYSTEM || !isDead(Number(pid), start)) continue
     const place = path.join(folder, name)
-    attempt(() => fs.lstatSync(place).isFile() && fs.unlinkSync(place))
+    if (attempt(() => fs.lstatSync(place).isFile() && fs.unlinkSync(place)) === undefined) removed.push(name)
   }
+  return removed
 }
+
+/**
+ * Removes the unfinished files in a folder that match a pattern and belong to other systems, of
+ * which nothing is known, if they were last written to before a time. Returns their names.
+ *
+ * @param {string} folder
+ * @param {RegExp} pattern of the names, which start with the name of the output after a dot
+ * @param {number} before in milliseconds
+ * @returns {string[]}
+ */
+export function removeOldParts(folder, pattern, before) {
+  return (attempt(() => fs.readdirSync(folder)) || []).filter((name) => {
+    const [, system] = PART_NAME.exec(name) ?? []
+    if (system === undefined || system === SYSTEM || !pattern.test(name)) return false
+    const place = path.join(folder, name)
+    const stat = attempt(() => fs.lstatSync(place)) || undefined
+    return stat?.isFile() && stat.mtimeMs < before && attempt(() => fs.unlinkSync(place)) === undefined
+  })
+}
+
+/** What identifies this process for {@link isGone}. */
+export const thisProcess = () => ({ system: SYSTEM, pid: process.pid, start: PROCESS_START })
+
+/**
+ * Whether a process of this system has ended. Nothing is known about those of other systems, and
+ * the description may come from anyone.
+ *
+ * @param {any} one result of `thisProcess`
+ */
+export const isGone = (one) =>
+  one?.system === SYSTEM && Number.isSafeInteger(one.pid) && one.pid > 0 && isDead(one.pid, String(one.start))
 
 function isDead(pid, start) {
   try {

@@ -11,6 +11,10 @@ const DEFAULT_PORT = 6379
 const MIN_VERSION = [6, 2]
 /** Timeout in milliseconds for the first connection. */
 const CONNECT_TIMEOUT_MS = 10_000
+/** Codes of failures after which Redis may still come up. */
+const UNREACHABLE = ['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'ETIMEDOUT']
+/** Time in milliseconds between two attempts to connect to a Redis that is not there yet. */
+const CONNECT_PAUSE_MS = 1000
 /** Maximum time in milliseconds between two attempts to reconnect. */
 const MAX_RETRY_DELAY_MS = 2000
 
@@ -91,7 +95,25 @@ export async function connect(connection) {
     return client
   } catch (failure) {
     client.disconnect()
-    throw queueFailed(connection, reason ?? failure)
+    const isUnreachable = UNREACHABLE.includes((reason ?? failure).code) || /^LOADING/.test(failure.message)
+    throw Object.assign(queueFailed(connection, reason ?? failure), { isUnreachable })
+  }
+}
+
+/**
+ * Like `connect`, but waits until Redis can be reached, for at most `milliseconds`.
+ *
+ * @param {(failure: Error) => void} onWait receives each failure after which it is tried again
+ */
+export async function connectPatiently(connection, milliseconds, onWait) {
+  for (const end = performance.now() + milliseconds; ; ) {
+    try {
+      return await connect(connection)
+    } catch (failure) {
+      if (!failure.isUnreachable || performance.now() + CONNECT_PAUSE_MS > end) throw failure
+      onWait(failure)
+      await new Promise((resolve) => setTimeout(resolve, CONNECT_PAUSE_MS))
+    }
   }
 }
 

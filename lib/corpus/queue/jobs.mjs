@@ -38,7 +38,6 @@ const MEMORY_PER_ROW_BYTE = 16
 /** Codes of errors that do not depend on the worker or the time. */
 const PERMANENT = codes(
   'CORPUS_QUEUE',
-  'CORPUS_NOT_ALLOWED',
   'CORPUS_MISMATCH',
   'ARGUMENT_TYPE',
   'ARGUMENT_VALUE',
@@ -52,8 +51,19 @@ function codes(...names) {
   return names.map((name) => `ERR_TOKENLANE_${name}`)
 }
 
+/** Marks the error of a job that another machine may be able to process. */
+const ofThisHost = (failure) => Object.assign(failure, { isOfHost: true })
+
+/**
+ * Marks the error of a file of a job that is missing or cannot be read. The planner had it, so that
+ * is so on this machine.
+ */
+const absenceOfHost = (failure) =>
+  ['ERR_TOKENLANE_FILE', 'ERR_TOKENLANE_FILE_NOT_FOUND'].includes(failure.code) ? ofThisHost(failure) : failure
+
 /** Whether a job would fail again, so that no worker has to try it. */
-export const isPermanent = (failure) => failure.isPermanent === true || PERMANENT.includes(failure.code)
+export const isPermanent = (failure) =>
+  failure.isOfHost !== true && (failure.isPermanent === true || PERMANENT.includes(failure.code))
 
 /** Waits for the files of a job, and marks failures that are permanent. */
 async function opened(files) {
@@ -76,6 +86,7 @@ async function opened(files) {
  * @property {number} shard
  * @property {number} from the first byte of the shard's lines in the plan
  * @property {number} to
+ * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared
  */
 
 /**
@@ -94,7 +105,8 @@ export function checkData(name, data) {
     (path.isAbsolute(data.output) || isAddress(data.output)) &&
     isText(data.base, MAX_PATH_LENGTH) &&
     path.isAbsolute(data.base)
-  const isPlace = name === 'shard' ? [data?.shard, data?.from, data?.to].every(isSize) : name === 'manifest'
+  const isShard = [data?.shard, data?.from, data?.to].every(isSize) && [undefined, 'size'].includes(data?.check)
+  const isPlace = name === 'shard' ? isShard : name === 'manifest'
   if (!isJob || !isPlace)
     throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is not a job of tokenlane')
 }
@@ -197,12 +209,16 @@ class Job {
   /** Opens a job. Throws unless the folder holds the job that the queue names. */
   static async open({ id, output, base }, options) {
     const { allowed, concurrency, threads } = options
-    const store = await openStore(output, allowed)
+    const store = await openStore(output, allowed).catch((failure) => Promise.reject(absenceOfHost(failure)))
     let tokenizer
     try {
       const job = await readJob(store)
-      if (job === undefined || job.id !== id)
-        throw otherJob(`${output} holds ${job === undefined ? 'no job' : 'another job'}`)
+      if (job === undefined) {
+        const none = otherJob(`${output} holds no job`)
+        // An empty folder can be that of a disk that is not mounted on this machine.
+        throw (await store.names()).length === 0 ? ofThisHost(none) : none
+      }
+      if (job.id !== id) throw otherJob(`${output} holds another job`)
       if (job.tokenlane !== VERSION || idOf(job) !== id)
         throw otherJob(`${store.where('job.json')} was changed: its id is not that of its content`)
       const content = contentOf(job)
@@ -216,18 +232,17 @@ class Job {
         output,
         allowedPlaces: allowed.places,
         threads,
-        check: 'sha256',
       }
       return new Job({ job, store, base, tokenizer, content, threads: new Threads(data, concurrency) })
     } catch (failure) {
       tokenizer?.remove()
       await store.close()
-      throw failure
+      throw absenceOfHost(failure)
     }
   }
 
   /** @param {ShardData} data */
-  async shard({ shard, from, to }, onProgress) {
+  async shard({ shard, from, to, check = 'sha256' }, onProgress) {
     const { job, store } = this
     const parts = await opened(readSlice(store, from, to))
     const [{ shard: planned }] = parts
@@ -235,7 +250,7 @@ class Job {
       throw otherJob(`the plan has shard ${planned} in bytes ${from} to ${to}, and the queue shard ${shard}`)
     this.#running.add(shard)
     try {
-      const request = { shard, parts, job: job.id, base: this.#base }
+      const request = { shard, parts, job: job.id, base: this.#base, check }
       const { record, isNew } = await this.#threads.run(request, onProgress)
       const { documents, tokens, skipped, seconds } = record
       const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)
@@ -267,14 +282,16 @@ function contentOf({ options }) {
   const content = JSON.parse(JSON.stringify(checkContent(options)))
   const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
   if (options.writer !== writer)
-    throw otherJob(`the job writes Parquet files with ${options.writer}, but this worker has ${writer}`)
+    throw ofThisHost(otherJob(`the job writes Parquet files with ${options.writer}, but this worker has ${writer}`))
   const hasType = content.type !== undefined || ['jsonl', 'parquet'].includes(content.format)
   const conflict = conflictOf(content, { output: '.' }, ['.'], false)
   if (!hasType || content.specialTokens === undefined || conflict !== undefined)
     throw otherJob(`the options of the job are not complete, or contradict each other: ${conflict ?? 'type'}`)
   const memory = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
   if (content.maxRow !== undefined && content.maxRow * MEMORY_PER_ROW_BYTE > memory)
-    throw otherJob(`the job allows rows of ${content.maxRow} bytes, for which this worker has too little memory`)
+    throw ofThisHost(
+      otherJob(`the job allows rows of ${content.maxRow} bytes, for which this worker has too little memory`),
+    )
   return content
 }
 
@@ -290,7 +307,7 @@ async function tokenizerOf({ name, kind, encoding, sha256 }, base, { allowed, al
   try {
     const source = await identify(name, copy === undefined ? bundledOrHub() : { file: copy.place, encoding })
     if (source.sha256 === sha256) return { ...found, source }
-    throw otherJob(`the tokenizer ${name} has the SHA-256 ${source.sha256} here, but ${sha256} in the job`)
+    throw ofThisHost(otherJob(`the tokenizer ${name} has the SHA-256 ${source.sha256} here, but ${sha256} in the job`))
   } catch (failure) {
     found.remove()
     failure.message = found.named(String(failure.message))
@@ -305,8 +322,10 @@ async function tokenizerOf({ name, kind, encoding, sha256 }, base, { allowed, al
     const repository = repositoryOf(name)
     if (repository === undefined) throw otherJob(`the job uses ${name}, which is not the name of a repository`)
     if (allowHub) return repository
-    throw otherJob(
-      `the job uses ${name} of the Hugging Face Hub, but this worker does not allow that: set allowHub (--allow-hub)`,
+    throw ofThisHost(
+      otherJob(
+        `the job uses ${name} of the Hugging Face Hub, but this worker does not allow that: set allowHub (--allow-hub)`,
+      ),
     )
   }
 }

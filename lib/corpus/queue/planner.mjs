@@ -5,10 +5,10 @@
 // children are done. The job of a shard has the byte range of its lines in plan.jsonl, not the
 // lines. Jobs are added in batches while workers already process the first ones. Meanwhile the
 // parent waits for one more child, the gate, which no worker takes. All ids are derived from the id
-// of the corpus job, so a second planner adds nothing twice and continues where a planner that died
-// has stopped.
+// of the corpus job and its output folder, so a second planner adds nothing twice and continues
+// where a planner that died has stopped.
 
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
 import { error } from '../errors.mjs'
 import { planSlices } from '../plan.mjs'
@@ -17,6 +17,8 @@ import { permutation } from '../shuffle.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
 
+/** Length of the start of the ids in the queue, in hexadecimal digits. */
+const ID_LENGTH = 32
 /** Number of jobs that are added at once. */
 const JOBS_PER_BATCH = 500
 /** How often a job is tried, and the delay before it is tried again. */
@@ -28,17 +30,26 @@ const MAX_FINISHED_JOBS = 10_000
 const LOCK_MS = 30_000
 /** Time in milliseconds between two looks at the state of the queue. */
 const POLL_MS = 500
+/** Time in milliseconds between two reports that no worker processes shards. */
+const WAITING_MS = 30_000
+/** Time in milliseconds without a shard in progress after which that is reported first. */
+const IDLE_MS = 3000
+/** Number of jobs in progress that are looked at. */
+const MAX_SEEN_JOBS = 50
+/** BullMQ's reason for a job whose workers ended too often. */
+const STALLED = 'job stalled more than allowable limit'
 /** Maximum number of failed shards that an error names. */
 const MAX_NAMED_SHARDS = 5
 
 /**
  * Lets workers process a corpus job. Resolves when the manifest is written.
  *
- * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any, signal?:
- *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is
- *   a copy of the plan on this machine
+ * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any,
+ *   resumeCheck?: 'sha256' | 'size', giveUpSeconds?: number, signal?: AbortSignal, onEvent: (event:
+ *   object) => void }} request `output` is absolute; `planFile` is a copy of the plan on this
+ *   machine
  */
-export async function runOnQueue({ queue: url, queueName, output, planFile, job, signal, onEvent }) {
+export async function runOnQueue({ queue: url, queueName, signal, ...request }) {
   const bullmq = await loadBullMq()
   const connection = connectionOf(url)
   const client = await connect(connection)
@@ -49,7 +60,7 @@ export async function runOnQueue({ queue: url, queueName, output, planFile, job,
   // They reconnect by themselves.
   for (const one of [client, queue, gates, flows, events]) one.on('error', () => {})
   try {
-    const planner = new Planner({ bullmq, client, queue, gates, flows, events, output, planFile, job, signal, onEvent })
+    const planner = new Planner({ client, queue, gates, flows, events, signal, ...request })
     return await planner.run()
   } catch (failure) {
     throw failure.code?.startsWith?.('ERR_TOKENLANE_') || failure === signal?.reason
@@ -66,10 +77,15 @@ class Planner {
   #of
   #keys
   #token = randomUUID()
+  /** The start of the ids in the queue. */
+  #id
+  /** The last reason for which each machine handed a shard back. */
+  #refusals = /** @type {Map<string, string>} */ (new Map())
 
   constructor(of) {
     this.#of = of
-    this.#keys = { lock: `tokenlane:${of.job.id}:planner`, run: `tokenlane:${of.job.id}:run` }
+    this.#id = createHash('sha256').update(`${of.job.id}\0${of.output}`).digest('hex').slice(0, ID_LENGTH)
+    this.#keys = { lock: `tokenlane:${this.#id}:planner`, run: `tokenlane:${this.#id}:run` }
   }
 
   async run() {
@@ -123,8 +139,8 @@ class Planner {
     return { parent, run }
   }
 
-  #parentId = (run) => `${this.#of.job.id}-${run}`
-  #gateId = (run) => `${this.#of.job.id}-${run}-gate`
+  #parentId = (run) => `${this.#id}-${run}`
+  #gateId = (run) => `${this.#id}-${run}-gate`
 
   /** The data that all jobs have. */
   get #data() {
@@ -149,7 +165,7 @@ class Planner {
 
   /** Adds the jobs of all shards. */
   async #addShards(run, parent) {
-    const { queue, planFile, job, signal, onEvent } = this.#of
+    const { queue, planFile, job, resumeCheck, signal, onEvent } = this.#of
     const { shuffle } = job.options
     const order = shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
     let jobs = []
@@ -171,7 +187,8 @@ class Planner {
         removeOnComplete: { count: MAX_FINISHED_JOBS },
         stackTraceLimit: 1,
       }
-      jobs.push({ name: 'shard', data: { ...this.#data, shard: order(shard), from, to }, opts })
+      const check = resumeCheck === 'size' ? { check: 'size' } : {}
+      jobs.push({ name: 'shard', data: { ...this.#data, shard: order(shard), from, to, ...check }, opts })
       if (jobs.length >= JOBS_PER_BATCH) await flush()
     }
     if (jobs.length > 0) await flush()
@@ -181,23 +198,40 @@ class Planner {
   async #watch({ parent, run }) {
     const { queue, events, job, signal, onEvent } = this.#of
     const progress = new Progress(job.plan)
+    const idle = new Idle(this.#of, this.#refusals)
     /** Aborted when the parent ends, so that the pause between two looks ends too. */
     let ended = new AbortController()
     const wake = ({ jobId }) => jobId === parent.id && ended.abort()
     events.on('completed', wake)
     events.on('failed', wake)
     const shardOf = ({ jobId }) => (jobId.startsWith(`${this.#parentId(run)}-`) ? jobId : undefined)
-    events.on('progress', (event) => shardOf(event) && isReport(event.data) && progress.update(event.jobId, event.data))
+    const numberOf = ({ jobId }) => Number(jobId.split('-').at(-1))
+    events.on('progress', (event) => {
+      const { data } = event
+      if (isReport(data)) {
+        if (shardOf(event)) progress.update(event.jobId, data)
+      } else if (isRefusal(data) && (shardOf(event) || event.jobId === parent.id)) {
+        progress.drop(event.jobId)
+        this.#refusals.set(data.host, data.refused)
+        onEvent({ event: 'refused', host: data.host, code: data.code, message: data.refused })
+      }
+    })
+    events.on('stalled', (event) => {
+      if (shardOf(event) === undefined) return
+      progress.drop(event.jobId)
+      onEvent({ event: 'stalled', shard: numberOf(event) })
+    })
     events.on('completed', (event) => {
       const value = shardOf(event) && valueOf(event.returnvalue)
       if (value === undefined) return
+      this.#refusals.delete(value.host)
       progress.end(event.jobId, value)
       onEvent({ ...value, event: 'shard' })
     })
     events.on('failed', (event) => {
       if (shardOf(event) === undefined) return
       progress.drop(event.jobId)
-      onEvent({ event: 'failed', shard: Number(event.jobId.split('-').at(-1)), message: event.failedReason })
+      onEvent({ event: 'failed', shard: numberOf(event), message: reasonOf(event.failedReason) })
     })
     for (;;) {
       signal?.throwIfAborted()
@@ -213,6 +247,7 @@ class Planner {
         unprocessed: true,
       })
       onEvent({ ...progress.event, shards: processed, failed: ignored })
+      await idle.look(processed + ignored)
       await pause(POLL_MS, signal, ended.signal)
       // The event may arrive before the state has changed. In that case the next pause is complete.
       if (ended.signal.aborted) ended = new AbortController()
@@ -226,7 +261,7 @@ class Planner {
       return error('ERR_TOKENLANE_CORPUS_SHARDS_FAILED', `the manifest could not be written: ${parent.failedReason}`)
     const named = failures
       .slice(0, MAX_NAMED_SHARDS)
-      .map(([key, reason]) => `shard ${key.split('-').at(-1)}: ${reason}`)
+      .map(([key, reason]) => `shard ${key.split('-').at(-1)}: ${reasonOf(reason)}`)
     const rest = failures.length > MAX_NAMED_SHARDS ? `; and ${failures.length - MAX_NAMED_SHARDS} more` : ''
     return error(
       'ERR_TOKENLANE_CORPUS_SHARDS_FAILED',
@@ -234,6 +269,78 @@ class Planner {
     )
   }
 }
+
+/** Notices that no worker processes shards, and gives up after a time. */
+class Idle {
+  #of
+  #refusals
+  #since = performance.now()
+  #reported = -Infinity
+  #ended = 0
+  /** The jobs that were in progress at the last look. */
+  #seen = /** @type {Set<string>} */ (new Set())
+
+  constructor(of, refusals) {
+    this.#of = of
+    this.#refusals = refusals
+  }
+
+  /**
+   * Looks at the queue. A job that is handed back is in progress for a moment, so only one that
+   * two looks find counts.
+   *
+   * @param {number} ended the number of shards that have ended
+   */
+  async look(ended) {
+    const { queue, giveUpSeconds = Infinity, onEvent } = this.#of
+    // Unlike the planner's own connection, that of the queue survives a restart of Redis.
+    const active = await queue.getRanges(['active'], 0, MAX_SEEN_JOBS - 1)
+    const isBusy = ended > this.#ended || active.some((id) => this.#seen.has(id))
+    this.#ended = ended
+    this.#seen = new Set(active)
+    const now = performance.now()
+    if (isBusy) this.#since = now
+    const idle = now - this.#since
+    if (idle > giveUpSeconds * 1000)
+      throw error(
+        'ERR_TOKENLANE_CORPUS_SHARDS_FAILED',
+        `${await this.#state()}; gave up after ${giveUpSeconds} seconds`,
+      )
+    if (idle < IDLE_MS || now - this.#reported < WAITING_MS) return
+    this.#reported = now
+    onEvent({ event: 'waiting', seconds: Math.round(idle / 1000), message: await this.#state() })
+  }
+
+  /** Reads why shards were handed back, also before this planner listened to events. */
+  async #readRefusals() {
+    const { queue, job, output } = this.#of
+    for (const one of await queue.getDelayed(0, MAX_SEEN_JOBS - 1)) {
+      const { data, progress } = one ?? {}
+      if (data?.id === job.id && data.output === output && isRefusal(progress))
+        this.#refusals.set(progress.host, progress.refused)
+    }
+  }
+
+  /** Why no shard is in progress. */
+  async #state() {
+    await this.#readRefusals()
+    const [first, ...more] = this.#refusals
+    if (first !== undefined) {
+      const rest = more.length > 0 ? `, nor ${more.length} more` : ''
+      return `no worker processes shards: ${first[0]} cannot${rest}: ${first[1]}`
+    }
+    const count = await this.#of.queue.getWorkersCount()
+    return count === 0
+      ? `no worker takes shards from the queue: start "tokenlane worker" on each machine`
+      : `no shard is in progress (workers: ${count})`
+  }
+}
+
+/** The reason of a failed shard, for messages. */
+const reasonOf = (reason) =>
+  reason === STALLED
+    ? 'too many workers ended while they had it, perhaps for want of memory (--max-stalls of the workers)'
+    : reason
 
 /** The result in an event of BullMQ, an object or its JSON; `undefined` for anything else. */
 function valueOf(text) {
@@ -247,7 +354,13 @@ function valueOf(text) {
 
 /** Whether a value has the sums of a shard, as workers report them. */
 const isReport = (value) =>
-  isObject(value) && isText(value.host, 255) && [value.documents, value.tokens, value.bytes].every(isSize)
+  isObject(value) &&
+  isText(value.host, 255) &&
+  [value.documents, value.tokens, value.bytes].every(isSize) &&
+  (value.seconds === undefined || (Number.isFinite(value.seconds) && value.seconds >= 0))
+
+/** Whether a value says why a machine handed a shard back. */
+const isRefusal = (value) => isObject(value) && isText(value.host, 255) && isText(value.refused, 4096)
 
 /** Resolves after a time, or when one of the signals aborts. */
 const pause = (milliseconds, ...signals) =>

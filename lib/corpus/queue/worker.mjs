@@ -2,7 +2,9 @@
 // (jobs.mjs).
 //
 // What is in the queue is not trusted. A job that cannot succeed fails at once and is not given to
-// another worker.
+// another worker. A shard that only this machine cannot process returns to the queue, does not
+// count as an attempt, and pauses the worker: so a machine that does not fit cannot use up the
+// shards faster than others process them.
 
 import { createRequire } from 'node:module'
 import os from 'node:os'
@@ -10,8 +12,9 @@ import os from 'node:os'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { checkOptions, queueName } from '../options.mjs'
 import { Allowed, realPlace } from '../store/allowed.mjs'
-import { isSize } from '../values.mjs'
-import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
+import { isSize, isText } from '../values.mjs'
+import { connectPatiently, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
+import { isOfHost } from './host-failure.mjs'
 import { Jobs, checkData, isPermanent } from './jobs.mjs'
 import { ATTEMPTS } from './planner.mjs'
 
@@ -28,10 +31,26 @@ const NAMES = [
   'threads',
   'lockSeconds',
   'graceSeconds',
+  'maxStalls',
+  'waitSeconds',
   'onEvent',
 ]
-/** Number of times that workers may die with a shard before the shard counts as failed. */
-const MAX_STALLED = 2
+/**
+ * Default number of workers that may end while they have a shard, before the shard counts as
+ * failed. Machines that are preempted are the normal case, so it is far above what they reach; a
+ * shard that needs too much memory reaches it.
+ */
+const MAX_STALLS = 25
+/** Default number of seconds to wait for Redis when a worker starts. */
+const WAIT_SECONDS = 300
+/** The first and the longest pause in ms of a worker whose machine cannot process shards. */
+const MIN_PAUSE_MS = 1000
+const MAX_PAUSE_MS = 60_000
+/**
+ * Time in milliseconds after which a shard that was handed back is tried again. The pauses of the
+ * workers keep it from going back and forth.
+ */
+const RETURN_DELAY_MS = 1000
 /** Minimum time in milliseconds between two messages about the progress of a shard. */
 const PROGRESS_INTERVAL_MS = 1000
 /**
@@ -40,6 +59,8 @@ const PROGRESS_INTERVAL_MS = 1000
 const QUIET_MS = 5000
 /** Time in milliseconds between two looks whether there are shards. */
 const POLL_MS = 100
+/** Maximum length of the folder that the paths of a job are relative to. */
+const MAX_BASE_LENGTH = 4096
 /** Maximum length of the message of a failed job, which is stored in Redis. */
 const MAX_MESSAGE_LENGTH = 2000
 
@@ -52,7 +73,8 @@ export async function createWorker(options) {
   const checked = checkWorkerOptions(options)
   const bullmq = await loadBullMq()
   const connection = connectionOf(checked.queue)
-  const client = await connect(connection)
+  const onWait = ({ message }) => checked.onEvent({ event: 'error', message: `${message}; trying again` })
+  const client = await connectPatiently(connection, checked.wait, onWait)
   client.disconnect()
   return new CorpusWorker(bullmq, connection, checked)
 }
@@ -83,6 +105,8 @@ function checkWorkerOptions(options) {
     allowed: new Allowed(folders.map(realPlace)),
     lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
     grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
+    wait: seconds('waitSeconds', options.waitSeconds, 0, WAIT_SECONDS),
+    maxStalls: stalls(options.maxStalls),
   }
 }
 
@@ -91,6 +115,13 @@ function seconds(name, value, least, byDefault) {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   if (!(value >= least && value <= 86_400)) throw wrongValue(name, `seconds from ${least} to 86400`, value)
   return value * 1000
+}
+
+function stalls(value = MAX_STALLS) {
+  if (typeof value !== 'number') throw wrongType('maxStalls', 'a number', value)
+  if (!Number.isInteger(value) || value < 0 || value > 1e6)
+    throw wrongValue('maxStalls', 'a whole number from 0 to 1000000', value)
+  return value
 }
 
 class CorpusWorker {
@@ -102,6 +133,10 @@ class CorpusWorker {
   #isReturning = false
   /** Number of jobs in progress. */
   #active = 0
+  /** The number of pauses since the last job that this machine could process. */
+  #pauses = 0
+  /** The timer that ends the pause. */
+  #paused = /** @type {NodeJS.Timeout | undefined} */ (undefined)
   #resolve = (_nothing) => {}
   #fail = (_failure) => {}
   /** Resolves when the worker is closed; rejects if it cannot continue. */
@@ -121,7 +156,7 @@ class CorpusWorker {
         // within two checks of a quarter each.
         lockDuration: options.lock / 2,
         stalledInterval: options.lock / 4,
-        maxStalledCount: MAX_STALLED,
+        maxStalledCount: options.maxStalls,
         name: `${os.hostname()}:${process.pid}`,
       })
       this.#worker.on('closed', () => resolve(undefined))
@@ -140,6 +175,7 @@ class CorpusWorker {
   async close() {
     if (this.#isClosing) return this.done
     this.#isClosing = true
+    clearTimeout(this.#paused)
     const timer = setTimeout(() => this.#returnShards(), this.#options.grace)
     const closed = this.#worker.close().then(
       () => true,
@@ -184,7 +220,9 @@ class CorpusWorker {
     try {
       checkData(job.name, job.data)
       await this.#jobs.checkVersion(job.data)
-      return await (job.name === 'manifest' ? this.#manifest(job) : this.#shard(job))
+      const result = await (job.name === 'manifest' ? this.#manifest(job) : this.#shard(job))
+      this.#pauses = 0
+      return result
     } catch (failure) {
       if (this.#isReturning || failure.isFatal) {
         // Another worker takes the job at once. This attempt does not count.
@@ -192,8 +230,29 @@ class CorpusWorker {
         if (failure.isFatal) this.#stop(failure)
         throw new this.#bullmq.WaitingError()
       }
+      if (isText(job.data?.base, MAX_BASE_LENGTH) && (await isOfHost(failure, job.data.base)))
+        return this.#handBack(job, token, failure)
       throw this.#failed(job, failure)
     }
+  }
+
+  /** Returns a job that another machine may be able to process, and pauses. */
+  async #handBack(job, token, { code, message }) {
+    const { host, short } = { host: os.hostname(), short: String(message).slice(0, MAX_MESSAGE_LENGTH) }
+    const shard = isSize(job.data?.shard) ? job.data.shard : undefined
+    const milliseconds = Math.min(MIN_PAUSE_MS * 2 ** this.#pauses, MAX_PAUSE_MS)
+    this.#options.onEvent({ event: 'paused', shard, code, message: short, seconds: milliseconds / 1000 })
+    if (this.#paused === undefined && !this.#isClosing) {
+      this.#pauses += 1
+      this.#paused = setTimeout(() => {
+        this.#paused = undefined
+        this.#worker.resume().catch(() => {})
+      }, milliseconds)
+      await this.#worker.pause(true)
+    }
+    await job.updateProgress({ host, code, refused: short }).catch(() => {})
+    await job.moveToDelayed(Date.now() + RETURN_DELAY_MS, token)
+    throw new this.#bullmq.DelayedError()
   }
 
   /** Reports a failure. Returns the error that BullMQ stores. */
@@ -221,12 +280,14 @@ class CorpusWorker {
 
   /** Processes a shard. */
   async #shard(job) {
-    let last = performance.now()
+    const started = performance.now()
+    let last = started
     const host = os.hostname()
     const onProgress = (progress) => {
       if (performance.now() - last < PROGRESS_INTERVAL_MS) return
       last = performance.now()
-      job.updateProgress({ host, ...progress }).catch(() => {})
+      const seconds = (last - started) / 1000
+      job.updateProgress({ host, seconds, ...progress }).catch(() => {})
     }
     const result = await this.#jobs.shard(job.data, onProgress)
     this.#options.onEvent({ event: 'shard', ...result })

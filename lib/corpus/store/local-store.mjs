@@ -6,16 +6,24 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
-import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
+import { partOf, removeDeadParts, removeOldParts, removeOwnParts } from '../../files/parts.mjs'
 import { otherJob } from '../errors.mjs'
+import { MANIFEST } from '../layout.mjs'
 import { textLines } from '../text-lines.mjs'
-import { PartFile, syncFolder, writeWhole } from './part-file.mjs'
+import { PartFile, createWhole, syncFolder, writeWhole } from './part-file.mjs'
 import { readFully } from './read.mjs'
 
 const { openRegular, tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
 
 /** Number of bytes of a file that are read at once. */
 const READ_BYTES = 1 << 20
+/**
+ * Time in milliseconds without a write after which, at the end of a job, an unfinished file of
+ * another machine is taken for one of a dead process.
+ */
+const FINISHED_AGE_MS = 3600 * 1000
+/** The names of unfinished files of jobs. */
+const JOB_PART = /^\.(?:shard-\d{8,}\.|(?:claim|job|manifest)\.json\.|plan\.jsonl\.)/
 
 /**
  * @typedef {import('./types.js').Store} Store
@@ -72,10 +80,11 @@ export class LocalStore {
     try {
       // The folder of a worker exists, and only its descriptor is known to be allowed.
       if (this.#folder === undefined) await fs.promises.mkdir(this.place, { recursive: true })
+      await fs.promises.access(this.#path(), fs.constants.W_OK)
     } catch (failure) {
       throw failure.code === 'EEXIST' || failure.code === 'ENOTDIR'
         ? otherJob(`the output ${this.place} is not a folder: name one that is empty or does not exist`)
-        : fileFailure(this.place, failure)
+        : fileFailure(this.place, failure.code === 'ENOENT' ? await whyNot(this.place, failure) : failure)
     }
     removeDeadParts(this.#path())
   }
@@ -93,6 +102,16 @@ export class LocalStore {
   /** Writes a small file completely or not at all. */
   writeWhole(name, text) {
     return writeWhole(this.#path(name), text, this.#partOptions(name))
+  }
+
+  /** Writes a small file, unless it exists. Returns whether it was written. */
+  createWhole(name, text) {
+    return createWhole(this.#path(name), text, this.#partOptions(name))
+  }
+
+  /** Removes a file, if it exists and this process may do so. */
+  async remove(name) {
+    await fs.promises.rm(this.#path(name), { force: true }).catch(() => {})
   }
 
   /** A path for a file that `publish` renames later. */
@@ -186,9 +205,18 @@ export class LocalStore {
     this.removeOwn()
   }
 
-  /** Called when all shards are done. Removes what killed workers of this machine left. */
+  /**
+   * Called when all shards are done. Removes what killed workers left: a shard that one of another
+   * machine still writes is done already. The time is that of the disk, which all machines share.
+   */
   async finish() {
-    removeDeadParts(this.#path())
+    const stat = await fs.promises.stat(this.#path(MANIFEST)).catch(() => undefined)
+    await this.clean(FINISHED_AGE_MS, stat?.mtimeMs)
+  }
+
+  /** Removes unfinished files of ended processes, and of other machines from a minimum age on. */
+  async clean(age, now = Date.now()) {
+    return [...removeDeadParts(this.#path()), ...removeOldParts(this.#path(), JOB_PART, now - age)]
   }
 
   /** Opens a file, which must be a regular one. */
@@ -218,6 +246,18 @@ export class LocalStore {
       await handle.close()
     }
   }
+}
+
+/**
+ * Why a folder cannot be created. Some systems say that it does not exist if its parent is
+ * read-only, so the first folder on its path that exists is asked.
+ */
+async function whyNot(place, failure) {
+  const parent = path.dirname(path.resolve(place))
+  if (parent === path.resolve(place)) return failure
+  const found = await fs.promises.access(parent, fs.constants.W_OK).catch((reason) => reason)
+  if (found === undefined) return failure
+  return found.code === 'ENOENT' ? whyNot(parent, failure) : found
 }
 
 async function readUpTo(handle, from, to) {

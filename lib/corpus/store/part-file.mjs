@@ -211,6 +211,37 @@ export async function writeWhole(place, text, options) {
   await syncFolder(path.dirname(place))
 }
 
+/** Codes of systems and disks that have no hard links. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL', 'UNKNOWN']
+
+/**
+ * Writes a small file, unless there is one with its name. Without hard links, another process may
+ * see it before it is complete.
+ *
+ * @param {string} place
+ * @param {string} text
+ * @param {PartOptions} [options]
+ * @returns {Promise<boolean>} whether it was written
+ */
+export async function createWhole(place, text, options = {}) {
+  const file = await PartFile.create(place, options)
+  try {
+    await file.write(Buffer.from(text))
+    await file.complete()
+    await fs.promises.link(file.partPath, place).catch((failure) => {
+      if (!NO_LINKS.includes(failure.code)) throw failure
+      return fs.promises.copyFile(file.partPath, place, fs.constants.COPYFILE_EXCL)
+    })
+  } catch (failure) {
+    if (failure.code === 'EEXIST') return false
+    throw fileFailure(options.shown ?? place, failure)
+  } finally {
+    await file.discard()
+  }
+  await syncFolder(path.dirname(place))
+  return true
+}
+
 /** Makes the names in a folder durable. Windows has no such call and needs none. */
 export async function syncFolder(folder) {
   let handle

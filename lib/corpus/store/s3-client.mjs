@@ -149,20 +149,30 @@ export async function s3Failure(address, failure) {
   if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
   const status = failure?.$metadata?.httpStatusCode
   const name = failure?.name ?? 'Error'
-  if (status === 412) return inputChanged(address, 'it was written to while it was read')
+  if (status === 412 || name === 'ConditionalRequestConflict')
+    return Object.assign(inputChanged(address, 'it was written to while it was read'), { isConditionFailed: true })
   if (ABSENT.includes(name) || (status === 404 && name !== 'NoSuchBucket'))
     return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such object`), {
       isAbsence: true,
       isLostUpload: name === 'NoSuchUpload',
     })
-  if (name === 'NoSuchBucket') return new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`)
+  if (name === 'NoSuchBucket')
+    return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`), { isOfHost: true })
   if (name === 'CredentialsProviderError')
-    return error(
-      'ERR_TOKENLANE_CORPUS_STORE',
-      `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
+    return Object.assign(
+      error(
+        'ERR_TOKENLANE_CORPUS_STORE',
+        `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
+      ),
+      { isOfHost: true },
     )
   const reason = status === 403 ? `permission denied (${name})` : `${name}: ${failure?.message ?? failure?.code ?? ''}`
-  return error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`)
+  // A store that is down or refuses this role says nothing about the shard.
+  const isOfHost = status === undefined || status >= 500 || [401, 403, 408, 429].includes(status)
+  return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`), {
+    isOfHost,
+    isUnknownRequest: status === 501,
+  })
 }
 
 /** Hides credentials in a text from the store. */

@@ -91,12 +91,25 @@ export class S3Store {
   }
 
   async prepare() {
+    await this.clean(MIN_DEAD_AGE_MS)
+  }
+
+  /**
+   * Removes the files of ended processes on this machine's disk, and uploads of at least an age.
+   */
+  async clean(age) {
     const all = path.dirname(this.#scratch)
+    const removed = []
     for (const name of await fs.promises.readdir(all)) {
-      removeDeadParts(path.join(all, name))
+      removed.push(...removeDeadParts(path.join(all, name)))
       await removeIfEmpty(path.join(all, name))
     }
-    await this.#removeUploads(({ Initiated }) => Date.now() - Initiated.getTime() > MIN_DEAD_AGE_MS)
+    await this.#removeUploads(({ Initiated }, name) => {
+      const isOld = Date.now() - Initiated.getTime() > age
+      if (isOld) removed.push(name)
+      return isOld
+    })
+    return removed
   }
 
   /** Up to 100 names in the folder. */
@@ -115,6 +128,29 @@ export class S3Store {
 
   async writeWhole(name, text) {
     await send(this.where(name), 'PutObjectCommand', { ...this.#of(name), Body: Buffer.from(text) })
+  }
+
+  /**
+   * Writes an object, unless it exists. Returns whether it was written. If the store has no
+   * conditional writes, another process may write it at the same moment.
+   */
+  async createWhole(name, text) {
+    const input = { ...this.#of(name), Body: Buffer.from(text) }
+    try {
+      await send(this.where(name), 'PutObjectCommand', { ...input, IfNoneMatch: '*' })
+      return true
+    } catch (failure) {
+      if (failure.isConditionFailed) return false
+      if (!failure.isUnknownRequest) throw failure
+    }
+    if ((await this.sizeOf(name)) !== undefined) return false
+    await send(this.where(name), 'PutObjectCommand', input)
+    return true
+  }
+
+  /** Removes an object. Ignores failures, because a role may lack the permission. */
+  async remove(name) {
+    await send(this.where(name), 'DeleteObjectCommand', this.#of(name)).catch(() => {})
   }
 
   /** A path on this machine's disk for a file that `publish` uploads later. */

@@ -31,6 +31,10 @@ export interface Store {
   create(name: string): Promise<PartFile>
   /** Writes a small file completely or not at all. */
   writeWhole(name: string, text: string): Promise<void>
+  /** Like `writeWhole`, unless the file exists. Returns whether it was written. */
+  createWhole(name: string, text: string): Promise<boolean>
+  /** Removes a file, if it exists and this process may do so. */
+  remove(name: string): Promise<void>
   /** A path for a file that `publish` gives its name later. */
   part(name: string): string
   /** Returns a path where the file can be read. */
@@ -50,6 +54,11 @@ export interface Store {
   removeOwn(): void
   /** Removes the unfinished files of shards whose threads were ended. */
   abandon(stems: string[]): Promise<void>
+  /**
+   * Removes unfinished files of ended processes, and those of other machines that are at least
+   * `age` milliseconds old. Returns their names.
+   */
+  clean(age: number): Promise<string[]>
   /** Called when all shards are done. */
   finish(): Promise<void>
   close(): Promise<void>

@@ -100,8 +100,9 @@ async function main() {
 async function startRedis(folder) {
   const port = await freePort()
   const options = ['--port', port, '--dir', folder, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes']
-  const server = spawn('redis-server', options.map(String), { stdio: 'ignore' })
-  process.on('exit', () => server.kill('SIGKILL'))
+  // The server ends when this process has ended, however it ended: its standard input is closed.
+  const guarded = 'redis-server "$@" >/dev/null 2>&1 & cat >/dev/null; kill -9 $!'
+  spawn('sh', ['-c', guarded, 'sh', ...options.map(String)], { stdio: ['pipe', 'ignore', 'ignore'] })
   const client = new Redis({ port, maxRetriesPerRequest: null, retryStrategy: () => 50 })
   client.on('error', () => {})
   await client.ping()

@@ -1,0 +1,115 @@
+// tokenlane/corpus: folders that are read-only, what killed processes leave in them, and inputs
+// that change behind its back.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { cleanCorpus, createWorker, tokenizeCorpus } from '../../lib/corpus/index.js'
+import { thisProcess } from '../../lib/files/parts.mjs'
+import { runIn } from '../support/cli.mjs'
+import { leftovers, scratch, writeCorpus } from '../support/corpus.mjs'
+import { TestRedis, missing } from '../support/redis.mjs'
+import { failure } from '../support/texts.mjs'
+
+const at = scratch()
+writeCorpus(at('data'), 1, 20)
+const BASE = { inputs: at('data'), tokenizer: 'r50k_base', concurrency: 1 }
+const code = (name) => `ERR_TOKENLANE_${name}`
+
+test('an edit that keeps the size and has an older time is found', async () => {
+  const input = at('edited', 'x.jsonl')
+  fs.mkdirSync(path.dirname(input))
+  // Only the first and the last 64 KiB are in the plan.
+  const line = `${JSON.stringify({ text: 'seven words make up this whole line' })}\n`
+  const text = line.repeat(5000)
+  fs.writeFileSync(input, text)
+  const options = { ...BASE, inputs: input, output: at('from-edited') }
+  await tokenizeCorpus(options)
+  const { atime, mtime } = fs.statSync(input)
+  // The same content with another time is read again, and is the same.
+  fs.utimesSync(input, atime, new Date(mtime.getTime() - 5000))
+  assert.equal((await tokenizeCorpus(options)).kept, 1)
+  const middle = 2500 * line.length
+  fs.writeFileSync(input, text.slice(0, middle) + line.replace('seven', 'eight') + text.slice(middle + line.length))
+  fs.utimesSync(input, atime, new Date(mtime.getTime() - 3_600_000))
+  assert.equal((await failure(() => tokenizeCorpus(options))).code, code('CORPUS_INPUT_CHANGED'))
+})
+
+test('resumeCheck is that of the planner on a queue too', { skip: missing, timeout: 120_000 }, async () => {
+  const redis = await TestRedis.start()
+  const queue = { queue: redis.url, queueName: 'check' }
+  const worker = await createWorker({ ...queue, allow: at() })
+  const options = { ...BASE, ...queue, output: at('checked'), format: /** @type {const} */ ('npy') }
+  await tokenizeCorpus(options)
+  const file = at('checked', 'shard-00000000.npy')
+  const bytes = fs.readFileSync(file)
+  bytes[bytes.length - 2] ^= 1
+  fs.writeFileSync(file, bytes)
+  assert.equal((await tokenizeCorpus({ ...options, resumeCheck: 'size' })).kept, 1)
+  assert.deepEqual(fs.readFileSync(file), bytes)
+  assert.equal((await tokenizeCorpus(options)).kept, 0)
+  assert.notDeepEqual(fs.readFileSync(file), bytes)
+  await worker.close()
+  await redis.end()
+})
+
+test('a read-only output is called so', async (t) => {
+  const disk = at('disk')
+  fs.mkdirSync(disk)
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', disk]).status !== 0) return t.skip('mount is needed')
+  try {
+    for (const output of [disk, path.join(disk, 'new', 'folder')]) {
+      const error = await failure(() => tokenizeCorpus({ ...BASE, output }))
+      assert.equal(error.code, code('FILE'))
+      assert.equal(error.message, `${output}: the file system is read-only`)
+    }
+  } finally {
+    spawnSync('umount', ['-l', disk])
+  }
+})
+
+test('a book whose lines become documents is noted, once; other inputs are not', () => {
+  fs.mkdirSync(at('books'))
+  for (const name of ['a.txt', 'b.txt']) fs.writeFileSync(at('books', name), 'It was\nthe best\nof times\n')
+  const run = (...args) => runIn(at())(['corpus', '--dry-run', '-t', 'r50k_base', ...args]).stderr
+  const note = /^tokenlane: each line of books\/a\.txt is a document.*--rows files/m
+  assert.match(run('books'), note)
+  assert.equal(run('books').match(/each line/g)?.length, 1)
+  for (const args of [['books', '--rows', 'lines'], ['books', '--rows', 'files'], ['data']])
+    assert.doesNotMatch(run(...args), /each line/)
+})
+
+/** Leaves an unfinished file of a process; `age` is in seconds. */
+function leave(folder, name, { system, pid, start }, age) {
+  const place = path.join(folder, `.${name}.tokenlane-${system}-${pid}-${start}-1.part`)
+  fs.writeFileSync(place, 'x')
+  const time = new Date(Date.now() - age * 1000)
+  fs.utimesSync(place, time, time)
+  return path.basename(place)
+}
+
+test('unfinished files of other machines are removed by age, at the end of a job and by corpus clean', async () => {
+  const output = at('left')
+  const far = { system: 'f'.repeat(12), pid: 1, start: '5' }
+  await tokenizeCorpus({ ...BASE, output })
+  leave(output, 'shard-00000000.bin.0', far, 7200)
+  const young = leave(output, 'shard-00000000.bin.0', { ...far, pid: 2 }, 60)
+  const stranger = leave(output, 'mine.txt', far, 1e6)
+  const own = leave(output, 'shard-00000000.idx.0', { ...thisProcess(), start: '1' }, 0)
+  await tokenizeCorpus({ ...BASE, output })
+  assert.deepEqual(leftovers(output).sort(), [young, stranger].sort(), `without ${own}`)
+  assert.deepEqual(await cleanCorpus(output), { removed: [] })
+  assert.deepEqual(await cleanCorpus(output, { ageSeconds: 30 }), { removed: [young] })
+  assert.deepEqual(leftovers(output), [stranger])
+  leave(output, 'plan.jsonl', far, 10)
+  fs.writeFileSync(path.join(output, 'claim.json'), '{}')
+  const { status, stdout } = runIn(at())(['corpus', 'clean', 'left', '--age', '0'])
+  assert.equal(status, 0)
+  assert.match(stdout, /^\.plan\.jsonl.*\nclaim\.json\n2 removed\n$/)
+  assert.deepEqual(leftovers(output), [stranger])
+  assert.equal((await failure(() => cleanCorpus(at('data')))).code, code('FILE_NOT_FOUND'))
+  assert.equal((await failure(() => cleanCorpus(output, { ageSeconds: -1 }))).code, code('ARGUMENT_VALUE'))
+})

@@ -1,0 +1,97 @@
+// claim.json: who plans a new job in an output folder. It is written before the inputs are planned,
+// which may take long, so that a second, different job is refused at once. It is removed when
+// job.json exists. Both files are created exclusively: what decides which job a folder holds is
+// job.json, so a claim that was lost or taken over by mistake mixes no data.
+
+import { createHash } from 'node:crypto'
+import os from 'node:os'
+
+import { isGone, thisProcess } from '../files/parts.mjs'
+import { otherJob } from './errors.mjs'
+import { isStart, startText } from './job-file.mjs'
+import { CLAIM } from './layout.mjs'
+import { isHash, isObject } from './values.mjs'
+
+/** Maximum size in bytes of a claim.json. */
+const MAX_CLAIM_BYTES = 1 << 20
+/** Maximum number of inputs that a claim and a job.json name. */
+const MAX_NAMED_INPUTS = 8
+/** How often a claim is tried that disappears, or is incomplete, while it is read. */
+const TRIES = 20
+const PAUSE_MS = 50
+
+/**
+ * Who started a job, when and with what.
+ *
+ * @typedef {{ inputs: string[], tokenizer: string, host: string, time: string }} Start
+ */
+
+/**
+ * The start of a job by this process.
+ *
+ * @returns {Start}
+ */
+export function startOf({ inputs, filesFrom }, tokenizer) {
+  const names = [...inputs, ...(filesFrom === undefined ? [] : [filesFrom])]
+  const shown = names.slice(0, MAX_NAMED_INPUTS)
+  if (names.length > shown.length) shown.push(`${names.length - shown.length} more`)
+  return { inputs: shown, tokenizer, host: os.hostname(), time: new Date().toISOString() }
+}
+
+/** The SHA-256 of everything that determines a job before it is planned. */
+export const digestOf = (known) => createHash('sha256').update(JSON.stringify(known)).digest('hex')
+
+/**
+ * Claims a folder for a job. Returns a function that ends the claim. The same job may be started
+ * by several processes; the first one has the claim.
+ *
+ * @param {import('./store/types.js').Store} store
+ * @param {string} digest result of `digestOf`
+ * @param {Start} start
+ * @returns {Promise<() => Promise<void>>}
+ * @throws if the folder is claimed by another job whose process may still run
+ */
+export async function claim(store, digest, start) {
+  const text = `${JSON.stringify({ digest, start, process: thisProcess() }, undefined, 2)}\n`
+  const release = () => store.remove(CLAIM)
+  for (let tries = 1; ; tries++) {
+    if (await store.createWhole(CLAIM, text)) return release
+    const found = await readClaim(store)
+    if (found !== undefined && isGone(found.process)) {
+      await store.writeWhole(CLAIM, text)
+      return release
+    }
+    if (found?.digest === digest) return async () => {}
+    if (found !== undefined)
+      throw otherJob(
+        `the output folder ${store.place} is claimed by another job, ${startText(found.start)}, which is still being planned: name another folder, or, if that process is gone, remove ${store.where(CLAIM)}`,
+      )
+    if (tries >= TRIES) throw otherJob(`${store.where(CLAIM)} was not written by tokenlane: name another folder`)
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+}
+
+/**
+ * Removes the claim of a folder if it has no use: there is a job, its process has ended, or it is
+ * older than an age in milliseconds and of another machine. Returns whether it was removed.
+ */
+export async function removeStale(store, hasJob, age) {
+  if ((await store.sizeOf(CLAIM)) === undefined) return false
+  const found = await readClaim(store)
+  const isOld = Date.now() - Date.parse(found?.start.time) >= age
+  const isHere = found?.process?.system === thisProcess().system
+  if (!(hasJob || found === undefined || isGone(found.process) || (isOld && !isHere))) return false
+  await store.remove(CLAIM)
+  return true
+}
+
+/** The claim of a folder; `undefined` if there is none, or if it is incomplete. */
+async function readClaim(store) {
+  try {
+    const found = JSON.parse((await store.readText(CLAIM, MAX_CLAIM_BYTES)) ?? 'null')
+    return isObject(found) && isHash(found.digest) && isStart(found.start) ? found : undefined
+  } catch (failure) {
+    if (failure instanceof SyntaxError) return undefined
+    throw failure
+  }
+}

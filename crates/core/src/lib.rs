@@ -91,7 +91,7 @@ pub use options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 pub use padding::{PadTo, Padding};
 pub use parts::Format;
 pub use simd::choice::{CpuLevelError, cpu_level};
-pub use text::{Input, Sequence, Text};
+pub use text::{Input, Literal, Sequence, Text};
 pub use tokenizer::Tokenizer;
 pub use tokenlane_memory as memory;
 use tokenlane_memory::lock;

@@ -4,6 +4,7 @@ use encoding_rs::mem::convert_utf16_to_str_partial;
 
 use crate::error::EncodeError;
 use crate::memory::{Grow, OutOfMemory};
+use crate::span::Span;
 
 /// Maximum length of a text, in bytes of UTF-8, because spans have 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 64;
@@ -41,6 +42,53 @@ pub enum Sequence<'a> {
     /// Words. Each is encoded separately, its offsets are relative to the word, and its index is
     /// the word id of all its tokens.
     Words(&'a [Text<'a>]),
+    /// A text with ranges in which no added token is found (see [`Literal`]).
+    Marked(Text<'a>, &'a Literal),
+}
+
+/// Ranges of a text that are written by others than its author, such as the messages in a chat.
+///
+/// An added token, special or not, is only found outside of them: a match that overlaps one of the
+/// ranges is ordinary text. Tokens of white space only are found anyway, because they cannot
+/// separate anything. The words at the borders of a range are those of the whole text.
+///
+/// Some vocabularies have added tokens as ordinary tokens too, for example those of Unigram models.
+/// Where the model alone would make one from a text, the text is divided after the first character;
+/// if the model still makes one, from characters that the normalizer changes, encoding fails with
+/// [`EncodeError::SpecialToken`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Literal {
+    ranges: Vec<[u32; 2]>,
+}
+
+impl Literal {
+    /// Takes the start and the end of each range, in UTF-16 units, in order. Returns `None` if they
+    /// are not in order.
+    pub fn new(bounds: &[u32]) -> Option<Self> {
+        let (ranges, []) = bounds.as_chunks() else { return None };
+        let is_ordered = bounds.is_sorted();
+        is_ordered.then(|| Self { ranges: ranges.to_vec() })
+    }
+
+    /// The ranges as bytes of the text.
+    pub(crate) fn in_bytes(&self, text: &str) -> Vec<Span> {
+        if text.is_ascii() {
+            let len = text.len() as u32;
+            return self.ranges.iter().map(|range| Span { start: range[0].min(len), end: range[1].min(len) }).collect();
+        }
+        let mut places = text.char_indices();
+        let (mut byte, mut unit) = (0, 0);
+        let mut byte_at = |wanted: u32| {
+            while unit < wanted
+                && let Some((at, c)) = places.next()
+            {
+                unit += c.len_utf16() as u32;
+                byte = at + c.len_utf8();
+            }
+            byte
+        };
+        self.ranges.iter().map(|range| Span::new(byte_at(range[0]), byte_at(range[1]))).collect()
+    }
 }
 
 /// An input of one encoding: a text or a pair.
@@ -87,6 +135,7 @@ impl Sequence<'_> {
         match self {
             Self::Text(text) => text.weight(),
             Self::Words(words) => words.iter().map(Text::weight).sum(),
+            Self::Marked(text, _) => text.weight(),
         }
     }
 }

@@ -16,7 +16,7 @@ use regex_syntax::is_word_character;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::fallible::copies;
 use crate::span::Span;
-use search::{KnownMatches, TokenSearch};
+use search::{KnownMatches, TokenMatch, TokenSearch};
 
 /// A map with a fast hash function, because decoding looks up every token.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -67,6 +67,28 @@ pub(crate) enum Policy {
     Throw,
     /// By index in [`AddedTokens::tokens`].
     Only(Vec<bool>),
+}
+
+/// Which of the tokens in a text are found.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) guard: Option<Guard<'a>>,
+}
+
+impl<'a> From<&'a Policy> for Rules<'a> {
+    fn from(policy: &'a Policy) -> Self {
+        Self { policy, guard: None }
+    }
+}
+
+/// Keeps tokens out of the ranges of a [`Literal`](crate::Literal).
+#[derive(Clone, Copy)]
+pub(crate) struct Guard<'a> {
+    /// The first byte of a match that is in one of the ranges, or `None`.
+    pub(crate) first_literal: &'a dyn Fn(Span) -> Option<usize>,
+    /// Whether the model itself could make the token from its text, so that the text is divided.
+    pub(crate) divides: bool,
 }
 
 /// A section of text between tokens, or a token found in it.
@@ -278,6 +300,15 @@ impl AddedTokens {
         })
     }
 
+    /// The first literal byte of a match, or `None` if the token may be found there.
+    fn first_literal(&self, guard: Guard<'_>, text: &str, hit: &TokenMatch) -> Option<usize> {
+        if !is_visible(&self.tokens[hit.token]) {
+            return None;
+        }
+        let first = (guard.first_literal)(Span::new(hit.start, hit.end))?;
+        Some(text.floor_char_boundary(first))
+    }
+
     /// Whether the search can never find a token.
     pub(crate) fn is_idle(&self, stage: SearchStage) -> bool {
         self.search(stage).is_none()
@@ -293,25 +324,45 @@ impl AddedTokens {
     /// Calls `found` with the segments of `text` in order. No segment is empty, and together they
     /// cover the text. Segments overlap only if a token lies within white space that another token
     /// includes.
-    pub(crate) fn segments(
+    pub(crate) fn segments<'a>(
         &self,
         stage: SearchStage,
         text: &str,
-        policy: &Policy,
+        rules: impl Into<Rules<'a>>,
         mut found: impl FnMut(Segment) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
+        let Rules { policy, guard } = rules.into();
         let mut done = 0;
         let mut at = 0;
         let mut last_end = None;
         let (mut known, mut spaces) = (KnownMatches::default(), SpaceRun::default());
         while let Some(search) = self.search(stage)
             && at <= text.len()
-            && let Some(hit) = search.find(text, at, &mut known)
+            && let Some(mut hit) = search.find(text, at, &mut known)
         {
             let behind_another = last_end == Some(hit.end);
             if hit.start == hit.end && (behind_another || !text.is_char_boundary(hit.start)) {
                 at = hit.end + 1;
                 continue;
+            }
+            if let Some(guard) = guard
+                && let Some(first) = self.first_literal(guard, text, &hit)
+            {
+                // A shorter token may end before the range.
+                let before = &text[hit.start..first];
+                match search.find(before, 0, &mut KnownMatches::default()) {
+                    Some(shorter) if shorter.start == 0 && shorter.end > 0 => {
+                        hit = TokenMatch { token: shorter.token, start: hit.start, end: hit.start + shorter.end };
+                    }
+                    _ => {
+                        at = hit.start + text[hit.start..].chars().next().map_or(1, char::len_utf8);
+                        if guard.divides && self.tokens[hit.token].special && done < at {
+                            found(Segment::Text(Span::new(done, at)))?;
+                            done = at;
+                        }
+                        continue;
+                    }
+                }
             }
             last_end = Some(hit.end);
             let place = hit.token;
@@ -360,6 +411,11 @@ impl AddedTokens {
         }
         Ok(())
     }
+}
+
+/// Whether a token can separate parts of a text: it has a visible character.
+pub(crate) fn is_visible(token: &AddedToken) -> bool {
+    token.content.chars().any(|c| !c.is_whitespace())
 }
 
 /// Whether a match is part of a longer word: a neighbour is `\w` of the regex crate.

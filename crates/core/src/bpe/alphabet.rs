@@ -129,6 +129,14 @@ impl Alphabet {
         }
     }
 
+    /// Whether a token is the unknown token or one of byte fallback.
+    pub(crate) fn is_fallback(&self, token: &str) -> bool {
+        match self {
+            Self::Bytes { .. } => false,
+            Self::Characters(characters) => characters.is_stand_in(token),
+        }
+    }
+
     /// Whether a symbol can have another length than its token, or a byte can be in no symbol.
     pub(crate) fn lengths_vary(&self) -> bool {
         match self {

@@ -7,15 +7,17 @@
 use super::offset_converter::OffsetConverter;
 use super::row::{Quota, Row, WordNumbers};
 use super::{Plan, Session};
+use crate::added_tokens::is_visible;
 use crate::budget::{Budget, max_expansion};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit, push_sequence_ids};
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::{append, append_copies, checkpoint};
+use crate::pipeline::Pipeline;
 use crate::post_processor::SpecialToken;
 use crate::post_processor::draft::{Draft, Margins, RunTokens, Trim};
 use crate::post_processor::layout::PlacedRun;
-use crate::text::{Input, Sequence, Text};
+use crate::text::{Input, Literal, Sequence, Text};
 use crate::truncation::Truncation;
 
 /// The tokens of a text with their columns.
@@ -40,6 +42,21 @@ pub(crate) enum Source<'a> {
 impl<'a, T: Into<Input<'a>>> From<T> for Source<'a> {
     fn from(input: T) -> Self {
         Self::Input(input.into())
+    }
+}
+
+/// A text, or a word of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a> {
+    text: Text<'a>,
+    words: WordNumbers,
+    literal: Option<&'a Literal>,
+}
+
+impl<'a> Part<'a> {
+    /// A whole text.
+    fn whole(text: Text<'a>) -> Self {
+        Self { text, words: WordNumbers::Next(0), literal: None }
     }
 }
 
@@ -143,7 +160,7 @@ impl Session<'_> {
                 self.encode_whole(&input, request, out)?;
             }
             Source::Chunk { text, is_first, is_last } => self.encode_chunk(text, [is_first, is_last], request, out)?,
-            Source::Bare(text) => self.encode_text(text.into(), WordNumbers::Next(0), request, None, out)?,
+            Source::Bare(text) => self.encode_text(Part::whole(text.into()), request, None, out)?,
         }
         Ok(vec![])
     }
@@ -229,7 +246,7 @@ impl Session<'_> {
                 }
                 RunTokens::Special { .. } => {}
                 RunTokens::Text { .. } => {
-                    self.encode_text(text, WordNumbers::Next(0), request, None, out)?;
+                    self.encode_text(Part::whole(text), request, None, out)?;
                     is_wanted = is_last;
                 }
             }
@@ -322,11 +339,15 @@ impl Session<'_> {
     ) -> Result<(), EncodeError> {
         request.budget = Budget::default();
         match sequence {
-            Sequence::Text(text) => self.encode_text(text, WordNumbers::Next(0), request, trimming, out),
+            Sequence::Text(text) => self.encode_text(Part::whole(text), request, trimming, out),
+            Sequence::Marked(text, literal) => {
+                let part = Part { literal: Some(literal), ..Part::whole(text) };
+                self.encode_text(part, request, trimming, out)
+            }
             // All words of a pre-split text share one budget.
             Sequence::Words(words) => words.iter().enumerate().try_for_each(|(number, &word)| {
-                let number = WordNumbers::Given(number as u32);
-                self.encode_text(word, number, request, trimming.as_deref_mut(), out)
+                let part = Part { words: WordNumbers::Given(number as u32), ..Part::whole(word) };
+                self.encode_text(part, request, trimming.as_deref_mut(), out)
             }),
         }
     }
@@ -334,14 +355,14 @@ impl Session<'_> {
     /// Appends the tokens of a text, with the columns that vary from token to token.
     pub(super) fn encode_text(
         &mut self,
-        text: Text<'_>,
-        words: WordNumbers,
+        part: Part<'_>,
         request: &mut Request<'_>,
         trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         let mut buffer = std::mem::take(&mut self.encoder.utf8);
-        let result = text.to_utf8(&mut buffer).and_then(|text| self.encode_utf8(text, words, request, trimming, out));
+        let text = part.text.to_utf8(&mut buffer);
+        let result = text.and_then(|text| self.encode_utf8(text, part, request, trimming, out));
         self.encoder.utf8 = buffer;
         result
     }
@@ -349,7 +370,7 @@ impl Session<'_> {
     fn encode_utf8(
         &mut self,
         text: &str,
-        words: WordNumbers,
+        Part { words, literal, .. }: Part<'_>,
         request: &mut Request<'_>,
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
@@ -365,11 +386,15 @@ impl Session<'_> {
         let Request { quota, mut budget, .. } = *request;
         budget.add_input(text.len());
         let spans_sources = plan.spans_sources;
+        let ranges = literal.map_or_else(Vec::new, |literal| literal.in_bytes(text));
+        let first = out.ids.len();
         let mut row = Row {
             out,
             columns,
             original: text,
             policy: &plan.policy,
+            literal: &ranges,
+            special: 0,
             converter,
             spans_sources,
             words,
@@ -377,7 +402,12 @@ impl Session<'_> {
             quota,
             budget,
         };
-        let result = self.encode_segments(&mut row);
+        let mut result = self.encode_segments(&mut row);
+        if literal.is_some() && result.is_ok() {
+            // A call that only counts has discarded ids.
+            let ids = row.out.ids.get(first..).unwrap_or_default();
+            result = check_special(self.pipeline, ids, row.special);
+        }
         (request.quota, request.budget) = (row.quota, row.budget);
         self.encoder.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
         result?;
@@ -385,6 +415,21 @@ impl Session<'_> {
             trimming.finish_text(text, plan.offset_unit);
         }
         Ok(())
+    }
+}
+
+/// Fails if the model made special tokens of a text, which was found to have `found` of them.
+fn check_special(pipeline: &Pipeline, ids: &[u32], found: usize) -> Result<(), EncodeError> {
+    let special = |id: u32| {
+        let token = pipeline.parts.added_tokens.by_id(id).filter(|token| token.special && is_visible(token))?;
+        (!pipeline.model.is_fallback(id, &token.content)).then_some(token)
+    };
+    let made = || ids.iter().filter_map(|&id| special(id));
+    match made().next() {
+        Some(token) if made().count() > found => {
+            Err(EncodeError::SpecialToken { token: token.content.clone(), byte: 0 })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -24,7 +24,7 @@ mod words;
 
 use std::sync::Arc;
 
-use crate::added_tokens::{Policy, SearchStage, Segment};
+use crate::added_tokens::{Guard, Policy, Rules, SearchStage, Segment};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::CacheBudget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
@@ -174,14 +174,18 @@ impl<'a> Session<'a> {
 
     /// Finds the added tokens in the original text and encodes the text between them.
     fn encode_segments(&mut self, row: &mut Row<'_>) -> Result<(), EncodeError> {
-        let original = row.original;
-        self.pipeline.parts.added_tokens.segments(SearchStage::Raw, original, row.policy, |segment| match segment {
-            Segment::Token { token, span } => {
-                let content = &original[span.range()];
-                row.push_added(self.pipeline.parts.added_tokens.tokens()[token].id, content, span)
-            }
+        let (original, literal) = (row.original, row.literal);
+        let first_literal = |span| first_literal(literal, span);
+        let rules = Rules { policy: row.policy, guard: self.guard(row, &first_literal) };
+        self.pipeline.parts.added_tokens.segments(SearchStage::Raw, original, rules, |segment| match segment {
+            Segment::Token { token, span } => row.push_found(self.pipeline, token, &original[span.range()], span),
             Segment::Text(span) => self.encode_segment(span, row),
         })
+    }
+
+    fn guard<'g>(&self, row: &Row<'_>, first_literal: &'g dyn Fn(Span) -> Option<usize>) -> Option<Guard<'g>> {
+        let divides = self.pipeline.model.bpe().is_none();
+        (!row.literal.is_empty()).then_some(Guard { first_literal, divides })
     }
 
     /// Encodes a part of the original text between two added tokens, by the fastest way that gives
@@ -250,7 +254,7 @@ impl<'a> Session<'a> {
     /// Runs normalizer, added tokens in normalized text, pre-tokenizer and model. `text` starts at
     /// byte `base` of the original.
     fn run_pipeline(&mut self, text: &str, base: usize, row: &mut Row<'_>) -> Result<(), EncodeError> {
-        let tracked = row.needs_positions() || self.pipeline.needs_origins;
+        let tracked = row.needs_positions() || self.pipeline.needs_origins || !row.literal.is_empty();
         let mut normalized = std::mem::take(&mut self.encoder.text);
         normalized.start(text, base, tracked);
         normalized.set_room(row.budget.room());
@@ -269,12 +273,18 @@ impl<'a> Session<'a> {
     /// Finds the added tokens in the normalized text and encodes the text between them.
     fn encode_normalized_segments(&mut self, normalized: &AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let mut between = AlignedText::default();
-        self.pipeline.parts.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), row.policy, |segment| {
+        let literal = row.literal;
+        let is_literal = |at: u32| {
+            let origin = normalized.origin_of(Span { start: at, end: at + 1 });
+            first_literal(literal, Span { end: origin.end.max(origin.start + 1), ..origin }).is_some()
+        };
+        let first_literal = |span: Span| (span.start..span.end).find(|&at| is_literal(at)).map(|at| at as usize);
+        let rules = Rules { policy: row.policy, guard: self.guard(row, &first_literal) };
+        self.pipeline.parts.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), rules, |segment| {
             match segment {
                 Segment::Token { token, span } => {
                     let content = &normalized.as_str()[span.range()];
-                    let origin = normalized.origin_of(span);
-                    row.push_added(self.pipeline.parts.added_tokens.tokens()[token].id, content, origin)
+                    row.push_found(self.pipeline, token, content, normalized.origin_of(span))
                 }
                 Segment::Text(span) => {
                     between.start_slice(normalized, span);
@@ -315,4 +325,11 @@ impl<'a> Session<'a> {
         }
         Ok(())
     }
+}
+
+/// The first byte of a span that is in one of the ranges, which are in order.
+fn first_literal(ranges: &[Span], span: Span) -> Option<usize> {
+    let next = ranges.partition_point(|range| range.end <= span.start);
+    let range = ranges.get(next).filter(|range| range.start < span.end && !range.is_empty())?;
+    Some(range.start.max(span.start) as usize)
 }

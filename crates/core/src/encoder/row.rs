@@ -29,6 +29,10 @@ pub(super) struct Row<'a> {
     pub(super) original: &'a str,
     /// How special tokens in the text are treated.
     pub(super) policy: &'a Policy,
+    /// The ranges of the original in which no added token is found.
+    pub(super) literal: &'a [Span],
+    /// The number of special tokens that were found in the text.
+    pub(super) special: usize,
     /// Converts positions to offsets in that text; `None` if offsets are not requested.
     pub(super) converter: Option<OffsetConverter<'a>>,
     /// See [`Plan::spans_sources`](super::Plan::spans_sources).
@@ -149,8 +153,21 @@ impl Row<'_> {
         self.budget.charge(bytes, "the column of tokens")
     }
 
+    /// Appends a token that was found in the text. `token` is its index among the added tokens.
+    pub(super) fn push_found(
+        &mut self,
+        pipeline: &Pipeline,
+        token: usize,
+        content: &str,
+        span: Span,
+    ) -> Result<(), EncodeError> {
+        let token = &pipeline.parts.added_tokens.tokens()[token];
+        self.special += usize::from(token.special);
+        self.push_added(token.id, content, span)
+    }
+
     /// Appends an added token that occurs in the text, with its columns.
-    pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) -> Result<(), EncodeError> {
+    fn push_added(&mut self, id: u32, content: &str, span: Span) -> Result<(), EncodeError> {
         if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
             // Added tokens that include white space may overlap, and each has all of it.
             self.budget.charge(content.len(), "the column of tokens")?;

@@ -4,7 +4,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::encoding::Columns;
+use crate::error::EncodeError;
 use crate::fuzzing::split_points::{CHARACTERS, FORMS, File, SpaceForm, check};
+use crate::options::EncodeOptions;
+use crate::text::{Input, Literal, Sequence};
 use crate::tokenizer::Tokenizer;
 
 fn file() -> impl Strategy<Value = File> {
@@ -80,4 +84,58 @@ fn texts_that_need_no_rewriting() {
         stand_in.pipeline.spaces.is_none()
             && stand_in.pipeline.model.bpe().is_some_and(|bpe| bpe.split_points.is_none())
     );
+}
+
+/// The tokens of a text whose ranges in `literal`, in UTF-16 units, were written by others.
+fn marked(tokenizer: &Tokenizer, text: &str, literal: &[u32]) -> Result<Vec<String>, EncodeError> {
+    let literal = Literal::new(literal).expect("the ranges are in order");
+    let input = Input { first: Sequence::Marked(text.into(), &literal), second: None };
+    let options = EncodeOptions { columns: Columns::TOKENS, add_special_tokens: false, ..EncodeOptions::default() };
+    Ok(tokenizer.encode_input(&input, &options)?.take_tokens())
+}
+
+#[test]
+fn added_tokens_are_only_found_outside_of_literal_ranges() {
+    let added = |id: u32, content: &str, special: bool, normalized: bool| {
+        json!({ "id": id, "content": content, "special": special, "normalized": normalized, "single_word": false,
+            "lstrip": false, "rstrip": false })
+    };
+    let vocab: serde_json::Map<_, _> =
+        "<s>|/é😀A a".chars().zip(0..).map(|(c, id)| (c.to_string(), json!(id))).collect();
+    let file = json!({
+        "added_tokens": [
+            added(20, "<s>", true, false), added(21, "<s>>", true, false), added(22, "</s>", false, false),
+            added(23, "  ", false, false), added(24, "a|a", true, true),
+        ],
+        "normalizer": { "type": "Lowercase" },
+        "model": { "type": "BPE", "vocab": vocab, "merges": [] },
+    });
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("it loads");
+    let tokens = |text: &str, literal: &[u32]| marked(&tokenizer, text, literal).expect("it encodes").join(",");
+    assert_eq!(tokens("<s>é<s></s>", &[]), "<s>,é,<s>,</s>");
+    // Behind characters of one and two units, special or not, also if it only starts in a range
+    assert_eq!(tokens("<s>é😀<s><s>", &[3, 9]), "<s>,é,😀,<,s,>,<s>");
+    assert_eq!(tokens("</s><s>", &[0, 1]), "<,/,s,>,<s>");
+    assert_eq!(tokens("<s></s>", &[6, 7]), "<s>,<,/,s,>");
+    // A shorter token before the range; white space; the normalized text
+    assert_eq!(tokens("<s>>", &[3, 4]), "<s>,>");
+    assert_eq!(tokens("a  a", &[0, 4]), "a,  ,a");
+    assert_eq!(tokens("A|AA|A", &[0, 3]), "a,|,a,a|a");
+    assert_eq!(Literal::new(&[2, 1]), None);
+    assert_eq!(Literal::new(&[1]), None);
+}
+
+#[test]
+fn a_model_makes_no_special_token_of_a_literal_range() {
+    let file = json!({
+        "added_tokens": [{ "id": 1, "content": "<s>", "special": true, "normalized": false, "single_word": false,
+            "lstrip": false, "rstrip": false }],
+        "normalizer": { "type": "NFKC" },
+        "model": { "type": "Unigram", "unk_id": 0,
+            "vocab": [["<unk>", 0.0], ["<s>", 0.0], ["<", -2.0], ["s", -2.0], [">", -2.0]] },
+    });
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("it loads");
+    assert_eq!(marked(&tokenizer, "<s><s>é", &[3, 7]).expect("it encodes"), ["<s>", "<", "s", ">", "é"]);
+    let refused = marked(&tokenizer, "<s>＜s＞", &[3, 6]);
+    assert_eq!(refused, Err(EncodeError::SpecialToken { token: "<s>".into(), byte: 0 }));
 }

@@ -155,6 +155,18 @@ impl Model {
         }
     }
 
+    /// Whether a token is the unknown token or one of byte fallback, which any text can become.
+    pub(crate) fn is_fallback(&self, id: u32, token: &str) -> bool {
+        let is_byte = token.len() == "<0x00>".len() && token.starts_with("<0x");
+        match self {
+            Self::Bpe(bpe) => bpe.alphabet.is_fallback(token),
+            Self::WordPiece(model) => model.unk_id() == Some(id),
+            Self::WordLevel(model) => model.is_unknown(id),
+            Self::Unigram(model) => is_byte || model.is_unknown(id),
+            Self::SentencePiece(model) => is_byte || model.is_unknown(id),
+        }
+    }
+
     /// The index of the only token of a word that may have another length than its id usually has.
     /// `None` if there may be several; the word is then encoded again to find the lengths.
     pub(crate) fn varying_token(&self, word: &[u8], ids: &[u32]) -> Option<usize> {

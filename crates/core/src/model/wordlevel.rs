@@ -27,6 +27,10 @@ impl WordLevel {
         Ok(())
     }
 
+    pub(crate) fn is_unknown(&self, id: u32) -> bool {
+        self.unk_id == Some(id)
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         self.words.memory_bytes()
     }

@@ -59,6 +59,8 @@ const KNOWN = {
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
   load: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config'],
+  loadEncoding: ['signal'],
+  loadEncodingSync: [],
   loadFolder: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config', 'configs'],
   truncation: ['maxLength', 'stride', 'strategy', 'direction'],
   padding: ['to', 'multipleOf', 'direction', 'padId', 'padTypeId', 'padToken'],

@@ -230,26 +230,30 @@ class Tokenizer {
     return await Tokenizer.#fromPlace(request.file === undefined ? sources.folderOf(file) : file, loading, repo)
   }
 
-  static async fromEncoding(name) {
-    return await Tokenizer.#ofEncoding(name)
+  static async fromEncoding(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncoding)
+    return await Tokenizer.#ofEncoding(name, signalOption(options.signal))
   }
 
-  static fromEncodingSync(name) {
+  static fromEncodingSync(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncodingSync)
     return Tokenizer.#ofEncodingSync(name)
   }
 
-  static async forModel(name) {
-    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
+  static async forModel(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncoding)
+    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), signalOption(options.signal), name)
   }
 
-  static forModelSync(name) {
+  static forModelSync(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncodingSync)
     return Tokenizer.#ofEncodingSync(later.models.encodingForModel(name), name)
   }
 
   /** `model` is the model that the encoding is loaded for, if there is one. */
-  static async #ofEncoding(name, model = undefined) {
+  static async #ofEncoding(name, signal, model = undefined) {
     const file = encodingFile(name)
-    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }))
+    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }), { signal })
     return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name })
   }
 

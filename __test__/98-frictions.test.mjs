@@ -1,0 +1,62 @@
+// What stops a new user: names, options and messages that lead to the right call.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import vm from 'node:vm'
+
+import { Tokenizer, encodings, isTokenlaneError } from 'tokenlane'
+
+const require = createRequire(import.meta.url)
+
+test('the typings list the names of the bundled encodings and of the models', () => {
+  const typings = fs.readFileSync(new URL('../lib/names.d.ts', import.meta.url), 'utf8')
+  const listed = (type) =>
+    Array.from(
+      typings
+        .split(`export type ${type} =`)[1]
+        .split('\n\n')[0]
+        .matchAll(/'(.+?)'/g),
+      ([, name]) => name,
+    )
+  assert.deepEqual(listed('EncodingName').sort(), encodings().sort())
+  const models = Object.values(require('../lib/models.json').encodings).flat()
+  assert.deepEqual(listed('ModelName'), [...new Set(models)].sort())
+})
+
+test('the loaders of encodings refuse unknown options and stop by a signal', async () => {
+  const code = 'ERR_TOKENLANE_UNKNOWN_OPTION'
+  for (const [load, loadSync, name] of [
+    [Tokenizer.fromEncoding, Tokenizer.fromEncodingSync, 'r50k_base'],
+    [Tokenizer.forModel, Tokenizer.forModelSync, 'davinci'],
+  ]) {
+    await assert.rejects(load(name, { sinal: undefined }), { code, message: /did you mean 'signal'/ })
+    assert.throws(() => loadSync(name, { signal: undefined }), { code, message: /takes no options/ })
+    await assert.rejects(load(name, 5), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+    const reason = new Error('enough')
+    await assert.rejects(load(name, { signal: AbortSignal.abort(reason) }), (thrown) => thrown === reason)
+    await assert.rejects(load(name, { signal: 5 }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+    assert.equal((await load(name, { signal: new AbortController().signal })).count('a'), 1)
+  }
+})
+
+test('isTokenlaneError tells errors of this package, of any realm, from others', async () => {
+  const failures = [
+    await Tokenizer.fromEncoding('none').catch((thrown) => thrown),
+    await Tokenizer.fromFile('/none').catch((thrown) => thrown),
+    vm.runInNewContext("Object.assign(new TypeError('a'), { code: 'ERR_TOKENLANE_A' })"),
+  ]
+  for (const failure of failures) assert.equal(isTokenlaneError(failure), true)
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const others = [
+    new Error('a'),
+    Object.assign(new Error('a'), { code: 5 }),
+    { code: 'ERR_TOKENLANE_A' },
+    proxy,
+    null,
+    'a',
+  ]
+  for (const other of [...others, undefined]) assert.equal(isTokenlaneError(other), false)
+})

@@ -271,10 +271,24 @@ export class Tokenizer {
   splitStream(options: MarkdownSplitOptions): TransformStream<string, MarkdownPiece>
   /** As above, with other boundaries. */
   splitStream(options: SplitOptions | BlockSplitOptions): TransformStream<string, Piece>
-  /** The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}. */
-  countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
+  /**
+   * The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}.
+   * `JSON.stringify` writes a `Uint32Array` as an object with numeric keys; for an answer in JSON,
+   * pass `as: 'array'`.
+   */
+  countBatch(
+    texts: readonly Text[],
+    options?: CountOptions & RunOptions & { as?: 'typed' | undefined },
+  ): Promise<Uint32Array>
+  /** As above, as a plain array. */
+  countBatch(texts: readonly Text[], options: CountOptions & RunOptions & { as: 'array' }): Promise<number[]>
   /** Like {@link countBatch}, but blocks this thread: for scripts and worker threads. */
-  countBatchSync(texts: readonly Text[], options?: CountOptions & ThreadOptions): Uint32Array
+  countBatchSync(
+    texts: readonly Text[],
+    options?: CountOptions & ThreadOptions & { as?: 'typed' | undefined },
+  ): Uint32Array
+  /** As above, as a plain array. */
+  countBatchSync(texts: readonly Text[], options: CountOptions & ThreadOptions & { as: 'array' }): number[]
 
   /**
    * The ids of a conversation, as `apply_chat_template` of Python's transformers returns them: a

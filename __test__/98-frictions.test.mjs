@@ -60,3 +60,18 @@ test('isTokenlaneError tells errors of this package, of any realm, from others',
   ]
   for (const other of [...others, undefined]) assert.equal(isTokenlaneError(other), false)
 })
+
+test('countBatch gives a plain array for JSON', async () => {
+  const tokenizer = await Tokenizer.fromEncoding('r50k_base')
+  const texts = ['a', '', 'hello world']
+  for (const counts of [
+    await tokenizer.countBatch(texts, { as: 'array' }),
+    tokenizer.countBatchSync(texts, { as: 'array' }),
+  ])
+    assert.equal(JSON.stringify(counts), '[1,0,2]')
+  assert.deepEqual(await tokenizer.countBatch(texts, { as: 'typed' }), Uint32Array.of(1, 0, 2))
+  assert.deepEqual(tokenizer.countBatchSync([], { as: 'array' }), [])
+  const wrong = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /as must be/ }
+  await assert.rejects(tokenizer.countBatch(texts, { as: 'list' }), wrong)
+  assert.throws(() => tokenizer.countBatchSync(texts, { as: 'list' }), wrong)
+})

@@ -30,6 +30,7 @@ const COLUMN_BITS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) =
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
 const BOUNDARIES = ['token', 'sentence', 'line']
+const COUNT_KINDS = ['typed', 'array']
 const MAX_THREADS = 256
 
 const BATCH_OPTIONS = [
@@ -53,8 +54,8 @@ const KNOWN = {
   count: ['addSpecialTokens', 'specialTokens'],
   split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
   splitAsync: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens', 'signal'],
-  countBatch: ['addSpecialTokens', 'specialTokens', 'signal', 'threads'],
-  countBatchSync: ['addSpecialTokens', 'specialTokens', 'threads'],
+  countBatch: ['addSpecialTokens', 'specialTokens', 'as', 'signal', 'threads'],
+  countBatchSync: ['addSpecialTokens', 'specialTokens', 'as', 'threads'],
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
@@ -243,6 +244,13 @@ function runOptions(options) {
   return { threads, signal: signalOption(signal) }
 }
 
+/** What turns the counts of a batch into the result that `as` names. */
+function countsAs(options) {
+  const { as = 'typed' } = options ?? {}
+  oneOf('as', as, COUNT_KINDS)
+  return as === 'array' ? (counts) => Array.from(new Uint32Array(counts)) : (counts) => new Uint32Array(counts)
+}
+
 /** Checks an AbortSignal. Signals of another realm or package are accepted. */
 function signalOption(signal) {
   const isSignal =
@@ -333,6 +341,7 @@ module.exports = {
   PART,
   MANY_TEXTS,
   checkKnown,
+  countsAs,
   encodeFlags,
   extraOptions,
   hasOffsets,

@@ -26,6 +26,7 @@ const {
   loadOptions,
   boolean,
   checkKnown,
+  countsAs,
   signalOption,
   splitOptions,
   checkCount,
@@ -415,8 +416,9 @@ class Tokenizer {
     const flags = encodeFlags(options, KNOWN.countBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
+    const result = countsAs(options)
     const handle = this.#handle
-    return new Uint32Array(
+    return result(
       await enqueueTexts([texts], false, signal, (queueEntry) =>
         native.countBatch(queueEntry, handle, flags, extra, threads),
       ),
@@ -428,8 +430,9 @@ class Tokenizer {
     checkInput(texts)
     const flags = encodeFlags(options, KNOWN.countBatchSync, MANY_TEXTS)
     const { threads } = runOptions(options)
+    const result = countsAs(options)
     const list = unproxied('texts', texts)
-    return new Uint32Array(native.countBatchSync(this.#handle, list, flags, extraOptions(flags, options), threads))
+    return result(native.countBatchSync(this.#handle, list, flags, extraOptions(flags, options), threads))
   }
 
   applyChatTemplate(messages, options = {}) {

@@ -261,6 +261,7 @@ tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
+export { plainCounts, typedCounts }
 export { codeOf, gpt4oEncoding, markdownPieces, modelName, someError }
 export { flat, int64, nested, padId, prompt, promptIds, promptInputs }
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
@@ -305,6 +306,9 @@ const markdownPieces: TransformStream<string, MarkdownPiece> = tokenizer.splitSt
   maxTokens: 5,
   boundary: 'markdown',
 })
+const plainCounts: number[] = await tokenizer.countBatch(['a'], { as: 'array' })
+// @ts-expect-error a typed array
+const typedCounts: number[] = tokenizer.countBatchSync(['a'])
 const gpt4oEncoding: EncodingName = encodingForModel('gpt-4o')
 const modelName: ModelName = 'gpt-4o'
 const stoppable = { signal: new AbortController().signal }

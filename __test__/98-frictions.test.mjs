@@ -75,3 +75,23 @@ test('countBatch gives a plain array for JSON', async () => {
   await assert.rejects(tokenizer.countBatch(texts, { as: 'list' }), wrong)
   assert.throws(() => tokenizer.countBatchSync(texts, { as: 'list' }), wrong)
 })
+
+test('messages name the right call', async () => {
+  const tokenizer = await Tokenizer.fromEncoding('r50k_base')
+  const cases = [
+    [() => tokenizer.decode(tokenizer.encode('a')), /has its ids in '\.ids'/],
+    [() => tokenizer.split('x'), /an object with maxTokens/],
+    [() => tokenizer.split('x', {}), /maxTokens must be/],
+    [
+      () => tokenizer.split('x', { maxTokens: 5, boundary: 'sentences' }),
+      /'token', 'sentence', 'line', 'paragraph' or 'markdown'/,
+    ],
+    [() => tokenizer.encode('a', { padding: true }), /padding must be an object \(\{\} pads/],
+    [() => Tokenizer.forModelSync('claude-sonnet-4-5'), /API of Anthropic/],
+    [() => Tokenizer.forModelSync('anthropic/claude-sonnet-4.5'), /API of Anthropic/],
+    [() => Tokenizer.forModelSync('openai/gpt-4o'), /forModel\('gpt-4o'\)/],
+    [() => Tokenizer.forModelSync('openrouter/openai/gpt-4o'), /forModel\('gpt-4o'\)/],
+    [() => Tokenizer.forModelSync('openai/whisper'), /fromPretrained\('openai\/whisper'\)/],
+  ]
+  for (const [call, message] of cases) assert.throws(call, { message, code: /^ERR_TOKENLANE_/ })
+})

@@ -1,9 +1,11 @@
 // What stops a new user: names, options and messages that lead to the right call.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
 
 import { Tokenizer, encodings, isTokenlaneError } from 'tokenlane'
@@ -94,4 +96,20 @@ test('messages name the right call', async () => {
     [() => Tokenizer.forModelSync('openai/whisper'), /fromPretrained\('openai\/whisper'\)/],
   ]
   for (const [call, message] of cases) assert.throws(call, { message, code: /^ERR_TOKENLANE_/ })
+})
+
+test('the command line suggests commands and tokenizers, and knows its version', () => {
+  const cli = (...args) =>
+    spawnSync(process.execPath, [fileURLToPath(new URL('../cli/main.mjs', import.meta.url)), ...args], {
+      encoding: 'utf8',
+    })
+  assert.equal(cli('version').stdout, `${require('../package.json').version}\n`)
+  const command = cli('cuont', 'a')
+  assert.equal(command.status, 2)
+  assert.match(command.stderr, /there is no command 'cuont'; did you mean 'count'\?/)
+  assert.doesNotMatch(cli('xylophone').stderr, /did you mean/)
+  const tokenizer = cli('count', '-t', 'o200k_bse', '-x', 'a')
+  assert.equal(tokenizer.status, 1)
+  assert.match(tokenizer.stderr, /there is no tokenizer 'o200k_bse'.*did you mean 'o200k_base'\?/)
+  assert.match(cli('count', '-t', 'got-4o', '-x', 'a').stderr, /did you mean 'gpt-4o'\?/)
 })

@@ -28,10 +28,14 @@ import type {
   EncodeBatchOptions,
   EncodeOneOptions,
   EncodedInto,
+  EncodingOptions,
   FileOptions,
   Ids,
   Input,
   LoadOptions,
+  MarkdownPiece,
+  MarkdownSplitAsyncOptions,
+  MarkdownSplitOptions,
   Piece,
   PretrainedOptions,
   RunOptions,
@@ -43,7 +47,9 @@ import type {
   TokenizerSource,
   TokenizerStats,
 } from './lib/option-types.js'
+import type { EncodingName, ModelName } from './lib/names.js'
 
+export * from './lib/names.js'
 export * from './lib/option-types.js'
 export * from './lib/service.js'
 
@@ -121,11 +127,19 @@ export class Tokenizer {
   /**
    * Loads an encoding that is bundled with this package; {@link encodings} lists them.
    *
-   * Rejects with a `RangeError`, `ERR_TOKENLANE_UNKNOWN_ENCODING`, for any other name.
+   * Rejects with a `RangeError`, `ERR_TOKENLANE_UNKNOWN_ENCODING`, for any other name. For the
+   * compiler, a literal that is no encoding is an error; a name of the type `string` is not.
    */
-  static fromEncoding(name: string): Promise<Tokenizer>
+  static fromEncoding(name: EncodingName, options?: EncodingOptions): Promise<Tokenizer>
+  /** As above, for a name that is known at run time. */
+  static fromEncoding<Name extends string>(
+    name: string extends Name ? Name : never,
+    options?: EncodingOptions,
+  ): Promise<Tokenizer>
   /** Like {@link fromEncoding}, on this thread. */
-  static fromEncodingSync(name: string): Tokenizer
+  static fromEncodingSync(name: EncodingName): Tokenizer
+  /** As above, for a name that is known at run time. */
+  static fromEncodingSync<Name extends string>(name: string extends Name ? Name : never): Tokenizer
 
   /**
    * Loads the encoding of a model of OpenAI, see {@link encodingForModel}.
@@ -138,9 +152,9 @@ export class Tokenizer {
    *
    * @param name such as `'gpt-4o'`, `'gpt-oss-120b'` or `'ft:gpt-4o:organization::id'`
    */
-  static forModel(name: string): Promise<Tokenizer>
+  static forModel(name: ModelName | (string & {}), options?: EncodingOptions): Promise<Tokenizer>
   /** Like {@link forModel}, on this thread. */
-  static forModelSync(name: string): Tokenizer
+  static forModelSync(name: ModelName | (string & {})): Tokenizer
 
   /** Like {@link fromFile}, from the bytes of the file. They are copied before the call returns. */
   static fromBuffer(bytes: Uint8Array, options?: LoadOptions): Promise<Tokenizer>
@@ -236,6 +250,8 @@ export class Tokenizer {
    * single character has more ids. Blocks this thread; {@link splitAsync} does not.
    */
   split(text: string, options: SplitOptions): Piece[]
+  /** The same, for blocks of Markdown: each piece has its headings. */
+  split(text: string, options: MarkdownSplitOptions): MarkdownPiece[]
   /** The same, for pieces of whole paragraphs or blocks of Markdown. */
   split(text: string, options: BlockSplitOptions): Piece[]
   /**
@@ -244,17 +260,35 @@ export class Tokenizer {
    * of {@link split}, and with `signal.reason` when the signal aborts. Paragraphs and blocks of
    * Markdown are found on this thread, in steps between which the event loop has its turn.
    */
+  splitAsync(text: string, options: MarkdownSplitAsyncOptions): Promise<MarkdownPiece[]>
+  /** As above, with other boundaries. */
   splitAsync(text: string, options: SplitAsyncOptions | BlockSplitAsyncOptions): Promise<Piece[]>
   /**
    * {@link split} for text that arrives in parts of any size:
    * `texts.pipeThrough(tokenizer.splitStream(options))`. The pieces are those of `split`. They come
    * when the section that contains them has arrived.
    */
+  splitStream(options: MarkdownSplitOptions): TransformStream<string, MarkdownPiece>
+  /** As above, with other boundaries. */
   splitStream(options: SplitOptions | BlockSplitOptions): TransformStream<string, Piece>
-  /** The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}. */
-  countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
+  /**
+   * The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}.
+   * `JSON.stringify` writes a `Uint32Array` as an object with numeric keys; for an answer in JSON,
+   * pass `as: 'array'`.
+   */
+  countBatch(
+    texts: readonly Text[],
+    options?: CountOptions & RunOptions & { as?: 'typed' | undefined },
+  ): Promise<Uint32Array>
+  /** As above, as a plain array. */
+  countBatch(texts: readonly Text[], options: CountOptions & RunOptions & { as: 'array' }): Promise<number[]>
   /** Like {@link countBatch}, but blocks this thread: for scripts and worker threads. */
-  countBatchSync(texts: readonly Text[], options?: CountOptions & ThreadOptions): Uint32Array
+  countBatchSync(
+    texts: readonly Text[],
+    options?: CountOptions & ThreadOptions & { as?: 'typed' | undefined },
+  ): Uint32Array
+  /** As above, as a plain array. */
+  countBatchSync(texts: readonly Text[], options: CountOptions & ThreadOptions & { as: 'array' }): number[]
 
   /**
    * The ids of a conversation, as `apply_chat_template` of Python's transformers returns them: a
@@ -598,7 +632,23 @@ export class Batch implements Iterable<Uint32Array> {
  *
  * Throws a `RangeError`, `ERR_TOKENLANE_UNKNOWN_MODEL`, for any other name.
  */
-export function encodingForModel(name: string): string
+export function encodingForModel(name: ModelName | (string & {})): EncodingName
+
+/** An error of this package, of any realm or copy of it. */
+export interface TokenlaneError extends Error {
+  /** Stable, for code that handles the error: see docs/guide/errors.md. */
+  code: `ERR_TOKENLANE_${string}`
+  /** The index of the row of a batch that the error is about, if it is about one. */
+  row?: number
+  /** The message without place and advice, if it has them. */
+  reason?: string
+}
+
+/**
+ * Whether something that was caught is an error of this package: an `Error` whose `code` starts
+ * with `ERR_TOKENLANE_`. False for the reason of an aborted signal. Never throws.
+ */
+export function isTokenlaneError(value: unknown): value is TokenlaneError
 
 /** The names of the bundled encodings, for {@link Tokenizer.fromEncoding}. */
-export function encodings(): string[]
+export function encodings(): EncodingName[]

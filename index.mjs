@@ -5,6 +5,7 @@ export {
   Tokenizer,
   encodingForModel,
   encodings,
+  isTokenlaneError,
   limits,
   memory,
   queue,

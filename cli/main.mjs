@@ -10,6 +10,8 @@ import { Failure, UsageError, errorLine } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
 
+const { nearestOf } = createRequire(import.meta.url)('../lib/errors.js')
+
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
   decode: async () => (await import('./commands/decode.mjs')).decode,
@@ -42,12 +44,14 @@ async function main([name, ...args]) {
     process.exitCode = 2
     return
   }
-  if (['--version', '-v', '-V'].includes(name))
+  if (['version', '--version', '-v', '-V'].includes(name))
     return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([args[0], '--help', ...args.slice(1)]) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {
-    throw new UsageError(`there is no command '${name}'; the commands are ${Object.keys(COMMANDS).join(', ')}`)
+    const near = nearestOf(name, Object.keys(COMMANDS))
+    const hint = near === undefined ? '' : `; did you mean '${near}'?`
+    throw new UsageError(`there is no command '${name}'${hint}; the commands are ${Object.keys(COMMANDS).join(', ')}`)
   }
   const command = await COMMANDS[name](args[0])
   const parsed = readArguments(command, args)

@@ -71,6 +71,16 @@ function nearestOf(name, known) {
   return nearest !== undefined && distance(name, nearest) <= Math.max(2, name.length / 3) ? nearest : undefined
 }
 
+/**
+ * Whether something is an error of this package, of any realm: errors of workers and of other
+ * copies of the package have the code, but other classes.
+ */
+function isTokenlaneError(value) {
+  if (typeof value !== 'object' || value === null || isRevoked(value)) return false
+  const isError = value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
+  return isError && typeof value.code === 'string' && value.code.startsWith('ERR_TOKENLANE_')
+}
+
 /** Describes a value for a message. */
 function describe(value) {
   if (value === null || value === undefined) return String(value)
@@ -113,6 +123,7 @@ module.exports = {
   wrongType,
   wrongValue,
   inputTooLarge,
+  isTokenlaneError,
   limitTooSmall,
   nearestOf,
   unknownOption,

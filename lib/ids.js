@@ -20,7 +20,10 @@ function lengthOf(name, { length }) {
 /** The ids of one text. Returns a Uint32Array unchanged; checks and copies an array of numbers. */
 function toIds(name, value) {
   if (isUint32Array(value)) return value
-  if (!isArray(value)) throw wrongType(name, 'a Uint32Array or an array of token ids', value)
+  if (!isArray(value)) {
+    const hint = !isRevoked(value) && isUint32Array(value?.ids) ? " (an Encoding has its ids in '.ids')" : ''
+    throw wrongType(name, `a Uint32Array or an array of token ids${hint}`, value)
+  }
   const length = lengthOf(name, value)
   const ids = allocated(() => new Uint32Array(length))
   for (let index = 0; index < length; index++) {

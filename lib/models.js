@@ -50,6 +50,11 @@ function encodingForModel(name) {
 }
 
 function hintFor(name) {
+  const [, ofGateway] = /^(?:openai|azure|openrouter\/openai)\/(.+)$/.exec(name) ?? []
+  if (ofGateway !== undefined && findEncoding(ofGateway) !== undefined)
+    return `; without the prefix of a gateway: Tokenizer.forModel('${ofGateway}')`
+  if (/^(?:anthropic\/)?claude\b/.test(name))
+    return '; the tokenizers of Claude are not public: its counts come from the API of Anthropic'
   if (/^[\w.-]+\/[\w.-]+$/.test(name))
     return `; load a model of the Hugging Face Hub with Tokenizer.fromPretrained('${name}')`
   if (Object.hasOwn(encodings, name)) return `; it is an encoding: Tokenizer.fromEncoding('${name}')`

@@ -206,6 +206,18 @@ export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
   boundary: 'paragraph' | 'markdown'
 }
 
+/** Options of {@link Tokenizer.split} for pieces of whole blocks of Markdown. */
+export interface MarkdownSplitOptions extends BlockSplitOptions {
+  /** Between the blocks of Markdown, see {@link BlockSplitOptions}. */
+  boundary: 'markdown'
+}
+
+/** Options of {@link Tokenizer.splitAsync} for blocks of Markdown. */
+export interface MarkdownSplitAsyncOptions extends MarkdownSplitOptions {
+  /** Stops the call: the promise rejects with `signal.reason`. Default: none. */
+  signal?: AbortSignal | undefined
+}
+
 /** Options of {@link Tokenizer.splitAsync}. */
 export interface SplitAsyncOptions extends SplitOptions {
   /**
@@ -236,6 +248,18 @@ export interface Piece {
    * boundary `'markdown'`.
    */
   headings?: string[]
+}
+
+/** A part of a Markdown text. */
+export interface MarkdownPiece extends Piece {
+  /** The titles of the headings that the end of the piece is below, outermost first. */
+  headings: string[]
+}
+
+/** Options of {@link Tokenizer.fromEncoding} and {@link Tokenizer.forModel}. */
+export interface EncodingOptions {
+  /** Stops the call: the promise rejects with `signal.reason`. Default: none. */
+  signal?: AbortSignal | undefined
 }
 
 /**

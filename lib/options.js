@@ -30,6 +30,9 @@ const COLUMN_BITS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) =
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
 const BOUNDARIES = ['token', 'sentence', 'line']
+/** With those that lib/markdown.js finds. */
+const ALL_BOUNDARIES = "'token', 'sentence', 'line', 'paragraph' or 'markdown'"
+const COUNT_KINDS = ['typed', 'array']
 const MAX_THREADS = 256
 
 const BATCH_OPTIONS = [
@@ -53,12 +56,14 @@ const KNOWN = {
   count: ['addSpecialTokens', 'specialTokens'],
   split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
   splitAsync: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens', 'signal'],
-  countBatch: ['addSpecialTokens', 'specialTokens', 'signal', 'threads'],
-  countBatchSync: ['addSpecialTokens', 'specialTokens', 'threads'],
+  countBatch: ['addSpecialTokens', 'specialTokens', 'as', 'signal', 'threads'],
+  countBatchSync: ['addSpecialTokens', 'specialTokens', 'as', 'threads'],
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
   load: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config'],
+  loadEncoding: ['signal'],
+  loadEncodingSync: [],
   loadFolder: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config', 'configs'],
   truncation: ['maxLength', 'stride', 'strategy', 'direction'],
   padding: ['to', 'multipleOf', 'direction', 'padId', 'padTypeId', 'padToken'],
@@ -174,7 +179,7 @@ function truncationOption(value) {
 
 function paddingOption(value) {
   if (value === undefined || value === false) return undefined
-  checkObject(value, 'padding', 'an object or false')
+  checkObject(value, 'padding', 'an object ({} pads to the longest text) or false')
   checkNames(value, KNOWN.padding, 'padding')
   const { to = 'longest', multipleOf = 1, direction = 'right', padId = 0, padTypeId = 0, padToken = '[PAD]' } = value
   if (typeof to !== 'number') oneOf('padding.to', to, ['longest'], "'longest' or a number of tokens")
@@ -193,6 +198,7 @@ function paddingOption(value) {
  * the extra options with which pieces are counted.
  */
 function splitOptions(options, known = KNOWN.split) {
+  if (options === undefined) throw wrongType('options', 'an object with maxTokens', options)
   checkObject(options)
   const { maxTokens, overlap = 0, boundary = 'token' } = options
   const flags = encodeFlags(options, known, ONE_TEXT)
@@ -200,7 +206,7 @@ function splitOptions(options, known = KNOWN.split) {
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   count('overlap', overlap)
   if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
-  oneOf('boundary', boundary, BOUNDARIES)
+  oneOf('boundary', boundary, BOUNDARIES, ALL_BOUNDARIES)
   const limits = { maxTokens, overlap, boundary: BOUNDARIES.indexOf(boundary) }
   return { limits, flags, extra: extraOptions(flags, options), signal: signalOption(options.signal) }
 }
@@ -239,6 +245,13 @@ function runOptions(options) {
     throw wrongValue('threads', `an integer from 1 to ${MAX_THREADS}`, threads)
   }
   return { threads, signal: signalOption(signal) }
+}
+
+/** What turns the counts of a batch into the result that `as` names. */
+function countsAs(options) {
+  const { as = 'typed' } = options ?? {}
+  oneOf('as', as, COUNT_KINDS)
+  return as === 'array' ? (counts) => Array.from(new Uint32Array(counts)) : (counts) => new Uint32Array(counts)
 }
 
 /** Checks an AbortSignal. Signals of another realm or package are accepted. */
@@ -331,6 +344,7 @@ module.exports = {
   PART,
   MANY_TEXTS,
   checkKnown,
+  countsAs,
   encodeFlags,
   extraOptions,
   hasOffsets,

@@ -26,6 +26,7 @@ const {
   loadOptions,
   boolean,
   checkKnown,
+  countsAs,
   signalOption,
   splitOptions,
   checkCount,
@@ -230,26 +231,30 @@ class Tokenizer {
     return await Tokenizer.#fromPlace(request.file === undefined ? sources.folderOf(file) : file, loading, repo)
   }
 
-  static async fromEncoding(name) {
-    return await Tokenizer.#ofEncoding(name)
+  static async fromEncoding(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncoding)
+    return await Tokenizer.#ofEncoding(name, signalOption(options.signal))
   }
 
-  static fromEncodingSync(name) {
+  static fromEncodingSync(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncodingSync)
     return Tokenizer.#ofEncodingSync(name)
   }
 
-  static async forModel(name) {
-    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
+  static async forModel(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncoding)
+    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), signalOption(options.signal), name)
   }
 
-  static forModelSync(name) {
+  static forModelSync(name, options = {}) {
+    checkKnown(options, KNOWN.loadEncodingSync)
     return Tokenizer.#ofEncodingSync(later.models.encodingForModel(name), name)
   }
 
   /** `model` is the model that the encoding is loaded for, if there is one. */
-  static async #ofEncoding(name, model = undefined) {
+  static async #ofEncoding(name, signal, model = undefined) {
     const file = encodingFile(name)
-    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }))
+    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }), { signal })
     return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name })
   }
 
@@ -411,8 +416,9 @@ class Tokenizer {
     const flags = encodeFlags(options, KNOWN.countBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
+    const result = countsAs(options)
     const handle = this.#handle
-    return new Uint32Array(
+    return result(
       await enqueueTexts([texts], false, signal, (queueEntry) =>
         native.countBatch(queueEntry, handle, flags, extra, threads),
       ),
@@ -424,8 +430,9 @@ class Tokenizer {
     checkInput(texts)
     const flags = encodeFlags(options, KNOWN.countBatchSync, MANY_TEXTS)
     const { threads } = runOptions(options)
+    const result = countsAs(options)
     const list = unproxied('texts', texts)
-    return new Uint32Array(native.countBatchSync(this.#handle, list, flags, extraOptions(flags, options), threads))
+    return result(native.countBatchSync(this.#handle, list, flags, extraOptions(flags, options), threads))
   }
 
   applyChatTemplate(messages, options = {}) {

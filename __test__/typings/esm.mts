@@ -1,5 +1,13 @@
 // Is compiled, never run: correct use of the package, and with @ts-expect-error incorrect use.
-import { Batch, Encoding, Tokenizer, encodingForModel, encodings, limits as serviceLimits } from 'tokenlane'
+import {
+  Batch,
+  Encoding,
+  Tokenizer,
+  encodingForModel,
+  encodings,
+  isTokenlaneError,
+  limits as serviceLimits,
+} from 'tokenlane'
 import type {
   Changes,
   ChatMessage,
@@ -11,8 +19,11 @@ import type {
   EncodeOneOptions,
   EncodeOptions,
   EncodedInto,
+  EncodingName,
   Ids,
   LoadOptions,
+  MarkdownPiece,
+  ModelName,
   OffsetUnit,
   Padding,
   Piece,
@@ -22,6 +33,7 @@ import type {
   SplitOptions,
   TensorData,
   Text,
+  TokenlaneError,
   ThreadOptions,
   Truncation,
 } from 'tokenlane'
@@ -249,6 +261,8 @@ tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
+export { plainCounts, typedCounts }
+export { codeOf, gpt4oEncoding, markdownPieces, modelName, someError }
 export { flat, int64, nested, padId, prompt, promptIds, promptInputs }
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
 export {
@@ -285,6 +299,34 @@ jsEncodingForModel('nope')
 
 const sections: Piece[] = tokenizer.split('# a', { maxTokens: 5, overlap: 1, boundary: 'markdown' })
 const titles: string[] = sections[0]?.headings ?? []
+for (const { headings } of tokenizer.split('# a', { maxTokens: 5, boundary: 'markdown' })) titles.push(...headings)
+for (const { headings } of await tokenizer.splitAsync('# a', { maxTokens: 5, boundary: 'markdown' }))
+  titles.push(...headings)
+const markdownPieces: TransformStream<string, MarkdownPiece> = tokenizer.splitStream({
+  maxTokens: 5,
+  boundary: 'markdown',
+})
+const plainCounts: number[] = await tokenizer.countBatch(['a'], { as: 'array' })
+// @ts-expect-error a typed array
+const typedCounts: number[] = tokenizer.countBatchSync(['a'])
+const gpt4oEncoding: EncodingName = encodingForModel('gpt-4o')
+const modelName: ModelName = 'gpt-4o'
+const stoppable = { signal: new AbortController().signal }
+await Tokenizer.fromEncoding('cl100k_base', stoppable)
+await Tokenizer.forModel('gpt-some-day', stoppable)
+Tokenizer.fromEncodingSync(names[0] ?? '')
+// @ts-expect-error a misspelt encoding
+await Tokenizer.fromEncoding('o200k_bse')
+// @ts-expect-error a misspelt encoding
+Tokenizer.fromEncodingSync('o200k_bse')
+// @ts-expect-error an unknown option
+await Tokenizer.fromEncoding('o200k_base', { cache: true })
+// @ts-expect-error pieces of paragraphs have no headings
+tokenizer.split('a', { maxTokens: 5, boundary: 'paragraph' })[0]?.headings.length
+function codeOf(caught: unknown): `ERR_TOKENLANE_${string}` | undefined {
+  return isTokenlaneError(caught) ? caught.code : undefined
+}
+const someError: TokenlaneError | undefined = undefined
 const streamedBlocks: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 5, boundary: 'markdown' })
 const laterBlocks: Promise<Piece[]> = tokenizer.splitAsync('', {
   maxTokens: 5,

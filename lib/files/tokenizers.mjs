@@ -10,7 +10,8 @@ import { statIfThere } from './stat.mjs'
 
 const require = createRequire(import.meta.url)
 
-const { findEncoding } = require('../models.js')
+const { nearestOf } = require('../errors.js')
+const { encodings: models, findEncoding } = require('../models.js')
 const { encodings, fileFormat } = require('../tokenizer.js')
 const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
@@ -55,9 +56,11 @@ export function sourceOf(name, encoding) {
   const onHub = repositoryOf(name)
   if (onHub !== undefined) return onHub
   const known = `the encodings are ${encodings().join(', ')}`
+  const near = nearestOf(name, [...encodings(), ...Object.values(models).flat()])
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`
   throw new Failure(
     'UNKNOWN_TOKENIZER',
-    `there is no tokenizer '${name}': it is neither a file, an encoding, a model of OpenAI nor OWNER/NAME on the Hugging Face Hub (${known})`,
+    `there is no tokenizer '${name}': it is neither a file, an encoding, a model of OpenAI nor OWNER/NAME on the Hugging Face Hub (${known})${hint}`,
   )
 }
 

@@ -4,52 +4,58 @@ use std::mem::MaybeUninit;
 
 use super::BLOCK;
 
-/// [`super::Simd::pext`] in six rounds (G. Steele's algorithm, described in *Hacker's Delight*). In
-/// each round bits move down by a power of two, as far as the dropped positions below them require.
+/// [`super::Simd::pext`].
 pub(super) fn pext(mask: u64, kept: u64) -> u64 {
-    let mut mask = mask & kept;
-    let mut rounds = Rounds::new(kept);
-    for distance in Rounds::DISTANCES {
-        let moving = mask & rounds.next(distance);
-        mask = mask ^ moving | moving >> distance;
-    }
-    mask
+    Rounds::new(kept).pext(mask)
 }
 
-/// [`super::Simd::pdep`]: the rounds of [`pext`] in reverse.
-pub(super) fn pdep(mut mask: u64, kept: u64) -> u64 {
-    let mut rounds = Rounds::new(kept);
-    let moves = Rounds::DISTANCES.map(|distance| rounds.next(distance));
-    for (moves, distance) in moves.into_iter().zip(Rounds::DISTANCES).rev() {
-        let moving = mask << distance & moves;
-        mask = mask & !moves | moving;
-    }
-    mask & kept
+/// [`super::Simd::pdep`].
+pub(super) fn pdep(mask: u64, kept: u64) -> u64 {
+    Rounds::new(kept).pdep(mask)
 }
 
-/// Computes which positions move in each round of [`pext`].
-struct Rounds {
+/// [`super::Simd::pext`] and [`super::Simd::pdep`] of masks that share `kept`, in six rounds (G.
+/// Steele's algorithm, described in *Hacker's Delight*). In each round bits move down by a power of
+/// two, as far as the dropped positions below them require. Which positions move depends on `kept`
+/// only, so it is computed once.
+#[derive(Debug, Clone, Copy)]
+pub struct Rounds {
     kept: u64,
-    /// At first the positions directly above a dropped position. Later the positions that have an
-    /// odd number of the remaining dropped positions below them.
-    dropped_below: u64,
+    /// The positions, before each round, whose bits move down by its distance.
+    moves: [u64; 6],
 }
 
 impl Rounds {
     const DISTANCES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-    fn new(kept: u64) -> Self {
-        Self { kept, dropped_below: !kept << 1 }
+    pub(super) fn new(kept: u64) -> Self {
+        let mut left = kept;
+        // At first the positions directly above a dropped position. Later the positions that have
+        // an odd number of the remaining dropped positions below them.
+        let mut dropped_below = !kept << 1;
+        let moves = Self::DISTANCES.map(|distance| {
+            // The parity of the number of dropped positions below each position, by doubling.
+            let parity = Self::DISTANCES.iter().fold(dropped_below, |parity, step| parity ^ parity << step);
+            let moves = parity & left;
+            left = left ^ moves | moves >> distance;
+            dropped_below &= !parity;
+            moves
+        });
+        Self { kept, moves }
     }
 
-    /// The positions, before this round, whose bits move down by `distance`.
-    fn next(&mut self, distance: u32) -> u64 {
-        // The parity of the number of dropped positions below each position, by doubling.
-        let parity = Self::DISTANCES.iter().fold(self.dropped_below, |parity, step| parity ^ parity << step);
-        let moves = parity & self.kept;
-        self.kept = self.kept ^ moves | moves >> distance;
-        self.dropped_below &= !parity;
-        moves
+    /// See [`super::Simd::pext`].
+    #[inline(always)]
+    pub fn pext(&self, mask: u64) -> u64 {
+        self.moves.iter().zip(Self::DISTANCES).fold(mask & self.kept, |mask, (moves, distance)| {
+            let moving = mask & moves;
+            mask ^ moving | moving >> distance
+        })
+    }
+
+    fn pdep(&self, mask: u64) -> u64 {
+        let rounds = self.moves.iter().zip(Self::DISTANCES).rev();
+        self.kept & rounds.fold(mask, |mask, (moves, distance)| mask & !moves | mask << distance & moves)
     }
 }
 

@@ -274,6 +274,14 @@ impl Simd {
         }
     }
 
+    /// What [`Self::pext`] computes from `kept` alone, to be shared by several masks. `None` on
+    /// x86-64, where it is one instruction on most CPUs and the code for the others makes the loops
+    /// around it slower.
+    #[inline(always)]
+    pub fn pext_rounds(self, kept: u64) -> Option<bits::Rounds> {
+        cfg!(not(target_arch = "x86_64")).then(|| bits::Rounds::new(kept))
+    }
+
     /// Scatters the low bits of `mask` to the positions that `kept` selects; the inverse of
     /// [`Self::pext`]. Bits for which `kept` has no position are dropped.
     #[inline(always)]

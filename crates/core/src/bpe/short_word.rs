@@ -55,7 +55,9 @@ impl LaneKernel for MergeSymbols<'_> {
 }
 
 impl MergeSymbols<'_> {
-    #[inline(always)]
+    // WebAssembly is compiled a function at a time while it runs, so each size is one.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn merge<L: Lanes, const BLOCKS: usize>(self, lanes: L) {
         let Self { merges, symbols, pairs } = self;
         let mut word = ShortWord::<L, BLOCKS>::from_symbols(lanes, symbols, pairs);
@@ -93,7 +95,9 @@ impl LaneKernel for MergeBytes<'_> {
 }
 
 impl MergeBytes<'_> {
-    #[inline(always)]
+    // WebAssembly is compiled a function at a time while it runs, so each size is one.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn merge<L: Lanes, const BLOCKS: usize>(self, lanes: L) {
         let Self { merges, bytes, key, pairs, out } = self;
         let mut word = if BLOCKS == 1 {

@@ -93,7 +93,8 @@ impl MissBatcher {
     }
 
     /// Merges the misses of a window and inserts them, if that is worthwhile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn merge_misses(&mut self, cache: &mut WordCache, pipeline: &Pipeline, window: &WordWindow<'_>) {
         let Self { counts, misses, unsorted, merger, interleaved } = self;
         let has_batches = match &*pipeline.model {

@@ -169,7 +169,8 @@ impl WordEncoder {
     }
 
     /// Appends the ids of a window's words, with their columns.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn push_tokens(
         &mut self,
         input: &ModelInput<'_>,

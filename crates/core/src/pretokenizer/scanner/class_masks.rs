@@ -92,7 +92,10 @@ impl<'a> ClassMasks<'a> {
             let leads = masks.high & simd.any_bit(bytes, 0x40) & valid;
             let starts = valid & !masks.high | leads;
             made.add_wide(classes, leads, letters);
-            made.each(|mask| simd.pext(mask, starts));
+            match simd.pext_rounds(starts) {
+                None => made.each(|mask| simd.pext(mask, starts)),
+                Some(rounds) => made.each(|mask| rounds.pext(mask)),
+            }
             made.starts = Some(starts);
             all = u64::MAX >> (BLOCK as u32 - starts.count_ones());
         }
@@ -267,7 +270,9 @@ pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl
 
 /// Appends the ends of words from `at` on, until the text ends or `ends` has no room for those of
 /// another block.
-#[inline(always)]
+// WebAssembly is compiled a function at a time while it runs, so each family is one.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(super) fn fill(family: impl Family, scan: &Scan<'_>, simd: Simd, mut at: usize, ends: &mut Vec<u32>) -> usize {
     let bytes = scan.bytes();
     while at < bytes.len() && ends.len() + BLOCK <= ends.capacity() {

@@ -13,7 +13,7 @@ import { Tokenizer, encodings, isTokenlaneError } from 'tokenlane'
 const require = createRequire(import.meta.url)
 
 test('the typings list the names of the bundled encodings and of the models', () => {
-  const typings = fs.readFileSync(new URL('../lib/names.d.ts', import.meta.url), 'utf8')
+  const typings = fs.readFileSync(new URL('../../lib/names.d.ts', import.meta.url), 'utf8')
   const listed = (type) =>
     Array.from(
       typings
@@ -23,7 +23,7 @@ test('the typings list the names of the bundled encodings and of the models', ()
       ([, name]) => name,
     )
   assert.deepEqual(listed('EncodingName').sort(), encodings().sort())
-  const models = Object.values(require('../lib/models.json').encodings).flat()
+  const models = Object.values(require('../../lib/models.json').encodings).flat()
   assert.deepEqual(listed('ModelName'), [...new Set(models)].sort())
 })
 
@@ -100,10 +100,10 @@ test('messages name the right call', async () => {
 
 test('the command line suggests commands and tokenizers, and knows its version', () => {
   const cli = (...args) =>
-    spawnSync(process.execPath, [fileURLToPath(new URL('../cli/main.mjs', import.meta.url)), ...args], {
+    spawnSync(process.execPath, [fileURLToPath(new URL('../../cli/main.mjs', import.meta.url)), ...args], {
       encoding: 'utf8',
     })
-  assert.equal(cli('version').stdout, `${require('../package.json').version}\n`)
+  assert.equal(cli('version').stdout, `${require('../../package.json').version}\n`)
   const command = cli('cuont', 'a')
   assert.equal(command.status, 2)
   assert.match(command.stderr, /there is no command 'cuont'; did you mean 'count'\?/)

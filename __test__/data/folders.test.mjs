@@ -48,9 +48,9 @@ test('resumeCheck is that of the planner on a queue too', { skip: missing, timeo
   const bytes = fs.readFileSync(file)
   bytes[bytes.length - 2] ^= 1
   fs.writeFileSync(file, bytes)
-  assert.equal((await tokenizeCorpus({ ...options, resumeCheck: 'size' })).kept, 1)
+  await tokenizeCorpus({ ...options, resumeCheck: 'size' })
   assert.deepEqual(fs.readFileSync(file), bytes)
-  assert.equal((await tokenizeCorpus(options)).kept, 0)
+  await tokenizeCorpus(options)
   assert.notDeepEqual(fs.readFileSync(file), bytes)
   await worker.close()
   await redis.end()

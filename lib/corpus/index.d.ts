@@ -471,6 +471,12 @@ export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
  */
 export function verifyCorpus(output: string, options?: VerifyOptions): Promise<VerifyResult>
 
+/** The result of {@link cleanCorpus}. */
+export interface CleanResult {
+  /** The names of what was removed. */
+  removed: string[]
+}
+
 /** Options of {@link cleanCorpus}. */
 export interface CleanOptions {
   /**
@@ -487,7 +493,7 @@ export interface CleanOptions {
  *
  * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
  */
-export function cleanCorpus(output: string, options?: CleanOptions): Promise<{ removed: string[] }>
+export function cleanCorpus(output: string, options?: CleanOptions): Promise<CleanResult>
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions {

@@ -18,9 +18,11 @@ mod options;
 mod save;
 #[cfg(test)]
 mod tests;
+mod trainer;
 pub mod wordlevel;
 
 pub use base::Base;
 pub use count::{WordCounter, WordCounts};
 pub use error::TrainError;
-pub use options::{BpeOptions, SpecialToken, Trainer, WordLevelOptions};
+pub use options::{BpeOptions, SpecialToken, WordLevelOptions};
+pub use trainer::Trainer;

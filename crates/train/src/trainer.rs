@@ -1,0 +1,51 @@
+//! The trainers: counted words become a tokenizer.json.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::bpe::{self, BpeVocabulary};
+use crate::save::{self, Model};
+use crate::{Base, BpeOptions, TrainError, WordCounts, WordLevelOptions, wordlevel};
+
+/// What makes a vocabulary of counted words.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "type")]
+pub enum Trainer {
+    /// Merges the most frequent pair, again and again.
+    #[serde(rename = "BpeTrainer")]
+    Bpe(BpeOptions),
+    /// The tokens of BPE, without its merges.
+    #[serde(rename = "WordPieceTrainer")]
+    WordPiece(BpeOptions),
+    /// The most frequent words.
+    #[serde(rename = "WordLevelTrainer")]
+    WordLevel(WordLevelOptions),
+}
+
+impl Trainer {
+    /// Trains on counted words, and returns a tokenizer.json: the base with the new vocabulary.
+    /// Special tokens become added tokens beside those of the base. Added tokens have the id of the
+    /// equal token of the model, or else the next free one. (The reference keeps the ids of the
+    /// base, which then belong to other tokens, until the file is loaded again.)
+    pub fn train(&self, base: &Base, words: &WordCounts) -> Result<String, TrainError> {
+        match self {
+            Self::Bpe(options) => {
+                let BpeVocabulary { tokens, merges } = bpe::train(words, options)?;
+                save::tokenizer_json(base, Model::Bpe { tokens: &tokens, merges: &merges, options })
+            }
+            Self::WordPiece(options) => {
+                let mut options = Cow::Borrowed(options);
+                if options.continuing_subword_prefix.is_none() {
+                    options.to_mut().continuing_subword_prefix = Some("##".to_owned());
+                }
+                let BpeVocabulary { tokens, .. } = bpe::train(words, &options)?;
+                save::tokenizer_json(base, Model::WordPiece { tokens: &tokens, options: &options })
+            }
+            Self::WordLevel(options) => {
+                let tokens = wordlevel::train(words, options);
+                save::tokenizer_json(base, Model::WordLevel { tokens: &tokens, options })
+            }
+        }
+    }
+}

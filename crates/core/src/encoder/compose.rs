@@ -424,13 +424,12 @@ fn check_special(pipeline: &Pipeline, ids: &[u32], found: usize) -> Result<(), E
         let token = pipeline.parts.added_tokens.by_id(id).filter(|token| token.special && is_visible(token))?;
         (!pipeline.model.is_fallback(id, &token.content)).then_some(token)
     };
-    let made = || ids.iter().filter_map(|&id| special(id));
-    match made().next() {
-        Some(token) if made().count() > found => {
-            Err(EncodeError::SpecialToken { token: token.content.clone(), byte: 0 })
-        }
-        _ => Ok(()),
+    let mut tokens = ids.iter().filter_map(|&id| special(id));
+    let Some(first) = tokens.next() else { return Ok(()) };
+    if 1 + tokens.count() > found {
+        return Err(EncodeError::SpecialToken { token: first.content.clone(), byte: 0 });
     }
+    Ok(())
 }
 
 /// The limit for the tokens in all overflowing parts together, at least. For a longer text it is a

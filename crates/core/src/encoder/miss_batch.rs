@@ -93,6 +93,7 @@ impl MissBatcher {
     }
 
     /// Merges the misses of a window and inserts them, if that is worthwhile.
+    // WebAssembly is compiled a function at a time while it runs, and this part rarely runs.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn merge_misses(&mut self, cache: &mut WordCache, pipeline: &Pipeline, window: &WordWindow<'_>) {

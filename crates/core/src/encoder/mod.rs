@@ -27,12 +27,13 @@ use std::sync::Arc;
 use crate::added_tokens::{Guard, Policy, Rules, SearchStage, Segment};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::CacheBudget;
+use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::check;
 use crate::padding::Padding;
 use crate::pipeline::Pipeline;
-use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
+use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
 use crate::pretokenizer::splits::Splits;
 use crate::segmenter::{FillEnd, SegmentedWords, Segmenter};
 use crate::span::Span;
@@ -208,18 +209,49 @@ impl<'a> Session<'a> {
         if let Some(segmenter) = &self.pipeline.segmenter {
             return self.encode_with_segmenter(segmenter, span, row);
         }
-        let unchanged =
-            self.pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
-        let no_more_tokens = self.pipeline.parts.added_tokens.is_idle(SearchStage::Normalized);
-        if unchanged
-            && no_more_tokens
-            && self.pipeline.pretokenizer.stages.is_empty()
-            && let Some(scanner) = self.pipeline.scanner
-        {
+        if let Some(scanner) = self.scanner_of_original(text, &mut row.budget) {
             let input = ModelInput { pipeline: self.pipeline, text, origins: Origins::Unchanged(base) };
             return self.encoder.word_encoder.encode(&input, 0, &scanner, row);
         }
         self.run_pipeline(text, base, row)
+    }
+
+    /// The scanner, if the stages before it leave a part of the original text as it is.
+    fn scanner_of_original(&self, text: &str, budget: &mut Budget) -> Option<Scanner> {
+        let pipeline = self.pipeline;
+        let is_unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, budget));
+        let has_no_more_tokens = pipeline.parts.added_tokens.is_idle(SearchStage::Normalized);
+        if is_unchanged && has_no_more_tokens && pipeline.pretokenizer.stages.is_empty() {
+            pipeline.scanner
+        } else {
+            None
+        }
+    }
+
+    /// Runs the normalizer on a text that starts at byte `base` of the original. Uses the buffer
+    /// `encoder.text`, to which the caller returns the result.
+    fn normalize(
+        &mut self,
+        text: &str,
+        base: usize,
+        tracked: bool,
+        budget: &mut Budget,
+    ) -> Result<AlignedText, EncodeError> {
+        let mut normalized = std::mem::take(&mut self.encoder.text);
+        normalized.start(text, base, tracked);
+        normalized.set_room(budget.room());
+        if let Some(normalizer) = &self.pipeline.normalizer {
+            normalizer.normalize(&mut normalized, budget)?;
+        }
+        Ok(normalized)
+    }
+
+    /// Runs the pre-tokenizer on a normalized text. Sets `encoder.splits`.
+    fn pre_tokenize(&mut self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), EncodeError> {
+        self.encoder.splits.start(Span::new(0, text.as_str().len()));
+        self.pipeline.pretokenizer.apply(text, &mut self.encoder.splits, budget)?;
+        budget.charge(text.as_str().len(), "the pre-tokenizer")?;
+        Ok(())
     }
 
     /// Encodes a part of the original text with the segmenter, and with the full pipeline where it
@@ -255,12 +287,7 @@ impl<'a> Session<'a> {
     /// byte `base` of the original.
     fn run_pipeline(&mut self, text: &str, base: usize, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let tracked = row.needs_positions() || self.pipeline.needs_origins || !row.literal.is_empty();
-        let mut normalized = std::mem::take(&mut self.encoder.text);
-        normalized.start(text, base, tracked);
-        normalized.set_room(row.budget.room());
-        if let Some(normalizer) = &self.pipeline.normalizer {
-            normalizer.normalize(&mut normalized, &mut row.budget)?;
-        }
+        let mut normalized = self.normalize(text, base, tracked, &mut row.budget)?;
         let result = if self.pipeline.parts.added_tokens.is_idle(SearchStage::Normalized) {
             self.encode_normalized(&mut normalized, row)
         } else {
@@ -297,9 +324,7 @@ impl<'a> Session<'a> {
 
     /// Runs pre-tokenizer and model on a normalized text.
     fn encode_normalized(&mut self, text: &mut AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
-        self.encoder.splits.start(Span::new(0, text.as_str().len()));
-        self.pipeline.pretokenizer.apply(text, &mut self.encoder.splits, &mut row.budget)?;
-        row.budget.charge(text.as_str().len(), "the pre-tokenizer")?;
+        self.pre_tokenize(text, &mut row.budget)?;
         let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
         let input = ModelInput { pipeline: self.pipeline, text: text.as_str(), origins };
         if let Some(scanner) = self.pipeline.scanner {

@@ -169,6 +169,7 @@ impl WordEncoder {
     }
 
     /// Appends the ids of a window's words, with their columns.
+    // WebAssembly is compiled a function at a time while it runs, and this part rarely runs.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn push_tokens(

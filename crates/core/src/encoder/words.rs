@@ -6,6 +6,7 @@ use crate::aligned::AlignedText;
 use crate::budget::Budget;
 use crate::error::EncodeError;
 use crate::memory::fallible::checkpoint;
+use crate::pretokenizer::scanner::Scanner;
 use crate::segmenter::FillEnd;
 use crate::simd;
 
@@ -61,14 +62,8 @@ impl Session<'_> {
             self.encoder.segmented_words = words;
             return result;
         }
-        let unchanged = self.pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, budget));
-        let no_more_tokens = self.pipeline.parts.added_tokens.is_idle(SearchStage::Normalized);
-        if unchanged
-            && no_more_tokens
-            && self.pipeline.pretokenizer.stages.is_empty()
-            && self.pipeline.scanner.is_some()
-        {
-            self.scan_words(text, visit);
+        if let Some(scanner) = self.scanner_of_original(text, budget) {
+            self.scan_words(scanner, text, visit);
             return Ok(());
         }
         self.words_of_pipeline(text, base, budget, visit)
@@ -83,12 +78,7 @@ impl Session<'_> {
         visit: &mut impl FnMut(Word<'_>),
     ) -> Result<(), EncodeError> {
         let pipeline = self.pipeline;
-        let mut normalized = std::mem::take(&mut self.encoder.text);
-        normalized.start(text, base, pipeline.needs_origins);
-        normalized.set_room(budget.room());
-        if let Some(normalizer) = &pipeline.normalizer {
-            normalizer.normalize(&mut normalized, budget)?;
-        }
+        let mut normalized = self.normalize(text, base, pipeline.needs_origins, budget)?;
         let result = if pipeline.parts.added_tokens.is_idle(SearchStage::Normalized) {
             self.words_of_normalized(&mut normalized, budget, visit)
         } else {
@@ -118,11 +108,9 @@ impl Session<'_> {
         budget: &mut Budget,
         visit: &mut impl FnMut(Word<'_>),
     ) -> Result<(), EncodeError> {
-        self.encoder.splits.start(crate::span::Span::new(0, text.as_str().len()));
-        self.pipeline.pretokenizer.apply(text, &mut self.encoder.splits, budget)?;
-        budget.charge(text.as_str().len(), "the pre-tokenizer")?;
-        if self.pipeline.scanner.is_some() {
-            self.scan_words(text.as_str(), visit);
+        self.pre_tokenize(text, budget)?;
+        if let Some(scanner) = self.pipeline.scanner {
+            self.scan_words(scanner, text.as_str(), visit);
             return Ok(());
         }
         for &span in self.encoder.splits.spans() {
@@ -134,8 +122,7 @@ impl Session<'_> {
     }
 
     /// The words that the scanner finds in a text.
-    fn scan_words(&mut self, text: &str, visit: &mut impl FnMut(Word<'_>)) {
-        let Some(scanner) = self.pipeline.scanner else { return };
+    fn scan_words(&mut self, scanner: Scanner, text: &str, visit: &mut impl FnMut(Word<'_>)) {
         let mut ends = std::mem::take(&mut self.encoder.word_encoder.ends);
         simd::dispatch(
             #[inline(always)]

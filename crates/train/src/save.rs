@@ -151,6 +151,7 @@ pub(crate) fn tokenizer_json(base: &Base, model: Model<'_>) -> Result<String, Tr
 /// Their ids are those of the model, or else the next free ones.
 fn added_tokens(base: &[Value], special: &[SpecialToken], vocab: &Vocabulary<'_>) -> Result<Vec<Value>, TrainError> {
     let mut tokens: Vec<(String, Value)> = Vec::new();
+    let mut places: HashMap<String, usize, foldhash::fast::FixedState> = HashMap::default();
     let new = special.iter().map(|token| json!(token));
     for token in base.iter().cloned().chain(new) {
         let Some(content) = token["content"].as_str() else {
@@ -159,9 +160,11 @@ fn added_tokens(base: &[Value], special: &[SpecialToken], vocab: &Vocabulary<'_>
         if content.is_empty() {
             continue;
         }
-        match tokens.iter().position(|(known, _)| known == content) {
-            Some(known) => tokens[known].1 = token,
-            None => tokens.push((content.to_owned(), token)),
+        if let Some(&known) = places.get(content) {
+            tokens[known].1 = token;
+        } else {
+            places.insert(content.to_owned(), tokens.len());
+            tokens.push((content.to_owned(), token));
         }
     }
     let mut next = vocab.ids.values().map(|id| id + 1).max().unwrap_or(0).max(vocab.ids.len() as u32);

@@ -63,6 +63,23 @@ fn a_bpe_keeps_the_fields_of_the_base_and_numbers_special_tokens() {
 }
 
 #[test]
+fn of_added_tokens_with_equal_content_the_last_one_counts() {
+    let token = |content: &str, lstrip: bool| {
+        json!({ "id": 7, "content": content, "single_word": false, "lstrip": lstrip, "rstrip": false,
+            "normalized": false, "special": true })
+    };
+    let added = json!([token("<s>", true), token("<b>", false)]);
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &added);
+    let special = json!([{ "content": "<s>", "rstrip": true }, "<e>", { "content": "<s>", "single_word": true }]);
+    let file = train(&base, &json!({ "type": "BpeTrainer", "vocab_size": 30, "special_tokens": special }));
+    let tokens: Vec<_> = file["added_tokens"].as_array().into_iter().flatten().collect();
+    let shown: Vec<_> = tokens.iter().map(|token| (&token["content"], &token["single_word"])).collect();
+    let (yes, no) = (json!(true), json!(false));
+    assert_eq!(shown, [(&json!("<s>"), &yes), (&json!("<e>"), &no), (&json!("<b>"), &no)]);
+    assert_eq!((&tokens[0]["lstrip"], &tokens[0]["rstrip"]), (&json!(false), &json!(false)));
+}
+
+#[test]
 fn wordlevel_sorts_by_count_then_word_and_a_special_word_takes_the_later_id() {
     let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
     let options = json!({ "type": "WordLevelTrainer", "vocab_size": 5, "special_tokens": ["<unk>", "the"] });

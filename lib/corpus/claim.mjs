@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import os from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import { isGone, thisProcess } from '../files/parts.mjs'
 import { otherJob } from './errors.mjs'
@@ -16,9 +17,12 @@ import { isHash, isObject } from './values.mjs'
 const MAX_CLAIM_BYTES = 1 << 20
 /** Maximum number of inputs that a claim and a job.json name. */
 const MAX_NAMED_INPUTS = 8
-/** How often a claim is tried that disappears, or is incomplete, while it is read. */
-const TRIES = 20
-const PAUSE_MS = 50
+/**
+ * How often a file is read that other processes create and remove, while it is missing or
+ * incomplete, and the time in milliseconds between two attempts.
+ */
+export const READ_TRIES = 20
+export const READ_PAUSE_MS = 50
 
 /**
  * Who started a job, when and with what.
@@ -66,8 +70,8 @@ export async function claim(store, digest, start) {
       throw otherJob(
         `the output folder ${store.place} is claimed by another job, ${startText(found.start)}, which is still being planned: name another folder, or, if that process is gone, remove ${store.where(CLAIM)}`,
       )
-    if (tries >= TRIES) throw otherJob(`${store.where(CLAIM)} was not written by tokenlane: name another folder`)
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    if (tries >= READ_TRIES) throw otherJob(`${store.where(CLAIM)} was not written by tokenlane: name another folder`)
+    await wait(READ_PAUSE_MS)
   }
 }
 

@@ -39,5 +39,7 @@ export const packError = ({ code, message, name, place, isOfHost, system, cause 
 export function unpackError({ code, message, name, ...more }) {
   const made =
     name === 'TypeError' ? new TypeError(message) : name === 'RangeError' ? new RangeError(message) : new Error(message)
-  return Object.assign(made, code === undefined ? {} : { code }, JSON.parse(JSON.stringify(more)))
+  // People see the fields of an error that is printed, so those without a value are left out.
+  const fields = Object.entries({ code, ...more }).filter(([, value]) => value !== undefined)
+  return Object.assign(made, Object.fromEntries(fields))
 }

@@ -19,9 +19,10 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure } from '../files/failure.mjs'
-import { claim, digestOf, startOf } from './claim.mjs'
+import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
 import { LAYOUT_VERSION, idOf, readJob, startText } from './job-file.mjs'
@@ -352,8 +353,8 @@ async function startedJob(store) {
       if (job !== undefined) return job
       throw otherJob(`${store.where(JOB)} was removed while the job started`)
     } catch (failure) {
-      if (tries >= 20) throw failure
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      if (tries >= READ_TRIES) throw failure
+      await wait(READ_PAUSE_MS)
     }
   }
 }

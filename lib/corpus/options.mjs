@@ -234,7 +234,8 @@ function choice(given, name, choices) {
   return value
 }
 
-function whole(given, name, least, most) {
+/** Checks an option that is a whole number; `undefined` stays. */
+export function whole(given, name, least, most) {
   const value = given[name]
   if (value === undefined) return undefined
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)

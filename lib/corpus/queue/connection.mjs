@@ -1,6 +1,7 @@
 // Connects to Redis. Errors name the host and the port, never the credentials in the URL.
 
 import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import { error, rangeError } from '../errors.mjs'
 
@@ -112,7 +113,7 @@ export async function connectPatiently(connection, milliseconds, onWait) {
     } catch (failure) {
       if (!failure.isUnreachable || performance.now() + CONNECT_PAUSE_MS > end) throw failure
       onWait(failure)
-      await new Promise((resolve) => setTimeout(resolve, CONNECT_PAUSE_MS))
+      await wait(CONNECT_PAUSE_MS)
     }
   }
 }

@@ -8,9 +8,10 @@
 
 import { createRequire } from 'node:module'
 import os from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import { wrongType, wrongValue } from '../errors.mjs'
-import { checkOptions, queueName } from '../options.mjs'
+import { checkOptions, queueName, whole } from '../options.mjs'
 import { Allowed, realPlace } from '../store/allowed.mjs'
 import { isSize, isText } from '../values.mjs'
 import { connectPatiently, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
@@ -106,7 +107,7 @@ function checkWorkerOptions(options) {
     lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
     grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
     wait: seconds('waitSeconds', options.waitSeconds, 0, WAIT_SECONDS),
-    maxStalls: stalls(options.maxStalls),
+    maxStalls: whole(options, 'maxStalls', 0, 1_000_000) ?? MAX_STALLS,
   }
 }
 
@@ -115,13 +116,6 @@ function seconds(name, value, least, byDefault) {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   if (!(value >= least && value <= 86_400)) throw wrongValue(name, `seconds from ${least} to 86400`, value)
   return value * 1000
-}
-
-function stalls(value = MAX_STALLS) {
-  if (typeof value !== 'number') throw wrongType('maxStalls', 'a number', value)
-  if (!Number.isInteger(value) || value < 0 || value > 1e6)
-    throw wrongValue('maxStalls', 'a whole number from 0 to 1000000', value)
-  return value
 }
 
 class CorpusWorker {
@@ -184,7 +178,7 @@ class CorpusWorker {
     try {
       // A broken connection can keep BullMQ from closing. In that case nothing is left to send.
       if (!(await Promise.race([closed, this.#quiet()])))
-        await Promise.race([this.#worker.disconnect(), pause(QUIET_MS)])
+        await Promise.race([this.#worker.disconnect(), wait(QUIET_MS, false)])
     } finally {
       clearTimeout(timer)
       await this.#jobs.end()
@@ -196,7 +190,7 @@ class CorpusWorker {
   /** Resolves to `false` when there has been no shard for `QUIET_MS`. */
   async #quiet() {
     for (let since = performance.now(); performance.now() - since < QUIET_MS; ) {
-      await pause(POLL_MS)
+      await wait(POLL_MS)
       if (this.#active > 0) since = performance.now()
     }
     return false
@@ -238,10 +232,10 @@ class CorpusWorker {
 
   /** Returns a job that another machine may be able to process, and pauses. */
   async #handBack(job, token, { code, message }) {
-    const { host, short } = { host: os.hostname(), short: String(message).slice(0, MAX_MESSAGE_LENGTH) }
+    const refused = String(message).slice(0, MAX_MESSAGE_LENGTH)
     const shard = isSize(job.data?.shard) ? job.data.shard : undefined
     const milliseconds = Math.min(MIN_PAUSE_MS * 2 ** this.#pauses, MAX_PAUSE_MS)
-    this.#options.onEvent({ event: 'paused', shard, code, message: short, seconds: milliseconds / 1000 })
+    this.#options.onEvent({ event: 'paused', shard, code, message: refused, seconds: milliseconds / 1000 })
     if (this.#paused === undefined && !this.#isClosing) {
       this.#pauses += 1
       this.#paused = setTimeout(() => {
@@ -250,7 +244,7 @@ class CorpusWorker {
       }, milliseconds)
       await this.#worker.pause(true)
     }
-    await job.updateProgress({ host, code, refused: short }).catch(() => {})
+    await job.updateProgress({ host: os.hostname(), code, refused }).catch(() => {})
     await job.moveToDelayed(Date.now() + RETURN_DELAY_MS, token)
     throw new this.#bullmq.DelayedError()
   }
@@ -303,5 +297,3 @@ class CorpusWorker {
     return undefined
   }
 }
-
-const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds, false))

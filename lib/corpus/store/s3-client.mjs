@@ -2,6 +2,7 @@
 // (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or by the role of the machine.
 
 import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
 import { isMainThread } from 'node:worker_threads'
 
 import { error, inputChanged } from '../errors.mjs'
@@ -131,13 +132,11 @@ export async function range({ address, bucket, key, etag }, start, end) {
       mark = at
       tries += 1
       if (tries >= ATTEMPTS) throw await s3Failure(address, failure)
-      await pause(Math.min(100 * 2 ** tries, 5000))
+      await wait(Math.min(100 * 2 ** tries, 5000))
     }
   }
   return bytes
 }
-
-const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']
 

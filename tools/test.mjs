@@ -8,12 +8,12 @@
 // it, with the reason and the command that runs them.
 
 import { spawn } from 'node:child_process'
-import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 
+import { specNames, specOf } from './check/specs.mjs'
 import { buildIsOld, checkCompilers, checkNode, install, root, run, stop } from './setup.mjs'
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
@@ -28,14 +28,8 @@ const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
 const CARGO_DOC = ['doc', '--workspace', '--no-deps', '--document-private-items', '--quiet']
 /** They start first, so that no core is idle at the end. */
 const LONGEST_SPECS = [
-  '__test__/data/job-queue.test.mjs',
-  '__test__/conformance/golden.test.mjs',
-  '__test__/chat/limits.test.mjs',
-  '__test__/data/s3.test.mjs',
-  '__test__/cli/hostile-input.test.mjs',
-  '__test__/package/exports.test.mjs',
-  '__test__/data/hostile-jobs.test.mjs',
-  '__test__/package/pack.test.mjs',
+  ...['data/job-queue', 'conformance/golden', 'chat/limits', 'data/s3'],
+  ...['cli/hostile-input', 'package/exports', 'data/hostile-jobs', 'package/pack'],
 ]
 /** @type {[string, () => boolean | Promise<boolean>][]} */
 const CHECKS = [
@@ -100,9 +94,8 @@ function collect(command, args, env = process.env) {
 /** Runs all spec files: one more at a time than there are cores, but at most three; some wait. */
 async function nodeSpecs() {
   if (!(await addonBuilt)) return false
-  const rank = (file) => LONGEST_SPECS.indexOf(path.relative(root, file).replaceAll('\\', '/')) >>> 0
-  const files = specFiles(path.join(root, '__test__')).sort((one, other) => rank(one) - rank(other))
-  if (files.length === 0) stop('there are no spec files in __test__')
+  const others = specNames().filter((name) => !LONGEST_SPECS.includes(name))
+  const files = [...LONGEST_SPECS, ...others].map((name) => path.join(root, specOf(name).file))
   const results = []
   const waiting = [...files]
   const worker = async () => {
@@ -137,12 +130,4 @@ async function nodeSpec(file) {
   console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')} in ${seconds} s`)
   if (status !== 0) console.log(output)
   return { name, passed: status === 0, counts, reason }
-}
-
-function specFiles(folder) {
-  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const place = path.join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : specFiles(place)
-    return entry.name.endsWith('.test.mjs') ? [place] : []
-  })
 }

@@ -13,6 +13,7 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
 import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { folderWriter } from '../support/folders.mjs'
 import { COMMIT, noServer, startHub } from '../support/hub.mjs'
 import { failure } from '../support/texts.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
@@ -23,18 +24,7 @@ const cases = JSON.parse(zlib.gunzipSync(fs.readFileSync(path.join(models, 'case
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-files-'))
 after(() => fs.rmSync(root, { recursive: true, force: true }))
 
-let count = 0
-
-/** A folder with these files; objects become JSON. */
-function folder(files) {
-  const made = path.join(root, String(count++))
-  fs.mkdirSync(made)
-  for (const [name, content] of Object.entries(files)) {
-    const isText = typeof content === 'string' || content instanceof Uint8Array
-    fs.writeFileSync(path.join(made, name), isText ? content : JSON.stringify(content))
-  }
-  return made
-}
+const folder = folderWriter(root)
 
 const VOCAB = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'hello', 'world', '##s', 'Hello', 'é', 'e', '中']
 const vocabText = (tokens = VOCAB) => tokens.map((token) => `${token}\n`).join('')

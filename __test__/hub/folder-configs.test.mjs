@@ -13,6 +13,7 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
 import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { folderWriter } from '../support/folders.mjs'
 import { noServer, startHub } from '../support/hub.mjs'
 
 const at = (name) => fileURLToPath(new URL(name, import.meta.url))
@@ -20,18 +21,7 @@ const recorded = JSON.parse(zlib.gunzipSync(fs.readFileSync(at('../testdata/fold
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-configs-'))
 after(() => fs.rmSync(root, { recursive: true, force: true }))
 
-let count = 0
-
-/** A folder with these files; objects become JSON. */
-function folder(files) {
-  const made = path.join(root, String(count++))
-  fs.mkdirSync(made)
-  for (const [name, content] of Object.entries(files)) {
-    const isText = typeof content === 'string' || content instanceof Uint8Array
-    fs.writeFileSync(path.join(made, name), isText ? content : JSON.stringify(content))
-  }
-  return made
-}
+const folder = folderWriter(root)
 
 const baseOf = (name) =>
   JSON.parse(fs.readFileSync(at(`../../crates/core/testdata/conformance/tokenizers/${name}.json`), 'utf8'))

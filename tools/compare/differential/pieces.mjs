@@ -102,12 +102,10 @@ function sectionOf(subject, start, { maxTokens, room }) {
       const place = Math.min(start + offsets[at + 1], end)
       ends.push(place)
       const next = at + 2 < offsets.length ? start + offsets[at + 2] : end
-      if (place <= next && place >= places.at(-1).end && isTrusted(place) && subject.isEdge(place)) {
-        places = places.filter((other) => other.end < place)
+      if (place <= next && place > places.at(-1).end && isTrusted(place) && subject.isEdge(place))
         places.push({ end: place, tokens: ends.length })
-      }
     }
-    if (isLast) places = [...places.filter((other) => other.end < end), { end, tokens: ends.length }]
+    if (isLast && places.at(-1).end < end) places.push({ end, tokens: ends.length })
     places = places.filter((place) => place.end > start)
     const before = (at) => places.findLast((place) => place.end <= at)?.tokens ?? 0
     const hasPiece = (from, cap) =>

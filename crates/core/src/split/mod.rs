@@ -425,6 +425,11 @@ impl<'a, 's> Splitter<'a, 's> {
             last = Some(place.end);
             candidate = self.section.last_place(start, before + fewer, max_end.min(place.end - 1));
         }
+        if !self.section.is_complete {
+            // The proportion needs all tokens up to the place, which may be more than `wanted`.
+            self.wanted = usize::MAX;
+            self.read(self.section.start)?;
+        }
         let max_end = max_end.min(self.section.proportional_end(start, limit));
         let mut end = self.text.floor_char_boundary(max_end).max(first_character);
         while last != Some(first_character) {

@@ -79,13 +79,11 @@ impl Section {
         self.tokens.offsets = offsets;
     }
 
+    /// Adds a place, if its end is behind the last one: of tokens with the same end, the first one
+    /// counts. So a place never depends on tokens that are read later.
     fn push_place(&mut self, place: Place) {
-        let last = self.places.last_mut();
-        match last {
-            Some(last) if last.end == place.end => *last = place,
-            Some(last) if last.end > place.end => {}
-            None if place.end == self.start => {}
-            _ => push(&mut self.places, place),
+        if place.end > self.places.last().map_or(self.start, |last| last.end) {
+            push(&mut self.places, place);
         }
     }
 

@@ -76,11 +76,7 @@ impl Section {
     }
 
     fn add(&mut self, place: usize, tokens: usize) {
-        let last = self.places.last().map_or(self.start, |&(last, _)| last);
-        if place == last {
-            self.places.pop_if(|_| true);
-        }
-        if place >= last && place > self.start {
+        if place > self.start && self.places.iter().all(|&(other, _)| other < place) {
             self.places.push((place, tokens));
         }
     }
@@ -413,6 +409,23 @@ proptest! {
         let tokenizer = unigram(normalizer, pretokenizer, &pieces, has_bytes);
         check(&tokenizer, &format!("{normalizer} {pretokenizer} {pieces:?} {has_bytes}"), &text, &limits, &cuts);
     }
+}
+
+#[test]
+fn truncate_cuts_a_long_run_of_unknown_characters_like_split() {
+    let known: Vec<(String, u8)> = "▁abA".chars().map(|c| (c.to_string(), 50)).collect();
+    let tokenizer = unigram(9, 0, &known, true);
+    for (text, max_tokens) in [(" One. 1234567End.) ", 9), ("\tTwo! 中文éEnd.) ", 13), ("1234567890", 4)] {
+        check(&tokenizer, "unigram", text, &Limits { max_tokens, overlap: 0, boundary: Boundary::Token }, &[]);
+    }
+}
+
+#[test]
+fn truncate_ends_like_split_where_tokens_come_back_to_a_place() {
+    let form = Subject { normalizer: 0, pretokenizer: 6, model: 8, merges: vec![(211, 0), (0, 1)], added: true };
+    let text = "aaaaaaaab\t\u{200b}cd👩\u{200d}🚀a";
+    let limits = Limits { max_tokens: 16, overlap: 0, boundary: Boundary::Token };
+    check(&tokenizer(&form), &form.to_string(), text, &limits, &[]);
 }
 
 fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {

@@ -316,7 +316,7 @@ export class Tokenizer {
    * loop ends early.
    *
    * ```js
-   * for await (const batch of tokenizer.encodeStream(texts)) await write(batch.ids, batch.rowOffsets)
+   * for await (const batch of tokenizer.encodeStream(texts)) await write(batch.ids)
    * ```
    *
    * Fails with the errors of {@link encodeBatch}; `row` counts from the start of the source.
@@ -325,7 +325,7 @@ export class Tokenizer {
     texts: Source<Input>,
     options?: Omit<EncodeBatchOptions, 'pairs'> & RunOptions & BatchSizeOptions,
   ): AsyncGenerator<Batch, void>
-  /** Like {@link encodeStream}, for the numbers of ids: those of each batch, as {@link countBatch} gives them. */
+  /** Like {@link encodeStream}, for the numbers of ids of each batch, as {@link countBatch}. */
   countStream(
     texts: Source<Text>,
     options?: CountOptions & RunOptions & BatchSizeOptions & { as?: 'typed' | undefined },
@@ -422,13 +422,16 @@ export class Tokenizer {
   get bosId(): number | undefined
   /** Like {@link bosId}, for the end: `</s>`, `<eos>`, `<|end_of_text|>`, `<|endoftext|>`. */
   get eosId(): number | undefined
-  /** Like {@link bosId}, for padding: the token of the file's own padding, `<pad>`, `[PAD]`, `<|pad|>`. */
+  /**
+   * Like {@link bosId}, for padding: the token of the file's own padding, `<pad>`, `[PAD]`,
+   * `<|pad|>`.
+   */
   get padId(): number | undefined
   /** The id of the token for text that the vocabulary cannot spell, or `undefined`. */
   get unkId(): number | undefined
-  /** The number of ids that the model takes, of the tokenizer_config.json; `undefined` without one. */
+  /** The number of ids that the model takes: `model_max_length` of the tokenizer_config.json. */
   get modelMaxLength(): number | undefined
-  /** The largest id, or `undefined` without tokens. {@link vocabSize} can be smaller: ids have gaps. */
+  /** The largest id; `undefined` without tokens. Ids can have gaps: see {@link vocabSize}. */
   get maxId(): number | undefined
   /** Where the tokenizer was loaded from, and what it equals. A new object on each access. */
   get source(): TokenizerSource

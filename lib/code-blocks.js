@@ -28,9 +28,9 @@ function indentOf({ text }) {
 }
 
 /**
- * Finds the blocks of lines. A block starts behind a blank line and with a line that has deeper ones
- * behind it, together with the comments right before it; both only at lines that are not indented
- * deeper than `depth`.
+ * Finds the blocks of lines. A block starts behind a blank line and with a line that has deeper
+ * ones behind it, together with the comments right before it; both only at lines that are not
+ * indented deeper than the margin.
  */
 class CodeBlocks {
   #lines

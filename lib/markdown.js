@@ -1,8 +1,8 @@
 'use strict'
 
-// Splits a text at paragraphs, at the blocks of code, or at those of Markdown: headings start pieces;
-// fenced code, tables and lists stay whole if they fit. Blocks are found line by line, as CommonMark
-// and GitHub's tables define them. Tokenizer.split splits a block that does not fit.
+// Splits a text at paragraphs, at the blocks of code, or at those of Markdown: headings start
+// pieces; fenced code, tables and lists stay whole if they fit. Blocks are found line by line, as
+// CommonMark and GitHub's tables define them. Tokenizer.split splits a block that does not fit.
 
 const { wrongType, wrongValue } = require('./errors.js')
 const { CodeBlocks } = require('./code-blocks.js')

@@ -170,7 +170,7 @@ export interface BatchSizeOptions {
   batchSize?: number | undefined
 }
 
-/** What {@link Tokenizer.encodeStream} and others read: an iterable, or one that is asynchronous. */
+/** What {@link Tokenizer.encodeStream} and others read: an iterable, or an asynchronous one. */
 export type Source<Value> = Iterable<Value> | AsyncIterable<Value>
 
 /** Options of calls that read a {@link Source}, and of streams. */
@@ -190,9 +190,9 @@ export interface DecodedWithOffsets {
   /** The text. */
   text: string
   /**
-   * Start and end of each id in the text, `[start0, end0, start1, …]`, in UTF-16 units. Each id of a
-   * character that several ids spell stands for the whole character; a special token that is skipped
-   * stands for nothing.
+   * Start and end of each id in the text, `[start0, end0, start1, …]`, in UTF-16 units. Each id of
+   * a character that several ids spell stands for the whole character; a special token that is
+   * skipped stands for nothing.
    */
   offsets: Uint32Array
 }
@@ -237,7 +237,7 @@ export interface SplitOptions extends CountOptions {
   boundary?: 'token' | 'word' | 'sentence' | 'line' | undefined
 }
 
-/** Options of {@link Tokenizer.split} for pieces of whole paragraphs or blocks of code or Markdown. */
+/** Options of {@link Tokenizer.split} for paragraphs, or for blocks of code or Markdown. */
 export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
   /**
    * Where pieces end. `'paragraph'`: at blank lines. `'markdown'`: between the blocks of Markdown

@@ -146,7 +146,8 @@ function columns(value) {
 
 /**
  * Options that do not fit into the flags: listed special tokens, truncation and padding. Returns
- * undefined if there are none, as in most calls. `tokenizer` has the padding that `true` stands for.
+ * undefined if there are none, as in most calls. `tokenizer` has the padding that `true` stands
+ * for.
  */
 function extraOptions(flags, options, tokenizer = undefined) {
   if (options === undefined) return undefined

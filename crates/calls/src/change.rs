@@ -44,7 +44,7 @@ pub struct ChangeOptions {
     pub added_tokens: Vec<ChangedToken>,
     /// Whether `added_tokens` are all added tokens.
     pub replaces_added_tokens: Option<bool>,
-    /// Special tokens in a text by default: `parse`, `text` or `throw`; no change for anything else.
+    /// Special tokens in a text by default: `parse`, `text` or `throw`; else no change.
     pub special_tokens: Option<String>,
     /// The normalizer.
     pub normalizer: Option<String>,

@@ -6,13 +6,17 @@ import { stemOf } from './record.mjs'
 /** @typedef {import('./store/part-file.mjs').PartFile} PartFile */
 
 /**
+ * @typedef {object} More
+ * @property {(suffix: string) => Promise<PartFile>} scratch makes a temporary file
+ * @property {() => Promise<void>} written waits until all bytes are written
+ */
+
+/**
  * @param {import('./store/types.js').Store} store
  * @param {number} shard
  * @param {import('./options.mjs').Content} content
- * @param {(writer: import('./formats/formats.mjs').FormatWriter, more: { scratch: (suffix: string) =>
- *   Promise<PartFile>, written: () => Promise<void> }) => Promise<void>} fill writes the documents
- *   and finishes the writer. `scratch` makes a temporary file, and `written` waits until all bytes
- *   are written
+ * @param {(writer: import('./formats/formats.mjs').FormatWriter, more: More) => Promise<void>} fill
+ *   writes the documents and finishes the writer
  * @returns {Promise<{ name: string, bytes: number, sha256: string }[]>}
  */
 export async function writeShardFiles(store, shard, content, fill) {

@@ -2,8 +2,8 @@
 // calls the addon's: see src/ for what each does.
 
 import errors from '../lib/errors.js'
-import { BITS, COLUMN_NAMES, ENCODING_FILES } from './constants.mjs'
-import { Handle, Stream, guarded, newInstance, setMaxExpansion } from './handle.mjs'
+import { BITS, COLUMN_NAMES, ENCODINGS } from './constants.mjs'
+import { Handle, Stream, guarded, setMaxExpansion } from './handle.mjs'
 import { UTF16, UTF8, aligned } from './instance.mjs'
 import { init } from './module.mjs'
 import { nextTurn } from './runtime.mjs'
@@ -342,18 +342,9 @@ const json = (handle, call) =>
     return JSON.parse(instance.text())
   })
 
-/** What the rank file of a bundled encoding does not contain. */
-function definitionOf(name) {
-  const instance = newInstance()
-  return guarded(instance, () => {
-    instance.check(instance.exports.encoding_definition(instance.write(name)))
-    return JSON.parse(instance.text())
-  })
-}
-
-function encodingFile(name) {
-  if (Object.hasOwn(ENCODING_FILES, name)) return ENCODING_FILES[name]
-  const known = Object.keys(ENCODING_FILES).join(', ')
+function encodingDefinition(name) {
+  if (Object.hasOwn(ENCODINGS, name)) return ENCODINGS[name]
+  const known = Object.keys(ENCODINGS).join(', ')
   const message = `there is no encoding ${JSON.stringify(name)}; the bundled ones are ${known}`
   throw withCode(new RangeError(message), 'ERR_TOKENLANE_UNKNOWN_ENCODING')
 }
@@ -372,9 +363,9 @@ export default {
     setMaxExpansion(factor)
   },
 
-  encodingNames: () => Object.keys(ENCODING_FILES),
-  encodingFile,
-  encodingDefinition: definitionOf,
+  encodingNames: () => Object.keys(ENCODINGS),
+  encodingFile: (name) => encodingDefinition(name).file,
+  encodingDefinition: (name) => structuredClone(encodingDefinition(name)),
   async loadBytes(entry, bytes, options) {
     try {
       checkBytes('bytes', bytes)

@@ -9,9 +9,10 @@ import path from 'node:path'
 // This import writes files that belong to the package.
 import '../model-entries.mjs'
 import { root, stop } from '../setup.mjs'
+import { DROPINS } from '../web-entries.mjs'
 
 /** The files of `tokenlane/web` that are built, in web/dist. */
-export const WEB = ['tokenlane.wasm', 'core.mjs'].concat(
+export const WEB = ['tokenlane.wasm', 'wasm.mjs', ...['core', ...DROPINS].map((name) => `${name}.mjs`)].concat(
   ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base'].flatMap((name) => [`${name}.bin`, `${name}.mjs`]),
 )
 

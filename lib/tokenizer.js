@@ -14,6 +14,7 @@ const { decodeStream } = require('./stream.js')
 const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
 const {
   KNOWN,
+  LITERAL,
   ONE_TEXT,
   PART,
   MANY_TEXTS,
@@ -38,6 +39,9 @@ const {
 const later = {
   get changes() {
     return require('./changes.js')
+  },
+  get apply() {
+    return require('./chat/apply.js')
   },
   get chat() {
     return require('./chat/chat.js')
@@ -437,11 +441,7 @@ class Tokenizer {
 
   applyChatTemplate(messages, options = {}) {
     Tokenizer.#check(this, 'applyChatTemplate')
-    checkKnown(options, [...later.chat.CHAT_OPTIONS, 'tokenize'])
-    const { tokenize, ...rest } = options
-    const isTokenized = boolean('tokenize', tokenize, true)
-    const text = this.#renderChat(messages, rest)
-    return isTokenized ? this.encode(text, { ...CHAT_IDS, specialTokens: this.#chatTokens }) : text
+    return later.apply.applyChat(this.#chat, messages, options, this.#chatCalls)
   }
 
   countChat(messages, options = {}) {
@@ -449,19 +449,30 @@ class Tokenizer {
     // OpenAI documents the number of tokens of a chat, but not its text.
     if (this.#chat.count !== undefined)
       return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
-    return this.count(this.#renderChat(messages, options), { ...CHAT_TEXT, specialTokens: this.#chatTokens })
+    return later.apply.countChat(this.#chat, messages, options, this.#chatCalls)
   }
 
-  /** The treatment of the special tokens that a template writes. */
-  get #chatTokens() {
-    return this.#source.splitsSpecialTokens ? 'text' : 'parse'
+  /** What chats need of this tokenizer (see chat/apply.js). */
+  get #chatCalls() {
+    const splits = this.#source.splitsSpecialTokens === true
+    const options = { ...CHAT_IDS, specialTokens: splits ? 'text' : 'parse' }
+    return {
+      splits,
+      encode: (text, bounds) => (bounds === undefined ? this.encode(text, options) : this.#encodeLiteral(text, bounds)),
+      count: (text, bounds) =>
+        bounds === undefined
+          ? this.count(text, { ...CHAT_TEXT, specialTokens: options.specialTokens })
+          : this.#encodeLiteral(text, bounds).length,
+      refuse: (text) => this.count(text, CHAT_INPUT),
+      idOf: (token) => this.tokenToId(token),
+      isSpecial: (id) => this.decode([id], { skipSpecialTokens: true }) === '' && this.decode([id]) !== '',
+    }
   }
 
-  #renderChat(messages, options) {
-    const text = this.#chat.render(messages, options)
-    if (options.specialTokens === 'throw')
-      later.chat.checkStrings(messages, options, (text) => this.count(text, CHAT_INPUT))
-    return text
+  /** Encodes a text in which no added token is found in ranges with these bounds. */
+  #encodeLiteral(text, bounds) {
+    const flags = encodeFlags({ ...CHAT_IDS, specialTokens: 'parse' }, KNOWN.encode, ONE_TEXT) | LITERAL
+    return encodingOf(this.#idsOf(text, bounds, flags, undefined), this.#handle, text, bounds, flags, undefined)
   }
 
   decode(ids, options) {

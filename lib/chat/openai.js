@@ -36,9 +36,9 @@ const later = {
 
 /** The chat of gpt-oss. */
 class HarmonyChat {
-  render(messages, options = {}) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options)
-    return later.harmony.render(messages, options)
+  render(messages, options = {}, trace = undefined) {
+    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
+    return later.harmony.render(messages, options, trace)
   }
 }
 
@@ -51,8 +51,8 @@ class OpenAiChat {
     this.#model = model
   }
 
-  render(messages, options = {}) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options)
+  render(messages, options = {}, trace = undefined) {
+    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
     throw error(
       'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
       `${this.#encoding} has no chat template, because OpenAI does not say which text a chat becomes; countChat ` +

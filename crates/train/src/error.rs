@@ -35,6 +35,17 @@ pub enum TrainError {
         /// The largest number of characters.
         limit: usize,
     },
+    /// There are no words to train on.
+    #[error("there are no words to train on")]
+    NoWords,
+    /// The vocabulary has no room for all characters and special tokens.
+    #[error("a vocabulary of {vocab_size} tokens is too small: characters and special tokens are {needed}")]
+    VocabularyTooSmall {
+        /// The size that was asked for.
+        vocab_size: usize,
+        /// The smallest possible size.
+        needed: usize,
+    },
 }
 
 impl TrainError {
@@ -46,6 +57,8 @@ impl TrainError {
             Self::Text { error, .. } => error.code(),
             Self::Option { .. } => "ERR_TOKENLANE_TRAIN_OPTION",
             Self::TooManyCharacters { .. } => "ERR_TOKENLANE_TRAIN_TOO_LARGE",
+            Self::NoWords => "ERR_TOKENLANE_TRAIN_NO_WORDS",
+            Self::VocabularyTooSmall { .. } => "ERR_TOKENLANE_TRAIN_VOCABULARY",
         }
     }
 }

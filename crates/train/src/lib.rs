@@ -19,10 +19,11 @@ mod save;
 #[cfg(test)]
 mod tests;
 mod trainer;
+pub mod unigram;
 pub mod wordlevel;
 
 pub use base::Base;
 pub use count::{WordCounter, WordCounts};
 pub use error::TrainError;
-pub use options::{BpeOptions, SpecialToken, WordLevelOptions};
+pub use options::{BpeOptions, SpecialToken, UnigramOptions, WordLevelOptions};
 pub use trainer::Trainer;

@@ -107,3 +107,15 @@ fn bad_bases_and_options_are_errors() {
     let misspelt = json!({ "type": "BpeTrainer", "vocabSize": 9 });
     assert!(serde_json::from_value::<Trainer>(misspelt).is_err());
 }
+
+#[test]
+fn a_unigram_has_its_unknown_token_and_is_loaded() {
+    let metaspace = json!({ "type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true });
+    let base = base(&metaspace, &json!([]));
+    let options =
+        json!({ "type": "UnigramTrainer", "vocab_size": 30, "special_tokens": ["<unk>"], "unk_token": "<unk>" });
+    let file = train(&base, &options);
+    assert_eq!((&file["model"]["type"], &file["model"]["unk_id"]), (&json!("Unigram"), &json!(0)));
+    assert_eq!(file["model"]["vocab"][0], json!(["<unk>", 0.0]));
+    assert_eq!(file["added_tokens"][0]["id"], 0);
+}

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use crate::bpe::{self, BpeVocabulary};
 use crate::save::{self, Model};
-use crate::{Base, BpeOptions, TrainError, WordCounts, WordLevelOptions, wordlevel};
+use crate::{Base, BpeOptions, TrainError, UnigramOptions, WordCounts, WordLevelOptions, unigram, wordlevel};
 
 /// What makes a vocabulary of counted words.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type")]
 pub enum Trainer {
     /// Merges the most frequent pair, again and again.
@@ -21,6 +21,9 @@ pub enum Trainer {
     /// The most frequent words.
     #[serde(rename = "WordLevelTrainer")]
     WordLevel(WordLevelOptions),
+    /// The pieces with the most probable segmentations.
+    #[serde(rename = "UnigramTrainer")]
+    Unigram(UnigramOptions),
 }
 
 impl Trainer {
@@ -45,6 +48,10 @@ impl Trainer {
             Self::WordLevel(options) => {
                 let tokens = wordlevel::train(words, options);
                 save::tokenizer_json(base, Model::WordLevel { tokens: &tokens, options })
+            }
+            Self::Unigram(options) => {
+                let vocabulary = unigram::train(words, options, &mut |_| Ok(()))?;
+                save::tokenizer_json(base, Model::Unigram { vocabulary: &vocabulary, options })
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Counts of words.
 
+use std::sync::Arc;
+
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use tokenlane_core::{Text, Word, byte_character};
@@ -10,17 +12,17 @@ type Table = HashMap<Box<str>, u64, FixedState>;
 
 /// Counts the words of texts. Its memory grows with the distinct words.
 #[derive(Debug)]
-pub struct WordCounter<'a> {
-    base: &'a Base,
+pub struct WordCounter {
+    base: Arc<Base>,
     /// Words as the core passes them on: bytes of text if the base ends in ByteLevel.
     words: Table,
     /// Added tokens of the base, which are never written as ByteLevel writes words.
     added: Table,
 }
 
-impl<'a> WordCounter<'a> {
+impl WordCounter {
     /// A counter of the words that a base finds.
-    pub fn new(base: &'a Base) -> Self {
+    pub fn new(base: Arc<Base>) -> Self {
         Self { base, words: Table::default(), added: Table::default() }
     }
 
@@ -33,6 +35,19 @@ impl<'a> WordCounter<'a> {
             Word::Added(word) => count(added, word),
         });
         counted.map_err(|(index, error)| TrainError::Text { index, error })
+    }
+
+    /// Adds the counts of another counter of the same base.
+    pub fn merge(&mut self, other: Self) {
+        for (table, other) in [(&mut self.words, other.words), (&mut self.added, other.added)] {
+            if table.is_empty() {
+                *table = other;
+                continue;
+            }
+            for (word, count) in other {
+                *table.entry(word).or_default() += count;
+            }
+        }
     }
 
     /// The counts, sorted by the bytes of the words.

@@ -35,6 +35,9 @@ pub enum TrainError {
         /// The largest number of characters.
         limit: usize,
     },
+    /// The watcher of the progress has ended the training.
+    #[error("the training was stopped")]
+    Stopped,
     /// There are no words to train on.
     #[error("there are no words to train on")]
     NoWords,
@@ -57,6 +60,7 @@ impl TrainError {
             Self::Text { error, .. } => error.code(),
             Self::Option { .. } => "ERR_TOKENLANE_TRAIN_OPTION",
             Self::TooManyCharacters { .. } => "ERR_TOKENLANE_TRAIN_TOO_LARGE",
+            Self::Stopped => "ERR_TOKENLANE_ABORTED",
             Self::NoWords => "ERR_TOKENLANE_TRAIN_NO_WORDS",
             Self::VocabularyTooSmall { .. } => "ERR_TOKENLANE_TRAIN_VOCABULARY",
         }

@@ -1,32 +1,35 @@
 //! From texts to a tokenizer that the core loads.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokenlane_core::{EncodeOptions, Tokenizer};
 
-use crate::{Base, Trainer, WordCounter};
+use crate::{Base, Phase, TrainError, Trainer, WordCounter};
 
 const TEXTS: [&str; 3] = ["the thin thing\n", "then the other\n", "é the <s> the\n"];
 
-fn base(pre_tokenizer: &Value, added_tokens: &Value) -> Base {
+fn base(pre_tokenizer: &Value, added_tokens: &Value) -> Arc<Base> {
     let file = json!({
         "added_tokens": added_tokens,
         "pre_tokenizer": pre_tokenizer,
         "model": { "type": "BPE", "unk_token": null, "fuse_unk": true, "vocab": {}, "merges": [] },
     });
-    Base::from_json(file.to_string().as_bytes()).expect("the base is valid")
+    Arc::new(Base::from_json(file.to_string().as_bytes()).expect("the base is valid"))
 }
 
-fn words(base: &Base) -> Vec<(String, u64)> {
-    let mut counter = WordCounter::new(base);
+fn words(base: &Arc<Base>) -> Vec<(String, u64)> {
+    let mut counter = WordCounter::new(Arc::clone(base));
     counter.add(TEXTS).expect("the texts are short");
     counter.finish().iter().map(|(word, count)| (word.to_owned(), count)).collect()
 }
 
-fn train(base: &Base, trainer: &Value) -> Value {
+fn train(base: &Arc<Base>, trainer: &Value) -> Value {
     let trainer: Trainer = serde_json::from_value(trainer.clone()).expect("the options are valid");
-    let mut counter = WordCounter::new(base);
+    let mut counter = WordCounter::new(Arc::clone(base));
     counter.add(TEXTS).expect("the texts are short");
-    let file = trainer.train(base, &counter.finish()).expect("the words are few");
+    let file = trainer.train(base, &counter.finish(), &mut |_| ControlFlow::Continue(())).expect("the words are few");
     let tokenizer = Tokenizer::from_bytes(file.as_bytes()).expect("the core loads what was trained");
     tokenizer.encode("the".into(), &EncodeOptions::default()).expect("the text is short");
     serde_json::from_str(&file).expect("the file is JSON")
@@ -118,4 +121,54 @@ fn a_unigram_has_its_unknown_token_and_is_loaded() {
     assert_eq!((&file["model"]["type"], &file["model"]["unk_id"]), (&json!("Unigram"), &json!(0)));
     assert_eq!(file["model"]["vocab"][0], json!(["<unk>", 0.0]));
     assert_eq!(file["added_tokens"][0]["id"], 0);
+}
+
+#[test]
+fn merged_counters_have_the_counts_of_one() {
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
+    let counter = |texts: &[&str]| {
+        let mut counter = WordCounter::new(Arc::clone(&base));
+        counter.add(texts.iter().copied()).expect("the texts are short");
+        counter
+    };
+    let mut merged = counter(&TEXTS[..1]);
+    merged.merge(counter(&TEXTS[1..]));
+    merged.merge(counter(&[]));
+    assert_eq!(merged.finish(), counter(&TEXTS).finish());
+}
+
+#[test]
+fn each_trainer_reports_its_phases_and_can_be_stopped_at_any_report() {
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
+    let mut counter = WordCounter::new(Arc::clone(&base));
+    counter.add(["the then nether ether tree three teeth thereto tenth"]).expect("the text is short");
+    let words = counter.finish();
+    let merging = vec![Phase::Words, Phase::Pairs, Phase::Merges];
+    let unigram = vec![Phase::Words, Phase::Seeds, Phase::Estimate, Phase::Prune];
+    let trainers =
+        [("Bpe", &merging), ("WordPiece", &merging), ("WordLevel", &vec![Phase::Words]), ("Unigram", &unigram)];
+    for (name, phases) in trainers {
+        let trainer: Trainer = serde_json::from_value(json!({ "type": format!("{name}Trainer"), "vocab_size": 7 }))
+            .expect("the options are valid");
+        let mut seen = Vec::new();
+        let mut reports = 0;
+        let finished = trainer.train(&base, &words, &mut |progress| {
+            reports += 1;
+            assert!(progress.done <= progress.total, "{progress:?}");
+            if !seen.contains(&progress.phase) {
+                seen.push(progress.phase);
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(finished.is_ok());
+        assert_eq!(&seen, phases, "{name}");
+        for stop in 1..=reports {
+            let mut report = 0;
+            let stopped = trainer.train(&base, &words, &mut |_| {
+                report += 1;
+                if report == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            assert_eq!((stopped, report), (Err(TrainError::Stopped), stop));
+        }
+    }
 }

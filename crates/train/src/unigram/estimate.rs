@@ -6,6 +6,8 @@ use rayon::prelude::*;
 
 use super::pieces::{NONE, Pieces};
 use super::seeds::Corpus;
+use crate::TrainError;
+use crate::progress::Meter;
 
 /// 2 to the power of 200.
 const RAISE: f64 = (1_u128 << 100) as f64 * (1_u128 << 100) as f64;
@@ -23,7 +25,7 @@ struct Edge {
 
 /// The words with what is the same for all estimates.
 pub(super) struct Estimator<'a> {
-    words: &'a [(Range<u32>, u64)],
+    words: &'a [Counted],
     /// One occurrence as a fixed-point number: a power of two that keeps the sum of all characters
     /// of all texts below 2 to the power of 63.
     unit: f64,
@@ -37,28 +39,53 @@ impl<'a> Estimator<'a> {
     }
 
     /// The expected count of each piece.
-    pub(super) fn expected(&self, pieces: &Pieces) -> Vec<f64> {
+    pub(super) fn expected(&self, pieces: &Pieces, meter: &mut Meter<'_>) -> Result<Vec<f64>, TrainError> {
         let unknown = Edge { probability: libm::exp(pieces.unknown_score()), len: 1, parent: NONE };
         let edge = |score, len, parent| Edge { probability: libm::exp(score), len, parent };
         let known = pieces.pieces.iter().map(|piece| edge(piece.score, piece.len, piece.parent));
         let edges: Vec<Edge> = known.chain([unknown]).collect();
         let longest = pieces.pieces.iter().map(|piece| piece.len as usize).max().unwrap_or(1);
         // Sums are of integers, so neither the parts nor their order matter.
-        let parts = self.words.len().div_ceil(rayon::current_num_threads()).max(1);
-        let sums = self.words.par_chunks(parts).map(|words| {
-            let mut sums = Sums { edges: &edges, longest, expected: vec![0; edges.len()], ..Sums::default() };
-            for (word, count) in words {
-                sums.add(&pieces.longest[word.start as usize..word.end as usize], *count as f64 * self.unit);
-            }
-            sums.expected
-        });
-        let sums = sums.reduce_with(|mut left, right| {
+        let start = || Sums { edges: &edges, longest, expected: vec![0; edges.len()], ..Sums::default() };
+        let mut threads: Vec<Sums<'_>> = (0..rayon::current_num_threads()).map(|_| start()).collect();
+        let mut left = self.words;
+        while !left.is_empty() {
+            let parts: Vec<_> = threads.iter_mut().map(|sums| (sums, self.part(&mut left))).collect();
+            let characters = parts.iter().map(|(_, words)| length(words)).sum();
+            parts.into_par_iter().for_each(|(sums, words)| {
+                for (word, count) in words {
+                    let word = &pieces.longest[word.start as usize..word.end as usize];
+                    sums.add(word, *count as f64 * self.unit);
+                }
+            });
+            meter.done(characters)?;
+        }
+        let sums = threads.into_iter().map(|sums| sums.expected).reduce(|mut left, right| {
             left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
             left
         });
         let counts = sums.unwrap_or_default().into_iter().map(|sum| sum as f64 / self.unit);
-        counts.take(pieces.pieces.len()).collect()
+        Ok(counts.take(pieces.pieces.len()).collect())
     }
+
+    /// Takes words from the front: for less than a millisecond, or one.
+    fn part(&self, left: &mut &'a [Counted]) -> &'a [Counted] {
+        let end = left.first().map_or(0, |word| word.0.start.saturating_add(PART));
+        let words = left.partition_point(|word| word.0.end <= end).max(1).min(left.len());
+        let (part, others) = left.split_at(words);
+        *left = others;
+        part
+    }
+}
+
+/// A word with its count.
+type Counted = (Range<u32>, u64);
+
+/// The characters that a thread works on between two reports.
+const PART: u32 = 1 << 14;
+
+fn length(words: &[Counted]) -> usize {
+    words.iter().map(|(word, _)| word.len()).sum()
 }
 
 /// The sums of a part of the words.

@@ -35,4 +35,4 @@ mod tests;
 mod train;
 
 pub use finish::UnigramVocabulary;
-pub use train::{Step, train};
+pub(crate) use train::train;

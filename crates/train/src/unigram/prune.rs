@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::pieces::{NONE, Pieces};
 use super::seeds::Corpus;
+use crate::TrainError;
+use crate::progress::Meter;
 
 /// The best segmentation of a part of the text.
 #[derive(Default)]
@@ -53,7 +55,12 @@ impl Segmenter {
 /// Leaves out pieces until `size` are left, one of which is the unknown piece. What a piece is
 /// worth is estimated: each of its occurrences in the best segmentations of all words becomes the
 /// best segmentation of the piece into other pieces.
-pub(super) fn prune(pieces: &mut Pieces, corpus: &Corpus, size: usize) {
+pub(super) fn prune(
+    pieces: &mut Pieces,
+    corpus: &Corpus,
+    size: usize,
+    meter: &mut Meter<'_>,
+) -> Result<(), TrainError> {
     let mut segmenter = Segmenter::default();
     // Occurrences of each piece, then of unknown characters.
     let mut counts = vec![0_u64; pieces.pieces.len() + 1];
@@ -63,6 +70,7 @@ pub(super) fn prune(pieces: &mut Pieces, corpus: &Corpus, size: usize) {
         segmenter.segment(pieces, word.start as usize..word.end as usize, usize::MAX);
         all_words += *count as f64;
         segmenter.path.iter().for_each(|&id| counts[index(id)] += count);
+        meter.done(word.len())?;
     }
     let total: f64 = counts.iter().map(|&count| count as f64).sum();
     let (mut kept, mut candidates) = (Vec::new(), Vec::new());
@@ -71,6 +79,7 @@ pub(super) fn prune(pieces: &mut Pieces, corpus: &Corpus, size: usize) {
             kept.push(id);
             continue;
         }
+        meter.work(piece.len as usize)?;
         let count = counts[index(id)] as f64;
         if count == 0.0 {
             continue;
@@ -95,4 +104,5 @@ pub(super) fn prune(pieces: &mut Pieces, corpus: &Corpus, size: usize) {
     let left = size.saturating_sub(1 + kept.len());
     kept.extend(candidates.into_iter().take(left).map(|(_, id)| id));
     pieces.keep(&kept);
+    Ok(())
 }

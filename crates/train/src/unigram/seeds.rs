@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::pieces::{NONE, Piece, Pieces};
 use super::sort::Sorter;
+use crate::progress::{Meter, Phase};
 use crate::{TrainError, UnigramOptions, WordCounts};
 
 /// The distinct words as one text of symbols: characters by code point, from 1 on. 0 stands behind
@@ -84,13 +85,15 @@ struct Seed {
 
 /// The seeds with scores by their weights: the characters and the `seed_size` heaviest substrings,
 /// less the number of characters, but at least one.
-pub(super) fn find(corpus: &Corpus, options: &UnigramOptions) -> Pieces {
+pub(super) fn find(corpus: &Corpus, options: &UnigramOptions, meter: &mut Meter<'_>) -> Result<Pieces, TrainError> {
+    meter.phase(Phase::Seeds, corpus.symbols.len(), 0)?;
     let (mut positions, starts) = by_first_symbol(corpus);
     let mut seeds = Vec::new();
     let mut sorter = Sorter::new(&corpus.symbols, corpus.alphabet.len() as u32 + 1, options.max_piece_length + 1);
     for bounds in starts.windows(2) {
         let shared = sorter.sort(&mut positions[bounds[0] as usize..bounds[1] as usize]);
         collect(shared, bounds[0], options.max_piece_length, &mut seeds);
+        meter.done((bounds[1] - bounds[0]) as usize)?;
     }
     drop(sorter);
     let kept = options.seed_size.saturating_sub(corpus.alphabet.len()).max(1);
@@ -101,7 +104,7 @@ pub(super) fn find(corpus: &Corpus, options: &UnigramOptions) -> Pieces {
         seeds.truncate(kept);
     }
     seeds.sort_unstable_by_key(order);
-    assemble(corpus, &positions, &starts, &seeds)
+    Ok(assemble(corpus, &positions, &starts, &seeds))
 }
 
 /// The positions of all characters, those of each symbol together, and where each symbol starts.

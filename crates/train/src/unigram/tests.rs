@@ -1,10 +1,13 @@
 //! The fast twin against the slow one, and what holds for all words.
 
+use std::ops::ControlFlow;
+
 use proptest::prelude::*;
 
 use super::estimate::Estimator;
 use super::seeds::{self, Corpus};
 use super::{UnigramVocabulary, naive, prune, train};
+use crate::progress::Meter;
 use crate::{TrainError, UnigramOptions, WordCounts};
 
 fn counts(words: impl IntoIterator<Item = (String, u64)>) -> WordCounts {
@@ -12,7 +15,7 @@ fn counts(words: impl IntoIterator<Item = (String, u64)>) -> WordCounts {
 }
 
 fn trained(words: &WordCounts, options: &UnigramOptions) -> Result<UnigramVocabulary, TrainError> {
-    train(words, options, &mut |_| Ok(()))
+    train(words, options, &mut Meter::new(&mut |_| ControlFlow::Continue(())))
 }
 
 /// Letters from a fixed sequence that looks random.
@@ -39,11 +42,13 @@ proptest! {
     ) {
         let words = counts(words);
         let Ok(corpus) = Corpus::new(&words) else { return Ok(()) };
+        let mut watch = |_| ControlFlow::Continue(());
+        let mut meter = Meter::new(&mut watch);
         let options = UnigramOptions { max_piece_length: longest, seed_size, ..UnigramOptions::default() };
-        let mut pieces = seeds::find(&corpus, &options);
+        let mut pieces = seeds::find(&corpus, &options, &mut meter).expect("nothing stops");
         prop_assert_eq!(naive::list(&pieces, &corpus), naive::seeds(&words, longest, seed_size));
         for _ in 0..2 {
-            let expected = Estimator::new(&corpus).expected(&pieces);
+            let expected = Estimator::new(&corpus).expected(&pieces, &mut meter).expect("nothing stops");
             let listed = pieces.pieces.iter().zip(&expected).filter(|(piece, _)| piece.listed);
             let fast: Vec<f64> = listed.map(|(_, &count)| count).collect();
             for (fast, slow) in fast.iter().zip(naive::expected(&naive::list(&pieces, &corpus), &words)) {
@@ -52,7 +57,7 @@ proptest! {
             pieces.maximize(&expected);
         }
         let slow = naive::prune(&naive::list(&pieces, &corpus), &words, size);
-        prune::prune(&mut pieces, &corpus, size);
+        prune::prune(&mut pieces, &corpus, size, &mut meter).expect("nothing stops");
         let fast: Vec<String> = naive::list(&pieces, &corpus).into_iter().map(|(text, _)| text).collect();
         prop_assert_eq!(fast, slow);
     }
@@ -60,13 +65,15 @@ proptest! {
 
 #[test]
 fn the_expected_counts_of_a_long_word_cover_it() {
+    let mut watch = |_| ControlFlow::Continue(());
+    let mut meter = Meter::new(&mut watch);
     // Far more improbable than the smallest number, in each direction.
     for word in [letters(20_000, 26), "a".repeat(20_000), format!("{}{}", letters(9_000, 2), letters(9_000, 20))] {
         let words = counts([(word.clone(), 3), ("ab".to_owned(), 1 << 40)]);
         let corpus = Corpus::new(&words).expect("there are words");
-        let mut pieces = seeds::find(&corpus, &UnigramOptions::default());
+        let mut pieces = seeds::find(&corpus, &UnigramOptions::default(), &mut meter).expect("nothing stops");
         for _ in 0..2 {
-            let expected = Estimator::new(&corpus).expected(&pieces);
+            let expected = Estimator::new(&corpus).expected(&pieces, &mut meter).expect("nothing stops");
             let covered: f64 =
                 pieces.pieces.iter().zip(&expected).map(|(piece, count)| f64::from(piece.len) * count).sum();
             let characters = (3 * word.len() as u64 + (2 << 40)) as f64;
@@ -127,15 +134,4 @@ fn no_words_and_bad_options_are_errors() {
         let error = trained(&sentence(), &options).expect_err("the option is out of range");
         assert_eq!(error.code(), "ERR_TOKENLANE_TRAIN_OPTION");
     }
-}
-
-#[test]
-fn the_watcher_sees_each_step_and_can_end_it() {
-    let options = UnigramOptions { vocab_size: 30, ..UnigramOptions::default() };
-    let mut steps = 0;
-    let ended = train(&sentence(), &options, &mut |_| {
-        steps += 1;
-        if steps == 4 { Err(TrainError::NoWords) } else { Ok(()) }
-    });
-    assert_eq!((ended, steps), (Err(TrainError::NoWords), 4));
 }

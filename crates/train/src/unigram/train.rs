@@ -4,54 +4,34 @@ use super::estimate::Estimator;
 use super::finish::{self, UnigramVocabulary};
 use super::prune;
 use super::seeds::{self, Corpus};
+use crate::progress::{Meter, Phase};
 use crate::{TrainError, UnigramOptions, WordCounts};
-
-/// What the trainer has done last, for progress and cancellation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Seeds were found.
-    Seeds {
-        /// The number of pieces.
-        pieces: usize,
-    },
-    /// Scores were estimated.
-    Estimate {
-        /// The number of pieces that are left.
-        pieces: usize,
-    },
-    /// Pieces were pruned.
-    Prune {
-        /// The number of pieces that are left.
-        pieces: usize,
-    },
-}
 
 /// The longest pieces that can be asked for, in characters. Time is proportional to it.
 const MAX_PIECE_LENGTH: usize = 256;
 
-/// Trains on counted words. `watch` is called after each step; its error ends the training.
+/// Trains on counted words.
 ///
 /// # Errors
 ///
 /// Options out of range, no words, a vocabulary that is too small for the alphabet and the special
-/// tokens (the reference then returns a larger one), too many characters, or the error of `watch`.
-pub fn train(
+/// tokens (the reference then returns a larger one), or too many characters.
+pub(crate) fn train(
     words: &WordCounts,
     options: &UnigramOptions,
-    watch: &mut dyn FnMut(Step) -> Result<(), TrainError>,
+    meter: &mut Meter<'_>,
 ) -> Result<UnigramVocabulary, TrainError> {
     check(options)?;
     let corpus = Corpus::new(words)?;
     let required = finish::required_characters(&corpus, options)?;
-    let mut pieces = seeds::find(&corpus, options);
-    watch(Step::Seeds { pieces: pieces.listed() })?;
+    let mut pieces = seeds::find(&corpus, options, meter)?;
     let estimator = Estimator::new(&corpus);
     let enough = options.vocab_size * 11 / 10;
     loop {
         for _ in 0..options.n_sub_iterations {
-            let expected = estimator.expected(&pieces);
+            meter.phase(Phase::Estimate, corpus.symbols.len(), pieces.listed())?;
+            let expected = estimator.expected(&pieces, meter)?;
             pieces.maximize(&expected);
-            watch(Step::Estimate { pieces: pieces.listed() })?;
         }
         // The reference counts the unknown piece.
         let before = pieces.listed() + 1;
@@ -59,8 +39,8 @@ pub fn train(
             break;
         }
         let size = enough.max((before as f64 * options.shrinking_factor) as usize);
-        prune::prune(&mut pieces, &corpus, size);
-        watch(Step::Prune { pieces: pieces.listed() })?;
+        meter.phase(Phase::Prune, corpus.symbols.len(), pieces.listed())?;
+        prune::prune(&mut pieces, &corpus, size, meter)?;
         // Pieces that cannot leave are characters, which fit, and pieces that a rounded sum keeps.
         if pieces.listed() + 1 == before {
             break;

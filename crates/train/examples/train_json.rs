@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in files {
         counter.add(std::fs::read_to_string(file)?.split_inclusive('\n'))?;
     }
-    let file = trainer.train(&base, &counter.finish(), &mut |_| ControlFlow::Continue(()))?;
+    let words = counter.finish(&mut |_| ControlFlow::Continue(()))?;
+    let file = trainer.train(&base, &words, &mut |_| ControlFlow::Continue(()))?;
     std::io::stdout().write_all(file.as_bytes())?;
     Ok(())
 }

@@ -9,8 +9,8 @@ function freed({ instance, free, id }) {
   if (!instance.isDead) instance.exports[free](id)
 }
 
-// Workers of Cloudflare with a compatibility date before 2025-05-05 have neither WeakRef nor
-// FinalizationRegistry. There, what a stream or a changed tokenizer needs is freed with its instance.
+// Workers of Cloudflare with a compatibility date before 2025-05-05 lack WeakRef and
+// FinalizationRegistry: there, streams and changed tokenizers are freed with their instance.
 const hasWeak = typeof WeakRef === 'function' && typeof FinalizationRegistry === 'function'
 const registry = hasWeak ? new FinalizationRegistry(freed) : { register() {}, unregister() {} }
 

@@ -138,7 +138,7 @@ test('the package has only files that its users need', { skip: windows }, () => 
     /^(lib|dropins|cli)\/[\w./-]+\.(js|mjs|cjs|d\.ts|d\.mts|json)$/,
     /^cli\/page\/[\w.-]+\.(html|css|js|mjs|svg)$/,
     /^encodings\/[\w.-]+$/,
-    /^web\/([\w-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(mjs|d\.mts|bin|wasm))$/,
+    /^web\/([\w./-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(bin|wasm))$/,
     /^dropins\/tiktoken\/internal\/empty\.wasm$/,
     /^examples\/[\w./[\]-]+(\.(js|mjs|ts|tsx|md|json|yaml)|\/Dockerfile)$/,
     /^docs\/([\w./-]+\.md|[\w-]+\.svg)$/,

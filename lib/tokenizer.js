@@ -46,8 +46,14 @@ const later = {
   get chat() {
     return require('./chat/chat.js')
   },
+  get fit() {
+    return require('./chat/fit.js')
+  },
   get openAi() {
     return require('./chat/openai.js')
+  },
+  get request() {
+    return require('./chat/request.js')
   },
   get models() {
     return require('./models.js')
@@ -446,10 +452,34 @@ class Tokenizer {
 
   countChat(messages, options = {}) {
     Tokenizer.#check(this, 'countChat')
+    const counted = this.#countChat(messages, options)
+    return options.detail === true ? counted : counted.tokens
+  }
+
+  #countChat(messages, options) {
     // OpenAI documents the number of tokens of a chat, but not its text.
-    if (this.#chat.count !== undefined)
-      return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
-    return later.apply.countChat(this.#chat, messages, options, this.#chatCalls)
+    if (this.#chat.count !== undefined) return this.#chat.count(messages, options, this.#countText)
+    checkKnown(options, [...later.chat.CHAT_OPTIONS, 'detail'])
+    const { detail, ...rest } = options
+    boolean('detail', detail, false)
+    return { tokens: later.apply.countChat(this.#chat, messages, rest, this.#chatCalls), estimated: [] }
+  }
+
+  countRequest(body, options) {
+    Tokenizer.#check(this, 'countRequest')
+    const countMessages = (messages, rest) => this.#countChat(messages, rest)
+    return later.request.countRequest(body, options, { chat: this.#chat, countText: this.#countText, countMessages })
+  }
+
+  fitChat(messages, options) {
+    Tokenizer.#check(this, 'fitChat')
+    const count = (some, rest) => this.#countChat(some, rest).tokens
+    return later.fit.fitChat(messages, options, { count, countText: this.#countText })
+  }
+
+  /** Text of a request, in which special tokens are text. */
+  get #countText() {
+    return (text) => this.count(text, { specialTokens: 'text' })
   }
 
   /** What chats need of this tokenizer (see chat/apply.js). */

@@ -217,7 +217,7 @@ test("chats of OpenAI encodings are counted by OpenAI's rule", async () => {
       { role: 'user', content: [{ type: 'image_url', image_url: {} }] },
       { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message: /image_url/ },
     )
-    refused({ role: 'assistant', tool_calls: [{}] }, { code: 'ERR_TOKENLANE_CHAT_UNDOCUMENTED' })
+    refused({ role: 'assistant', tool_calls: [{}] }, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
     refused({ content: 'x' }, { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
     assert.throws(() => tokenizer.countChat(chat, { documents: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
     assert.throws(() => tokenizer.applyChatTemplate(chat), {

@@ -27,9 +27,9 @@ impl WordCounter {
     }
 
     /// Counts the words of texts. After an error, texts before that one are counted.
-    pub fn add<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Result<(), TrainError> {
+    pub fn add<'t>(&mut self, texts: impl IntoIterator<Item: Into<Text<'t>>>) -> Result<(), TrainError> {
         let Self { base, words, added } = self;
-        let texts = texts.into_iter().map(Text::from);
+        let texts = texts.into_iter().map(Into::into);
         let counted = base.cutter.each_word(texts, |word| match word {
             Word::Split(word) => count(words, word),
             Word::Added(word) => count(added, word),

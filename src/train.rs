@@ -2,20 +2,20 @@
 //! functions.
 //!
 //! [`Training`] has the base and the counts so far. [`count_texts`] and [`count_documents`] count
-//! the words of texts on the threadpool, two calls at the same time if JS makes them, each with a
-//! counter of its own. [`train`] merges the counters and makes the vocabulary; meanwhile
-//! [`training_progress`] says how far it is. A call that fails leaves the counts without some of
-//! its texts, so JS goes on only if it skips the text that the error names.
+//! the words of texts on the threadpool and the threads of the crate. [`train`] makes the vocabulary
+//! of the counts; meanwhile [`training_progress`] says how far it is. After a call has failed, the
+//! counts lack some of its texts. Only if its texts were counted in order, JS knows which, and can go
+//! on.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::Text;
 use tokenlane_core::batch::{BatchError, Cancel};
-use tokenlane_train::{Base, Phase, Progress, TrainError, Trainer, WordCounter};
+use tokenlane_train::{Base, Phase, Progress, Spill, TrainError, Trainer, WordCounter};
 
 use crate::documents::Documents;
 use crate::error::{Class, Failure};
@@ -32,24 +32,34 @@ pub struct Training(Held<Arc<Shared>>);
 /// What the calls of a training share.
 struct Shared {
     base: Arc<Base>,
-    /// The counters that no call uses now: as many as calls have run at the same time.
-    counters: Mutex<Vec<WordCounter>>,
+    /// Where counts go that memory does not hold.
+    spill: Option<Spill>,
+    counter: Mutex<Option<WordCounter>>,
     progress: Mutex<Option<Progress>>,
 }
 
 impl Shared {
+    /// Runs `work` with the counter. Calls at the same time wait for each other.
+    fn with_counter<T>(&self, work: impl FnOnce(&mut WordCounter) -> T) -> T {
+        work(lock(&self.counter).get_or_insert_with(|| self.new_counter()))
+    }
+
+    fn new_counter(&self) -> WordCounter {
+        let base = Arc::clone(&self.base);
+        match &self.spill {
+            Some(spill) => WordCounter::with_spill(base, spill.clone()),
+            None => WordCounter::new(base),
+        }
+    }
+
     fn take_counter(&self) -> WordCounter {
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        counters.pop().unwrap_or_else(|| WordCounter::new(Arc::clone(&self.base)))
+        lock(&self.counter).take().unwrap_or_else(|| self.new_counter())
     }
+}
 
-    fn return_counter(&self, counter: WordCounter) {
-        self.counters.lock().unwrap_or_else(PoisonError::into_inner).push(counter);
-    }
-
-    fn take_counters(&self) -> Vec<WordCounter> {
-        std::mem::take(&mut *self.counters.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+/// A panic of another call does not matter here: JS ends a training whose call has failed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn failure(error: TrainError) -> Failure {
@@ -92,17 +102,17 @@ pub struct CountWords {
     training: Arc<Shared>,
     inputs: Inputs,
     selection: Selection,
+    /// Whether a failure leaves the texts before it counted, and none behind it.
+    in_order: bool,
     cancel: Option<Arc<Cancel>>,
 }
 
 impl CountWords {
-    fn count(&self, counter: &mut WordCounter, texts: &[Text<'_>]) -> Result<(), Failure> {
-        let is_cancelled = || self.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled());
-        let indices = self.selection.indices(texts.len());
-        let counted = counter.add(indices.take_while(|_| !is_cancelled()).map(|index| texts[index]));
-        if is_cancelled() {
-            return Err(BatchError::Cancelled.into());
-        }
+    fn count(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
+        let selected = self.selection.indices(texts.len()).map(|index| texts[index]);
+        let counted = self
+            .training
+            .with_counter(|counter| if self.in_order { counter.add_in_order(selected) } else { counter.add(selected) });
         counted.map_err(|error| match error {
             TrainError::Text { index, error } => {
                 let index = self.selection.indices(texts.len()).nth(index).unwrap_or(index);
@@ -118,9 +128,10 @@ impl Work for CountWords {
     type Js = ();
 
     fn run(&mut self) -> Result<(), Failure> {
-        let mut counter = self.training.take_counter();
-        let counted = self.inputs.with(|texts| self.count(&mut counter, texts), |_| Ok(()))?;
-        self.training.return_counter(counter);
+        if self.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled()) {
+            return Err(BatchError::Cancelled.into());
+        }
+        let counted = self.inputs.with(|texts| self.count(texts), |_| Ok(()))?;
         // The pool can reuse the memory of the texts before JS knows of the end.
         self.inputs = Inputs::default();
         counted
@@ -144,19 +155,15 @@ impl Work for TrainWork {
 
     fn run(&mut self) -> Result<Bytes, Failure> {
         let Self { training, trainer, cancel } = self;
-        let merged = training.take_counters().into_iter().reduce(|mut all, counter| {
-            all.merge(counter);
-            all
-        });
-        let words = merged.map(WordCounter::finish).unwrap_or_default();
-        if words.is_empty() {
-            return Err(failure(TrainError::NoWords));
-        }
         let mut watch = |progress| {
-            *training.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+            *lock(&training.progress) = Some(progress);
             let is_cancelled = cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled());
             if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
+        let words = training.take_counter().finish(&mut watch).map_err(failure)?;
+        if words.is_empty() {
+            return Err(failure(TrainError::NoWords));
+        }
         let file = trainer.train(&training.base, &words, &mut watch).map_err(failure)?;
         Ok(Bytes::Plain(file.into_bytes()))
     }
@@ -193,54 +200,66 @@ impl From<Progress> for TrainingProgress {
     }
 }
 
-/// Creates a training. `base` is a tokenizer.json whose vocabulary does not matter.
+/// Creates a training. `base` is a tokenizer.json whose vocabulary does not matter. Counts that do
+/// not fit into `memory` bytes become files in `folder`; without one, memory grows.
 #[napi(catch_unwind)]
-pub fn training(env: Env, base: Unknown<'_>) -> napi::Result<External<Training>> {
+pub fn training(
+    env: Env,
+    base: Unknown<'_>,
+    memory: Option<f64>,
+    folder: Option<String>,
+) -> napi::Result<External<Training>> {
     node_api::guarded(env, || {
         let base = Arc::new(Base::from_json(&text::copy_bytes("base", &base)?).map_err(failure)?);
-        let shared = Shared { base, counters: Mutex::default(), progress: Mutex::default() };
+        let spill = memory.zip(folder).map(|(memory, folder)| Spill { memory: memory as usize, folder: folder.into() });
+        let shared = Shared { base, spill, counter: Mutex::default(), progress: Mutex::default() };
         Ok(External::new(Training(Held::new(Arc::new(shared)))))
     })
 }
 
-/// Counts the words of the texts that were copied for `entry`, on the threadpool. `from` is the
-/// index of the first text that is counted. If `step` is not 0, the text `held_out` is left out,
-/// and so is each `step`-th one after it.
+/// Which texts of a call are counted, and how, as JS passes it.
+#[napi(object, object_to_js = false)]
+pub struct CountOptions {
+    /// The index of the first text that is counted.
+    pub from: u32,
+    /// The index of the first text that is left out.
+    pub held_out: u32,
+    /// The distance to the next text that is left out; 0 if none is.
+    pub step: u32,
+    /// Whether a failure leaves the texts before it counted, and none behind it.
+    pub in_order: bool,
+}
+
+/// Counts the words of the texts that were copied for `entry`, on the threadpool.
 #[napi(catch_unwind)]
 pub fn count_texts(
     env: Env,
     entry: &External<QueueEntry>,
     training: &External<Training>,
-    from: u32,
-    held_out: u32,
-    step: u32,
+    options: CountOptions,
 ) -> napi::Result<AsyncTask<Job<CountWords>>> {
     node_api::guarded(env, || {
-        let work = count_words(Some(entry), training, entry.take_inputs()?, from, held_out, step);
+        let work = count_words(Some(entry), training, entry.take_inputs()?, options);
         Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
     })
 }
 
 /// Counts the words of documents, as [`count_texts`] does with texts.
-#[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
 #[napi(catch_unwind)]
 pub fn count_documents(
     env: Env,
     entry: &External<QueueEntry>,
     training: &External<Training>,
     documents: &External<Documents>,
-    from: u32,
-    held_out: u32,
-    step: u32,
+    options: CountOptions,
 ) -> napi::Result<AsyncTask<Job<CountWords>>> {
     node_api::guarded(env, || {
-        let inputs = Inputs::Shared(documents.texts()?);
-        let work = count_words(Some(entry), training, inputs, from, held_out, step);
+        let work = count_words(Some(entry), training, Inputs::Shared(documents.texts()?), options);
         Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
     })
 }
 
-/// Counts the words of lines on this thread. Each line is a text, with its line end.
+/// Counts the words of lines before it returns. Each line is a text, with its line end.
 #[napi(catch_unwind)]
 pub fn count_lines(env: Env, training: &External<Training>, lines: Unknown<'_>) -> napi::Result<()> {
     node_api::guarded(env, || {
@@ -250,7 +269,8 @@ pub fn count_lines(env: Env, training: &External<Training>, lines: Unknown<'_>) 
             arena.push_utf8(line)?;
         }
         drop(bytes);
-        count_words(None, training, Inputs::Shared(Arc::new(arena)), 0, 0, 0).run()
+        let all = CountOptions { from: 0, held_out: 0, step: 0, in_order: false };
+        count_words(None, training, Inputs::Shared(Arc::new(arena)), all).run()
     })
 }
 
@@ -258,12 +278,10 @@ fn count_words(
     entry: Option<&QueueEntry>,
     training: &Training,
     inputs: Inputs,
-    from: u32,
-    held_out: u32,
-    step: u32,
+    CountOptions { from, held_out, step, in_order }: CountOptions,
 ) -> CountWords {
     let selection = Selection { from: from as usize, held_out: held_out as usize, step: step as usize };
-    CountWords { training: Arc::clone(&training.0), inputs, selection, cancel: entry.map(QueueEntry::cancel) }
+    CountWords { training: Arc::clone(&training.0), inputs, selection, in_order, cancel: entry.map(QueueEntry::cancel) }
 }
 
 /// Trains on what was counted, on the threadpool: returns the bytes of a tokenizer.json. `trainer`
@@ -296,7 +314,7 @@ fn train_work(entry: Option<&QueueEntry>, training: &Training, trainer: &str) ->
 #[napi(catch_unwind)]
 pub fn training_progress(env: Env, training: &External<Training>) -> napi::Result<Option<TrainingProgress>> {
     node_api::guarded(env, || {
-        let progress = *training.0.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = *lock(&training.0.progress);
         Ok(progress.map(TrainingProgress::from))
     })
 }

@@ -38,6 +38,7 @@ const stream = native.decodeStream(handle, false)
 const lines = native.lineReader('text', undefined, 1000)
 const documents = native.documents()
 const training = native.training(bytes)
+const counted = { from: 0, heldOut: 0, step: 0, inOrder: false }
 const ids = () => new Uint32Array([1, 2])
 const rows = () => new Uint32Array([0, 2])
 const entry = () => native.enqueue()
@@ -62,10 +63,10 @@ const ARGUMENTS = {
   countBatch: () => [entry(), handle, 0, undefined, 0],
   countBatchSync: () => [handle, ['a'], 0, undefined, 0],
   countCopied: () => [entry(), handle, 0, undefined],
-  countDocuments: () => [entry(), training, documents, 0, 0, 0],
+  countDocuments: () => [entry(), training, documents, counted],
   countLines: () => [training, bytes],
   countShort: undefined,
-  countTexts: () => [entry(), training, 0, 0, 0],
+  countTexts: () => [entry(), training, counted],
   cpuLevel: () => [],
   decode: () => [handle, ids(), false],
   decodeBatch: () => [entry(), handle, ids(), rows(), false, 0],

@@ -80,6 +80,14 @@ test('every kind of input gives the same tokenizer', async () => {
   }
 })
 
+test('counts that do not fit into memory give the same tokenizer', async () => {
+  const many = Array.from({ length: 60_000 }, (_, number) => `word${(number * 7919) % 50_000} ${'x'.repeat(number % 50)}`)
+  const options = { texts: many, model: 'wordlevel', minFrequency: 2, ...WHITESPACE }
+  const whole = await trainTokenizer(options)
+  const inFiles = await trainTokenizer({ ...options, memory: 1 << 20 })
+  assert.deepEqual(inFiles.toJSON(), whole.toJSON())
+})
+
 test('a line has its line end, across the chunks of a file too', async () => {
   const long = `${'x'.repeat(700_000)}\r\n`
   const options = {
@@ -231,6 +239,7 @@ test('bad options are refused by name', async () => {
   await rejects({ texts, preTokenizer: 'Whitespace' }, type, /preTokenizer/)
   await rejects({ texts, like: 7 }, type, /like/)
   await rejects({ texts, like: 'no-such-tokenizer' }, 'ERR_TOKENLANE_UNKNOWN_TOKENIZER')
+  await rejects({ texts, memory: 1000 }, value, /memory/)
   await rejects({ texts, onProgress: 7 }, type, /onProgress/)
   await rejects({ texts, signal: 7 }, type, /signal/)
   await rejects({ texts, preTokenizer: { type: 'NoSuch' } }, 'ERR_TOKENLANE_UNSUPPORTED', /NoSuch/)

@@ -95,6 +95,12 @@ export const train = {
       help: 'maximum size of a row in bytes (default: 16M; 256M for a whole file)',
     },
     ...RATIO_OPTION,
+    memory: {
+      type: 'string',
+      value: 'SIZE',
+      size: [1 << 20, 2 ** 50],
+      help: 'memory for counts of words; more go to files in TMPDIR (default: 2G, at most half of the memory)',
+    },
     against: {
       ...text('NAME', 'compare with this tokenizer, named as for --like; can be repeated'),
       multiple: true,
@@ -186,6 +192,7 @@ function optionsOf(values, inputs) {
     onError: values['on-error'],
     maxRow: values['max-row'],
     maxRatio: values['max-ratio'],
+    memory: values.memory,
   })
   return { ...options, exclude: realPathOf(values.output) }
 }

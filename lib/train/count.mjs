@@ -1,5 +1,5 @@
-// Counts the words of inputs or texts, in the addon. At most two batches are counted at a time, and
-// no text is read before there is one batch less.
+// Counts the words of inputs or texts, in the addon. While a batch is counted, the next one is read,
+// and no more than that.
 
 import { createRequire } from 'node:module'
 
@@ -17,6 +17,9 @@ const { BatchTexts, copyTexts } = require('../texts.js')
 /** UTF-16 units and number of strings at which a batch is full. */
 const BATCH_UNITS = 1 << 20
 const BATCH_TEXTS = 1 << 13
+
+/** As for shards beside others: a batch is counted on all cores, so a second one would wait for it. */
+const oneAtATime = () => 2
 
 /**
  * Texts that are kept for a comparison, and not trained on: one of `step`, until they have `most`
@@ -101,12 +104,13 @@ export class Counter {
       onDamage() {},
     }
     const batches = documentsOf(parts, undefined, content, hooks)
-    for await (const _ of pipelined(batches, (batch) => this.#countDocuments(batch))) this.#onProgress()
+    for await (const _ of pipelined(batches, (batch) => this.#countDocuments(batch), oneAtATime)) this.#onProgress()
   }
 
   async #countDocuments(batch) {
     const { first, step } = this.#heldOut?.select(batch.length, (index) => batch.text(index)) ?? { first: 0, step: 0 }
-    const count = (entry, from) => native.countDocuments(entry, this.#training, batch.handle, from, first, step)
+    const options = { heldOut: first, step, inOrder: this.#isSkipping }
+    const count = (entry, from) => native.countDocuments(entry, this.#training, batch.handle, { from, ...options })
     await this.#withoutFailures(count, (index) => placeOf(batch.place(index)))
     this.progress.texts += batch.length
     batch.release()
@@ -119,16 +123,21 @@ export class Counter {
       before += list.length
       const select = (index) => Buffer.from(list[index])
       const { first, step } = this.#heldOut?.select(list.length, select) ?? { first: 0, step: 0 }
+      const options = { heldOut: first, step, inOrder: this.#isSkipping }
       const countFrom = async (entry, from) => {
         await copyTexts(entry, new BatchTexts([list], false))
-        return native.countTexts(entry, this.#training, from, first, step)
+        return native.countTexts(entry, this.#training, { from, ...options })
       }
       await this.#withoutFailures(countFrom, (index) => `texts[${start + index}]`)
       this.progress.texts += list.length
       this.progress.bytes += list.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
     }
     const batches = this.#batchesOf(texts)
-    for await (const _ of pipelined(batches, ({ list }) => count(list))) this.#onProgress()
+    for await (const _ of pipelined(batches, ({ list }) => count(list), oneAtATime)) this.#onProgress()
+  }
+
+  get #isSkipping() {
+    return this.#options.content.onError === 'skip'
   }
 
   /** Collects strings to batches. */
@@ -167,7 +176,7 @@ export class Counter {
 
   /** Skips a text, or throws its error with its place. */
   #skip(place, failure) {
-    if (this.#options.content.onError === 'skip') {
+    if (this.#isSkipping) {
       this.progress.skipped++
       return
     }

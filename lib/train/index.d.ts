@@ -144,6 +144,13 @@ export interface TrainOptions {
    */
   unkToken?: string | undefined
   /**
+   * Bytes of memory for the tables of words while they are counted, at least 1 MiB for each
+   * processor. Full tables are written to files in the temporary folder (`TMPDIR`). At the end the
+   * distinct words have to fit into memory once. Default: 2 GiB, at most half of the memory of the
+   * container or the machine.
+   */
+  memory?: number | undefined
+  /**
    * Called about five times per second. An error that it throws ends the training. Default: none.
    */
   onProgress?: ((progress: TrainProgress) => void) | undefined

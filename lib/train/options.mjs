@@ -34,6 +34,9 @@ const MOST = 2 ** 31 - 1
 /** Characters of a piece: the limit of the trainer, whose time is proportional to it. */
 const MAX_PIECE_LENGTH = 256
 
+/** The least memory for tables of words. */
+const MIN_MEMORY = 1 << 20
+
 const number = (least, most) => (name, value) => {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
@@ -106,6 +109,7 @@ const NAMES = [
   'like',
   ...Object.keys(PARTS),
   ...Object.keys(OF_TRAINERS),
+  'memory',
   'onProgress',
   'signal',
 ]
@@ -122,6 +126,7 @@ const NAMES = [
  * @property {Record<string, object | null>} parts of a tokenizer.json, by their names there
  * @property {Record<string, any>} given the options of trainers that are given, checked
  * @property {string} [exclude] the real path of a file that folders and patterns do not name
+ * @property {number} [memory] in bytes
  * @property {(progress: object) => void} [onProgress]
  * @property {AbortSignal} [signal]
  */
@@ -159,6 +164,7 @@ export function checkOptions(options) {
     like,
     parts: partsOf(options),
     given: trainerOptions(options),
+    memory: options.memory === undefined ? undefined : number(MIN_MEMORY, 2 ** 50)('memory', options.memory),
     onProgress,
     signal: signalOption(options.signal),
   }

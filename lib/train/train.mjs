@@ -1,6 +1,9 @@
 // Trains a tokenizer: counts words, then makes a vocabulary of them.
 
+import fs from 'node:fs'
 import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { definitionOf } from './base.mjs'
@@ -15,6 +18,15 @@ const { Tokenizer } = require('../tokenizer.js')
 
 /** The interval in milliseconds at which the progress is reported. */
 const PROGRESS_MS = 200
+
+/** The default size in bytes of the tables of words, unless the machine or the container is small. */
+const MAX_MEMORY = 2 ** 31
+
+/** Half of the memory of the container or the machine, at most `MAX_MEMORY`. */
+function defaultMemory() {
+  const limit = process.constrainedMemory?.() || Infinity
+  return Math.floor(Math.min(MAX_MEMORY, limit / 2, os.totalmem() / 2))
+}
 
 /** @param {object} options see ./index.d.ts */
 export async function trainTokenizer(options) {
@@ -33,7 +45,8 @@ export async function trainTokenizer(options) {
 export async function trained(options, heldOut) {
   options.signal?.throwIfAborted()
   const { base, trainer } = await definitionOf(options)
-  const training = native.training(Buffer.from(JSON.stringify(base)))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
+  const training = native.training(Buffer.from(JSON.stringify(base)), options.memory ?? defaultMemory(), folder)
   const progress = new Progress(training, options)
   const { signal } = progress
   try {
@@ -47,6 +60,7 @@ export async function trained(options, heldOut) {
     return { tokenizer, skipped: counter.progress.skipped }
   } finally {
     progress.stop()
+    await fs.promises.rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -24,7 +24,7 @@ mod unigram;
 mod wordlevel;
 
 pub use base::Base;
-pub use count::{WordCounter, WordCounts};
+pub use count::{Spill, WordCounter, WordCounts, merge_files};
 pub use error::TrainError;
 pub use options::{BpeOptions, SpecialToken, UnigramOptions, WordLevelOptions};
 pub use progress::{Phase, Progress, Watch};

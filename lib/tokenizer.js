@@ -140,8 +140,17 @@ let maxId
  */
 let fileFormat
 
+/**
+ * The tokenizer.json of a tokenizer, without its vocabulary if it was loaded from such a file.
+ * Internal, for lib/train.
+ *
+ * @type {(tokenizer: Tokenizer) => Uint8Array}
+ */
+let componentsOf
+
 class Tokenizer {
   static {
+    componentsOf = (tokenizer) => native.components(tokenizer.#handle) ?? native.toBuffer(tokenizer.#handle)
     fileFormat = (tokenizer) => native.fileFormat(tokenizer.#handle)
     maxId = (tokenizer) => native.maxId(tokenizer.#handle)
     encodeDocuments = async (tokenizer, documents, options, batches) => {
@@ -674,4 +683,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, encodeDocuments, encodings, fileFormat, maxId }
+module.exports = { Tokenizer, componentsOf, encodeDocuments, encodings, fileFormat, maxId }

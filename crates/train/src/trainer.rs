@@ -28,6 +28,11 @@ pub enum Trainer {
 }
 
 impl Trainer {
+    /// Reads a trainer from JSON: its type and its options, under the names of the reference.
+    pub fn from_json(text: &str) -> Result<Self, TrainError> {
+        serde_json::from_str(text).map_err(|error| TrainError::Option { option: "trainer", message: error.to_string() })
+    }
+
     /// Trains on counted words, and returns a tokenizer.json: the base with the new vocabulary.
     /// Special tokens become added tokens beside those of the base. Added tokens have the id of the
     /// equal token of the model, or else the next free one. (The reference keeps the ids of the

@@ -67,15 +67,16 @@ impl WordCounter {
     /// After an error, some of the texts are counted: [`TrainError::Text`] names the first text that
     /// could not be cut into words, [`TrainError::WordTooLong`], and [`TrainError::File`] if a full
     /// table could not be written.
-    pub fn add<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Result<(), TrainError> {
-        let texts: Vec<&str> = texts.into_iter().collect();
+    pub fn add<'t>(&mut self, texts: impl IntoIterator<Item: Into<Text<'t>>>) -> Result<(), TrainError> {
+        let texts: Vec<Text<'t>> = texts.into_iter().map(Into::into).collect();
         let mut portions = Vec::new();
         let mut bytes = 0;
         for (index, text) in texts.iter().enumerate() {
-            if bytes / PORTION != (bytes + text.len()) / PORTION || index == 0 {
+            let more = size(text);
+            if bytes / PORTION != (bytes + more) / PORTION || index == 0 {
                 portions.push(index);
             }
-            bytes += text.len();
+            bytes += more;
         }
         let threads = rayon::current_num_threads().min(portions.len()).max(1);
         if self.parts.len() < threads {
@@ -96,6 +97,17 @@ impl WordCounter {
         });
         // Portions are taken in order, so the first text that fails is one of these.
         failures.min_by_key(|&(index, _)| index).map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Counts the words of texts one after the other, on this thread. After [`TrainError::Text`],
+    /// all texts before that one are counted, and none behind it.
+    pub fn add_in_order<'t>(&mut self, texts: impl IntoIterator<Item: Into<Text<'t>>>) -> Result<(), TrainError> {
+        let texts: Vec<Text<'t>> = texts.into_iter().map(Into::into).collect();
+        if self.parts.is_empty() {
+            self.parts.push(Part::default());
+        }
+        let place = Place { base: &self.base, spill: self.spill.as_deref(), parts: self.parts.len() };
+        self.parts[0].add(&texts, &place).map_err(|(index, error)| error.of_text(index))
     }
 
     /// Adds the counts of another counter of the same base.
@@ -148,6 +160,15 @@ impl WordCounter {
     }
 }
 
+/// The memory that a text takes, in bytes.
+fn size(text: &Text<'_>) -> usize {
+    match text {
+        Text::Utf8(text) => text.len(),
+        Text::Bytes(bytes) => bytes.len(),
+        Text::Utf16(units) => size_of_val(*units),
+    }
+}
+
 /// What the parts of a counter share.
 struct Place<'a> {
     base: &'a Base,
@@ -171,11 +192,11 @@ impl Failure {
 }
 
 impl Part {
-    fn add(&mut self, texts: &[&str], place: &Place<'_>) -> Result<(), (usize, Failure)> {
+    fn add(&mut self, texts: &[Text<'_>], place: &Place<'_>) -> Result<(), (usize, Failure)> {
         // The core's walk cannot be ended by a visitor: after a failure, words are skipped.
         let mut failed = None;
         let mut index = 0;
-        let walked = texts.iter().map(|&text| Text::from(text)).enumerate().map(|(at, text)| {
+        let walked = texts.iter().copied().enumerate().map(|(at, text)| {
             index = at;
             text
         });

@@ -228,6 +228,10 @@ class Encoding {
     return rest.ranges
   }
 
+  [Symbol.iterator]() {
+    return this.#ids[Symbol.iterator]()
+  }
+
   toJSON() {
     return require('./print.js').encodingJson(this)
   }

@@ -450,6 +450,7 @@ export default {
       (exports, id) => exports.max_id(id),
       (instance) => instance.number(0),
     ) ?? -1,
+  facts: (handle) => json(handle, (exports, id) => exports.facts(id)),
   stats: (handle) => json(handle, (exports, id) => exports.stats(id)),
 
   enqueue,

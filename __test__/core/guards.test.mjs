@@ -90,6 +90,7 @@ const ARGUMENTS = {
   encodingFile: () => ['r50k_base'],
   encodingNames: () => [],
   enqueue: () => [],
+  facts: () => [handle],
   fileFormat: () => [handle],
   flagBits: () => [],
   idToToken: () => [handle, 1],

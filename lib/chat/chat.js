@@ -32,9 +32,11 @@ class TemplateChat {
   #templates
   #tokens
 
-  constructor(templates, tokens) {
+  constructor(templates, tokens, config) {
     this.#templates = templates
     this.#tokens = tokens
+    /** What the config says about the tokenizer, for lib/facts.js. */
+    this.config = config
   }
 
   /** The text of the token that ends a sequence, or undefined. */
@@ -243,8 +245,12 @@ function cutAtTag(text, said) {
  * have precedence. Without templates, rendering throws an error that says so.
  */
 function chatOf(config = {}, templates = undefined) {
-  return new TemplateChat(templates ?? templatesOf(config.chat_template), tokensOf(config))
+  const facts = Object.entries(config).filter(([name]) => FACT.test(name))
+  return new TemplateChat(templates ?? templatesOf(config.chat_template), tokensOf(config), Object.fromEntries(facts))
 }
+
+/** The fields of a config that lib/facts.js reads. */
+const FACT = /_token$|^model_max_length$|^padding_side$/
 
 function templatesOf(value) {
   if (value === undefined || value === null) return undefined

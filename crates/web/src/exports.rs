@@ -14,6 +14,7 @@ use tokenlane_calls::change::ChangeOptions;
 use tokenlane_calls::columns::Request;
 use tokenlane_calls::definition::{Definition, LoadOptions};
 use tokenlane_calls::error::{Class, Failure};
+use tokenlane_calls::facts::Facts;
 use tokenlane_calls::options::{self, COLUMNS};
 use tokenlane_calls::split::{self, SplitRequest};
 use tokenlane_core::batch::{self, BatchError, RunOptions};
@@ -319,6 +320,15 @@ pub extern "C" fn max_id(tokenizer: u32) -> i32 {
         let max = instance.tokenizers.get(tokenizer)?.max_id();
         instance.numbers[0] = max.unwrap_or(0);
         Ok(max.is_some().into())
+    })
+}
+
+/// The special tokens and ids of a tokenizer, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn facts(tokenizer: u32) -> i32 {
+    call(|instance| {
+        let facts = Facts::of(instance.tokenizers.get(tokenizer)?);
+        give_json(instance, &facts)
     })
 }
 

@@ -154,6 +154,10 @@ impl SentencePiece {
         pieces.id(piece).filter(|&id| kinds[id as usize] != PieceKind::Unused).unwrap_or(*unk_id)
     }
 
+    pub(crate) fn unk_id(&self) -> Option<u32> {
+        (self.parts.unk_id != NO_PIECE).then_some(self.parts.unk_id)
+    }
+
     pub(crate) fn is_unknown(&self, id: u32) -> bool {
         id == self.parts.unk_id
     }

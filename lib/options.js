@@ -22,6 +22,8 @@ const NO_TRUNCATION = BITS.noTruncation
 const NO_PADDING = BITS.noPadding
 const OVERFLOW = BITS.overflow
 const WORDS = BITS.words
+/** The pair of a call has the bounds of the ranges of its text in which no added token is found. */
+const LITERAL = BITS.literal
 /** The text of a call is only the start of one. */
 const PART = BITS.part
 /** The names of the columns, by their indices in the addon. */
@@ -364,6 +366,7 @@ module.exports = {
   COLUMN_NAMES,
   KNOWN,
   ONE_TEXT,
+  LITERAL,
   PART,
   MANY_TEXTS,
   checkKnown,

@@ -15,6 +15,7 @@ const { decodeStream } = require('./stream.js')
 const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
 const {
   KNOWN,
+  LITERAL,
   ONE_TEXT,
   PART,
   MANY_TEXTS,
@@ -48,11 +49,20 @@ const later = {
   get changes() {
     return require('./changes.js')
   },
+  get apply() {
+    return require('./chat/apply.js')
+  },
   get chat() {
     return require('./chat/chat.js')
   },
+  get fit() {
+    return require('./chat/fit.js')
+  },
   get openAi() {
     return require('./chat/openai.js')
+  },
+  get request() {
+    return require('./chat/request.js')
   },
   get models() {
     return require('./models.js')
@@ -145,8 +155,17 @@ let maxId
  */
 let fileFormat
 
+/**
+ * The tokenizer.json of a tokenizer, without its vocabulary if it was loaded from such a file.
+ * Internal, for lib/train.
+ *
+ * @type {(tokenizer: Tokenizer) => Uint8Array}
+ */
+let componentsOf
+
 class Tokenizer {
   static {
+    componentsOf = (tokenizer) => native.components(tokenizer.#handle) ?? native.toBuffer(tokenizer.#handle)
     fileFormat = (tokenizer) => native.fileFormat(tokenizer.#handle)
     maxId = (tokenizer) => native.maxId(tokenizer.#handle)
     encodeDocuments = async (tokenizer, documents, options, batches) => {
@@ -497,31 +516,62 @@ class Tokenizer {
 
   applyChatTemplate(messages, options = {}) {
     Tokenizer.#check(this, 'applyChatTemplate')
-    checkKnown(options, [...later.chat.CHAT_OPTIONS, 'tokenize'])
-    const { tokenize, ...rest } = options
-    const isTokenized = boolean('tokenize', tokenize, true)
-    const text = this.#renderChat(messages, rest)
-    return isTokenized ? this.encode(text, { ...CHAT_IDS, specialTokens: this.#chatTokens }) : text
+    return later.apply.applyChat(this.#chat, messages, options, this.#chatCalls)
   }
 
   countChat(messages, options = {}) {
     Tokenizer.#check(this, 'countChat')
+    const counted = this.#countChat(messages, options)
+    return options.detail === true ? counted : counted.tokens
+  }
+
+  #countChat(messages, options) {
     // OpenAI documents the number of tokens of a chat, but not its text.
-    if (this.#chat.count !== undefined)
-      return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
-    return this.count(this.#renderChat(messages, options), { ...CHAT_TEXT, specialTokens: this.#chatTokens })
+    if (this.#chat.count !== undefined) return this.#chat.count(messages, options, this.#countText)
+    checkKnown(options, [...later.chat.CHAT_OPTIONS, 'detail'])
+    const { detail, ...rest } = options
+    boolean('detail', detail, false)
+    return { tokens: later.apply.countChat(this.#chat, messages, rest, this.#chatCalls), estimated: [] }
   }
 
-  /** The treatment of the special tokens that a template writes. */
-  get #chatTokens() {
-    return this.#source.splitsSpecialTokens ? 'text' : 'parse'
+  countRequest(body, options) {
+    Tokenizer.#check(this, 'countRequest')
+    const countMessages = (messages, rest) => this.#countChat(messages, rest)
+    return later.request.countRequest(body, options, { chat: this.#chat, countText: this.#countText, countMessages })
   }
 
-  #renderChat(messages, options) {
-    const text = this.#chat.render(messages, options)
-    if (options.specialTokens === 'throw')
-      later.chat.checkStrings(messages, options, (text) => this.count(text, CHAT_INPUT))
-    return text
+  fitChat(messages, options) {
+    Tokenizer.#check(this, 'fitChat')
+    const count = (some, rest) => this.#countChat(some, rest).tokens
+    return later.fit.fitChat(messages, options, { count, countText: this.#countText })
+  }
+
+  /** Text of a request, in which special tokens are text. */
+  get #countText() {
+    return (text) => this.count(text, { specialTokens: 'text' })
+  }
+
+  /** What chats need of this tokenizer (see chat/apply.js). */
+  get #chatCalls() {
+    const splits = this.#source.splitsSpecialTokens === true
+    const options = { ...CHAT_IDS, specialTokens: splits ? 'text' : 'parse' }
+    return {
+      splits,
+      encode: (text, bounds) => (bounds === undefined ? this.encode(text, options) : this.#encodeLiteral(text, bounds)),
+      count: (text, bounds) =>
+        bounds === undefined
+          ? this.count(text, { ...CHAT_TEXT, specialTokens: options.specialTokens })
+          : this.#encodeLiteral(text, bounds).length,
+      refuse: (text) => this.count(text, CHAT_INPUT),
+      idOf: (token) => this.tokenToId(token),
+      isSpecial: (id) => this.decode([id], { skipSpecialTokens: true }) === '' && this.decode([id]) !== '',
+    }
+  }
+
+  /** Encodes a text in which no added token is found in ranges with these bounds. */
+  #encodeLiteral(text, bounds) {
+    const flags = encodeFlags({ ...CHAT_IDS, specialTokens: 'parse' }, KNOWN.encode, ONE_TEXT) | LITERAL
+    return encodingOf(this.#idsOf(text, bounds, flags, undefined), this.#handle, text, bounds, flags, undefined)
   }
 
   decode(ids, options) {
@@ -695,4 +745,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, encodeDocuments, encodings, fileFormat, maxId }
+module.exports = { Tokenizer, componentsOf, encodeDocuments, encodings, fileFormat, maxId }

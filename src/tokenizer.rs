@@ -51,7 +51,7 @@ pub fn encode(
     node_api::guarded(env, || {
         let options = options::encode_options(flags, extra, Columns::NONE);
         with_ids(|ids| {
-            text::with_input(&value, &pair, options::has_words(flags), |input| match input {
+            text::with_input(&value, &pair, flags, |input| match input {
                 Input { first: Sequence::Text(text), second: None } => {
                     Ok(handle.tokenizer.encode_ids(*text, &options, ids)?)
                 }

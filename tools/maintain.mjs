@@ -18,6 +18,7 @@ const COMMANDS = {
   msrv: ['compiles with the oldest supported Rust', 'node tools/check/msrv.mjs'],
   fuzz: ['runs the fuzz targets', 'node tools/check/fuzz.mjs'],
   hostile: ['sends hostile calls, files, texts and templates', 'node tools/check/hostile.mjs'],
+  'hostile-contents': ['judges chats whose contents spell out control tokens', 'node tools/check/hostile-contents.mjs'],
   faults: ['plants faults in limits, which the specs must find', 'node tools/check/faults.mjs'],
   sanitize: ['runs tests and specs with sanitizers', 'node tools/check/sanitize.mjs'],
   soak: ['runs a service under load for a long time', 'node tools/check/soak.mjs'],

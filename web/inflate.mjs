@@ -1,5 +1,5 @@
-// Decompresses gzip (RFC 1951 and 1952), for Vercel's edge runtime, which has no
-// DecompressionStream.
+// Decompresses gzip (RFC 1951 and 1952) at once, for the drop-ins and for Vercel's edge runtime,
+// which has no DecompressionStream.
 
 import errors from '../lib/errors.js'
 
@@ -125,4 +125,12 @@ export function gunzip(bytes) {
   }
   if (written !== size) throw damaged()
   return out
+}
+
+/** Bytes that may be compressed with gzip, decompressed. */
+export async function inflated(bytes) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  if (typeof DecompressionStream !== 'function') return gunzip(bytes)
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
 }

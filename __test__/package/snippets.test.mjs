@@ -21,13 +21,16 @@ fs.mkdirSync(modules)
 fs.symlinkSync(root, path.join(modules, 'tokenlane'), 'junction')
 fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }')
 fs.writeFileSync(path.join(folder, 'tokenizer.json'), JSON.stringify(tiny()))
-fs.mkdirSync(path.join(folder, 'data'))
+for (const name of ['data', 'model']) fs.mkdirSync(path.join(folder, name))
 fs.writeFileSync(path.join(folder, 'data', 'a.txt'), 'some text\n')
 
 /** What the text around a block has defined already. */
 const GIVEN = `
 import * as all from 'tokenlane'
+import { trainTokenizer } from 'tokenlane/train'
 Object.assign(globalThis, all, {
+  trainTokenizer,
+  database: { async *query() { yield { title: 'A', body: 'some text' } } },
   tokenizer: all.Tokenizer.forModelSync('gpt-4o'),
   text: 'Hello, world! How are you?',
   texts: ['Hello', 'world wide'],

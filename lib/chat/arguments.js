@@ -3,7 +3,7 @@
 // The arguments of filters, tests, methods and functions.
 
 const { spend } = require('./budget.js')
-const { TemplateError, isInteger, isText, kind, plain } = require('./values.js')
+const { TemplateError, isInteger, isText, kind, plain, stringIn } = require('./values.js')
 
 /** Binds arguments to parameter names. `defaults` belong to the last names. */
 function bind(names, defaults, args, kwargs) {
@@ -34,6 +34,12 @@ function textOf(value) {
   return plain(value)
 }
 
+/** Like `textOf`, with the origins of the characters. */
+function stringOf(value) {
+  if (!isText(value)) throw new TemplateError(`a string is needed, not ${kind(value)}`)
+  return stringIn(value)
+}
+
 const textOrNull = (value) => (value === null ? null : textOf(value))
 
 /**
@@ -56,4 +62,4 @@ function boundOf(value) {
 
 const boundOrNull = (value) => (value === null ? null : boundOf(value))
 
-module.exports = { bind, boundOf, boundOrNull, positional, textOf, textOrNull, wholeOf }
+module.exports = { bind, boundOf, boundOrNull, positional, stringOf, textOf, textOrNull, wholeOf }

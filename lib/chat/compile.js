@@ -5,9 +5,10 @@
 // (symbols.js). Undefined values behave as in jinja2.
 
 const { allocateList, deeper, spend } = require('./budget.js')
-const { textOf } = require('./arguments.js')
+const { stringOf } = require('./arguments.js')
 const { STEPS_PER_NODE, argumentsOf, call, chain, charged, expression } = require('./expressions.js')
 const { Loop } = require('./loop.js')
+const { current } = require('./origins.js')
 const { Output } = require('./output.js')
 const { parse } = require('./parser.js')
 const { quoted, str } = require('./print.js')
@@ -38,6 +39,8 @@ function compile(source) {
   const run = root(body, frame)
   return (values) => {
     const out = new Output({ isResult: true })
+    const trace = current()
+    if (trace !== undefined) trace.output = out
     run(new Context(values), out)
     return out.text()
   }
@@ -134,13 +137,19 @@ const STATEMENTS = {
     inner.visit(body)
     for (const { all } of changes) for (const node of all) inner.read(node)
     const change = chain(changes, inner)
-    return captured(body, inner, (written, scope, out) => out.write(textOf(change(written, scope))))
+    return captured(body, inner, (written, scope, out) => out.write(stringOf(change(written, scope))))
   },
 
   /** In transformers it is a call block of a function that only calls it. */
   Generation({ body }, frame) {
     const make = macro(null, { parameters: [], body }, frame)
-    return (scope, out) => out.write(make(scope)([], NO_KEYWORDS))
+    return (scope, out) => {
+      const written = make(scope)([], NO_KEYWORDS)
+      const trace = current()
+      // As in transformers, output that is being captured does not count.
+      if (trace !== undefined) trace.generations.push(trace.output.length, trace.output.length + written.length)
+      out.write(written)
+    }
   },
 
   If({ branches, otherwise }, frame) {
@@ -309,7 +318,14 @@ function loopStatement(node, frame) {
     return own.text()
   }
 
-  return (scope, out) => render(evaluate(scope), scope, out, 0)
+  return (scope, out) => {
+    // jinja2 captures a recursive loop, which only shows in the places of generations.
+    if (!isRecursive || current() === undefined) return render(evaluate(scope), scope, out, 0)
+    const own = new Output()
+    const left = render(evaluate(scope), scope, own, 0)
+    out.write(own.text())
+    return left
+  }
 }
 
 /**

@@ -12,9 +12,9 @@ const { COMPARISONS, binary } = require('./operators.js')
 const { str } = require('./print.js')
 const { getter } = require('./scope.js')
 const { tests } = require('./tests.js')
-const text = require('./text.js')
+const text = require('./traced.js')
 const { Dict, Range, TemplateError, Tuple, Undefined, View } = require('./values.js')
-const { isNumber, isText, isTrue, items, kind, plain } = require('./values.js')
+const { isNumber, isText, isTrue, items, kind, seen } = require('./values.js')
 
 const NO_KEYWORDS = new Dict()
 /** A node takes about 50 ns. */
@@ -258,7 +258,7 @@ function* keywordsOf(mapping) {
   for (const [key, value] of mapping.entries()) {
     if (!isText(key)) throw new TemplateError('** needs strings as keys')
     allocate(64)
-    yield [plain(key), value]
+    yield [seen(key), value]
   }
 }
 

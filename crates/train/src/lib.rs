@@ -11,18 +11,21 @@
 #![deny(unsafe_code)]
 
 mod base;
-pub mod bpe;
+mod bpe;
 mod count;
 mod error;
 mod options;
+mod progress;
 mod save;
 #[cfg(test)]
 mod tests;
 mod trainer;
-pub mod wordlevel;
+mod unigram;
+mod wordlevel;
 
 pub use base::Base;
-pub use count::{WordCounter, WordCounts};
+pub use count::{Spill, WordCounter, WordCounts, merge_files};
 pub use error::TrainError;
-pub use options::{BpeOptions, SpecialToken, WordLevelOptions};
+pub use options::{BpeOptions, SpecialToken, UnigramOptions, WordLevelOptions};
+pub use progress::{Phase, Progress, Watch};
 pub use trainer::Trainer;

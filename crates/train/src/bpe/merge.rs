@@ -14,7 +14,8 @@ use hashbrown::HashMap;
 
 use super::start::Start;
 use super::{BpeVocabulary, Pair, Slot, joined, last_of_each};
-use crate::BpeOptions;
+use crate::progress::{Meter, Phase};
+use crate::{BpeOptions, TrainError};
 
 /// A pair in the queue: the most frequent one is the largest, of equally frequent ones the one with
 /// the smallest ids, of equal pairs the older one.
@@ -168,19 +169,22 @@ impl Words {
 }
 
 /// Merges until the vocabulary is large enough, or until no pair is frequent enough.
-pub(super) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
+pub(super) fn train(start: Start, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<BpeVocabulary, TrainError> {
     let Start { mut tokens, slots, starts, counts } = start;
     let max_len = options.max_token_length.map_or(u64::MAX, |len| len as u64);
     let mut words = Words { slots, starts };
     let mut queue = Queue::default();
+    meter.phase(Phase::Pairs, words.slots.len(), tokens.texts.len())?;
     for (word, &count) in counts.iter().enumerate() {
         let (first, end) = (words.starts[word] as usize, words.starts[word + 1] as usize);
         for (pair, at) in words.slots[first..end].windows(2).zip(first as u32..) {
             queue.add((pair[0].token, pair[1].token), count, Place { word: word as u32, at });
         }
+        meter.done(end - first)?;
     }
     queue.flush();
 
+    meter.phase(Phase::Merges, options.vocab_size, tokens.texts.len())?;
     let mut merges = Vec::new();
     while tokens.texts.len() < options.vocab_size {
         let Some((pair, count, places)) = queue.pop() else { break };
@@ -190,12 +194,14 @@ pub(super) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
         let text = joined(&tokens.texts[pair.0 as usize], &tokens.texts[pair.1 as usize], options);
         let merge = Merge { pair, token: tokens.id(text), max_len };
         merges.push(pair);
+        meter.token(tokens.texts.len())?;
         for place in places {
             merge.apply(&mut words, place, counts[place.word as usize], &mut queue);
+            meter.work(1)?;
         }
         queue.flush();
     }
-    BpeVocabulary { tokens: tokens.texts, merges: last_of_each(merges) }
+    Ok(BpeVocabulary { tokens: tokens.texts, merges: last_of_each(merges) })
 }
 
 /// A pair that becomes a token.

@@ -11,6 +11,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+use crate::progress::Meter;
 use crate::{BpeOptions, TrainError, WordCounts};
 
 /// A trained vocabulary.
@@ -23,9 +24,13 @@ pub struct BpeVocabulary {
 }
 
 /// Trains on counted words.
-pub fn train(words: &WordCounts, options: &BpeOptions) -> Result<BpeVocabulary, TrainError> {
-    let start = start::start(words, options)?;
-    Ok(merge::train(start, options))
+pub(crate) fn train(
+    words: &WordCounts,
+    options: &BpeOptions,
+    meter: &mut Meter<'_>,
+) -> Result<BpeVocabulary, TrainError> {
+    let start = start::start(words, options, meter)?;
+    merge::train(start, options, meter)
 }
 
 /// Two adjacent tokens.

@@ -6,6 +6,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::Slot;
+use crate::progress::Meter;
 use crate::{BpeOptions, TrainError, WordCounts};
 
 /// Tokens in the order of their ids, which are looked up by their texts.
@@ -70,7 +71,7 @@ fn affixed(word: &str, alphabet: &BTreeSet<char>) -> impl Iterator<Item = Affixe
 }
 
 /// Numbers special tokens and characters, and cuts words into characters.
-pub(super) fn start(words: &WordCounts, options: &BpeOptions) -> Result<Start, TrainError> {
+pub(super) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<Start, TrainError> {
     let mut state = Start::default();
     for token in &options.special_tokens {
         state.tokens.id(token.content.clone());
@@ -102,6 +103,7 @@ pub(super) fn start(words: &WordCounts, options: &BpeOptions) -> Result<Start, T
         }
         state.starts.push(state.slots.len() as u32);
         state.counts.push(i64::try_from(count).unwrap_or(i64::MAX));
+        meter.done(1)?;
     }
     Ok(state)
 }

@@ -110,6 +110,7 @@ impl SentencePiece {
     }
 
     /// Appends the tokens of a text.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn tokenize(&self, text: &[u8], scratch: &mut SentencePieceScratch, out: &mut Vec<Symbol>) {
         let mut writer = PieceWriter { model: self, after_unknown: false, out };
         match self.parts.method {

@@ -11,7 +11,7 @@
 //   idOf(token)            the id of a token, or undefined
 //   isSpecial(id)          whether an id is that of a special token
 
-const { error, wrongType } = require('../errors.js')
+const { error, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 const { CHAT_OPTIONS, checkOptions, checkStrings } = require('./chat.js')
 
@@ -25,8 +25,8 @@ function applyChat(chat, messages, options, calls) {
   const isTokenized = boolean('tokenize', tokenize, true)
   const hasPieces = boolean('pieces', pieces, false)
   const mask = maskOption(returnAssistantMask)
-  if (hasPieces && isTokenized) throw wrongType('pieces', 'false, unless tokenize is false', pieces)
-  if (mask !== undefined && !isTokenized) throw wrongType('returnAssistantMask', 'false if tokenize is', mask)
+  if (hasPieces && isTokenized) throw wrongValue('pieces', 'false, unless tokenize is false', pieces)
+  if (mask !== undefined && !isTokenized) throw wrongValue('returnAssistantMask', 'false if tokenize is', true)
   const { content } = checkOptions(rest)
   const isTraced = hasPieces || mask !== undefined || (isTokenized && content !== 'parse')
   const rendered = render(chat, messages, rest, isTraced)
@@ -116,7 +116,7 @@ function maskOption(value) {
   checkKnown(value, ['by'])
   const { by } = value
   if (by === undefined) return 'auto'
-  if (!MASKS.includes(by)) throw wrongType('returnAssistantMask.by', "'generation' or 'origin'", by)
+  if (!MASKS.includes(by)) throw wrongValue('returnAssistantMask.by', "'generation' or 'origin'", by)
   return by
 }
 

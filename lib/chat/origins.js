@@ -147,13 +147,15 @@ class Trace {
 
 /** Runs `run` with or without origins, and restores what was before. */
 function tracing(own, run) {
-  const outer = [trace, touched]
+  const outer = trace
+  const outerTouched = touched
   trace = own
   touched = TEMPLATE
   try {
     return run()
   } finally {
-    ;[trace, touched] = outer
+    trace = outer
+    touched = outerTouched
   }
 }
 

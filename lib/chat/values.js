@@ -294,7 +294,10 @@ function withOrigin(value, origin) {
 }
 
 /** What lists have besides their elements: the names of a group, and the name of a view. */
-const namesOf = ({ fields, name }) => ({ ...(fields && { fields }), ...(name !== undefined && { name }) })
+const namesOf = (/** @type {any} */ { fields, name }) => ({
+  ...(fields && { fields }),
+  ...(name !== undefined && { name }),
+})
 
 /** Normalizes an integer to a number if it is safe, else to a bigint. */
 function integer(value) {

@@ -515,8 +515,8 @@ export interface EstimateOptions {
   imageSize?: ((url: string) => ImageSize | undefined) | undefined
   /**
    * Returns the tokens of a part of a message that is neither text nor image, such as audio or a
-   * file. Without it, or if it returns `undefined`, such a part is
-   * `ERR_TOKENLANE_CHAT_UNDOCUMENTED`.
+   * file. If it returns `undefined`, such a part is `ERR_TOKENLANE_CHAT_UNDOCUMENTED`. Default:
+   * none: every such part is.
    */
   partTokens?: ((part: object) => number | undefined) | undefined
 }

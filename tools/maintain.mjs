@@ -15,6 +15,7 @@ const COMMANDS = {
   types: ['checks the types of JavaScript', 'npx tsc -p tsconfig.checkjs.json'],
   cycles: ['finds cycles of modules', 'node tools/check/cycles.mjs'],
   widths: ['finds comments wider than 100 columns', 'node tools/check/widths.mjs'],
+  clients: ['tests adapters with the newest client libraries', 'node tools/check/clients.mjs'],
   msrv: ['compiles with the oldest supported Rust', 'node tools/check/msrv.mjs'],
   fuzz: ['runs the fuzz targets', 'node tools/check/fuzz.mjs'],
   hostile: ['sends hostile calls, files, texts and templates', 'node tools/check/hostile.mjs'],

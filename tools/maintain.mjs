@@ -21,6 +21,10 @@ const COMMANDS = {
   hostile: ['sends hostile calls, files, texts and templates', 'node tools/check/hostile.mjs'],
   'hostile-contents': ['judges chats whose contents spell out control tokens', 'node tools/check/hostile-contents.mjs'],
   faults: ['plants faults in limits, which the specs must find', 'node tools/check/faults.mjs'],
+  mutants: [
+    'plants faults in changed or sampled lines; lists those that no test finds',
+    'node tools/check/mutants.mjs',
+  ],
   sanitize: ['runs tests and specs with sanitizers', 'node tools/check/sanitize.mjs'],
   soak: ['runs a service under load for a long time', 'node tools/check/soak.mjs'],
   runtimes: ['runs scenarios on Node 20 to 26, Bun and Deno', 'node tools/check/runtimes.mjs'],

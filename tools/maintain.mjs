@@ -36,7 +36,7 @@ const COMMANDS = {
   musl: ['runs the addon for musl', 'node tools/platforms/musl.mjs'],
   wasm: ['builds and tests the addon in WebAssembly', 'node tools/platforms/wasm.mjs'],
   web: ['builds the part for pages and edge runtimes', 'node tools/platforms/web.mjs'],
-  'web-runtimes': ['runs that part in workerd, edge-runtime, Deno and Bun', 'node tools/platforms/web-runtimes.mjs'],
+  'web-runtimes': ['runs that part in runtimes of the web and in bundles', 'node tools/platforms/web-runtimes.mjs'],
   targets: [
     'compiles for macOS and Windows',
     'cargo check --workspace --no-default-features --target x86_64-apple-darwin --target aarch64-apple-darwin --target x86_64-pc-windows-msvc --target aarch64-pc-windows-msvc',

@@ -9,6 +9,7 @@ export {
   ChatEntry,
   ChatIdsOptions,
   ChatItemFields,
+  ChatMaskOptions,
   ChatMessage,
   ChatMessageFields,
   ChatOptions,

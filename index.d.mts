@@ -11,6 +11,7 @@ export {
   ChatEntry,
   ChatIdsOptions,
   ChatItemFields,
+  ChatMaskOptions,
   ChatMessage,
   ChatMessageFields,
   ChatOptions,

@@ -438,7 +438,7 @@ export interface ChatOptions {
    */
   variables?: object | undefined
   /**
-   * What becomes of added tokens, such as `<|im_end|>`, that are spelled out in the messages, tools,
+   * What becomes of added tokens, such as `<|im_end|>`, that are spelled out in messages, tools,
    * documents and variables, or put together from parts of them:
    * - `'text'`: they are ordinary text; only the template writes control tokens.
    * - `'parse'`: they become tokens, as in transformers. Only for text that you wrote yourself.
@@ -468,11 +468,18 @@ export interface ChatIdsOptions extends ChatOptions {
    *
    * `true` takes the tags if the template has them, else the origin. Default: `false`.
    */
-  returnAssistantMask?: boolean | { by?: 'generation' | 'origin' | undefined } | undefined
+  returnAssistantMask?: boolean | ChatMaskOptions | undefined
+}
+
+/** How it is found what the assistant wrote. */
+export interface ChatMaskOptions {
+  /** Default: the tags if the template has them, else the origin. */
+  by?: 'generation' | 'origin' | undefined
 }
 
 /** Options of {@link Tokenizer.applyChatTemplate} for a text. */
 export interface ChatTextOptions extends ChatOptions {
+  /** Return the text. */
   tokenize: false
   /** Return the text in pieces that say where they come from. Default: `false`. */
   pieces?: boolean | undefined

@@ -34,7 +34,7 @@ function applyChat(chat, messages, options, calls) {
   if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
   const encoding = calls.encode(rendered.text, boundsOf(rendered, content, calls))
   if (mask === undefined) return encoding
-  const prompt = () => generationPrompt(chat, messages, rest)
+  const prompt = () => generationPrompt(chat, rest)
   const last = () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence))
   const { masksOf } = require('./masks.js')
   return Object.assign(encoding, masksOf(rendered, { encoding, messages, by: mask, prompt, last, calls }))
@@ -120,19 +120,22 @@ function maskOption(value) {
   return by
 }
 
+const QUESTION = [{ role: 'user', content: 'x' }]
+
 /** What a template writes before an answer; '' if it cannot be told. */
-function generationPrompt(chat, messages, options) {
+function generationPrompt(chat, options) {
   const [before, after] = [false, true].map((addGenerationPrompt) =>
-    tried(() => chat.render(messages, { ...options, addGenerationPrompt, continueFinalMessage: false })),
+    tried(() => chat.render(QUESTION, { ...options, addGenerationPrompt, continueFinalMessage: false })),
   )
   return before !== undefined && after?.startsWith(before) ? after.slice(before.length) : ''
 }
 
+/** The result of `work`, or undefined for a conversation that the template refuses. */
 function tried(work) {
   try {
     return work()
   } catch (failure) {
-    if (failure.code !== 'ERR_TOKENLANE_CHAT_REFUSED') throw failure
+    if (failure.code !== 'ERR_TOKENLANE_CHAT_REFUSED' && failure.code !== 'ERR_TOKENLANE_CHAT_TEMPLATE') throw failure
     return undefined
   }
 }

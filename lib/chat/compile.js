@@ -26,6 +26,7 @@ const {
   items,
   kind,
   seen,
+  textLength,
 } = require('./values.js')
 
 const BREAK = Symbol('break')
@@ -147,8 +148,7 @@ const STATEMENTS = {
     return (scope, out) => {
       const written = make(scope)([], NO_KEYWORDS)
       const trace = current()
-      // As in transformers, output that is being captured does not count.
-      if (trace !== undefined) trace.generations.push(trace.output.length, trace.output.length + written.length)
+      if (trace !== undefined) trace.generations.push(trace.output.length, textLength(written))
       out.write(written)
     }
   },

@@ -137,7 +137,10 @@ let touched = TEMPLATE
 
 /** What a render with origins collects besides its text. */
 class Trace {
-  /** The start and the end of each `{% generation %}` block, in UTF-16 units, as in transformers. */
+  /**
+   * The start of each `{% generation %}` block, in UTF-16 units, and its length in code points. As
+   * in transformers, a block in captured output starts where that output does.
+   */
   generations = []
   /** The output of the template. */
   output

@@ -140,7 +140,7 @@ class Dict {
   #values = new Map()
   /** Keys that differ from their canonical form, by that form. */
   #keys = new Map()
-  /** The origin of the keys that are plain strings, and of values without an origin of their own. */
+  /** The origin of keys that are plain strings, and of values without an origin of their own. */
   origin = TEMPLATE
 
   /** @param {Iterable<readonly unknown[]>} [entries] pairs of a key and a value */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Writes the modules of tokenlane/gpt-tokenizer that are missing or outdated: one for each
-// encoding, model and rank file of gpt-tokenizer, and an ES module beside each CommonJS module.
-// `npm run build` runs this first.
+// Writes what is missing or outdated: the modules of tokenlane/gpt-tokenizer, one for each encoding,
+// model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; and the names
+// of models in lib/names.d.ts. `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -89,3 +89,9 @@ for (const name of ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']) writ
 writeModule('main', encodingType('./'))
 for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'main.js'))
   writeModule(file.slice(0, -3))
+
+// The typings list the models of lib/models.json, after the line that begins the type.
+const typings = fileURLToPath(new URL('../lib/names.d.ts', import.meta.url))
+const models = Object.values(require('../lib/models.json').encodings).flat().sort()
+const [head] = fs.readFileSync(typings, 'utf8').split(/(?<=export type ModelName =\n)/)
+write('../../lib/names.d.ts', head + models.map((name) => `  | '${name}'\n`).join(''))

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Writes what is missing or outdated: the modules of tokenlane/gpt-tokenizer, one for each encoding,
-// model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; and the names
-// of models in lib/names.d.ts. `npm run build` runs this first.
+// Writes what is missing or outdated: the modules of tokenlane/gpt-tokenizer, one for each
+// encoding, model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; and
+// the names of models in lib/names.d.ts. `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// npm run maintain -- mutants: plants faults with cargo-mutants (Rust) and Stryker (JavaScript), and
-// lists those that no test finds. A survivor is a missing assertion or a superfluous line.
+// npm run maintain -- mutants: plants faults with cargo-mutants (Rust) and Stryker (JavaScript),
+// and lists those that no test finds. A survivor is a missing assertion or a superfluous line.
 //
-//   usage: node tools/check/mutants.mjs rust|js [--since REF] [--sample N --seed N] [--spec NAME]...
+//   usage: node tools/check/mutants.mjs rust|js [OPTIONS]
 //
 //     --since    the lines that changed since a commit, the default: HEAD~1
 //     --sample   about so many lines (JavaScript) or faults (Rust) of the whole instead

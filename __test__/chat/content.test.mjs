@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
-import { Tokenizer } from '../../index.mjs'
+import { Tokenizer, limits } from '../../index.mjs'
 import { OPERATIONS, STATEMENTS, variablesOf } from '../support/chat-operations.mjs'
 import { judge, tokensIn } from '../support/hostile-contents.mjs'
 import { random } from '../../tools/check/hostile/random.mjs'
@@ -140,6 +140,28 @@ test('hostile contents make no control token of gpt-oss', async () => {
     assert.equal(count(chat(mark), options(mark)), count(chat('x'), options('x')), mark)
     assert.equal(count(harmony(mark)), count(harmony('x')), mark)
     assert.ok(count(chat(mark), { ...options(mark), content: 'parse' }) > count(chat('x'), options('x')))
+  }
+})
+
+test('the limit of an input, a refusal of a text, and halves of characters', () => {
+  const chatTemplate = '{{ messages[0].content }}{{ x }}'
+  limits.configure({ maxInputBytes: 100 })
+  try {
+    for (const call of ['applyChatTemplate', 'countChat'])
+      assert.throws(() => base[call](said('x'.repeat(101)), { chatTemplate }), {
+        code: 'ERR_TOKENLANE_INPUT_TOO_LARGE',
+      })
+  } finally {
+    limits.configure({ maxInputBytes: Infinity })
+  }
+  const options = { chatTemplate, variables: { x: 's>' }, content: 'throw', tokenize: false }
+  assert.throws(() => base.applyChatTemplate(said('<'), options), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  const tokenizer = base.with({ addedTokens: [{ content: '<😀>', special: true }] })
+  for (const template of ['<\ud83d{{ messages[0].content }}>', '<{{ messages[1].content }}\ude00>']) {
+    const messages = [...said('\ude00'), ...said('\ud83d')]
+    const tokens = (content) => tokensOf(tokenizer.applyChatTemplate(messages, { chatTemplate: template, content }))
+    assert.equal(tokens('parse'), '<😀>')
+    assert.notEqual(tokens('text'), '<😀>')
   }
 })
 

@@ -69,7 +69,13 @@ test('the typings have exactly the exports of the module', () => {
 
 test('the typings for import name every type of those for require', () => {
   const read = (name) => fs.readFileSync(root + name, 'utf8')
-  const own = ['index.d.ts', 'lib/names.d.ts', 'lib/option-types.d.ts', 'lib/service.d.ts'].flatMap((name) =>
+  const own = [
+    'index.d.ts',
+    'lib/file-types.d.ts',
+    'lib/names.d.ts',
+    'lib/option-types.d.ts',
+    'lib/service.d.ts',
+  ].flatMap((name) =>
     Array.from(
       read(name).matchAll(/^export (?:declare )?(?:interface|type|class|const|function) (\w+)/gm),
       ([, found]) => found,

@@ -19,8 +19,8 @@ const DISTANCES = bases(1, DISTANCE_EXTRA)
 const damaged = () => errors.error('ERR_TOKENLANE_FILE', 'the compressed data is damaged')
 
 /**
- * A canonical Huffman code as a table. For the next `width` bits it has the symbol and, in the lower
- * four bits, the length of its code, which is 0 if there is none.
+ * A canonical Huffman code as a table. For the next `width` bits it has the symbol and, in the
+ * lower four bits, the length of its code, which is 0 if there is none.
  */
 function codeOf(lengths) {
   const width = Math.max(1, ...lengths)

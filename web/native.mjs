@@ -46,10 +46,14 @@ const unitsCall = (handle, text, extra, work) =>
     return work(instance, id, exports, isString ? UTF16 : UTF8, length, optionBytes, aligned(bytes) + optionBytes)
   })
 
-/** Writes one input: texts or, with the flag, words. */
+/** Writes one input: texts or, with flags, words, or a text and the bounds of its ranges. */
 function inputCall(handle, text, pair, flags, extra, work) {
   const words = (flags & BITS.words) !== 0
-  const checked = (name, value) => (words ? copyWords(name, value) : checkText(name, value))
+  const isBounds = (flags & BITS.literal) !== 0
+  const checked = (name, value) => {
+    if (words) return copyWords(name, value)
+    return isBounds && name === 'pair' ? bytesOf(value) : checkText(name, value)
+  }
   const rows = new Rows()
   rows.add(checked('text', text))
   if (pair !== undefined) rows.add(checked('pair', pair))
@@ -59,6 +63,8 @@ function inputCall(handle, text, pair, flags, extra, work) {
     return work(instance, id, exports, length, rows.table.length, pair === undefined ? 1 : 2, optionBytes)
   })
 }
+
+const bytesOf = (bounds) => new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength)
 
 function encodeShort(handle, text, flags) {
   return using(handle, (instance, id, exports) => {
@@ -444,6 +450,7 @@ export default {
       (exports, id) => exports.max_id(id),
       (instance) => instance.number(0),
     ) ?? -1,
+  facts: (handle) => json(handle, (exports, id) => exports.facts(id)),
   stats: (handle) => json(handle, (exports, id) => exports.stats(id)),
 
   enqueue,

@@ -60,16 +60,21 @@ const TOOLS = [
   },
 ]
 
-test('messages and tools are counted as the API counted them', () => {
+test('messages and tools are counted as the API counted them, by both rules', () => {
   const counts = (model) => {
     const tokenizer = Tokenizer.forModelSync(model)
-    return [tokenizer.countChat(JARGON), tokenizer.countChat(WEATHER, { tools: TOOLS })]
+    const rules = ['estimate', 'throw']
+    return rules.map((undocumented) => [
+      tokenizer.countChat(JARGON, { undocumented }),
+      tokenizer.countChat(WEATHER, { tools: TOOLS, undocumented }),
+    ])
   }
+  const twice = (one) => [one, one]
   assert.deepEqual(['gpt-3.5-turbo', 'gpt-4', 'gpt-4o', 'gpt-4o-mini'].map(counts), [
-    [129, 105],
-    [129, 105],
-    [124, 101],
-    [124, 101],
+    twice([129, 105]),
+    twice([129, 105]),
+    twice([124, 101]),
+    twice([124, 101]),
   ])
 })
 
@@ -78,8 +83,9 @@ const withTool = (parameters, more = {}) => [
   { type: 'function', function: { name: 'f', description: 'A function.', parameters, ...more } },
 ]
 
-test('function definitions that the rule does not cover are refused by name, or estimated', () => {
-  const count = (tools, options) => gpt4o.countChat(WEATHER, { tools, ...options })
+test("with undocumented: 'throw', function definitions that the rule does not cover are refused by name", () => {
+  const count = (tools) => gpt4o.countChat(WEATHER, { tools, undocumented: 'throw' })
+  const estimate = (tools) => gpt4o.countChat(WEATHER, { tools })
   const plain = gpt4o.countChat(WEATHER)
   assert.equal(count([]), plain)
   assert.equal(count(null), plain)
@@ -99,32 +105,33 @@ test('function definitions that the rule does not cover are refused by name, or 
   ]
   for (const [parameters, message] of undocumented) {
     assert.throws(() => count(withTool(parameters)), { code: UNDOCUMENTED, message })
-    assert.ok(count(withTool(parameters), { undocumented: 'estimate' }) > plain + 19)
+    assert.ok(estimate(withTool(parameters)) > plain + 19)
   }
   assert.throws(() => count([{ type: 'web_search' }]), { code: UNDOCUMENTED, message: /tools\[0\]/ })
   for (const tools of ['x', [7], [{ type: 'function', function: { name: 'f', description: 7 } }]])
     assert.throws(() => count(tools), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
 
-test('tool calls are refused as undocumented, or estimated; tool messages are counted', () => {
+test('tool calls and results are estimated, or refused as undocumented', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } }
   const chat = [
     ...WEATHER,
-    { role: 'assistant', content: null, tool_calls: [call, call] },
+    { role: 'assistant', content: null, tool_calls: [call] },
     { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
   ]
   const words = (...texts) => texts.reduce((sum, text) => sum + gpt4o.count(text), 0)
-  assert.throws(() => gpt4o.countChat(chat), { code: UNDOCUMENTED, message: /messages\[2\]\.tool_calls/ })
+  assert.throws(() => gpt4o.countChat(chat, { undocumented: 'throw' }), {
+    code: UNDOCUMENTED,
+    message: /messages\[2\]\.tool_calls/,
+  })
   assert.equal(
-    gpt4o.countChat(chat, { undocumented: 'estimate' }) - gpt4o.countChat(WEATHER),
-    3 + words('assistant') + 2 * (3 + words('get_weather', '{"city":"Paris"}')) + 3 + words('tool', 'call_1', 'sunny'),
+    gpt4o.countChat(chat) - gpt4o.countChat(WEATHER),
+    3 + words('assistant') + 6 + words('get_weather', '{"city":"Paris"}') + 3 + words('get_weather', 'sunny'),
   )
   assert.equal(gpt4o.countChat([{ role: 'assistant', content: 'x', tool_calls: [] }]), 3 + 3 + words('assistant', 'x'))
   const audio = [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }]
-  assert.throws(() => gpt4o.countChat(audio, { undocumented: 'estimate' }), {
-    code: UNDOCUMENTED,
-    message: /input_audio/,
-  })
+  for (const undocumented of ['estimate', 'throw'])
+    assert.throws(() => gpt4o.countChat(audio, { undocumented }), { code: UNDOCUMENTED, message: /input_audio/ })
   assert.throws(() => gpt4o.countChat(WEATHER, { undocumented: 'guess' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
 })
 
@@ -132,10 +139,11 @@ test('tool calls are refused as undocumented, or estimated; tool messages are co
 
 const seen = (url, detail) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url, detail } }] }]
 const none = gpt4o.countChat([{ role: 'user', content: [] }])
-/** Tokens of an image of this size. */
+/** Tokens of an image of this size, by what OpenAI documents. */
 function image(model, width, height, detail, options) {
   const imageSize = () => ({ width, height })
-  return gpt4o.countChat(seen('https://example.com/a', detail), { model, imageSize, ...options }) - none
+  const strict = { undocumented: 'throw' }
+  return gpt4o.countChat(seen('https://example.com/a', detail), { model, imageSize, ...strict, ...options }) - none
 }
 
 test("images are counted as in the examples of OpenAI's guide", () => {
@@ -177,11 +185,14 @@ test('images of each family of models', () => {
   // A published budget without a published factor is an estimate of one token per patch.
   const estimated = { undocumented: 'estimate' }
   assert.throws(() => image('gpt-5.4', 1024, 1024), { code: UNDOCUMENTED, message: /gpt-5\.4/ })
-  assert.equal(image('gpt-5.4', 1024, 1024, 'high', estimated), 1024)
+  // The answer of a reasoning model starts with one token less.
+  assert.equal(image('gpt-5.4', 1024, 1024, 'high', estimated), 1024 - 1)
   assert.equal(image('gpt-5.4', 4000, 3000, 'auto', estimated), image('gpt-5.4', 4000, 3000, 'high', estimated))
   assert.equal(image('gpt-5.5', 4000, 3000, 'auto', estimated), image('gpt-5.5', 4000, 3000, 'original', estimated))
   assert.throws(() => image('gpt-5-mini', 64, 64, 'low'), { code: UNDOCUMENTED, message: /low detail/ })
-  assert.throws(() => image('o3-pro', 64, 64, 'high', estimated), { code: UNDOCUMENTED, message: /o3-pro/ })
+  assert.throws(() => image('o3-pro', 64, 64, 'high'), { code: UNDOCUMENTED, message: /o3-pro/ })
+  assert.equal(image('o3-pro', 64, 64, 'high', estimated), image('o3', 64, 64, 'high', estimated))
+  assert.equal(image('gpt-audio', 64, 64, 'high', estimated), image('gpt-4o', 64, 64, 'high', estimated))
   assert.throws(() => image('gpt-4o', 64, 64, 'original'), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => image('gpt-4o', 64, 64, 'large'), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => image('gpt-4', 64, 64), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /cl100k_base/ })
@@ -258,12 +269,21 @@ test('the size of an image is read from a data: URL, or comes from the caller', 
   assert.equal(gpt4o.countChat(response, { imageSize }) - none, expected + gpt4o.count('Hi'))
   assert.deepEqual(asked, ['https://e.org/b'])
   for (const address of ['https://e.org/b', 'data:image/svg+xml;base64,PHN2Zz4=', 'data:image/png;base64,!', 'data:,x'])
-    assert.throws(() => gpt4o.countChat(seen(address)), { code: 'ERR_TOKENLANE_CHAT_IMAGE_SIZE', message: /imageSize/ })
+    assert.throws(() => gpt4o.countChat(seen(address), { undocumented: 'throw' }), {
+      code: 'ERR_TOKENLANE_CHAT_IMAGE_SIZE',
+      message: /imageSize/,
+    })
+  assert.deepEqual(gpt4o.countChat(seen('https://e.org/b'), { detail: true }), {
+    tokens: none + 765,
+    estimated: ['messages[0].content[0] (an image of unknown size)'],
+  })
   assert.throws(() => gpt4o.countChat(seen(7)), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
-  assert.throws(() => Tokenizer.fromEncodingSync('o200k_base').countChat(seen(url('png', FILES.png))), {
+  const encoding = Tokenizer.fromEncodingSync('o200k_base')
+  assert.throws(() => encoding.countChat(seen(url('png', FILES.png)), { undocumented: 'throw' }), {
     code: 'ERR_TOKENLANE_ARGUMENT_TYPE',
     message: /model/,
   })
+  assert.equal(encoding.countChat(seen(url('png', FILES.png))) - none, expected)
 })
 
 // gpt-oss
@@ -334,7 +354,7 @@ test('an answer is continued, special tokens are refused, another template is us
   const open = text([user, { role: 'assistant', channel: 'analysis', content: 'So' }], { continueFinalMessage: true })
   assert.ok(open.endsWith('<|channel|>analysis<|message|>So'))
   const attack = [{ role: 'user', content: 'x<|end|>' }]
-  assert.throws(() => oss.countChat(attack, { specialTokens: 'throw' }), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  assert.throws(() => oss.countChat(attack, { content: 'throw' }), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
   assert.equal(text([user], { chatTemplate: '{{ messages[0].content }}!' }), 'Hi!')
   const own = { chatTemplate: '{{ messages[0].content }}!', tokenize: false }
   assert.equal(gpt4o.applyChatTemplate([user], own), 'Hi!')

@@ -134,8 +134,7 @@ test('null fields take no tokens in chats of OpenAI encodings and of gpt-oss', (
   }
   const nulls = { ...bare, content: null, refusal: null, audio: null, function_call: null, name: null }
   for (const chat of [gpt4o, oss]) {
-    const options = chat === gpt4o ? { undocumented: 'estimate' } : {}
-    assert.equal(chat.countChat([...CHAT, nulls], options), chat.countChat([...CHAT, bare], options))
+    assert.equal(chat.countChat([...CHAT, nulls]), chat.countChat([...CHAT, bare]))
   }
 })
 
@@ -151,7 +150,7 @@ test('the result of a function_call counts as the API of OpenAI counted it', () 
   const words = (...texts) => texts.reduce((sum, one) => sum + gpt4.count(one), 0)
   const texts = words('system', messages[0].content, 'user', messages[1].content, 'assistant', 'get_weather')
   const result = words('function', 'get_weather', messages[3].content)
-  const estimated = gpt4.countChat(messages, { undocumented: 'estimate' })
+  const estimated = gpt4.countChat(messages)
   // Three for each message, the answer and the call, one for the name, two less for the result.
   assert.equal(estimated, texts + words('{"city":"Paris"}') + result + 4 * 3 + 3 + 3 + 1 - 2)
 })

@@ -4,7 +4,15 @@ import type Anthropic from '@anthropic-ai/sdk'
 import { AIMessage, type BaseMessage, HumanMessage, type StoredMessage, ToolMessage } from '@langchain/core/messages'
 import type { ModelMessage, UIMessage } from 'ai'
 import type OpenAI from 'openai'
-import { type ChatEntry, type ChatMessage, type ChatOptions, Tokenizer } from 'tokenlane'
+import { type ChatEntry, type ChatMessage, type ChatOptions, type RequestCount, Tokenizer } from 'tokenlane'
+import {
+  fromAiSdk,
+  fromAnthropic,
+  fromLangChain,
+  fromResponses,
+  toolsFromAnthropic,
+  toolsFromResponses,
+} from 'tokenlane/adapters'
 import { AutoTokenizer } from 'tokenlane/transformers'
 
 // These types are there: a type that is not found accepts everything.
@@ -24,6 +32,8 @@ const auto = await AutoTokenizer.from_pretrained('org/name')
 /** Every call that takes a conversation. */
 function calls(messages: readonly ChatEntry[], options: ChatOptions = {}): number {
   const text: string = tokenizer.applyChatTemplate(messages, { ...options, tokenize: false })
+  const fitted: { messages: ChatEntry[]; tokens: number } = tokenizer.fitChat(messages, { maxTokens: 9, ...options })
+  calls(fitted.messages)
   return text.length + tokenizer.countChat(messages, options) + tokenizer.applyChatTemplate(messages).length
 }
 
@@ -36,9 +46,27 @@ export function openai(
 ) {
   auto.apply_chat_template(messages, { tools, tokenize: false })
   auto.apply_chat_template([...messages, answer])
-  tokenizer.countChat([...messages, answer], { tools, undocumented: 'estimate' })
+  const counted: { tokens: number; estimated: string[] } = tokenizer.countChat([...messages, answer], {
+    tools,
+    detail: true,
+  })
+  const left: OpenAI.Chat.ChatCompletionMessageParam[] = tokenizer.fitChat(messages, {
+    maxTokens: counted.tokens,
+  }).messages
+  tokenizer.countChat(left, { tools, undocumented: 'throw' })
   const typed = items.filter((item) => 'role' in item)
   return calls(messages, { tools }) + calls([answer]) + calls(typed, { tools: responseTools })
+}
+
+/** Bodies of requests, and messages of the other APIs in the form of chat completions. */
+export function requests(
+  chat: OpenAI.Chat.ChatCompletionCreateParams,
+  responses: OpenAI.Responses.ResponseCreateParams,
+  claude: Anthropic.MessageCreateParams,
+): RequestCount[] {
+  calls(fromResponses(responses), { tools: toolsFromResponses(responses.tools ?? []) })
+  calls(fromAnthropic(claude), { tools: toolsFromAnthropic(claude.tools ?? []) })
+  return [chat, responses, claude].map((body) => tokenizer.countRequest(body, { api: 'openai-chat' }))
 }
 
 export function frozen(
@@ -52,14 +80,14 @@ export function frozen(
 export function vercel(messages: ModelMessage[], shown: UIMessage[]) {
   auto.apply_chat_template(messages)
   auto.apply_chat_template(shown)
-  return calls(messages) + calls(shown)
+  return calls(messages) + calls(shown) + calls(fromAiSdk(messages)) + calls(fromAiSdk(shown))
 }
 
 export function langchain(messages: BaseMessage[], stored: StoredMessage[]) {
   auto.apply_chat_template(messages)
   auto.apply_chat_template(stored)
   const made = [new HumanMessage('hi'), new AIMessage('ho'), new ToolMessage({ content: '1', tool_call_id: 'a' })]
-  return calls(messages) + calls(stored) + calls(made)
+  return calls(messages) + calls(stored) + calls(made) + calls(fromLangChain(messages)) + calls(fromLangChain(stored))
 }
 
 export function anthropic(messages: Anthropic.MessageParam[], tools: Anthropic.Tool[], answer: Anthropic.Message) {
@@ -108,6 +136,18 @@ export function roundTrip(message: ChatMessage): unknown {
 }
 
 export function refused(text: string, entry: OwnTool) {
+  // @ts-expect-error a limit
+  tokenizer.fitChat([{ role: 'user', content: 'x' }], {})
+  // @ts-expect-error another limit
+  tokenizer.fitChat([{ role: 'user', content: 'x' }], { maxTokens: '9' })
+  // @ts-expect-error a body is an object
+  tokenizer.countRequest(text)
+  // @ts-expect-error no API
+  tokenizer.countRequest(entry, { api: 'openai' })
+  // @ts-expect-error a number
+  const wrong: number = tokenizer.countChat([], { detail: true })
+  // @ts-expect-error no messages
+  calls(fromAnthropic({ system: text }), { variables: { wrong } })
   // @ts-expect-error a conversation is a list
   calls({ role: 'user', content: 'x' })
   // @ts-expect-error a text is no conversation

@@ -29,7 +29,10 @@ function sizeOf(url, from, length) {
 function decoded(text) {
   try {
     const whole = text.length % 4 === 1 ? text.slice(0, -1) : text
-    return Uint8Array.from(atob(whole), (character) => character.charCodeAt(0))
+    const binary = atob(whole)
+    const bytes = new Uint8Array(binary.length)
+    for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i)
+    return bytes
   } catch {
     return undefined
   }

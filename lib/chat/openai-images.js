@@ -62,45 +62,51 @@ function imageOf(part) {
     : { url: image ?? part.file_id, detail: detail ?? 'auto' }
 }
 
-/** `note` throws for what OpenAI does not document, or accepts it as an estimate. */
+/**
+ * `note` takes the place of an estimate and the error that it is without estimates: it throws that,
+ * or accepts the estimate.
+ */
 function countImage({ url, detail }, model, imageSize, place, note) {
   if (typeof url !== 'string') throw wrongType(`${place}.image_url`, 'a URL (a string)', url)
   if (!DETAILS.includes(detail)) throw wrongValue(`${place}.detail`, `one of ${DETAILS.join(', ')}`, detail)
-  if (model === undefined) {
-    throw wrongType(
-      'model',
-      `the name of the model, because ${place} is an image and models differ in its tokens`,
-      model,
-    )
-  }
-  const family = entryOf(families, model)
-  if (family === undefined) {
-    throw error(
-      'ERR_TOKENLANE_CHAT_UNDOCUMENTED',
-      `OpenAI does not document how many tokens an image takes with ${model}: ${place}`,
-    )
-  }
+  const family = familyOf(model, place, note)
   const { tiles, budgets, factor = 1 } = family
   if (detail === 'original' && budgets?.original === undefined)
     throw wrongValue(`${place}.detail`, `auto, low or high with ${model}`, detail)
   if (tiles !== undefined) {
-    return detail === 'low' ? tiles.base : tiles.base + tiles.each * tilesOf(sizeOf(url, imageSize, place))
+    return detail === 'low' ? tiles.base : tiles.base + tiles.each * tilesOf(sizeOf(url, imageSize, place, note))
   }
   if (family.factor === undefined) note(`${place} (an image with ${model}, whose tokens per patch are not published)`)
   if (detail === 'low') note(`${place} (an image of low detail with ${model})`)
   const budget = budgets[detail === 'auto' ? (family.auto ?? 'high') : detail] ?? budgets.high
   // The product is rounded up; a small difference keeps 25 * 1.62 at 40.5 and not above.
-  return Math.ceil(patchesOf(sizeOf(url, imageSize, place), budget) * factor - 1e-9)
+  return Math.ceil(patchesOf(sizeOf(url, imageSize, place, note), budget) * factor - 1e-9)
 }
 
-function sizeOf(url, imageSize, place) {
+/** The rule for a model; for others that of the model whose name is most like it, or gpt-4o's. */
+function familyOf(model, place, note) {
+  if (model === undefined) {
+    const expected = `the name of the model, because ${place} is an image and models differ in its tokens`
+    note(`${place} (an image for an unknown model)`, wrongType('model', expected, model))
+    return families.get('gpt-4o')
+  }
+  const family = entryOf(families, model)
+  if (family !== undefined) return family
+  const message = `OpenAI does not document how many tokens an image takes with ${model}: ${place}`
+  note(`${place} (an image for ${model})`, error('ERR_TOKENLANE_CHAT_UNDOCUMENTED', message))
+  const near = [...families.keys()].filter((name) => model.startsWith(name)).sort((a, b) => b.length - a.length)[0]
+  return families.get(near ?? 'gpt-4o')
+}
+
+/** The size of an image; one that is not known is estimated as that of a usual picture. */
+function sizeOf(url, imageSize, place, note) {
   const size = imageSize?.(url) ?? sizeOfDataUrl(url)
   if (size === undefined) {
-    throw error(
-      'ERR_TOKENLANE_CHAT_IMAGE_SIZE',
+    const message =
       `the size of the image at ${place} is not known, because it is no data: URL of a PNG, JPEG, GIF or WebP: give the ` +
-        'option imageSize, a function that returns { width, height } for a URL',
-    )
+      'option imageSize, a function that returns { width, height } for a URL'
+    note(`${place} (an image of unknown size)`, error('ERR_TOKENLANE_CHAT_IMAGE_SIZE', message))
+    return UNKNOWN_SIZE
   }
   for (const side of ['width', 'height']) {
     const length = size?.[side]
@@ -110,6 +116,7 @@ function sizeOf(url, imageSize, place) {
   return size
 }
 
+const UNKNOWN_SIZE = { width: 1024, height: 1024 }
 /** The longest side that PNG and JPEG files can name, rounded up. */
 const MAX_SIDE = 2 ** 31
 

@@ -20,48 +20,47 @@ const PROPERTY_FIELDS = ['type', 'description', 'enum']
 const { wrongType } = require('../errors.js')
 const { entriesOf } = require('./entries.js')
 
-/** `note` throws for what OpenAI does not document, or accepts it as an estimate. */
-function countTools(tools, encoding, countOf, note) {
+/** `refuse` throws for what OpenAI does not document. */
+function countTools(tools, encoding, countOf, refuse) {
   if (tools.length === 0) return 0
-  const rule = new ToolRule(countOf, note)
+  const rule = new ToolRule(countOf, refuse)
   return tools.reduce((sum, tool, i) => sum + PER_FUNCTION[encoding] + rule.tool(tool, `tools[${i}]`), PER_LIST)
 }
 
 class ToolRule {
   #countOf
-  #note
+  #refuse
 
-  constructor(countOf, note) {
+  constructor(countOf, refuse) {
     this.#countOf = countOf
-    this.#note = note
+    this.#refuse = refuse
   }
 
   tool(tool, place) {
     const given = tool?.function
     if (typeof given?.name !== 'string') {
       if (typeof tool !== 'object' || tool === null) throw wrongType(place, 'a tool (an object)', tool)
-      return this.#extra(tool, `${place} (it is not a function)`)
+      throw this.#refuse(`${place} (it is not a function)`)
     }
     const own = `${place}.function`
     const { name, parameters } = given
     const { properties = {} } = this.#object(parameters ?? {}, `${own}.parameters`)
     const entries = entriesOf(this.#object(properties, `${own}.parameters.properties`))
     const head = this.#line([name], given.description, `${own}.description`)
-    const extra =
-      this.#rest(given, FUNCTION_FIELDS, own) + this.#rest(parameters ?? {}, PARAMETER_FIELDS, `${own}.parameters`)
+    this.#check(given, FUNCTION_FIELDS, own)
+    this.#check(parameters ?? {}, PARAMETER_FIELDS, `${own}.parameters`)
     return entries.reduce(
       (sum, [key, schema]) => sum + this.#property(key, schema, `${own}.parameters.properties.${key}`),
-      head + extra + (entries.length > 0 ? PER_PROPERTIES : 0),
+      head + (entries.length > 0 ? PER_PROPERTIES : 0),
     )
   }
 
   #property(name, schema, place) {
     const { type, description, enum: values } = this.#object(schema, place)
-    const isPlain = typeof type === 'string'
-    const extra = isPlain ? 0 : this.#extra(type ?? null, `${place}.type`)
-    const line = this.#line([name, isPlain ? type : ''], description, `${place}.description`)
+    if (typeof type !== 'string') this.#refuse(`${place}.type`)
+    this.#check(schema, PROPERTY_FIELDS, place)
     return (
-      PER_PROPERTY + extra + line + this.#enum(values, `${place}.enum`) + this.#rest(schema, PROPERTY_FIELDS, place)
+      PER_PROPERTY + this.#line([name, type], description, `${place}.description`) + this.#enum(values, `${place}.enum`)
     )
   }
 
@@ -69,31 +68,21 @@ class ToolRule {
     if (values === undefined) return 0
     if (!Array.isArray(values)) throw wrongType(place, 'an array', values)
     return values.reduce((sum, value, i) => {
-      if (typeof value !== 'string') this.#note(`${place}[${i}] (it is not a string)`)
-      return sum + PER_ENUM_VALUE + this.#countOf(typeof value === 'string' ? value : JSON.stringify(value))
+      if (typeof value !== 'string') this.#refuse(`${place}[${i}] (it is not a string)`)
+      return sum + PER_ENUM_VALUE + this.#countOf(value)
     }, PER_ENUM)
   }
 
   /** `name:type:description` without the full stop at its end. */
   #line(words, description, place) {
-    if (description === undefined) this.#note(`${place} (it is missing)`)
-    else if (typeof description !== 'string') throw wrongType(place, 'a string', description)
-    const said = description ?? ''
-    return this.#countOf([...words, said.endsWith('.') ? said.slice(0, -1) : said].join(':'))
+    if (description === undefined) this.#refuse(`${place} (it is missing)`)
+    if (typeof description !== 'string') throw wrongType(place, 'a string', description)
+    return this.#countOf([...words, description.endsWith('.') ? description.slice(0, -1) : description].join(':'))
   }
 
-  #rest(schema, known, place) {
-    return entriesOf(schema).reduce(
-      (sum, [name, value]) =>
-        known.includes(name) || value === undefined ? sum : sum + this.#extra(value, `${place}.${name}`),
-      0,
-    )
-  }
-
-  /** Estimates a value by its JSON. */
-  #extra(value, place) {
-    this.#note(place)
-    return this.#countOf(JSON.stringify(value) ?? '')
+  #check(schema, known, place) {
+    for (const [name, value] of entriesOf(schema))
+      if (!known.includes(name) && value !== undefined) this.#refuse(`${place}.${name}`)
   }
 
   #object(value, place) {

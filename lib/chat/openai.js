@@ -1,22 +1,13 @@
 'use strict'
 
-// Counts the tokens of a conversation for OpenAI's models, by the rules that OpenAI documents for
-// chat completions, in "How to count tokens with tiktoken" of the OpenAI cookbook and, for images,
-// in the guide "Images and vision". For gpt-oss the text of a conversation is public, and counted.
-//
-// Each message has three additional tokens, each name one, and the answer starts with three. OpenAI
-// verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini; later models may differ.
+// The chats of the bundled encodings: harmony for gpt-oss, whose text is public, and numbers of
+// tokens for OpenAI's other models (openai-estimate.js, openai-documented.js).
 
 const { error, wrongType, wrongValue } = require('../errors.js')
-const { checkKnown } = require('../options.js')
-const { entriesOf } = require('./entries.js')
+const { boolean, checkKnown } = require('../options.js')
 
 const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
-const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'undocumented']
-const PER_MESSAGE = 3
-const PER_NAME = 1
-const PER_ANSWER = 3
-const PER_FUNCTION_RESULT = 2
+const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'partTokens', 'undocumented', 'detail']
 
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
 const later = {
@@ -26,19 +17,21 @@ const later = {
   get harmony() {
     return require('./harmony.js')
   },
-  get images() {
-    return require('./openai-images.js')
+  get documented() {
+    return require('./openai-documented.js')
   },
-  get tools() {
-    return require('./openai-tools.js')
+  get estimate() {
+    return require('./openai-estimate.js')
   },
 }
 
 /** The chat of gpt-oss. */
 class HarmonyChat {
-  render(messages, options = {}) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options)
-    return later.harmony.render(messages, options)
+  hasOneCallPerMessage = true
+
+  render(messages, options = {}, trace = undefined) {
+    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
+    return later.harmony.render(messages, options, trace)
   }
 }
 
@@ -51,8 +44,8 @@ class OpenAiChat {
     this.#model = model
   }
 
-  render(messages, options = {}) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options)
+  render(messages, options = {}, trace = undefined) {
+    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
     throw error(
       'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
       `${this.#encoding} has no chat template, because OpenAI does not say which text a chat becomes; countChat ` +
@@ -60,123 +53,66 @@ class OpenAiChat {
     )
   }
 
-  /** `countOf` returns the number of tokens of a text. */
+  /**
+   * Counts messages and tools as `{ tokens, estimated }`. `countOf` returns the number of tokens of
+   * a text.
+   */
   count(messages, options = {}, countOf) {
+    checkKnown(options, OPENAI_OPTIONS)
+    const { checkMessages, withoutNulls } = later.chat
+    const { of, isStrict } = this.#rules(options)
+    const given = checkMessages(messages).map(withoutNulls)
+    const tools = checkTools(options.tools)
+    boolean('detail', options.detail, false)
+    if (isStrict) return { tokens: later.documented.countDocumented(given, tools, of, countOf), estimated: [] }
+    return this.#estimated(of, countOf, tools?.length > 0, (estimate) => estimate.chat({ messages: given, tools }))
+  }
+
+  /** Counts the body of a request to chat completions. */
+  countRequest(body, options, countOf) {
+    const { checkMessages, withoutNulls } = later.chat
+    const { of } = this.#rules(options)
+    const messages = checkMessages(body.messages).map(withoutNulls)
+    return this.#estimated(of, countOf, true, (estimate) => estimate.chat({ ...body, messages }))
+  }
+
+  /** Counts the body of a request to the Responses API. */
+  countResponses(body, options, countOf) {
+    const { of } = this.#rules(options)
+    return this.#estimated(of, countOf, true, (estimate) => estimate.responses(body))
+  }
+
+  /** Only schemas need a budget, whose module loads the template engine. */
+  #estimated(of, countOf, hasSchemas, run) {
+    const estimate = new later.estimate.Estimate(of, countOf)
+    const count = () => ({ tokens: run(estimate), estimated: [...new Set(estimate.estimated)] })
+    if (!hasSchemas) return count()
+    const { Budget, within } = require('./budget.js')
+    const { limits } = require('../limits.js')
+    return require('./template.js').guarded(() => within(new Budget(limits), count), 'failed')
+  }
+
+  /** @param {any} options */
+  #rules({ model: given, imageSize, partTokens, undocumented = 'estimate' }) {
     if (!CHAT_ENCODINGS.includes(this.#encoding)) {
       const message = `OpenAI documents no rule for chats in ${this.#encoding}, only in ${CHAT_ENCODINGS.join(' and ')}`
       throw error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
     }
-    checkKnown(options, OPENAI_OPTIONS)
-    const rules = new Rules(this.#encoding, this.#model, options, countOf)
-    const { checkMessages, withoutNulls } = later.chat
-    const given = checkMessages(messages).map(withoutNulls)
-    const counts = given.map((message, i) => rules.message(message, `messages[${i}]`))
-    return counts.reduce((a, b) => a + b, PER_ANSWER + rules.tools(options.tools))
+    if (given !== undefined) checkModel(given, this.#encoding)
+    for (const [name, value] of Object.entries({ imageSize, partTokens }))
+      if (value !== undefined && typeof value !== 'function') throw wrongType(name, 'a function', value)
+    if (!['throw', 'estimate'].includes(undocumented))
+      throw wrongValue('undocumented', "'throw' or 'estimate'", undocumented)
+    const of = { encoding: this.#encoding, model: given ?? this.#model, imageSize, partTokens }
+    return { of, isStrict: undocumented === 'throw' }
   }
 }
 
-/** The rules of one call. */
-class Rules {
-  #encoding
-  #model
-  #imageSize
-  #estimates
-  #countOf
-
-  /**
-   * @param {string} encoding
-   * @param {string | undefined} model
-   * @param {import('../..').CountChatOptions} options
-   * @param {(text: string) => number} countOf
-   */
-  constructor(encoding, model, { model: given, imageSize, undocumented: when = 'throw' }, countOf) {
-    if (given !== undefined) checkModel(given, encoding)
-    if (imageSize !== undefined && typeof imageSize !== 'function')
-      throw wrongType('imageSize', 'a function', imageSize)
-    if (!['throw', 'estimate'].includes(when)) throw wrongValue('undocumented', "'throw' or 'estimate'", when)
-    this.#encoding = encoding
-    this.#model = given ?? model
-    this.#imageSize = imageSize
-    this.#estimates = when === 'estimate'
-    this.#countOf = countOf
-  }
-
-  message(message, place) {
-    if (typeof message.role !== 'string') throw wrongValue(place, 'a message with a role', message)
-    // OpenAI's API counted the result of a function two tokens lower than other messages.
-    const own = message.role === 'function' ? PER_MESSAGE - PER_FUNCTION_RESULT : PER_MESSAGE
-    return entriesOf(message).reduce((sum, [name, value]) => {
-      const where = `${place}.${name}`
-      if (name === 'tool_calls' || name === 'function_call') return sum + this.#calls(value, where)
-      if (name === 'content') return sum + this.#content(value, where)
-      if (typeof value !== 'string') throw undocumented(`${where} (it is not text)`)
-      return sum + this.#countOf(value) + (name === 'name' ? PER_NAME : 0)
-    }, own)
-  }
-
-  tools(tools) {
-    if (tools === undefined || tools === null) return 0
-    if (!Array.isArray(tools)) throw wrongType('tools', 'an array of objects', tools)
-    return later.tools.countTools(tools, this.#encoding, this.#countOf, this.#note)
-  }
-
-  /** Text, or parts of text and images. Adjacent texts are counted together. */
-  #content(content, place) {
-    if (typeof content === 'string') return this.#countOf(content)
-    if (!Array.isArray(content)) throw wrongType(place, 'a string or an array of parts', content)
-    let tokens = 0
-    let text = ''
-    content.forEach((part, i) => {
-      if (typeof part?.text === 'string' && isTextType(part.type)) {
-        text += part.text
-        return
-      }
-      tokens += this.#countOf(text) + this.#image(part, `${place}[${i}]`)
-      text = ''
-    })
-    return tokens + this.#countOf(text)
-  }
-
-  #image(part, place) {
-    const { imageOf, countImage } = later.images
-    const image = imageOf(part)
-    if (image === undefined)
-      throw undocumented(`${place} (a part of the type ${JSON.stringify(part?.type)?.slice(0, 100)})`)
-    return countImage(image, this.#model, this.#imageSize, place, this.#note)
-  }
-
-  /**
-   * Calls of the model in earlier answers. OpenAI documents no rule; the estimate counts a call
-   * like a message with the name and the arguments.
-   */
-  #calls(calls, place) {
-    const list = Array.isArray(calls) ? calls : [calls]
-    if (list.length === 0) return 0
-    this.#note(place)
-    return list.reduce((sum, call, i) => {
-      const { name, arguments: given } = call?.function ?? call?.custom ?? call ?? {}
-      const text = given ?? call?.custom?.input ?? ''
-      if (typeof name !== 'string' || typeof text !== 'string')
-        throw wrongType(`${place}[${i}]`, 'a call with a name and arguments (strings)', call)
-      return sum + PER_MESSAGE + this.#countOf(name) + this.#countOf(text)
-    }, 0)
-  }
-
-  /** Throws for what OpenAI does not document, unless the caller wants estimates. */
-  #note = (what) => {
-    if (!this.#estimates) throw undocumented(what)
-  }
+function checkTools(tools) {
+  if (tools === undefined || tools === null) return undefined
+  if (!Array.isArray(tools)) throw wrongType('tools', 'an array of objects', tools)
+  return tools
 }
-
-const TEXT_TYPES = ['text', 'input_text', 'output_text']
-const isTextType = (type) => TEXT_TYPES.includes(type)
-
-const undocumented = (what) =>
-  error(
-    'ERR_TOKENLANE_CHAT_UNDOCUMENTED',
-    `OpenAI does not document how many tokens this takes: ${what}. ` +
-      "undocumented: 'estimate' estimates calls, function schemas and images",
-  )
 
 function checkModel(model, encoding) {
   const { encodingForModel } = require('../models.js')

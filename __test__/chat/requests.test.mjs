@@ -1,0 +1,277 @@
+// Requests to OpenAI are counted as its API billed them: recorded requests with the usage that was
+// reported. What OpenAI does not document is listed as an estimate, or refused.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { test } from 'node:test'
+
+import { Tokenizer } from '../../index.mjs'
+
+const UNDOCUMENTED = 'ERR_TOKENLANE_CHAT_UNDOCUMENTED'
+const TYPE = 'ERR_TOKENLANE_ARGUMENT_TYPE'
+const { requests } = JSON.parse(fs.readFileSync(new URL('../testdata/chat/usage.json', import.meta.url), 'utf8'))
+const loaded = new Map()
+/** The tokenizer of a model. */
+function of(model) {
+  if (!loaded.has(model)) loaded.set(model, Tokenizer.forModelSync(model))
+  return loaded.get(model)
+}
+
+/** Two percent; one token where that is more. `within` is the difference that is known. */
+const allowed = ({ tokens, within = 2 }) => Math.max(1, (within / 100) * tokens)
+
+test('published usage of requests is counted within two percent', () => {
+  let exact = 0
+  const wrong = []
+  for (const one of requests) {
+    const { model, body, tokens, source } = one
+    const counted = of(model).countRequest({ ...body, model })
+    if (counted.tokens === tokens) exact++
+    if (Math.abs(counted.tokens - tokens) > allowed(one)) wrong.push([counted.tokens, tokens, model, source])
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(requests.length > 120 && exact > requests.length / 2, `${exact} of ${requests.length}`)
+})
+
+test('conversations without tools are counted exactly, and models for which OpenAI says so without estimates', () => {
+  const plain = requests.filter(({ body }) => {
+    const { messages, tools, functions, response_format: format, text } = body
+    const isText =
+      Array.isArray(messages) &&
+      messages.every(({ role, content }) => role !== 'function' && !/image|call/.test(JSON.stringify(content)))
+    return (
+      isText && !tools && !functions && !format && !text && !messages.some((one) => one.tool_calls ?? one.function_call)
+    )
+  })
+  assert.ok(plain.length >= 10)
+  for (const { model, body, tokens } of plain) {
+    const counted = of(model).countRequest({ ...body, model })
+    assert.deepEqual(counted, { tokens, estimated: /^gpt-(3|4)/.test(model) ? [] : ['model'], api: 'openai-chat' })
+  }
+})
+
+const gpt4o = of('gpt-4o')
+const user = (content) => ({ role: 'user', content })
+const called = (...calls) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: calls.map(([id, name, given]) => ({ id, type: 'function', function: { name, arguments: given } })),
+})
+const result = (id, content) => ({ role: 'tool', tool_call_id: id, content })
+const tool = (name, parameters) => ({ type: 'function', function: { name, parameters } })
+
+test('what agents send is counted, and the estimates are listed by their places', () => {
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    user('Weather?'),
+    called(['a', 'get_weather', '{"city":"Paris"}'], ['b', 'get_weather', '{"city":"Rom"}']),
+    result('a', 'sunny'),
+    result('b', [{ type: 'text', text: 'rain' }]),
+    { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }], annotations: [], audio: null },
+  ]
+  const tools = [tool('get_weather', { type: 'object', properties: { city: { type: ['string', 'null'] } } })]
+  const { tokens, estimated } = gpt4o.countChat(messages, { tools, detail: true })
+  assert.equal(tokens, gpt4o.countChat(messages, { tools }))
+  assert.deepEqual(estimated, [
+    'messages[2].tool_calls',
+    'messages[3] (the result of a tool)',
+    'messages[4] (the result of a tool)',
+    'tools',
+  ])
+  assert.deepEqual(gpt4o.countChat([user('x')], { detail: true }), { tokens: 8, estimated: [] })
+  assert.throws(() => gpt4o.countChat(messages, { undocumented: 'throw' }), { code: UNDOCUMENTED })
+  assert.throws(() => gpt4o.countChat(messages, { detail: 1 }), { code: TYPE })
+  // A part that is neither text nor image takes what the caller says.
+  const file = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERg==' } }
+  const given = [user([{ type: 'text', text: 'x' }, file])]
+  assert.throws(() => gpt4o.countChat(given), { code: UNDOCUMENTED, message: /partTokens/ })
+  const partTokens = (part) => (part === file ? 500 : undefined)
+  assert.deepEqual(gpt4o.countChat(given, { partTokens, detail: true }), {
+    tokens: 508,
+    estimated: ['messages[0].content[1]'],
+  })
+  assert.throws(() => gpt4o.countChat(given, { partTokens: () => 1.5 }), { code: TYPE })
+  assert.throws(() => gpt4o.countChat(given, { partTokens: 500 }), { code: TYPE })
+})
+
+test('results of parallel calls are counted with all characters beyond ASCII escaped', () => {
+  // community.openai.com/t/1375117: 1,121 tokens of a request with one call and Korean text, 39,235
+  // with three calls, and 3,191 with three calls and English text.
+  const words = (text) => text.repeat(1000)
+  const chat = (calls, text) => {
+    const ids = Array.from({ length: calls }, (_, i) => `call_${i}`)
+    return [user('Hi'), called(...ids.map((id) => [id, 'f', '{}'])), ...ids.map((id) => result(id, words(text)))]
+  }
+  const count = (...given) => gpt4o.countChat(chat(...given))
+  const near = (number, expected) => assert.ok(Math.abs(number - expected) < 0.02 * expected, `${number}`)
+  // The question and the tools were not published; they are the same in all three.
+  const rest = 1121 - count(1, '테스트 ')
+  assert.ok(rest > 0 && rest < 100)
+  near(count(3, 'test ') + rest, 3191)
+  near(count(3, '테스트 ') + rest, 39_235)
+})
+
+test('hostile tools and messages end with an error in linear time', () => {
+  let deep = { type: 'string' }
+  for (let i = 0; i < 100_000; i++) deep = { type: 'array', items: deep }
+  const count = (schema) => gpt4o.countChat([user('x')], { tools: [tool('f', { properties: { a: schema } })] })
+  assert.throws(() => count(deep), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  const circular = { type: 'object', properties: {} }
+  circular.properties.a = circular
+  assert.throws(() => count(circular), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  // A type that contains itself by reference is written once.
+  const list = {
+    $defs: { L: { type: 'object', properties: { next: { $ref: '#/$defs/L' } } } },
+    properties: { l: { $ref: '#/$defs/L' } },
+  }
+  const responses = { input: 'x', tools: [{ type: 'function', name: 'f', parameters: list }] }
+  assert.ok(gpt4o.countRequest(responses).tokens < 60)
+  const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`p${i}`, { type: 'string' }]))
+  assert.ok(count({ type: 'object', properties: wide }) > 50_000)
+  for (const tools of ['x', [7], [null], [{ type: 'function', function: { name: 'f', parameters: 7 } }]].slice(0, 3))
+    assert.throws(() => gpt4o.countChat([user('x')], { tools }), { code: TYPE })
+  const many = Array.from({ length: 2000 }, (_, i) => called([`${i}`, 'f', '{}']))
+  assert.ok(gpt4o.countChat(many) > 10_000)
+  assert.throws(() => gpt4o.countChat([{ role: 'assistant', tool_calls: [7] }]), { code: TYPE })
+})
+
+test('bodies of each API are recognised, and counted alike', () => {
+  const chat = {
+    model: 'gpt-4o',
+    messages: [{ role: 'system', content: 'Be brief.' }, user('How far is the moon?')],
+    max_tokens: 5,
+  }
+  const responses = { model: 'gpt-4o', instructions: 'Be brief.', input: 'How far is the moon?' }
+  const anthropic = { model: 'gpt-4o', system: 'Be brief.', messages: [user('How far is the moon?')], max_tokens: 5 }
+  const { tokens } = gpt4o.countRequest(chat)
+  assert.equal(tokens, gpt4o.countChat(chat.messages))
+  assert.deepEqual(gpt4o.countRequest(responses), { tokens, estimated: [], api: 'openai-responses' })
+  assert.deepEqual(gpt4o.countRequest(anthropic), { tokens, estimated: [], api: 'anthropic' })
+  const blocks = [
+    user('x'),
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: { b: 1 } }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'y' }] },
+  ]
+  const same = [user('x'), called(['a', 'f', '{"b":1}']), result('a', 'y')]
+  assert.equal(gpt4o.countRequest({ messages: blocks }).tokens, gpt4o.countChat(same))
+  // Not in the body: the text of earlier answers.
+  assert.deepEqual(gpt4o.countRequest({ input: 'x', previous_response_id: 'resp_1' }).estimated, [
+    'previous_response_id (it is not in the request)',
+  ])
+  for (const body of [undefined, null, 'x', 7, []]) assert.throws(() => gpt4o.countRequest(body), { code: TYPE })
+  for (const body of [
+    {},
+    { messages: 7 },
+    { messages: [7] },
+    { input: 7 },
+    { input: [null] },
+    { input: [{ type: 7 }] },
+  ]) {
+    try {
+      gpt4o.countRequest(body)
+    } catch (error) {
+      assert.match(error.code, /^ERR_TOKENLANE_(ARGUMENT_(TYPE|VALUE)|CHAT_\w+)$/, JSON.stringify(body))
+    }
+  }
+  assert.throws(() => gpt4o.countRequest(chat, { api: 'openai' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  assert.throws(() => gpt4o.countRequest(chat, { tools: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+})
+
+const QWEN =
+  "{%- if tools %}{{- '<tools>' }}{% for t in tools %}{{ t | tojson }}{% endfor %}{{- '</tools>' }}{%- endif %}" +
+  "{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + (m.content or '') }}" +
+  "{%- for c in m.tool_calls or [] %}{{- '<call>' + c.function.name + (c.function.arguments | tojson) }}{% endfor %}" +
+  "{{- '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% if think is false %}<no>{% endif %}{%- endif %}"
+const file = new URL('../testdata/chat/tokenizer.json', import.meta.url)
+const local = Tokenizer.fromFileSync(file, { chatTemplate: QWEN })
+
+test('a request to a server that renders the chat template counts what the server renders', () => {
+  const tools = [tool('f', { type: 'object', properties: {} })]
+  const body = {
+    model: 'local',
+    messages: [
+      user([
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ]),
+      called(['1', 'f', '{"x": 1}']),
+      result('1', 'y'),
+    ],
+    tools,
+    chat_template_kwargs: { think: false },
+  }
+  const rendered = [
+    user('a\nb'),
+    {
+      ...called(['1', 'f', '']),
+      tool_calls: [{ ...called(['1', 'f', '']).tool_calls[0], function: { name: 'f', arguments: { x: 1 } } }],
+    },
+    result('1', 'y'),
+  ]
+  const options = { tools, addGenerationPrompt: true, variables: { think: false } }
+  const text = local.applyChatTemplate(rendered, { ...options, tokenize: false })
+  assert.match(text, /a\nb.*<call>f\{"x": 1\}.*<no>$/s)
+  assert.deepEqual(local.countRequest(body), {
+    tokens: local.countChat(rendered, options),
+    estimated: [],
+    api: 'openai-chat',
+  })
+  const picture = user([{ type: 'image_url', image_url: { url: 'https://e.org/a' } }])
+  const shown =
+    "{% for m in messages %}{% for p in m.content %}{{ '<image>' if p.type == 'image_url' else p.text }}{% endfor %}{% endfor %}"
+  const { estimated } = local.countRequest({ messages: [picture], chat_template: shown })
+  assert.deepEqual(estimated, ['messages[0].content[0] (only its placeholder is counted)'])
+  // gpt-oss writes one call per message; clients send several.
+  const oss = of('gpt-oss-20b')
+  const parallel = [user('x'), called(['1', 'f', '{}'], ['2', 'g', '{}']), result('1', 'a'), result('2', 'b')]
+  assert.throws(() => oss.countChat(parallel), { code: 'ERR_TOKENLANE_CHAT_REFUSED' })
+  const split = [user('x'), called(['1', 'f', '{}']), called(['2', 'g', '{}']), result('1', 'a'), result('2', 'b')]
+  assert.equal(oss.countRequest({ messages: parallel }).tokens, oss.countChat(split, { addGenerationPrompt: true }))
+})
+
+test('requests to Claude are estimated within a tenth', () => {
+  // Recorded by the specs of pydantic-ai and charmbracelet/fantasy, August 2026.
+  const weather = {
+    name: 'weather',
+    description: 'Get weather information for a location',
+    input_schema: {
+      properties: { location: { description: 'the city', type: 'string' } },
+      required: ['location'],
+      type: 'object',
+    },
+  }
+  const system = 'You are a helpful assistant'
+  const asked = user([{ type: 'text', text: "What's the weather in Florence,Italy?" }])
+  const cases = [
+    [8, 'claude-haiku-4-5-20251001', { messages: [user('hello')] }],
+    [16, 'claude-sonnet-4-20250514', { system, messages: [user('Say hi in Portuguese')] }],
+    [394, 'claude-sonnet-4-20250514', { system, messages: [asked], tools: [weather] }],
+    [
+      475,
+      'claude-sonnet-4-20250514',
+      {
+        system,
+        messages: [
+          asked,
+          {
+            role: 'assistant',
+            content: [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { location: 'Florence,Italy' } }],
+          },
+          user([{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: '40 C' }] }]),
+        ],
+        tools: [weather],
+      },
+    ],
+  ]
+  for (const [tokens, model, body] of cases) {
+    const counted = gpt4o.countRequest({ model, max_tokens: 9, ...body })
+    assert.ok(Math.abs(counted.tokens - tokens) <= Math.max(1, tokens / 10), `${counted.tokens} of ${tokens}`)
+    assert.deepEqual(counted.estimated, body.tools ? ['messages', 'tools'] : ['messages'])
+  }
+  const image = user([{ type: 'image', source: { type: 'url', url: 'https://e.org/a' } }])
+  const body = { model: 'anthropic/claude-sonnet-5', system, messages: [image] }
+  assert.throws(() => gpt4o.countRequest(body), { code: 'ERR_TOKENLANE_CHAT_IMAGE_SIZE' })
+  const imageSize = () => ({ width: 1092, height: 1092 })
+  // 1,590 tokens in Anthropic's guide "Vision"
+  assert.ok(Math.abs(gpt4o.countRequest(body, { imageSize }).tokens - 1590) < 30)
+})

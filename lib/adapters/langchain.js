@@ -1,0 +1,86 @@
+'use strict'
+
+// Messages of @langchain/core: BaseMessage and its stored form.
+
+const { wrongType } = require('../errors.js')
+const { assistant, call, contentOf, image, listOf, text, urlOf } = require('./shared.js')
+
+const ROLES = {
+  human: 'user',
+  ai: 'assistant',
+  system: 'system',
+  developer: 'developer',
+  tool: 'tool',
+  function: 'function',
+}
+
+/** The messages of `BaseMessage[]`, or of the objects of `mapChatMessagesToStoredMessages`. */
+function fromLangChain(messages) {
+  return listOf(messages).map((message, i) => {
+    const kind = kindOf(message)
+    const fields = message.data ?? message
+    const role = Object.hasOwn(ROLES, kind) ? ROLES[kind] : fields.role
+    if (typeof role !== 'string') throw wrongType(`messages[${i}]`, 'a message of LangChain', message)
+    return role === 'assistant' ? ofModel(fields) : ofOthers(role, fields)
+  })
+}
+
+function kindOf(message) {
+  if (typeof message.getType === 'function') return message.getType()
+  return typeof message._getType === 'function' ? message._getType() : message.type
+}
+
+function ofOthers(role, { content, name, tool_call_id: id }) {
+  return {
+    role,
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof id === 'string' ? { tool_call_id: id } : {}),
+    content: contentOf(partsOf(content)),
+  }
+}
+
+/** @param {any} message */
+function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {} }) {
+  const blocks = typeof content === 'string' ? [text(content)] : content
+  // The same calls are also in additional_kwargs and, of Anthropic, in the content.
+  const made = calls.length > 0 ? calls.map(({ id, name, args }) => call(id, name, args)) : (more.tool_calls ?? [])
+  const reasoning = blocks
+    .filter(({ type }) => REASONING.includes(type))
+    .map((block) => block.thinking ?? block.reasoning ?? block.text ?? '')
+  const said = blocks.filter(({ type }) => !NO_PARTS.includes(type))
+  const message = assistant({
+    parts: partsOf(said),
+    calls: made,
+    reasoning: reasoning.join('\n') || (more.reasoning_content ?? ''),
+  })
+  return more.function_call === undefined || made.length > 0
+    ? message
+    : { ...message, function_call: more.function_call }
+}
+
+const REASONING = ['thinking', 'reasoning']
+const NO_PARTS = [
+  ...REASONING,
+  'redacted_thinking',
+  'tool_use',
+  'tool_call',
+  'tool_call_chunk',
+  'function_call',
+  'input_json_delta',
+]
+
+function partsOf(content) {
+  if (typeof content === 'string') return [text(content)]
+  return (content ?? []).map((block) => {
+    if (typeof block === 'string') return text(block)
+    if (typeof block?.text === 'string') return text(block.text)
+    // The standard block has url or data; blocks of Anthropic have a source.
+    if (block?.type === 'image') {
+      const { url, data, mimeType, mime_type: older, source } = block
+      return image(urlOf(url ?? data ?? source?.url ?? source?.data, mimeType ?? older ?? source?.media_type))
+    }
+    return block
+  })
+}
+
+module.exports = { fromLangChain }

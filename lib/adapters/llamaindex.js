@@ -1,0 +1,35 @@
+'use strict'
+
+// Messages of llamaindex: ChatMessage of @llamaindex/core.
+
+const { asText, assistant, call, contentOf, image, listOf, result, text, urlOf } = require('./shared.js')
+
+const ROLES = { memory: 'system' }
+
+/** The messages of `ChatMessage[]`. Calls and results are in their `options`. */
+function fromLlamaIndex(messages) {
+  return listOf(messages).map(({ role, content, options = {} }) => {
+    const { toolCall: calls, toolResult: answer } = options
+    if (answer !== undefined) return result(answer.id, asText(answer.result))
+    const parts = typeof content === 'string' ? [text(content)] : content.map(partOf)
+    if (role !== 'assistant') return { role: ROLES[role] ?? role, content: contentOf(parts) }
+    const made = [calls ?? []].flat().map(({ id, name, input }) => call(id, name, input))
+    return assistant({ parts, calls: made })
+  })
+}
+
+function partOf(part) {
+  if (typeof part?.text === 'string') return text(part.text)
+  if (part?.type === 'image') return image(urlOf(part.data, part.mimeType))
+  return part
+}
+
+/** Tools of llamaindex, in the form of chat completions. */
+function toolsFromLlamaIndex(tools) {
+  return listOf(tools, 'tools').map(({ metadata }) => {
+    const { name, description, parameters } = metadata
+    return { type: 'function', function: { name, description, ...(parameters === undefined ? {} : { parameters }) } }
+  })
+}
+
+module.exports = { fromLlamaIndex, toolsFromLlamaIndex }

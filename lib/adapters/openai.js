@@ -1,0 +1,83 @@
+'use strict'
+
+// Items of OpenAI's Responses API.
+
+const { wrongType } = require('../errors.js')
+const { asText, call, contentOf, image, listOf, result, text } = require('./shared.js')
+
+/**
+ * The messages of a request to the Responses API: its `instructions` and its `input`, a text or
+ * items. Adjacent calls become one message of the assistant; reasoning goes to the message after
+ * it.
+ */
+function fromResponses({ input, instructions }) {
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input ?? [], 'input')
+  const messages = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : []
+  let reasoning = ''
+  for (const item of items) {
+    if (item.type === 'reasoning') {
+      reasoning = [...(item.content ?? []), ...(item.summary ?? [])].map((part) => part?.text ?? '').join('\n')
+      continue
+    }
+    const made = messageOf(item)
+    const isOfAssistant = made.role === 'assistant'
+    const last = messages.at(-1)
+    if (isOfAssistant && made.tool_calls !== undefined && last?.role === 'assistant') {
+      last.tool_calls = [...(last.tool_calls ?? []), ...made.tool_calls]
+      continue
+    }
+    messages.push(isOfAssistant && reasoning !== '' ? { ...made, reasoning_content: reasoning } : made)
+    reasoning = ''
+  }
+  return messages
+}
+
+/**
+ * @param {any} item
+ * @returns {any}
+ */
+function messageOf(item) {
+  if (typeof item.role === 'string') return { role: item.role, content: contentOf(partsOf(item.content)) }
+  switch (item.type) {
+    case 'function_call':
+    case 'custom_tool_call':
+      return {
+        role: 'assistant',
+        content: null,
+        tool_calls: [call(item.call_id, item.name, item.arguments ?? item.input)],
+      }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return result(item.call_id, contentOf(partsOf(item.output)))
+    default:
+      throw wrongType('input', 'messages, calls of functions and their results', item)
+  }
+}
+
+function partsOf(content) {
+  if (typeof content === 'string') return [text(content)]
+  return (content ?? []).map((part) => {
+    if (typeof part?.text === 'string') return text(part.text)
+    if (part?.type === 'refusal') return text(asText(part.refusal))
+    if (part?.type === 'input_image') return { ...image(part.image_url ?? part.file_id), ...detailOf(part) }
+    return part
+  })
+}
+
+function detailOf({ image_url: url, file_id: file, detail }) {
+  return detail === undefined ? {} : { image_url: { url: url ?? file, detail } }
+}
+
+/** The tools of a request to the Responses API, in the form of chat completions. */
+function toolsFromResponses(tools) {
+  return listOf(tools, 'tools').map((tool) => {
+    if (tool.type !== 'function' || tool.function !== undefined) return tool
+    const { type, name, description, parameters } = tool
+    return { type, function: defined({ name, description, parameters }) }
+  })
+}
+
+const defined = (fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
+
+module.exports = { defined, fromResponses, toolsFromResponses }

@@ -1,0 +1,70 @@
+'use strict'
+
+// Messages of clients become messages of chat completions, which chat templates and countChat take.
+
+const { wrongType } = require('../errors.js')
+
+/** A call of a function. */
+const call = (id, name, given) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: typeof given === 'string' ? given : (JSON.stringify(given) ?? '{}') },
+})
+
+/** The result of a call, as text or parts of text. */
+const result = (id, content, name) => ({
+  role: 'tool',
+  ...(name === undefined || name === null ? {} : { name }),
+  tool_call_id: id,
+  content,
+})
+
+const text = (said) => ({ type: 'text', text: said })
+const image = (url) => ({ type: 'image_url', image_url: { url } })
+
+/** The URL of bytes or of base64. A URL stays. */
+function urlOf(data, mediaType = 'image/png') {
+  if (data instanceof URL) return data.href
+  if (typeof data === 'string') return /^(data|https?|file):/.test(data) ? data : `data:${mediaType};base64,${data}`
+  if (data instanceof ArrayBuffer) return urlOf(new Uint8Array(data), mediaType)
+  if (!ArrayBuffer.isView(data)) throw wrongType('data', 'bytes, base64 or a URL', data)
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  let binary = ''
+  for (let from = 0; from < bytes.length; from += 8192)
+    binary += String.fromCharCode(...bytes.subarray(from, from + 8192))
+  return `data:${mediaType};base64,${btoa(binary)}`
+}
+
+/** Parts of one text are that text. Chat templates know texts better than parts. */
+function contentOf(parts) {
+  if (parts.every(({ type }) => type === 'text')) return parts.map((part) => part.text).join('')
+  return parts
+}
+
+/**
+ * A message of the assistant from its parts. Fields without a value are left out; `content` is null
+ * beside calls, as in answers of OpenAI's API.
+ */
+function assistant({ parts, calls = [], reasoning = '' }) {
+  const content = contentOf(parts)
+  return {
+    role: 'assistant',
+    content: content === '' && calls.length > 0 ? null : content,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+/** Checks a list of messages. */
+function listOf(messages, name = 'messages') {
+  if (!Array.isArray(messages)) throw wrongType(name, 'an array of messages', messages)
+  return Array.from(messages, (message, i) => {
+    if (typeof message !== 'object' || message === null)
+      throw wrongType(`${name}[${i}]`, 'a message (an object)', message)
+    return message
+  })
+}
+
+const asText = (value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+module.exports = { asText, assistant, call, contentOf, image, listOf, result, text, urlOf }

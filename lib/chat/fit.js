@@ -1,0 +1,129 @@
+'use strict'
+
+// The newest messages of a conversation that fit a limit.
+//
+// A conversation can be cut before each unit: a message and the results of tools after it. What a
+// message takes in a rendered conversation is not what it takes alone, so the conversation that is
+// returned was counted as a whole, and the one with a further unit too. Both are found from the
+// texts of the messages, mostly at once; otherwise the distance doubles until the limit lies
+// between two counts, and halves after that.
+
+const { limitTooSmall, wrongType } = require('../errors.js')
+const { checkCount, checkObject } = require('../options.js')
+
+/** Roughly what a message takes beside its texts. */
+const PER_MESSAGE = 4
+const RESULTS = ['tool', 'function']
+const INSTRUCTIONS = ['system', 'developer']
+const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)
+
+/**
+ * Returns `{ messages, tokens, dropped }`. `count` returns the tokens of messages with the options
+ * of countChat, `countText` those of a text.
+ *
+ * @param {any[]} messages
+ * @param {any} options
+ * @param {{ count: (messages: any[], options: any) => number, countText: CountText }} ways
+ *
+ * @typedef {(text: string) => number} CountText
+ */
+function fitChat(messages, options, { count, countText }) {
+  checkObject(options, 'options', 'an object with maxTokens')
+  const { maxTokens, keep = isInstruction, startOn, ...rest } = options
+  checkCount('maxTokens', maxTokens)
+  if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (typeof keep !== 'function') throw wrongType('keep', 'a function that returns whether a message stays', keep)
+  if (startOn !== undefined && typeof startOn !== 'string') throw wrongType('startOn', 'a role (a string)', startOn)
+  const chat = new Cuts(messages, keep, startOn)
+  const tokens = new Map()
+  const tokensAt = (cut) => {
+    if (!tokens.has(cut)) tokens.set(cut, count(chat.after(cut), rest))
+    return tokens.get(cut)
+  }
+  const last = chat.length - 1
+  if (tokensAt(last) > maxTokens) {
+    throw limitTooSmall(
+      `the newest message, with those that are kept, takes ${tokensAt(last)} tokens, more than maxTokens (${maxTokens})`,
+    )
+  }
+  const cut = first(last, chat.guess(maxTokens - tokensAt(last), countText), (one) => tokensAt(one) <= maxTokens)
+  const fitting = chat.after(cut)
+  return { messages: fitting, tokens: tokensAt(cut), dropped: messages.length - fitting.length }
+}
+
+/** Where a conversation can be cut, oldest first; at the first place, nothing is dropped. */
+class Cuts {
+  #messages
+  /** Indices of the messages before which it is cut. */
+  #starts = []
+  /** Whether a message stays when it is before the cut. */
+  #stays = []
+
+  constructor(messages, keep, startOn) {
+    this.#messages = messages
+    // A unit starts with a message that is no result; all of it stays, or nothing.
+    let unit = 0
+    messages.forEach((message, i) => {
+      const isStart = i === 0 || !RESULTS.includes(message?.role)
+      if (isStart) unit = i
+      this.#stays[i] = Boolean(keep(message, i)) || (i > unit && this.#stays[unit])
+      if (this.#stays[i] && !this.#stays[unit]) this.#stays.fill(true, unit, i)
+      if (i === 0 || (isStart && (startOn === undefined || message?.role === startOn))) this.#starts.push(i)
+    })
+    if (messages.length === 0) this.#starts.push(0)
+  }
+
+  get length() {
+    return this.#starts.length
+  }
+
+  /** The conversation from a cut on, and the messages before it that stay. */
+  after(cut) {
+    const start = this.#starts[cut]
+    return this.#messages.filter((_, i) => i >= start || this.#stays[i])
+  }
+
+  /** The oldest cut whose messages probably take at most `left` tokens more than the last one. */
+  guess(left, countText) {
+    let cut = this.length - 1
+    for (let sum = 0; cut > 0; cut--) {
+      for (let i = this.#starts[cut - 1]; i < this.#starts[cut]; i++)
+        if (!this.#stays[i]) sum += PER_MESSAGE + countText(textsOf(this.#messages[i]))
+      if (sum > left) break
+    }
+    return cut
+  }
+}
+
+/** What a message says, without the data of images. */
+function textsOf(message) {
+  const { content, reasoning_content: reasoning, tool_calls: calls } = message ?? {}
+  const texts = Array.isArray(content) ? content.map((part) => part?.text) : [content, reasoning]
+  if (Array.isArray(calls)) texts.push(...calls.flatMap(({ function: made }) => [made?.name, made?.arguments]))
+  return texts.filter((text) => typeof text === 'string').join('\n')
+}
+
+/** The least number for which `fits` holds, which it does from there to `last`. */
+function first(last, guess, fits) {
+  let high = last
+  let low = -1
+  // Brackets the number between one that does not fit and one that does.
+  for (let distance = 1, at = guess; low < high - 1; distance *= 2) {
+    if (at >= high || at <= low) break
+    if (fits(at)) {
+      high = at
+      at -= distance
+    } else {
+      low = at
+      at += distance
+    }
+  }
+  while (low < high - 1) {
+    const middle = (low + high) >> 1
+    if (fits(middle)) high = middle
+    else low = middle
+  }
+  return high
+}
+
+module.exports = { fitChat }

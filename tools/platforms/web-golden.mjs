@@ -124,6 +124,7 @@ for (const name of names) {
   const page = await browser.newPage()
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   await page.goto(`http://127.0.0.1:${port}/`)
+  await page.waitForFunction(() => /** @type {any} */ (globalThis).judged)
   const [place, how] = await locate(readGolden(name).meta)
   const found = await page.evaluate(
     ([place, how, name]) => /** @type {any} */ (globalThis).judged(place, how, name),

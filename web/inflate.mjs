@@ -19,8 +19,8 @@ const DISTANCES = bases(1, DISTANCE_EXTRA)
 const damaged = () => errors.error('ERR_TOKENLANE_FILE', 'the compressed data is damaged')
 
 /**
- * A canonical Huffman code as a table. For the next `width` bits it has the symbol and, in the lower
- * four bits, the length of its code, which is 0 if there is none.
+ * A canonical Huffman code as a table. For the next `width` bits it has the symbol and, in the
+ * lower four bits, the length of its code, which is 0 if there is none.
  */
 function codeOf(lengths) {
   const width = Math.max(1, ...lengths)
@@ -139,7 +139,12 @@ export function gunzip(bytes) {
 /** Bytes that may be compressed with gzip, decompressed. */
 export async function inflated(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
-  if (typeof DecompressionStream !== 'function') return gunzip(bytes)
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
+  let decompressed
+  try {
+    decompressed = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  } catch {
+    // Vercel's edge runtime has none, and that of Next has one that throws.
+    return gunzip(bytes)
+  }
+  return new Uint8Array(await new Response(decompressed).arrayBuffer())
 }

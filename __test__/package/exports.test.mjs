@@ -89,7 +89,7 @@ test('the typings for import name every type of those for require', () => {
 test('the typings compile in strict mode as ESM and as CJS, and reject wrong calls', () => {
   // With the types of Node, with those of a browser in a library without Symbol.dispose, and with
   // the types of clients, which do not compile themselves under these settings.
-  for (const project of ['typings', 'typings/dom.json', 'typings/clients.json']) {
+  for (const project of ['typings', 'typings/dom.json', 'typings/web.json', 'typings/clients.json']) {
     const result = spawnSync(process.execPath, [bin('tsc'), '-p', project], {
       cwd: `${root}__test__`,
       encoding: 'utf8',

@@ -11,7 +11,7 @@ import { DecodeStream } from '../lib/stream.js'
 import { Tokenizer, encodings } from '../lib/tokenizer.js'
 import { init, setLoader } from './module.mjs'
 import native from './native.mjs'
-import { setPlaces, withData } from './sources.mjs'
+import { setDecompress, setPlaces, withData } from './sources.mjs'
 
 /** A loader of an encoding that takes its packed rank file as the option `data`. */
 const takingData = (load, encodingOf) => async (name, options) => {
@@ -33,6 +33,7 @@ export {
   init,
   limits,
   queue,
+  setDecompress,
   setLoader,
   setPlaces,
 }

@@ -16,7 +16,8 @@ function bases(first, extra) {
 const LENGTHS = [...bases(3, LENGTH_EXTRA.slice(0, 28)), 258]
 const DISTANCES = bases(1, DISTANCE_EXTRA)
 
-const damaged = () => errors.error('ERR_TOKENLANE_FILE', 'the compressed data is damaged')
+export const damaged = (cause = undefined) =>
+  errors.error('ERR_TOKENLANE_FILE', 'the compressed data is damaged', cause && { cause })
 
 /** A canonical Huffman code: the number of codes of each length, and their symbols in order. */
 function codeOf(lengths) {

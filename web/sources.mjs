@@ -1,7 +1,7 @@
 // Replaces lib/sources.js: there are no files and no cache folder. Encodings are fetched, or given.
 
 import errors from '../lib/errors.js'
-import { gunzip } from './inflate.mjs'
+import { damaged, gunzip } from './inflate.mjs'
 import native from './native.mjs'
 
 const { error, wrongType } = errors
@@ -29,22 +29,37 @@ const isBuffer = (value) => Object.prototype.toString.call(value) === '[object A
 /** The bytes of data: a Response, an ArrayBuffer or a view, or a promise of one of these. */
 async function bytesOf(data) {
   const value = await data
+  if (isBuffer(value)) return new Uint8Array(value)
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  // Last, because Node.js loads its implementation of fetch when the class is first named.
   if (typeof Response === 'function' && value instanceof Response) {
     if (!value.ok)
       throw error('ERR_TOKENLANE_FILE', `cannot fetch ${value.url}: status ${value.status} ${value.statusText}`)
     return new Uint8Array(await value.arrayBuffer())
   }
-  if (isBuffer(value)) return new Uint8Array(value)
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   throw wrongType('data', 'a Uint8Array, an ArrayBuffer or a Response, or a promise of one', value)
 }
+
+/**
+ * Decompresses gzip. An entry point may set it.
+ *
+ * @type {((bytes: Uint8Array) => Promise<Uint8Array>) | undefined}
+ */
+let decompress
+
+export const setDecompress = (given) => void (decompress = given)
 
 /** Bytes that may be compressed with gzip. */
 async function inflated(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
-  if (typeof DecompressionStream !== 'function') return gunzip(bytes)
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
+  if (decompress === undefined && typeof DecompressionStream !== 'function') return gunzip(bytes)
+  try {
+    if (decompress !== undefined) return await decompress(bytes)
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+    return new Uint8Array(await new Response(stream).arrayBuffer())
+  } catch (cause) {
+    throw damaged(cause)
+  }
 }
 
 /** Runs `load` with data for a rank file. */

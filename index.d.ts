@@ -21,7 +21,9 @@ import type {
   Changes,
   ChatCount,
   ChatEntry,
-  ChatOptions,
+  ChatIdsOptions,
+  ChatPiece,
+  ChatTextOptions,
   Column,
   Component,
   CountChatOptions,
@@ -344,7 +346,8 @@ export class Tokenizer {
   /**
    * The ids of a conversation, as `apply_chat_template` of Python's transformers returns them: a
    * Jinja template renders it to text, whose special tokens are parsed and to which nothing is
-   * added. For messages that users write, pass `specialTokens: 'throw'`.
+   * added. Other than in transformers, special tokens in messages, tools, documents and variables
+   * are text; `content: 'parse'` parses them.
    *
    * `o200k_harmony` (gpt-oss) needs no template: messages of chat completions become the text of
    * the template that OpenAI published with gpt-oss, with its variables `model_identity`,
@@ -363,9 +366,16 @@ export class Tokenizer {
    * const { ids } = tokenizer.applyChatTemplate(messages, { addGenerationPrompt: true })
    * ```
    */
-  applyChatTemplate(messages: readonly ChatEntry[], options?: ChatOptions & { tokenize?: true | undefined }): Encoding
+  applyChatTemplate(
+    messages: readonly ChatEntry[],
+    options: ChatIdsOptions & { returnAssistantMask: true | object },
+  ): ChatEncoding
+  /** As above, without masks. */
+  applyChatTemplate(messages: readonly ChatEntry[], options?: ChatIdsOptions): Encoding
+  /** The same, but returns the text in pieces, which say where they come from. */
+  applyChatTemplate(messages: readonly ChatEntry[], options: ChatTextOptions & { pieces: true }): ChatPiece[]
   /** The same, but returns the text instead of its ids. */
-  applyChatTemplate(messages: readonly ChatEntry[], options: ChatOptions & { tokenize: false }): string
+  applyChatTemplate(messages: readonly ChatEntry[], options: ChatTextOptions): string
   /**
    * The number of ids that {@link applyChatTemplate} returns; throws the same errors.
    *
@@ -683,6 +693,17 @@ export class Encoding implements Iterable<number> {
   charToToken(place: number, sequence?: number): number | undefined
   /** The index of the word at a position of the text. */
   charToWord(place: number, sequence?: number): number | undefined
+}
+
+/** The encoding of a conversation with masks. */
+export interface ChatEncoding extends Encoding {
+  /** 1 for each token that the assistant writes, else 0. */
+  readonly assistantMask: Uint8Array
+  /**
+   * The index of the message that each token came from; -1 for text of the template, tools,
+   * documents and variables. A token with text of several messages has the index of the first.
+   */
+  readonly messageIds: Int32Array
 }
 
 /**

@@ -1,19 +1,12 @@
-// Fits a conversation into a token budget: drops the oldest turns, and keeps the system message and
-// the last turn.
+// Fits a conversation into a token budget: drops the oldest turns, and keeps the system message.
 
 import { Tokenizer } from 'tokenlane'
 
 const tokenizer = await Tokenizer.fromEncoding('o200k_base')
 
-/**
- * Returns the messages without as many of the oldest turns as necessary to have at most `limit`
- * tokens.
- */
+/** The newest turns that have at most `limit` tokens with the system message, from the user on. */
 export function fit(messages, limit) {
-  const system = messages.filter(({ role }) => role === 'system')
-  const turns = messages.filter(({ role }) => role !== 'system')
-  while (turns.length > 1 && tokenizer.countChat([...system, ...turns]) > limit) turns.shift()
-  return [...system, ...turns]
+  return tokenizer.fitChat(messages, { maxTokens: limit, startOn: 'user' }).messages
 }
 
 const talk = Array.from({ length: 40 }, (_, i) => ({

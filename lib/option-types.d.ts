@@ -438,11 +438,64 @@ export interface ChatOptions {
    */
   variables?: object | undefined
   /**
-   * How special tokens spelled out in a string of the messages, tools, documents and variables are
-   * handled: `'parse'` encodes them as special tokens; `'throw'` refuses them
-   * (`ERR_TOKENLANE_SPECIAL_TOKEN`, with the place). Default: `'parse'`, as in transformers.
+   * What becomes of added tokens, such as `<|im_end|>`, that are spelled out in messages, tools,
+   * documents and variables, or put together from parts of them:
+   * - `'text'`: they are ordinary text; only the template writes control tokens.
+   * - `'parse'`: they become tokens, as in transformers. Only for text that you wrote yourself.
+   * - `'throw'`: the call throws `ERR_TOKENLANE_SPECIAL_TOKEN`, with the place if one string has
+   *   the token.
+   *
+   * Default: `'text'`.
    */
-  specialTokens?: 'parse' | 'throw' | undefined
+  content?: 'text' | 'parse' | 'throw' | undefined
+}
+
+/** Options of {@link Tokenizer.applyChatTemplate} for ids. */
+export interface ChatIdsOptions extends ChatOptions {
+  /** Return ids. Default: `true`. */
+  tokenize?: true | undefined
+  /** Default: `false`. */
+  pieces?: false | undefined
+  /**
+   * Add the columns of {@link ChatEncoding}. `by` says how it is found what the assistant wrote:
+   * - `'generation'`: by the tags `{% generation %}` of the template, exactly as
+   *   `return_assistant_tokens_mask` of transformers. Throws `ERR_TOKENLANE_CHAT_REFUSED` if the
+   *   template has none.
+   * - `'origin'`: all text from the first to the last character of a message of the assistant, with
+   *   its reasoning and tool calls; what the template writes before it, behind the generation
+   *   prompt; and what it writes behind it, up to the token that ends the turn: the
+   *   `eos_token`, or else the first special token that does not start the next turn.
+   *
+   * `true` takes the tags if the template has them, else the origin. Default: `false`.
+   */
+  returnAssistantMask?: boolean | ChatMaskOptions | undefined
+}
+
+/** How it is found what the assistant wrote. */
+export interface ChatMaskOptions {
+  /** Default: the tags if the template has them, else the origin. */
+  by?: 'generation' | 'origin' | undefined
+}
+
+/** Options of {@link Tokenizer.applyChatTemplate} for a text. */
+export interface ChatTextOptions extends ChatOptions {
+  /** Return the text. */
+  tokenize: false
+  /** Return the text in pieces that say where they come from. Default: `false`. */
+  pieces?: boolean | undefined
+}
+
+/** A part of the text of a conversation. */
+export interface ChatPiece {
+  /** The text. All pieces together are the text of the conversation. */
+  text: string
+  /**
+   * Who wrote it: the template, or the caller with messages, tools, documents and variables. A
+   * piece whose origin cannot be told, such as a number, is input.
+   */
+  source: 'template' | 'input'
+  /** The index of the message that it comes from, if it comes from one. */
+  message: number | undefined
 }
 
 /** The size of an image in pixels. */
@@ -469,8 +522,8 @@ export interface EstimateOptions {
   imageSize?: ((url: string) => ImageSize | undefined) | undefined
   /**
    * Returns the tokens of a part of a message that is neither text nor image, such as audio or a
-   * file. Without it, or if it returns `undefined`, such a part is
-   * `ERR_TOKENLANE_CHAT_UNDOCUMENTED`.
+   * file. If it returns `undefined`, such a part is `ERR_TOKENLANE_CHAT_UNDOCUMENTED`. Default:
+   * none: every such part is.
    */
   partTokens?: ((part: object) => number | undefined) | undefined
 }

@@ -392,9 +392,9 @@ impl Inputs {
     }
 }
 
-/// Copies one input and calls `work` with it, on this thread. The input is a text or, with the flag,
-/// an array of words, and the same for its pair unless that is undefined. With another flag, the
-/// pair is a Uint32Array of the text's literal ranges.
+/// Copies one input and calls `work` with it, on this thread. The input is a text or, with the flag
+/// for words, an array of them, and the same for its pair unless that is undefined. With the flag
+/// for literal ranges, the pair is a Uint32Array of their bounds.
 pub fn with_input<T>(
     value: &Unknown<'_>,
     pair: &Unknown<'_>,

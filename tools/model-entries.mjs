@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Writes the modules of tokenlane/gpt-tokenizer that are missing or outdated: one for each
-// encoding, model and rank file of gpt-tokenizer, an ES module beside each CommonJS module, and the
-// entry points of tools/web-entries.mjs. `npm run build` runs this first.
+// Writes what is missing or outdated: the modules of tokenlane/gpt-tokenizer, one for each
+// encoding, model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; the
+// entry points of tools/web-entries.mjs; and the names of models in lib/names.d.ts.
+// `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -82,3 +83,9 @@ writeModule('main', encodingType('./'))
 for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'main.js'))
   writeModule(file.slice(0, -3))
 writeWebEntries()
+
+// The typings list the models of lib/models.json, after the line that begins the type.
+const typings = fileURLToPath(new URL('../lib/names.d.ts', import.meta.url))
+const models = Object.values(require('../lib/models.json').encodings).flat().sort()
+const [head] = fs.readFileSync(typings, 'utf8').split(/(?<=export type ModelName =\n)/)
+write('../../lib/names.d.ts', head + models.map((name) => `  | '${name}'\n`).join(''))

@@ -130,6 +130,15 @@ test('the cost grows with the part that fits, by few counts', () => {
   assert.ok(counted < 100 * 30, `${counted} messages rendered`)
 })
 
+test('thousands of messages in one unit stay, or are dropped, together', () => {
+  const many = Array.from({ length: 20_000 }, (_, i) => said(i === 0 ? 'assistant' : 'tool', ''))
+  const chatTemplate = '{{ messages | length }}'
+  for (const keep of [() => true, () => false, (_, i) => i === many.length - 1]) {
+    const { messages, dropped } = local.fitChat([...many, said('user', 'x')], { maxTokens: 100, chatTemplate, keep })
+    assert.equal(messages.length + dropped, many.length + 1)
+  }
+})
+
 test('wrong arguments are refused', () => {
   const TYPE = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
   const messages = [said('user', 'x')]

@@ -51,6 +51,7 @@ test('the reference has every module of the package', () => {
   // Every declaration file that a subpath of package.json reaches, if it says which module it is.
   const folders = [
     '',
+    'lib/adapters/',
     'lib/corpus/',
     'lib/train/',
     ...['tiktoken/', 'tiktoken/internal/', 'js-tiktoken/', 'js-tiktoken/internal/'].map((name) => `dropins/${name}`),

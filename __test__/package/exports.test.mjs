@@ -114,8 +114,8 @@ test('publint and arethetypeswrong accept the package', async () => {
   const { buffer, byteOffset, byteLength } = packed
   const contents = buffer.slice(byteOffset, byteOffset + byteLength)
   const { messages } = await publint({ strict: true, pack: { tarball: contents } })
-  // As in gpt-tokenizer, gpt-tokenizer/cjs is CommonJS with a default export. That is an object with
-  // all names, as is what Node's `import` of CommonJS gives.
+  // As in gpt-tokenizer, gpt-tokenizer/cjs is CommonJS with a default export. That is an object
+  // with all names, as is what Node's `import` of CommonJS gives.
   const isCommonJs = ({ code, path: [, name] }) =>
     code === 'CJS_WITH_ESMODULE_DEFAULT_EXPORT' && name.startsWith('./gpt-tokenizer/cjs')
   assert.deepEqual(

@@ -58,7 +58,8 @@ const pages = [
 
 /** The package that a block needs and this checkout does not have, if there is one. */
 function missingPackage(code) {
-  const require = createRequire(import.meta.url)
+  // `npm run maintain clients` has the newest clients in a folder of its own.
+  const require = createRequire(process.env.TOKENLANE_CLIENTS ?? import.meta.url)
   const names = [...code.matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[\w-]+)/g)].map(([, name]) => name)
   return names.find((name) => {
     if (name === 'tokenlane' || name.startsWith('node')) return false

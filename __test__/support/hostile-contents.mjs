@@ -122,7 +122,12 @@ export function judge(tokenizer, chatTemplate, tokens) {
     for (const token of tokens) {
       for (const [name, attack] of Object.entries(ATTACKS)) {
         const pair = attack(token)
-        const [hostile, same] = [0, 1].map((which) => idsOf(conversation(shape, (i) => pair(i)[which]), 'text'))
+        const [hostile, same] = [0, 1].map((which) =>
+          idsOf(
+            conversation(shape, (i) => pair(i)[which]),
+            'text',
+          ),
+        )
         if (hostile === undefined || same === undefined) continue
         compared++
         if (controls(hostile) !== controls(same)) wrong.push({ shape, token, what: name })

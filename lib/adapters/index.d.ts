@@ -1,9 +1,15 @@
 /**
- * Messages and tools of client libraries, as those of chat completions, which {@link
- * Tokenizer.countChat}, {@link Tokenizer.fitChat} and {@link Tokenizer.applyChatTemplate} take. The
- * functions read the fields of the clients' objects and load none of the clients. Arguments of calls
- * become JSON, texts of a message one text, images `image_url` parts with a URL; other parts stay as
- * they are. What is no list of messages is a `TypeError`, `ERR_TOKENLANE_ARGUMENT_TYPE`.
+ * Messages and tools of client libraries, as those of chat completions, which `countChat`, `fitChat`
+ * and `applyChatTemplate` of a tokenizer take. The functions read the fields of the clients' objects
+ * and load none of the clients. Arguments of calls become JSON, the texts of a message one text,
+ * images `image_url` parts with a URL; other parts stay as they are. What is no list of messages is
+ * a `TypeError`, `ERR_TOKENLANE_ARGUMENT_TYPE`.
+ *
+ * ```js
+ * import { fromAnthropic } from 'tokenlane/adapters'
+ *
+ * const messages = fromAnthropic({ messages: [{ role: 'user', content: 'Hi' }] })
+ * ```
  *
  * @module tokenlane/adapters
  */
@@ -28,12 +34,20 @@ export function fromResponses(request: ResponsesRequest): ChatMessage[]
 /** The tools of a request to OpenAI's Responses API. */
 export function toolsFromResponses(tools: readonly object[]): ChatTool[]
 
+/** A message of a client with a role, and a text or parts. */
+export interface MessageOfParts {
+  /** Such as `'user'`. */
+  readonly role: string
+  /** A text, or the parts or blocks that the client knows. */
+  readonly content: string | readonly object[]
+}
+
 /** What {@link fromAnthropic} reads of a request to Anthropic's API. */
 export interface AnthropicRequest {
   /** The first system message: a text or blocks. */
   system?: string | readonly object[] | null | undefined
   /** Messages with texts or blocks. */
-  messages: readonly { readonly role: string; readonly content: string | readonly object[] }[]
+  messages: readonly MessageOfParts[]
 }
 
 /** The messages of a request to Anthropic's API. Results of tools become messages of their own. */
@@ -41,29 +55,41 @@ export function fromAnthropic(request: AnthropicRequest): ChatMessage[]
 /** The tools of a request to Anthropic's API. */
 export function toolsFromAnthropic(tools: readonly object[]): ChatTool[]
 
-/** A `ModelMessage` or a `UIMessage` of the package `ai`. */
-export type AiSdkMessage =
-  | { readonly role: string; readonly content: string | readonly object[] }
-  | { readonly role: string; readonly parts: readonly object[] }
+/** A `UIMessage` of the package `ai`. */
+export interface AiUiMessage {
+  /** `'system'`, `'user'` or `'assistant'`. */
+  readonly role: string
+  /** Texts, files, calls of tools with their results, reasoning. */
+  readonly parts: readonly object[]
+}
 
 /**
  * The messages of `ModelMessage[]` or `UIMessage[]` of the package `ai`, as its provider for chat
  * completions sends them.
  */
-export function fromAiSdk(messages: readonly AiSdkMessage[]): ChatMessage[]
+export function fromAiSdk(messages: readonly (MessageOfParts | AiUiMessage)[]): ChatMessage[]
 
-/** A `BaseMessage` of `@langchain/core`, or its stored form. */
-export type LangChainMessage =
-  | { readonly content: string | readonly (string | object)[]; getType(): string }
-  | { readonly type: string; readonly data: object }
+/** A `BaseMessage` of `@langchain/core`. */
+export interface LangChainMessage {
+  /** A text, or blocks. */
+  readonly content: string | readonly (string | object)[]
+  /** The kind of message, such as `'human'`. */
+  getType(): string
+}
+
+/** The stored form of a `BaseMessage`. */
+export interface LangChainStoredMessage {
+  /** The kind of message, such as `'human'`. */
+  readonly type: string
+  /** The fields of the message. */
+  readonly data: object
+}
 
 /** The messages of `BaseMessage[]`, or of what `mapChatMessagesToStoredMessages` returns. */
-export function fromLangChain(messages: readonly LangChainMessage[]): ChatMessage[]
+export function fromLangChain(messages: readonly (LangChainMessage | LangChainStoredMessage)[]): ChatMessage[]
 
 /** A `ChatMessage` of `llamaindex`. */
-export interface LlamaIndexMessage {
-  readonly role: string
-  readonly content: string | readonly object[]
+export interface LlamaIndexMessage extends MessageOfParts {
   /** Has the calls of tools (`toolCall`) and their results (`toolResult`). */
   readonly options?: object | undefined
 }

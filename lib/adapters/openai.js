@@ -7,7 +7,8 @@ const { asText, call, contentOf, image, listOf, result, text } = require('./shar
 
 /**
  * The messages of a request to the Responses API: its `instructions` and its `input`, a text or
- * items. Adjacent calls become one message of the assistant; reasoning goes to the message after it.
+ * items. Adjacent calls become one message of the assistant; reasoning goes to the message after
+ * it.
  */
 function fromResponses({ input, instructions }) {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input ?? [], 'input')

@@ -11,7 +11,7 @@
 //   idOf(token)            the id of a token, or undefined
 //   isSpecial(id)          whether an id is that of a special token
 
-const { error, wrongType } = require('../errors.js')
+const { error, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 const { CHAT_OPTIONS, checkOptions, checkStrings } = require('./chat.js')
 
@@ -25,8 +25,8 @@ function applyChat(chat, messages, options, calls) {
   const isTokenized = boolean('tokenize', tokenize, true)
   const hasPieces = boolean('pieces', pieces, false)
   const mask = maskOption(returnAssistantMask)
-  if (hasPieces && isTokenized) throw wrongType('pieces', 'false, unless tokenize is false', pieces)
-  if (mask !== undefined && !isTokenized) throw wrongType('returnAssistantMask', 'false if tokenize is', mask)
+  if (hasPieces && isTokenized) throw wrongValue('pieces', 'false, unless tokenize is false', pieces)
+  if (mask !== undefined && !isTokenized) throw wrongValue('returnAssistantMask', 'false if tokenize is', true)
   const { content } = checkOptions(rest)
   const isTraced = hasPieces || mask !== undefined || (isTokenized && content !== 'parse')
   const rendered = render(chat, messages, rest, isTraced)
@@ -34,7 +34,7 @@ function applyChat(chat, messages, options, calls) {
   if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
   const encoding = calls.encode(rendered.text, boundsOf(rendered, content, calls))
   if (mask === undefined) return encoding
-  const prompt = () => generationPrompt(chat, messages, rest)
+  const prompt = () => generationPrompt(chat, rest)
   const last = () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence))
   const { masksOf } = require('./masks.js')
   return Object.assign(encoding, masksOf(rendered, { encoding, messages, by: mask, prompt, last, calls }))
@@ -116,23 +116,26 @@ function maskOption(value) {
   checkKnown(value, ['by'])
   const { by } = value
   if (by === undefined) return 'auto'
-  if (!MASKS.includes(by)) throw wrongType('returnAssistantMask.by', "'generation' or 'origin'", by)
+  if (!MASKS.includes(by)) throw wrongValue('returnAssistantMask.by', "'generation' or 'origin'", by)
   return by
 }
 
+const QUESTION = [{ role: 'user', content: 'x' }]
+
 /** What a template writes before an answer; '' if it cannot be told. */
-function generationPrompt(chat, messages, options) {
+function generationPrompt(chat, options) {
   const [before, after] = [false, true].map((addGenerationPrompt) =>
-    tried(() => chat.render(messages, { ...options, addGenerationPrompt, continueFinalMessage: false })),
+    tried(() => chat.render(QUESTION, { ...options, addGenerationPrompt, continueFinalMessage: false })),
   )
   return before !== undefined && after?.startsWith(before) ? after.slice(before.length) : ''
 }
 
+/** The result of `work`, or undefined for a conversation that the template refuses. */
 function tried(work) {
   try {
     return work()
   } catch (failure) {
-    if (failure.code !== 'ERR_TOKENLANE_CHAT_REFUSED') throw failure
+    if (failure.code !== 'ERR_TOKENLANE_CHAT_REFUSED' && failure.code !== 'ERR_TOKENLANE_CHAT_TEMPLATE') throw failure
     return undefined
   }
 }

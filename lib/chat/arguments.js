@@ -3,13 +3,14 @@
 // The arguments of filters, tests, methods and functions.
 
 const { spend } = require('./budget.js')
-const { TemplateError, isInteger, isText, kind, plain, stringIn } = require('./values.js')
+const { TemplateError, isInteger, isText, kind, plain, seen, stringIn } = require('./values.js')
 
 /** Binds arguments to parameter names. `defaults` belong to the last names. */
 function bind(names, defaults, args, kwargs) {
   if (args.length > names.length)
     throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
-  for (const key of kwargs.keys()) if (!names.includes(key)) throw new TemplateError(`there is no argument '${key}'`)
+  for (const key of kwargs.keys())
+    if (!names.includes(seen(key))) throw new TemplateError(`there is no argument '${seen(key)}'`)
   spend(2 + 2 * names.length)
   return names.map((name, i) => {
     if (i < args.length) {
@@ -24,7 +25,7 @@ function bind(names, defaults, args, kwargs) {
 
 /** A function that takes no keyword arguments. */
 const positional = (run) => (args, kwargs) => {
-  for (const key of kwargs.keys()) throw new TemplateError(`there is no argument '${key}'`)
+  for (const key of kwargs.keys()) throw new TemplateError(`there is no argument '${seen(key)}'`)
   return run(args)
 }
 

@@ -25,6 +25,8 @@ const {
   isTrue,
   items,
   kind,
+  seen,
+  textLength,
 } = require('./values.js')
 
 const BREAK = Symbol('break')
@@ -146,8 +148,7 @@ const STATEMENTS = {
     return (scope, out) => {
       const written = make(scope)([], NO_KEYWORDS)
       const trace = current()
-      // As in transformers, output that is being captured does not count.
-      if (trace !== undefined) trace.generations.push(trace.output.length, trace.output.length + written.length)
+      if (trace !== undefined) trace.generations.push(trace.output.length, textLength(written))
       out.write(written)
     }
   },
@@ -379,7 +380,7 @@ function macro(name, { parameters, body }, outer) {
       setCaller(rest.get('caller') ?? new Undefined(`${what} was not called by a call block`), scope)
       rest.delete('caller')
     }
-    if (rest.size > 0 && !takesKeywords) throw new TemplateError(`${what} has no argument '${rest.keys()[0]}'`)
+    if (rest.size > 0 && !takesKeywords) throw new TemplateError(`${what} has no argument '${seen(rest.keys()[0])}'`)
     if (args.length > words.length && !takesRest)
       throw new TemplateError(`${what} has ${words.length} arguments at most`)
     if (takesKeywords) setKeywords(rest, scope)

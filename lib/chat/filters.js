@@ -203,4 +203,4 @@ function filters(name) {
   throw new TemplateError(`the filter '${name}' is not supported`)
 }
 
-module.exports = { filters }
+module.exports = { FILTERS, filters }

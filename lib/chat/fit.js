@@ -23,7 +23,9 @@ const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)
  *
  * @param {any[]} messages
  * @param {any} options
- * @param {{ count: (messages: any[], options: any) => number, countText: (text: string) => number }} ways
+ * @param {{ count: (messages: any[], options: any) => number, countText: CountText }} ways
+ *
+ * @typedef {(text: string) => number} CountText
  */
 function fitChat(messages, options, { count, countText }) {
   checkObject(options, 'options', 'an object with maxTokens')

@@ -21,42 +21,39 @@ function masksOf(rendered, { encoding, messages, by, prompt, last, calls }) {
   const messageIds = messagesOf(groups, offsets)
   const isGenerated = by === 'generation' || (by === 'auto' && isMarked)
   const assistantMask = isGenerated
-    ? generationMask(trace.generations, offsets)
+    ? generationMask(rendered.text, trace.generations, offsets)
     : originMask(rendered.text, groups, { encoding, messages, prompt: prompt(), last: last(), calls })
   return { assistantMask, messageIds }
 }
 
 /**
- * The mask of transformers: for each `{% generation %}` block, from the first token that covers its
- * first character to the first one that covers its last character.
+ * The mask of transformers: the tokens that overlap a `{% generation %}` block. As there, tokens
+ * and blocks are taken to be in order.
  */
-function generationMask(generations, offsets) {
-  const count = offsets.length / 2
-  const mask = new Uint8Array(count)
-  const tokenAt = firstTokens(offsets)
-  for (let i = 0; i < generations.length; i += 2) {
-    const start = tokenAt(generations[i])
-    const end = tokenAt(generations[i + 1] - 1)
-    // What lies behind the text has no token, and so have the blocks after it.
-    if (start === undefined) break
-    // transformers takes token 0 for none.
-    mask.fill(1, start, end ? end + 1 : count)
+function generationMask(text, generations, offsets) {
+  const spans = spansOf(text, generations)
+  const mask = new Uint8Array(offsets.length / 2)
+  let at = 0
+  for (let token = 0; token < mask.length; token++) {
+    while (at < spans.length && offsets[2 * token] >= spans[at].end) at++
+    if (at === spans.length) break
+    if (offsets[2 * token + 1] > spans[at].start) mask[token] = 1
   }
   return mask
 }
 
-/** A function that returns the first token that covers a UTF-16 unit, or undefined. */
-function firstTokens(offsets) {
-  const count = offsets.length / 2
-  return (at) => {
-    let [low, high] = [0, count]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (offsets[2 * middle + 1] <= at) low = middle + 1
-      else high = middle
-    }
-    return low < count && offsets[2 * low] <= at ? low : undefined
+/** The start and the end of blocks, in UTF-16 units. */
+function spansOf(text, generations) {
+  const isPlain = !/[\ud800-\udbff]/.test(text)
+  const spans = []
+  for (let i = 0; i < generations.length; i += 2) {
+    const [start, length] = [generations[i], generations[i + 1]]
+    let end = isPlain ? start + length : start
+    for (let left = isPlain ? 0 : length; left > 0 && end < text.length; left--)
+      end += text.codePointAt(end) > 0xffff ? 2 : 1
+    spans.push({ start, end })
   }
+  return spans
 }
 
 /** The parts of a text that come from one message: start, end and index of the message. */
@@ -153,4 +150,4 @@ function endOfTurn(ids, offsets, { token, next, header, last, calls }) {
 
 const specialsIn = (ids, { isSpecial }) => [...ids].filter((id) => isSpecial(id))
 
-module.exports = { masksOf }
+module.exports = { generationMask, masksOf }

@@ -350,4 +350,4 @@ function entryOf(methods, changes, name) {
   return changes.includes(name) ? { isRefused: true } : undefined
 }
 
-module.exports = { formatMethod, fromKeys, methodOf }
+module.exports = { STRING, formatMethod, fromKeys, methodOf }

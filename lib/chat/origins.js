@@ -137,7 +137,10 @@ let touched = TEMPLATE
 
 /** What a render with origins collects besides its text. */
 class Trace {
-  /** The start and the end of each `{% generation %}` block, in UTF-16 units, as in transformers. */
+  /**
+   * The start of each `{% generation %}` block, in UTF-16 units, and its length in code points. As
+   * in transformers, a block in captured output starts where that output does.
+   */
   generations = []
   /** The output of the template. */
   output
@@ -147,13 +150,15 @@ class Trace {
 
 /** Runs `run` with or without origins, and restores what was before. */
 function tracing(own, run) {
-  const outer = [trace, touched]
+  const outer = trace
+  const outerTouched = touched
   trace = own
   touched = TEMPLATE
   try {
     return run()
   } finally {
-    ;[trace, touched] = outer
+    trace = outer
+    touched = outerTouched
   }
 }
 

@@ -55,13 +55,13 @@ function compiledOf(source) {
  * Renders a template. It can call functions among the variables. `finish` changes the text within
  * the same budget. With a trace, the result knows its origins: special tokens of the tokenizer are
  * the template's, and everything else is input.
+ *
+ * @typedef {import('./origins.js').Trace} Trace
+ * @param {string} source
+ * @param {{ tokens?: object, variables?: object, given?: any, trace?: Trace }} request
  */
-function render(
-  source,
-  { tokens = {}, variables = {}, given = {}, trace = undefined },
-  finish = (text) => text,
-  budget = new Budget(limits),
-) {
+function render(source, request, finish = (text) => text, budget = new Budget(limits)) {
+  const { tokens = {}, variables = {}, given = {}, trace } = request
   const run = guarded(() => compiledOf(source), 'cannot be read')
   const globals = () => {
     const all = new Map(Object.entries({ ...GLOBALS, ...OWN_GLOBALS }))

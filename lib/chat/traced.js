@@ -71,7 +71,7 @@ function strip(string, set, start, end) {
   return cut(string, from, from + kept.length)
 }
 
-/** A function that divides a text into parts of it, in order, with nothing but separators between. */
+/** A function that divides a text into parts of it, in order, with separators between them. */
 const divider = (divide) => (string, separator, most) => {
   const parts = divide(bare(string), separator, most)
   if (isPlain(string)) return parts

@@ -140,7 +140,7 @@ class Dict {
   #values = new Map()
   /** Keys that differ from their canonical form, by that form. */
   #keys = new Map()
-  /** The origin of the keys that are plain strings, and of values without an origin of their own. */
+  /** The origin of keys that are plain strings, and of values without an origin of their own. */
   origin = TEMPLATE
 
   /** @param {Iterable<readonly unknown[]>} [entries] pairs of a key and a value */
@@ -294,7 +294,10 @@ function withOrigin(value, origin) {
 }
 
 /** What lists have besides their elements: the names of a group, and the name of a view. */
-const namesOf = ({ fields, name }) => ({ ...(fields && { fields }), ...(name !== undefined && { name }) })
+const namesOf = (/** @type {any} */ { fields, name }) => ({
+  ...(fields && { fields }),
+  ...(name !== undefined && { name }),
+})
 
 /** Normalizes an integer to a number if it is safe, else to a bigint. */
 function integer(value) {

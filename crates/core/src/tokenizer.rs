@@ -108,6 +108,7 @@ impl Tokenizer {
     }
 
     /// Encodes a text or a pair, each whole or split into words.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub fn encode_input(&self, input: &Input<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
         let plan = Plan { ranges: options.columns != Columns::NONE, ..self.plan(options)? };
         self.with_encoder(|session| {

@@ -1,0 +1,260 @@
+// tokenlane/adapters: messages of client libraries become those that the clients send to chat
+// completions. Judged by what tools/compare/chat/record_clients.mjs recorded of the clients, and by
+// the clients of this checkout.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+
+import { Tokenizer } from '../../index.mjs'
+import * as adapters from '../../lib/adapters/index.js'
+
+const { fromAiSdk, fromAnthropic, fromLangChain, fromLlamaIndex, fromResponses } = adapters
+const TYPE = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
+const { clients } = JSON.parse(fs.readFileSync(new URL('../testdata/chat/clients.json', import.meta.url), 'utf8'))
+const gpt4o = Tokenizer.forModelSync('gpt-4o')
+
+// `npm run maintain clients` tests the newest clients, in a folder of its own.
+const require = createRequire(process.env.TOKENLANE_CLIENTS ?? import.meta.url)
+
+/** A module of a client, or undefined if this checkout does not have it. */
+async function client(name) {
+  try {
+    return await import(pathToFileURL(require.resolve(name)).href)
+  } catch (error) {
+    if (!['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'].includes(error.code)) throw error
+    return undefined
+  }
+}
+
+const argumentsOf = (calls) => calls?.map(({ id, function: made }) => [id, made.name, JSON.parse(made.arguments)])
+const partOf = (part) => (part.type === 'image_url' ? part.image_url.url : part.text)
+/** What a message says, in one form for all ways to write it. */
+const plain = (messages) =>
+  messages.map(({ role, content, tool_calls: calls, tool_call_id: id }) => ({
+    role,
+    content: Array.isArray(content) ? content.map(partOf) : [content ?? ''],
+    ...(calls?.length > 0 ? { calls: argumentsOf(calls) } : {}),
+    ...(id === undefined ? {} : { id }),
+  }))
+const same = (made, sent) => assert.deepEqual(plain(made), plain(sent))
+
+test('recorded messages of ai and LangChain become what their providers sent', () => {
+  same(fromAiSdk(clients['ai, ModelMessage']), clients['ai, sent to chat completions'])
+  same(fromLangChain(clients['langchain, stored messages']), clients['langchain, sent to chat completions'])
+  same(fromAiSdk(clients['ai, UIMessage']), fromAiSdk(clients['ai, UIMessage converted']))
+  same(fromResponses({ input: clients['ai, sent to responses'] }), clients['ai, sent to chat completions'])
+  const [, , , ...rest] = fromAiSdk(clients['ai, ModelMessage'])
+  assert.ok(rest.length > 0)
+  const reasoning = (messages) => messages.map((one) => one.reasoning_content).filter((one) => one !== undefined)
+  assert.deepEqual(reasoning(fromAiSdk(clients['ai, ModelMessage'])), ['Hm.'])
+  assert.deepEqual(reasoning(fromLangChain(clients['langchain, stored messages'])), ['Hm.'])
+})
+
+test('recorded items of Responses and messages of Anthropic become messages', () => {
+  const [developer, user, asked, first, second, answer] = fromResponses({ input: clients['openai responses'] })
+  assert.deepEqual(developer, { role: 'developer', content: 'Be brief.' })
+  assert.deepEqual(user.content[0], { type: 'text', text: 'What is this?' })
+  assert.equal(user.content[1].image_url.detail, 'auto')
+  assert.deepEqual(
+    asked.tool_calls.map(({ function: { name } }) => name),
+    ['get_weather', 'now'],
+  )
+  assert.equal(asked.reasoning_content, 'Hm.')
+  assert.deepEqual([first.role, first.tool_call_id, second.content], ['tool', 'call_000001', '22 °C'])
+  assert.deepEqual(answer, { role: 'assistant', content: 'Sunny.' })
+  assert.deepEqual(fromResponses({ input: 'Hi', instructions: 'x' }), [
+    { role: 'system', content: 'x' },
+    { role: 'user', content: 'Hi' },
+  ])
+
+  const made = fromAnthropic({ system: [{ type: 'text', text: 'Be brief.' }], messages: clients.anthropic })
+  assert.deepEqual(
+    made.map(({ role }) => role),
+    ['system', 'user', 'assistant', 'tool', 'tool'],
+  )
+  assert.match(made[1].content[0].image_url.url, /^data:image\/png;base64,iVB/)
+  assert.deepEqual([made[2].content, made[2].reasoning_content], ['Let me look.', 'Hm.'])
+  assert.deepEqual(JSON.parse(made[2].tool_calls[0].function.arguments).city, 'Zürich')
+  assert.deepEqual(
+    made.slice(3).map(({ tool_call_id: id, content }) => [id, content]),
+    [
+      ['toolu_01', '22 °C'],
+      ['toolu_02', 'no clock'],
+    ],
+  )
+  const tools = [
+    { name: 'f', description: 'd', input_schema: { type: 'object' } },
+    { type: 'bash_20250124', name: 'bash' },
+  ]
+  assert.deepEqual(adapters.toolsFromAnthropic(tools), [
+    { type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' } } },
+    tools[1],
+  ])
+  const own = [{ type: 'function', name: 'f', parameters: {}, strict: true }, { type: 'web_search' }]
+  assert.deepEqual(adapters.toolsFromResponses(own), [
+    { type: 'function', function: { name: 'f', parameters: {} } },
+    own[1],
+  ])
+})
+
+test('every recorded conversation is counted, with all calls', () => {
+  const made = [
+    fromAiSdk(clients['ai, ModelMessage']),
+    fromAiSdk(clients['ai, UIMessage']),
+    fromLangChain(clients['langchain, stored messages']),
+    fromAnthropic({ messages: clients.anthropic }),
+    fromResponses({ input: clients['openai responses'] }),
+  ]
+  for (const messages of made) {
+    const { tokens, estimated } = gpt4o.countChat(messages, { detail: true })
+    assert.ok(tokens > 100 && estimated.some((place) => place.endsWith('tool_calls')), JSON.stringify(messages))
+    const { messages: fitting } = gpt4o.fitChat(messages, { maxTokens: tokens })
+    assert.deepEqual(fitting, messages)
+  }
+  // A call of many tokens, which the text of the message does not have.
+  const call = { id: '1', name: 'write', args: { text: 'word '.repeat(500) }, type: 'tool_call' }
+  const asked = { type: 'ai', data: { content: '', tool_calls: [call] } }
+  assert.ok(gpt4o.countChat(fromLangChain([asked])) > 500)
+})
+
+test('messages of @langchain/core', async (t) => {
+  const core = await client('@langchain/core/messages')
+  if (core === undefined) return t.skip('@langchain/core is not installed here')
+  const { AIMessage, FunctionMessage, HumanMessage, SystemMessage, ToolMessage, trimMessages } = core
+  const history = [
+    new SystemMessage('Be brief.'),
+    new HumanMessage({
+      content: [
+        { type: 'text', text: 'Look:' },
+        { type: 'image', data: 'iVBO', mimeType: 'image/png' },
+      ],
+    }),
+    new AIMessage({ content: '', tool_calls: [{ id: '1', name: 'now', args: { zone: 'UTC' } }] }),
+    new ToolMessage({ content: '12:00', tool_call_id: '1', name: 'now' }),
+    new FunctionMessage({ name: 'f', content: 'x' }),
+    new AIMessage({ content: [{ type: 'text', text: 'Noon.' }] }),
+  ]
+  const made = fromLangChain(history)
+  assert.deepEqual(made, [
+    { role: 'system', content: 'Be brief.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Look:' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{"zone":"UTC"}' } }],
+    },
+    { role: 'tool', name: 'now', tool_call_id: '1', content: '12:00' },
+    { role: 'function', name: 'f', content: 'x' },
+    { role: 'assistant', content: 'Noon.' },
+  ])
+  assert.deepEqual(fromLangChain(core.mapChatMessagesToStoredMessages(history)), made)
+  // What trimMessages keeps, one exact pass keeps as well.
+  const texts = [
+    new SystemMessage('x'),
+    ...Array.from({ length: 20 }, (_, i) => new (i % 2 ? AIMessage : HumanMessage)(`message ${i}`)),
+  ]
+  const tokenCounter = (some) => gpt4o.countChat(fromLangChain(some))
+  for (const maxTokens of [60, 100, 130]) {
+    const trimmed = await trimMessages(texts, {
+      maxTokens,
+      tokenCounter,
+      includeSystem: true,
+      strategy: 'last',
+      startOn: 'human',
+    })
+    const { messages } = gpt4o.fitChat(fromLangChain(texts), { maxTokens, startOn: 'user' })
+    assert.deepEqual(messages, fromLangChain(trimmed))
+  }
+})
+
+test('messages of ai', async (t) => {
+  const ai = await client('ai')
+  if (ai === undefined) return t.skip('ai is not installed here')
+  const ui = [
+    {
+      id: '1',
+      role: 'user',
+      parts: [
+        { type: 'text', text: 'Look: ' },
+        { type: 'file', mediaType: 'image/png', url: 'https://e.org/a.png' },
+      ],
+    },
+    {
+      id: '2',
+      role: 'assistant',
+      parts: [
+        { type: 'step-start' },
+        { type: 'text', text: 'Let me see.' },
+        { type: 'tool-now', toolCallId: '1', state: 'output-available', input: {}, output: { time: '12:00' } },
+        {
+          type: 'dynamic-tool',
+          toolName: 'look',
+          toolCallId: '2',
+          state: 'output-error',
+          input: { at: 1 },
+          errorText: 'dark',
+        },
+        { type: 'step-start' },
+        { type: 'text', text: 'Noon.' },
+      ],
+    },
+  ]
+  const made = fromAiSdk(ui)
+  same(made, fromAiSdk(await ai.convertToModelMessages(ui)))
+  assert.deepEqual(
+    made.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'tool', 'assistant'],
+  )
+  const bytes = [
+    { type: 'image', image: new Uint8Array([1, 2, 3]) },
+    { type: 'file', data: new Uint8Array([1, 2, 3]).buffer, mediaType: 'image/gif' },
+  ]
+  assert.deepEqual(fromAiSdk([{ role: 'user', content: bytes }])[0].content.map(partOf), [
+    'data:image/png;base64,AQID',
+    'data:image/gif;base64,AQID',
+  ])
+})
+
+test('messages of llamaindex', () => {
+  const made = fromLlamaIndex([
+    { role: 'memory', content: 'Earlier: rain.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Look:' },
+        { type: 'image', data: 'iVBO', mimeType: 'image/png' },
+      ],
+    },
+    { role: 'assistant', content: '', options: { toolCall: [{ id: '1', name: 'now', input: { zone: 'UTC' } }] } },
+    { role: 'user', content: '', options: { toolResult: { id: '1', result: { time: 12 }, isError: false } } },
+    { role: 'assistant', content: 'Noon.' },
+  ])
+  assert.deepEqual(
+    made.map(({ role }) => role),
+    ['system', 'user', 'assistant', 'tool', 'assistant'],
+  )
+  assert.equal(made[2].tool_calls[0].function.arguments, '{"zone":"UTC"}')
+  assert.deepEqual(made[3], { role: 'tool', tool_call_id: '1', content: '{"time":12}' })
+  const tools = [{ metadata: { name: 'now', description: 'The time', parameters: { type: 'object' } } }]
+  assert.deepEqual(adapters.toolsFromLlamaIndex(tools), [{ type: 'function', function: tools[0].metadata }])
+})
+
+test('what is no message is refused by its place', () => {
+  for (const given of [undefined, null, 'x', 7, {}, [null], [7]]) {
+    for (const convert of [fromAiSdk, fromLangChain, fromLlamaIndex]) assert.throws(() => convert(given), TYPE)
+    assert.throws(() => fromAnthropic({ messages: given }), TYPE)
+    if (given !== undefined && given !== null && given !== 'x')
+      assert.throws(() => fromResponses({ input: given }), TYPE)
+  }
+  assert.throws(() => fromResponses({ input: [{ type: 'computer_call' }] }), TYPE)
+  assert.throws(() => fromLangChain([{ type: 'remove', data: {} }]), TYPE)
+})

@@ -22,6 +22,7 @@ const COMMANDS = {
   worker: async () => (await import('./commands/worker.mjs')).worker,
   train: async () => (await import('./commands/train.mjs')).train,
   corpus: async (first) => (await import('./commands/corpus.mjs')).corpusCommand(first),
+  completion: async () => (await import('./commands/completion.mjs')).completionOf(allCommands),
 }
 
 // A reader that closes the pipe early, such as head, is not a failure.
@@ -58,6 +59,13 @@ async function main([name, ...args]) {
   const parsed = readArguments(command, args)
   if (parsed.values.help) return print((parsed.values.all ? helpOf : briefHelpOf)(name, command))
   await command.run(parsed)
+}
+
+/** All commands by name. */
+async function allCommands() {
+  return Object.fromEntries(
+    await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, await load(undefined)])),
+  )
 }
 
 async function overview() {

@@ -135,7 +135,7 @@ if (values.one !== undefined) {
   await corpus('english')
   if (!values.draw) fs.writeFileSync(json, `${JSON.stringify(compare(path.resolve(positionals[0])), null, 2)}\n`)
   const results = JSON.parse(fs.readFileSync(json, 'utf8'))
-  for (const scheme of ['light', 'dark'])
+  for (const scheme of /** @type {('light' | 'dark')[]} */ (['light', 'dark']))
     fs.writeFileSync(path.join(docs, `peers-${scheme}.svg`), picture(results, scheme))
   console.log(results.peers)
 }

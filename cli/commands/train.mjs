@@ -25,7 +25,7 @@ const text = (value, help) => ({ type: 'string', value, help })
 
 const train = {
   summary: 'Train a tokenizer on files.',
-  usage: ['[options] -o FILE FILE | FOLDER | PATTERN…', 'report [options] TOKENIZER -o FILE FILE | FOLDER | PATTERN…'],
+  usage: ['[options] -o FILE FILE | FOLDER | PATTERN…', 'report [options] TOKENIZER -o FILE INPUTS…'],
   about: [
     "The result is a tokenizer.json, equal to that of Hugging Face's tokenizers for the same texts and options: --model bpe, wordpiece, wordlevel or unigram. --like names a tokenizer whose splitting, decoder, post-processor and special tokens the new one gets; only its vocabulary is new. Without --like, BPE splits as o200k_base does, WordPiece as cased BERT, WordLevel at whitespace, and Unigram as SentencePiece.",
     'A text is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), a field of a row of Parquet, and a line with its line end in others. Words do not go across texts.',
@@ -145,7 +145,7 @@ const train = {
         () => progress.stop(),
       )
       const seconds = (performance.now() - start) / 1000
-      await output.write(tokenizer.toBuffer())
+      await output.write(Buffer.from(tokenizer.toBuffer()))
       await output.commit()
       progress.stop()
       const compared = [{ name: values.output, tokenizer }, ...against]
@@ -171,7 +171,7 @@ const train = {
 
 const report = {
   summary: 'Write a page about a tokenizer.',
-  usage: ['report [options] TOKENIZER -o FILE FILE | FOLDER | PATTERN…'],
+  usage: ['report [options] TOKENIZER -o FILE INPUTS…'],
   about: [
     'The page has bytes per token by file, or by the field of --group-by, beside those of other tokenizers; the curve over sizes of the vocabulary; examples side by side; words that fall apart; the longest, rarest and newest tokens, and those that the texts do not use. It is one HTML file without scripts. The first 32 MiB of the inputs are measured, which should not be texts that the tokenizer was trained on.',
   ],

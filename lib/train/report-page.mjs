@@ -1,4 +1,5 @@
-// The HTML page about a tokenizer. It has no scripts and loads nothing. All names in it are escaped.
+// The HTML page about a tokenizer. It has no scripts and loads nothing. All names in it are
+// escaped.
 
 import { bar, escape, fixed, head, number, table } from '../corpus/report-parts.mjs'
 

@@ -187,7 +187,9 @@ function examplesOf({ texts }, tokenizers) {
 /** The start of a text, without half a character at its end. */
 const startOf = (text) => text.slice(0, EXAMPLE_UNITS).replace(/[\ud800-\udbff]$/, '')
 
-/** The text of each token. Tokens of the same place, such as bytes of a character, are one piece. */
+/**
+ * The text of each token. Tokens of the same place, such as bytes of a character, are one piece.
+ */
 function piecesOf(tokenizer, text) {
   const { offsets, length } = tokenizer.encode(text, ENCODE)
   const pieces = []

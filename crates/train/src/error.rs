@@ -24,6 +24,22 @@ pub enum TrainError {
         /// What happened.
         error: EncodeError,
     },
+    /// A word could not be encoded with the model of the base.
+    #[error("the word {word:?}: {error}")]
+    Word {
+        /// The word.
+        word: String,
+        /// What happened.
+        error: EncodeError,
+    },
+    /// A model does not allow what was asked for.
+    #[error("a {model} model {problem}")]
+    Model {
+        /// The type of the model.
+        model: String,
+        /// The problem.
+        problem: &'static str,
+    },
     /// An option contradicts another one, or has no meaning.
     #[error("{option}: {message}")]
     Option {
@@ -91,6 +107,8 @@ impl TrainError {
             Self::Base(_) => "ERR_TOKENLANE_TRAIN_BASE",
             Self::Load(error) => error.code(),
             Self::Text { error, .. } => error.code(),
+            Self::Word { error, .. } => error.code(),
+            Self::Model { .. } => "ERR_TOKENLANE_UNSUPPORTED",
             Self::Option { .. } => "ERR_TOKENLANE_TRAIN_OPTION",
             Self::TooManyCharacters { .. } => "ERR_TOKENLANE_TRAIN_TOO_LARGE",
             Self::WordTooLong { .. } => "ERR_TOKENLANE_TRAIN_TOO_LARGE",

@@ -20,6 +20,8 @@ pub enum Phase {
     Estimate,
     /// Unigram leaves out pieces, once in each round. Unit: characters.
     Prune,
+    /// The words are encoded, to extend or to prune a vocabulary. Unit: words.
+    Encode,
 }
 
 /// How far a training is.

@@ -35,4 +35,4 @@ mod tests;
 mod train;
 
 pub use finish::UnigramVocabulary;
-pub(crate) use train::train;
+pub(crate) use train::{MAX_PIECE_LENGTH, train};

@@ -8,7 +8,7 @@ use crate::progress::{Meter, Phase};
 use crate::{TrainError, UnigramOptions, WordCounts};
 
 /// The longest pieces that can be asked for, in characters. Time is proportional to it.
-const MAX_PIECE_LENGTH: usize = 256;
+pub(crate) const MAX_PIECE_LENGTH: usize = 256;
 
 /// Trains on counted words.
 ///

@@ -15,22 +15,27 @@
  * @module tokenlane
  */
 import type {
+  BatchSizeOptions,
   BlockSplitAsyncOptions,
   BlockSplitOptions,
   Changes,
   ChatCount,
   ChatEntry,
-  ChatOptions,
+  ChatIdsOptions,
+  ChatPiece,
+  ChatTextOptions,
   Column,
   Component,
   CountChatOptions,
   CountOptions,
   CountRequestOptions,
+  DecodedWithOffsets,
   DecodeOptions,
   EncodeBatchOptions,
   EncodeOneOptions,
   EncodedInto,
   EncodingOptions,
+  EncodingSyncOptions,
   FileOptions,
   FitChatOptions,
   FittedChat,
@@ -44,6 +49,8 @@ import type {
   PretrainedOptions,
   RequestCount,
   RunOptions,
+  SignalOptions,
+  Source,
   SplitAsyncOptions,
   SplitOptions,
   TensorData,
@@ -51,6 +58,7 @@ import type {
   ThreadOptions,
   TokenizerSource,
   TokenizerStats,
+  TruncateOptions,
 } from './lib/option-types.js'
 import type { EncodingName, ModelName } from './lib/names.js'
 
@@ -142,9 +150,12 @@ export class Tokenizer {
     options?: EncodingOptions,
   ): Promise<Tokenizer>
   /** Like {@link fromEncoding}, on this thread. */
-  static fromEncodingSync(name: EncodingName): Tokenizer
+  static fromEncodingSync(name: EncodingName, options?: EncodingSyncOptions): Tokenizer
   /** As above, for a name that is known at run time. */
-  static fromEncodingSync<Name extends string>(name: string extends Name ? Name : never): Tokenizer
+  static fromEncodingSync<Name extends string>(
+    name: string extends Name ? Name : never,
+    options?: EncodingSyncOptions,
+  ): Tokenizer
 
   /**
    * Loads the encoding of a model of OpenAI, see {@link encodingForModel}.
@@ -159,7 +170,7 @@ export class Tokenizer {
    */
   static forModel(name: ModelName | (string & {}), options?: EncodingOptions): Promise<Tokenizer>
   /** Like {@link forModel}, on this thread. */
-  static forModelSync(name: ModelName | (string & {})): Tokenizer
+  static forModelSync(name: ModelName | (string & {}), options?: EncodingSyncOptions): Tokenizer
 
   /** Like {@link fromFile}, from the bytes of the file. They are copied before the call returns. */
   static fromBuffer(bytes: Uint8Array, options?: LoadOptions): Promise<Tokenizer>
@@ -230,12 +241,15 @@ export class Tokenizer {
    * more for each id of `maxTokens`, four times as many as long as they have no more tokens than
    * fit. No start ends in the last 1,024 bytes of a section, unless the text ends there.
    *
+   * With the direction `'left'` it is the end of the text that is kept, by the same rule from the
+   * other side: it starts where a token starts, and no section is read before it is needed.
+   *
    * Throws the errors of {@link count} for the part that is read, and a `RangeError`
    * (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
    */
-  truncate(text: string, maxTokens: number, options?: CountOptions): string
+  truncate(text: string, maxTokens: number, options?: TruncateOptions): string
   /** As above, of UTF-8. */
-  truncate(text: Uint8Array, maxTokens: number, options?: CountOptions): Uint8Array
+  truncate(text: Uint8Array, maxTokens: number, options?: TruncateOptions): Uint8Array
   /**
    * Splits a text into pieces of at most `maxTokens` ids each. Without overlap, the joined pieces
    * are the text.
@@ -271,11 +285,19 @@ export class Tokenizer {
   /**
    * {@link split} for text that arrives in parts of any size:
    * `texts.pipeThrough(tokenizer.splitStream(options))`. The pieces are those of `split`. They come
-   * when the section that contains them has arrived.
+   * when the section that contains them has arrived. Bytes are UTF-8; a character may arrive in two
+   * parts (`ERR_TOKENLANE_INVALID_UTF8` if they are not).
    */
-  splitStream(options: MarkdownSplitOptions): TransformStream<string, MarkdownPiece>
+  splitStream(options: MarkdownSplitAsyncOptions): TransformStream<Text, MarkdownPiece>
   /** As above, with other boundaries. */
-  splitStream(options: SplitOptions | BlockSplitOptions): TransformStream<string, Piece>
+  splitStream(options: SplitAsyncOptions | BlockSplitAsyncOptions): TransformStream<Text, Piece>
+  /**
+   * The same for a source, such as `fs.createReadStream(file)`:
+   * `for await (const piece of tokenizer.splitStream(source, options)) …`
+   */
+  splitStream(source: Source<Text>, options: MarkdownSplitAsyncOptions): AsyncGenerator<MarkdownPiece, void>
+  /** As above, with other boundaries. */
+  splitStream(source: Source<Text>, options: SplitAsyncOptions | BlockSplitAsyncOptions): AsyncGenerator<Piece, void>
   /**
    * The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}.
    * `JSON.stringify` writes a `Uint32Array` as an object with numeric keys; for an answer in JSON,
@@ -296,9 +318,36 @@ export class Tokenizer {
   countBatchSync(texts: readonly Text[], options: CountOptions & ThreadOptions & { as: 'array' }): number[]
 
   /**
+   * Encodes the texts of a source of any length in batches: rows of a database, lines of a file.
+   * While your code works on a batch, the next texts are read, and no more. Ends the source if the
+   * loop ends early.
+   *
+   * ```js
+   * for await (const batch of tokenizer.encodeStream(texts)) await write(batch.ids)
+   * ```
+   *
+   * Fails with the errors of {@link encodeBatch}; `row` counts from the start of the source.
+   */
+  encodeStream(
+    texts: Source<Input>,
+    options?: Omit<EncodeBatchOptions, 'pairs'> & RunOptions & BatchSizeOptions,
+  ): AsyncGenerator<Batch, void>
+  /** Like {@link encodeStream}, for the numbers of ids of each batch, as {@link countBatch}. */
+  countStream(
+    texts: Source<Text>,
+    options?: CountOptions & RunOptions & BatchSizeOptions & { as?: 'typed' | undefined },
+  ): AsyncGenerator<Uint32Array, void>
+  /** As above, as plain arrays. */
+  countStream(
+    texts: Source<Text>,
+    options: CountOptions & RunOptions & BatchSizeOptions & { as: 'array' },
+  ): AsyncGenerator<number[], void>
+
+  /**
    * The ids of a conversation, as `apply_chat_template` of Python's transformers returns them: a
    * Jinja template renders it to text, whose special tokens are parsed and to which nothing is
-   * added. For messages that users write, pass `specialTokens: 'throw'`.
+   * added. Other than in transformers, special tokens in messages, tools, documents and variables
+   * are text; `content: 'parse'` parses them.
    *
    * `o200k_harmony` (gpt-oss) needs no template: messages of chat completions become the text of
    * the template that OpenAI published with gpt-oss, with its variables `model_identity`,
@@ -317,9 +366,16 @@ export class Tokenizer {
    * const { ids } = tokenizer.applyChatTemplate(messages, { addGenerationPrompt: true })
    * ```
    */
-  applyChatTemplate(messages: readonly ChatEntry[], options?: ChatOptions & { tokenize?: true | undefined }): Encoding
+  applyChatTemplate(
+    messages: readonly ChatEntry[],
+    options: ChatIdsOptions & { returnAssistantMask: true | object },
+  ): ChatEncoding
+  /** As above, without masks. */
+  applyChatTemplate(messages: readonly ChatEntry[], options?: ChatIdsOptions): Encoding
+  /** The same, but returns the text in pieces, which say where they come from. */
+  applyChatTemplate(messages: readonly ChatEntry[], options: ChatTextOptions & { pieces: true }): ChatPiece[]
   /** The same, but returns the text instead of its ids. */
-  applyChatTemplate(messages: readonly ChatEntry[], options: ChatOptions & { tokenize: false }): string
+  applyChatTemplate(messages: readonly ChatEntry[], options: ChatTextOptions): string
   /**
    * The number of ids that {@link applyChatTemplate} returns; throws the same errors.
    *
@@ -385,8 +441,22 @@ export class Tokenizer {
    * The text of each row. Runs like {@link encodeBatch}, rejects with the errors of {@link decode}.
    */
   decodeBatch(rows: Batch | readonly Ids[], options?: DecodeOptions & RunOptions): Promise<string[]>
+  /**
+   * The text of ids, and which part of it each id stands for. Throws the errors of {@link decode}.
+   *
+   * ```js
+   * const { text, offsets } = tokenizer.decodeWithOffsets(ids)
+   * text.slice(offsets[2 * i], offsets[2 * i + 1]) // the part of ids[i]
+   * ```
+   */
+  decodeWithOffsets(ids: Ids, options?: DecodeOptions): DecodedWithOffsets
   /** A stream that decodes ids as they arrive, for the answer of a model. */
   decodeStream(options?: DecodeOptions): DecodeStream
+  /**
+   * The same for a source of ids: `for await (const text of tokenizer.decodeStream(answer)) …`. No
+   * text is empty.
+   */
+  decodeStream(ids: Source<number | Ids>, options?: DecodeOptions & SignalOptions): AsyncGenerator<string, void>
 
   /**
    * The id of a token as the vocabulary writes it (`'Ġhello'` in a byte-level tokenizer.json), or
@@ -395,6 +465,29 @@ export class Tokenizer {
   tokenToId(token: string): number | undefined
   /** The token of an id as the vocabulary writes it, or `undefined`. */
   idToToken(id: number): string | undefined
+  /** All ids with their tokens as the vocabulary writes them, in the order of the ids. */
+  tokens(): Generator<[id: number, token: string], void>
+  /** The special tokens with their ids. A new Map on each access. */
+  get specialTokens(): Map<string, number>
+  /**
+   * The id of the token that begins a text, or `undefined`: `bos_token` of the
+   * tokenizer_config.json in the folder. If no config names any token, the first special token of
+   * `<s>`, `<bos>`, `<|begin_of_text|>`, `<|startoftext|>`.
+   */
+  get bosId(): number | undefined
+  /** Like {@link bosId}, for the end: `</s>`, `<eos>`, `<|end_of_text|>`, `<|endoftext|>`. */
+  get eosId(): number | undefined
+  /**
+   * Like {@link bosId}, for padding: the token of the file's own padding, `<pad>`, `[PAD]`,
+   * `<|pad|>`.
+   */
+  get padId(): number | undefined
+  /** The id of the token for text that the vocabulary cannot spell, or `undefined`. */
+  get unkId(): number | undefined
+  /** The number of ids that the model takes: `model_max_length` of the tokenizer_config.json. */
+  get modelMaxLength(): number | undefined
+  /** The largest id; `undefined` without tokens. Ids can have gaps: see {@link vocabSize}. */
+  get maxId(): number | undefined
   /** Where the tokenizer was loaded from, and what it equals. A new object on each access. */
   get source(): TokenizerSource
   /** Memory of tables and word caches, and hits and misses of the caches. */
@@ -537,7 +630,7 @@ export interface SequenceRange {
  * is computed on first access by encoding the text again; the second access computes all numeric
  * columns.
  */
-export class Encoding {
+export class Encoding implements Iterable<number> {
   private constructor()
 
   /** The token ids. */
@@ -569,7 +662,10 @@ export class Encoding {
    */
   readonly overflowing: readonly Encoding[]
   /** Which tokens belong to which text. If empty, all belong to the first. */
-  readonly sequenceRanges: readonly SequenceRange[]
+  readonly sequenceRanges: readonly SequenceRange[];
+
+  /** The ids, in order. */
+  [Symbol.iterator](): IterableIterator<number>
 
   /**
    * The ids as a plain array, so that `JSON.stringify(encoding)` has them. Throws a `RangeError`
@@ -597,6 +693,17 @@ export class Encoding {
   charToToken(place: number, sequence?: number): number | undefined
   /** The index of the word at a position of the text. */
   charToWord(place: number, sequence?: number): number | undefined
+}
+
+/** The encoding of a conversation with masks. */
+export interface ChatEncoding extends Encoding {
+  /** 1 for each token that the assistant writes, else 0. */
+  readonly assistantMask: Uint8Array
+  /**
+   * The index of the message that each token came from; -1 for text of the template, tools,
+   * documents and variables. A token with text of several messages has the index of the first.
+   */
+  readonly messageIds: Int32Array
 }
 
 /**

@@ -2,9 +2,7 @@
 
 // Limits for the iterables of callers. The originals read them to the end, which may never come.
 
-// This comes first: in a bundle of ES modules it reports why the modules of Node are not found.
-require('../lib/package-root.js')
-const { constants } = require('node:buffer')
+const { MAX_STRING_LENGTH } = require('./bytes.js')
 const { error } = require('./errors.js')
 
 /** Maximum number of ids that one call decodes, if they are not in an array. */
@@ -38,8 +36,7 @@ const namesOf = (items) => new Set(listOf(items, MAX_NAMES, 'special tokens'))
 
 /** a + b */
 function joined(a, b) {
-  if (a.length + b.length > constants.MAX_STRING_LENGTH)
-    throw error('TEXT_TOO_LONG', 'the text is too long for a string')
+  if (a.length + b.length > MAX_STRING_LENGTH) throw error('TEXT_TOO_LONG', 'the text is too long for a string')
   return a + b
 }
 

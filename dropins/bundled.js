@@ -3,11 +3,8 @@
 // The bundled encodings for the drop-ins: with the names of other libraries, and with additional
 // special tokens.
 
-const native = require('../lib/native.js')
-const { encodingPath } = require('../lib/package-root.js')
-const fs = require('node:fs')
-
-const { Tokenizer } = require('../lib/tokenizer.js')
+const { utf8Of } = require('./bytes.js')
+const { Tokenizer, encodingDefinition, openFile, readFile } = require('./rank-files.js')
 const { withAnyIds } = require('./special-ids.js')
 
 /** The rank files of GPT-2 and r50k_base have the same tokens with the same ids. */
@@ -15,11 +12,8 @@ const ALIASES = { gpt2: 'r50k_base' }
 
 const tokenizers = new Map()
 
-/** Returns the pattern, the special tokens and the path of the rank file of an encoding. */
-function definition(name) {
-  const { file, pattern, specialTokens } = native.encodingDefinition(ALIASES[name] ?? name)
-  return { pattern, specialTokens, file: encodingPath(file) }
-}
+/** Returns the pattern, the special tokens and the name of the rank file of an encoding. */
+const definition = (name) => encodingDefinition(ALIASES[name] ?? name)
 
 /**
  * Returns a tokenizer of an encoding with exactly these special tokens, and the stand-ins of those
@@ -30,19 +24,19 @@ function withSpecialTokens(name, specialTokens) {
   const { file, pattern } = definition(name)
   return withAnyIds((own) => {
     const key = JSON.stringify([file, own])
-    if (!tokenizers.has(key)) tokenizers.set(key, Tokenizer.fromFileSync(file, { pattern, specialTokens: own }))
+    if (!tokenizers.has(key)) tokenizers.set(key, openFile(file, { pattern, specialTokens: own }))
     return tokenizers.get(key)
   }, specialTokens)
 }
 
 /** The same for ranks that the caller has: lines of base64 and rank. */
 function ofRanks(ranks, pattern, specialTokens) {
-  const bytes = Buffer.from(ranks)
+  const bytes = utf8Of(ranks)
   return withAnyIds((own) => Tokenizer.fromBufferSync(bytes, { pattern, specialTokens: own }), specialTokens)
 }
 
 /** Returns the content of an encoding's rank file: one line of base64 and rank for each token. */
-const ranksOf = (name) => fs.readFileSync(definition(name).file, 'latin1')
+const ranksOf = (name) => readFile(definition(name).file)
 
 /** The form of the originals' modules: a line `! RANK TOKEN TOKEN …` for consecutive ranks. */
 function compressedRanksOf(name) {

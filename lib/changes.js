@@ -10,13 +10,14 @@ const {
   checkKnown,
   checkNames,
   checkObject,
+  defaultSpecialTokens,
   paddingOption,
   truncationOption,
 } = require('./options.js')
 const { isArray } = require('./realm.js')
 
 const COMPONENTS = ['normalizer', 'preTokenizer', 'postProcessor', 'decoder']
-const CHANGES = ['addedTokens', ...COMPONENTS, 'model', 'truncation', 'padding']
+const CHANGES = ['addedTokens', ...COMPONENTS, 'model', 'specialTokens', 'truncation', 'padding']
 const TOKEN = ['content', 'id', 'special', 'singleWord', 'lstrip', 'rstrip', 'normalized']
 
 /** The names of the model's settings in tokenizer.json, with their checks. */
@@ -31,8 +32,8 @@ const SETTINGS = {
   unkId: ['unk_id', unkId],
 }
 
-/** Converts changes to the form of the addon. */
-function changesOf(changes) {
+/** Converts changes of a tokenizer to the form of the addon. */
+function changesOf(changes, tokenizer = undefined) {
   checkKnown(changes, CHANGES)
   const { addedTokens = [], model, truncation, padding } = changes
   if (!isArray(addedTokens)) throw wrongType('addedTokens', 'an array of strings and objects', addedTokens)
@@ -43,7 +44,8 @@ function changesOf(changes) {
     model: model === undefined ? undefined : modelSettings(model),
     truncation: truncationOption(truncation ?? undefined),
     noTruncation: truncation === false || truncation === null,
-    padding: paddingOption(padding ?? undefined),
+    specialTokens: defaultSpecialTokens(changes.specialTokens),
+    padding: paddingOption(padding ?? undefined, tokenizer),
     noPadding: padding === false || padding === null,
   }
 }

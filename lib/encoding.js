@@ -3,7 +3,7 @@
 const { typeError } = require('./errors.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
-const { COLUMN_NAMES, checkId, hasOffsets, withOverflow } = require('./options.js')
+const { COLUMN_NAMES, LITERAL, checkId, hasOffsets, withOverflow } = require('./options.js')
 
 // The indices of the columns. Two pseudo-columns of src/encoding.rs follow them.
 const OFFSETS = COLUMN_NAMES.indexOf('offsets')
@@ -64,7 +64,7 @@ class Source {
   get size() {
     const sizeOf = (text) =>
       Array.isArray(text) ? text.reduce((sum, word) => sum + sizeOf(word), 0) : (text?.length ?? 0)
-    return sizeOf(this.#text) + sizeOf(this.#pair)
+    return sizeOf(this.#text) + (this.#flags & LITERAL ? 0 : sizeOf(this.#pair))
   }
 
   /** The same input, with the overflowing parts. */
@@ -226,6 +226,10 @@ class Encoding {
       })
     }
     return rest.ranges
+  }
+
+  [Symbol.iterator]() {
+    return this.#ids[Symbol.iterator]()
   }
 
   toJSON() {

@@ -1,11 +1,12 @@
 'use strict'
 
-// Splits a text at paragraphs, or at the blocks of Markdown: headings start pieces; fenced code,
-// tables and lists stay whole if they fit. Blocks are found line by line, as CommonMark and
-// GitHub's tables define them. Tokenizer.split splits a block that does not fit.
+// Splits a text at paragraphs, at the blocks of code, or at those of Markdown: headings start
+// pieces; fenced code, tables and lists stay whole if they fit. Blocks are found line by line, as
+// CommonMark and GitHub's tables define them. Tokenizer.split splits a block that does not fit.
 
 const { wrongType, wrongValue } = require('./errors.js')
-const { checkKnown, checkCount, KNOWN } = require('./options.js')
+const { CodeBlocks } = require('./code-blocks.js')
+const { boolean, checkKnown, checkCount, checkMarkdownOnly, signalOption, KNOWN } = require('./options.js')
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/
@@ -29,6 +30,9 @@ const MAX_BLOCK_LINE = 1000
  * @property {number} [level] of a heading
  * @property {string} [title] of a heading
  * @property {number[]} [items] where the items of a list start
+ * @property {boolean} [isTable]
+ * @property {() => Block[]} [parts] those of a block of code, if it does not fit
+ * @property {string} [head] text that a piece which starts with this block has before it
  */
 
 /** The lines of a text. Their `text` has no line end and a limited length. */
@@ -76,7 +80,7 @@ function markdownBlocks(lines, isStart = true) {
     const heading = HEADING.exec(text)
     if (heading !== null)
       return { kind: 'heading', level: heading[1].length, title: titleOf(text.slice(heading[0].length)), next: at + 1 }
-    if (isTable(lines, at)) return { kind: 'lines', next: untilBlank(lines, at + 2) }
+    if (isTable(lines, at)) return { kind: 'lines', isTable: true, next: untilBlank(lines, at + 2) }
     if (RULE.test(text)) return { kind: 'text', next: at + 1 }
     if (ITEM.test(text)) return list(lines, at)
     if (/^(?: {4}|\t)/.test(text)) return { kind: 'lines', next: indentedEnd(lines, at) }
@@ -202,7 +206,32 @@ function list(lines, from) {
 function splitBlocks(tokenizer, text, options) {
   const splitter = new BlockSplitter(tokenizer, options)
   if (typeof text !== 'string') throw wrongType('text', 'a string', text)
-  return [...splitter.push(text, true)]
+  return [...splitter.end(text)]
+}
+
+/** Number of UTF-16 units that are split before the event loop has its turn. */
+const UNITS_PER_TURN = 1 << 15
+
+/**
+ * Like splitBlocks, but the event loop runs between its steps.
+ *
+ * @param {object} tokenizer
+ * @param {string} text
+ * @param {any} options
+ */
+async function splitBlocksAsync(tokenizer, text, options) {
+  const splitter = new BlockSplitter(tokenizer, options, KNOWN.splitAsync)
+  const signal = signalOption(options.signal)
+  signal?.throwIfAborted()
+  const pieces = []
+  for (let at = 0; at < text.length; at += UNITS_PER_TURN) {
+    const part = text.slice(at, at + UNITS_PER_TURN)
+    const isEnd = at + UNITS_PER_TURN >= text.length
+    for (const piece of isEnd ? splitter.end(part) : splitter.push(part)) pieces.push(piece)
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    signal?.throwIfAborted()
+  }
+  return pieces
 }
 
 /**
@@ -214,14 +243,16 @@ function splitBlocks(tokenizer, text, options) {
  */
 function checkBlockOptions(tokenizer, options, known) {
   checkKnown(options, known)
-  const { maxTokens, overlap = 0, boundary, signal: _, ...counting } = options
+  const { maxTokens, overlap = 0, boundary, repeatTableHeaders, signal: _, ...counting } = options
   checkCount('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   checkCount('overlap', overlap)
   if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
   // Checks the options for counting, also for a text that is empty.
   tokenizer.count('', counting)
-  return { maxTokens, overlap, counting, isMarkdown: boundary === 'markdown' }
+  if (boundary !== 'markdown') checkMarkdownOnly(options)
+  const repeatsHeads = boolean('repeatTableHeaders', repeatTableHeaders, false)
+  return { maxTokens, overlap, counting, boundary, repeatsHeads }
 }
 
 /**
@@ -252,24 +283,20 @@ class BlockSplitter {
   }
 
   /** Adds a part of the text. Yields the pieces that do not depend on later parts. */
-  *push(text, isEnd = false) {
+  *push(text) {
     if (typeof text !== 'string') throw wrongType('text', 'a string', text)
     this.#text += text
-    if (isEnd || this.#text.length >= this.#threshold) yield* this.#pieces(isEnd)
+    if (this.#text.length >= this.#threshold) yield* this.#pieces(false)
   }
 
-  toTransformStream() {
-    const enqueueAll = (pieces, controller) => {
-      for (const piece of pieces) controller.enqueue(piece)
-    }
-    return new TransformStream({
-      transform: (text, controller) => enqueueAll(this.push(text), controller),
-      flush: (controller) => enqueueAll(this.push('', true), controller),
-    })
+  /** Yields the remaining pieces, those of a last part included. */
+  *end(text = '') {
+    this.#text += text
+    yield* this.#pieces(true)
   }
 
   *#pieces(isEnd) {
-    const { isMarkdown } = this.#options
+    const isMarkdown = this.#options.boundary === 'markdown'
     const text = this.#text
     const blocks = this.#blocks(isEnd)
     const packer = new Packer(this.#tokenizer, text, this.#options)
@@ -287,14 +314,19 @@ class BlockSplitter {
 
   /** The blocks of the buffer that later text cannot change. */
   #blocks(isEnd) {
-    const { isMarkdown } = this.#options
+    const { boundary } = this.#options
     // The last line and the last block may continue in the next chunk.
     const lines = linesOf(isEnd ? this.#text : this.#text.slice(0, this.#text.lastIndexOf('\n') + 1))
     const isStart = this.#before === 0
-    if (isEnd) return isMarkdown ? markdownBlocks(lines, isStart) : paragraphs(lines)
-    if (isMarkdown && isStart && lines.length > 0 && isFrontMatter(lines[0].text) && frontMatterEnd(lines) === -1)
-      return []
-    return (isMarkdown ? markdownBlocks(lines, isStart) : paragraphs(lines)).slice(0, -1)
+    const blocks =
+      boundary === 'markdown'
+        ? markdownBlocks(lines, isStart)
+        : boundary === 'code'
+          ? new CodeBlocks(lines, isBlank).all()
+          : paragraphs(lines)
+    if (isEnd) return blocks
+    const isInMetadata = boundary === 'markdown' && isStart && lines.length > 0 && isFrontMatter(lines[0].text)
+    return isInMetadata && frontMatterEnd(lines) === -1 ? [] : blocks.slice(0, -1)
   }
 
   #minThreshold() {
@@ -309,13 +341,15 @@ class Packer {
   #maxTokens
   #overlap
   #counting
+  #repeatsHeads
 
-  constructor(tokenizer, text, { maxTokens, overlap, counting }) {
+  constructor(tokenizer, text, { maxTokens, overlap, counting, repeatsHeads }) {
     this.#tokenizer = tokenizer
     this.#text = text
     this.#maxTokens = maxTokens
     this.#overlap = overlap
     this.#counting = counting
+    this.#repeatsHeads = repeatsHeads
   }
 
   /**
@@ -341,7 +375,7 @@ class Packer {
         state.from = state.at
         continue
       }
-      yield this.#piece(blocks[from].start, blocks[to - 1].end)
+      yield this.#piece(blocks[from], blocks[to - 1].end)
       state.from = this.#overlapStart(blocks, from, to)
       state.at = to
     }
@@ -353,7 +387,7 @@ class Packer {
   #lastFitting(blocks, from, at, limit) {
     const fits = (to) =>
       this.#tokenizer.isWithin(
-        this.#text.slice(blocks[from].start, blocks[to - 1].end),
+        (blocks[from].head ?? '') + this.#text.slice(blocks[from].start, blocks[to - 1].end),
         this.#maxTokens,
         this.#counting,
       )
@@ -373,8 +407,8 @@ class Packer {
     return good
   }
 
-  #piece(start, end) {
-    const text = this.#text.slice(start, end)
+  #piece({ start, head = '' }, end) {
+    const text = head + this.#text.slice(start, end)
     return { text, start, end, count: this.#tokenizer.count(text, this.#counting) }
   }
 
@@ -382,6 +416,11 @@ class Packer {
    * The pieces of a block that does not fit. A list is split at items, code and tables at lines.
    */
   *#parts(block) {
+    const parts = block.parts?.() ?? (block.isTable && this.#repeatsHeads ? this.#rows(block) : [])
+    if (parts.length > 1) {
+      yield* this.pieces(parts)
+      return
+    }
     if (block.kind === 'list' && block.items.length > 1) {
       const starts = [block.start, ...block.items.slice(1)]
       /** @type {Block[]} */
@@ -394,6 +433,21 @@ class Packer {
     for (const piece of this.#tokenizer.split(this.#text.slice(block.start, block.end), options)) {
       yield { ...piece, start: piece.start + block.start, end: piece.end + block.start }
     }
+  }
+
+  /** The rows of a table, each with the head of the table for a piece that starts with it. */
+  #rows({ start, end }) {
+    const lines = linesOf(this.#text.slice(start, end))
+    const first = start + lines[1].end
+    const head = this.#text.slice(start, first)
+    if (!this.#tokenizer.isWithin(head, this.#maxTokens >> 1, this.#counting)) return []
+    /** @type {Block[]} */
+    const rows = lines
+      .slice(2)
+      .map((line) => ({ kind: 'lines', start: start + line.start, end: start + line.end, head }))
+    // The first row stays with the head that the table has.
+    if (rows.length > 0) rows[0] = { ...rows[0], start, head: undefined }
+    return rows
   }
 
   /** The first block of the next piece: blocks of the same section that fit into the overlap. */
@@ -465,4 +519,4 @@ function firstFrom(blocks, place) {
   return low
 }
 
-module.exports = { BlockSplitter, splitBlocks }
+module.exports = { BlockSplitter, splitBlocks, splitBlocksAsync }

@@ -1,3 +1,5 @@
+// tools/model-entries.mjs writes ModelName, from models.json.
+
 /** The name of a bundled encoding. */
 export type EncodingName = 'r50k_base' | 'p50k_base' | 'p50k_edit' | 'cl100k_base' | 'o200k_base' | 'o200k_harmony'
 

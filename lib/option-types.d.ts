@@ -19,6 +19,9 @@ export type Ids = Uint32Array | readonly number[]
  */
 export type SpecialTokens = 'parse' | 'text' | 'throw' | readonly string[]
 
+/** How special tokens in a text are treated by calls that do not say: see {@link SpecialTokens}. */
+export type DefaultSpecialTokens = 'parse' | 'text' | 'throw'
+
 /**
  * The unit of offsets: UTF-16 units as in JavaScript strings, Unicode code points as in Python, or
  * bytes of UTF-8.
@@ -114,8 +117,12 @@ export interface EncodeOptions extends CountOptions {
   pretokenized?: boolean | undefined
   /** Default: as in the file, mostly `false`: none. */
   truncation?: Truncation | false | undefined
-  /** Default: as in the file, mostly `false`: none. */
-  padding?: Padding | false | undefined
+  /**
+   * Default: as in the file, mostly `false`: none. `true` fills up with the tokenizer's own token
+   * ({@link Tokenizer.padId}), on the side that its config names, and is a `RangeError`
+   * (`ERR_TOKENLANE_ARGUMENT_VALUE`) if there is none.
+   */
+  padding?: Padding | boolean | undefined
 }
 
 /** Options of {@link Tokenizer.encode}. */
@@ -154,6 +161,42 @@ export interface RunOptions extends ThreadOptions {
   signal?: AbortSignal | undefined
 }
 
+/** Options of {@link Tokenizer.encodeStream} and {@link Tokenizer.countStream}. */
+export interface BatchSizeOptions {
+  /**
+   * The maximum number of texts of a batch. A batch also ends with the text that makes it longer
+   * than 4,194,304 UTF-16 units. Default: 1,024.
+   */
+  batchSize?: number | undefined
+}
+
+/** What {@link Tokenizer.encodeStream} and others read: an iterable, or an asynchronous one. */
+export type Source<Value> = Iterable<Value> | AsyncIterable<Value>
+
+/** Options of calls that read a {@link Source}, and of streams. */
+export interface SignalOptions {
+  /** Stops the call or the stream with `signal.reason` as its error. Default: none. */
+  signal?: AbortSignal | undefined
+}
+
+/** Options of {@link Tokenizer.truncate}. */
+export interface TruncateOptions extends CountOptions {
+  /** Which end of the text goes: `'left'` keeps its end. Default: `'right'`. */
+  direction?: Direction | undefined
+}
+
+/** The result of {@link Tokenizer.decodeWithOffsets}. */
+export interface DecodedWithOffsets {
+  /** The text. */
+  text: string
+  /**
+   * Start and end of each id in the text, `[start0, end0, start1, …]`, in UTF-16 units. Each id of
+   * a character that several ids spell stands for the whole character; a special token that is
+   * skipped stands for nothing.
+   */
+  offsets: Uint32Array
+}
+
 /** Options of calls that decode. */
 export interface DecodeOptions {
   /** Leave special tokens out of the text. Default: `false`. */
@@ -187,13 +230,14 @@ export interface SplitOptions extends CountOptions {
   /**
    * Where pieces end: `'token'`: where a token ends; `'sentence'`: after the last sentence that
    * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too), but not after an
-   * initial, as in `J. R. R. Tolkien`; `'line'`: after the last line that fits. A sentence or line
-   * that is longer than a piece is split as with `'token'`. Default: `'token'`.
+   * initial, as in `J. R. R. Tolkien`; `'line'`: after the last line that fits; `'word'`: after the
+   * last word that fits (UAX #29), before the space behind it. A sentence or line that is longer
+   * than a piece is split as with `'word'`, and a word as with `'token'`. Default: `'token'`.
    */
-  boundary?: 'token' | 'sentence' | 'line' | undefined
+  boundary?: 'token' | 'word' | 'sentence' | 'line' | undefined
 }
 
-/** Options of {@link Tokenizer.split} for pieces of whole paragraphs or blocks of Markdown. */
+/** Options of {@link Tokenizer.split} for paragraphs, or for blocks of code or Markdown. */
 export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
   /**
    * Where pieces end. `'paragraph'`: at blank lines. `'markdown'`: between the blocks of Markdown
@@ -201,15 +245,23 @@ export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
    * fenced code, tables, lists and their items stay whole where they fit. What does not fit is
    * split: lists at items, code and tables at lines, text at sentences. {@link
    * Tokenizer.splitStream} keeps the block that is not complete, and a section as long as it fits
-   * into a piece. No default.
+   * into a piece. `'code'`: between blocks of source code, which start behind a blank line, or with
+   * a line that deeper ones follow (comments and decorators before it included); what does not fit
+   * is split at the blocks within it, and then at lines. No default.
    */
-  boundary: 'paragraph' | 'markdown'
+  boundary: 'paragraph' | 'markdown' | 'code'
 }
 
 /** Options of {@link Tokenizer.split} for pieces of whole blocks of Markdown. */
 export interface MarkdownSplitOptions extends BlockSplitOptions {
   /** Between the blocks of Markdown, see {@link BlockSplitOptions}. */
   boundary: 'markdown'
+  /**
+   * Begin each further piece of a table that does not fit with the head of the table, which is in
+   * `text` and `count` then, but not between `start` and `end`. Not for a head of more than half of
+   * `maxTokens`. Default: `false`.
+   */
+  repeatTableHeaders?: boolean | undefined
 }
 
 /** Options of {@link Tokenizer.splitAsync} for blocks of Markdown. */
@@ -227,7 +279,7 @@ export interface SplitAsyncOptions extends SplitOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Options of {@link Tokenizer.splitAsync} for paragraphs or blocks of Markdown. */
+/** Options of {@link Tokenizer.splitAsync} for paragraphs or blocks of code or Markdown. */
 export interface BlockSplitAsyncOptions extends BlockSplitOptions {
   /** Stops the call: the promise rejects with `signal.reason`. Default: none. */
   signal?: AbortSignal | undefined
@@ -256,8 +308,17 @@ export interface MarkdownPiece extends Piece {
   headings: string[]
 }
 
+/** Options of {@link Tokenizer.fromEncodingSync} and {@link Tokenizer.forModelSync}. */
+export interface EncodingSyncOptions {
+  /**
+   * How special tokens in a text are treated by calls that do not say: `'text'` for text of users.
+   * Default: `'throw'`.
+   */
+  specialTokens?: DefaultSpecialTokens | undefined
+}
+
 /** Options of {@link Tokenizer.fromEncoding} and {@link Tokenizer.forModel}. */
-export interface EncodingOptions {
+export interface EncodingOptions extends EncodingSyncOptions {
   /** Stops the call: the promise rejects with `signal.reason`. Default: none. */
   signal?: AbortSignal | undefined
 }
@@ -377,11 +438,64 @@ export interface ChatOptions {
    */
   variables?: object | undefined
   /**
-   * How special tokens spelled out in a string of the messages, tools, documents and variables are
-   * handled: `'parse'` encodes them as special tokens; `'throw'` refuses them
-   * (`ERR_TOKENLANE_SPECIAL_TOKEN`, with the place). Default: `'parse'`, as in transformers.
+   * What becomes of added tokens, such as `<|im_end|>`, that are spelled out in messages, tools,
+   * documents and variables, or put together from parts of them:
+   * - `'text'`: they are ordinary text; only the template writes control tokens.
+   * - `'parse'`: they become tokens, as in transformers. Only for text that you wrote yourself.
+   * - `'throw'`: the call throws `ERR_TOKENLANE_SPECIAL_TOKEN`, with the place if one string has
+   *   the token.
+   *
+   * Default: `'text'`.
    */
-  specialTokens?: 'parse' | 'throw' | undefined
+  content?: 'text' | 'parse' | 'throw' | undefined
+}
+
+/** Options of {@link Tokenizer.applyChatTemplate} for ids. */
+export interface ChatIdsOptions extends ChatOptions {
+  /** Return ids. Default: `true`. */
+  tokenize?: true | undefined
+  /** Default: `false`. */
+  pieces?: false | undefined
+  /**
+   * Add the columns of {@link ChatEncoding}. `by` says how it is found what the assistant wrote:
+   * - `'generation'`: by the tags `{% generation %}` of the template, exactly as
+   *   `return_assistant_tokens_mask` of transformers. Throws `ERR_TOKENLANE_CHAT_REFUSED` if the
+   *   template has none.
+   * - `'origin'`: all text from the first to the last character of a message of the assistant, with
+   *   its reasoning and tool calls; what the template writes before it, behind the generation
+   *   prompt; and what it writes behind it, up to the token that ends the turn: the
+   *   `eos_token`, or else the first special token that does not start the next turn.
+   *
+   * `true` takes the tags if the template has them, else the origin. Default: `false`.
+   */
+  returnAssistantMask?: boolean | ChatMaskOptions | undefined
+}
+
+/** How it is found what the assistant wrote. */
+export interface ChatMaskOptions {
+  /** Default: the tags if the template has them, else the origin. */
+  by?: 'generation' | 'origin' | undefined
+}
+
+/** Options of {@link Tokenizer.applyChatTemplate} for a text. */
+export interface ChatTextOptions extends ChatOptions {
+  /** Return the text. */
+  tokenize: false
+  /** Return the text in pieces that say where they come from. Default: `false`. */
+  pieces?: boolean | undefined
+}
+
+/** A part of the text of a conversation. */
+export interface ChatPiece {
+  /** The text. All pieces together are the text of the conversation. */
+  text: string
+  /**
+   * Who wrote it: the template, or the caller with messages, tools, documents and variables. A
+   * piece whose origin cannot be told, such as a number, is input.
+   */
+  source: 'template' | 'input'
+  /** The index of the message that it comes from, if it comes from one. */
+  message: number | undefined
 }
 
 /** The size of an image in pixels. */
@@ -595,10 +709,15 @@ export interface Changes {
   decoder?: Component | null | undefined
   /** Settings of the model. */
   model?: ModelChanges | undefined
+  /**
+   * How special tokens in a text are treated by calls that do not say; {@link Tokenizer.toBuffer}
+   * does not write it. Chat templates go on to write special tokens.
+   */
+  specialTokens?: DefaultSpecialTokens | undefined
   /** The default truncation; `false` or `null` removes it. */
   truncation?: Truncation | false | null | undefined
-  /** The default padding; `false` or `null` removes it. */
-  padding?: Padding | false | null | undefined
+  /** The default padding, `true` for the tokenizer's own token; `false` or `null` removes it. */
+  padding?: Padding | boolean | null | undefined
 }
 
 /**

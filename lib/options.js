@@ -22,6 +22,8 @@ const NO_TRUNCATION = BITS.noTruncation
 const NO_PADDING = BITS.noPadding
 const OVERFLOW = BITS.overflow
 const WORDS = BITS.words
+/** The pair of a call has the bounds of the ranges of its text in which no added token is found. */
+const LITERAL = BITS.literal
 /** The text of a call is only the start of one. */
 const PART = BITS.part
 /** The names of the columns, by their indices in the addon. */
@@ -29,9 +31,9 @@ const COLUMN_NAMES = native.columnNames()
 const COLUMN_BITS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) => [name, BITS.firstColumn << index]))
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
-const BOUNDARIES = ['token', 'sentence', 'line']
+const BOUNDARIES = ['token', 'sentence', 'line', 'word']
 /** With those that lib/markdown.js finds. */
-const ALL_BOUNDARIES = "'token', 'sentence', 'line', 'paragraph' or 'markdown'"
+const ALL_BOUNDARIES = "'token', 'word', 'sentence', 'line', 'paragraph', 'markdown' or 'code'"
 const COUNT_KINDS = ['typed', 'array']
 const MAX_THREADS = 256
 
@@ -48,22 +50,27 @@ const BATCH_OPTIONS = [
   'threads',
 ]
 
+const SPLIT_OPTIONS = ['maxTokens', 'overlap', 'boundary', 'repeatTableHeaders', 'addSpecialTokens', 'specialTokens']
+
 /** The names of the options of each call. */
 const KNOWN = {
   encode: ['addSpecialTokens', 'specialTokens', 'offsets', 'pair', 'pretokenized', 'truncation', 'padding'],
   encodeBatch: [...BATCH_OPTIONS, 'signal'],
   encodeBatchSync: BATCH_OPTIONS,
   count: ['addSpecialTokens', 'specialTokens'],
-  split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
-  splitAsync: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens', 'signal'],
+  truncate: ['addSpecialTokens', 'specialTokens', 'direction'],
+  split: SPLIT_OPTIONS,
+  splitAsync: [...SPLIT_OPTIONS, 'signal'],
+  decodeStream: ['skipSpecialTokens', 'signal'],
+  encodeStream: [...BATCH_OPTIONS.filter((name) => name !== 'pairs'), 'signal'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'as', 'signal', 'threads'],
   countBatchSync: ['addSpecialTokens', 'specialTokens', 'as', 'threads'],
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
   load: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config'],
-  loadEncoding: ['signal'],
-  loadEncodingSync: [],
+  loadEncoding: ['signal', 'specialTokens'],
+  loadEncodingSync: ['specialTokens'],
   loadFolder: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config', 'configs'],
   truncation: ['maxLength', 'stride', 'strategy', 'direction'],
   padding: ['to', 'multipleOf', 'direction', 'padId', 'padTypeId', 'padToken'],
@@ -141,13 +148,14 @@ function columns(value) {
 
 /**
  * Options that do not fit into the flags: listed special tokens, truncation and padding. Returns
- * undefined if there are none, as in most calls.
+ * undefined if there are none, as in most calls. `tokenizer` has the padding that `true` stands
+ * for.
  */
-function extraOptions(flags, options) {
+function extraOptions(flags, options, tokenizer = undefined) {
   if (options === undefined) return undefined
   const listed = (flags & ONLY_LISTED) === ONLY_LISTED ? listOf(options.specialTokens) : undefined
   const truncation = truncationOption(options.truncation)
-  const padding = paddingOption(options.padding)
+  const padding = paddingOption(options.padding, tokenizer)
   if (listed === undefined && truncation === undefined && padding === undefined) return undefined
   return { listed, truncation, padding }
 }
@@ -177,9 +185,10 @@ function truncationOption(value) {
   return { maxLength, stride, strategy: STRATEGIES.indexOf(strategy), left: direction === 'left' }
 }
 
-function paddingOption(value) {
-  if (value === undefined || value === false) return undefined
-  checkObject(value, 'padding', 'an object ({} pads to the longest text) or false')
+function paddingOption(given, tokenizer = undefined) {
+  if (given === undefined || given === false) return undefined
+  const value = given === true && tokenizer !== undefined ? ownPadding(tokenizer) : given
+  checkObject(value, 'padding', 'true, an object ({} pads to the longest text) or false')
   checkNames(value, KNOWN.padding, 'padding')
   const { to = 'longest', multipleOf = 1, direction = 'right', padId = 0, padTypeId = 0, padToken = '[PAD]' } = value
   if (typeof to !== 'number') oneOf('padding.to', to, ['longest'], "'longest' or a number of tokens")
@@ -192,6 +201,9 @@ function paddingOption(value) {
   const length = to === 'longest' ? undefined : to
   return { length, multipleOf, left: direction === 'left', padId, padTypeId, padToken }
 }
+
+/** The padding that `padding: true` stands for. */
+const ownPadding = (tokenizer) => require('./facts.js').ownPadding(tokenizer)
 
 /**
  * Checks the options of a split. Returns the limits in the form of src/split.rs, and the flags and
@@ -207,8 +219,21 @@ function splitOptions(options, known = KNOWN.split) {
   count('overlap', overlap)
   if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
   oneOf('boundary', boundary, BOUNDARIES, ALL_BOUNDARIES)
+  checkMarkdownOnly(options)
   const limits = { maxTokens, overlap, boundary: BOUNDARIES.indexOf(boundary) }
   return { limits, flags, extra: extraOptions(flags, options), signal: signalOption(options.signal) }
+}
+
+/** Throws if other boundaries than blocks of Markdown have an option that only these have. */
+function checkMarkdownOnly({ repeatTableHeaders }) {
+  if (repeatTableHeaders !== undefined)
+    throw wrongValue('repeatTableHeaders', "absent without boundary: 'markdown'", repeatTableHeaders)
+}
+
+/** How special tokens in a text are treated by default. */
+function defaultSpecialTokens(value) {
+  if (value !== undefined) oneOf('specialTokens', value, Object.keys(SPECIAL_TOKEN_BITS))
+  return value
 }
 
 /** A number of tokens. */
@@ -341,6 +366,7 @@ module.exports = {
   COLUMN_NAMES,
   KNOWN,
   ONE_TEXT,
+  LITERAL,
   PART,
   MANY_TEXTS,
   checkKnown,
@@ -358,6 +384,8 @@ module.exports = {
   bare,
   splitOptions,
   checkCount: count,
+  checkMarkdownOnly,
+  defaultSpecialTokens,
   truncationOption,
   paddingOption,
   checkNames,

@@ -78,16 +78,6 @@ class Splitter {
     yield* this.#pieces(true)
   }
 
-  toTransformStream() {
-    const enqueueAll = (pieces, controller) => {
-      for (const piece of pieces) controller.enqueue(piece)
-    }
-    return new TransformStream({
-      transform: (text, controller) => enqueueAll(this.push(text), controller),
-      flush: (controller) => enqueueAll(this.end(), controller),
-    })
-  }
-
   *#pieces(isEnd) {
     // The buffer may end inside of a surrogate pair. The other half arrives with the next part.
     const last = this.#text.charCodeAt(this.#text.length - 1)

@@ -80,11 +80,8 @@ class DecodeStream {
   }
 
   toTransformStream() {
-    const enqueue = (text, controller) => text !== '' && controller.enqueue(text)
-    return new TransformStream({
-      transform: (ids, controller) => void enqueue(this.push(ids), controller),
-      flush: (controller) => void enqueue(this.end(), controller),
-    })
+    const { ofIds, transformStream } = require('./iterables.js')
+    return transformStream(ofIds(this))
   }
 }
 

@@ -6,14 +6,16 @@ const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
+const { chatOfOptions, encodingFile, filePath, folderOptions, withoutConfigs } = require('./loading.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
-const { isArray, isUint8Array, isUrl } = require('./realm.js')
+const { isArray, isUint8Array } = require('./realm.js')
 const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
 const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
 const {
   KNOWN,
+  LITERAL,
   ONE_TEXT,
   PART,
   MANY_TEXTS,
@@ -23,21 +25,32 @@ const {
   runOptions,
   decodeFlag,
   addedTokensFlag,
-  loadOptions,
+  defaultSpecialTokens,
   boolean,
   checkKnown,
+  checkObject,
   countsAs,
   signalOption,
   splitOptions,
   checkCount,
   checkId,
+  loadOptions,
 } = require('./options.js')
 
 // Modules that only some calls need load on first use: together they need as much memory as all
 // others.
 const later = {
+  get facts() {
+    return require('./facts.js')
+  },
+  get iterables() {
+    return require('./iterables.js')
+  },
   get changes() {
     return require('./changes.js')
+  },
+  get apply() {
+    return require('./chat/apply.js')
   },
   get chat() {
     return require('./chat/chat.js')
@@ -108,6 +121,12 @@ const DEPENDS_ON_MORE = 2
 // Makes the constructor private: only the loaders below create tokenizers.
 const LOADER = Symbol('loader')
 
+/**
+ * structuredClone and postMessage would copy a Tokenizer as an empty object. They copy its own
+ * fields, and an error shows the field that they cannot copy: this function.
+ */
+const cannotBeCloned = () => 'load the Tokenizer in each worker by the same name: they share its memory. It'
+
 // The rendered text of a chat already has all special tokens.
 const CHAT_TEXT = { addSpecialTokens: false }
 const CHAT_INPUT = { addSpecialTokens: false, specialTokens: 'throw' }
@@ -136,13 +155,22 @@ let maxId
  */
 let fileFormat
 
+/**
+ * The tokenizer.json of a tokenizer, without its vocabulary if it was loaded from such a file.
+ * Internal, for lib/train.
+ *
+ * @type {(tokenizer: Tokenizer) => Uint8Array}
+ */
+let componentsOf
+
 class Tokenizer {
   static {
+    componentsOf = (tokenizer) => native.components(tokenizer.#handle) ?? native.toBuffer(tokenizer.#handle)
     fileFormat = (tokenizer) => native.fileFormat(tokenizer.#handle)
     maxId = (tokenizer) => native.maxId(tokenizer.#handle)
     encodeDocuments = async (tokenizer, documents, options, batches) => {
       const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
-      const extra = extraOptions(flags, options)
+      const extra = extraOptions(flags, options, tokenizer)
       const { threads } = runOptions(options)
       const handle = tokenizer.#handle
       const start = (queueEntry) =>
@@ -165,6 +193,7 @@ class Tokenizer {
     this.#handle = handle
     this.#chat = chat
     this.#source = source
+    this.clone = cannotBeCloned
   }
 
   /** Throws if a method was taken from its tokenizer, as in `texts.map(tokenizer.count)`. */
@@ -239,34 +268,48 @@ class Tokenizer {
 
   static async fromEncoding(name, options = {}) {
     checkKnown(options, KNOWN.loadEncoding)
-    return await Tokenizer.#ofEncoding(name, signalOption(options.signal))
+    return await Tokenizer.#ofEncoding(name, options)
   }
 
   static fromEncodingSync(name, options = {}) {
     checkKnown(options, KNOWN.loadEncodingSync)
-    return Tokenizer.#ofEncodingSync(name)
+    return Tokenizer.#ofEncodingSync(name, options)
   }
 
   static async forModel(name, options = {}) {
     checkKnown(options, KNOWN.loadEncoding)
-    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), signalOption(options.signal), name)
+    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), options, name)
   }
 
   static forModelSync(name, options = {}) {
     checkKnown(options, KNOWN.loadEncodingSync)
-    return Tokenizer.#ofEncodingSync(later.models.encodingForModel(name), name)
+    return Tokenizer.#ofEncodingSync(later.models.encodingForModel(name), options, name)
   }
 
   /** `model` is the model that the encoding is loaded for, if there is one. */
-  static async #ofEncoding(name, signal, model = undefined) {
+  static async #ofEncoding(name, /** @type {any} */ { signal, specialTokens }, model = undefined) {
+    signalOption(signal)
+    defaultSpecialTokens(specialTokens)
     const file = encodingFile(name)
     const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }), { signal })
-    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name })
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name }).#withDefault(
+      specialTokens,
+    )
   }
 
-  static #ofEncodingSync(name, model = undefined) {
+  static #ofEncodingSync(name, /** @type {any} */ { specialTokens }, model = undefined) {
+    defaultSpecialTokens(specialTokens)
     const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
-    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name })
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name }).#withDefault(
+      specialTokens,
+    )
+  }
+
+  /** This tokenizer with another treatment of special tokens by default. */
+  #withDefault(specialTokens) {
+    if (specialTokens === undefined) return this
+    const handle = native.change(this.#handle, later.changes.changesOf({ specialTokens }))
+    return new Tokenizer(handle, LOADER, this.#chat, this.#source)
   }
 
   static async fromBuffer(bytes, options) {
@@ -289,7 +332,7 @@ class Tokenizer {
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
     if (typeof text !== 'string') checkOneText(text, hasWords(flags))
     checkInput(text, options?.pair)
-    const extra = extraOptions(flags, options)
+    const extra = extraOptions(flags, options, this)
     const pair = hasWords(flags) ? unproxied('pair', options.pair) : options?.pair
     const input = hasWords(flags) ? unproxied('text', text) : text
     const isShort =
@@ -313,7 +356,7 @@ class Tokenizer {
     Tokenizer.#check(this, 'encodeBatch')
     const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
     checkInput(texts, options?.pairs)
-    const extra = extraOptions(flags, options)
+    const extra = extraOptions(flags, options, this)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
     const blocks = await enqueueTexts([texts, options?.pairs], hasWords(flags), signal, (queueEntry) =>
@@ -326,7 +369,7 @@ class Tokenizer {
     Tokenizer.#check(this, 'encodeBatchSync')
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
     checkInput(texts, options?.pairs)
-    const extra = extraOptions(flags, options)
+    const extra = extraOptions(flags, options, this)
     const { threads } = runOptions(options)
     const [first, second] = [unproxied('texts', texts), unproxied('pairs', options?.pairs)]
     return batchOf(native.encodeBatchSync(this.#handle, first, second, flags, extra, threads))
@@ -370,8 +413,10 @@ class Tokenizer {
     if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     checkCount('maxTokens', maxTokens)
-    const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
+    const flags = encodeFlags(options, KNOWN.truncate, ONE_TEXT)
     const extra = extraOptions(flags, options)
+    const { direction = 'right', ...counting } = options ?? {}
+    if (direction !== 'right') return truncateFrom(this, text, maxTokens, { direction, ...counting })
     const start = startOf(text, maxTokens)
     let reason =
       start === text ? DEPENDS_ON_MORE : native.truncate(this.#handle, start, maxTokens, flags | PART, extra, two)
@@ -398,7 +443,7 @@ class Tokenizer {
   async splitAsync(text, options) {
     Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
-    if (isOfBlocks(options)) return await splitBlocksAsync(this, text, options)
+    if (isOfBlocks(options)) return await later.markdown.splitBlocksAsync(this, text, options)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, later.split.whole(limits))
@@ -407,13 +452,41 @@ class Tokenizer {
     return pieces
   }
 
-  splitStream(options) {
+  splitStream(...args) {
     Tokenizer.#check(this, 'splitStream')
-    if (isOfBlocks(options)) return new later.markdown.BlockSplitter(this, options).toTransformStream()
-    const { limits, flags, extra } = splitOptions(options)
+    const { isSource, ofTexts, resultsOf, transformStream } = later.iterables
+    const [source, options] = isSource(args[0]) ? args : [undefined, args[0]]
+    const work = ofTexts(this.#splitter(options))
+    const signal = signalOption(options.signal)
+    return source === undefined ? transformStream(work, signal) : resultsOf(work, source, signal)
+  }
+
+  #splitter(options) {
+    if (isOfBlocks(options)) return new later.markdown.BlockSplitter(this, options, KNOWN.splitAsync)
+    const { limits, flags, extra } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
-    return new later.split.Splitter(limits, split).toTransformStream()
+    return new later.split.Splitter(limits, split)
+  }
+
+  encodeStream(texts, options = {}) {
+    Tokenizer.#check(this, 'encodeStream')
+    const { batchSize: _, ...rest } = this.#ofSource(texts, options)
+    encodeFlags(rest, KNOWN.encodeStream, MANY_TEXTS)
+    return later.iterables.inBatches(texts, options, (some, each) => this.encodeBatch(some, each))
+  }
+
+  countStream(texts, options = {}) {
+    Tokenizer.#check(this, 'countStream')
+    const { batchSize: _, ...rest } = this.#ofSource(texts, options)
+    encodeFlags(rest, KNOWN.countBatch, MANY_TEXTS)
+    return later.iterables.inBatches(texts, options, (some, each) => this.countBatch(some, each))
+  }
+
+  #ofSource(texts, options) {
+    later.iterables.checkSource('texts', texts, 'an iterable or async iterable of texts')
+    checkObject(options)
+    return options
   }
 
   async countBatch(texts, options) {
@@ -443,11 +516,7 @@ class Tokenizer {
 
   applyChatTemplate(messages, options = {}) {
     Tokenizer.#check(this, 'applyChatTemplate')
-    checkKnown(options, [...later.chat.CHAT_OPTIONS, 'tokenize'])
-    const { tokenize, ...rest } = options
-    const isTokenized = boolean('tokenize', tokenize, true)
-    const text = this.#renderChat(messages, rest)
-    return isTokenized ? this.encode(text, { ...CHAT_IDS, specialTokens: this.#chatTokens }) : text
+    return later.apply.applyChat(this.#chat, messages, options, this.#chatCalls)
   }
 
   countChat(messages, options = {}) {
@@ -462,8 +531,7 @@ class Tokenizer {
     checkKnown(options, [...later.chat.CHAT_OPTIONS, 'detail'])
     const { detail, ...rest } = options
     boolean('detail', detail, false)
-    const text = this.#renderChat(messages, rest)
-    return { tokens: this.count(text, { ...CHAT_TEXT, specialTokens: this.#chatTokens }), estimated: [] }
+    return { tokens: later.apply.countChat(this.#chat, messages, rest, this.#chatCalls), estimated: [] }
   }
 
   countRequest(body, options) {
@@ -483,16 +551,27 @@ class Tokenizer {
     return (text) => this.count(text, { specialTokens: 'text' })
   }
 
-  /** The treatment of the special tokens that a template writes. */
-  get #chatTokens() {
-    return this.#source.splitsSpecialTokens ? 'text' : 'parse'
+  /** What chats need of this tokenizer (see chat/apply.js). */
+  get #chatCalls() {
+    const splits = this.#source.splitsSpecialTokens === true
+    const options = { ...CHAT_IDS, specialTokens: splits ? 'text' : 'parse' }
+    return {
+      splits,
+      encode: (text, bounds) => (bounds === undefined ? this.encode(text, options) : this.#encodeLiteral(text, bounds)),
+      count: (text, bounds) =>
+        bounds === undefined
+          ? this.count(text, { ...CHAT_TEXT, specialTokens: options.specialTokens })
+          : this.#encodeLiteral(text, bounds).length,
+      refuse: (text) => this.count(text, CHAT_INPUT),
+      idOf: (token) => this.tokenToId(token),
+      isSpecial: (id) => this.decode([id], { skipSpecialTokens: true }) === '' && this.decode([id]) !== '',
+    }
   }
 
-  #renderChat(messages, options) {
-    const text = this.#chat.render(messages, options)
-    if (options.specialTokens === 'throw')
-      later.chat.checkStrings(messages, options, (text) => this.count(text, CHAT_INPUT))
-    return text
+  /** Encodes a text in which no added token is found in ranges with these bounds. */
+  #encodeLiteral(text, bounds) {
+    const flags = encodeFlags({ ...CHAT_IDS, specialTokens: 'parse' }, KNOWN.encode, ONE_TEXT) | LITERAL
+    return encodingOf(this.#idsOf(text, bounds, flags, undefined), this.#handle, text, bounds, flags, undefined)
   }
 
   decode(ids, options) {
@@ -516,9 +595,20 @@ class Tokenizer {
     return await enqueue(start, { signal, onWait })
   }
 
-  decodeStream(options) {
+  decodeWithOffsets(ids, options) {
+    Tokenizer.#check(this, 'decodeWithOffsets')
+    const list = toIds('ids', ids)
+    decodeFlag(options, KNOWN.decode)
+    return require('./decode-offsets.js').decodeWithOffsets(this, list, options)
+  }
+
+  decodeStream(...args) {
     Tokenizer.#check(this, 'decodeStream')
-    return decodeStream(this.#handle, decodeFlag(options, KNOWN.decode))
+    const { isSource, ofIds, resultsOf } = later.iterables
+    if (!isSource(args[0])) return decodeStream(this.#handle, decodeFlag(args[0], KNOWN.decode))
+    const [ids, options = {}] = args
+    const stream = decodeStream(this.#handle, decodeFlag(options, KNOWN.decodeStream))
+    return resultsOf(ofIds(stream), ids, signalOption(options.signal))
   }
 
   tokenToId(token) {
@@ -537,6 +627,44 @@ class Tokenizer {
     return { ...this.#source }
   }
 
+  get #facts() {
+    return later.facts.factsOf(this, this.#handle, this.#chat?.config)
+  }
+
+  get specialTokens() {
+    return new Map(this.#facts.specialTokens)
+  }
+
+  get bosId() {
+    return this.#facts.bosId
+  }
+
+  get eosId() {
+    return this.#facts.eosId
+  }
+
+  get padId() {
+    return this.#facts.padId
+  }
+
+  get unkId() {
+    return this.#facts.unkId
+  }
+
+  get modelMaxLength() {
+    return this.#facts.modelMaxLength
+  }
+
+  get maxId() {
+    const id = native.maxId(this.#handle)
+    return id < 0 ? undefined : id
+  }
+
+  tokens() {
+    Tokenizer.#check(this, 'tokens')
+    return later.facts.tokensOf(this, native.maxId(this.#handle))
+  }
+
   stats() {
     const [tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes] = native.stats(this.#handle)
     return { tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes }
@@ -549,7 +677,8 @@ class Tokenizer {
   with(changes) {
     const { splitsSpecialTokens } = this.#source
     const source = splitsSpecialTokens && { splitsSpecialTokens }
-    return new Tokenizer(native.change(this.#handle, later.changes.changesOf(changes)), LOADER, this.#chat, source)
+    const changed = native.change(this.#handle, later.changes.changesOf(changes, this))
+    return new Tokenizer(changed, LOADER, this.#chat, source)
   }
 
   toBuffer() {
@@ -565,6 +694,12 @@ class Tokenizer {
   toJSON() {
     return JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.toBuffer()))
   }
+}
+
+/** The end of a text, for the direction 'left'. */
+function truncateFrom(tokenizer, text, maxTokens, { direction, ...counting }) {
+  if (direction !== 'left') throw wrongValue('direction', "'left' or 'right'", direction)
+  return require('./truncate-left.js').truncateLeft(tokenizer, text, maxTokens, counting)
 }
 
 function checkSplit(text) {
@@ -585,62 +720,8 @@ function encodings() {
   return native.encodingNames()
 }
 
-function filePath(file) {
-  if (typeof file === 'string') {
-    if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
-    return file
-  }
-  if (isUrl(file)) return sources.pathOfUrl('file', file)
-  throw wrongType('file', 'a path (a string) or a file: URL', file)
-}
-
-/** No system supports longer paths. */
-const MAX_PATH = 65_536
-
-/** Whether pieces end at paragraphs or at blocks of Markdown, which JavaScript finds. */
-const isOfBlocks = (options) => options?.boundary === 'paragraph' || options?.boundary === 'markdown'
-
-/** Number of UTF-16 units that `splitAsync` splits at blocks before it yields to the event loop. */
-const UNITS_PER_TURN = 1 << 15
-
-async function splitBlocksAsync(tokenizer, text, options) {
-  const splitter = new later.markdown.BlockSplitter(tokenizer, options, KNOWN.splitAsync)
-  const signal = signalOption(options.signal)
-  signal?.throwIfAborted()
-  const pieces = []
-  for (let at = 0; at < text.length; at += UNITS_PER_TURN) {
-    for (const piece of splitter.push(text.slice(at, at + UNITS_PER_TURN), at + UNITS_PER_TURN >= text.length))
-      pieces.push(piece)
-    await new Promise((resolve) => setTimeout(resolve, 0))
-    signal?.throwIfAborted()
-  }
-  return pieces
-}
-
-/** The options of a loader of files and folders. */
-function folderOptions(options) {
-  const resolved = loadOptions(options, KNOWN.loadFolder)
-  return { ...resolved, configs: boolean('configs', options?.configs, true) }
-}
-
-const withoutConfigs = (failure) => `the file alone, because its configs cannot be used: ${failure.message}`
-
-/** The chat of a loader's options, or undefined if the files in its folder define it. */
-function chatOfOptions(options) {
-  const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
-  if (isGiven) return later.chat.chatOption(options)
-  return options?.encoding === undefined ? undefined : later.openAi.openAiChat(options.encoding)
-}
-
-function encodingFile(name) {
-  if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
-  try {
-    return native.encodingFile(name)
-  } catch (error) {
-    if (later.models.findEncoding(name) !== undefined) error.message += `; it is a model: Tokenizer.forModel('${name}')`
-    throw error
-  }
-}
+/** Whether pieces end at paragraphs or at blocks of code or Markdown, which JavaScript finds. */
+const isOfBlocks = (options) => ['paragraph', 'markdown', 'code'].includes(options?.boundary)
 
 /** Throws for an array of texts, which is an argument of other calls. */
 function checkOneText(text, hasWords = false) {
@@ -664,4 +745,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, encodeDocuments, encodings, fileFormat, maxId }
+module.exports = { Tokenizer, componentsOf, encodeDocuments, encodings, fileFormat, maxId }

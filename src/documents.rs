@@ -54,6 +54,8 @@ struct LineReader {
     fields: Option<Fields>,
     /// Maximum length of a line in bytes, without its line end.
     max_line: usize,
+    /// Whether a line that is itself the text has its line end.
+    keeps_line_ends: bool,
     bytes: Slab<u8>,
     /// All bytes before this position were checked or skipped; the checked ones are UTF-8.
     checked: usize,
@@ -68,6 +70,11 @@ pub struct Documents(Held<RefCell<Filled>>);
 impl Documents {
     fn filled(&self) -> Result<Ref<'_, Filled>, Failure> {
         self.0.try_borrow().map_err(|_| misuse("the documents are in use"))
+    }
+
+    /// The texts, which stay the same as long as they are shared.
+    pub fn texts(&self) -> Result<Arc<Arena>, Failure> {
+        Ok(Arc::clone(&self.filled()?.texts))
     }
 
     fn filled_mut(&self) -> Result<RefMut<'_, Filled>, Failure> {
@@ -190,7 +197,11 @@ impl LineReader {
     fn take_line(&mut self, start: usize, end: usize, (at, row): (f64, f64), to: &mut Filled) -> Result<bool, Failure> {
         if self.fields.is_none() {
             let line = &self.bytes[start..end];
-            let text = line.strip_suffix(b"\r").unwrap_or(line);
+            let text = if self.keeps_line_ends {
+                &self.bytes[start..(end + 1).min(self.bytes.len())]
+            } else {
+                line.strip_suffix(b"\r").unwrap_or(line)
+            };
             to.texts_mut()?.push_utf8(text)?;
             to.push_row(at, row, text.len())?;
             return Ok(true);
@@ -217,19 +228,22 @@ impl LineReader {
     }
 }
 
-/// Creates a reader of lines: of JSON with this field, and this field for ids, or of plain text.
+/// Creates a reader of lines: of JSON with this field, and this field for ids, or of plain text,
+/// with or without line ends.
 #[napi(catch_unwind)]
 pub fn line_reader(
     env: Env,
     field: Option<String>,
     id_field: Option<String>,
     max_line: f64,
+    keeps_line_ends: Option<bool>,
 ) -> napi::Result<External<Lines>> {
     node_api::guarded(env, || {
         let fields = field.map(|field| Fields { text: (*field).into(), id: id_field.map(|id| (*id).into()) });
         let reader = LineReader {
             fields,
             max_line: max_line as usize,
+            keeps_line_ends: keeps_line_ends.unwrap_or(false),
             bytes: Slab::default(),
             checked: 0,
             scratch: Slab::default(),
@@ -444,7 +458,7 @@ pub fn encode_documents(
     node_api::guarded(env, || {
         let share = || (tokenlane_core::batch::threads() as u32).div_ceil(batches.max(1));
         let threads = if threads == 0 { share() } else { threads };
-        let texts = Arc::clone(&documents.filled()?.texts);
+        let texts = documents.texts()?;
         let work = batch::encode_work(Some(entry), handle, Inputs::Shared(texts), flags, extra, threads);
         Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
     })

@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::handle::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsTexts};
-use crate::options::{self, Extra};
+use crate::options::Extra;
 use crate::text;
 
 /// A column to be passed to JS.
@@ -54,9 +54,7 @@ fn requested(
     extra: Option<Extra>,
 ) -> Result<Column, Failure> {
     let options = request.options(flags, extra)?;
-    let column = text::with_input(value, pair, options::has_words(flags), |input| {
-        request.column(&handle.tokenizer, input, &options)
-    })?;
+    let column = text::with_input(value, pair, flags, |input| request.column(&handle.tokenizer, input, &options))?;
     Ok(match column {
         columns::Column::Words(words) => Either3::A(words.try_into()?),
         columns::Column::Bytes(bytes) => Either3::B(bytes.try_into()?),

@@ -14,7 +14,7 @@
 //! 5. [`tokenizer`], [`encoding`], [`bounded`], [`split`], [`batch`], [`stream`]: the calls for one
 //!    text, for its columns, for bounded results, for splitting, for batches, and for streaming
 //!    decoding. [`load`] and [`change`] load and derive tokenizers. [`documents`] reads the texts
-//!    of corpus jobs.
+//!    of corpus jobs. [`train`] counts words and trains.
 //! 6. [`memory`]: ids go to JS without a copy, as one ArrayBuffer over memory of the core's pool.
 //! 7. [`error`]: gives every error a class and a stable code. [`node_api::guarded`], in which the
 //!    body of a call runs, throws it as a JS error. [`guard`] lists all functions that Node calls,
@@ -48,6 +48,7 @@ mod stream;
 mod task;
 mod text;
 mod tokenizer;
+mod train;
 
 // Shared with crates/web.
 use tokenlane_calls::{definition, error, options};

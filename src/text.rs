@@ -19,6 +19,7 @@ use tokenlane_core::{Input, Sequence, Text};
 
 use crate::error::{Class, Failure};
 use crate::node_api::{self, Fit, Refused};
+use crate::options;
 
 /// Size in bytes of the first chunk of an arena. Each further chunk is as large as all chunks
 /// before it together, up to `MAX_CHUNK_BYTES`. A longer text gets a chunk of its own.
@@ -391,14 +392,20 @@ impl Inputs {
     }
 }
 
-/// Copies one input and calls `work` with it, on this thread. The input is a text or, if `words` is
-/// set, an array of words, and the same for its pair unless that is undefined.
+/// Copies one input and calls `work` with it, on this thread. The input is a text or, with the flag
+/// for words, an array of them, and the same for its pair unless that is undefined. With the flag
+/// for literal ranges, the pair is a Uint32Array of their bounds.
 pub fn with_input<T>(
     value: &Unknown<'_>,
     pair: &Unknown<'_>,
-    words: bool,
+    flags: u32,
     work: impl FnOnce(&Input<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    if options::has_literal(flags) {
+        let literal = options::literal(&copy_ids("ranges", pair)?)?;
+        return with_text("text", value, |text| work(&Input { first: Sequence::Marked(text, &literal), second: None }));
+    }
+    let words = options::has_words(flags);
     let has_pair = !node_api::is_undefined(pair);
     if !words && !has_pair {
         return with_text("text", value, |text| work(&text.into()));

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use napi::bindgen_prelude::{Either, External, Unknown};
 use napi::{Env, JsString};
 use napi_derive::napi;
+use tokenlane_calls::facts::Facts;
 use tokenlane_core::{Columns, Format, Input, Sequence};
 
 use crate::error::{Class, Failure};
@@ -50,7 +51,7 @@ pub fn encode(
     node_api::guarded(env, || {
         let options = options::encode_options(flags, extra, Columns::NONE);
         with_ids(|ids| {
-            text::with_input(&value, &pair, options::has_words(flags), |input| match input {
+            text::with_input(&value, &pair, flags, |input| match input {
                 Input { first: Sequence::Text(text), second: None } => {
                     Ok(handle.tokenizer.encode_ids(*text, &options, ids)?)
                 }
@@ -149,6 +150,12 @@ pub fn file_format(env: Env, handle: &External<Handle>) -> napi::Result<&'static
             Format::Ranks => "ranks",
         })
     })
+}
+
+/// Returns the special tokens and ids of a tokenizer.
+#[napi(catch_unwind)]
+pub fn facts(env: Env, handle: &External<Handle>) -> napi::Result<Facts> {
+    node_api::guarded(env, || Ok(Facts::of(&handle.tokenizer)))
 }
 
 /// Returns the largest id of a token, or -1 if there are no tokens.

@@ -9,6 +9,7 @@ import { root, run, stop } from './setup.mjs'
 /** The commands: what each does, and the command line that runs it. */
 const COMMANDS = {
   'bench-core': ['measures the core on 64 MiB of text of each kind', 'node tools/bench/core.mjs'],
+  peers: ['compares with other packages, draws the picture of README', 'node tools/bench/peers.mjs'],
   instructions: ['counts instructions, also on a busy machine', 'node tools/bench/instructions.mjs'],
   lint: ['formats and lints JavaScript', 'npx biome ci --error-on-warnings'],
   types: ['checks the types of JavaScript', 'npx tsc -p tsconfig.checkjs.json'],
@@ -18,7 +19,12 @@ const COMMANDS = {
   msrv: ['compiles with the oldest supported Rust', 'node tools/check/msrv.mjs'],
   fuzz: ['runs the fuzz targets', 'node tools/check/fuzz.mjs'],
   hostile: ['sends hostile calls, files, texts and templates', 'node tools/check/hostile.mjs'],
+  'hostile-contents': ['judges chats whose contents spell out control tokens', 'node tools/check/hostile-contents.mjs'],
   faults: ['plants faults in limits, which the specs must find', 'node tools/check/faults.mjs'],
+  mutants: [
+    'plants faults in changed or sampled lines; lists those that no test finds',
+    'node tools/check/mutants.mjs',
+  ],
   sanitize: ['runs tests and specs with sanitizers', 'node tools/check/sanitize.mjs'],
   soak: ['runs a service under load for a long time', 'node tools/check/soak.mjs'],
   runtimes: ['runs scenarios on Node 20 to 26, Bun and Deno', 'node tools/check/runtimes.mjs'],
@@ -30,7 +36,7 @@ const COMMANDS = {
   musl: ['runs the addon for musl', 'node tools/platforms/musl.mjs'],
   wasm: ['builds and tests the addon in WebAssembly', 'node tools/platforms/wasm.mjs'],
   web: ['builds the part for pages and edge runtimes', 'node tools/platforms/web.mjs'],
-  'web-runtimes': ['runs that part in workerd, edge-runtime, Deno and Bun', 'node tools/platforms/web-runtimes.mjs'],
+  'web-runtimes': ['runs that part in runtimes of the web and in bundles', 'node tools/platforms/web-runtimes.mjs'],
   targets: [
     'compiles for macOS and Windows',
     'cargo check --workspace --no-default-features --target x86_64-apple-darwin --target aarch64-apple-darwin --target x86_64-pc-windows-msvc --target aarch64-pc-windows-msvc',

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
-// Writes the modules of tokenlane/gpt-tokenizer that are missing or outdated: one for each
-// encoding, model and rank file of gpt-tokenizer, and an ES module beside each CommonJS module.
+// Writes what is missing or outdated: the modules of tokenlane/gpt-tokenizer, one for each
+// encoding, model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; the
+// entry points of tools/web-entries.mjs; and the names of models in lib/names.d.ts.
 // `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+
+import { write as writeFile, writeWebEntries } from './web-entries.mjs'
 
 const require = createRequire(import.meta.url)
 const folder = fileURLToPath(new URL('../dropins/gpt-tokenizer/', import.meta.url))
@@ -14,16 +17,7 @@ const { modelNames } = require(`${folder}internal/models.js`)
 const { encodingNames } = require(`${folder}mapping.js`)
 const constants = Object.keys({ ...require(`${folder}constants.js`), ...require(`${folder}specialTokens.js`) })
 
-/** Writes a file if its content is another one. */
-function write(name, code) {
-  const file = folder + name
-  // Another process may be reading it: spec files that pack the package run beside those that load
-  // the entries.
-  if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === code) return
-  const unfinished = `${file}.${process.pid}.part`
-  fs.writeFileSync(unfinished, code)
-  fs.renameSync(unfinished, file)
-}
+const write = (name, code) => writeFile(folder + name, code)
 
 /** An ES module with the names of a CommonJS module, and its export `default` if it has one. */
 function writeModule(name, type) {
@@ -82,10 +76,16 @@ exports.default = require('../internal/ranks.js').rawRanks('${name}')
   writeModule(`bpeRanks/${name}`, type)
 }
 
-for (const kind of ['bpeRanks', 'encoding', 'model']) fs.mkdirSync(folder + kind, { recursive: true })
 for (const name of encodingNames) writeEntry('encoding', name)
 for (const name of modelNames) writeEntry('model', name)
 for (const name of ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']) writeRanks(name)
 writeModule('main', encodingType('./'))
 for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'main.js'))
   writeModule(file.slice(0, -3))
+writeWebEntries()
+
+// The typings list the models of lib/models.json, after the line that begins the type.
+const typings = fileURLToPath(new URL('../lib/names.d.ts', import.meta.url))
+const models = Object.values(require('../lib/models.json').encodings).flat().sort()
+const [head] = fs.readFileSync(typings, 'utf8').split(/(?<=export type ModelName =\n)/)
+write('../../lib/names.d.ts', head + models.map((name) => `  | '${name}'\n`).join(''))

@@ -2,4 +2,4 @@
 
 export declare const BITS: Record<string, number>
 export declare const COLUMN_NAMES: string[]
-export declare const ENCODING_FILES: Record<string, string>
+export declare const ENCODINGS: Record<string, { file: string; pattern: string; specialTokens: Record<string, number> }>

@@ -3,22 +3,27 @@
 
 import { Batch } from '../lib/batch.js'
 import { Encoding } from '../lib/encoding.js'
+import { isTokenlaneError } from '../lib/errors.js'
 import { limits } from '../lib/limits.js'
 import { encodingForModel } from '../lib/models.js'
 import { checkKnown } from '../lib/options.js'
 import { queue } from '../lib/queue.js'
 import { DecodeStream } from '../lib/stream.js'
 import { Tokenizer, encodings } from '../lib/tokenizer.js'
-import { init, setLoader } from './module.mjs'
+import { init, setModule, setPackedModule } from './module.mjs'
 import native from './native.mjs'
-import { setPlaces, withData } from './sources.mjs'
+import { addFile, fileBytes, setPlaces, withData } from './sources.mjs'
 
 /** A loader of an encoding that takes its packed rank file as the option `data`. */
 const takingData = (load, encodingOf) => async (name, options) => {
-  if (options !== undefined) checkKnown(options, ['data'])
-  if (options?.data === undefined) return await load(name)
-  return await withData(native.encodingFile(encodingOf(name)), options.data, () => load(name))
+  if (options !== undefined) checkKnown(options, ['data', 'signal'])
+  const { data, ...rest } = options ?? {}
+  if (data === undefined) return await load(name, rest)
+  return await withData(native.encodingFile(encodingOf(name)), data, () => load(name, rest))
 }
+
+/** The pattern, the special tokens and the name of the rank file of an encoding. */
+const { encodingDefinition } = native
 
 Tokenizer.fromEncoding = takingData(Tokenizer.fromEncoding, (name) => name)
 Tokenizer.forModel = takingData(Tokenizer.forModel, encodingForModel)
@@ -28,11 +33,16 @@ export {
   DecodeStream,
   Encoding,
   Tokenizer,
+  addFile,
+  encodingDefinition,
   encodingForModel,
   encodings,
+  fileBytes,
   init,
+  isTokenlaneError,
   limits,
   queue,
-  setLoader,
+  setModule,
+  setPackedModule,
   setPlaces,
 }

@@ -1,31 +1,6 @@
-// For Vercel's edge runtime: as edge.mjs, with the suffix by which its bundlers know a module.
+// For Vercel's edge runtime.
 
-// biome-ignore lint/suspicious/noTsIgnore: expect-error would fail where the file was built
-// @ts-ignore a module that the bundler of the runtime knows
-import module from './dist/tokenlane.wasm?module'
-import { setLoader, setPlaces } from './dist/core.mjs'
+import './wasm/edge-light.mjs'
+import './no-files.mjs'
 
-const missing = (name) => () => {
-  const message = `an edge runtime has no files: import data from 'tokenlane/web/${name}' and call Tokenizer.fromEncoding('${name}', { data })`
-  throw Object.assign(new Error(message), { code: 'ERR_TOKENLANE_UNSUPPORTED' })
-}
-
-setLoader(Object.assign(() => module, { now: () => module }))
-setPlaces({
-  'cl100k_base.tiktoken': missing('cl100k_base'),
-  'o200k_base.tiktoken': missing('o200k_base'),
-  'p50k_base.tiktoken': missing('p50k_base'),
-  'r50k_base.tiktoken': missing('r50k_base'),
-})
-
-export {
-  Batch,
-  DecodeStream,
-  Encoding,
-  Tokenizer,
-  encodingForModel,
-  encodings,
-  init,
-  limits,
-  queue,
-} from './dist/core.mjs'
+export * from './api.mjs'

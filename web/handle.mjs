@@ -5,9 +5,14 @@ import { Instance } from './instance.mjs'
 import { wasmModule } from './module.mjs'
 
 /** Frees what lies in an instance that others still use. */
-const registry = new FinalizationRegistry(({ instance, free, id }) => {
+function freed({ instance, free, id }) {
   if (!instance.isDead) instance.exports[free](id)
-})
+}
+
+// Workers of Cloudflare with a compatibility date before 2025-05-05 lack WeakRef and
+// FinalizationRegistry: there, streams and changed tokenizers are freed with their instance.
+const hasWeak = typeof WeakRef === 'function' && typeof FinalizationRegistry === 'function'
+const registry = hasWeak ? new FinalizationRegistry(freed) : { register() {}, unregister() {} }
 
 /** A mixed sum of bytes, which shows whether a caller changed them. */
 function checksum(bytes) {
@@ -43,7 +48,7 @@ export function guarded(instance, work) {
 export function newInstance() {
   const instance = new Instance(wasmModule())
   if (maxExpansion !== undefined) instance.exports.set_max_expansion(maxExpansion)
-  instances.add(new WeakRef(instance))
+  if (hasWeak) instances.add(new WeakRef(instance))
   return instance
 }
 

@@ -1,25 +1,15 @@
-// For browsers, their workers, Deno and Bun, with or without a bundler: files are fetched from the
-// place of this module. Literal paths, because bundlers find files by the pattern
-// `new URL('…', import.meta.url)`.
+// For browsers, their workers, Deno, Bun and Node, with or without a bundler: the module and the
+// encodings are JavaScript, which every bundler finds by a literal path, and are loaded when they
+// are needed.
 
-import { setLoader, setPlaces } from './dist/core.mjs'
+import { setPackedModule, setPlaces } from './dist/core.mjs'
 
-setLoader(() => fetch(new URL('./dist/tokenlane.wasm', import.meta.url)))
+setPackedModule(() => import('./dist/wasm.mjs'))
 setPlaces({
-  'cl100k_base.tiktoken': () => fetch(new URL('./dist/cl100k_base.bin', import.meta.url)),
-  'o200k_base.tiktoken': () => fetch(new URL('./dist/o200k_base.bin', import.meta.url)),
-  'p50k_base.tiktoken': () => fetch(new URL('./dist/p50k_base.bin', import.meta.url)),
-  'r50k_base.tiktoken': () => fetch(new URL('./dist/r50k_base.bin', import.meta.url)),
+  'cl100k_base.tiktoken': () => import('./dist/cl100k_base.mjs'),
+  'o200k_base.tiktoken': () => import('./dist/o200k_base.mjs'),
+  'p50k_base.tiktoken': () => import('./dist/p50k_base.mjs'),
+  'r50k_base.tiktoken': () => import('./dist/r50k_base.mjs'),
 })
 
-export {
-  Batch,
-  DecodeStream,
-  Encoding,
-  Tokenizer,
-  encodingForModel,
-  encodings,
-  init,
-  limits,
-  queue,
-} from './dist/core.mjs'
+export * from './api.mjs'

@@ -1,5 +1,5 @@
-// Decompresses gzip (RFC 1951 and 1952), for Vercel's edge runtime, which has no
-// DecompressionStream.
+// Decompresses gzip (RFC 1951 and 1952) at once, for the drop-ins and for Vercel's edge runtime,
+// which has no DecompressionStream.
 
 import errors from '../lib/errors.js'
 
@@ -18,18 +18,26 @@ const DISTANCES = bases(1, DISTANCE_EXTRA)
 
 const damaged = () => errors.error('ERR_TOKENLANE_FILE', 'the compressed data is damaged')
 
-/** A canonical Huffman code: the number of codes of each length, and their symbols in order. */
+/**
+ * A canonical Huffman code as a table. For the next `width` bits it has the symbol and, in the lower
+ * four bits, the length of its code, which is 0 if there is none.
+ */
 function codeOf(lengths) {
+  const width = Math.max(1, ...lengths)
   const counts = new Uint16Array(16)
   for (const length of lengths) counts[length]++
-  counts[0] = 0
-  const places = new Uint16Array(16)
-  for (let length = 1; length < 15; length++) places[length + 1] = places[length] + counts[length]
-  const symbols = new Uint16Array(lengths.length)
+  const next = new Uint16Array(16)
+  for (let length = 1; length < 15; length++) next[length + 1] = (next[length] + counts[length]) << 1
+  const table = new Uint16Array(1 << width)
   lengths.forEach((length, symbol) => {
-    if (length > 0) symbols[places[length]++] = symbol
+    if (length === 0) return
+    const code = next[length]++
+    // Codes come with their first bit first.
+    let first = 0
+    for (let bit = 0; bit < length; bit++) first |= ((code >> bit) & 1) << (length - 1 - bit)
+    for (let at = first; at < table.length; at += 1 << length) table[at] = (symbol << 4) | length
   })
-  return { counts, symbols }
+  return { table, width }
 }
 
 const FIXED_LITERALS = codeOf(Array.from({ length: 288 }, (_, at) => (at < 144 ? 8 : at < 256 ? 9 : at < 280 ? 7 : 8)))
@@ -56,17 +64,17 @@ export function gunzip(bytes) {
     return value
   }
 
-  function symbol({ counts, symbols }) {
-    let [code, first, index] = [0, 0, 0]
-    for (let length = 1; length < 16; length++) {
-      code |= bits(1)
-      const count = counts[length]
-      if (code - count < first) return symbols[index + code - first]
-      index += count
-      first = (first + count) << 1
-      code <<= 1
+  function symbol({ table, width }) {
+    while (held < width && at < bytes.length) {
+      buffer |= bytes[at++] << held
+      held += 8
     }
-    throw damaged()
+    const entry = table[buffer & ((1 << width) - 1)]
+    const length = entry & 15
+    if (length === 0 || length > held) throw damaged()
+    buffer >>>= length
+    held -= length
+    return entry >> 4
   }
 
   /** @returns {[any, any]} */
@@ -89,6 +97,7 @@ export function gunzip(bytes) {
   }
 
   function stored() {
+    at -= held >> 3
     buffer = held = 0
     const length = bytes[at] | (bytes[at + 1] << 8)
     at += 4
@@ -125,4 +134,12 @@ export function gunzip(bytes) {
   }
   if (written !== size) throw damaged()
   return out
+}
+
+/** Bytes that may be compressed with gzip, decompressed. */
+export async function inflated(bytes) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  if (typeof DecompressionStream !== 'function') return gunzip(bytes)
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
 }

@@ -1,27 +1,42 @@
 // The compiled WebAssembly module of this realm.
 
 import errors from '../lib/errors.js'
+import { fromBase64 } from './base64.mjs'
+import { gunzip, inflated } from './inflate.mjs'
 
 let compiled
 let pending
 
 /**
- * Where the module comes from if the program gave none; an entry point sets it.
+ * Returns the module of the package or its bytes, or a promise of them; an entry point sets it.
  *
- * @type {(() => any) & { now?: () => WebAssembly.Module }}
+ * @type {() => any}
  */
 let load = () => {
   throw errors.error('ERR_TOKENLANE_UNSUPPORTED', 'there is no WebAssembly module: call init() with one')
 }
 
-/** Sets the function that returns the module, its bytes or a Response, or a promise of them. */
-export function setLoader(loader) {
-  load = loader
+/**
+ * Returns the module of the package without waiting, where that is possible.
+ *
+ * @type {(() => WebAssembly.Module) | undefined}
+ */
+let loadNow
+
+/** Sets the compiled module, which an edge runtime has from the start. */
+export function setModule(module) {
+  load = loadNow = () => module
+}
+
+/** Sets the module as compressed base64, or a function that imports that. */
+export function setPackedModule(packed) {
+  if (typeof packed === 'string') loadNow = () => new WebAssembly.Module(gunzip(fromBase64(packed)))
+  load = async () => await inflated(fromBase64(typeof packed === 'string' ? packed : (await packed()).base64))
 }
 
 /**
  * Compiles the module. `source` is a WebAssembly.Module, its bytes, a Response, a URL, or a promise
- * of one of these; by default the file beside this one.
+ * of one of these; by default that of the package.
  */
 export async function init(source = undefined) {
   if (compiled !== undefined) return
@@ -52,9 +67,7 @@ async function moduleOf(given) {
 /** The module. Throws before it is compiled. */
 export function wasmModule() {
   if (compiled !== undefined) return compiled
-  // An edge runtime has the module from the start.
-  const given = load.now?.()
-  if (given !== undefined) return (compiled = given)
+  if (loadNow !== undefined) return (compiled = loadNow())
   const message = 'the WebAssembly module is not compiled yet: await init() or an asynchronous loader first'
   throw errors.error('ERR_TOKENLANE_UNSUPPORTED', message)
 }

@@ -2,8 +2,8 @@
 // calls the addon's: see src/ for what each does.
 
 import errors from '../lib/errors.js'
-import { BITS, COLUMN_NAMES, ENCODING_FILES } from './constants.mjs'
-import { Handle, Stream, guarded, newInstance, setMaxExpansion } from './handle.mjs'
+import { BITS, COLUMN_NAMES, ENCODINGS } from './constants.mjs'
+import { Handle, Stream, guarded, setMaxExpansion } from './handle.mjs'
 import { UTF16, UTF8, aligned } from './instance.mjs'
 import { init } from './module.mjs'
 import { nextTurn } from './runtime.mjs'
@@ -46,10 +46,14 @@ const unitsCall = (handle, text, extra, work) =>
     return work(instance, id, exports, isString ? UTF16 : UTF8, length, optionBytes, aligned(bytes) + optionBytes)
   })
 
-/** Writes one input: texts or, with the flag, words. */
+/** Writes one input: texts or, with flags, words, or a text and the bounds of its ranges. */
 function inputCall(handle, text, pair, flags, extra, work) {
   const words = (flags & BITS.words) !== 0
-  const checked = (name, value) => (words ? copyWords(name, value) : checkText(name, value))
+  const isBounds = (flags & BITS.literal) !== 0
+  const checked = (name, value) => {
+    if (words) return copyWords(name, value)
+    return isBounds && name === 'pair' ? bytesOf(value) : checkText(name, value)
+  }
   const rows = new Rows()
   rows.add(checked('text', text))
   if (pair !== undefined) rows.add(checked('pair', pair))
@@ -59,6 +63,8 @@ function inputCall(handle, text, pair, flags, extra, work) {
     return work(instance, id, exports, length, rows.table.length, pair === undefined ? 1 : 2, optionBytes)
   })
 }
+
+const bytesOf = (bounds) => new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength)
 
 function encodeShort(handle, text, flags) {
   return using(handle, (instance, id, exports) => {
@@ -342,18 +348,9 @@ const json = (handle, call) =>
     return JSON.parse(instance.text())
   })
 
-/** What the rank file of a bundled encoding does not contain. */
-function definitionOf(name) {
-  const instance = newInstance()
-  return guarded(instance, () => {
-    instance.check(instance.exports.encoding_definition(instance.write(name)))
-    return JSON.parse(instance.text())
-  })
-}
-
-function encodingFile(name) {
-  if (Object.hasOwn(ENCODING_FILES, name)) return ENCODING_FILES[name]
-  const known = Object.keys(ENCODING_FILES).join(', ')
+function encodingDefinition(name) {
+  if (Object.hasOwn(ENCODINGS, name)) return ENCODINGS[name]
+  const known = Object.keys(ENCODINGS).join(', ')
   const message = `there is no encoding ${JSON.stringify(name)}; the bundled ones are ${known}`
   throw withCode(new RangeError(message), 'ERR_TOKENLANE_UNKNOWN_ENCODING')
 }
@@ -372,9 +369,9 @@ export default {
     setMaxExpansion(factor)
   },
 
-  encodingNames: () => Object.keys(ENCODING_FILES),
-  encodingFile,
-  encodingDefinition: definitionOf,
+  encodingNames: () => Object.keys(ENCODINGS),
+  encodingFile: (name) => encodingDefinition(name).file,
+  encodingDefinition: (name) => structuredClone(encodingDefinition(name)),
   async loadBytes(entry, bytes, options) {
     try {
       checkBytes('bytes', bytes)
@@ -453,6 +450,7 @@ export default {
       (exports, id) => exports.max_id(id),
       (instance) => instance.number(0),
     ) ?? -1,
+  facts: (handle) => json(handle, (exports, id) => exports.facts(id)),
   stats: (handle) => json(handle, (exports, id) => exports.stats(id)),
 
   enqueue,

@@ -1,19 +1,40 @@
 // Replaces lib/sources.js: there are no files and no cache folder. Encodings are fetched, or given.
 
 import errors from '../lib/errors.js'
-import { gunzip } from './inflate.mjs'
+import { fromBase64 } from './base64.mjs'
+import { gunzip, inflated } from './inflate.mjs'
 import native from './native.mjs'
 
 const { error, wrongType } = errors
 
-/** By the name of the rank file: the function that returns its packed form. */
+/** By the name of the rank file: the function that imports it as compressed base64. */
 const places = {}
 
 /** Sets where the packed rank files are; an entry point calls it. */
 export const setPlaces = (given) => void Object.assign(places, given)
 
-/** The packed rank files that calls in progress gave. */
+/** Promises of the packed rank files that calls in progress gave. */
 const given = new Map()
+
+/** Packed rank files that the program contains, as compressed base64 until their first use. */
+const contained = new Map()
+
+/** Adds a rank file as compressed base64; the modules of the drop-ins call it. */
+export function addFile(file, base64) {
+  if (!contained.has(file)) contained.set(file, base64)
+}
+
+/** The bytes of a packed rank file that the program contains. */
+export function fileBytes(file) {
+  const found = contained.get(file)
+  if (found === undefined) {
+    const message = `this bundle does not contain ${file}: import the module with its ranks, as for the replaced package`
+    throw error('ERR_TOKENLANE_UNSUPPORTED', message)
+  }
+  const bytes = typeof found === 'string' ? gunzip(fromBase64(found)) : found
+  contained.set(file, bytes)
+  return bytes
+}
 
 const refuse = (feature, alternative) => () => {
   throw error('ERR_TOKENLANE_UNSUPPORTED', `tokenlane/web has no ${feature}: ${alternative}`)
@@ -39,17 +60,14 @@ async function bytesOf(data) {
   throw wrongType('data', 'a Uint8Array, an ArrayBuffer or a Response, or a promise of one', value)
 }
 
-/** Bytes that may be compressed with gzip. */
-async function inflated(bytes) {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
-  if (typeof DecompressionStream !== 'function') return gunzip(bytes)
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
-}
-
-/** Runs `load` with data for a rank file. */
+/**
+ * Runs `load` with data for a rank file. Loads begin in the order of their calls, so that the data
+ * of the last call is there until all of them have begun.
+ */
 export async function withData(file, data, load) {
-  const bytes = await inflated(await bytesOf(data))
+  const bytes = bytesOf(data).then(inflated)
+  // A load that waits in the queue does not look at it yet.
+  bytes.catch(() => {})
   given.set(file, bytes)
   try {
     return await load()
@@ -58,10 +76,11 @@ export async function withData(file, data, load) {
   }
 }
 
+const imported = async (file) => await inflated(fromBase64((await places[file]()).base64))
+
 async function loadEncoding(queueEntry, file, options) {
   try {
-    const bytes = given.get(file) ?? (await inflated(await bytesOf(places[file]())))
-    return await native.loadBytes(queueEntry, bytes, options)
+    return await native.loadBytes(queueEntry, await (given.get(file) ?? imported(file)), options)
   } finally {
     native.leaveQueue(queueEntry)
   }

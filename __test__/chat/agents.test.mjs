@@ -354,7 +354,7 @@ test('an answer is continued, special tokens are refused, another template is us
   const open = text([user, { role: 'assistant', channel: 'analysis', content: 'So' }], { continueFinalMessage: true })
   assert.ok(open.endsWith('<|channel|>analysis<|message|>So'))
   const attack = [{ role: 'user', content: 'x<|end|>' }]
-  assert.throws(() => oss.countChat(attack, { specialTokens: 'throw' }), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  assert.throws(() => oss.countChat(attack, { content: 'throw' }), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
   assert.equal(text([user], { chatTemplate: '{{ messages[0].content }}!' }), 'Hi!')
   const own = { chatTemplate: '{{ messages[0].content }}!', tokenize: false }
   assert.equal(gpt4o.applyChatTemplate([user], own), 'Hi!')

@@ -140,6 +140,7 @@ const ENDLESS = { maxChatWork: 1e15, maxChatMemory: 1e15, maxChatOutput: 1e15 }
 const SMALL = 100
 const DEEP = '{% set a = namespace(x=1) %}{% for i in range(300) %}{% set a.x = [a.x] %}{% endfor %}'
 
+const TRACED = '{# traced #}'
 const ROWS = [
   ['', 'text {# comment #} {% raw %}{{ x }}{% endraw %}', "{{ '\\x41' 'a' }}{{ 1_000 + 1.5e3 }}"],
   OPERATIONS.map((operation) => `{{ ${operation} }}`),
@@ -158,6 +159,14 @@ const ROWS = [
     '{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}',
   ],
   [`{{ ${'('.repeat(101)}1${')'.repeat(101)} }}`, `{{ 1${'+1'.repeat(300)} }}`, 'x'.repeat(600_000)],
+  // Rendered with origins
+  [
+    '{{ messages[0].content }}',
+    "{{ (messages[0].content ~ '-' ~ s) * 3 }}",
+    "{{ ('a<' ~ s)|escape }}",
+    "{{ messages[0].content|replace('', '-') }}",
+    "{{ messages[0].content|replace('x', '-') }}",
+  ].map((source) => TRACED + source),
 ].flat()
 
 const tooDeep = JSON.parse('['.repeat(300) + ']'.repeat(300))
@@ -166,7 +175,7 @@ const tooDeep = JSON.parse('['.repeat(300) + ']'.repeat(300))
  * The cost of a template: work, memory and output, the growth of the budget, the cost of compiling,
  * and the result.
  */
-function costOf(source, { render: renderWith, compile, within, Budget }) {
+function costOf(source, { render: renderWith, compile, within, Budget, Trace }) {
   const [budget, compiling] = [new Budget(ENDLESS), new Budget(ENDLESS)]
   let ended = ''
   try {
@@ -176,7 +185,8 @@ function costOf(source, { render: renderWith, compile, within, Budget }) {
       twice: (value) => [value, value],
       ...(source.includes('tooDeep') && { tooDeep }),
     }
-    ended = renderWith(source, variables, undefined, budget).length
+    const traced = source.startsWith(TRACED) && { trace: new Trace(), given: { messages: [{ content: 'xyx' }] } }
+    ended = renderWith(source, { variables, ...traced }, undefined, budget).length
   } catch (error) {
     ended = error.message
   }
@@ -195,10 +205,11 @@ function modulesWith(change = (_, content) => content) {
     return compile.call(this, change(filename, content), filename)
   }
   try {
-    const [template, budget, compiler] = ['template.js', 'budget.js', 'compile.js'].map((name) =>
+    const [template, budget, compiler, origins] = ['template.js', 'budget.js', 'compile.js', 'origins.js'].map((name) =>
       require(path.join(lib, name)),
     )
-    return { render: template.render, Budget: budget.Budget, within: budget.within, compile: compiler.compile }
+    const { within, Budget } = budget
+    return { render: template.render, Budget, within, compile: compiler.compile, Trace: origins.Trace }
   } finally {
     Module.prototype._compile = compile
     for (const name of Object.keys(require.cache)) if (isOurs(name)) delete require.cache[name]

@@ -393,15 +393,15 @@ test('an unsupported feature of jinja2 is refused by name', () => {
 test('special tokens in user content can be refused', () => {
   const options = { chatTemplate: '<s>{{ messages[0].content }}{{ tools }}{{ documents }}{{ x }}</s>' }
   const said = (message) => [{ role: 'user', content: message }]
-  assert.equal(any.countChat(said('hi'), { ...options, specialTokens: 'throw' }), any.countChat(said('hi'), options))
-  assert.equal(any.applyChatTemplate(said('<s>'), { ...options, specialTokens: 'parse' }).ids[1], any.tokenToId('<s>'))
+  assert.equal(any.countChat(said('hi'), { ...options, content: 'throw' }), any.countChat(said('hi'), options))
+  assert.equal(any.applyChatTemplate(said('<s>'), { ...options, content: 'parse' }).ids[1], any.tokenToId('<s>'))
   const refused = (messages, more, place) => {
     for (const call of ['applyChatTemplate', 'countChat']) {
       const error = {
         code: 'ERR_TOKENLANE_SPECIAL_TOKEN',
         message: new RegExp(`^${place.replace(/[[\].]/g, '\\$&')}: `),
       }
-      assert.throws(() => any[call](messages, { ...options, ...more, specialTokens: 'throw' }), error, place)
+      assert.throws(() => any[call](messages, { ...options, ...more, content: 'throw' }), error, place)
     }
   }
   refused(said('a <|im_start|> b'), {}, 'messages[0].content')
@@ -416,11 +416,11 @@ test('special tokens in user content can be refused', () => {
   refused(said('x'), { tools: [{ function: { name: '</s>' } }] }, 'tools[0].function.name')
   refused(said('x'), { documents: [{ text: '<s>' }] }, 'documents[0].text')
   refused(said('x'), { variables: { x: '<s>' } }, 'variables.x')
-  for (const [specialTokens, code] of [
-    ['text', 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+  for (const [content, code] of [
+    ['no', 'ERR_TOKENLANE_ARGUMENT_VALUE'],
     [true, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
   ]) {
-    assert.throws(() => any.countChat(said('x'), { ...options, specialTokens }), { code })
+    assert.throws(() => any.countChat(said('x'), { ...options, content }), { code })
   }
 })
 

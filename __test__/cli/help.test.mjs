@@ -25,6 +25,7 @@ const COMMANDS = {
   split: (await import('../../cli/commands/split.mjs')).split,
   inspect: (await import('../../cli/commands/inspect.mjs')).inspect,
   bench: (await import('../../cli/commands/bench.mjs')).bench,
+  train: (await import('../../cli/commands/train.mjs')).train,
   worker: (await import('../../cli/commands/worker.mjs')).worker,
   corpus: (await import('../../cli/commands/corpus.mjs')).corpusCommand(undefined),
   'corpus verify': (await import('../../cli/commands/corpus.mjs')).corpusCommand('verify'),
@@ -71,7 +72,7 @@ test('every option of the guide belongs to the commands that it names', () => {
     for (const [, name] of of.matchAll(/`([a-z]+)`/g)) found.set(`${name} ${option}`, COMMANDS[name].options[option])
   assert.ok(found.size > 80)
   for (const [name, option] of found) assert.ok(option, name)
-  const wanted = ['encode', 'decode', 'count', 'split', 'inspect', 'bench'].flatMap((name) =>
+  const wanted = ['encode', 'decode', 'count', 'split', 'inspect', 'bench', 'train'].flatMap((name) =>
     Object.keys(COMMANDS[name].options).map((option) => `${name} ${option}`),
   )
   assert.deepEqual([...found.keys()].sort(), wanted.sort())

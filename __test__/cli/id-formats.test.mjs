@@ -1,6 +1,7 @@
 // npx tokenlane: arrays of ids in .npy and .bin files, in the formats of other tools.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -80,6 +81,15 @@ test('no rows, and an output without an extension', () => {
   assert.equal(npy('none').values.length, 0)
   assert.deepEqual([...npy('none.rows').values], [0n])
   assert.equal(output(['decode', '--from', 'npy', 'none']), '')
+})
+
+test('npy is refused for an output that is no regular file', { skip: process.platform === 'win32' }, () => {
+  spawnSync('mkfifo', [file('pipe')])
+  for (const name of ['/dev/null', 'pipe']) {
+    const { status, stdout, stderr } = run(['encode', '-f', 'npy', '-o', name, '-x', 'a'])
+    assert.deepEqual([status, stdout], [2, ''], name)
+    assert.ok(stderr.includes(`the header of ${name} is written last, so the output must be a regular file`), stderr)
+  }
 })
 
 test('an id above 16 bits is refused, and no file is left', () => {

@@ -12,7 +12,7 @@ import { rankFile } from '../../tools/data/rank-file.mjs'
  * @type {{ Tokenizer: any }}
  */
 const { Tokenizer } =
-  process.env.TOKENLANE_TEST_WEB === undefined ? { Tokenizer: OverAddon } : await import('../../web/node.mjs')
+  process.env.TOKENLANE_TEST_WEB === undefined ? { Tokenizer: OverAddon } : await import('../../web/index.mjs')
 const fromFile = async (path) =>
   Tokenizer === OverAddon ? await OverAddon.fromFile(path) : await Tokenizer.fromBuffer(await fs.readFile(path))
 

@@ -1,14 +1,16 @@
-// Adapts the crate tokenlane-train to the judge of trainers (train_check.py): each call runs the
-// crate's example train_json, which cargo builds first.
+// Adapts `trainTokenizer` to the judge of trainers (train_check.py).
 
-import { execFileSync, spawnSync } from 'node:child_process'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { trainTokenizer } from '../../lib/train/index.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const build = ['build', '--quiet', '--package', 'tokenlane-train', '--example', 'train_json']
-execFileSync('cargo', build, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
-const program = path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/train_json')
+/** The models of `trainTokenizer` by the trainers of the reference. */
+const MODELS = {
+  BpeTrainer: 'bpe',
+  WordPieceTrainer: 'wordpiece',
+  WordLevelTrainer: 'wordlevel',
+  UnigramTrainer: 'unigram',
+}
+
+const inCamelCase = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 
 /**
  * Trains a tokenizer.
@@ -17,12 +19,20 @@ const program = path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug
  *   names of files, and the options under their Python names
  * @returns {Promise<string>} the text of a tokenizer.json
  */
-export async function train(task) {
-  const { status, stdout, stderr } = spawnSync(program, {
-    input: JSON.stringify(task),
-    encoding: 'utf8',
-    maxBuffer: 1 << 30,
+export async function train({ base, files, trainer: { type, ...options } }) {
+  const { normalizer, pre_tokenizer: preTokenizer, post_processor: postProcessor, decoder, model } = JSON.parse(base)
+  const tokenizer = await trainTokenizer({
+    inputs: files,
+    rows: 'lines',
+    model: MODELS[type],
+    normalizer,
+    preTokenizer,
+    postProcessor,
+    decoder,
+    ...(model.unk_token && { unkToken: model.unk_token }),
+    // The reference has no alphabet by default.
+    ...(type !== 'WordLevelTrainer' && { initialAlphabet: [] }),
+    ...Object.fromEntries(Object.entries(options).map(([name, value]) => [inCamelCase(name), value])),
   })
-  if (status !== 0) throw new Error(stderr)
-  return stdout
+  return Buffer.from(tokenizer.toBuffer()).toString()
 }

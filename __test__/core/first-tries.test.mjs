@@ -14,8 +14,11 @@ const isArgument = (message) => ({ name: 'TypeError', code: 'ERR_TOKENLANE_ARGUM
 
 test('a method without its tokenizer says so', async () => {
   // Methods that take nothing are not given as callbacks.
-  const without = ['stats', 'source', 'vocabSize', 'with', 'toBuffer', 'toJSON', 'constructor']
-  const names = Object.getOwnPropertyNames(Tokenizer.prototype).filter((name) => !without.includes(name))
+  const without = ['stats', 'vocabSize', 'with', 'toBuffer', 'toJSON', 'constructor']
+  const isMethod = ({ value }) => typeof value === 'function'
+  const names = Object.entries(Object.getOwnPropertyDescriptors(Tokenizer.prototype))
+    .filter(([name, property]) => !without.includes(name) && isMethod(property))
+    .map(([name]) => name)
   assert.ok(names.length > 15)
   for (const name of names) {
     const call = async () => [['a']].map(tokenizer[name])[0]

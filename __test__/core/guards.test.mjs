@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
 import { Tokenizer } from '../../index.mjs'
+import { trainTokenizer } from '../../lib/train/index.js'
 import { tiny } from '../support/tiny.mjs'
 
 const require = createRequire(import.meta.url)
@@ -36,6 +37,8 @@ const handle = native.loadBytesSync(bytes, {})
 const stream = native.decodeStream(handle, false)
 const lines = native.lineReader('text', undefined, 1000)
 const documents = native.documents()
+const training = native.training(bytes)
+const counted = { from: 0, heldOut: 0, step: 0, inOrder: false }
 const ids = () => new Uint32Array([1, 2])
 const rows = () => new Uint32Array([0, 2])
 const entry = () => native.enqueue()
@@ -60,7 +63,10 @@ const ARGUMENTS = {
   countBatch: () => [entry(), handle, 0, undefined, 0],
   countBatchSync: () => [handle, ['a'], 0, undefined, 0],
   countCopied: () => [entry(), handle, 0, undefined],
+  countDocuments: () => [entry(), training, documents, counted],
+  countLines: () => [training, bytes],
   countShort: undefined,
+  countTexts: () => [entry(), training, counted],
   cpuLevel: () => [],
   decode: () => [handle, ids(), false],
   decodeBatch: () => [entry(), handle, ids(), rows(), false, 0],
@@ -84,6 +90,7 @@ const ARGUMENTS = {
   encodingFile: () => ['r50k_base'],
   encodingNames: () => [],
   enqueue: () => [],
+  facts: () => [handle],
   fileFormat: () => [handle],
   flagBits: () => [],
   idToToken: () => [handle, 1],
@@ -122,6 +129,10 @@ const ARGUMENTS = {
   takeDocuments: () => [lines, documents, 0, 0, 0, 100, 100, new Uint32Array(4)],
   toBuffer: () => [handle],
   tokenToId: () => [handle, 'a'],
+  train: () => [entry(), training, '{"type":"BpeTrainer"}'],
+  trainSync: () => [training, '{"type":"BpeTrainer"}'],
+  training: () => [bytes],
+  trainingProgress: () => [training],
   trimMemory: () => [],
   tryStart: () => [entry()],
   vocabSize: () => [handle, true],
@@ -159,6 +170,7 @@ test('a panic on another thread, and one while the result is converted, reject',
     splitAsync: () => tokenizer.splitAsync('a b c', { maxTokens: 1 }),
     fromBuffer: () => Tokenizer.fromBuffer(bytes),
     fromEncoding: () => Tokenizer.fromEncoding('gpt2'),
+    trainTokenizer: () => trainTokenizer({ texts: ['some words'] }),
   }
   calls.fromEncoding = () => Tokenizer.fromEncoding('r50k_base')
   for (const place of [WORK, RESULT]) {
@@ -201,6 +213,7 @@ test('finalizers contain a panic', { skip: isWasm }, () => {
       entries: () => native.enqueue(),
       lines: () => native.lineReader('text', undefined, 100),
       documents: () => native.documents(),
+      trainings: () => native.training(bytes),
       tasks: (t) => t.encodeBatch(rows),
     }
     ;(async () => {

@@ -15,7 +15,7 @@ import { failure, text as english } from '../support/texts.mjs'
 const shared = new URL('../../../shared/conformance/public/tokenizers/', import.meta.url)
 const shareds = fs.existsSync(shared) ? fs.readdirSync(shared).sort() : []
 const PARSE = { specialTokens: 'parse' }
-const BOUNDARIES = ['token', 'sentence', 'line']
+const BOUNDARIES = ['token', 'sentence', 'line', 'word']
 const TOO_SMALL = 'ERR_TOKENLANE_LIMIT_TOO_SMALL'
 
 /** Bundled encodings. The others are small or changed to be difficult. */
@@ -122,7 +122,7 @@ for (const [name, tokenizer] of Object.entries(TOKENIZERS)) {
       // One text has several sections: by definition that takes quadratic time.
       const text = someText(seed * 31 + name.length, seed === 10 ? 1000 : 40)
       checkStart(tokenizer, text, fixed + draw.below(12), JSON.stringify({ name, text }))
-      const options = { ...PARSE, maxTokens: fixed + 1 + draw.below(14), boundary: BOUNDARIES[seed % 3], overlap: 0 }
+      const options = { ...PARSE, maxTokens: fixed + 1 + draw.below(14), boundary: BOUNDARIES[seed % 4], overlap: 0 }
       if (seed === 10) options.maxTokens += 40
       if (seed % 2 === 0) options.overlap = draw.below(Math.min(5, options.maxTokens))
       const { found, expected } = comparedPieces(tokenizer, text, options)
@@ -202,7 +202,7 @@ test('sentences end where Intl.Segmenter ends them, and lines where lines end', 
   for (let seed = 1; seed <= 150; seed++) {
     const draw = random(seed)
     const text = Array.from({ length: draw.below(30) }, () => draw.of(letters)).join('')
-    for (const boundary of ['sentence', 'line']) {
+    for (const boundary of ['sentence', 'line', 'word']) {
       const options = { maxTokens: 6 + draw.below(4), overlap: 0, boundary }
       const { found, expected } = comparedPieces(tokenizer, text, options)
       assert.deepEqual(found, expected, JSON.stringify({ text, options }))
@@ -263,7 +263,7 @@ test('a stream gives the pieces of the whole text, with any tokenizer and any ch
     const options = {
       ...PARSE,
       maxTokens: tokenizer.count('', PARSE) + 8 + draw.below(40),
-      boundary: BOUNDARIES[seed % 3],
+      boundary: BOUNDARIES[seed % 4],
     }
     if (draw.chance(0.4)) options.overlap = draw.below(6)
     const expected = tokenizer.split(text, options)

@@ -63,7 +63,7 @@ test('invalid limits, options and texts are refused', async () => {
   )
   assert.equal(await code(() => gpt.split('a', { maxTokens: 1, size: 2 })), 'ERR_TOKENLANE_UNKNOWN_OPTION')
   assert.equal(await code(() => gpt.split('a', { maxTokens: 4, overlap: 4 })), 'ERR_TOKENLANE_ARGUMENT_VALUE')
-  assert.equal(await code(() => gpt.split('a', { maxTokens: 4, boundary: 'word' })), 'ERR_TOKENLANE_ARGUMENT_VALUE')
+  assert.equal(await code(() => gpt.split('a', { maxTokens: 4, boundary: 'page' })), 'ERR_TOKENLANE_ARGUMENT_VALUE')
   assert.equal(await code(() => gpt.split(Buffer.from('a'), { maxTokens: 4 })), 'ERR_TOKENLANE_ARGUMENT_TYPE')
   for (const wrong of [undefined, 3, ['a'], {}]) {
     assert.equal(await code(() => gpt.isWithin(wrong, 1)), 'ERR_TOKENLANE_ARGUMENT_TYPE')

@@ -110,8 +110,9 @@ for (const [name, { version, modules, shapes }] of Object.entries(record)) {
 const isValue = (entry) => !Array.isArray(entry) || entry[0].startsWith('value')
 
 test('ESM and CommonJS export the same values', async () => {
+  // Those of gpt-tokenizer/esm and gpt-tokenizer/cjs are modules of one kind.
   const paths = Object.keys(record['gpt-tokenizer'].modules).filter((path) =>
-    /\/model\/(ada|gpt-4o|gpt-4|o1)$/.test(path),
+    /^gpt-tokenizer\/model\/(ada|gpt-4o|gpt-4|o1)$/.test(path),
   )
   const more = ['tiktoken', 'tiktoken/init', 'tiktoken/lite', 'js-tiktoken', 'js-tiktoken/lite', 'huggingface']
   for (const path of ['gpt-tokenizer', 'gpt-tokenizer/GptEncoding', 'transformers', ...more, ...paths]) {
@@ -121,6 +122,10 @@ test('ESM and CommonJS export the same values', async () => {
     for (const key of names) assert.strictEqual(esm[key], cjs[key], `${path} ${key}`)
     if ('default' in cjs) assert.strictEqual(esm.default, cjs.default, path)
   }
+  const cjs = require('tokenlane/gpt-tokenizer/model/o1')
+  assert.strictEqual(require('tokenlane/gpt-tokenizer/cjs/model/o1'), cjs)
+  assert.strictEqual((await import('tokenlane/gpt-tokenizer/cjs/model/o1')).default, cjs)
+  assert.strictEqual((await import('tokenlane/gpt-tokenizer/esm/model/o1')).default, cjs.default)
   const names = Object.keys({ ...require('tokenlane/gpt-tokenizer') })
   assert.equal(names.length, 32)
   for (const path of ['tiktoken/encoders/gpt2', 'tiktoken/encoders/gpt2.json', 'js-tiktoken/ranks/gpt2'])

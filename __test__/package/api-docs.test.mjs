@@ -53,6 +53,7 @@ test('the reference has every module of the package', () => {
     '',
     'lib/adapters/',
     'lib/corpus/',
+    'lib/train/',
     ...['tiktoken/', 'tiktoken/internal/', 'js-tiktoken/', 'js-tiktoken/internal/'].map((name) => `dropins/${name}`),
   ]
   folders.push('dropins/gpt-tokenizer/', 'dropins/huggingface/', 'dropins/transformers/')
@@ -88,9 +89,9 @@ test('every option documents its default', () => {
   assert.ok(seen > 60, `${seen} options`)
 })
 
-// Codes that no caller sees: the code of a stopped batch, which rejects with the reason of its
-// signal, and codes of Node.
-const INTERNAL = ['CANCELLED', 'NODE']
+// Codes that no caller sees: those of a stopped batch or training, which rejects with the reason of
+// its signal, and codes of Node.
+const INTERNAL = ['CANCELLED', 'ABORTED', 'NODE']
 
 function sources(name) {
   const found = fs.readdirSync(path.join(root, name), { recursive: true }).filter((file) => /\.(m?js|rs)$/.test(file))
@@ -107,7 +108,7 @@ test('docs/guide/errors.md lists every error code, and no others', () => {
   const listed = new Set(
     rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)),
   )
-  const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'crates/core/src')
+  const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'crates/core/src', 'crates/train/src')
   // Corpus jobs write codes without their prefix too; those of .npy files are the command line's.
   for (const code of found(/Failure\(\s*'([A-Z0-9_]+)'/g, 'lib')) if (code !== 'NPY') thrown.add(code)
   for (const code of thrown)

@@ -4,15 +4,20 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
 import ts from 'typescript'
 
 const esm = await import('../../index.mjs')
 
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const own = require('../../package.json')
 const bin = (name) => `${root}node_modules/.bin/${name}`
 
 test('ESM and CJS export the same values', async () => {
@@ -25,8 +30,7 @@ test('ESM and CJS export the same values', async () => {
 })
 
 /** The exported values, and the members of classes, of a declaration file. */
-function declared(file) {
-  const program = ts.createProgram([file], { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 })
+function declared(program, file) {
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)))
   const values = symbols
@@ -42,8 +46,14 @@ function declared(file) {
 }
 
 test('the typings have exactly the exports of the module', () => {
-  for (const file of ['index.d.ts', 'index.d.mts']) {
-    const types = declared(root + file)
+  const files = ['index.d.ts', 'index.d.mts']
+  const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, types: ['node'] }
+  const program = ts.createProgram(
+    files.map((file) => root + file),
+    options,
+  )
+  for (const file of files) {
+    const types = declared(program, root + file)
     assert.deepEqual(Object.keys(types).sort(), Object.keys(esm).sort(), file)
     for (const [name, { own, instance }] of Object.entries(types)) {
       if (typeof esm[name].prototype !== 'object') continue
@@ -82,19 +92,74 @@ test('the typings compile in strict mode as ESM and as CJS, and reject wrong cal
   }
 })
 
-test('publint and arethetypeswrong accept the package', () => {
-  const publint = spawnSync(process.execPath, [bin('publint'), '--strict'], { cwd: root, encoding: 'utf8' })
-  assert.equal(publint.status, 0, publint.stdout + publint.stderr)
-  // Those for browsers and edge runtimes are ES modules only.
-  const web = ['web', ...['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base'].map((name) => `web/${name}`)]
-  for (const args of [
-    ['--exclude-entrypoints', ...web],
-    ['--profile', 'esm-only', '--entrypoints', ...web],
-  ]) {
-    const attw = spawnSync(process.execPath, [bin('attw'), '--pack', '.', ...args], { cwd: root, encoding: 'utf8' })
-    assert.equal(attw.status, 0, attw.stdout + attw.stderr)
+/** The package as npm packs it. */
+function tarball() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-exports-'))
+  try {
+    const args = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', folder]
+    const { status, stderr } = spawnSync('npm', args, {
+      cwd: root,
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    })
+    assert.equal(status, 0, stderr)
+    return fs.readFileSync(path.join(folder, fs.readdirSync(folder)[0]))
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
   }
-  for (const left of fs.readdirSync(root).filter((name) => name.endsWith('.tgz'))) fs.rmSync(root + left)
+}
+
+test('publint and arethetypeswrong accept the package', async () => {
+  const packed = tarball()
+  const { buffer, byteOffset, byteLength } = packed
+  const contents = buffer.slice(byteOffset, byteOffset + byteLength)
+  const { messages } = await publint({ strict: true, pack: { tarball: contents } })
+  // As in gpt-tokenizer, gpt-tokenizer/cjs is CommonJS with a default export. That is an object
+  // with all names, as is what Node's `import` of CommonJS gives.
+  const isCommonJs = ({ code, path: [, name] }) =>
+    code === 'CJS_WITH_ESMODULE_DEFAULT_EXPORT' && name.startsWith('./gpt-tokenizer/cjs')
+  assert.deepEqual(
+    messages.filter((message) => message.type !== 'suggestion' && !isCommonJs(message)),
+    [],
+  )
+
+  const { entrypoints, problems } = await checkPackage(createPackageFromTarballData(packed))
+  const patterns = Object.keys(own.exports).filter((name) => own.exports[name] !== null)
+  assert.deepEqual(Object.keys(entrypoints).sort(), patterns.sort())
+  // Those for browsers and edge runtimes are ES modules. TypeScript below 6 with `module: commonjs`
+  // resolves as Node 10 did, by typesVersions: all entries but these two, which have other names.
+  assert.deepEqual(
+    problems.map(({ entrypoint, resolutionKind, kind }) => `${entrypoint} ${resolutionKind} ${kind}`).sort(),
+    [
+      './gpt-tokenizer/cjs node10 NoResolution',
+      './gpt-tokenizer/package.json node10 NoResolution',
+      './web node10 NoResolution',
+      './web node16-cjs CJSResolvesToESM',
+    ],
+  )
+})
+
+test('TypeScript finds the types of the drop-ins as it did for Node 10', () => {
+  // What `module: commonjs` means in TypeScript 5, which ignores `exports`.
+  const options = { module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10 }
+  const host = { ...ts.sys, directoryExists: undefined }
+  const inPackage = (file) => file.replace(/^\/app\/node_modules\/tokenlane\//, root)
+  for (const method of ['fileExists', 'readFile']) host[method] = (file) => ts.sys[method](inPackage(file))
+  const resolve = (name) => ts.resolveModuleName(name, '/app/use.ts', options, host).resolvedModule?.resolvedFileName
+  for (const [name, file] of Object.entries({
+    tokenlane: 'index.d.ts',
+    'tokenlane/corpus': 'lib/corpus/index.d.ts',
+    'tokenlane/tiktoken': 'dropins/tiktoken/index.d.ts',
+    'tokenlane/tiktoken/lite/init': 'dropins/tiktoken/lite/init.d.ts',
+    'tokenlane/tiktoken/encoders/gpt2': 'dropins/tiktoken/encoders/gpt2.d.ts',
+    'tokenlane/tiktoken/encoders/gpt2.json': 'dropins/tiktoken/encoders/gpt2.d.ts',
+    'tokenlane/js-tiktoken/ranks/gpt2': 'dropins/js-tiktoken/ranks/gpt2.d.ts',
+    'tokenlane/huggingface': 'dropins/huggingface/index.d.ts',
+    'tokenlane/transformers': 'dropins/transformers/index.d.ts',
+    'tokenlane/gpt-tokenizer': 'dropins/gpt-tokenizer/main.d.ts',
+    'tokenlane/gpt-tokenizer/model/gpt-4o': 'dropins/gpt-tokenizer/model/gpt-4o.d.ts',
+  }))
+    assert.equal(resolve(name), `/app/node_modules/tokenlane/${file}`, name)
 })
 
 /** The error message without an addon, after some code has run. */

@@ -15,6 +15,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-release-'))
 after(() => fs.rmSync(folder, { recursive: true, force: true }))
 
 const own = manifestOf(root)
+const { targets } = JSON.parse(fs.readFileSync(path.join(root, 'napi.json'), 'utf8'))
 const platforms = fs.readdirSync(path.join(root, 'npm')).sort()
 const workflow = (name) => fs.readFileSync(path.join(root, '.github', 'workflows', name), 'utf8')
 const windows = process.platform === 'win32' && 'npm is started without a shell'
@@ -43,7 +44,7 @@ test('a release needs the environment, and no secret', () => {
 test('the workflow builds each platform of npm/', () => {
   const names = [...workflow('release.yml').matchAll(/\{ name: ([\w-]+), target: ([\w-]+),/g)]
   assert.deepEqual(names.map(([, name]) => name).sort(), platforms)
-  assert.deepEqual(names.map(([, , target]) => target).sort(), [...own.napi.targets].sort())
+  assert.deepEqual(names.map(([, , target]) => target).sort(), [...targets].sort())
 })
 
 /** Folders with files of the names that the platform packages list, and of tokenlane/web. */
@@ -72,7 +73,8 @@ test('the packages are published with their addons, the one that needs them last
     assert.equal(main.optionalDependencies[name], version)
     assert.ok(fs.existsSync(path.join(folder, 'staged', name.replace('tokenlane-', ''), entry)), entry)
   }
-  for (const field of ['scripts', 'devDependencies', 'overrides']) assert.equal(main[field], undefined, field)
+  for (const field of ['scripts', 'devDependencies', 'overrides', 'workspaces'])
+    assert.equal(main[field], undefined, field)
 })
 
 test('a release without one of the addons stops before anything is published', { skip: windows }, () => {
@@ -136,7 +138,7 @@ test('the package has only files that its users need', { skip: windows }, () => 
     /^(lib|dropins|cli)\/[\w./-]+\.(js|mjs|cjs|d\.ts|d\.mts|json)$/,
     /^cli\/page\/[\w.-]+\.(html|css|js|mjs|svg)$/,
     /^encodings\/[\w.-]+$/,
-    /^web\/([\w-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(mjs|d\.mts|bin|wasm))$/,
+    /^web\/([\w./-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(bin|wasm))$/,
     /^dropins\/tiktoken\/internal\/empty\.wasm$/,
     /^examples\/[\w./[\]-]+(\.(js|mjs|ts|tsx|md|json|yaml)|\/Dockerfile)$/,
     /^docs\/([\w./-]+\.md|[\w-]+\.svg)$/,

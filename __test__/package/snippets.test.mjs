@@ -1,4 +1,5 @@
-// Every JavaScript block of README and the guides runs in a folder with tokenlane installed.
+// Every JavaScript block of README and the guides runs in a folder with tokenlane installed. What
+// it prints is in its comments behind an arrow. The blocks of a recipe continue each other.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -21,13 +22,16 @@ fs.mkdirSync(modules)
 fs.symlinkSync(root, path.join(modules, 'tokenlane'), 'junction')
 fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }')
 fs.writeFileSync(path.join(folder, 'tokenizer.json'), JSON.stringify(tiny()))
-fs.mkdirSync(path.join(folder, 'data'))
+for (const name of ['data', 'model']) fs.mkdirSync(path.join(folder, name))
 fs.writeFileSync(path.join(folder, 'data', 'a.txt'), 'some text\n')
 
 /** What the text around a block has defined already. */
 const GIVEN = `
 import * as all from 'tokenlane'
+import { trainTokenizer } from 'tokenlane/train'
 Object.assign(globalThis, all, {
+  trainTokenizer,
+  database: { async *query() { yield { title: 'A', body: 'some text' } } },
   tokenizer: all.Tokenizer.forModelSync('gpt-4o'),
   text: 'Hello, world! How are you?',
   texts: ['Hello', 'world wide'],
@@ -46,7 +50,10 @@ Object.assign(globalThis, all, {
 const pages = [
   'README.md',
   'docs/drop-ins.md',
-  ...fs.readdirSync(`${root}docs/guide`).map((name) => `docs/guide/${name}`),
+  ...fs
+    .readdirSync(`${root}docs/guide`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/guide/${name.replaceAll('\\', '/')}`),
 ]
 
 /** The package that a block needs and this checkout does not have, if there is one. */
@@ -72,29 +79,44 @@ function link(place, name) {
 /** A block that loads from the hub ends like this where there is no connection. */
 const NO_HUB = /ERR_TOKENLANE_(HUB_\w+|PACKAGE_MISSING|DOWNLOAD)/
 
+/** What separates the output of a block from that of the blocks before it. */
+const END = '--- end of a block'
+
 const found = []
 for (const page of pages) {
   const text = fs.readFileSync(root + page, 'utf8')
-  for (const { 1: code, index } of text.matchAll(/^```js\n([^]*?)^```/gm))
-    found.push({ code, name: `${page}:${text.slice(0, index).split('\n').length}` })
+  let before = ''
+  for (const { 1: code, index } of text.matchAll(/^```js\n([^]*?)^```/gm)) {
+    found.push({ code, before, name: `${page}:${text.slice(0, index).split('\n').length}` })
+    if (page.startsWith('docs/guide/recipes/')) before += `${code}\nconsole.log('${END}')\n`
+  }
 }
 
 test('the pages have blocks', () => assert.ok(found.length >= 20, String(found.length)))
 
-for (const [number, { code, name }] of found.entries()) {
-  const missing = missingPackage(code)
+/** Blocks after each other. An import that an earlier block has is left out. */
+function merged(before, code) {
+  const had = new Set(before.match(/^import .*$/gm) ?? [])
+  return before + code.replace(/^import .*$/gm, (line) => (had.has(line) ? '' : line))
+}
+
+for (const [number, { code, before, name }] of found.entries()) {
+  const missing = missingPackage(before + code)
   // A block of LangChain's messages goes on from such messages.
   const skip = missing ?? (/messages\.map\(\(message\)/.test(code) ? '@langchain/core' : undefined)
   test(`${name} runs`, { skip: skip !== undefined && `${skip} is not installed here` }, async () => {
     const file = path.join(folder, `block-${number}.mjs`)
     fs.writeFileSync(path.join(folder, 'given.mjs'), GIVEN)
-    fs.writeFileSync(file, `import './given.mjs'\n${code}\nprocess.exit(0)\n`)
+    fs.writeFileSync(file, `import './given.mjs'\n${merged(before, code)}\nprocess.exit(0)\n`)
     const env = { ...process.env, HF_ENDPOINT: 'http://127.0.0.1:9', HF_HOME: path.join(folder, 'hub') }
-    const child = spawn(process.execPath, [file], { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
-    let stderr = ''
+    const child = spawn(process.execPath, [file], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let [stdout, stderr] = ['', '']
+    child.stdout.on('data', (data) => (stdout += data))
     child.stderr.on('data', (data) => (stderr += data))
     const [status] = await once(child, 'close')
     const isHub = /fromPretrained|from_pretrained/.test(code) && NO_HUB.test(stderr)
     assert.ok(status === 0 || isHub, stderr)
+    const promised = Array.from(code.matchAll(/\/\/ → (.+)$/gm), ([, line]) => line)
+    if (promised.length > 0) assert.deepEqual(stdout.split(`${END}\n`).at(-1).trimEnd().split('\n'), promised)
   })
 }

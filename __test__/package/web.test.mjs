@@ -131,6 +131,33 @@ describe('tokenlane/web', { skip }, () => {
     )
     const cut = new Uint8Array(fs.readFileSync(file)).slice(0, 5000)
     await assert.rejects(web.Tokenizer.fromEncoding('p50k_base', { data: cut }))
+    const many = Array.from({ length: 6 }, () => web.Tokenizer.forModel('text-davinci-003', { data: imported }))
+    for (const one of await Promise.all(many)) assert.equal(one.count('a b'), 2)
+  })
+
+  test('loading is aborted, also while data arrives', async () => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const loads = [
+      web.Tokenizer.fromEncoding('p50k_base', { signal, data: new Promise(() => {}) }),
+      web.Tokenizer.forModel('text-davinci-003', { signal }),
+    ]
+    controller.abort(new Error('stop'))
+    for (const one of loads) assert.equal((await failure(() => one)).message, 'stop')
+    const bad = Promise.reject(new Error('no network'))
+    assert.equal((await failure(() => web.Tokenizer.fromEncoding('p50k_base', { data: bad }))).message, 'no network')
+    assert.equal((await web.Tokenizer.fromEncoding('p50k_base')).count('a b'), 2)
+  })
+
+  test('errors are recognized', async () => {
+    const thrown = await failure(() => web.Tokenizer.fromEncoding('none'))
+    assert.ok(web.isTokenlaneError(thrown, 'ERR_TOKENLANE_UNKNOWN_ENCODING'))
+    assert.ok(!web.isTokenlaneError(new Error('x')))
+  })
+
+  test('it exports what the package does, except memory', () => {
+    const { memory: _, ...wanted } = addon
+    assert.deepEqual(Object.keys(web).sort(), [...Object.keys(wanted), 'init'].sort())
   })
 
   test('without DecompressionStream, gzip is decompressed here', async () => {

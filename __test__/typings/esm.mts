@@ -10,8 +10,10 @@ import {
 } from 'tokenlane'
 import type {
   Changes,
+  ChatEncoding,
   ChatMessage,
   ChatOptions,
+  ChatPiece,
   CountOptions,
   DecodeOptions,
   DownloadProgress,
@@ -93,10 +95,15 @@ const chat: ChatOptions = {
   documents: null,
   addGenerationPrompt: true,
   variables: { enable_thinking: false },
-  specialTokens: 'throw',
+  content: 'throw',
 }
 const chatIds: Uint32Array = tokenizer.applyChatTemplate(messages, { ...chat, tokenize: true }).ids
 const chatText: string = tokenizer.applyChatTemplate(messages, { continueFinalMessage: 'content', tokenize: false })
+const chatPieces: ChatPiece[] = tokenizer.applyChatTemplate(messages, { tokenize: false, pieces: true })
+const masked: ChatEncoding = tokenizer.applyChatTemplate(messages, { ...chat, returnAssistantMask: { by: 'origin' } })
+const masks: [Uint8Array, Int32Array] = [masked.assistantMask, masked.messageIds]
+// @ts-expect-error masks are for ids
+tokenizer.applyChatTemplate(messages, { tokenize: false, returnAssistantMask: true })
 const chatCount: number = tokenizer.countChat(messages, { chatTemplate: 'default' })
 const agentCount: number = tokenizer.countChat(messages, {
   model: 'gpt-4o',
@@ -269,6 +276,8 @@ export {
   back,
   bytes,
   columns,
+  masks,
+  chatPieces,
   counts,
   dims,
   fits,

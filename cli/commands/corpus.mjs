@@ -17,6 +17,7 @@ import {
   RATIO_OPTION,
   SHARD_THREADS,
 } from './options.mjs'
+import { merge } from './corpus-merge.mjs'
 
 const require = createRequire(import.meta.url)
 const { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
@@ -34,6 +35,7 @@ const corpus = {
   usage: [
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
+    'merge [options] -o FOLDER FOLDER…',
     'verify FOLDER | clean FOLDER',
     'report FOLDER -o FILE',
   ],
@@ -43,7 +45,7 @@ const corpus = {
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
-    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes.',
+    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
   ],
   brief: {
     output: 'folder of the output; an unfinished job continues',
@@ -292,7 +294,7 @@ const clean = {
   },
 }
 
-const FURTHER = { verify, report, clean }
+const FURTHER = { verify, report, clean, merge }
 
 /** The command that the first argument selects. */
 export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : corpus)

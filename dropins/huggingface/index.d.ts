@@ -223,8 +223,12 @@ export class Tokenizer {
   save(path: string, pretty?: boolean | null): void
   /** Returns the number of batch calls that run or wait. */
   runningTasks(): number
-  /** Always throws `ERR_TOKENLANE_UNSUPPORTED`: tokenlane does not train tokenizers. */
-  train(files: string[]): never
+  /**
+   * Trains the model on the lines of files, with its default trainer: 30,000 tokens, 8,000 for
+   * Unigram, and no special tokens. Runs on the calling thread; `trainTokenizer` of
+   * `tokenlane/train` has all options and does not block.
+   */
+  train(files: string[]): void
 }
 
 /** The tokens of one text or a pair. Offsets are in code points. */
@@ -396,7 +400,10 @@ export class Unigram extends Model {
   static init(vocab: [string, number][], options?: UnigramOptions | null): Unigram
 }
 
-/** Not supported: the constructor throws `ERR_TOKENLANE_UNSUPPORTED`. */
+/**
+ * Cannot be made, as in the original: {@link Tokenizer.train} uses the default trainer of the
+ * model.
+ */
 export class Trainer {}
 
 /** A normalizer, created by one of the functions below or returned by a {@link Tokenizer}. */

@@ -2,18 +2,19 @@
 
 // The API of the npm package tokenizers 0.23, implemented with tokenlane.
 
-const { notCovered } = require('../errors.js')
 const { AddedToken } = require('./added-token.js')
 const { Decoder, Normalizer, PreTokenizer, Processor, functions } = require('./components.js')
 const { Encoding, mergeEncodings } = require('./encoding.js')
 const { BPE, Model, Unigram, WordLevel, WordPiece } = require('./models.js')
 const { PaddingDirection, TruncationDirection, TruncationStrategy } = require('./settings.js')
 const { Tokenizer } = require('./tokenizer.js')
-const { byteLevelAlphabet, slice } = require('./utils.js')
+const { byteLevelAlphabet } = require('../../lib/byte-level.js')
+const { slice } = require('./utils.js')
 
+/** Cannot be made in the original either: `train` uses the default trainer of the model. */
 class Trainer {
   constructor() {
-    throw notCovered('training')
+    throw new Error('Class contains no `constructor`, can not new it!')
   }
 }
 

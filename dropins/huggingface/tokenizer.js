@@ -13,6 +13,7 @@ const { Encoding } = require('./encoding.js')
 const { Model } = require('./models.js')
 const { postProcess } = require('./post-process.js')
 const settings = require('./settings.js')
+const { trained } = require('./train.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 
 class Tokenizer {
@@ -278,8 +279,12 @@ class Tokenizer {
     fs.writeFileSync(path, JSON.stringify(this.#tokenizer.with(this.#limits()).toJSON(), null, pretty ? 2 : undefined))
   }
 
-  train() {
-    throw notCovered('training')
+  train(files) {
+    if (!Array.isArray(files) || files.some((file) => typeof file !== 'string'))
+      throw typeError('files must be an array of paths')
+    this.#tokenizer = Engine.fromBufferSync(trained(this.#parts, files))
+    this.#json = undefined
+    this.#added.clear()
   }
 }
 

@@ -4,6 +4,7 @@
 
 const { namesOf } = require('../bounded.js')
 const { ofRanks, withSpecialTokens } = require('../bundled.js')
+const { concat } = require('../bytes.js')
 const { error, typeError } = require('../errors.js')
 const { isId } = require('../special-ids.js')
 const { firstOf, sourceOf } = require('../special-tokens.js')
@@ -82,7 +83,7 @@ class Tiktoken {
       else if (special) parts.push(special, [])
     }
     const bytes = parts.map((part) => (Array.isArray(part) ? this.#tokenizer.decodeBytes(part) : part))
-    return this.textDecoder.decode(Buffer.concat(bytes))
+    return this.textDecoder.decode(concat(bytes))
   }
 
   #isId(id) {

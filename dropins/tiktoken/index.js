@@ -4,6 +4,7 @@
 
 const { MAX_IDS, listOf, namesOf } = require('../bounded.js')
 const { definition, ofRanks, ranksOf, withSpecialTokens } = require('../bundled.js')
+const { binaryOf, ofBinary, utf8Of } = require('../bytes.js')
 const { error, typeError } = require('../errors.js')
 const { isId } = require('../special-ids.js')
 const { firstOf } = require('../special-tokens.js')
@@ -16,6 +17,8 @@ const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base',
 
 // Marks constructor calls from get_encoding; only those create encoders with a name.
 const NAMED = Symbol('named')
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 class Tiktoken {
   #tokenizer
@@ -81,9 +84,8 @@ class Tiktoken {
   encode_single_token(bytes) {
     this.#open()
     if (typeof bytes !== 'string' && !isUint8Array(bytes)) throw typeError('bytes must be a string or a Uint8Array')
-    const key =
-      typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    const id = this.#ranks.id(key.toString('latin1')) ?? this.#specialTokens.get(key.toString())
+    const key = typeof bytes === 'string' ? utf8Of(bytes) : bytes
+    const id = this.#ranks.id(binaryOf(key)) ?? this.#specialTokens.get(utf8.decode(key))
     if (id === undefined) throw error('NO_SUCH_TOKEN', `no token has these bytes: ${[...key].join(' ')}`)
     return id
   }
@@ -103,7 +105,7 @@ class Tiktoken {
 
   token_byte_values() {
     this.#open()
-    return this.#ranks.sorted.map((token) => [...Buffer.from(token, 'latin1')])
+    return this.#ranks.sorted.map((token) => [...ofBinary(token)])
   }
 
   free() {

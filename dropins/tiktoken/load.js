@@ -3,6 +3,7 @@
 // `load` of the package tiktoken: downloads the rank files that a registry entry names, and returns
 // the arguments of the Tiktoken constructor.
 
+const { base64Of } = require('../bytes.js')
 const { error } = require('../errors.js')
 
 async function load(registry, customFetch) {
@@ -39,8 +40,8 @@ async function fromDataGym({ vocab_bpe_file, encoder_json_file }, fetchFile) {
   const wrong = tokens.findIndex((token, rank) => ids.get(token) !== rank)
   if (wrong !== -1)
     throw error('DUPLICATE_ID', `the two files disagree about the token ${JSON.stringify(tokens[wrong])}`)
-  const bytes = (token) => Buffer.from(Array.from(token, (letter) => letters.get(letter)))
-  return tokens.map((token, rank) => `${bytes(token).toString('base64')} ${rank}\n`).join('')
+  const bytes = (token) => Uint8Array.from(token, (letter) => letters.get(letter))
+  return tokens.map((token, rank) => `${base64Of(bytes(token))} ${rank}\n`).join('')
 }
 
 /** Maps the characters of GPT-2's byte alphabet to bytes, in the order of their ranks. */

@@ -4,6 +4,7 @@
 // rows are cut, which are padded, and to what length. The content of a cut row follows Python's
 // transformers: it keeps special tokens.
 
+const { generationMask } = require('../../lib/chat/masks.js')
 const { error, typeError } = require('../errors.js')
 const { checkListed, checkText } = require('./backend.js')
 const { tensorOf } = require('./tensor.js')
@@ -31,8 +32,12 @@ function warnOnce(message) {
   process.emitWarning(message)
 }
 
-/** Encodes texts: { input_ids, attention_mask, token_type_ids? } as tensors or as arrays. */
-function call(tokenizer, text, options) {
+/**
+ * Encodes texts: { input_ids, attention_mask, token_type_ids? } as tensors or as arrays. With
+ * `generations`, the places in one text that a chat template marks as written by the assistant,
+ * also `assistant_masks`.
+ */
+function call(tokenizer, text, options, generations = undefined) {
   const { text_pair = null, add_special_tokens = true, return_token_type_ids = null } = options
   const { texts, pairs } = inputs(text, text_pair)
   const { truncation, padding, limit } = lengthsOf(tokenizer, options)
@@ -42,6 +47,7 @@ function call(tokenizer, text, options) {
     hasTypeIds: Boolean(return_token_type_ids ?? tokenizer.return_token_type_ids),
     addSpecialTokens: Boolean(add_special_tokens),
     truncation,
+    generations,
   })
   const table = new Table(rows, filledLength(rows, padding, limit), tokenizer)
   if (options.return_tensor ?? true) return table.tensors()
@@ -123,9 +129,13 @@ function strategyOf(truncation) {
 }
 
 /** Encodes all rows: { ids, typeIds? } each. Texts with and without a pair are two batches. */
-function encodeRows(engine, { texts, pairs, hasTypeIds, addSpecialTokens, truncation }) {
+function encodeRows(engine, { texts, pairs, hasTypeIds, addSpecialTokens, truncation, generations }) {
   const options = { addSpecialTokens, truncation, padding: false }
   const isPair = (index) => typeof pairs?.[index] === 'string'
+  if (generations !== undefined) {
+    const { ids, typeIds, offsets } = engine.encode(texts[0], { ...options, offsets: 'utf16' })
+    return [{ ids, typeIds: hasTypeIds ? typeIds : undefined, mask: generationMask(texts[0], generations, offsets) }]
+  }
   if (texts.length === 1 && texts[0].length < MIN_BATCHED) {
     const encoding = engine.encode(texts[0], { ...options, pair: isPair(0) ? pairs[0] : undefined })
     return [{ ids: encoding.ids, typeIds: hasTypeIds ? encoding.typeIds : undefined }]
@@ -193,6 +203,7 @@ class Table {
       ['attention_mask', ({ ids }) => new Uint8Array(ids.length).fill(1), 0],
     ]
     if (rows[0].typeIds !== undefined) this.#columns.push(['token_type_ids', ({ typeIds }) => typeIds, 0])
+    if (rows[0].mask !== undefined) this.#columns.push(['assistant_masks', ({ mask }) => mask, 0])
   }
 
   #widthOf({ ids }) {

@@ -130,6 +130,8 @@ export interface BatchEncoding<TItem> {
    * The number of the text in a pair. Only for models that have this input, or if it is requested.
    */
   token_type_ids?: TItem
+  /** 1 for tokens that the assistant wrote. Only of `apply_chat_template`, if it is requested. */
+  assistant_masks?: TItem
 }
 
 /** Options of the call `tokenizer(text, options)`. */
@@ -240,6 +242,12 @@ export interface ApplyChatTemplateOptions<
   return_tensor?: TReturnTensor | undefined
   /** Return a {@link BatchEncoding}. If `false`, return only its `input_ids`. Default: `true`. */
   return_dict?: TReturnDict | undefined
+  /**
+   * Add `assistant_masks`: 1 for each token in a `{% generation %}` block of the template, as in
+   * Python's transformers; 0 for all without such blocks. Needs `tokenize` and `return_dict`.
+   * Default: `false`.
+   */
+  return_assistant_tokens_mask?: boolean | undefined
   /** More options of the tokenizer's call. Default: none. */
   tokenizer_kwargs?: Partial<TokenizerCallOptions<string, boolean>> | undefined
   /** A variable of the template. Default: none. */

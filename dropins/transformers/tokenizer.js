@@ -4,6 +4,7 @@
 
 const { error, typeError } = require('../errors.js')
 const { chatOf } = require('../../lib/chat/chat.js')
+const { Trace, bare } = require('../../lib/chat/origins.js')
 const { Backend, list } = require('./backend.js')
 const { call } = require('./call.js')
 const { Loaded } = require('./loaded.js')
@@ -168,22 +169,32 @@ class PreTrainedTokenizer extends Callable {
       max_length = null,
       return_tensor = true,
       return_dict = true,
+      return_assistant_tokens_mask = false,
       tokenizer_kwargs = {},
       ...variables
     } = options
     const source = this.get_chat_template({ chat_template, tools })
     if (typeof source !== 'string') throw typeError(`chat_template must be a string, but got ${typeof source}`)
-    const rendered = chatOf(this.config, {}).render(conversation, {
-      tools,
-      documents,
-      chatTemplate: source,
-      addGenerationPrompt: Boolean(add_generation_prompt),
-      continueFinalMessage: continue_final_message,
-      variables,
-    })
+    const trace = return_assistant_tokens_mask ? new Trace() : undefined
+    if (trace !== undefined) checkMask(options)
+    const string = chatOf(this.config, {}).render(
+      conversation,
+      {
+        tools,
+        documents,
+        chatTemplate: source,
+        addGenerationPrompt: Boolean(add_generation_prompt),
+        continueFinalMessage: continue_final_message,
+        variables,
+      },
+      trace,
+    )
+    const rendered = bare(string)
     if (!tokenize) return rendered
     const lengths = { padding, truncation, max_length, return_tensor }
-    const result = this._call(rendered, { add_special_tokens: false, ...lengths, ...tokenizer_kwargs })
+    const all = { add_special_tokens: false, ...lengths, ...tokenizer_kwargs }
+    if (trace !== undefined) return call(this, rendered, all, trace.generations)
+    const result = this._call(rendered, all)
     return return_dict ? result : result.input_ids
   }
 
@@ -191,6 +202,19 @@ class PreTrainedTokenizer extends Callable {
     const { model_max_length, padding_side } = this
     return `${this.constructor.name} { vocabSize: ${this._tokenizer.engine.vocabSize()}, model_max_length: ${model_max_length}, padding_side: '${padding_side}' }`
   }
+}
+
+/**
+ * Throws for options with which Python's transformers has no mask, or this class has none.
+ *
+ * @param {any} options
+ */
+function checkMask({ tokenize = true, return_dict = true, continue_final_message, tokenizer_kwargs }) {
+  const refuse = (why) => error('ARGUMENT_VALUE', `return_assistant_tokens_mask ${why}`)
+  if (!tokenize || !return_dict) throw refuse('needs tokenize and return_dict')
+  if (continue_final_message) throw refuse('does not go with continue_final_message')
+  if (tokenizer_kwargs?.text_pair !== undefined || tokenizer_kwargs?.add_special_tokens)
+    throw refuse('does not go with text_pair and add_special_tokens')
 }
 
 /** The first of some special tokens that a config names, or null. */

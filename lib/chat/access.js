@@ -7,7 +7,8 @@ const { boundOf, textOf } = require('./arguments.js')
 const { part } = require('./markup.js')
 const { formatMethod, methodOf } = require('./methods.js')
 const { str } = require('./print.js')
-const text = require('./text.js')
+const { bare } = require('./origins.js')
+const text = require('./traced.js')
 const {
   Dict,
   Namespace,
@@ -19,7 +20,8 @@ const {
   isInteger,
   isText,
   kind,
-  plain,
+  seen,
+  stringIn,
 } = require('./values.js')
 const { Cycler, Loop } = require('./loop.js')
 
@@ -56,7 +58,7 @@ function element(object, key) {
   if (object instanceof View || (!isText(object) && !Array.isArray(object))) return undefined
   if (!isInteger(key) && typeof key !== 'boolean') return undefined
   if (Array.isArray(object)) return object.at(Number(key))
-  const character = text.characterAt(plain(object), Number(key))
+  const character = text.characterAt(stringIn(object), Number(key))
   return character === undefined ? undefined : part(object, () => character)
 }
 
@@ -76,14 +78,14 @@ function getItem(object, key) {
   if (object instanceof Undefined) object.refuse()
   const own = element(object, key)
   if (own !== undefined || !isText(key)) return orMissing(own, object, key)
-  return orMissing(attribute(object, plain(key)), object, key)
+  return orMissing(attribute(object, seen(key)), object, key)
 }
 
 function orMissing(value, object, name) {
   if (value !== undefined) return value
   allocate(128)
   return new Undefined(
-    `${kind(object)} has no '${isText(name) || isInteger(name) ? str(name).slice(0, 100) : kind(name)}'`,
+    `${kind(object)} has no '${isText(name) || isInteger(name) ? bare(str(name)).slice(0, 100) : kind(name)}'`,
   )
 }
 

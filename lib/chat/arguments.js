@@ -3,13 +3,14 @@
 // The arguments of filters, tests, methods and functions.
 
 const { spend } = require('./budget.js')
-const { TemplateError, isInteger, isText, kind, plain } = require('./values.js')
+const { TemplateError, isInteger, isText, kind, plain, seen, stringIn } = require('./values.js')
 
 /** Binds arguments to parameter names. `defaults` belong to the last names. */
 function bind(names, defaults, args, kwargs) {
   if (args.length > names.length)
     throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
-  for (const key of kwargs.keys()) if (!names.includes(key)) throw new TemplateError(`there is no argument '${key}'`)
+  for (const key of kwargs.keys())
+    if (!names.includes(seen(key))) throw new TemplateError(`there is no argument '${seen(key)}'`)
   spend(2 + 2 * names.length)
   return names.map((name, i) => {
     if (i < args.length) {
@@ -24,7 +25,7 @@ function bind(names, defaults, args, kwargs) {
 
 /** A function that takes no keyword arguments. */
 const positional = (run) => (args, kwargs) => {
-  for (const key of kwargs.keys()) throw new TemplateError(`there is no argument '${key}'`)
+  for (const key of kwargs.keys()) throw new TemplateError(`there is no argument '${seen(key)}'`)
   return run(args)
 }
 
@@ -32,6 +33,12 @@ const positional = (run) => (args, kwargs) => {
 function textOf(value) {
   if (!isText(value)) throw new TemplateError(`a string is needed, not ${kind(value)}`)
   return plain(value)
+}
+
+/** Like `textOf`, with the origins of the characters. */
+function stringOf(value) {
+  if (!isText(value)) throw new TemplateError(`a string is needed, not ${kind(value)}`)
+  return stringIn(value)
 }
 
 const textOrNull = (value) => (value === null ? null : textOf(value))
@@ -56,4 +63,4 @@ function boundOf(value) {
 
 const boundOrNull = (value) => (value === null ? null : boundOf(value))
 
-module.exports = { bind, boundOf, boundOrNull, positional, textOf, textOrNull, wholeOf }
+module.exports = { bind, boundOf, boundOrNull, positional, stringOf, textOf, textOrNull, wholeOf }

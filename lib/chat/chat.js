@@ -5,6 +5,7 @@
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 const { entriesOf } = require('./entries.js')
+const { bare } = require('./origins.js')
 
 /** The options of calls that render a conversation. */
 const CHAT_OPTIONS = [
@@ -14,11 +15,13 @@ const CHAT_OPTIONS = [
   'addGenerationPrompt',
   'continueFinalMessage',
   'variables',
-  'specialTokens',
+  'content',
 ]
 const RESERVED = ['messages', 'tools', 'documents', 'add_generation_prompt']
 // The names of the field with the model's reasoning in templates; the first is the current one.
 const REASONING = ['reasoning_content', 'thinking', 'reasoning']
+/** The tag by which transformers recognizes templates that say what the assistant writes. */
+const GENERATION = /{%-?\s*generation\s*-?%}/
 const TAG = 'CONTINUE_FINAL_MESSAGE_TAG '
 const NO_TEMPLATE =
   'the tokenizer has no chat template: load it from a folder with a tokenizer_config.json or a chat_template.jinja, or give one ' +
@@ -29,13 +32,25 @@ class TemplateChat {
   #templates
   #tokens
 
-  constructor(templates, tokens) {
+  constructor(templates, tokens, config) {
     this.#templates = templates
     this.#tokens = tokens
+    /** What the config says about the tokenizer, for lib/facts.js. */
+    this.config = config
   }
 
-  /** Renders a conversation to text. */
-  render(messages, options = {}) {
+  /** The text of the token that ends a sequence, or undefined. */
+  get endOfSequence() {
+    return this.#tokens.eos_token
+  }
+
+  /**
+   * Renders a conversation to text. With a trace, the text knows where its characters come from
+   * (see origins.js).
+   *
+   * @param {import('./origins.js').Trace} [trace]
+   */
+  render(messages, options = {}, trace = undefined) {
     const conversation = checkMessages(messages).map(withReasoning)
     const { tools, documents, chatTemplate, addGenerationPrompt, continueFinalMessage, variables } =
       checkOptions(options)
@@ -49,11 +64,8 @@ class TemplateChat {
     }
     const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
     // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
-    return require('./template.js').render(
-      source,
-      Object.fromEntries([this.#tokens, variables, given].flatMap(entriesOf)),
-      finish,
-    )
+    if (trace !== undefined) trace.hasGenerations = GENERATION.test(source)
+    return require('./template.js').render(source, { tokens: this.#tokens, variables, given, trace }, finish)
   }
 
   /**
@@ -103,7 +115,7 @@ class BrokenChat {
 
 function checkOptions(options) {
   checkKnown(options, CHAT_OPTIONS)
-  const { tools, documents, chatTemplate, variables = {}, specialTokens } = options
+  const { tools, documents, chatTemplate, variables = {}, content = 'text' } = options
   checkList('tools', tools)
   checkList('documents', documents)
   if (chatTemplate !== undefined && typeof chatTemplate !== 'string')
@@ -112,10 +124,9 @@ function checkOptions(options) {
   const reserved = RESERVED.find((name) => variables[name] !== undefined)
   if (reserved !== undefined)
     throw wrongValue('variables', `without ${reserved}, which is an argument or an option of the call`, reserved)
-  const expected = "'parse' or 'throw'"
-  if (!['undefined', 'string'].includes(typeof specialTokens)) throw wrongType('specialTokens', expected, specialTokens)
-  if (specialTokens !== undefined && !['parse', 'throw'].includes(specialTokens))
-    throw wrongValue('specialTokens', expected, specialTokens)
+  const expected = "'text', 'parse' or 'throw'"
+  if (typeof content !== 'string') throw wrongType('content', expected, content)
+  if (!['text', 'parse', 'throw'].includes(content)) throw wrongValue('content', expected, content)
   const addGenerationPrompt = boolean('addGenerationPrompt', options.addGenerationPrompt, false)
   const continueFinalMessage = options.continueFinalMessage ?? false
   if (!['boolean', 'string'].includes(typeof continueFinalMessage)) {
@@ -133,6 +144,7 @@ function checkOptions(options) {
     documents: documents ?? undefined,
     chatTemplate,
     addGenerationPrompt,
+    content,
     continueFinalMessage,
     variables,
   }
@@ -216,7 +228,7 @@ function openEnd(messages, field, source) {
  * end, the result has none either.
  */
 function cutAtTag(text, said) {
-  const { find, findLast, strip } = require('./text.js')
+  const { cut, find, findLast, strip } = require('./traced.js')
   const at = findLast(text, TAG.trim())
   if (at === -1 || find(text, strip(said, null, true, true)) === -1) {
     throw error(
@@ -224,7 +236,8 @@ function cutAtTag(text, said) {
       'the last message cannot be continued: the template does not write it as it is',
     )
   }
-  return text.startsWith(TAG, at) ? text.slice(0, at) : strip(text.slice(0, at), null, false, true)
+  const isWhole = bare(cut(text, at, at + TAG.length)) === TAG
+  return isWhole ? cut(text, 0, at) : strip(cut(text, 0, at), null, false, true)
 }
 
 /**
@@ -232,8 +245,12 @@ function cutAtTag(text, said) {
  * have precedence. Without templates, rendering throws an error that says so.
  */
 function chatOf(config = {}, templates = undefined) {
-  return new TemplateChat(templates ?? templatesOf(config.chat_template), tokensOf(config))
+  const facts = Object.entries(config).filter(([name]) => FACT.test(name))
+  return new TemplateChat(templates ?? templatesOf(config.chat_template), tokensOf(config), Object.fromEntries(facts))
 }
+
+/** The fields of a config that lib/facts.js reads. */
+const FACT = /_token$|^model_max_length$|^padding_side$/
 
 function templatesOf(value) {
   if (value === undefined || value === null) return undefined

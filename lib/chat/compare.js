@@ -17,7 +17,7 @@ const {
   keyForm,
   kind,
   numberOf,
-  plain,
+  seen,
 } = require('./values.js')
 
 /** Characters of two strings that are compared before the next chunk is charged. */
@@ -25,7 +25,7 @@ const CHARGED_CHARACTERS = 1024
 
 function equals(a, b, depth = 0) {
   spend(1)
-  if (isText(a) && isText(b)) return sameText(plain(a), plain(b))
+  if (isText(a) && isText(b)) return sameText(seen(a), seen(b))
   if (isNumber(a) && isNumber(b)) return sameNumber(a, b)
   if (Array.isArray(a) && Array.isArray(b)) {
     checkDepth(depth, 'lists')
@@ -83,7 +83,7 @@ function compare(a, b, depth = 0) {
     const [x, y] = [exact(a), exact(b)]
     return x < y ? -1 : x > y ? 1 : sameNumber(a, b) ? 0 : NaN
   }
-  if (isText(a) && isText(b)) return compareText(plain(a), plain(b))
+  if (isText(a) && isText(b)) return compareText(seen(a), seen(b))
   if (Array.isArray(a) && Array.isArray(b) && sameSort(a, b)) {
     // `same` throws for lists that are nested too deeply.
     const length = Math.min(a.length, b.length)
@@ -112,7 +112,7 @@ function compareText(a, b) {
 
 function contains(container, value) {
   if (isText(container)) {
-    if (isText(value)) return find(plain(container), plain(value)) >= 0
+    if (isText(value)) return find(seen(container), seen(value)) >= 0
     throw new TemplateError(`a string cannot contain ${kind(value)}`)
   }
   if (container instanceof Dict) return container.has(value)

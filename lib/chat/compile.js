@@ -5,9 +5,10 @@
 // (symbols.js). Undefined values behave as in jinja2.
 
 const { allocateList, deeper, spend } = require('./budget.js')
-const { textOf } = require('./arguments.js')
+const { stringOf } = require('./arguments.js')
 const { STEPS_PER_NODE, argumentsOf, call, chain, charged, expression } = require('./expressions.js')
 const { Loop } = require('./loop.js')
+const { current } = require('./origins.js')
 const { Output } = require('./output.js')
 const { parse } = require('./parser.js')
 const { quoted, str } = require('./print.js')
@@ -24,6 +25,8 @@ const {
   isTrue,
   items,
   kind,
+  seen,
+  textLength,
 } = require('./values.js')
 
 const BREAK = Symbol('break')
@@ -38,6 +41,8 @@ function compile(source) {
   const run = root(body, frame)
   return (values) => {
     const out = new Output({ isResult: true })
+    const trace = current()
+    if (trace !== undefined) trace.output = out
     run(new Context(values), out)
     return out.text()
   }
@@ -134,13 +139,18 @@ const STATEMENTS = {
     inner.visit(body)
     for (const { all } of changes) for (const node of all) inner.read(node)
     const change = chain(changes, inner)
-    return captured(body, inner, (written, scope, out) => out.write(textOf(change(written, scope))))
+    return captured(body, inner, (written, scope, out) => out.write(stringOf(change(written, scope))))
   },
 
   /** In transformers it is a call block of a function that only calls it. */
   Generation({ body }, frame) {
     const make = macro(null, { parameters: [], body }, frame)
-    return (scope, out) => out.write(make(scope)([], NO_KEYWORDS))
+    return (scope, out) => {
+      const written = make(scope)([], NO_KEYWORDS)
+      const trace = current()
+      if (trace !== undefined) trace.generations.push(trace.output.length, textLength(written))
+      out.write(written)
+    }
   },
 
   If({ branches, otherwise }, frame) {
@@ -309,7 +319,14 @@ function loopStatement(node, frame) {
     return own.text()
   }
 
-  return (scope, out) => render(evaluate(scope), scope, out, 0)
+  return (scope, out) => {
+    // jinja2 captures a recursive loop, which only shows in the places of generations.
+    if (!isRecursive || current() === undefined) return render(evaluate(scope), scope, out, 0)
+    const own = new Output()
+    const left = render(evaluate(scope), scope, own, 0)
+    out.write(own.text())
+    return left
+  }
 }
 
 /**
@@ -363,7 +380,7 @@ function macro(name, { parameters, body }, outer) {
       setCaller(rest.get('caller') ?? new Undefined(`${what} was not called by a call block`), scope)
       rest.delete('caller')
     }
-    if (rest.size > 0 && !takesKeywords) throw new TemplateError(`${what} has no argument '${rest.keys()[0]}'`)
+    if (rest.size > 0 && !takesKeywords) throw new TemplateError(`${what} has no argument '${seen(rest.keys()[0])}'`)
     if (args.length > words.length && !takesRest)
       throw new TemplateError(`${what} has ${words.length} arguments at most`)
     if (takesKeywords) setKeywords(rest, scope)

@@ -5,19 +5,21 @@
 const { isArrayBuffer, isMap, isPlainObject } = require('../realm.js')
 const { admit, allocate, allocateList, checkDepth, spend } = require('./budget.js')
 const { entriesOf } = require('./entries.js')
+const { INPUT, TEMPLATE, bare, current, marked, ofMessage } = require('./origins.js')
 const { str } = require('./print.js')
-const { Dict, Float, Markup, Undefined, integer } = require('./values.js')
+const { Dict, Float, Undefined, integer, isText, seen } = require('./values.js')
 
 /**
  * Converts a value of the caller. Values that JSON does not support become the name of their kind,
- * so that a template cannot read them.
+ * so that a template cannot read them. Strings get an origin if the render has origins.
  */
-function fromJs(value, depth = 0) {
+function fromJs(value, depth = 0, origin = current() === undefined ? TEMPLATE : INPUT) {
   checkDepth(depth, 'messages or variables')
   admit(typeof value === 'string' ? value.length : 0)
   spend(1)
   switch (typeof value) {
     case 'string':
+      return marked(value, origin)
     case 'boolean':
       return value
     case 'number':
@@ -34,20 +36,40 @@ function fromJs(value, depth = 0) {
   if (value === null) return null
   if (Array.isArray(value)) {
     allocateList(value.length)
-    return Array.from(value, (item) => fromJs(item, depth + 1))
+    return Array.from(value, (item) => fromJs(item, depth + 1, origin))
   }
   const isPlain = isPlainObject(value)
-  if (!isPlain && isMap(value)) return dictOf(value, depth)
-  if (typeof value.toJSON === 'function') return fromJs(value.toJSON(), depth + 1)
+  if (!isPlain && isMap(value)) return dictOf(value, depth, origin)
+  if (typeof value.toJSON === 'function') return fromJs(value.toJSON(), depth + 1, origin)
   if (!isPlain && (ArrayBuffer.isView(value) || isArrayBuffer(value))) return `<${value.constructor.name}>`
-  return dictOf(entriesOf(value), depth)
+  return dictOf(entriesOf(value), depth, origin)
 }
 
 /** As in JSON, undefined values are left out. */
-function dictOf(entries, depth) {
+function dictOf(entries, depth, origin) {
   const dict = new Dict()
-  for (const [key, value] of entries) if (value !== undefined) dict.set(String(key), fromJs(value, depth + 1))
+  dict.origin = origin
+  for (const [key, value] of entries) if (value !== undefined) dict.set(String(key), fromJs(value, depth + 1, origin))
   return dict
+}
+
+/**
+ * The roles that clients name. With one of them, a role is a choice and not text: templates write
+ * it into control tokens, as in `'<|' + message.role + '|>'`.
+ */
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function', 'observation', 'ipython', 'model']
+
+/** Converts the messages of a conversation. Their strings know which message they come from. */
+function messagesFromJs(messages) {
+  if (current() === undefined) return fromJs(messages)
+  admit(0)
+  spend(1)
+  allocateList(messages.length)
+  return Array.from(messages, (message, index) => {
+    const value = fromJs(message, 1, ofMessage(index))
+    if (value instanceof Dict && ROLES.includes(message.role)) value.set('role', message.role)
+    return value
+  })
 }
 
 /** Converts a value for a function of the caller. */
@@ -55,7 +77,7 @@ function toJs(value, depth = 0) {
   checkDepth(depth, 'values')
   spend(1)
   if (value instanceof Float) return value.value
-  if (value instanceof Markup) return value.text
+  if (isText(value)) return seen(value)
   if (value instanceof Undefined) return undefined
   if (Array.isArray(value)) {
     allocateList(value.length)
@@ -63,7 +85,7 @@ function toJs(value, depth = 0) {
   }
   if (!(value instanceof Dict)) return value
   allocate(64 * value.size)
-  return Object.fromEntries(Array.from(value.entries(), ([key, item]) => [str(key), toJs(item, depth + 1)]))
+  return Object.fromEntries(Array.from(value.entries(), ([key, item]) => [bare(str(key)), toJs(item, depth + 1)]))
 }
 
-module.exports = { fromJs, toJs }
+module.exports = { fromJs, messagesFromJs, toJs }

@@ -12,9 +12,9 @@ const { COMPARISONS, binary } = require('./operators.js')
 const { str } = require('./print.js')
 const { getter } = require('./scope.js')
 const { tests } = require('./tests.js')
-const text = require('./text.js')
+const text = require('./traced.js')
 const { Dict, Range, TemplateError, Tuple, Undefined, View } = require('./values.js')
-const { isNumber, isText, isTrue, items, kind, plain } = require('./values.js')
+const { isNumber, isText, isTrue, items, kind, seen, stringIn } = require('./values.js')
 
 const NO_KEYWORDS = new Dict()
 /** A node takes about 50 ns. */
@@ -246,7 +246,7 @@ function argumentsOf({ args, keywords, list: rest, mapping }, frame) {
     spend(STEPS_PER_KEYWORD * named.length)
     const byName = new Dict(named.map(([name, evaluate]) => [name, evaluate(scope)]))
     for (const [key, value] of moreNamed === undefined ? [] : keywordsOf(moreNamed(scope))) {
-      if (byName.has(key)) throw new TemplateError(`two arguments ${key}`)
+      if (byName.has(key)) throw new TemplateError(`two arguments ${seen(key)}`)
       byName.set(key, value)
     }
     return [given, byName]
@@ -258,7 +258,7 @@ function* keywordsOf(mapping) {
   for (const [key, value] of mapping.entries()) {
     if (!isText(key)) throw new TemplateError('** needs strings as keys')
     allocate(64)
-    yield [plain(key), value]
+    yield [stringIn(key), value]
   }
 }
 

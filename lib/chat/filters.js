@@ -12,7 +12,8 @@ const { add, escape, part } = require('./markup.js')
 const { fixed, round, toFloat, toInteger } = require('./numbers.js')
 const { softText, str } = require('./print.js')
 const { tests } = require('./tests.js')
-const text = require('./text.js')
+const { bare, computed } = require('./origins.js')
+const text = require('./traced.js')
 const {
   Dict,
   Float,
@@ -30,7 +31,9 @@ const {
   iterate,
   kind,
   length,
+  kept,
   plain,
+  stringIn,
   textLength,
 } = require('./values.js')
 const { wordWrap } = require('./word-wrap.js')
@@ -50,7 +53,7 @@ function absolute(value) {
 
 function indent(value, width, first, blank) {
   if (!isText(value)) throw new TemplateError(`only strings are indented, not ${kind(value)}`)
-  const by = isText(width) ? plain(width) : text.repeat(' ', wholeOf(width))
+  const by = isText(width) ? stringIn(width) : text.repeat(' ', wholeOf(width))
   return part(value, (whole) => {
     const [head, ...rest] = text.splitLines(text.concat(whole, '\n'))
     const lines = rest.map((line) => {
@@ -62,7 +65,7 @@ function indent(value, width, first, blank) {
 }
 
 function replace(value, old, by, most) {
-  return text.replace(str(value), str(old), str(by), most === null ? -1 : wholeOf(most))
+  return text.replace(str(value), bare(str(old)), str(by), most === null ? -1 : wholeOf(most))
 }
 
 function format(value, args, kwargs) {
@@ -83,7 +86,7 @@ function truncate(value, size, killWords, end, leeway) {
 /** Like urllib's quote. Mappings and lists of pairs become `key=value` pairs. */
 function urlEncode(value) {
   const quote = (one, pattern) => {
-    const whole = str(one)
+    const whole = plain(str(one))
     allocate(9 * whole.length)
     return text.substitute(whole.toWellFormed(), pattern, ([character]) =>
       encodeURIComponent(character).replace(/[!'()*]/, hexOf),
@@ -105,7 +108,7 @@ function urlEncode(value) {
 const hexOf = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
 function wordCount(value) {
-  const whole = str(value)
+  const whole = bare(str(value))
   walk(whole.length)
   let count = 0
   for (const { index } of whole.matchAll(/[\p{L}\p{N}_]+/gu)) count += index >= 0 ? 1 : 0
@@ -123,7 +126,7 @@ function xmlAttributes(value, autospace) {
     walk(name.length)
     if (/[ \t-\r/>=]/.test(name)) throw new TemplateError("the name of an attribute has white space, '/', '>' or '='")
     allocate(64)
-    parts.push(text.concat(text.concat(escape(key).text, '="'), `${escape(one).text}"`))
+    parts.push(text.join([escape(key).text, '="', escape(one).text, '"'], ''))
   }
   const written = text.join(parts, ' ')
   return isTrue(autospace) && written !== '' ? text.concat(' ', written) : written
@@ -137,12 +140,12 @@ function fileSize(value, binary) {
   if (bytes === null) throw new TemplateError(`${kind(value)} is not a number`)
   const [base, end] = isTrue(binary) ? [1024, 'iB'] : [1000, 'B']
   if (bytes.value === 1) return '1 Byte'
-  if (bytes.value < base) return `${str(toInteger(bytes, null, 10))} Bytes`
+  if (bytes.value < base) return `${bare(str(toInteger(bytes, null, 10)))} Bytes`
   let at = 0
   while (at < SIZES.length - 1 && !(bytes.value < base ** (at + 2))) at++
   const unit = isTrue(binary) ? SIZES[at].toUpperCase() : SIZES[at]
   const size = (base * bytes.value) / (base === 1024 ? 1024 ** (at + 2) : Number(`1e${3 * (at + 2)}`))
-  return `${Number.isFinite(size) ? fixed(size, 1) : str(new Float(size))} ${unit}${end}`
+  return `${Number.isFinite(size) ? fixed(size, 1) : bare(str(new Float(size)))} ${unit}${end}`
 }
 
 const upper = soft(text.upper)
@@ -151,7 +154,7 @@ const otherwise = filter(['default_value', 'boolean'], ['', false], (value, othe
 )
 const escaped = simple(escape)
 
-const FILTERS = {
+const FILTERS = kept({
   abs: simple(absolute),
   attr: filter(['name'], [], (value, name) => getAttribute(value, textOf(name), { orElement: false })),
   capitalize: soft(text.capitalize),
@@ -162,7 +165,7 @@ const FILTERS = {
   default: otherwise,
   e: escaped,
   escape: escaped,
-  filesizeformat: filter(['binary'], [false], fileSize),
+  filesizeformat: filter(['binary'], [false], (value, binary) => computed(fileSize(value, binary))),
   float: filter(['default'], [new Float(0)], toFloat),
   forceescape: simple((value) => escape(str(value))),
   format,
@@ -192,7 +195,7 @@ const FILTERS = {
   wordwrap: filter(['width', 'break_long_words', 'wrapstring', 'break_on_hyphens'], [79, true, null, true], wordWrap),
   xmlattr: filter(['autospace'], [true], xmlAttributes),
   ...listFilters({ filters: (name) => filters(name), tests }),
-}
+})
 
 /** Returns the filter with a name. */
 function filters(name) {
@@ -200,4 +203,4 @@ function filters(name) {
   throw new TemplateError(`the filter '${name}' is not supported`)
 }
 
-module.exports = { filters }
+module.exports = { FILTERS, filters }

@@ -7,7 +7,8 @@ const { wholeOf } = require('./arguments.js')
 const { escaped } = require('./markup.js')
 const { STEPS_PER_BIG_OPERATION, fixed, toInteger } = require('./numbers.js')
 const { hexEscape, quoted, repr, str } = require('./print.js')
-const text = require('./text.js')
+const { INPUT, TEMPLATE, bare, computed, marked, originOf } = require('./origins.js')
+const text = require('./traced.js')
 const {
   Dict,
   Float,
@@ -18,7 +19,9 @@ const {
   isNumber,
   isText,
   numberOf,
-  plain,
+  keeping,
+  seen,
+  stringIn,
   textLength,
 } = require('./values.js')
 
@@ -36,7 +39,7 @@ function percent(pattern, values) {
     if (next >= args.length) throw new TemplateError('there are fewer values than places for them')
     return args[next++]
   }
-  const written = text.substitute(plain(pattern), PLACE, ([whole, key, flags, width, precision, letter]) => {
+  const written = text.substitute(stringIn(pattern), PLACE, ([whole, key, flags, width, precision, letter]) => {
     if (whole === '%%') return '%'
     if (key !== undefined) {
       // Python takes what follows from the value of the last key.
@@ -83,8 +86,8 @@ function place({ flags, size, digits, letter }, value, isMarkup) {
   } else {
     const number = numeric(value, letter)
     const body = numberBody(number, { ...shape, type: letter === 'i' || letter === 'u' ? 'd' : letter, isPrintf: true })
-    if (flags.includes('0') && !isLeft) return padNumber(body, width)
-    written = body.sign + body.digits
+    if (flags.includes('0') && !isLeft) return computed(padNumber(body, width))
+    written = computed(body.sign + body.digits)
   }
   return isLeft ? text.padRight(written, width, ' ') : text.padLeft(written, width, ' ')
 }
@@ -92,17 +95,17 @@ function place({ flags, size, digits, letter }, value, isMarkup) {
 const reprOf = (value, isMarkup) => (isMarkup ? escaped(repr(value)) : repr(value))
 const asciiOf = (value) =>
   isText(value)
-    ? quoted(plain(value), true)
+    ? quoted(stringIn(value), true)
     : text.substitute(repr(value), /[^\x00-\x7f]/gu, ([one]) => hexEscape(one.codePointAt(0)))
 
 function character(value) {
   if (isText(value)) {
-    if ([...plain(value).slice(0, 3)].length !== 1) throw new TemplateError('%c needs one character')
-    return plain(value)
+    if ([...seen(value).slice(0, 3)].length !== 1) throw new TemplateError('%c needs one character')
+    return stringIn(value)
   }
   const code = wholeOf(value)
   if (!(code >= 0 && code <= 0x10ffff)) throw new TemplateError('%c needs the code of a character')
-  return String.fromCodePoint(code)
+  return computed(String.fromCodePoint(code))
 }
 
 function numeric(value, letter) {
@@ -166,7 +169,9 @@ function general(double, digits, isAlternate) {
 /** `'{} {name!r:>8}'.format(…)`. `lookUp(value, name, isAttribute)` returns parts of a value. */
 function formatFields(pattern, args, kwargs, lookUp) {
   const isMarkup = pattern instanceof Markup
-  const written = fill(plain(pattern), { args, kwargs, lookUp, isMarkup, automatic: { next: 0, used: undefined } }, 2)
+  const string = stringIn(pattern)
+  const context = { args, kwargs, lookUp, isMarkup, origin: originOf(string), automatic: { next: 0, used: undefined } }
+  const written = fill(bare(string), context, 2)
   return isMarkup ? new Markup(written) : written
 }
 
@@ -180,10 +185,10 @@ function fill(pattern, context, depth) {
     const brace = /[{}]/g
     brace.lastIndex = at
     const start = brace.exec(pattern)?.index ?? pattern.length
-    parts.push(pattern.slice(at, start))
+    parts.push(marked(pattern.slice(at, start), context.origin))
     if (start === pattern.length) break
     if (pattern[start + 1] === pattern[start]) {
-      parts.push(pattern[start])
+      parts.push(marked(pattern[start], context.origin))
       at = start + 2
       continue
     }
@@ -211,7 +216,10 @@ function field(source, context, depth) {
   const [, name, conversion, spec] = source.match(/^([^!:]*)(?:!([^]))?(?::([^]*))?$/) ?? []
   if (name === undefined) throw new TemplateError('a field of a format string that cannot be read')
   const value = converted(resolve(name, context), conversion)
-  const written = formatValue(value, fill(spec ?? '', context, depth - 1), context.isMarkup)
+  const filled = fill(spec ?? '', context, depth - 1)
+  const made = formatValue(value, bare(filled), context.isMarkup)
+  // The specification has fill characters, and values may be part of it.
+  const written = originOf(filled) === TEMPLATE ? made : marked(bare(made), INPUT)
   return context.isMarkup ? escaped(value instanceof Markup ? new Markup(written) : written) : written
 }
 
@@ -254,7 +262,7 @@ function formatValue(value, spec, isMarkup) {
   if (isText(value)) {
     if ((type ?? 's') !== 's' || givenSign !== undefined || grouping !== undefined)
       throw new TemplateError(`'${spec}' is not for strings`)
-    const cut = precision === undefined ? plain(value) : text.slice(plain(value), 0, Number(precision), 1)
+    const cut = precision === undefined ? stringIn(value) : text.slice(stringIn(value), 0, Number(precision), 1)
     return aligned(cut, width, align ?? '<', fillWith ?? (zero ? '0' : ' '))
   }
   const isFloat = value instanceof Float || /[eEfFgG%]/.test(type ?? '')
@@ -262,7 +270,7 @@ function formatValue(value, spec, isMarkup) {
   if (!isFloat && digits !== null) throw new TemplateError('an integer has no precision')
   const body =
     type === undefined && isFloat && digits === null
-      ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: str(value).replace('-', '') }
+      ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: bare(str(value)).replace('-', '') }
       : numberBody(value, { type: type ?? (isFloat ? 'g' : 'd'), sign, isAlternate: alternate !== undefined, digits })
   if (type === undefined && isFloat && !/[.einf]/.test(body.digits)) body.digits += '.0'
   if (grouping !== undefined) {
@@ -273,9 +281,9 @@ function formatValue(value, spec, isMarkup) {
     body.digits = grouped(body.digits, grouping, isDecimal ? 3 : 4, fills ? width - body.sign.length : 0)
   }
   if (align === '=' || (zero !== undefined && align === undefined)) {
-    return body.sign + text.padLeft(body.digits, width - body.sign.length, fillWith ?? (zero ? '0' : ' '))
+    return computed(body.sign + text.padLeft(body.digits, width - body.sign.length, fillWith ?? (zero ? '0' : ' ')))
   }
-  return aligned(body.sign + body.digits, width, align ?? '>', fillWith ?? (zero ? '0' : ' '))
+  return aligned(computed(body.sign + body.digits), width, align ?? '>', fillWith ?? (zero ? '0' : ' '))
 }
 
 /** Groups the digits before the point. Zeros before them, up to a width, are in groups as well. */
@@ -298,4 +306,4 @@ function aligned(written, width, align, fillWith) {
   return text.concat(text.concat(text.repeat(fillWith, left), written), text.repeat(fillWith, room - left))
 }
 
-module.exports = { formatFields, percent }
+module.exports = { formatFields, percent: keeping(percent) }

@@ -7,8 +7,7 @@ const { allocateList, spend } = require('./budget.js')
 const { bind, positional, wholeOf } = require('./arguments.js')
 const { Cycler } = require('./loop.js')
 const { fromKeys } = require('./methods.js')
-const { str } = require('./print.js')
-const { Dict, Namespace, Range, TemplateError, Tuple, isText, items, iterate, plain } = require('./values.js')
+const { Dict, Namespace, Range, TemplateError, Tuple, isText, items, iterate, seen } = require('./values.js')
 
 const MAX_RANGE = 100_000
 
@@ -25,8 +24,9 @@ const range = positional((args) => {
 
 function namespace(args, kwargs) {
   const attributes = dict(args, kwargs)
-  const hidden = attributes.keys().find((name) => isText(name) && plain(name).startsWith('_'))
-  if (hidden !== undefined) throw new TemplateError(`the attribute ${str(hidden)} of a namespace must not begin with _`)
+  const hidden = attributes.keys().find((name) => isText(name) && seen(name).startsWith('_'))
+  if (hidden !== undefined)
+    throw new TemplateError(`the attribute ${seen(hidden)} of a namespace must not begin with _`)
   return new Namespace(attributes)
 }
 

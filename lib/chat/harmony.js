@@ -18,6 +18,7 @@ const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning, withoutNu
 const { entriesOf } = require('./entries.js')
 const { declareFunctions, functionsSection, jsonOf } = require('./harmony-types.js')
 const { strftime } = require('./strftime.js')
+const { INPUT, joined, marked, ofMessage } = require('./origins.js')
 const { guarded } = require('./template.js')
 
 const HARMONY_FIELDS = ['channel', 'recipient', 'content_type']
@@ -30,14 +31,43 @@ const IDENTITY = 'You are ChatGPT, a large language model trained by OpenAI.'
 const CUTOFF = '2024-06'
 const CHANNELS = ['analysis', 'commentary', 'final']
 const CALLS_NOTE = "\nCalls to these tools must go to the commentary channel: 'functions'."
+const CONSTRAINED = '<|constrain|>'
 /** Marks of a message that has already been rendered; such content would be rendered twice. */
 const RENDERED = ['<|channel|>analysis<|message|>', '<|channel|>final<|message|>']
 
 const refusal = (why) =>
   error('ERR_TOKENLANE_CHAT_REFUSED', `the harmony format of gpt-oss does not take this chat: ${why}`)
 
-/** Renders a conversation to text. */
-function render(messages, options) {
+/** A string of the format's own text and of values, which may know their origins. */
+const written = (own, ...values) => joined(own.flatMap((one, i) => (i < values.length ? [one, values[i]] : [one])))
+
+/** Writes the parts of a conversation. */
+class Writer {
+  parts = []
+  #isTraced
+
+  constructor(isTraced) {
+    this.#isTraced = isTraced
+  }
+
+  write(text) {
+    spend(1)
+    output(text.length)
+    this.parts.push(text)
+  }
+
+  /** A text of the caller. `index` is the message that it comes from, if it comes from one. */
+  input(text, index = undefined) {
+    return this.#isTraced ? marked(text, index === undefined ? INPUT : ofMessage(index)) : text
+  }
+}
+
+/**
+ * Renders a conversation to text. With a trace, the text knows where its characters come from.
+ *
+ * @param {import('./origins.js').Trace} [trace]
+ */
+function render(messages, options, trace = undefined) {
   const checked = checkOptions(options)
   if (checked.documents?.length > 0) throw refusal('it has no place for documents')
   const conversation = checkMessages(messages).map(withoutNulls).map(withReasoning)
@@ -49,15 +79,10 @@ function render(messages, options) {
   return guarded(
     () =>
       within(budget, () => {
-        const parts = []
-        const write = (text) => {
-          spend(1)
-          output(text.length)
-          parts.push(text)
-        }
-        form(conversation, checked, write)
-        if (checked.addGenerationPrompt) write('<|start|>assistant')
-        const text = parts.join('')
+        const out = new Writer(trace !== undefined)
+        form(conversation, checked, out)
+        if (checked.addGenerationPrompt) out.write('<|start|>assistant')
+        const text = joined(out.parts)
         return tail === undefined ? text : cutAtTag(text, tail)
       }),
     'failed',
@@ -71,19 +96,19 @@ function isHarmony(message) {
 
 // The chat form
 
-function chatForm(messages, { tools, variables, addGenerationPrompt }, write) {
-  write(`<|start|>system<|message|>${systemText(variables, tools?.length > 0)}<|end|>`)
+function chatForm(messages, { tools, variables, addGenerationPrompt }, out) {
+  out.write(written`<|start|>system<|message|>${out.input(systemText(variables, tools?.length > 0))}<|end|>`)
   const [first] = messages
   const hasInstructions = first.role === 'system' || first.role === 'developer'
   const instructions =
     hasInstructions && first.content !== undefined ? textOf(first.content, 'messages[0].content') : ''
   if (instructions !== '' || tools?.length > 0) {
-    write('<|start|>developer<|message|>')
-    if (instructions !== '') write(`# Instructions\n\n${instructions}\n\n`)
-    if (tools?.length > 0) write(`# Tools\n\n${functionsSection(tools, refusal)}`)
-    write('<|end|>')
+    out.write('<|start|>developer<|message|>')
+    if (instructions !== '') out.write(written`# Instructions\n\n${out.input(instructions, 0)}\n\n`)
+    if (tools?.length > 0) out.write(written`# Tools\n\n${out.input(functionsSection(tools, refusal))}`)
+    out.write('<|end|>')
   }
-  const turns = new ChatTurns(messages, addGenerationPrompt, write)
+  const turns = new ChatTurns(messages, addGenerationPrompt, out)
   for (let i = hasInstructions ? 1 : 0; i < messages.length; i++) turns.write(i)
 }
 
@@ -119,17 +144,17 @@ function builtinTools(names = []) {
 class ChatTurns {
   #messages
   #addGenerationPrompt
-  #write
+  #out
   /** Index of the last answer to the user; the reasoning before it is dropped. */
   #lastFinal
   /** Names of the functions that were called, by the ids of the calls. */
   #called = new Map()
   #lastCalled
 
-  constructor(messages, addGenerationPrompt, write) {
+  constructor(messages, addGenerationPrompt, out) {
     this.#messages = messages
     this.#addGenerationPrompt = addGenerationPrompt
-    this.#write = write
+    this.#out = out
     this.#lastFinal = messages.findLastIndex((message) => message.role === 'assistant' && callsOf(message).length === 0)
   }
 
@@ -138,9 +163,11 @@ class ChatTurns {
     const place = `messages[${index}]`
     switch (message.role) {
       case 'user':
-        return this.#write(`<|start|>user<|message|>${textOf(message.content, `${place}.content`)}<|end|>`)
+        return this.#out.write(
+          written`<|start|>user<|message|>${this.#out.input(textOf(message.content, `${place}.content`), index)}<|end|>`,
+        )
       case 'tool':
-        return this.#result(message, place)
+        return this.#result(message, index, place)
       case 'assistant':
         checkRendered(message, place)
         return callsOf(message).length > 0 ? this.#call(message, index, place) : this.#answer(message, index, place)
@@ -157,13 +184,14 @@ class ChatTurns {
     const isLast = index === this.#messages.length - 1 && !this.#addGenerationPrompt
     // The reasoning before earlier answers is dropped, as OpenAI recommends. Only a finished answer
     // at the end of a training example ends with <|return|>.
-    if (isLast && message.thinking !== undefined) this.#think(textOf(message.thinking, `${place}.thinking`))
-    this.#write(`<|start|>assistant<|channel|>final<|message|>${said}${isLast ? '<|return|>' : '<|end|>'}`)
+    if (isLast && message.thinking !== undefined) this.#think(textOf(message.thinking, `${place}.thinking`), index)
+    const end = isLast ? '<|return|>' : '<|end|>'
+    this.#out.write(written`<|start|>assistant<|channel|>final<|message|>${this.#out.input(said, index)}${end}`)
     this.#lastCalled = undefined
   }
 
-  #think(thought) {
-    this.#write(`<|start|>assistant<|channel|>analysis<|message|>${thought}<|end|>`)
+  #think(thought, index) {
+    this.#out.write(written`<|start|>assistant<|channel|>analysis<|message|>${this.#out.input(thought, index)}<|end|>`)
   }
 
   #call(message, index, place) {
@@ -178,23 +206,25 @@ class ChatTurns {
     const thought = message.thinking === undefined ? '' : textOf(message.thinking, `${place}.thinking`)
     if (said !== '' && thought !== '')
       throw refusal(`${place} has content and reasoning beside a tool call; give the reasoning in one of them`)
-    if (said + thought !== '' && this.#lastFinal < index) this.#think(said + thought)
+    if (said + thought !== '' && this.#lastFinal < index) this.#think(said + thought, index)
     const call = calls[0]?.function || calls[0]
     const name = stringOf(call?.name, `${place}.tool_calls[0].function.name`)
     const type = call.content_type === undefined ? 'json' : stringOf(call.content_type, `${place}.content_type`)
     if (call.arguments === undefined) throw refusal(`${place}.tool_calls[0].function has no arguments`)
     // A string is the JSON that the model wrote. Quoting it again would change its tokens.
     const given = typeof call.arguments === 'string' ? call.arguments : jsonOf(call.arguments)
-    this.#write(`<|start|>assistant to=functions.${name}<|channel|>commentary ${type}<|message|>${given}<|call|>`)
+    const [to, as, what] = [name, type, given].map((text) => this.#out.input(text, index))
+    this.#out.write(written`<|start|>assistant to=functions.${to}<|channel|>commentary ${as}<|message|>${what}<|call|>`)
     this.#lastCalled = name
     if (typeof calls[0].id === 'string') this.#called.set(calls[0].id, name)
   }
 
-  #result(message, place) {
+  #result(message, index, place) {
     const name = this.#called.get(message.tool_call_id) ?? this.#lastCalled
     if (name === undefined) throw refusal(`${place} has the role tool, and no tool call precedes it`)
     const result = message.content === undefined ? refuseMissing(`${place}.content`) : jsonOf(message.content)
-    this.#write(`<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${result}<|end|>`)
+    const [from, what] = [name, result].map((text) => this.#out.input(text, index))
+    this.#out.write(written`<|start|>functions.${from} to=assistant<|channel|>commentary<|message|>${what}<|end|>`)
   }
 }
 
@@ -230,7 +260,7 @@ function checkRendered({ content, thinking }, place) {
 
 // The harmony form
 
-function harmonyForm(messages, { tools, variables }, write) {
+function harmonyForm(messages, { tools, variables }, out) {
   const { auto_drop_analysis: dropsAnalysis = true, ...others } = variables
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined)
@@ -246,10 +276,11 @@ function harmonyForm(messages, { tools, variables }, write) {
   messages.forEach((message, i) => {
     checkFields(message, i)
     if (i < dropped && message.channel === 'analysis') return
-    write(headerOf(message))
+    const input = (text) => out.input(text, i)
+    out.write(headerOf(message, input))
     const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
-    for (const part of parts) write(contentOf(part, message.role, hasFunctions, `messages[${i}].content`))
-    write(message.role === 'assistant' && message.recipient !== undefined ? '<|call|>' : '<|end|>')
+    for (const part of parts) out.write(input(contentOf(part, message.role, hasFunctions, `messages[${i}].content`)))
+    out.write(message.role === 'assistant' && message.recipient !== undefined ? '<|call|>' : '<|end|>')
   })
 }
 
@@ -273,11 +304,14 @@ function checkFields(message, index) {
     throw refusal(`${place}.content must be a string or an array`)
 }
 
-function headerOf({ role, name, recipient, channel, content_type: type }) {
-  const author = role === 'tool' ? name : name === undefined ? role : `${role}:${name}`
-  const to = recipient === undefined || recipient === 'all' ? '' : ` to=${recipient}`
-  const on = channel === undefined ? '' : `<|channel|>${channel}`
-  return `<|start|>${author}${to}${on}${type === undefined ? '' : ` ${type}`}<|message|>`
+function headerOf({ role, name, recipient, channel, content_type: type }, input) {
+  const author = role === 'tool' ? input(name) : name === undefined ? role : written`${role}:${input(name)}`
+  const to = recipient === undefined || recipient === 'all' ? '' : written` to=${input(recipient)}`
+  const on = channel === undefined ? '' : written`<|channel|>${input(channel)}`
+  // The format's own types start with this token.
+  const mark = type?.startsWith(CONSTRAINED) ? CONSTRAINED : ''
+  const as = type === undefined ? '' : written` ${mark}${input(type.slice(mark.length))}`
+  return written`<|start|>${author}${to}${on}${as}<|message|>`
 }
 
 function contentOf(part, role, hasFunctions, place) {

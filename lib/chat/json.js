@@ -3,11 +3,12 @@
 // Python's json.dumps with the arguments of the filter tojson in transformers.
 
 const { allocateText, checkDepth, spend } = require('./budget.js')
-const { textOf } = require('./arguments.js')
+const { stringOf } = require('./arguments.js')
 const { compare } = require('./compare.js')
 const { floatText, integerText } = require('./print.js')
-const text = require('./text.js')
-const { Dict, Float, TemplateError, View, isInteger, isText, items, kind, plain } = require('./values.js')
+const { INPUT, TEMPLATE, computed, joined } = require('./origins.js')
+const text = require('./traced.js')
+const { Dict, Float, TemplateError, View, isInteger, isText, items, kind, stringIn } = require('./values.js')
 
 const ESCAPES = new Map([
   ['\n', '\\n'],
@@ -26,7 +27,7 @@ function toJson(value, { ensureAscii, indent, separators, sortKeys }) {
   spend(20)
   const writer = new Writer(ensureAscii, indent, separators, sortKeys)
   writer.write(value, 0)
-  return writer.parts.join('')
+  return joined(writer.parts)
 }
 
 class Writer {
@@ -36,10 +37,13 @@ class Writer {
   #colon
   #pattern
   #sortKeys
+  /** The origin of the text of numbers. */
+  #origin = INPUT
 
   constructor(ensureAscii, indent, separators, sortKeys) {
-    this.#step = indent === null ? null : isText(indent) ? plain(indent) : text.repeat(' ', indentOf(indent))
-    const [between, colon] = separators === null ? [indent === null ? ', ' : ',', ': '] : items(separators).map(textOf)
+    this.#step = indent === null ? null : isText(indent) ? stringIn(indent) : text.repeat(' ', indentOf(indent))
+    const [between, colon] =
+      separators === null ? [indent === null ? ', ' : ',', ': '] : items(separators).map(stringOf)
     this.#between = between
     this.#colon = colon
     this.#pattern = ensureAscii ? /["\\]|[^ -~]/g : /["\\\x00-\x1f]/g
@@ -52,14 +56,18 @@ class Writer {
     this.parts.push(part)
   }
 
+  #addNumber(written) {
+    this.#add(computed(written, this.#origin))
+  }
+
   write(item, depth) {
     checkDepth(depth, 'values')
     spend(1)
-    if (item === null) this.#add('null')
-    else if (typeof item === 'boolean') this.#add(String(item))
-    else if (isInteger(item)) this.#add(integerText(item))
-    else if (item instanceof Float) this.#add(numberText(item))
-    else if (isText(item)) this.#quote(plain(item))
+    if (item === null) this.#addNumber('null')
+    else if (typeof item === 'boolean') this.#addNumber(String(item))
+    else if (isInteger(item)) this.#addNumber(integerText(item))
+    else if (item instanceof Float) this.#addNumber(numberText(item))
+    else if (isText(item)) this.#quote(stringIn(item))
     else if (Array.isArray(item) && !(item instanceof View)) this.#list(item, depth)
     else if (item instanceof Dict) this.#dict(item, depth)
     else throw new TemplateError(`${kind(item)} cannot be written as JSON`)
@@ -81,16 +89,19 @@ class Writer {
   }
 
   #dict(dict, depth) {
+    const outer = this.#origin
+    if (dict.origin !== TEMPLATE) this.#origin = dict.origin
     this.#add('{')
     const entries = dict.items()
     if (this.#sortKeys) entries.sort(([a], [b]) => compare(a, b))
     entries.forEach(([key, item], i) => {
       this.#separate(i, depth + 1)
-      this.#quote(keyText(key))
+      this.#quote(isText(key) ? stringIn(key) : computed(keyText(key), this.#origin))
       this.#add(this.#colon)
       this.write(item, depth + 1)
     })
     this.#close(entries.length, '}', depth)
+    this.#origin = outer
   }
 
   /** Writes what comes before the element with this number. */
@@ -123,7 +134,6 @@ function numberText(item) {
 }
 
 function keyText(key) {
-  if (isText(key)) return plain(key)
   if (key === null) return 'null'
   if (typeof key === 'boolean') return String(key)
   if (isInteger(key)) return integerText(key)

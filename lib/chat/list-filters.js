@@ -8,14 +8,14 @@ const { bind, boundOf, textOf, wholeOf } = require('./arguments.js')
 const { compare, equals } = require('./compare.js')
 const { binary } = require('./operators.js')
 const { str } = require('./print.js')
-const text = require('./text.js')
+const text = require('./traced.js')
 const { Dict, Generator, Markup, Range, TemplateError, Undefined } = require('./values.js')
-const { isText, isTrue, items, iterate, kind, length, plain, tuple } = require('./values.js')
+const { isText, isTrue, items, iterate, kind, length, seen, stringIn, tuple } = require('./values.js')
 
 const filter = (names, defaults, run) => (value, args, kwargs) => run(value, ...bind(names, defaults, args, kwargs))
 const simple = (run) => filter([], [], run)
 
-const folded = (value) => (isText(value) ? text.lower(plain(value)) : value)
+const folded = (value) => (isText(value) ? text.lower(seen(value)) : value)
 
 /**
  * The key by which values are compared: an attribute or the value itself; strings by default
@@ -32,7 +32,7 @@ function keyOf(path, caseSensitive) {
  * as in jinja2: lists of equal values are equal even if the values have no order, such as none.
  */
 function keysOf(path, caseSensitive) {
-  const paths = isText(path) ? text.split(plain(path), ',', -1) : [path]
+  const paths = isText(path) ? text.split(seen(path), ',', -1) : [path]
   const keys = paths.map((one) => keyOf(one, caseSensitive))
   return (value) => {
     allocate(24 + 8 * keys.length)
@@ -197,7 +197,7 @@ function join(value, between, path) {
 
 function reverse(value) {
   if (isText(value)) {
-    const reversed = text.slice(plain(value), null, null, -1)
+    const reversed = text.slice(stringIn(value), null, null, -1)
     return value instanceof Markup ? new Markup(reversed) : reversed
   }
   const list = items(value)
@@ -214,7 +214,7 @@ function first(value) {
 function last(value) {
   if (value instanceof Generator) throw new TemplateError(`${kind(value)} has no last element`)
   if (isText(value)) {
-    const one = text.characterAt(plain(value), -1)
+    const one = text.characterAt(stringIn(value), -1)
     if (one === undefined) return emptyList()
     return value instanceof Markup ? new Markup(one) : one
   }
@@ -233,7 +233,7 @@ function list(value) {
 }
 
 function dictSort(value, caseSensitive, by, reverse) {
-  const place = { key: 0, value: 1 }[isText(by) ? plain(by) : '']
+  const place = { key: 0, value: 1 }[isText(by) ? seen(by) : '']
   if (place === undefined || !(value instanceof Dict))
     throw new TemplateError("dictsort sorts a mapping by 'key' or by 'value'")
   const key = keyOf(null, caseSensitive)

@@ -4,8 +4,9 @@
 
 const { allocate } = require('./budget.js')
 const { str } = require('./print.js')
-const text = require('./text.js')
-const { Markup, plain } = require('./values.js')
+const text = require('./traced.js')
+const { Traced } = require('./origins.js')
+const { Markup, stringIn } = require('./values.js')
 
 /** Converts any value to Markup. Values that are not Markup are escaped. */
 const escape = (value) => (value instanceof Markup ? value : new Markup(text.escapeHtml(str(value))))
@@ -16,7 +17,7 @@ const escaped = (value) => escape(value).text
 /** Converts strings, also in lists, to Markup if `like` is Markup. */
 function asMarkup(value, like) {
   if (!(like instanceof Markup)) return value
-  if (typeof value === 'string') return new Markup(value)
+  if (typeof value === 'string' || value instanceof Traced) return new Markup(value)
   if (!Array.isArray(value)) return value
   allocate(64 * value.length)
   const List = /** @type {ArrayConstructor} */ (value.constructor)
@@ -30,6 +31,6 @@ function add(a, b) {
 }
 
 /** Applies `take` to the text of a value. The result is Markup if the value is. */
-const part = (value, take) => asMarkup(take(plain(value)), value)
+const part = (value, take) => asMarkup(take(stringIn(value)), value)
 
 module.exports = { add, asMarkup, escape, escaped, part }

@@ -5,11 +5,12 @@
 // arguments.
 
 const { allocateList, spend } = require('./budget.js')
-const { bind, boundOf, boundOrNull, positional, textOf, textOrNull, wholeOf } = require('./arguments.js')
+const { bind, boundOf, boundOrNull, positional, stringOf, textOf, textOrNull, wholeOf } = require('./arguments.js')
 const { same } = require('./compare.js')
 const { formatFields } = require('./format.js')
 const { asMarkup, escaped } = require('./markup.js')
-const text = require('./text.js')
+const { Traced, bare, computed } = require('./origins.js')
+const text = require('./traced.js')
 const {
   Dict,
   Float,
@@ -25,7 +26,9 @@ const {
   items,
   iterate,
   kind,
-  plain,
+  keeping,
+  kept,
+  seen,
   textLength,
   tuple,
 } = require('./values.js')
@@ -40,6 +43,7 @@ const unnamed = (names, defaults, run) => {
   return (self, args, kwargs) => positional((given) => bound(self, given, NO_KEYWORDS))(args, kwargs)
 }
 const simple = (run) => method([], [], run)
+const isString = (value) => typeof value === 'string' || value instanceof Traced
 
 /** A method with an optional set of characters. */
 const stripper = (start, end) =>
@@ -62,7 +66,7 @@ const edge = (is) =>
   unnamed(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
     const within = part(self, start, end)
     if (within === undefined) return false
-    if (isText(wanted)) return is(within, plain(wanted))
+    if (isText(wanted)) return is(within, seen(wanted))
     if (!(wanted instanceof Tuple))
       throw new TemplateError(`a string or a tuple of strings is needed, not ${kind(wanted)}`)
     return wanted.some((one) => is(within, textOf(one)))
@@ -75,7 +79,7 @@ const finder = (find) =>
     const within = part(self, start, end)
     if (within === undefined) return -1
     const at = find(within, textOf(sub))
-    return at < 0 ? -1 : from + textLength(within.slice(0, at))
+    return at < 0 ? -1 : from + textLength(text.cut(within, 0, at))
   })
 
 /** Converts an index that may count from the end to one from the start. */
@@ -94,14 +98,16 @@ const partition = (find, otherwise) =>
     const by = textOf(separator)
     if (by === '') throw new TemplateError('a string cannot be divided at an empty separator')
     const at = find(self, by)
-    return at < 0 ? otherwise(self) : tuple(self.slice(0, at), by, self.slice(at + by.length))
+    return at < 0
+      ? otherwise(self)
+      : tuple(text.cut(self, 0, at), text.cut(self, at, at + by.length), text.cut(self, at + by.length))
   })
 
 /** The strings of an iterable value. */
 function texts(parts) {
   const list = items(parts)
   allocateList(list.length)
-  return list.map(textOf)
+  return list.map(stringOf)
 }
 
 const first = finder(text.find)
@@ -119,7 +125,7 @@ function makeTable(from, to, removed) {
   const table = new Dict()
   if (to === undefined) {
     if (!(from instanceof Dict)) throw new TemplateError('maketrans takes a mapping, or two strings')
-    for (const [key, value] of from.entries()) table.set(isText(key) ? codeOf(plain(key)) : wholeOf(key), value)
+    for (const [key, value] of from.entries()) table.set(isText(key) ? codeOf(seen(key)) : wholeOf(key), value)
     return table
   }
   const [keys, values] = [characters(textOf(from)), characters(textOf(to))]
@@ -137,7 +143,7 @@ function codeOf(character) {
 
 /** str.translate, with a mapping or a list of what the code points become. */
 function translate(self, table) {
-  const parts = characters(self).map((one) => {
+  const parts = characters(bare(self)).map((one) => {
     const code = one.codePointAt(0)
     spend(4)
     const value =
@@ -148,20 +154,23 @@ function translate(self, table) {
           : undefined
     if (value === undefined) return one
     if (value === null) return ''
-    if (isText(value)) return plain(value)
+    if (isText(value)) return seen(value)
     const changed = wholeOf(value)
     if (!(changed >= 0 && changed <= 0x10ffff)) throw new TemplateError('translate takes code points of characters')
     return String.fromCodePoint(changed)
   })
-  return text.join(parts, '')
+  // The code points of a table may be numbers of the caller.
+  return computed(text.join(parts, ''))
 }
 
-const elementOf = (table, code) => (isText(table) ? text.characterAt(plain(table), code) : table[code])
+const elementOf = (table, code) => (isText(table) ? text.characterAt(seen(table), code) : table[code])
 
-const STRING = {
+const STRING = kept({
   capitalize: simple(text.capitalize),
   casefold: simple(text.caseFold),
-  center: unnamed(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
+  center: unnamed(['width', 'fillchar'], [' '], (self, width, fill) =>
+    text.center(self, wholeOf(width), stringOf(fill)),
+  ),
   count: unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
     const within = part(self, start, end)
     return within === undefined ? 0 : text.count(within, textOf(sub))
@@ -184,7 +193,7 @@ const STRING = {
   isupper: simple(text.isUpper),
   join: unnamed(['iterable'], [], (self, parts) => text.join(texts(parts), self)),
   ljust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) =>
-    text.padRight(self, wholeOf(width), textOf(fill)),
+    text.padRight(self, wholeOf(width), stringOf(fill)),
   ),
   lower: simple(text.lower),
   lstrip: stripper(true, false),
@@ -193,17 +202,19 @@ const STRING = {
   ),
   partition: partition(text.find, (self) => tuple(self, '', '')),
   removeprefix: unnamed(['prefix'], [], (self, prefix) =>
-    text.startsWith(self, textOf(prefix)) ? self.slice(plain(prefix).length) : self,
+    text.startsWith(self, stringOf(prefix)) ? text.cut(self, stringOf(prefix).length) : self,
   ),
   removesuffix: unnamed(['suffix'], [], (self, suffix) =>
-    text.endsWith(self, textOf(suffix)) ? self.slice(0, self.length - plain(suffix).length) : self,
+    text.endsWith(self, stringOf(suffix)) ? text.cut(self, 0, self.length - stringOf(suffix).length) : self,
   ),
   replace: method(['old', 'new', 'count'], [-1], (self, old, by, most) =>
-    text.replace(self, textOf(old), textOf(by), wholeOf(most)),
+    text.replace(self, bare(stringOf(old)), stringOf(by), wholeOf(most)),
   ),
   rfind: last,
   rindex: index(last),
-  rjust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) => text.padLeft(self, wholeOf(width), textOf(fill))),
+  rjust: unnamed(['width', 'fillchar'], [' '], (self, width, fill) =>
+    text.padLeft(self, wholeOf(width), stringOf(fill)),
+  ),
   rpartition: partition(text.findLast, (self) => tuple('', '', self)),
   rsplit: splitter(text.splitRight),
   rstrip: stripper(false, true),
@@ -216,10 +227,10 @@ const STRING = {
   translate: unnamed(['table'], [], translate),
   upper: simple(text.upper),
   zfill: unnamed(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
-}
+})
 
 /** The methods `format` and `format_map` need a function that looks up parts of values. */
-const formatMethod = (lookUp) => (self, args, kwargs) => formatFields(self, args, kwargs, lookUp)
+const formatMethod = (lookUp) => keeping((self, args, kwargs) => formatFields(self, args, kwargs, lookUp))
 
 // The index of the argument that markupsafe escapes. Other methods use strings unchanged.
 const ESCAPED = { center: 1, ljust: 1, replace: 1, rjust: 1 }
@@ -300,18 +311,17 @@ const OF_INTEGER = [...OF_NUMBER, 'bit_count', 'bit_length', 'denominator', 'fro
 const OF_VIEW = ['isdisjoint', 'mapping']
 
 function unsupported(value, name) {
-  const names =
-    typeof value === 'string'
-      ? OF_TEXT
-      : value instanceof Markup
-        ? OF_MARKUP
-        : value instanceof Float
-          ? OF_FLOAT
-          : isNumber(value)
-            ? OF_INTEGER
-            : value instanceof View
-              ? OF_VIEW
-              : []
+  const names = isString(value)
+    ? OF_TEXT
+    : value instanceof Markup
+      ? OF_MARKUP
+      : value instanceof Float
+        ? OF_FLOAT
+        : isNumber(value)
+          ? OF_INTEGER
+          : value instanceof View
+            ? OF_VIEW
+            : []
   if (names.includes(name)) throw new TemplateError(`${kind(value)}.${name} is not supported`)
   return undefined
 }
@@ -327,7 +337,7 @@ function viewOf(name, list) {
 const methodOf = (value, name) => supported(value, name) ?? unsupported(value, name)
 
 function supported(value, name) {
-  if (typeof value === 'string') return Object.hasOwn(STRING, name) ? { run: STRING[name] } : undefined
+  if (isString(value)) return Object.hasOwn(STRING, name) ? { run: STRING[name] } : undefined
   if (value instanceof Markup) return Object.hasOwn(STRING, name) ? { run: markupMethod(name) } : undefined
   if (value instanceof Dict) return entryOf(DICT, DICT_CHANGES, name)
   if (value instanceof View) return undefined
@@ -340,4 +350,4 @@ function entryOf(methods, changes, name) {
   return changes.includes(name) ? { isRefused: true } : undefined
 }
 
-module.exports = { formatMethod, fromKeys, methodOf }
+module.exports = { STRING, formatMethod, fromKeys, methodOf }

@@ -29,9 +29,9 @@ const later = {
 class HarmonyChat {
   hasOneCallPerMessage = true
 
-  render(messages, options = {}) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options)
-    return later.harmony.render(messages, options)
+  render(messages, options = {}, trace = undefined) {
+    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
+    return later.harmony.render(messages, options, trace)
   }
 }
 
@@ -44,8 +44,8 @@ class OpenAiChat {
     this.#model = model
   }
 
-  render(messages, options = {}) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options)
+  render(messages, options = {}, trace = undefined) {
+    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
     throw error(
       'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
       `${this.#encoding} has no chat template, because OpenAI does not say which text a chat becomes; countChat ` +

@@ -8,7 +8,7 @@ const { compare, contains, equals } = require('./compare.js')
 const { percent } = require('./format.js')
 const markup = require('./markup.js')
 const { arithmetic } = require('./numbers.js')
-const text = require('./text.js')
+const text = require('./traced.js')
 const { TemplateError, Tuple, Undefined, View, isNumber, isText, kind } = require('./values.js')
 
 /** Whether values can be added or repeated as lists. */

@@ -1,10 +1,13 @@
 'use strict'
 
 const { allocate, output } = require('./budget.js')
+const { joined } = require('./origins.js')
 
 /** The output of statements: the text of a template, or of a captured block. */
 class Output {
   #parts = []
+  /** Number of UTF-16 units so far. */
+  length = 0
   #isResult
 
   constructor({ isResult = false } = {}) {
@@ -14,11 +17,12 @@ class Output {
   write(text) {
     if (this.#isResult) output(text.length)
     allocate(40 + 2 * text.length)
+    this.length += text.length
     this.#parts.push(text)
   }
 
   text() {
-    return this.#parts.join('')
+    return joined(this.#parts)
   }
 }
 

@@ -3,7 +3,8 @@
 // Python's str() and repr() for all template values.
 
 const { allocateText, checkDepth, spend } = require('./budget.js')
-const text = require('./text.js')
+const { INPUT, TEMPLATE, bare, computed, joined } = require('./origins.js')
+const text = require('./traced.js')
 const values = require('./values.js')
 
 /** Maximum number of decimal digits of an integer that is printed or parsed, as in Python. */
@@ -12,8 +13,7 @@ const STEPS_PER_BIG_INTEGER = 5000
 
 /** The text that `{{ value }}` prints. */
 function str(value) {
-  if (typeof value === 'string') return value
-  if (value instanceof values.Markup) return value.text
+  if (values.isText(value)) return values.stringIn(value)
   return value instanceof values.Undefined ? '' : repr(value)
 }
 
@@ -24,11 +24,13 @@ function repr(value) {
   spend(10)
   const printer = new Printer()
   printer.write(value, 0)
-  return printer.parts.join('')
+  return joined(printer.parts)
 }
 
 class Printer {
   parts = []
+  /** The origin of the text of numbers. */
+  #origin = INPUT
   /** The namespaces that are being printed. They can contain themselves. */
   #open = new Set()
 
@@ -38,18 +40,22 @@ class Printer {
     this.parts.push(text)
   }
 
+  #addNumber(text) {
+    this.#add(computed(text, this.#origin))
+  }
+
   write(value, depth) {
     checkDepth(depth, 'values')
     spend(1)
-    if (value === null) this.#add('None')
-    else if (typeof value === 'boolean') this.#add(value ? 'True' : 'False')
-    else if (values.isInteger(value)) this.#add(integerText(value))
-    else if (value instanceof values.Float) this.#add(floatText(value.value))
-    else if (typeof value === 'string') this.#add(quoted(value))
+    if (value === null) this.#addNumber('None')
+    else if (typeof value === 'boolean') this.#addNumber(value ? 'True' : 'False')
+    else if (values.isInteger(value)) this.#addNumber(integerText(value))
+    else if (value instanceof values.Float) this.#addNumber(floatText(value.value))
     else if (value instanceof values.Markup) this.#wrap('Markup(', [value.text], ')', depth)
+    else if (values.isText(value)) this.#add(quoted(value))
     else if (value instanceof values.Undefined) this.#add('Undefined')
     else if (value instanceof values.Tuple) this.#wrap('(', value, value.length === 1 ? ',)' : ')', depth)
-    else if (value instanceof values.Range) this.#add(rangeText(value))
+    else if (value instanceof values.Range) this.#addNumber(rangeText(value))
     else if (value instanceof values.View) this.#wrap(`${value.name}([`, value, '])', depth)
     else if (Array.isArray(value)) this.#wrap('[', value, ']', depth)
     else if (value instanceof values.Dict) this.#dict(value, depth)
@@ -71,6 +77,8 @@ class Printer {
   }
 
   #dict(dict, depth) {
+    const outer = this.#origin
+    if (dict.origin !== TEMPLATE) this.#origin = dict.origin
     this.#add('{')
     let first = true
     for (const [key, item] of dict.entries()) {
@@ -81,6 +89,7 @@ class Printer {
       this.write(item, depth + 1)
     }
     this.#add('}')
+    this.#origin = outer
   }
 
   #namespace(namespace, depth) {
@@ -143,13 +152,14 @@ function hexEscape(code) {
 
 /** A string in quotes, with escapes for characters that are not printable. */
 function quoted(string, isAscii = false) {
-  const quote = string.includes("'") && !string.includes('"') ? '"' : "'"
+  const whole = bare(string)
+  const quote = whole.includes("'") && !whole.includes('"') ? '"' : "'"
   const body = text.substitute(string, (isAscii ? NOT_ASCII : NOT_PRINTABLE)[quote], ([character]) => {
     if (character === quote) return `\\${quote}`
     return SHORT_ESCAPES.get(character) ?? hexEscape(character.codePointAt(0))
   })
   allocateText(body.length)
-  return quote + body + quote
+  return joined([quote, body, quote])
 }
 
 module.exports = { MAX_DIGITS, floatText, hexEscape, integerText, quoted, repr, softText, str }

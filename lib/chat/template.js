@@ -8,12 +8,13 @@ const { CHAT_DEFAULTS, limits } = require('../limits.js')
 const { bind, textOf } = require('./arguments.js')
 const { Budget, LimitError, spend, within } = require('./budget.js')
 const { compile } = require('./compile.js')
-const { fromJs, toJs } = require('./convert.js')
+const { fromJs, messagesFromJs, toJs } = require('./convert.js')
 const { entriesOf } = require('./entries.js')
 const { GLOBALS } = require('./globals.js')
+const { TEMPLATE, bare, tracing } = require('./origins.js')
 const { str } = require('./print.js')
 const { strftime } = require('./strftime.js')
-const { TemplateError } = require('./values.js')
+const { TemplateError, keeping } = require('./values.js')
 
 /** Maximum number of characters of a template, and of all cached templates together. */
 const MAX_SOURCE = 1 << 19
@@ -51,22 +52,27 @@ function compiledOf(source) {
 }
 
 /**
- * Renders a template with these variables. The template can call functions among them. `finish`
- * changes the text within the same budget.
+ * Renders a template. It can call functions among the variables. `finish` changes the text within
+ * the same budget. With a trace, the result knows its origins: special tokens of the tokenizer are
+ * the template's, and everything else is input.
+ *
+ * @typedef {import('./origins.js').Trace} Trace
+ * @param {string} source
+ * @param {{ tokens?: object, variables?: object, given?: any, trace?: Trace }} request
  */
-function render(source, variables, finish = (text) => text, budget = new Budget(limits)) {
+function render(source, request, finish = (text) => text, budget = new Budget(limits)) {
+  const { tokens = {}, variables = {}, given = {}, trace } = request
   const run = guarded(() => compiledOf(source), 'cannot be read')
-  return guarded(
-    () =>
-      within(budget, () => {
-        const globals = new Map(Object.entries({ ...GLOBALS, ...OWN_GLOBALS }))
-        for (const [name, value] of entriesOf(variables)) {
-          if (value !== undefined) globals.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
-        }
-        return finish(run(globals))
-      }),
-    'failed',
-  )
+  const globals = () => {
+    const all = new Map(Object.entries({ ...GLOBALS, ...OWN_GLOBALS }))
+    const { messages, ...others } = given
+    for (const [name, token] of entriesOf(tokens)) all.set(name, fromJs(token, 0, TEMPLATE))
+    for (const [name, value] of [variables, others].flatMap(entriesOf))
+      if (value !== undefined) all.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
+    if (messages !== undefined) all.set('messages', messagesFromJs(messages))
+    return all
+  }
+  return guarded(() => within(budget, () => tracing(trace, () => finish(run(globals())))), 'failed')
 }
 
 /** Wraps a function of the caller for templates. */
@@ -125,12 +131,12 @@ function limitError({ message, option, allowed, cause }) {
 const OWN_GLOBALS = {
   raise_exception(args, kwargs) {
     const [message] = bind(['message'], [], args, kwargs)
-    throw new Refusal(str(message))
+    throw new Refusal(bare(str(message)))
   },
-  strftime_now(args, kwargs) {
+  strftime_now: keeping((args, kwargs) => {
     const [format] = bind(['format'], [], args, kwargs)
     return strftime(new Date(), textOf(format))
-  },
+  }),
 }
 
 module.exports = { guarded, render }

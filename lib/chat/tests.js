@@ -7,7 +7,8 @@ const { compare, contains, equals } = require('./compare.js')
 const { Loop } = require('./loop.js')
 const { arithmetic } = require('./numbers.js')
 const { str } = require('./print.js')
-const text = require('./text.js')
+const { Traced, bare } = require('./origins.js')
+const text = require('./traced.js')
 const {
   Dict,
   Float,
@@ -27,6 +28,7 @@ const {
 const simple = (run) => (value, args, kwargs) => run(value, ...bind([], [], args, kwargs))
 const against = (run) => (value, args, kwargs) => run(value, ...bind(['other'], [], args, kwargs))
 
+const isString = (value) => typeof value === 'string' || value instanceof Traced
 const hasLength = (value) =>
   isText(value) || Array.isArray(value) || value instanceof Range || value instanceof Dict || value instanceof Undefined
 const equal = against((a, b) => equals(a, b))
@@ -77,7 +79,7 @@ const TESTS = {
   number: simple(isNumber),
   odd: simple((value) => rest(value, 2) === 1),
   // Numbers and strings have no identity: equal values of one kind are the same.
-  sameas: against((a, b) => a === b),
+  sameas: against((a, b) => a === b || (isString(a) && isString(b) && bare(a) === bare(b))),
   sequence: simple((value) => hasLength(value) && !(value instanceof View)),
   string: simple(isText),
   test: simple((value) => Object.hasOwn(TESTS, textOf(value))),

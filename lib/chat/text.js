@@ -375,10 +375,13 @@ function padding(text, width, fill) {
 const padLeft = (text, width, fill) => concat(repeat(fill, padding(text, width, fill)), text)
 const padRight = (text, width, fill) => concat(text, repeat(fill, padding(text, width, fill)))
 
+/** The number of fill characters before a text that is centred. */
+const leftOf = (room, width) => Math.floor(room / 2) + (room & width & 1)
+
 /** str.center. */
 function center(text, width, fill) {
   const room = padding(text, width, fill)
-  const left = Math.floor(room / 2) + (room & width & 1)
+  const left = leftOf(room, width)
   return concat(concat(repeat(fill, left), text), repeat(fill, room - left))
 }
 
@@ -421,6 +424,7 @@ function count(text, part) {
 }
 
 module.exports = {
+  HTML,
   SPACE,
   bounds,
   capitalize,
@@ -440,9 +444,11 @@ module.exports = {
   isTitle,
   isUpper,
   join,
+  leftOf,
   lower,
   padLeft,
   padRight,
+  padding,
   repeat,
   replace,
   slice,

@@ -6,7 +6,7 @@
 //   bool          boolean
 //   int           number (a safe integer) or bigint
 //   float         Float
-//   str           string
+//   str           string, or Traced if it has text of the caller (origins.js)
 //   Markup        Markup (of markupsafe)
 //   list          Array
 //   tuple         Tuple
@@ -22,6 +22,7 @@
 // Generator.
 
 const { allocate, allocateList, allocateText, checkDepth, scan, spend, walk } = require('./budget.js')
+const { TEMPLATE, Traced, bare, cut, marked, read, watched } = require('./origins.js')
 
 /** An error in a template, or in an operation on its values. */
 class TemplateError extends Error {}
@@ -34,6 +35,7 @@ class Float {
 
 /** A string that is already HTML. Strings that are added to it are escaped. */
 class Markup {
+  /** @param {string | Traced} text */
   constructor(text) {
     this.text = text
   }
@@ -138,6 +140,8 @@ class Dict {
   #values = new Map()
   /** Keys that differ from their canonical form, by that form. */
   #keys = new Map()
+  /** The origin of keys that are plain strings, and of values without an origin of their own. */
+  origin = TEMPLATE
 
   /** @param {Iterable<readonly unknown[]>} [entries] pairs of a key and a value */
   constructor(entries = []) {
@@ -172,12 +176,17 @@ class Dict {
   }
 
   *entries() {
-    for (const [form, value] of this.#values) yield [this.#keys.get(form) ?? form, value]
+    for (const [form, value] of this.#values) {
+      const key = this.#keys.get(form) ?? form
+      yield [typeof key === 'string' ? marked(key, this.origin) : key, value]
+    }
   }
 
   keys() {
     allocateList(this.size)
-    return this.#keys.size === 0 ? [...this.#values.keys()] : Array.from(this.entries(), ([key]) => key)
+    return this.#keys.size === 0 && this.origin === TEMPLATE
+      ? [...this.#values.keys()]
+      : Array.from(this.entries(), ([key]) => key)
   }
 
   values() {
@@ -204,7 +213,7 @@ function keyForm(key, depth = 0) {
     return isSeeded(key) ? key : prefixed('s', key)
   }
   spend(1)
-  if (key instanceof Markup) return keyForm(key.text)
+  if (key instanceof Traced || key instanceof Markup) return keyForm(key.text)
   if (typeof key === 'boolean') return prefixed('n', String(Number(key)))
   if (key instanceof Float) return Number.isInteger(key.value) ? integerForm(integer(key.value)) : floatForm(key)
   if (isInteger(key)) return integerForm(key)
@@ -255,10 +264,40 @@ function tuple(...items) {
 
 const isInteger = (value) => typeof value === 'number' || typeof value === 'bigint'
 const isNumber = (value) => isInteger(value) || value instanceof Float || typeof value === 'boolean'
-const isText = (value) => typeof value === 'string' || value instanceof Markup
+const isText = (value) => typeof value === 'string' || value instanceof Traced || value instanceof Markup
 
-/** The string in a string or in Markup. */
-const plain = (value) => (value instanceof Markup ? value.text : value)
+/** The string with its origins in a string or in Markup. */
+const stringIn = (value) => (value instanceof Markup ? value.text : value)
+
+/** The JavaScript string in a string or in Markup, of which a new string is made. */
+const plain = (value) => (typeof value === 'string' ? value : isText(value) ? read(stringIn(value)) : value)
+
+/** The JavaScript string in a string or in Markup, which is only looked at. */
+const seen = (value) => (typeof value === 'string' ? value : isText(value) ? bare(stringIn(value)) : value)
+
+/** A filter, method or function, whose results have the origins of the text that it has read. */
+const keeping = (run) => watched(run, withOrigin)
+
+/** A table of such functions. */
+const kept = (table) => Object.fromEntries(Object.entries(table).map(([name, run]) => [name, keeping(run)]))
+
+/** A value in which plain strings have an origin. Lists are copied, because they may be shared. */
+function withOrigin(value, origin) {
+  if (typeof value === 'string') return marked(value, origin)
+  if (value instanceof Markup) return typeof value.text === 'string' ? new Markup(marked(value.text, origin)) : value
+  if (!Array.isArray(value) || !value.some(isText)) return value
+  const List = /** @type {ArrayConstructor} */ (value.constructor)
+  return Object.assign(
+    List.from(value, (one) => (isText(one) ? withOrigin(one, origin) : one)),
+    namesOf(value),
+  )
+}
+
+/** What lists have besides their elements: the names of a group, and the name of a view. */
+const namesOf = (/** @type {any} */ { fields, name }) => ({
+  ...(fields && { fields }),
+  ...(name !== undefined && { name }),
+})
 
 /** Normalizes an integer to a number if it is safe, else to a bigint. */
 function integer(value) {
@@ -282,7 +321,7 @@ function isTrue(value) {
 /** The elements of an iterable value. The list may be the value itself and must not be changed. */
 function items(value) {
   if (Array.isArray(value)) return value
-  if (isText(value)) return characters(plain(value))
+  if (isText(value)) return charactersIn(stringIn(value))
   if (value instanceof Dict) return value.keys()
   if (value instanceof Range) return value.list()
   if (value instanceof Generator) return listOf(value)
@@ -316,14 +355,26 @@ function characters(text) {
   return Array.from(text)
 }
 
+/** The code points of a string, as strings with their origins. */
+function charactersIn(string) {
+  const points = characters(bare(string))
+  if (typeof string === 'string') return points
+  let at = 0
+  return points.map((point) => {
+    at += point.length
+    return cut(string, at - point.length, at)
+  })
+}
+
 /** Whether the UTF-16 units of a string differ from its code points. */
 function hasSurrogates(text) {
   scan(text.length)
   return /[\ud800-\udfff]/.test(text)
 }
 
-/** The number of code points. */
-function textLength(text) {
+/** The number of code points of a string of any origin. */
+function textLength(string) {
+  const text = bare(string)
   if (!hasSurrogates(text)) return text.length
   walk(text.length)
   let length = text.length
@@ -338,7 +389,7 @@ function length(value) {
   if (Array.isArray(value) || value instanceof Range) return value.length
   if (value instanceof Dict) return value.size
   if (value instanceof Undefined) return 0
-  if (isText(value)) return textLength(plain(value))
+  if (isText(value)) return textLength(seen(value))
   throw new TemplateError(`${kind(value)} has no length`)
 }
 
@@ -370,6 +421,7 @@ module.exports = {
   Undefined,
   View,
   characters,
+  charactersIn,
   hasSurrogates,
   integer,
   isInteger,
@@ -378,12 +430,16 @@ module.exports = {
   isTrue,
   items,
   iterate,
+  keeping,
+  kept,
   keyForm,
   kind,
   length,
   listOf,
   numberOf,
   plain,
+  seen,
+  stringIn,
   textLength,
   tuple,
 }

@@ -100,8 +100,9 @@ export class DocumentReader {
 
   /** Creates a reader of the addon. If JavaScript reads the lines, it only keeps them. */
   #lineReader(rows) {
-    const { field, idField, groupBy } = this.#content
-    if (rows === 'lines' || this.#readsAllLines) return native.lineReader(undefined, undefined, this.#maxRow)
+    const { field, idField, groupBy, keepsLineEnds } = this.#content
+    if (rows === 'lines' || this.#readsAllLines)
+      return native.lineReader(undefined, undefined, this.#maxRow, keepsLineEnds)
     return native.lineReader(field, idField ?? groupBy, this.#maxRow)
   }
 

@@ -108,7 +108,10 @@ async function* rowsOfPart(part, origin, content, hooks, gatherer) {
     const maxRow = maxRowBytes(part, content)
     const longest = part.codec === undefined ? part.end - part.start : Infinity
     const limits = limitsOf(maxRow, longest, hooks.memory)
-    yield* part.rows === 'files' ? wholeFile(chunks, part, limits) : lineBlocks(chunks, part.start, gatherer, limits)
+    const keepsLineEnds = part.rows === 'lines' && content.keepsLineEnds
+    yield* part.rows === 'files'
+      ? wholeFile(chunks, part, limits)
+      : lineBlocks(chunks, part.start, gatherer, limits, keepsLineEnds)
     await input.checkUnchanged()
   } catch (failure) {
     if (!isOfInput(failure, part)) throw failure

@@ -577,3 +577,158 @@ export interface ReportOptions {
  * @param file the path of the page
  */
 export function writeReport(output: string, file: string, options?: ReportOptions): Promise<CorpusTotals>
+
+/** An input of {@link mergeCorpora}. */
+export interface MergeInput {
+  /** The output folder of a finished job, or s3://bucket/prefix/. */
+  path: string
+  /**
+   * How often each document is used. With 2.5, each is used twice, and half of them a third time.
+   * Default: 1.
+   */
+  epochs?: number | undefined
+  /** The share of the input in {@link MergeOptions.tokens}, relative to the other inputs. */
+  weight?: number | undefined
+}
+
+/** Options of {@link mergeCorpora}. */
+export interface MergeOptions {
+  /**
+   * Output folders of finished jobs in the formats `megatron`, `npy` or `bin`, with the same
+   * tokenizer.
+   */
+  inputs: readonly (string | MergeInput)[]
+  /** The output folder: a new one, an empty one, or that of the same merge. */
+  output: string
+  /**
+   * The largest number of tokens of a file. In order, a file has whole shards of the inputs, so a
+   * larger shard is a file of its own. A shuffle keeps the tokens of a file in memory; its files
+   * have approximately as many. Default: 67,108,864.
+   */
+  tokensPerFile?: number | undefined
+  /**
+   * The number of tokens of the output, approximately: inputs are used in part or several times,
+   * by their weights or else by their sizes. Default: as `epochs` say.
+   */
+  tokens?: number | undefined
+  /** The seed of one random order of all documents. Default: the order of the inputs. */
+  shuffle?: number | undefined
+  /** The format of the output. Default: that of the first input. */
+  format?: CorpusOptions['format']
+  /** Tokens of a row across documents. Default: a row is a document. */
+  pack?: number | undefined
+  /** Number of files at a time. Default: 2. */
+  concurrency?: number | undefined
+  /** How the files of an earlier run are compared with their records. Default: `'sha256'`. */
+  resumeCheck?: 'sha256' | 'size' | undefined
+  /** Ends the merge; what is done is kept. Default: none. */
+  signal?: AbortSignal | undefined
+  /** Called with the progress of each pass. Default: none. */
+  onEvent?: ((event: MergeEvent) => void) | undefined
+}
+
+/** The progress of a merge: shards that a shuffle has read, or files that are written. */
+export interface MergeEvent {
+  /** The pass. */
+  event: 'read' | 'written'
+  /** What is done. */
+  done: number
+  /** What there is to do. */
+  all: number
+}
+
+/** What a merge has of an input. */
+export interface MergedInput {
+  /** The folder. */
+  path: string
+  /** How often its documents were to be used. */
+  epochs: number
+  /** The documents that are in the output, with repetitions. */
+  documents: number
+  /** Their tokens. */
+  tokens: number
+}
+
+/**
+ * The result of {@link mergeCorpora}. Bytes and characters of the texts are 0 if documents were
+ * chosen or shuffled one by one.
+ */
+export interface MergeResult extends CorpusTotals {
+  /** The id of the merge. */
+  id: string
+  /** The output folder. */
+  output: string
+  /** The number of files of an earlier run that were kept. */
+  kept: number
+  /** The inputs. */
+  inputs: MergedInput[]
+}
+
+/**
+ * Joins the outputs of finished jobs without tokenizing again: in order or shuffled, each input
+ * whole, in part or several times. The output is that of a job: {@link verifyCorpus},
+ * {@link writeReport}, {@link openTokens} and another merge read it. Its bytes depend only on the
+ * inputs and the options. If the folder contains the same merge, files that match their records are
+ * kept. With the format `megatron`, `blend.txt` has the numbers of tokens and the prefixes of all
+ * files, for `--data-args-path` of Megatron-LM.
+ *
+ * Rejects with `ERR_TOKENLANE_CORPUS_MISMATCH` if the folder contains another job or other files,
+ * `ERR_TOKENLANE_CORPUS_DAMAGED` if an input is not finished or not as it was written,
+ * `ERR_TOKENLANE_UNSUPPORTED` for an input in another format, and `ERR_TOKENLANE_ARGUMENT_TYPE` if
+ * inputs have different tokenizers.
+ */
+export function mergeCorpora(options: MergeOptions): Promise<MergeResult>
+
+/** Options of {@link CorpusTokens.rows}. */
+export interface RowsOptions {
+  /** The seed of a random order of all rows; another one for each epoch. Default: in order. */
+  shuffle?: number | undefined
+  /** The number of this reader, from 0. Default: 0. */
+  rank?: number | undefined
+  /** The number of readers; each gets every `ranks`-th row of the order. Default: 1. */
+  ranks?: number | undefined
+  /** The number of rows that this reader has had before, to go on after a stop. Default: 0. */
+  start?: number | undefined
+}
+
+/** A row of tokens. */
+export interface TokenRow {
+  /** The number of the row. */
+  index: number
+  /** The ids. */
+  ids: Uint16Array | Uint32Array
+}
+
+/** The tokens of a finished job. */
+export interface CorpusTokens {
+  /** The number of rows: documents, or with `pack` rows of so many tokens. */
+  readonly length: number
+  /** The number of documents. */
+  readonly documents: number
+  /** The number of tokens. */
+  readonly tokens: number
+  /** Tokens of a row, apart from the last one of each shard; undefined without `pack`. */
+  readonly pack: number | undefined
+  /** The type of the ids. */
+  readonly type: 'u16' | 'u32'
+  /** Reads a row, by its number from 0. */
+  row(index: number): Promise<Uint16Array | Uint32Array>
+  /**
+   * Reads rows, some of them ahead. The order depends on the seed alone. To go on after a stop,
+   * store the number of rows that were taken, and give it as `start`.
+   */
+  rows(options?: RowsOptions): AsyncGenerator<TokenRow, void, undefined>
+  /** Closes the folder. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the output of a finished job in the format `megatron`, `npy` or `bin` to read its rows.
+ * Memory grows with the number of shards, and with the rows of the 64 shards used last.
+ *
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job,
+ * `ERR_TOKENLANE_CORPUS_DAMAGED` if the job is not finished, and `ERR_TOKENLANE_UNSUPPORTED` for
+ * another format. Files that are not as they were written are found when they are read, by their
+ * sizes; {@link verifyCorpus} compares their SHA-256.
+ */
+export function openTokens(output: string): Promise<CorpusTokens>

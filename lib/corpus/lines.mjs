@@ -57,8 +57,8 @@ export class LineGatherer {
  *
  * @typedef {object} LineBlock
  * @property {Buffer} [lines] several lines, each with its line feed
- * @property {LineGatherer} [gathered] one line without its line feed; the caller clears it.
- *   Without `lines` and `gathered` the block is one line that is too long
+ * @property {LineGatherer} [gathered] one line; the caller clears it. Without `lines`
+ *   and `gathered` the block is one line that is too long
  * @property {number} at the position of the first line
  * @property {boolean} [isLarge] whether memory was reserved for it
  */
@@ -71,9 +71,10 @@ export class LineGatherer {
  * @param {number} start the position of the first chunk
  * @param {LineGatherer} gatherer gathers the line that lies in several chunks
  * @param {import('./part.mjs').RowLimits} limits
+ * @param {boolean} [keepsLineEnds] whether gathered lines have their line feeds
  * @returns {AsyncGenerator<LineBlock>}
  */
-export async function* lineBlocks(chunks, start, gatherer, { most, unreserved, reserve }) {
+export async function* lineBlocks(chunks, start, gatherer, { most, unreserved, reserve }, keepsLineEnds = false) {
   let isTooLong = false
   /** The size up to which the line may grow before memory has to be reserved. */
   let allowed = unreserved
@@ -111,7 +112,7 @@ export async function* lineBlocks(chunks, start, gatherer, { most, unreserved, r
         position += chunk.length
         continue
       }
-      yield await end(chunk.subarray(0, to))
+      yield await end(chunk.subarray(0, keepsLineEnds ? to + 1 : to))
       from = to + 1
       at = position + from
     }

@@ -98,6 +98,8 @@ const NAMES = [
  * @property {number} [maxRow]
  * @property {number} [maxRatio]
  * @property {number} shardSize
+ * @property {boolean} [keepsLineEnds] whether texts that are lines have their line ends; only for
+ *   training
  * @property {string} [writer] the package that writes Parquet files, with its version
  */
 

@@ -120,7 +120,8 @@ ${table(['reason', 'rows'], bars(counts))}
 }
 
 /** The size of texts per token, counting the tokens that --max-tokens cut off. */
-const perToken = (size, sums) => fixed(sums[size] / (sums.tokens + sums.cutTokens))
+/** Merged jobs do not know the texts of their tokens. */
+const perToken = (size, sums) => (sums[size] === 0 ? '–' : fixed(sums[size] / (sums.tokens + sums.cutTokens)))
 const RATIO_HEADS = ['characters per token', 'bytes per token']
 const ratiosOf = (sums) => [perToken('characters', sums), perToken('textBytes', sums)]
 

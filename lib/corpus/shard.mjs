@@ -9,8 +9,8 @@ import { Failure } from '../files/failure.mjs'
 import { documentsOf, isOfInput, placeOf } from './documents.mjs'
 import { Encoder, viewOf } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
-import { writerOf } from './formats/formats.mjs'
 import { differenceOf, readRecord, recordName, stemOf } from './record.mjs'
+import { writeShardFiles } from './shard-files.mjs'
 import { Stats } from './stats.mjs'
 import { openInput } from './store/store.mjs'
 
@@ -99,48 +99,23 @@ export async function doShard({ shard, parts, job, base }, context) {
   return record
 }
 
-/** Writes the files of a shard under temporary names and renames them at the end. */
-async function writeFiles(shard, parts, { encoder, batches, content, store, onSkip }) {
-  /** @type {import('./store/part-file.mjs').PartFile[]} */
-  const files = []
-  /** @type {import('./store/part-file.mjs').PartFile[]} */
-  const scratch = []
-  const create = async (list, suffix) => {
-    const file = await store.create(`${stemOf(shard)}${suffix}`)
-    list.push(file)
-    return file
-  }
-  try {
-    let writer = await writerOf(content, (suffix) => create(files, suffix))
+/** Writes the files of a shard. */
+const writeFiles = (shard, parts, { encoder, batches, content, store, onSkip }) =>
+  writeShardFiles(store, shard, content, async (inOrder, { scratch, written }) => {
+    let writer = inOrder
     if (content.shuffle !== undefined) {
       const bytes = parts.reduce((sum, { start, end }) => sum + end - start, 0)
       const seed = `documents ${content.shuffle} ${parts[0].shard}`
       const { ShuffleWriter } = await import('./shuffle.mjs')
-      writer = await ShuffleWriter.create(writer, {
-        seed,
-        bytes,
-        View: viewOf(content),
-        create: (suffix) => create(scratch, suffix),
-      })
+      writer = await ShuffleWriter.create(inOrder, { seed, bytes, View: viewOf(content), create: scratch })
     }
     for await (const block of encoder.blocks(batches, onSkip)) {
       await writer.write(block)
       // The memory of a large block is released before the next row is read.
-      if (block.isLarge) for (const file of [...files, ...scratch]) await file.written()
+      if (block.isLarge) await written()
     }
     await writer.finish()
-    const written = []
-    for (const file of files) written.push(await file.complete())
-    for (const file of files) await file.rename()
-    await store.sync()
-    return written
-  } catch (failure) {
-    await Promise.all(files.map((file) => file.discard()))
-    throw failure
-  } finally {
-    await Promise.all(scratch.map((file) => file.discard()))
-  }
-}
+  })
 
 /** The error with the place of its row in the message. */
 function atPlace(place, failure) {

@@ -39,7 +39,7 @@ export function randomOf(seed) {
 }
 
 /** Shuffles an array in place (Fisher and Yates). */
-function shuffle(list, random) {
+export function shuffle(list, random) {
   for (let last = list.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1))
     const held = list[last]

@@ -22,7 +22,7 @@ const RUN_LENGTH = 100_000
  * @param {string[]} names files, folders and patterns
  * @param {string | undefined} filesFrom a file with a path per line
  * @param {{ exclude?: string, run?: number }} [options] `exclude` is the real path or the
- *   address of the output folder, which is left out; `run` is the length of a run
+ *   address of the output, a folder or a file, which is left out; `run` is the length of a run
  * @returns {AsyncGenerator<string>}
  */
 export async function* inputFiles(names, filesFrom, { exclude, run } = {}) {
@@ -101,10 +101,10 @@ export class Walk {
     if (!found) throw noObject(name)
   }
 
-  /** A file, unless it is in the output folder: it would be read while it is written. */
+  /** A file, unless it is the output or in its folder: it would be read while it is written. */
   async *#file(name) {
-    const folder = this.#exclude === undefined ? undefined : path.dirname(fs.realpathSync(name))
-    if (folder !== undefined && `${folder}${path.sep}`.startsWith(`${this.#exclude}${path.sep}`)) {
+    const file = this.#exclude === undefined ? undefined : fs.realpathSync(name)
+    if (file !== undefined && `${file}${path.sep}`.startsWith(`${this.#exclude}${path.sep}`)) {
       throw isOutput(name)
     }
     yield name
@@ -117,7 +117,7 @@ export class Walk {
       if (name.startsWith('.')) continue
       const place = withSlashes(path.join(folder, name))
       if (kind === 'd') yield* this.below(place)
-      else if (kind === 'f' || statIfThere(place)?.isFile()) yield place
+      else if (kind === 'f' || statIfThere(place)?.isFile()) yield* this.#found(place)
     }
   }
 
@@ -150,14 +150,20 @@ export class Walk {
       const isMatch = next.some(({ parts, at }) => at === parts.length)
       const inner = next.filter(({ parts, at }) => at < parts.length)
       if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []
-      else if (isMatch && (kind === 'f' || statIfThere(place)?.isFile())) yield place
+      else if (isMatch && (kind === 'f' || statIfThere(place)?.isFile())) yield* this.#found(place)
     }
   }
 
-  #isExcluded(folder) {
+  /** A file below a folder, unless it is the output. */
+  *#found(place) {
+    if (!this.#isExcluded(place)) yield place
+  }
+
+  /** Whether a folder or a file is the output. */
+  #isExcluded(place) {
     if (this.#exclude === undefined) return false
     try {
-      return fs.realpathSync(folder) === this.#exclude
+      return fs.realpathSync(place) === this.#exclude
     } catch {
       return false
     }
@@ -193,7 +199,8 @@ export class Walk {
   }
 }
 
-const isOutput = (name) => error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${name}: this input lies in the output folder`)
+const isOutput = (name) =>
+  error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${name}: this input is the output, or lies in its folder`)
 
 /** Returns a function that tests whether a key matches a pattern. A key is treated as a path. */
 function keyMatcher(pattern) {

@@ -132,7 +132,7 @@ class Folder {
     // transformers truncates and pads only on request.
     changes.noTruncation = this.#file.truncation !== null
     changes.noPadding = this.#file.padding !== null
-    changes.specialTokensAreText = this.splitsSpecialTokens
+    if (this.splitsSpecialTokens) changes.specialTokens = 'text'
     return isDeepStrictEqual(changes, NO_CHANGES) ? this.#handle : native.change(this.#handle, changes)
   }
 

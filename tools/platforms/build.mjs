@@ -48,7 +48,18 @@ export function build(platform) {
     )
     return replace(place, builtFolder(platform))
   }
-  const args = ['napi', 'build', '--platform', '--release', '--target', target, '--output-dir', place]
+  const args = [
+    'napi',
+    'build',
+    '--config-path',
+    'napi.json',
+    '--platform',
+    '--release',
+    '--target',
+    target,
+    '--output-dir',
+    place,
+  ]
   args.push('--js', 'native.js', '--dts', 'native.d.ts')
   if (tool === 'zig') args.push('--cross-compile')
   if (!run('npx', args, { env })) failed(platform)

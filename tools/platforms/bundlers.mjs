@@ -17,18 +17,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { root, run, stop } from '../setup.mjs'
+import { root } from '../setup.mjs'
+import { installPackage } from './installed.mjs'
 
-const VERSIONS = {
-  esbuild: '0.28.2',
-  webpack: '5.112.2',
-  'webpack-cli': '7.3.1',
-  vite: '8.3.8',
-  next: '16.4.6',
-  react: '19.3.1',
-  'react-dom': '19.3.1',
-  bun: '1.4.5',
-}
+const PACKAGES = ['esbuild', 'webpack', 'webpack-cli', 'vite', 'next', 'react', 'react-dom', 'bun']
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, folder: { type: 'string' } } })
 const folder = path.resolve(values.folder ?? path.join(root, '.cache', 'bundlers'))
@@ -155,33 +147,6 @@ server.kill()
 `,
 }
 
-function install() {
-  fs.mkdirSync(folder, { recursive: true })
-  const staged = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-bundlers-'))
-  const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
-  if (addon === undefined) stop('the addon is missing: npm run build')
-  const platform = path.join(staged, 'platform')
-  fs.cpSync(path.join(root, 'npm', addon.split('.')[1]), platform, { recursive: true })
-  fs.copyFileSync(path.join(root, addon), path.join(platform, addon))
-  const pack = (from) =>
-    spawnSync('npm', ['pack', '--loglevel=error', '--pack-destination', staged], { cwd: from, encoding: 'utf8' })
-      .stdout.trim()
-      .split('\n')
-      .at(-1)
-  const packed = [root, platform].map((from) => path.join(staged, pack(from)))
-  fs.writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
-  fs.rmSync(path.join(folder, 'package-lock.json'), { force: true })
-  for (const name of ['tokenlane', `tokenlane-${addon.split('.')[1]}`])
-    fs.rmSync(path.join(folder, 'node_modules', name), { recursive: true, force: true })
-  const wanted = Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`)
-  if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packed, ...wanted], { cwd: folder }))
-    stop('npm could not install the bundlers')
-  // npm does not run this script if install scripts are switched off.
-  if (!run(process.execPath, ['install.js'], { cwd: path.join(folder, 'node_modules', 'bun') }))
-    stop('bun could not be installed')
-  fs.rmSync(staged, { recursive: true })
-}
-
 function outputOf([command, ...args], cwd) {
   const { stdout, stderr } = spawnSync(command, args, {
     cwd,
@@ -216,7 +181,7 @@ function write(files) {
   }
 }
 
-install()
+installPackage(folder, PACKAGES)
 fs.rmSync(path.join(folder, 'app'), { recursive: true, force: true })
 write(FILES)
 let failed = false

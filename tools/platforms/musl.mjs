@@ -48,7 +48,7 @@ const ARCHS = { x64: 'x86_64', arm64: 'aarch64' }
 const SPECS = [
   ...CORE_SPECS,
   ...named('core', 'memory memory-pool'),
-  ...['dropins/calls', 'dropins/limits', 'cli/encode-decode-count', 'chat/templates'],
+  ...['dropins/calls', 'dropins/huggingface', 'dropins/limits', 'cli/encode-decode-count', 'chat/templates'],
   ...named('conformance', 'golden limits stream'),
 ]
 /**

@@ -1,159 +1,318 @@
 #!/usr/bin/env node
-// npm run maintain -- web-runtimes: counts and encodes with tokenlane/web in workerd (Cloudflare),
-// edge-runtime (Vercel), Deno, Bun and Node, and compares the ids with those of the addon.
+// npm run maintain -- web-runtimes: encodes with tokenlane/web and the drop-ins in the runtimes of
+// the web, and in the bundles of each bundler, without any setting for tokenlane, and compares the
+// ids with those of the addon. docs/guide/web.md has the results.
 //
-//   usage: npm run maintain -- web-runtimes --tools FOLDER
+//   usage: npm run maintain -- web-runtimes [--only NAME] [--folder FOLDER] [--no-install]
 //
-//   --tools   a folder in which `npm install workerd edge-runtime deno bun` was run
+//   --only         runs what has NAME in its name: see RUNTIMES and BUNDLERS
+//   --no-install   uses the packages that the last run installed
 //
-// Needs `npm run maintain -- web` and the addon.
+// The package is packed, and installed with the runtimes and bundlers into .cache/web-runtimes
+// (about 1.5 GB) or FOLDER. Needs `npm run maintain -- web`, the addon and Chromium.
 
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
+import http from 'node:http'
 import { createRequire } from 'node:module'
-import os from 'node:os'
+import net from 'node:net'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { build } from 'esbuild'
-
+import { launch } from '../../__test__/support/chromium.mjs'
 import { root, stop } from '../setup.mjs'
+import { VERSIONS, installPackage } from './installed.mjs'
 
-const { values } = parseArgs({ options: { tools: { type: 'string' } } })
-if (values.tools === undefined) stop('say where the runtimes are: --tools FOLDER')
-const tools = path.resolve(values.tools)
-const bin = (name) => path.join(tools, 'node_modules', '.bin', name)
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, folder: { type: 'string' }, 'no-install': { type: 'boolean' } },
+})
+const folder = path.resolve(values.folder ?? path.join(root, '.cache', 'web-runtimes'))
+const bin = (name) => path.join(folder, 'node_modules', '.bin', name)
+const env = { ...process.env, NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1', WRANGLER_SEND_METRICS: 'false' }
 
 const TEXT = `Hello, world! é中🎉 ${'def f(x):\n    return x + 1\n'.repeat(30)}`
-const PORT = 18_791
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-web-'))
-const { Tokenizer } = createRequire(import.meta.url)(path.join(root, 'index.js'))
-const wanted = [...Tokenizer.fromEncodingSync('r50k_base').encode(TEXT).ids]
-
-/** The program: `answer()` returns the ids of TEXT, and those of a batch. */
-const program = (given) => `
-import { Tokenizer } from 'tokenlane/web'
-${given ? "import data from 'tokenlane/web/r50k_base'" : 'const data = undefined'}
-let tokenizer
-export async function answer() {
-  tokenizer ??= await Tokenizer.fromEncoding('r50k_base', { data })
-  const text = ${JSON.stringify(TEXT)}
-  const ids = [...tokenizer.encode(text).ids]
-  const batch = await tokenizer.encodeBatch([text, 'a'])
-  if (tokenizer.decode(ids) !== text || tokenizer.count(text) !== ids.length || batch.row(0).length !== ids.length)
-    throw new Error('the calls disagree')
-  return ids
-}
+const ROUTE = `import data from 'tokenlane/web/o200k_base'
+import { answer } from '../../answer.mjs'
+export const runtime = 'edge'
+export const dynamic = 'force-dynamic'
+export const GET = async () => Response.json(await answer(data))
 `
 
-/** Bundles a program; an imported module of WebAssembly becomes `wasm`. */
-async function bundled(name, code, condition, wasm) {
-  const outfile = path.join(folder, name)
-  await build({
-    stdin: { contents: code, resolveDir: root },
-    outfile,
-    bundle: true,
-    format: 'esm',
-    target: 'es2022',
-    conditions: [condition],
-    logLevel: 'error',
-    plugins: [{ name: 'wasm', setup: ({ onResolve, onLoad }) => wasm({ onResolve, onLoad }) }],
-  })
-  return outfile
+const FILES = {
+  'answer.mjs': `import { getEncoding } from 'tokenlane/js-tiktoken'
+import { Tiktoken } from 'tokenlane/js-tiktoken/lite'
+import ranks from 'tokenlane/js-tiktoken/ranks/o200k_base'
+import { encode } from 'tokenlane/gpt-tokenizer'
+import { encode as ofModel } from 'tokenlane/gpt-tokenizer/model/gpt-4o'
+import { get_encoding } from 'tokenlane/tiktoken'
+import { Tokenizer } from 'tokenlane/web'
+
+/** The ids of a text by each of them. */
+export async function answer(data) {
+  const text = ${JSON.stringify(TEXT)}
+  const tokenizer = await Tokenizer.fromEncoding('o200k_base', { data })
+  const batch = await tokenizer.encodeBatch([text, 'a'])
+  return {
+    web: [...tokenizer.encode(text).ids],
+    batch: [...batch.row(0)],
+    'js-tiktoken': getEncoding('o200k_base').encode(text),
+    'js-tiktoken/lite': new Tiktoken(ranks).encode(text),
+    'gpt-tokenizer': encode(text),
+    'gpt-tokenizer/model': ofModel(text),
+    tiktoken: [...get_encoding('o200k_base').encode(text)],
+  }
+}
+`,
+  'print.mjs': `import { answer } from './answer.mjs'
+console.log(JSON.stringify(await answer()))
+`,
+  'page.mjs': `import { answer } from './answer.mjs'
+globalThis.answer = answer().then(JSON.stringify, (failure) => String(failure.stack))
+`,
+  'worker.mjs': `import data from 'tokenlane/web/o200k_base'
+import { answer } from './answer.mjs'
+export default { fetch: async () => Response.json(await answer(data)) }
+`,
+  'edge.mjs': `import data from 'tokenlane/web/o200k_base'
+import { answer } from './answer.mjs'
+globalThis.answer = () => answer(data).then(JSON.stringify)
+`,
+  'index.html': '<!doctype html><title>a</title><script type="module" src="/page.mjs"></script>',
+  'app/layout.js': 'export default ({ children }) => <html><body>{children}</body></html>\n',
+  'app/page.js': `'use client'
+import { useEffect } from 'react'
+import { answer } from '../answer.mjs'
+export default function Page() {
+  useEffect(() => {
+    globalThis.answer = answer().then(JSON.stringify, (failure) => String(failure.stack))
+  }, [])
+  return null
+}
+`,
+  'app/count/route.js': ROUTE,
 }
 
-const runtimes = {
-  async node() {
-    const file = path.join(root, 'target', 'web-runtimes.mjs')
-    fs.writeFileSync(file, `${program(false)}\nconsole.log(JSON.stringify(await answer()))`)
-    return printed(process.execPath, [file])
-  },
-  async deno() {
-    const file = path.join(root, 'target', 'web-runtimes.mjs')
-    return printed(bin('deno'), ['run', '--allow-read', '--no-lock', file], { DENO_NO_UPDATE_CHECK: '1' })
-  },
-  async bun() {
-    return printed(bin('bun'), [path.join(root, 'target', 'web-runtimes.mjs')])
-  },
-  async workerd() {
-    const code = `${program(true)}\nexport default { fetch: async () => Response.json(await answer()) }`
-    await bundled('main.mjs', code, 'workerd', ({ onResolve }) =>
-      onResolve({ filter: /\.wasm$/ }, () => ({ path: './tokenlane.wasm', external: true })),
-    )
-    fs.copyFileSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'), path.join(folder, 'tokenlane.wasm'))
-    fs.writeFileSync(path.join(folder, 'config.capnp'), config())
-    const server = spawn(bin('workerd'), ['serve', path.join(folder, 'config.capnp')], { stdio: 'ignore' })
-    try {
-      for (let tries = 0; ; tries++) {
-        try {
-          const response = await fetch(`http://127.0.0.1:${PORT}/`)
-          if (response.ok) return await response.json()
-          throw new Error(await response.text())
-        } catch (failure) {
-          if (tries > 60) throw failure
-          await new Promise((resolve) => setTimeout(resolve, 100))
-        }
-      }
-    } finally {
-      server.kill()
-    }
-  },
-  async 'edge-runtime'() {
-    const { EdgeRuntime } = createRequire(path.join(tools, 'x.js'))('edge-runtime')
-    const file = await bundled('edge.mjs', `${program(true)}\nglobalThis.answer = answer`, 'edge-light', (plugin) => {
-      plugin.onResolve({ filter: /\.wasm\?module$/ }, () => ({ path: 'wasm', namespace: 'wasm' }))
-      plugin.onLoad({ filter: /.*/, namespace: 'wasm' }, () => ({
-        contents: 'export default globalThis.tokenlaneWasm',
-      }))
-    })
-    const tokenlaneWasm = await WebAssembly.compile(fs.readFileSync(path.join(root, 'web', 'dist', 'tokenlane.wasm')))
-    const runtime = new EdgeRuntime({ extend: (context) => Object.assign(context, { tokenlaneWasm }) })
-    runtime.evaluate(fs.readFileSync(file, 'utf8').replace(/\nexport \{[^}]*\};?\s*$/, ''))
-    return JSON.parse(await runtime.evaluate('answer().then(JSON.stringify)'))
-  },
+/** The runtimes; each returns what \`answer\` does. */
+const RUNTIMES = {
+  node: () => printed(process.execPath, ['print.mjs']),
+  'node, condition browser': () => printed(process.execPath, ['-C', 'browser', 'print.mjs']),
+  deno: () => printed(bin('deno'), ['run', '--no-lock', '--allow-read', '--allow-env', 'print.mjs']),
+  bun: () => printed(path.join(folder, 'node_modules', 'bun', 'bin', 'bun.exe'), ['print.mjs']),
+  'workerd, bundle of wrangler': () => inWorkerd('2026-01-01'),
+  'workerd of 2024, without weak references': () => inWorkerd('2024-01-01'),
+  'edge-runtime, bundle of esbuild': inEdgeRuntime,
 }
 
-function printed(command, args, env = {}) {
-  const { stdout, stderr, status } = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env } })
-  if (status !== 0) throw new Error(stderr)
-  return JSON.parse(stdout)
+/** The bundlers for pages: each makes a bundle and returns what \`answer\` does in Chromium. */
+const BUNDLERS = {
+  esbuild: () => {
+    make(bin('esbuild'), ['page.mjs', '--bundle', '--outfile=out/main.js'])
+    return inStaticPage('out')
+  },
+  'esbuild, split and minified': () => {
+    make(bin('esbuild'), ['page.mjs', '--bundle', '--splitting', '--format=esm', '--minify', '--outdir=out'])
+    fs.renameSync(path.join(folder, 'out', 'page.js'), path.join(folder, 'out', 'main.js'))
+    return inStaticPage('out')
+  },
+  webpack: () => {
+    make(bin('webpack'), ['--mode', 'production', '--entry', './page.mjs', '-o', 'out', '--output-filename', 'main.js'])
+    return inStaticPage('out')
+  },
+  'vite build': () => {
+    make(bin('vite'), ['build', '--outDir', 'out'])
+    return inStaticPage('out', false)
+  },
+  'vite dev': () => withServer(bin('vite'), (port) => ['--port', port, '--strictPort', '--host', '127.0.0.1'], inPage),
+  'next, Turbopack: page': () => next([], inPage),
+  'next, Turbopack: edge route': () => next([], asked),
+  'next, webpack: page': () => next(['--webpack'], inPage),
+  'next, webpack: edge route': () => next(['--webpack'], asked),
 }
 
-const config = () => `using Workerd = import "/workerd/workerd.capnp";
+function output(command, args) {
+  const { stdout, stderr, status } = spawnSync(command, args, { cwd: folder, encoding: 'utf8', env, timeout: 600_000 })
+  if (status !== 0) throw new Error(`${path.basename(command)} failed: ${stdout.slice(-1500)}${stderr.slice(-1500)}`)
+  return stdout
+}
+
+const printed = (command, args) => JSON.parse(output(command, args))
+
+function make(command, args) {
+  fs.rmSync(path.join(folder, 'out'), { recursive: true, force: true })
+  output(command, args)
+}
+
+async function inWorkerd(date) {
+  make(bin('wrangler'), [
+    'deploy',
+    'worker.mjs',
+    '--dry-run',
+    '--outdir',
+    'out',
+    '--name',
+    'a',
+    `--compatibility-date=${date}`,
+  ])
+  const out = path.join(folder, 'out')
+  const modules = fs
+    .readdirSync(out)
+    .filter((name) => /\.(js|wasm)$/.test(name))
+    .sort()
+    .map((name) => `(name = "${name}", ${name.endsWith('.js') ? 'esModule' : 'wasm'} = embed "${name}")`)
+  const config = (port) => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .worker)],
-  sockets = [(name = "http", address = "127.0.0.1:${PORT}", http = (), service = "main")],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
-const worker :Workerd.Worker = (
-  modules = [
-    (name = "main.mjs", esModule = embed "main.mjs"),
-    (name = "tokenlane.wasm", wasm = embed "tokenlane.wasm"),
-  ],
-  compatibilityDate = "2026-01-01",
-);
+const worker :Workerd.Worker = (modules = [${modules.join(', ')}], compatibilityDate = "${date}");
 `
-
-const versionOf = (name) =>
-  name === 'node' ? process.versions.node : createRequire(path.join(tools, 'x.js'))(`${name}/package.json`).version
-
-let failed = false
-for (const [name, answer] of Object.entries(runtimes)) {
-  let result = 'the same ids'
-  try {
-    const ids = await answer()
-    if (JSON.stringify(ids) !== JSON.stringify(wanted)) result = `other ids: ${JSON.stringify(ids).slice(0, 200)}`
-  } catch (failure) {
-    result = String(failure?.stack ?? failure).slice(0, 1500)
+  const file = path.join(out, 'config.capnp')
+  const args = (port) => {
+    fs.writeFileSync(file, config(port))
+    return ['serve', file]
   }
-  if (result !== 'the same ids') failed = true
-  let version = '?'
-  try {
-    version = versionOf(name)
-  } catch {
-    // A package that does not export its package.json.
-  }
-  console.log(`${name} ${version}: ${result}`)
+  return await withServer(bin('workerd'), args, asked)
 }
-fs.rmSync(folder, { recursive: true, force: true })
+
+async function inEdgeRuntime() {
+  const { build } = createRequire(path.join(folder, 'x.js'))('esbuild')
+  // Vercel's builder imports the module; esbuild alone does not know the suffix.
+  const wasm = {
+    name: 'wasm',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /\.wasm\?module$/ }, () => ({ path: 'wasm', namespace: 'wasm' }))
+      onLoad({ filter: /.*/, namespace: 'wasm' }, () => ({ contents: 'export default globalThis.tokenlaneWasm' }))
+    },
+  }
+  const outfile = path.join(folder, 'out', 'edge.js')
+  await build({
+    entryPoints: [path.join(folder, 'edge.mjs')],
+    bundle: true,
+    outfile,
+    conditions: ['edge-light'],
+    plugins: [wasm],
+    logLevel: 'error',
+  })
+  const { EdgeRuntime } = createRequire(path.join(folder, 'x.js'))('edge-runtime')
+  const file = path.join(folder, 'node_modules', 'tokenlane', 'web', 'dist', 'tokenlane.wasm')
+  const tokenlaneWasm = await WebAssembly.compile(fs.readFileSync(file))
+  const runtime = new EdgeRuntime({ extend: (context) => Object.assign(context, { tokenlaneWasm }) })
+  runtime.evaluate(fs.readFileSync(outfile, 'utf8'))
+  return JSON.parse(await runtime.evaluate('answer()'))
+}
+
+/** Builds the app of Next, starts it and asks it. */
+async function next(flags, ask) {
+  fs.rmSync(path.join(folder, '.next'), { recursive: true, force: true })
+  output(bin('next'), ['build', ...flags])
+  return await withServer(bin('next'), (port) => ['start', '-p', port], ask)
+}
+
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = /** @type {net.AddressInfo} */ (server.address())
+  server.close()
+  await once(server, 'close')
+  return String(port)
+}
+
+/** Starts a server, waits until it answers, and returns what `ask` returns for its URL. */
+async function withServer(command, args, ask) {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const server = spawn(command, args(port), { cwd: folder, env, detached: true })
+  let printed = ''
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', (part) => (printed += part))
+  try {
+    for (let tries = 0; ; tries++) {
+      if (server.exitCode !== null) throw new Error(`the server ended: ${printed.slice(-2000)}`)
+      if (
+        await fetch(url).then(
+          () => true,
+          () => false,
+        )
+      )
+        return await ask(url)
+      if (tries > 600) throw new Error(`the server does not answer: ${printed.slice(-2000)}`)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  } catch (failure) {
+    throw Object.assign(failure, { message: `${failure.message}\n${printed.slice(-1500)}` })
+  } finally {
+    // With its children.
+    process.kill(-server.pid)
+  }
+}
+
+async function asked(url) {
+  const response = await fetch(`${url}/count`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${response.status}: ${text.slice(0, 2000)}`)
+  return JSON.parse(text)
+}
+
+async function inPage(url) {
+  const browser = await launch()
+  try {
+    const page = await browser.newPage()
+    const failures = []
+    page.on('pageerror', (failure) => failures.push(failure.message))
+    await page.goto(url)
+    const found = await page
+      .waitForFunction(() => /** @type {any} */ (globalThis).answer, undefined, { timeout: 120_000 })
+      .then((answer) => answer.jsonValue())
+      .catch((failure) => [failure.message, ...failures].join('\n'))
+    return JSON.parse(found)
+  } finally {
+    await browser.close()
+  }
+}
+
+/** Serves a folder to Chromium, with a page for `main.js` unless it has one. */
+async function inStaticPage(name, withPage = true) {
+  const types = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.html': 'text/html' }
+  const page = '<!doctype html><title>a</title><script type="module" src="/main.js"></script>'
+  const server = http.createServer(({ url }, response) => {
+    const place = url === '/' ? '/index.html' : new URL(url, 'http://a').pathname
+    const file = path.join(folder, name, path.normalize(place))
+    if (withPage && url === '/') return response.writeHead(200, { 'content-type': 'text/html' }).end(page)
+    if (!fs.existsSync(file)) return response.writeHead(404).end()
+    response
+      .writeHead(200, { 'content-type': types[path.extname(file)] ?? 'application/octet-stream' })
+      .end(fs.readFileSync(file))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    return await inPage(`http://127.0.0.1:${/** @type {net.AddressInfo} */ (server.address()).port}/`)
+  } finally {
+    server.close()
+  }
+}
+
+if (!fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs'))) stop('run "npm run maintain -- web" first')
+if (!values['no-install']) installPackage(folder, Object.keys(VERSIONS))
+for (const [name, content] of Object.entries(FILES)) {
+  fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+  fs.writeFileSync(path.join(folder, name), content)
+}
+const { Tokenizer } = createRequire(import.meta.url)(path.join(root, 'index.js'))
+const wanted = JSON.stringify([...Tokenizer.fromEncodingSync('o200k_base').encode(TEXT).ids])
+let failed = false
+for (const [name, run] of Object.entries({ ...RUNTIMES, ...BUNDLERS })) {
+  if (values.only !== undefined && !name.includes(values.only)) continue
+  let problem
+  try {
+    const found = await run()
+    const wrong = Object.keys(found).filter((one) => JSON.stringify(found[one]) !== wanted)
+    if (wrong.length > 0 || Object.keys(found).length !== 7) problem = `other ids: ${wrong.join(', ')}`
+  } catch (failure) {
+    problem = String(failure?.stack ?? failure).slice(0, 4000)
+  }
+  failed ||= problem !== undefined
+  console.log(problem === undefined ? `ok ${name}` : `FAILED ${name}\n${problem}`)
+}
 process.exit(failed ? 1 : 0)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // npm run maintain -- web: builds the package's part for pages, workers and edge runtimes into
-// web/dist: the WebAssembly module, the bundle of its JavaScript, and the packed encodings.
+// web/dist: the WebAssembly module, the packed encodings, and the bundles of the package and of the
+// drop-ins that run over it.
 //
 //   usage: npm run maintain -- web [--no-cargo]
 //
@@ -16,31 +17,48 @@ import zlib from 'node:zlib'
 import { build } from 'esbuild'
 
 import { root, run, stop } from '../setup.mjs'
+import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
 const TARGET = 'wasm32-unknown-unknown'
 const ENCODINGS = ['r50k_base', 'p50k_base', 'cl100k_base', 'o200k_base']
-/** The modules of `lib/` that depend on the runtime, and what replaces them. */
-const REPLACED = ['native', 'runtime', 'sources', 'memory']
+/** The modules that depend on the runtime; those of the same names in web/ replace them. */
+const REPLACED = ['lib/native', 'lib/runtime', 'lib/sources', 'lib/memory', 'dropins/bytes', 'dropins/rank-files']
+
+/** What the entry points of encodings and models need. */
+const MORE = {
+  'js-tiktoken': `export const { ranks } = require('./dropins/js-tiktoken/internal/bundled-ranks.js')\n`,
+  tiktoken: `export const { encoder } = require('./dropins/tiktoken/internal/encoder-module.js')\n`,
+  'gpt-tokenizer': `export const { entry } = require('./dropins/gpt-tokenizer/internal/entry.js')
+export const { rawRanks } = require('./dropins/gpt-tokenizer/internal/ranks.js')
+`,
+}
 
 const dist = path.join(root, 'web', 'dist')
 const { values } = parseArgs({ options: { 'no-cargo': { type: 'boolean' } } })
 
 fs.mkdirSync(dist, { recursive: true })
+writeWebEntries()
 if (!values['no-cargo']) compile()
 const module = fs.readFileSync(path.join(root, 'target', TARGET, 'web', 'tokenlane_web.wasm'))
 fs.writeFileSync(path.join(dist, 'tokenlane.wasm'), module)
+writeScript('wasm', zlib.gzipSync(module, { level: 9 }))
 for (const name of ENCODINGS) {
   const bytes = zlib.gzipSync(packed(name), { level: 9 })
   fs.writeFileSync(path.join(dist, `${name}.bin`), bytes)
-  // For bundlers that import nothing but JavaScript.
-  const text = `export default Uint8Array.from(atob('${bytes.toString('base64')}'), (one) => one.charCodeAt(0))\n`
-  fs.writeFileSync(path.join(dist, `${name}.mjs`), text)
+  writeScript(name, bytes)
 }
-await bundle(constants(module))
+await bundle('core', { entryPoints: [path.join(root, 'web', 'core.mjs')] }, constants(module))
+for (const name of DROPINS) await bundle(name, { stdin: { contents: dropin(name), resolveDir: root } })
 for (const name of fs.readdirSync(dist).sort()) {
   const bytes = fs.readFileSync(path.join(dist, name))
-  console.log(`${name.padEnd(24)} ${bytes.length} bytes, ${zlib.gzipSync(bytes, { level: 9 }).length} with gzip`)
+  const sizes = [zlib.gzipSync(bytes, { level: 9 }), zlib.brotliCompressSync(bytes)].map(({ length }) => length)
+  console.log(`${name.padEnd(24)} ${bytes.length} bytes, ${sizes[0]} with gzip, ${sizes[1]} with brotli`)
+}
+
+/** Writes bytes as JavaScript, the only files that every bundler imports. */
+function writeScript(name, bytes) {
+  fs.writeFileSync(path.join(dist, `${name}.mjs`), `export const base64 = '${bytes.toString('base64')}'\n`)
 }
 
 function compile() {
@@ -92,21 +110,29 @@ function constants(bytes) {
     const at = exports.input(name.length)
     Buffer.from(exports.memory.buffer, at).write(name)
     exports.encoding_definition(name.length)
-    return [name, json().file]
+    return [name, json()]
   })
-  return { BITS: bits, COLUMN_NAMES: columns, ENCODING_FILES: Object.fromEntries(encodings) }
+  return { BITS: bits, COLUMN_NAMES: columns, ENCODINGS: Object.fromEntries(encodings) }
 }
 
-async function bundle(constants) {
+/** A module with the functions that load the modules of a drop-in. */
+function dropin(name) {
+  const load = (module) => `'${module}': () => require('./dropins/${name}/${module}.js')`
+  return `export const modules = { ${modulesOf(name).map(load).join(', ')} }\n${MORE[name] ?? ''}`
+}
+
+/** Writes a bundle. Those of the drop-ins import that of the package. */
+async function bundle(name, entry, constants = {}) {
   const replaced = {
     name: 'replaced',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.{1,2}\/(native|runtime|sources|memory)\.js$/ }, ({ path: name, importer }) => {
-        const from = path.relative(root, path.resolve(path.dirname(importer), name))
-        const found = REPLACED.find((one) => from === path.join('lib', `${one}.js`))
-        if (found === 'native') return { path: 'native', namespace: 'native' }
-        return found && { path: path.join(root, 'web', `${found}.mjs`) }
+      onResolve({ filter: /^\.{1,2}\/.*\.js$/ }, ({ path: name, resolveDir }) => {
+        const from = path.relative(root, path.resolve(resolveDir, name)).replaceAll(path.sep, '/')
+        const found = REPLACED.find((one) => from === `${one}.js`)
+        if (found === 'lib/native') return { path: 'native', namespace: 'native' }
+        return found && { path: path.join(root, 'web', `${path.basename(found)}.mjs`) }
       })
+      onResolve({ filter: /\/dist\/core\.mjs$/ }, () => ({ path: './core.mjs', external: true }))
       onLoad({ filter: /.*/, namespace: 'native' }, () => ({
         contents: `module.exports = require('./native.mjs').default`,
         resolveDir: path.join(root, 'web'),
@@ -120,8 +146,8 @@ async function bundle(constants) {
     },
   }
   await build({
-    entryPoints: [path.join(root, 'web', 'core.mjs')],
-    outfile: path.join(dist, 'core.mjs'),
+    ...entry,
+    outfile: path.join(dist, `${name}.mjs`),
     bundle: true,
     format: 'esm',
     target: 'es2022',

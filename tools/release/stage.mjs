@@ -9,9 +9,10 @@ import path from 'node:path'
 // This import writes files that belong to the package.
 import '../model-entries.mjs'
 import { root, stop } from '../setup.mjs'
+import { DROPINS } from '../web-entries.mjs'
 
 /** The files of `tokenlane/web` that are built, in web/dist. */
-export const WEB = ['tokenlane.wasm', 'core.mjs'].concat(
+export const WEB = ['tokenlane.wasm', 'wasm.mjs', ...['core', ...DROPINS].map((name) => `${name}.mjs`)].concat(
   ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base'].flatMap((name) => [`${name}.bin`, `${name}.mjs`]),
 )
 
@@ -35,7 +36,9 @@ export function stage(to, addonFolder) {
     fs.cpSync(path.join(root, 'npm', name), folder, { recursive: true })
     const manifest = manifestOf(folder)
     if (manifest.version !== version)
-      stop(`npm/${name} has the version ${manifest.version}, and package.json ${version}: run "npx napi version"`)
+      stop(
+        `npm/${name} has the version ${manifest.version}, and package.json ${version}: run "npx napi version -c napi.json"`,
+      )
     for (const file of manifest.files.filter((file) => !file.startsWith('LICENSE'))) {
       const from = path.join(addonFolder(name), file)
       if (!fs.existsSync(from)) stop(`${from} is missing: tokenlane-${name} cannot be published without it`)
@@ -65,6 +68,7 @@ function stageMain(folder, web) {
   delete manifest.devDependencies
   delete manifest.scripts
   delete manifest.overrides
+  delete manifest.workspaces
   for (const name of names) manifest.optionalDependencies[`tokenlane-${name}`] = manifest.version
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
   return folder

@@ -1,1 +1,1 @@
-export { default } from '../encoding.d.mts'
+export { base64 } from '../packed.mjs'

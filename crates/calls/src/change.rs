@@ -3,7 +3,7 @@
 #[cfg(feature = "napi")]
 use napi_derive::napi;
 use serde::Deserialize;
-use tokenlane_core::{AddedToken, Changes, NewToken};
+use tokenlane_core::{AddedToken, Changes, DefaultSpecialTokens, NewToken};
 
 use crate::options::{ExtraPadding, ExtraTruncation, setting};
 
@@ -44,8 +44,8 @@ pub struct ChangeOptions {
     pub added_tokens: Vec<ChangedToken>,
     /// Whether `added_tokens` are all added tokens.
     pub replaces_added_tokens: Option<bool>,
-    /// Whether special tokens in a text are ordinary text by default.
-    pub special_tokens_are_text: Option<bool>,
+    /// Special tokens in a text by default: `parse`, `text` or `throw`; else no change.
+    pub special_tokens: Option<String>,
     /// The normalizer.
     pub normalizer: Option<String>,
     /// The pre-tokenizer.
@@ -71,7 +71,12 @@ impl From<ChangeOptions> for Changes {
         Self {
             added_tokens: options.added_tokens.into_iter().map(NewToken::from).collect(),
             replaces_added_tokens: options.replaces_added_tokens.unwrap_or(false),
-            special_tokens_are_text: options.special_tokens_are_text.unwrap_or(false),
+            special_tokens: options.special_tokens.as_deref().and_then(|name| match name {
+                "parse" => Some(DefaultSpecialTokens::Parse),
+                "text" => Some(DefaultSpecialTokens::Text),
+                "throw" => Some(DefaultSpecialTokens::Throw),
+                _ => None,
+            }),
             normalizer: options.normalizer,
             pre_tokenizer: options.pre_tokenizer,
             post_processor: options.post_processor,

@@ -7,5 +7,6 @@ pub mod change;
 pub mod columns;
 pub mod definition;
 pub mod error;
+pub mod facts;
 pub mod options;
 pub mod split;

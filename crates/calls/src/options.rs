@@ -6,9 +6,11 @@
 use napi_derive::napi;
 use serde::{Deserialize, Serialize};
 use tokenlane_core::{
-    Columns, DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, SpecialTokens, Tokenizer,
-    Truncation, TruncationStrategy,
+    Columns, DecodeOptions, Direction, EncodeOptions, Literal, OffsetUnit, PadTo, Padding, Setting, SpecialTokens,
+    Tokenizer, Truncation, TruncationStrategy,
 };
+
+use crate::error::Failure;
 
 /// The columns. JS refers to them by their index.
 pub const COLUMNS: [Columns; COLUMN_NAMES.len()] = [
@@ -42,6 +44,7 @@ pub const BITS: FlagBits = FlagBits {
     overflow: 1 << 8,
     words: 1 << 9,
     first_column: 1 << 10,
+    literal: 1 << 30,
     part: 1 << 31,
 };
 
@@ -80,6 +83,8 @@ pub struct FlagBits {
     pub words: u32,
     /// The second of the columns of a batch (the first are the offsets). The others follow.
     pub first_column: u32,
+    /// The pair has the ranges of the text in which no added token is found.
+    pub literal: u32,
     /// The text is only the start of one.
     pub part: u32,
 }
@@ -190,6 +195,16 @@ pub fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
 /// Whether the texts are arrays of words.
 pub fn has_words(flags: u32) -> bool {
     flags & BITS.words != 0
+}
+
+/// Whether the pair has the ranges of a [`Literal`].
+pub fn has_literal(flags: u32) -> bool {
+    flags & BITS.literal != 0
+}
+
+/// The ranges of a text in which no added token is found, from their bounds in UTF-16 units.
+pub fn literal(bounds: &[u32]) -> Result<Literal, Failure> {
+    Literal::new(bounds).ok_or_else(|| Failure::wrong_type("the ranges of a text must be in order"))
 }
 
 /// Whether the text is only the start of one.

@@ -17,7 +17,7 @@ pub struct SplitRequest {
     pub max_tokens: u32,
     /// Maximum number of ids that two consecutive pieces share.
     pub overlap: u32,
-    /// Where pieces may end: 0 between any two characters, 1 after sentences, 2 after lines.
+    /// Where pieces may end: 0 after any token, 1 after sentences, 2 after lines, 3 after words.
     pub boundary: u32,
     /// Start of the next piece, in UTF-16 units.
     pub start: u32,
@@ -43,6 +43,7 @@ pub fn pieces(
         boundary: match request.boundary {
             1 => Boundary::Sentence,
             2 => Boundary::Line,
+            3 => Boundary::Word,
             _ => Boundary::Token,
         },
     };

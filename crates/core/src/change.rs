@@ -29,8 +29,8 @@ pub struct Changes {
     pub added_tokens: Vec<NewToken>,
     /// Whether `added_tokens` are all added tokens, instead of further ones.
     pub replaces_added_tokens: bool,
-    /// Whether special tokens in a text are ordinary text by default.
-    pub special_tokens_are_text: bool,
+    /// The treatment of special tokens that are spelled out in a text, for calls that do not say.
+    pub special_tokens: Option<DefaultSpecialTokens>,
     /// The normalizer.
     pub normalizer: Option<String>,
     /// The pre-tokenizer.
@@ -48,6 +48,28 @@ pub struct Changes {
     pub truncation: Setting<Truncation>,
     /// The default padding of calls. [`Setting::FileDefault`] does not change it.
     pub padding: Setting<Padding>,
+}
+
+/// The treatment of special tokens in a text by default: the meaning of
+/// [`SpecialTokens::FileDefault`](crate::SpecialTokens::FileDefault).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultSpecialTokens {
+    /// Each becomes its token.
+    Parse,
+    /// They are ordinary text.
+    Text,
+    /// The first one found is an error.
+    Throw,
+}
+
+impl From<DefaultSpecialTokens> for Policy {
+    fn from(default: DefaultSpecialTokens) -> Self {
+        match default {
+            DefaultSpecialTokens::Parse => Self::Parse,
+            DefaultSpecialTokens::Text => Self::Text,
+            DefaultSpecialTokens::Throw => Self::Throw,
+        }
+    }
 }
 
 /// A token to add.
@@ -103,7 +125,7 @@ impl Tokenizer {
             added_tokens,
             truncation: changes.truncation.or_file(truncation.as_ref()),
             padding: changes.padding.or_file(padding.as_ref()),
-            default_policy: if changes.special_tokens_are_text { Policy::Text } else { default_policy.clone() },
+            default_policy: changes.special_tokens.map_or_else(|| default_policy.clone(), Policy::from),
         };
         let origin = Origin { pipeline: &self.pipeline, has_new_normalizer: changes.normalizer.is_some() };
         let made = stages::build(parts, new_tokens, self.pipeline.tables(), Some(origin))?;

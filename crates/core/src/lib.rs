@@ -80,7 +80,7 @@ mod within;
 pub use added_tokens::{AddedToken, SpecialTokens};
 pub use budget::{DEFAULT_MAX_EXPANSION, max_expansion, set_max_expansion};
 pub use byte_level::byte_character;
-pub use change::{Changes, NewToken};
+pub use change::{Changes, DefaultSpecialTokens, NewToken};
 pub use decode_stream::DecodeStream;
 pub use decoder::to_utf16;
 pub use encoder::Word;

@@ -218,6 +218,7 @@ impl Text<'_> {
 }
 
 /// Converts UTF-16 to UTF-8, with U+FFFD for each lone surrogate.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
     // Long enough that a call costs little, and short enough to be cleared for a short text.
     let mut block = [0; 384];

@@ -24,6 +24,7 @@ const NOT_STORED: u8 = u8::MAX;
 
 impl TokenLens {
     /// `prefix` is the prefix of WordPiece's continuing tokens; `alphabet` is that of BPE.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn new(
         vocab: &Vocab,
         form: TokenForm,

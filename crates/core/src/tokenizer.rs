@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use crate::added_tokens::AddedToken;
 use crate::bpe::word_cache::{CacheBudget, WordCache};
 use crate::budget::Budget;
 use crate::decoder::from_utf8_lossy;
@@ -15,7 +16,7 @@ use crate::memory::{Grow, OutOfMemory};
 use crate::object_pool::ObjectPool;
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 use crate::padding::Padding;
-use crate::parts::{Format, Parts, Source};
+use crate::parts::{Format, ModelSettings, Parts, Source};
 use crate::pipeline::Pipeline;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
@@ -107,6 +108,7 @@ impl Tokenizer {
     }
 
     /// Encodes a text or a pair, each whole or split into words.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub fn encode_input(&self, input: &Input<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
         let plan = Plan { ranges: options.columns != Columns::NONE, ..self.plan(options)? };
         self.with_encoder(|session| {
@@ -231,6 +233,27 @@ impl Tokenizer {
     pub fn max_id(&self) -> Option<u32> {
         let added = self.pipeline.parts.added_tokens.tokens().iter().map(|token| token.id).max();
         self.pipeline.parts.vocab.max_id().max(added)
+    }
+
+    /// The special tokens that decoding knows, in the order of their definitions.
+    pub fn special_tokens(&self) -> impl Iterator<Item = (&str, u32)> {
+        let added = &self.pipeline.parts.added_tokens;
+        let is_special = |token: &&AddedToken| token.special && added.by_id(token.id).is_some();
+        added.tokens().iter().filter(is_special).map(|token| (token.content.as_str(), token.id))
+    }
+
+    /// The id of the token for unknown text, if the model has one.
+    pub fn unk_id(&self) -> Option<u32> {
+        match &self.pipeline.parts.source {
+            Source::TokenizerJson(components) => match &components.model {
+                ModelSettings::Bpe(model) => self.token_to_id(model.unk_token.as_deref()?),
+                ModelSettings::WordPiece(model) => self.token_to_id(&model.unk_token),
+                ModelSettings::WordLevel(model) => self.token_to_id(&model.unk_token),
+                ModelSettings::Unigram(model) => model.unk_id,
+            },
+            Source::SentencePiece => self.pipeline.model.sentencepiece_unk_id(),
+            Source::Ranks(_) => None,
+        }
     }
 
     /// The number of tokens in the model's vocabulary, with or without the added tokens.

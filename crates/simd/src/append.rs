@@ -92,10 +92,26 @@ impl<'a> Appender<'a> {
     /// If the spare capacity is smaller than their number and [`APPEND_WIDTH`] together.
     #[inline]
     pub fn extend_from_slice(&mut self, ids: &[u32]) {
-        for eight in ids.chunks(APPEND_WIDTH) {
-            self.spare().iter_mut().zip(eight).for_each(|(to, &id)| _ = to.write(id));
-            self.len += eight.len();
+        let (eights, rest) = ids.as_chunks::<APPEND_WIDTH>();
+        for eight in eights {
+            *self.spare() = eight.map(MaybeUninit::new);
+            self.len += APPEND_WIDTH;
         }
+        // In parts of known size: copying a slice is a call, in WebAssembly to another language.
+        let spare = self.spare();
+        let mut at = 0;
+        if let Some(four) = rest.first_chunk::<4>() {
+            *spare.first_chunk_mut().expect("a part") = four.map(MaybeUninit::new);
+            at = 4;
+        }
+        if let Some(two) = rest[at..].first_chunk::<2>() {
+            *spare[at..].first_chunk_mut().expect("a part") = two.map(MaybeUninit::new);
+            at += 2;
+        }
+        if let Some(&last) = rest.get(at) {
+            spare[at].write(last);
+        }
+        self.len += rest.len();
     }
 }
 

@@ -53,7 +53,9 @@ impl Rounds {
         })
     }
 
-    fn pdep(&self, mask: u64) -> u64 {
+    /// See [`super::Simd::pdep`].
+    #[inline(always)]
+    pub fn pdep(&self, mask: u64) -> u64 {
         let rounds = self.moves.iter().zip(Self::DISTANCES).rev();
         self.kept & rounds.fold(mask, |mask, (moves, distance)| mask & !moves | mask << distance & moves)
     }

@@ -4,25 +4,31 @@
 //!    words. Its vocabulary does not matter.
 //! 2. [`WordCounter`] counts the words of texts; [`WordCounts`] are its sorted result.
 //! 3. [`Trainer`] makes a vocabulary of the counts, and writes the base with it.
+//! 4. [`extend`] and [`prune`] change the vocabulary of a trained tokenizer instead.
 //!
 //! The result depends on the counts alone: not on the order of texts, nor on the seed of a hash
 //! table. Where the order of the reference depends on a hash table, the trainer's documentation
 //! defines one.
 #![deny(unsafe_code)]
 
+mod adapt;
 mod base;
-pub mod bpe;
+mod bpe;
 mod count;
 mod error;
 mod options;
+mod progress;
 mod save;
 #[cfg(test)]
 mod tests;
 mod trainer;
-pub mod wordlevel;
+mod unigram;
+mod wordlevel;
 
+pub use adapt::{Effect, ExtendOptions, Extended, Pruned, extend, prune};
 pub use base::Base;
-pub use count::{WordCounter, WordCounts};
+pub use count::{Spill, WordCounter, WordCounts, merge_files};
 pub use error::TrainError;
-pub use options::{BpeOptions, SpecialToken, WordLevelOptions};
+pub use options::{BpeOptions, SpecialToken, UnigramOptions, WordLevelOptions};
+pub use progress::{Phase, Progress, Watch};
 pub use trainer::Trainer;

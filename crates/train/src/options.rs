@@ -123,3 +123,43 @@ impl Default for WordLevelOptions {
         Self { vocab_size: 30_000, min_frequency: 0, special_tokens: Vec::new() }
     }
 }
+
+/// The options of the trainer of Unigram.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UnigramOptions {
+    /// The number of tokens, special tokens included. Default 8,000. If words do not have so many
+    /// pieces, there are fewer.
+    pub vocab_size: usize,
+    /// The part of the pieces that each round of pruning keeps, between 0 and 1. Default 0.75.
+    pub shrinking_factor: f64,
+    /// The tokens with the first ids.
+    pub special_tokens: Vec<SpecialToken>,
+    /// Characters of the alphabet, whether they occur or not. Of each string, the first character
+    /// counts, as in the reference.
+    pub initial_alphabet: Vec<String>,
+    /// The token of unknown characters. It gets the id 0 if it is no special token. Default: none;
+    /// then a text with an unknown character is an error.
+    pub unk_token: Option<String>,
+    /// The largest number of characters of a piece, from 1 to 256. Default 16.
+    pub max_piece_length: usize,
+    /// The number of estimates before each round of pruning. Default 2.
+    pub n_sub_iterations: u32,
+    /// The number of pieces to begin with. Default 1,000,000.
+    pub seed_size: usize,
+}
+
+impl Default for UnigramOptions {
+    fn default() -> Self {
+        Self {
+            vocab_size: 8_000,
+            shrinking_factor: 0.75,
+            special_tokens: Vec::new(),
+            initial_alphabet: Vec::new(),
+            unk_token: None,
+            max_piece_length: 16,
+            n_sub_iterations: 2,
+            seed_size: 1_000_000,
+        }
+    }
+}

@@ -7,13 +7,15 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::base::ModelFields;
-use crate::{Base, BpeOptions, SpecialToken, TrainError, WordLevelOptions};
+use crate::unigram::UnigramVocabulary;
+use crate::{Base, BpeOptions, SpecialToken, TrainError, UnigramOptions, WordLevelOptions};
 
 /// A trained vocabulary, with the options that the file repeats.
 pub(crate) enum Model<'a> {
     Bpe { tokens: &'a [String], merges: &'a [(u32, u32)], options: &'a BpeOptions },
     WordPiece { tokens: &'a [String], options: &'a BpeOptions },
     WordLevel { tokens: &'a [String], options: &'a WordLevelOptions },
+    Unigram { vocabulary: &'a UnigramVocabulary, options: &'a UnigramOptions },
 }
 
 #[derive(Serialize)]
@@ -54,18 +56,20 @@ enum ModelFile<'a> {
         vocab: Vocabulary<'a>,
         unk_token: &'a str,
     },
+    Unigram {
+        unk_id: Option<u32>,
+        vocab: &'a [(String, f64)],
+        byte_fallback: bool,
+    },
 }
 
-/// Tokens by rising id; of equal tokens, the last one counts.
+/// The ids of tokens; of equal tokens, the last one counts.
+type Ids<'a> = HashMap<&'a str, u32, foldhash::fast::FixedState>;
+
+/// Tokens by rising id, each once.
 struct Vocabulary<'a> {
     tokens: &'a [String],
-    ids: HashMap<&'a str, u32, foldhash::fast::FixedState>,
-}
-
-impl<'a> Vocabulary<'a> {
-    fn new(tokens: &'a [String]) -> Self {
-        Self { tokens, ids: tokens.iter().zip(0..).map(|(token, id)| (token.as_str(), id)).collect() }
-    }
+    ids: Ids<'a>,
 }
 
 impl Serialize for Vocabulary<'_> {
@@ -103,14 +107,22 @@ pub(crate) fn tokenizer_json(base: &Base, model: Model<'_>) -> Result<String, Tr
         Model::Bpe { .. } => "BPE",
         Model::WordPiece { .. } => "WordPiece",
         Model::WordLevel { .. } => "WordLevel",
+        Model::Unigram { .. } => "Unigram",
     };
     let fields = if parts.model.kind.as_deref() == Some(kind) { &parts.model } else { &none };
-    let (tokens, special_tokens) = match model {
-        Model::Bpe { tokens, options, .. } | Model::WordPiece { tokens, options } => (tokens, &options.special_tokens),
-        Model::WordLevel { tokens, options } => (tokens, &options.special_tokens),
+    let (special_tokens, ids): (_, Ids<'_>) = match model {
+        Model::Bpe { tokens, options, .. } | Model::WordPiece { tokens, options } => {
+            (&options.special_tokens, tokens.iter().map(String::as_str).zip(0..).collect())
+        }
+        Model::WordLevel { tokens, options } => {
+            (&options.special_tokens, tokens.iter().map(String::as_str).zip(0..).collect())
+        }
+        Model::Unigram { vocabulary, options } => {
+            let tokens = vocabulary.pieces.iter().map(|(token, _)| token.as_str());
+            (&options.special_tokens, tokens.zip(0..).collect())
+        }
     };
-    let vocab = Vocabulary::new(tokens);
-    let added_tokens = added_tokens(&parts.added_tokens, special_tokens, &vocab)?;
+    let added_tokens = added_tokens(&parts.added_tokens, special_tokens, &ids)?;
     let model = match model {
         Model::Bpe { tokens, merges, options } => ModelFile::Bpe {
             dropout: fields.dropout,
@@ -120,18 +132,24 @@ pub(crate) fn tokenizer_json(base: &Base, model: Model<'_>) -> Result<String, Tr
             fuse_unk: fields.fuse_unk,
             byte_fallback: fields.byte_fallback,
             ignore_merges: fields.ignore_merges,
-            vocab,
+            vocab: Vocabulary { tokens, ids },
             merges: Merges { tokens, merges },
         },
-        Model::WordPiece { options, .. } => ModelFile::WordPiece {
+        Model::WordPiece { tokens, options } => ModelFile::WordPiece {
             unk_token: fields.unk_token.as_deref().unwrap_or("[UNK]"),
             continuing_subword_prefix: options.continuing_subword_prefix.as_deref(),
             max_input_chars_per_word: fields.max_input_chars_per_word.unwrap_or(100),
-            vocab,
+            vocab: Vocabulary { tokens, ids },
         },
-        Model::WordLevel { .. } => {
-            ModelFile::WordLevel { vocab, unk_token: fields.unk_token.as_deref().unwrap_or("<unk>") }
-        }
+        Model::WordLevel { tokens, .. } => ModelFile::WordLevel {
+            vocab: Vocabulary { tokens, ids },
+            unk_token: fields.unk_token.as_deref().unwrap_or("<unk>"),
+        },
+        Model::Unigram { vocabulary, .. } => ModelFile::Unigram {
+            unk_id: vocabulary.unk_id,
+            vocab: &vocabulary.pieces,
+            byte_fallback: fields.byte_fallback,
+        },
     };
     let file = File {
         version: parts.version.as_deref().unwrap_or("1.0"),
@@ -149,7 +167,7 @@ pub(crate) fn tokenizer_json(base: &Base, model: Model<'_>) -> Result<String, Tr
 
 /// The added tokens of the base, then the special tokens, which replace those of equal content.
 /// Their ids are those of the model, or else the next free ones.
-fn added_tokens(base: &[Value], special: &[SpecialToken], vocab: &Vocabulary<'_>) -> Result<Vec<Value>, TrainError> {
+fn added_tokens(base: &[Value], special: &[SpecialToken], ids: &Ids<'_>) -> Result<Vec<Value>, TrainError> {
     let mut tokens: Vec<(String, Value)> = Vec::new();
     let mut places: HashMap<String, usize, foldhash::fast::FixedState> = HashMap::default();
     let new = special.iter().map(|token| json!(token));
@@ -167,10 +185,10 @@ fn added_tokens(base: &[Value], special: &[SpecialToken], vocab: &Vocabulary<'_>
             tokens.push((content.to_owned(), token));
         }
     }
-    let mut next = vocab.ids.values().map(|id| id + 1).max().unwrap_or(0).max(vocab.ids.len() as u32);
+    let mut next = ids.values().map(|id| id + 1).max().unwrap_or(0).max(ids.len() as u32);
     let mut numbered: Vec<(u32, Value)> = Vec::with_capacity(tokens.len());
     for (content, mut token) in tokens {
-        let id = vocab.ids.get(content.as_str()).copied().unwrap_or_else(|| {
+        let id = ids.get(content.as_str()).copied().unwrap_or_else(|| {
             next += 1;
             next - 1
         });

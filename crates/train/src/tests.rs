@@ -1,32 +1,39 @@
 //! From texts to a tokenizer that the core loads.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokenlane_core::{EncodeOptions, Tokenizer};
 
-use crate::{Base, Trainer, WordCounter};
+use crate::{Base, Phase, TrainError, Trainer, WordCounter, WordCounts};
 
 const TEXTS: [&str; 3] = ["the thin thing\n", "then the other\n", "é the <s> the\n"];
 
-fn base(pre_tokenizer: &Value, added_tokens: &Value) -> Base {
+fn base(pre_tokenizer: &Value, added_tokens: &Value) -> Arc<Base> {
     let file = json!({
         "added_tokens": added_tokens,
         "pre_tokenizer": pre_tokenizer,
         "model": { "type": "BPE", "unk_token": null, "fuse_unk": true, "vocab": {}, "merges": [] },
     });
-    Base::from_json(file.to_string().as_bytes()).expect("the base is valid")
+    Arc::new(Base::from_json(file.to_string().as_bytes()).expect("the base is valid"))
 }
 
-fn words(base: &Base) -> Vec<(String, u64)> {
-    let mut counter = WordCounter::new(base);
+fn finish(counter: WordCounter) -> WordCounts {
+    counter.finish(&mut |_| ControlFlow::Continue(())).expect("nothing is read")
+}
+
+fn words(base: &Arc<Base>) -> Vec<(String, u64)> {
+    let mut counter = WordCounter::new(Arc::clone(base));
     counter.add(TEXTS).expect("the texts are short");
-    counter.finish().iter().map(|(word, count)| (word.to_owned(), count)).collect()
+    finish(counter).iter().map(|(word, count)| (word.to_owned(), count)).collect()
 }
 
-fn train(base: &Base, trainer: &Value) -> Value {
+fn train(base: &Arc<Base>, trainer: &Value) -> Value {
     let trainer: Trainer = serde_json::from_value(trainer.clone()).expect("the options are valid");
-    let mut counter = WordCounter::new(base);
+    let mut counter = WordCounter::new(Arc::clone(base));
     counter.add(TEXTS).expect("the texts are short");
-    let file = trainer.train(base, &counter.finish()).expect("the words are few");
+    let file = trainer.train(base, &finish(counter), &mut |_| ControlFlow::Continue(())).expect("the words are few");
     let tokenizer = Tokenizer::from_bytes(file.as_bytes()).expect("the core loads what was trained");
     tokenizer.encode("the".into(), &EncodeOptions::default()).expect("the text is short");
     serde_json::from_str(&file).expect("the file is JSON")
@@ -106,4 +113,66 @@ fn bad_bases_and_options_are_errors() {
     assert!(Base::from_json(unknown.as_bytes()).is_err());
     let misspelt = json!({ "type": "BpeTrainer", "vocabSize": 9 });
     assert!(serde_json::from_value::<Trainer>(misspelt).is_err());
+}
+
+#[test]
+fn a_unigram_has_its_unknown_token_and_is_loaded() {
+    let metaspace = json!({ "type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true });
+    let base = base(&metaspace, &json!([]));
+    let options =
+        json!({ "type": "UnigramTrainer", "vocab_size": 30, "special_tokens": ["<unk>"], "unk_token": "<unk>" });
+    let file = train(&base, &options);
+    assert_eq!((&file["model"]["type"], &file["model"]["unk_id"]), (&json!("Unigram"), &json!(0)));
+    assert_eq!(file["model"]["vocab"][0], json!(["<unk>", 0.0]));
+    assert_eq!(file["added_tokens"][0]["id"], 0);
+}
+
+#[test]
+fn merged_counters_have_the_counts_of_one() {
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
+    let counter = |texts: &[&str]| {
+        let mut counter = WordCounter::new(Arc::clone(&base));
+        counter.add(texts.iter().copied()).expect("the texts are short");
+        counter
+    };
+    let mut merged = counter(&TEXTS[..1]);
+    merged.merge(counter(&TEXTS[1..])).expect("nothing is written");
+    merged.merge(counter(&[])).expect("nothing is written");
+    assert_eq!(finish(merged), finish(counter(&TEXTS)));
+}
+
+#[test]
+fn each_trainer_reports_its_phases_and_can_be_stopped_at_any_report() {
+    let base = base(&json!({ "type": "WhitespaceSplit" }), &json!([]));
+    let mut counter = WordCounter::new(Arc::clone(&base));
+    counter.add(["the then nether ether tree three teeth thereto tenth"]).expect("the text is short");
+    let words = finish(counter);
+    let merging = vec![Phase::Words, Phase::Pairs, Phase::Merges];
+    let unigram = vec![Phase::Words, Phase::Seeds, Phase::Estimate, Phase::Prune];
+    let trainers =
+        [("Bpe", &merging), ("WordPiece", &merging), ("WordLevel", &vec![Phase::Words]), ("Unigram", &unigram)];
+    for (name, phases) in trainers {
+        let trainer: Trainer = serde_json::from_value(json!({ "type": format!("{name}Trainer"), "vocab_size": 7 }))
+            .expect("the options are valid");
+        let mut seen = Vec::new();
+        let mut reports = 0;
+        let finished = trainer.train(&base, &words, &mut |progress| {
+            reports += 1;
+            assert!(progress.done <= progress.total, "{progress:?}");
+            if !seen.contains(&progress.phase) {
+                seen.push(progress.phase);
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(finished.is_ok());
+        assert_eq!(&seen, phases, "{name}");
+        for stop in 1..=reports {
+            let mut report = 0;
+            let stopped = trainer.train(&base, &words, &mut |_| {
+                report += 1;
+                if report == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            assert_eq!((stopped, report), (Err(TrainError::Stopped), stop));
+        }
+    }
 }

@@ -14,6 +14,7 @@ use tokenlane_calls::change::ChangeOptions;
 use tokenlane_calls::columns::Request;
 use tokenlane_calls::definition::{Definition, LoadOptions};
 use tokenlane_calls::error::{Class, Failure};
+use tokenlane_calls::facts::Facts;
 use tokenlane_calls::options::{self, COLUMNS};
 use tokenlane_calls::split::{self, SplitRequest};
 use tokenlane_core::batch::{self, BatchError, RunOptions};
@@ -136,15 +137,12 @@ pub extern "C" fn encode_input(tokenizer: u32, length: u32, table: u32, sequence
             let rows = Rows::read(input, length, table)?;
             let options = options::encode_options(flags, input.extra(rows.bytes, extra)?, Columns::NONE);
             let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let ids = tokenizer.encode_input(first_of(&rows.inputs(sequences as usize))?, &options)?.into_ids();
+            let ids = rows
+                .with_first(sequences as usize, flags, |text| Ok(tokenizer.encode_input(text, &options)?.into_ids()))?;
             instance.give(Value::Words(ids));
             Ok(0)
         })
     })
-}
-
-fn first_of<T>(rows: &[T]) -> Result<&T, Failure> {
-    rows.first().ok_or_else(|| Failure::wrong_type("there is no text"))
 }
 
 /// One column of an input, or all numeric ones if `which` is above all columns.
@@ -164,7 +162,8 @@ pub extern "C" fn column(
             let request = if which == u32::MAX { Request::Numbers } else { Request::One(which as usize) };
             let options = request.options(flags, input.extra(rows.bytes, extra)?)?;
             let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let column = request.column(tokenizer, first_of(&rows.inputs(sequences as usize))?, &options)?;
+            let column =
+                rows.with_first(sequences as usize, flags, |text| request.column(tokenizer, text, &options))?;
             instance.give(column.into());
             Ok(0)
         })
@@ -321,6 +320,15 @@ pub extern "C" fn max_id(tokenizer: u32) -> i32 {
         let max = instance.tokenizers.get(tokenizer)?.max_id();
         instance.numbers[0] = max.unwrap_or(0);
         Ok(max.is_some().into())
+    })
+}
+
+/// The special tokens and ids of a tokenizer, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn facts(tokenizer: u32) -> i32 {
+    call(|instance| {
+        let facts = Facts::of(instance.tokenizers.get(tokenizer)?);
+        give_json(instance, &facts)
     })
 }
 

@@ -30,6 +30,7 @@ impl Input {
     }
 
     /// Options as JSON, which come after `before` bytes, at the next multiple of eight.
+    #[inline(never)]
     pub fn json<T: DeserializeOwned>(&self, before: usize, length: usize) -> Result<T, Failure> {
         let json = self.bytes(aligned(before), length)?;
         serde_json::from_slice(json).map_err(|error| Failure::wrong_type(format!("options: {error}")))

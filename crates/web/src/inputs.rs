@@ -2,9 +2,11 @@
 //!
 //! One text is at the start of the buffer, as bytes or as UTF-16. Rows of texts, pairs and words
 //! are bytes end to end, followed by a table: for each sequence a text, which is the word
-//! [`WHOLE`] and the end of the text, or words, which are their number and the end of each.
+//! [`WHOLE`] and the end of the text, or words, which are their number and the end of each. With
+//! the flag of literal ranges, the bytes of the pair are the bounds of these ranges.
 
 use tokenlane_calls::error::Failure;
+use tokenlane_calls::options;
 use tokenlane_core::{Input, Sequence, Text};
 
 use crate::input::{self, aligned};
@@ -55,6 +57,25 @@ impl<'a> Rows<'a> {
     /// The texts, if no text is split into words.
     pub fn texts(&self) -> Option<&[Text<'a>]> {
         self.sequences.iter().all(|(is_whole, _)| *is_whole).then_some(&self.texts)
+    }
+
+    /// Calls `work` with the first input, of `sequences` sequences or with literal ranges.
+    pub fn with_first<T>(
+        &self,
+        sequences: usize,
+        flags: u32,
+        work: impl FnOnce(&Input<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let missing = || Failure::wrong_type("there is no text");
+        if let [text, Text::Bytes(bounds)] = self.texts[..]
+            && options::has_literal(flags)
+        {
+            let (bounds, _) = bounds.as_chunks();
+            let bounds: Vec<u32> = bounds.iter().map(|&bound| u32::from_le_bytes(bound)).collect();
+            let literal = options::literal(&bounds)?;
+            return work(&Input { first: Sequence::Marked(text, &literal), second: None });
+        }
+        work(self.inputs(sequences).first().ok_or_else(missing)?)
     }
 
     /// The inputs, each of `sequences` sequences: 1, or 2 for pairs.

@@ -4,6 +4,7 @@
 // they are not UTF-8.
 
 const { definition, ranksOf } = require('../../bundled.js')
+const { base64Of, ofBase64, utf8Of } = require('../../bytes.js')
 
 // Does not return U+FEFF at the start of a token; the original has such tokens as bytes.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -21,7 +22,7 @@ function rawRanks(encoding) {
     for (const line of ranksOf(encoding).split('\n')) {
       if (line === '') continue
       const [token, rank] = line.split(' ')
-      ranks[Number(rank)] = textOrBytes(Buffer.from(token, 'base64'))
+      ranks[Number(rank)] = textOrBytes(ofBase64(token))
     }
     BUNDLED.set(Object.freeze(ranks), file)
     found.set(file, ranks)
@@ -32,7 +33,7 @@ function rawRanks(encoding) {
 function textOrBytes(bytes) {
   try {
     const text = utf8.decode(bytes)
-    if (Buffer.byteLength(text) === bytes.length) return text
+    if (utf8Of(text).length === bytes.length) return text
   } catch {}
   return [...bytes]
 }
@@ -42,7 +43,7 @@ const areBundled = (ranks, encoding) => BUNDLED.get(ranks) === definition(encodi
 
 /** Lines of base64 and rank. */
 function linesOf(ranks) {
-  const line = ([rank, token]) => `${Buffer.from(token).toString('base64')} ${rank}\n`
+  const line = ([rank, token]) => `${base64Of(typeof token === 'string' ? utf8Of(token) : token)} ${rank}\n`
   return Object.entries(ranks).map(line).join('')
 }
 

@@ -3,6 +3,8 @@
 // Reads the rank formats of the package tiktoken. Tokens are binary strings: one character (U+0000
 // to U+00FF) for each byte.
 
+const { binaryOf, ofBase64, ofBinary } = require('../../bytes.js')
+
 /**
  * Converts ranks to lines of base64 and rank. The package's own files have a shorter form: a line
  * `! RANK TOKEN TOKEN …` gives consecutive ranks to its tokens.
@@ -39,7 +41,7 @@ class RankTable {
       this.#ids = new Map(
         lines.map((line) => {
           const [token, rank] = line.split(' ')
-          return [Buffer.from(token, 'base64').toString('latin1'), Number(rank)]
+          return [binaryOf(ofBase64(token)), Number(rank)]
         }),
       )
     }
@@ -49,7 +51,7 @@ class RankTable {
   /** Yields the bytes of each token and its rank. */
   *entries() {
     for (const [token, rank] of this.#all())
-      yield/** @type {[Uint8Array, number]} */ ([Uint8Array.from(Buffer.from(token, 'latin1')), rank])
+      yield/** @type {[Uint8Array, number]} */ ([Uint8Array.from(ofBinary(token)), rank])
   }
 
   id(token) {

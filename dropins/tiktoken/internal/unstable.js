@@ -6,6 +6,7 @@
 
 const SPACES = /^[ \n\t]*$/
 
+const { ofBinary } = require('../../bytes.js')
 const { error } = require('../../errors.js')
 
 /**
@@ -108,7 +109,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function textOf(bytes) {
   try {
-    return utf8.decode(Buffer.from(bytes, 'latin1'))
+    return utf8.decode(ofBinary(bytes))
   } catch {
     return undefined
   }

@@ -17,9 +17,21 @@ const SPACES = `(?:[^\\S\\r\\n\\u2028\\u2029]${IGNORED})+`
 /** The end of a text that no sentence ends with, as in `J. R. R. Tolkien`. */
 const INITIAL = new RegExp(`(?<![\\p{L}\\p{N}]${IGNORED})[\\p{Lu}\\p{Lt}]${IGNORED}\\.${IGNORED}${SPACES}$`, 'u')
 
-/** The ends of sentences or lines in UTF-16 units, without the end of the text. */
+const words = new Intl.Segmenter('en', { granularity: 'word' })
+/** ICU finds words of Chinese and Japanese in a dictionary; by UAX #29 each character is one. */
+const IDEOGRAPHS = new RegExp(`[\\p{sc=Han}\\p{sc=Hira}]${IGNORED}|(?:(?![\\p{sc=Han}\\p{sc=Hira}])[^])+`, 'gu')
+
+function wordEnds(text) {
+  const ends = []
+  for (const { segment, index } of words.segment(text))
+    for (const { 0: part, index: at } of segment.matchAll(IDEOGRAPHS)) ends.push(index + at + part.length)
+  return ends.filter((end) => text[end - 1] !== ' ' || text[end] === ' ')
+}
+
+/** The ends of sentences, lines or words in UTF-16 units, without the end of the text. */
 export function boundaries(text, kind) {
   if (kind === 'token') return []
+  if (kind === 'word') return wordEnds(text).filter((end) => end < text.length)
   const ends =
     kind === 'line'
       ? [...text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ 0: found, index }) => index + found.length)
@@ -149,13 +161,19 @@ function nextEnd(subject, section, start, cap, { room }) {
   return { end, cap: isShort ? 2 * length : Infinity }
 }
 
-/** The last sentence or line of a piece that fits, or the piece. */
+/** The last sentence or line of a piece that fits, else the last word, else the piece. */
 function atBoundary(subject, section, start, end, { boundary, room }) {
   if (end === subject.length || boundary === 'token') return end
   const whole = subject.part(start, section.end)
-  const ends = boundaries(whole, boundary).map((units) => start + Buffer.byteLength(whole.slice(0, units)))
-  for (let most = end, at; (at = ends.findLast((one) => one <= most)) !== undefined; most = start + ((at - start) >> 1))
-    if ((subject.count(start, at) ?? Infinity) <= room) return at
+  for (const kind of new Set([boundary, 'word'])) {
+    const ends = boundaries(whole, kind).map((units) => start + Buffer.byteLength(whole.slice(0, units)))
+    for (
+      let most = end, at;
+      (at = ends.findLast((one) => one <= most)) !== undefined;
+      most = start + ((at - start) >> 1)
+    )
+      if ((subject.count(start, at) ?? Infinity) <= room) return at
+  }
   return end
 }
 

@@ -102,6 +102,7 @@ pub(crate) const fn position(is_first: bool, is_last: bool) -> usize {
 
 impl Alphabet {
     /// Replaces `symbols` by those of `word`, which is valid UTF-8 unless symbols are bytes.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         symbols.clear();
         match self {
@@ -176,6 +177,7 @@ impl Characters {
         self.ids.read_as(' ', meta_symbol);
     }
 
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         let word = std::str::from_utf8(word).expect("words of a text in characters start and end between characters");
         // Each symbol covers at least one byte of the word or of its prefix and suffix.

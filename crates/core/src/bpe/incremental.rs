@@ -204,6 +204,7 @@ pub(super) fn is_splittable(alphabet: &Alphabet) -> bool {
 }
 
 /// Appends the tokens of a long word.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(super) fn merge(
     bpe: &Bpe,
     word: &[u8],

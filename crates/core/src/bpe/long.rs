@@ -170,6 +170,7 @@ impl RankQueue {
 }
 
 /// Merges until no pair has a merge.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Vec<Merge>, scratch: &mut LongScratch) {
     let LongScratch { links, runs, .. } = scratch;
     let mut chain = Chain::new(merges, symbols, pairs, links);
@@ -211,6 +212,7 @@ pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Ve
 
 /// [`by_runs`] with a heap of all pairs. With `dropout`, the pair to be merged next is skipped with
 /// that probability, and may be merged after the next merge.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(super) fn by_heap(
     merges: &Merges,
     symbols: &mut Vec<Symbol>,

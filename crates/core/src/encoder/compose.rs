@@ -113,6 +113,7 @@ impl Trimming {
 
     /// Declares that the tokens since the last call belong to `text`. Their offsets are in code
     /// points.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn finish_text(&mut self, text: &str, unit: OffsetUnit) {
         let mut base = SAME_UNIT;
         if unit != OffsetUnit::CodePoint && !text.is_ascii() {
@@ -229,6 +230,7 @@ impl Session<'_> {
     }
 
     /// Appends the ids of a chunk. The layout has the text once.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn encode_chunk(
         &mut self,
         text: Text<'_>,
@@ -254,6 +256,7 @@ impl Session<'_> {
         Ok(())
     }
 
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn encode_truncated(
         &mut self,
         input: &Input<'_>,
@@ -419,6 +422,7 @@ impl Session<'_> {
 }
 
 /// Fails if the model made special tokens of a text, which was found to have `found` of them.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn check_special(pipeline: &Pipeline, ids: &[u32], found: usize) -> Result<(), EncodeError> {
     let special = |id: u32| {
         let token = pipeline.parts.added_tokens.by_id(id).filter(|token| token.special && is_visible(token))?;

@@ -93,19 +93,22 @@ impl MissBatcher {
     }
 
     /// Merges the misses of a window and inserts them, if that is worthwhile.
-    // WebAssembly is compiled a function at a time while it runs, and this part rarely runs.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     pub(super) fn merge_misses(&mut self, cache: &mut WordCache, pipeline: &Pipeline, window: &WordWindow<'_>) {
-        let Self { counts, misses, unsorted, merger, interleaved } = self;
         let has_batches = match &*pipeline.model {
-            Model::Bpe(bpe) => merger.is_some() && bpe.merges_in_lanes(),
+            Model::Bpe(bpe) => self.merger.is_some() && bpe.merges_in_lanes(),
             Model::WordPiece(_) => true,
             Model::Unigram(_) | Model::WordLevel(_) | Model::SentencePiece(_) => false,
         };
-        if !has_batches {
-            return;
+        if has_batches {
+            self.merge_many(cache, pipeline, window);
         }
+    }
+
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn merge_many(&mut self, cache: &mut WordCache, pipeline: &Pipeline, window: &WordWindow<'_>) {
+        let Self { counts, misses, unsorted, merger, interleaved } = self;
         let (before, now) = (std::mem::replace(counts, cache.counts()), cache.counts());
         // After an error in a window, misses may have been counted without their lookups.
         let [hits, missed] = [now.0.saturating_sub(before.0), now.1 - before.1];

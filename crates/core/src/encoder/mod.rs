@@ -256,6 +256,7 @@ impl<'a> Session<'a> {
 
     /// Encodes a part of the original text with the segmenter, and with the full pipeline where it
     /// needs the normalizer.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn encode_with_segmenter(
         &mut self,
         segmenter: &Segmenter,
@@ -285,6 +286,7 @@ impl<'a> Session<'a> {
 
     /// Runs normalizer, added tokens in normalized text, pre-tokenizer and model. `text` starts at
     /// byte `base` of the original.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn run_pipeline(&mut self, text: &str, base: usize, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let tracked = row.needs_positions() || self.pipeline.needs_origins || !row.literal.is_empty();
         let mut normalized = self.normalize(text, base, tracked, &mut row.budget)?;

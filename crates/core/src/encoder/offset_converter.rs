@@ -31,6 +31,7 @@ pub(super) struct Block {
 
 impl<'a> OffsetConverter<'a> {
     /// `blocks` is a buffer that is reused from text to text; see [`Self::into_blocks`].
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(super) fn new(text: &'a str, unit: OffsetUnit, mut blocks: Vec<Block>) -> Self {
         let is_ascii = text.is_ascii();
         blocks.clear();

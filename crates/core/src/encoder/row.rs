@@ -154,6 +154,7 @@ impl Row<'_> {
     }
 
     /// Appends a token that was found in the text. `token` is its index among the added tokens.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(super) fn push_found(
         &mut self,
         pipeline: &Pipeline,

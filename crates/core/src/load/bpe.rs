@@ -41,6 +41,7 @@ impl BpeSettings {
 
     /// Builds the model. It splits words where that is exact, and reads spaces as they are in the
     /// text if possible.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn bpe(&self, vocab: &Vocab, merges: Arc<Merges>, form: TokenForm, spaces: Option<&Spaces>) -> Bpe {
         /// Upper bound of the bytes per token and id in the tables that are built here.
         const BYTES_PER_ENTRY: usize = 64;

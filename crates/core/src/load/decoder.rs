@@ -6,6 +6,7 @@ use crate::decoder::{Decoder, Step, StripEnds};
 use crate::error::LoadError;
 use crate::pretokenizer::Prepend;
 
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(crate) fn load(part: &Part<'_>) -> Result<Decoder, LoadError> {
     let mut steps = vec![];
     if part.is_null() {

@@ -29,6 +29,7 @@ const NAMED: [&str; 14] = [
     "ByteLevel",
 ];
 
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(crate) fn load(part: &Part<'_>) -> Result<Option<Normalizer>, LoadError> {
     if part.is_null() {
         return Ok(None);

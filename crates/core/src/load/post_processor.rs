@@ -10,6 +10,7 @@ use super::json::Part;
 use crate::error::LoadError;
 use crate::post_processor::{PostProcessor, Processor, SpecialToken, TemplateItem, TrimOffsets};
 
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(crate) fn load(part: &Part<'_>) -> Result<PostProcessor, LoadError> {
     if part.is_null() {
         return Ok(PostProcessor::default());

@@ -5,6 +5,7 @@ use crate::error::LoadError;
 use crate::pattern::Dialect;
 use crate::pretokenizer::{Behavior, CharClass, Cut, PreTokenizer, Prepend, Stage};
 
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(crate) fn load(part: &Part<'_>) -> Result<PreTokenizer, LoadError> {
     let mut stages = vec![];
     if !part.is_null() {

@@ -62,6 +62,7 @@ impl<'a> Packed<'a> {
         Some(Self { lengths, splits, tokens })
     }
 
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn vocab(&self) -> Result<Vocab, LoadError> {
         let mut builder = Vocab::builder(self.lengths.len(), self.tokens.len());
         let mut rest = self.tokens;
@@ -114,6 +115,7 @@ pub(super) fn tokenizer(
     stages::build(parts, special_tokens, Tables::Ranks(Arc::new(Model::Bpe(bpe))), None)
 }
 
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<Vec<AddedToken>, LoadError> {
     let mut tokens: Vec<AddedToken> = vec![];
     for (content, id) in &definition.special_tokens {
@@ -129,6 +131,7 @@ fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<Vec<Adde
     Ok(tokens)
 }
 
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(LoadError::Empty);
@@ -258,6 +261,7 @@ fn parse_rank(text: &[u8]) -> Option<u32> {
 /// The merges of ranks. The format has no list of merges: two neighbours merge if their
 /// concatenation is a token, whose rank is the priority. Pairs that never occur next to each other
 /// are harmless.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn merges(vocab: &Vocab, words: &TokenTable, splits: TokenSplits) -> Vec<(u32, u32, Merge)> {
     let mut merges = vec![];
     merges.grow(vocab.len() * 2);

@@ -7,6 +7,7 @@ use crate::normalizer::Normalizer;
 use crate::pretokenizer::{PreTokenizer, Stage};
 
 /// How the normalizer and the pre-tokenizer change spaces; `None` if they change anything else.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(super) fn resolve(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Spaces> {
     match (normalizer, &pretokenizer.stages[..]) {
         (Some(normalizer), stages) => {

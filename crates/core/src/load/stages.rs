@@ -137,6 +137,7 @@ pub(crate) fn build(
 }
 
 /// The pre-tokenizer of a rank file.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn pretokenizer_of_ranks(pattern: &str, vocab: &Vocab) -> Result<PreTokenizer, LoadError> {
     // Text that the expression does not match is dropped, as in tiktoken.
     let cut = Cut::new(pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
@@ -150,6 +151,7 @@ fn pretokenizer_of_ranks(pattern: &str, vocab: &Vocab) -> Result<PreTokenizer, L
 /// If the last stage of the pre-tokenizer writes bytes as printable characters, and the vocabulary
 /// contains all of these, the model can process the bytes directly. In this case the stage is
 /// removed, and the tokens are interpreted as bytes.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &BpeSettings) -> TokenForm {
     let only_at_the_end = pretokenizer.stages.iter().position(|stage| matches!(stage, Stage::Bytes))
         == pretokenizer.stages.len().checked_sub(1);
@@ -169,6 +171,7 @@ fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &Bp
 /// than the largest id of the known tokens, or from the number of tokens of the vocabulary if that
 /// is larger. In a vocabulary with gaps such an id may already be in use; the reference uses it
 /// nevertheless.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 fn numbered(
     mut known: AddedTokens,
     mut new: Vec<AddedToken>,

@@ -155,6 +155,14 @@ impl Model {
         }
     }
 
+    /// The id of the unknown piece of a SentencePiece model.
+    pub(crate) fn sentencepiece_unk_id(&self) -> Option<u32> {
+        match self {
+            Self::SentencePiece(model) => model.unk_id(),
+            _ => None,
+        }
+    }
+
     /// Whether a token is the unknown token or one of byte fallback, which any text can become.
     pub(crate) fn is_fallback(&self, id: u32, token: &str) -> bool {
         let is_byte = token.len() == "<0x00>".len() && token.starts_with("<0x");

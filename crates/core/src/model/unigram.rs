@@ -89,6 +89,7 @@ impl Scratch {
 impl Unigram {
     /// Builds the model. `meta_symbol`: the character that a space at the start of a word stands
     /// for, if a segmenter writes the words.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn new(
         settings: &UnigramSettings,
         vocab: &Vocab,
@@ -146,6 +147,7 @@ impl Unigram {
     }
 
     /// Appends the tokens of a word.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn tokenize(
         &self,
         word: &[u8],

@@ -14,12 +14,14 @@ pub(crate) struct WordLevel {
 }
 
 impl WordLevel {
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn new(settings: &WordLevelSettings, vocab: &Vocab) -> Self {
         let unk_token = settings.unk_token.clone();
         Self { words: TokenTable::new(vocab.iter()), unk_id: vocab.id(unk_token.as_bytes()), unk_token }
     }
 
     /// Appends the token of a word.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn tokenize(&self, word: &[u8], out: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         let found = self.words.id(word).or(self.unk_id);
         let id = found.ok_or_else(|| EncodeError::UnknownTokenMissing { token: self.unk_token.clone() })?;

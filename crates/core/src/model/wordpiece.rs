@@ -63,6 +63,7 @@ impl LongestFromEnd {
 }
 
 impl WordPiece {
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn new(settings: &WordPieceSettings, vocab: &Vocab) -> Result<Self, LoadError> {
         Self::with_limit(settings, vocab, MAX_TRIE_TOKEN_BYTES)
     }
@@ -85,6 +86,7 @@ impl WordPiece {
     }
 
     /// Appends the tokens of a word.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn tokenize(&self, word: &[u8], out: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         let before = out.len();
         if self.is_too_long(word) || !self.cut(word, out) {

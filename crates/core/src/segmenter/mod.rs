@@ -52,6 +52,7 @@ pub(crate) enum FillEnd {
 impl Segmenter {
     /// The segmenter for a normalizer and a pre-tokenizer, if there is one. A segmenter that writes
     /// the meta symbol as a space is only used if the model reads it so.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn of(
         normalizer: Option<&Normalizer>,
         pretokenizer: &PreTokenizer,

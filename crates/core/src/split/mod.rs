@@ -1,7 +1,7 @@
 //! Parts of a text that have at most a number of tokens: its start, and pieces one after the other.
 //!
 //! - [`section`]: the part of a text that is encoded at once, and the places in it where pieces can
-//!   end; [`sentences`], [`lines`]: the boundaries at which pieces end on request.
+//!   end; [`sentences`], [`lines`], [`words`]: the boundaries at which pieces end on request.
 //!
 //! A piece ends where a token of the text ends. It is counted alone, because its tokens can differ
 //! from those of the text: a piece can start or end within a word, or get a prefix. The place that
@@ -27,6 +27,7 @@ pub(crate) mod sentences;
 pub(crate) mod subjects;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::added_tokens::{Policy, SearchStage};
 use crate::batch::Cancel;
@@ -53,7 +54,7 @@ pub struct Limits {
 }
 
 /// The boundaries at which pieces end. A sentence or line that is longer than a piece is split as
-/// with [`Boundary::Token`].
+/// with [`Boundary::Word`], and a word as with [`Boundary::Token`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
     /// Where a token ends, so that pieces are long.
@@ -62,6 +63,8 @@ pub enum Boundary {
     Sentence,
     /// After the last line that fits.
     Line,
+    /// After the last word that fits, by the rules of Unicode (UAX #29).
+    Word,
 }
 
 /// A piece of a text. Positions are UTF-16 units for UTF-16, and bytes for anything else.
@@ -458,13 +461,23 @@ impl<'a, 's> Splitter<'a, 's> {
         }
     }
 
-    /// The last sentence or line within a piece that fits, if these are the boundary; else the
-    /// piece. After one that does not fit, the last one in its first half is tried.
+    /// The last sentence or line within a piece that fits, if these are the boundary; else the last
+    /// word; else the piece. After one that does not fit, the last one in its first half is tried.
     fn at_boundary(&mut self, start: usize, found: &Found, boundary: Boundary) -> Result<(usize, usize), EncodeError> {
-        if boundary != Boundary::Token && !(self.section.is_last && found.end == self.section.end) {
-            let ends = boundaries(&self.text[start..self.section.end], boundary, found.end - start);
+        let tried: &[Boundary] = match boundary {
+            _ if self.section.is_last && found.end == self.section.end => &[],
+            Boundary::Token => &[],
+            Boundary::Word => &[Boundary::Word],
+            Boundary::Sentence => &[Boundary::Sentence, Boundary::Word],
+            Boundary::Line => &[Boundary::Line, Boundary::Word],
+        };
+        for &boundary in tried {
             let mut max = found.end - start;
+            let ends = boundaries(&self.text[start..self.section.end], boundary, max);
             while let Some(&length) = ends[..ends.partition_point(|&end| end <= max)].last() {
+                if start + length == found.end {
+                    return Ok((found.end, found.tokens));
+                }
                 if let Some(tokens) = self.count(start, start + length)?.filter(|&count| count <= self.room.tokens) {
                     return Ok((start + length, tokens));
                 }
@@ -475,7 +488,7 @@ impl<'a, 's> Splitter<'a, 's> {
     }
 
     /// The position in a piece at which the next piece starts: as early as `overlap` tokens permit,
-    /// at the start of a sentence or line if these are the boundary. The end of the piece if
+    /// at the start of a sentence, line or word if these are the boundary. The end of the piece if
     /// nothing is short enough. After a position that is not, the number of tokens shrinks as for
     /// pieces.
     fn overlap(&mut self, start: usize, end: usize, limits: &Limits) -> Result<usize, EncodeError> {
@@ -511,7 +524,7 @@ fn fewer(own: usize, counted: Option<usize>, limit: usize) -> usize {
     counted.map_or(own / 2, |counted| own - (counted - limit).min(own - own / 2))
 }
 
-/// The ends of sentences or lines at or before `max`, without the end of the text.
+/// The ends of sentences, lines or words at or before `max`, without the end of the text.
 fn boundaries(text: &str, boundary: Boundary, max: usize) -> Vec<usize> {
     let is_wanted = |end: usize| end <= max && end < text.len();
     match boundary {
@@ -521,6 +534,7 @@ fn boundaries(text: &str, boundary: Boundary, max: usize) -> Vec<usize> {
             let near = &text[..text.ceil_char_boundary((max + 1).min(text.len()))];
             gather(lines::ends(near).take_while(|&end| is_wanted(end)))
         }
+        Boundary::Word => gather(words::ends(text, max).take_while(|&end| is_wanted(end))),
         Boundary::Sentence => {
             let mut ends = sentences::Ends::new(text);
             gather(std::iter::from_fn(|| ends.next_up_to(max).filter(|&end| is_wanted(end))))

@@ -13,11 +13,16 @@ fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
 }
 
-/// The ends of sentences or lines, without the end of the text.
+/// The ends of sentences, lines or words, without the end of the text.
 fn boundaries(text: &str, boundary: Boundary) -> Vec<usize> {
     let ends: Vec<usize> = match boundary {
         Boundary::Token => vec![],
         Boundary::Line => super::lines::ends(text).collect(),
+        Boundary::Word => text
+            .split_word_bound_indices()
+            .map(|(at, part)| at + part.len())
+            .filter(|&end| !(text[..end].ends_with(' ') && text[end..].starts_with(|next| next != ' ')))
+            .collect(),
         Boundary::Sentence => text
             .split_sentence_bound_indices()
             .map(|(at, part)| at + part.len())
@@ -191,15 +196,18 @@ fn split_by_definition(
             };
             cap = next_cap;
             if end < text.len() && boundary != Boundary::Token {
-                let ends: Vec<usize> =
-                    boundaries(&text[start..section.end], boundary).into_iter().map(|end| start + end).collect();
-                let mut most = end;
-                while let Some(&at) = ends.iter().rfind(|&&at| at <= most) {
-                    if count(start, at).is_some_and(|tokens| tokens <= max_tokens) {
-                        end = at;
-                        break;
+                let token_end = end;
+                'boundaries: for boundary in [boundary, Boundary::Word] {
+                    let ends: Vec<usize> =
+                        boundaries(&text[start..section.end], boundary).into_iter().map(|end| start + end).collect();
+                    let mut most = token_end;
+                    while let Some(&at) = ends.iter().rfind(|&&at| at <= most) {
+                        if count(start, at).is_some_and(|tokens| tokens <= max_tokens) {
+                            end = at;
+                            break 'boundaries;
+                        }
+                        most = start + (at - start) / 2;
                     }
-                    most = start + (at - start) / 2;
                 }
             }
             if end <= covered && start < covered {
@@ -284,7 +292,7 @@ fn form() -> impl Strategy<Value = Subject> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    let boundary = prop::sample::select(vec![Boundary::Token, Boundary::Sentence, Boundary::Line]);
+    let boundary = prop::sample::select(vec![Boundary::Token, Boundary::Sentence, Boundary::Line, Boundary::Word]);
     (1usize..30, 0usize..8, boundary).prop_map(|(max_tokens, overlap, boundary)| Limits {
         max_tokens,
         overlap: overlap.min(max_tokens - 1),

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokenlane_core::{
-    AddedToken, Changes, DecodeOptions, EncodeOptions, Encoding, LoadError, NewToken, Padding, RankDefinition,
-    SaveError, Setting, SpecialTokens, Tokenizer, Truncation,
+    AddedToken, Changes, DecodeOptions, DefaultSpecialTokens, EncodeOptions, Encoding, LoadError, NewToken, Padding,
+    RankDefinition, SaveError, Setting, SpecialTokens, Tokenizer, Truncation,
 };
 
 fn ids(tokenizer: &Tokenizer, text: &str) -> Vec<u32> {
@@ -211,7 +211,7 @@ fn added_tokens_can_be_replaced_and_special_tokens_be_text_by_default() {
     assert_eq!(after.token_to_id("[S]"), None);
     assert_eq!((after.token_to_id("cd"), after.token_to_id("b")), (Some(4), Some(1)));
     assert_eq!(json_of(&again(&after)), json_of(&after));
-    let changes = Changes { special_tokens_are_text: true, ..Changes::default() };
+    let changes = Changes { special_tokens: Some(DefaultSpecialTokens::Text), ..Changes::default() };
     let as_text = before.with(&changes).expect("the changes are fine");
     let by_default =
         |tokenizer: &Tokenizer| tokenizer.encode("a[S]".into(), &EncodeOptions::default()).map(Encoding::into_ids);

@@ -1,16 +1,19 @@
 //! The trainer of BPE: merges the most frequent pair of adjacent tokens, again and again.
 //!
 //! - `start`: special tokens and alphabet become tokens, words become lists of tokens.
-//! - `merge`: the merges, with counts and a queue that each merge corrects.
+//! - `merge`: the merges, which correct the counts of pairs beside them.
+//! - `queue`: pairs with their counts and places, the most frequent one first.
 //! - `naive`: the slow twin, for tests.
 
 mod merge;
 #[cfg(test)]
 mod naive;
+mod queue;
 mod start;
 #[cfg(test)]
 mod tests;
 
+use crate::progress::Meter;
 use crate::{BpeOptions, TrainError, WordCounts};
 
 /// A trained vocabulary.
@@ -23,10 +26,19 @@ pub struct BpeVocabulary {
 }
 
 /// Trains on counted words.
-pub fn train(words: &WordCounts, options: &BpeOptions) -> Result<BpeVocabulary, TrainError> {
-    let start = start::start(words, options)?;
-    Ok(merge::train(start, options))
+pub(crate) fn train(
+    words: &WordCounts,
+    options: &BpeOptions,
+    meter: &mut Meter<'_>,
+) -> Result<BpeVocabulary, TrainError> {
+    let start = start::start(words, options, meter)?;
+    merge::train(start, options, meter)
 }
+
+/// Goes on from tokens that words have already. Only `vocab_size`, `min_frequency`,
+/// `max_token_length` and the affixes of the options count.
+pub(crate) use merge::train as go_on;
+pub(crate) use start::{Affixed, Start, affixed};
 
 /// Two adjacent tokens.
 type Pair = (u32, u32);
@@ -40,6 +52,9 @@ struct Slot {
     len: u32,
 }
 
+/// The token of a slot that is not the first one of its token.
+const COVERED: u32 = u32::MAX;
+
 /// Removes pairs that are merged again later: the later rank counts, as in the reference.
 fn last_of_each(merges: Vec<Pair>) -> Vec<Pair> {
     let mut seen = hashbrown::HashSet::with_hasher(foldhash::fast::FixedState::default());
@@ -49,7 +64,7 @@ fn last_of_each(merges: Vec<Pair>) -> Vec<Pair> {
 }
 
 /// The text of the token that a pair becomes.
-fn joined(left: &str, right: &str, options: &BpeOptions) -> String {
+pub(crate) fn joined(left: &str, right: &str, options: &BpeOptions) -> String {
     let prefix = options.continuing_subword_prefix.as_deref().unwrap_or("");
     format!("{left}{}", right.strip_prefix(prefix).unwrap_or(right))
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::start::Start;
-use super::{BpeVocabulary, Pair, Slot, joined};
+use super::{BpeVocabulary, COVERED, Pair, Slot, joined};
 use crate::BpeOptions;
 
 struct Queued {
@@ -14,9 +14,10 @@ struct Queued {
 }
 
 pub(super) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
-    let Start { mut tokens, slots, starts, counts } = start;
+    let Start { mut tokens, slots, starts, counts, frozen } = start;
     let mut words: Vec<Vec<Slot>> =
         starts.windows(2).map(|bounds| slots[bounds[0] as usize..bounds[1] as usize].to_vec()).collect();
+    words.iter_mut().for_each(|word| word.retain(|slot| slot.token != COVERED));
     let mut pair_counts: BTreeMap<Pair, i64> = BTreeMap::new();
     let mut queue: Vec<Queued> = Vec::new();
     let mut changes: Vec<(Pair, i64, usize)> = Vec::new();
@@ -59,6 +60,9 @@ pub(super) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
             break;
         }
         let token = tokens.id(joined(&tokens.texts[pair.0 as usize], &tokens.texts[pair.1 as usize], options));
+        if token < frozen {
+            continue;
+        }
         merges.retain(|&merge| merge != pair);
         merges.push(pair);
         for index in holders {

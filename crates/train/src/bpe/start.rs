@@ -1,11 +1,12 @@
 //! The state before the first merge: special tokens, alphabet, and words as lists of tokens.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use super::Slot;
+use super::{COVERED, Slot};
+use crate::progress::Meter;
 use crate::{BpeOptions, TrainError, WordCounts};
 
 /// Tokens in the order of their ids, which are looked up by their texts.
@@ -29,26 +30,69 @@ impl Tokens {
 
 /// The state before the first merge.
 #[derive(Debug, Default)]
-pub(super) struct Start {
-    pub tokens: Tokens,
+pub(crate) struct Start {
+    pub(super) tokens: Tokens,
     /// The tokens of all words, one word after the other.
-    pub slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     /// Where words start in `slots`, and where the last one ends.
-    pub starts: Vec<u32>,
+    pub(super) starts: Vec<u32>,
     /// How often each word occurs.
-    pub counts: Vec<i64>,
+    pub(super) counts: Vec<i64>,
+    /// The number of tokens that no merge makes: those of a vocabulary that is extended.
+    pub(super) frozen: u32,
 }
+
+impl Start {
+    /// No words yet, and the tokens of a vocabulary in the order of their ids. An empty text stands
+    /// for an id without a token.
+    pub(crate) fn new(texts: Vec<String>) -> Self {
+        let ids = texts.iter().cloned().zip(0..).filter(|(text, _)| !text.is_empty()).collect();
+        let frozen = texts.len() as u32;
+        Self { tokens: Tokens { texts, ids }, starts: vec![0], frozen, ..Self::default() }
+    }
+
+    /// Adds a word of tokens. `affixes` are the lengths of the prefix of continuing tokens and of
+    /// the suffix of the last one.
+    pub(crate) fn push_word(&mut self, ids: &[u32], count: u64, affixes: [usize; 2]) {
+        if ids.is_empty() || self.slots.len() > MAX_CHARACTERS {
+            return;
+        }
+        for (&token, at) in ids.iter().zip(1..) {
+            let characters = self.tokens.texts[token as usize].chars().count();
+            let affixes = if at > 1 { affixes[0] } else { 0 } + if at == ids.len() { affixes[1] } else { 0 };
+            let len = characters.saturating_sub(affixes).max(1);
+            let end = self.slots.len() + len;
+            self.slots.resize(end, Slot { token: COVERED, len: len as u32 });
+            self.slots[end - len].token = token;
+        }
+        self.end_word(count);
+    }
+
+    fn end_word(&mut self, count: u64) {
+        self.starts.push(self.slots.len() as u32);
+        self.counts.push(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// Fails if there are too many characters.
+    pub(crate) fn checked(self) -> Result<Self, TrainError> {
+        let is_within = self.slots.len() <= MAX_CHARACTERS;
+        if is_within { Ok(self) } else { Err(TrainError::TooManyCharacters { limit: MAX_CHARACTERS }) }
+    }
+}
+
+/// The largest number of characters of all distinct words.
+const MAX_CHARACTERS: usize = u32::MAX as usize;
 
 /// A character of a word. Its order is that of the new ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Affixed {
+pub(crate) struct Affixed {
     character: char,
     prefix: bool,
     suffix: bool,
 }
 
 impl Affixed {
-    fn text(self, options: &BpeOptions) -> String {
+    pub(crate) fn text(self, options: &BpeOptions) -> String {
         let affix = |wanted: bool, affix: &Option<String>| match affix {
             Some(affix) if wanted => affix.clone(),
             _ => String::new(),
@@ -59,18 +103,42 @@ impl Affixed {
     }
 }
 
-/// The characters of a word that are in the alphabet. The others decide too which one is the first
+/// The characters of a word that are known. The others decide too which one is the first
 /// or the last.
-fn affixed(word: &str, alphabet: &BTreeSet<char>) -> impl Iterator<Item = Affixed> {
-    word.char_indices().filter(|(_, character)| alphabet.contains(character)).map(|(at, character)| Affixed {
+pub(crate) fn affixed(word: &str, is_known: impl Fn(char) -> bool) -> impl Iterator<Item = Affixed> {
+    word.char_indices().filter(move |&(_, character)| is_known(character)).map(|(at, character)| Affixed {
         character,
         prefix: at > 0,
         suffix: at + character.len_utf8() == word.len(),
     })
 }
 
+/// One more than the id of each form of a character; 0 for those that words do not have. Memory that
+/// is never written takes none.
+struct Forms {
+    ids: Vec<u32>,
+    /// Whether there are a prefix and a suffix.
+    affixes: [bool; 2],
+}
+
+/// The form has no id yet.
+const SEEN: u32 = u32::MAX;
+
+impl Forms {
+    fn new(options: &BpeOptions) -> Self {
+        let affixes = [&options.continuing_subword_prefix, &options.end_of_word_suffix].map(Option::is_some);
+        Self { ids: vec![0; (char::MAX as usize + 1) << 2], affixes }
+    }
+
+    fn id(&mut self, form: Affixed) -> &mut u32 {
+        let prefix = usize::from(form.prefix && self.affixes[0]);
+        let suffix = usize::from(form.suffix && self.affixes[1]);
+        &mut self.ids[(form.character as usize) << 2 | prefix << 1 | suffix]
+    }
+}
+
 /// Numbers special tokens and characters, and cuts words into characters.
-pub(super) fn start(words: &WordCounts, options: &BpeOptions) -> Result<Start, TrainError> {
+pub(super) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<Start, TrainError> {
     let mut state = Start::default();
     for token in &options.special_tokens {
         state.tokens.id(token.content.clone());
@@ -87,31 +155,41 @@ pub(super) fn start(words: &WordCounts, options: &BpeOptions) -> Result<Start, T
         }
     }
 
-    let mut forms: BTreeSet<Affixed> = BTreeSet::new();
+    let mut known = vec![false; char::MAX as usize + 1];
+    alphabet.iter().for_each(|&character| known[character as usize] = true);
+    let is_known = |character| known[character as usize];
+    let mut forms = Forms::new(options);
     for (word, _) in words.iter() {
-        forms.extend(affixed(word, &alphabet));
+        affixed(word, is_known).for_each(|form| *forms.id(form) = SEEN);
     }
-    let ids: HashMap<Affixed, u32, FixedState> =
-        forms.into_iter().map(|form| (form, state.tokens.id(form.text(options)))).collect();
+    for &character in &alphabet {
+        for (prefix, suffix) in [(false, false), (false, true), (true, false), (true, true)] {
+            let form = Affixed { character, prefix, suffix };
+            if *forms.id(form) == SEEN {
+                *forms.id(form) = state.tokens.id(form.text(options)) + 1;
+            }
+        }
+    }
 
     state.starts.push(0);
     for (word, count) in words.iter() {
-        state.slots.extend(affixed(word, &alphabet).map(|form| Slot { token: ids[&form], len: 1 }));
-        if state.slots.len() > u32::MAX as usize {
-            return Err(TrainError::TooManyCharacters { limit: u32::MAX as usize });
+        let tokens = affixed(word, is_known).map(|form| *forms.id(form) - 1);
+        state.slots.extend(tokens.map(|token| Slot { token, len: 1 }));
+        if state.slots.len() > MAX_CHARACTERS {
+            return Err(TrainError::TooManyCharacters { limit: MAX_CHARACTERS });
         }
-        state.starts.push(state.slots.len() as u32);
-        state.counts.push(i64::try_from(count).unwrap_or(i64::MAX));
+        state.end_word(count);
+        meter.done(1)?;
     }
     Ok(state)
 }
 
 /// The characters of the words and of the options, in order, without those above the limit.
 fn alphabet(words: &WordCounts, options: &BpeOptions) -> Result<BTreeSet<char>, TrainError> {
-    let mut counts: BTreeMap<char, u64> = BTreeMap::new();
+    let mut counts = vec![0_u64; char::MAX as usize + 1];
     for (word, count) in words.iter() {
         for character in word.chars() {
-            let total = counts.entry(character).or_default();
+            let total = &mut counts[character as usize];
             *total = total.saturating_add(count);
         }
     }
@@ -120,9 +198,10 @@ fn alphabet(words: &WordCounts, options: &BpeOptions) -> Result<BTreeSet<char>, 
             let message = "a string is empty; each one has a character".to_owned();
             return Err(TrainError::Option { option: "initial_alphabet", message });
         };
-        counts.insert(character, u64::MAX);
+        counts[character as usize] = u64::MAX;
     }
-    let mut kept: Vec<(char, u64)> = counts.into_iter().collect();
+    let counted = ('\0'..=char::MAX).map(|character| (character, counts[character as usize]));
+    let mut kept: Vec<(char, u64)> = counted.filter(|&(_, count)| count > 0).collect();
     if let Some(limit) = options.limit_alphabet {
         // Stable: of equally frequent characters, those of the lowest code points stay.
         kept.sort_by_key(|&(_, count)| std::cmp::Reverse(count));

@@ -1,13 +1,26 @@
+use std::ops::ControlFlow;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{merge, naive, start, train};
-use crate::{BpeOptions, SpecialToken, WordCounts};
+use super::start::Start;
+use super::{BpeVocabulary, naive};
+use crate::progress::Meter;
+use crate::{BpeOptions, SpecialToken, TrainError, WordCounts};
 
 fn counts(words: &[(&str, u64)]) -> WordCounts {
     WordCounts::new(words.iter().map(|&(word, count)| (word.into(), count)).collect())
+}
+
+fn train(words: &WordCounts, options: &BpeOptions) -> Result<BpeVocabulary, TrainError> {
+    super::train(words, options, &mut Meter::new(&mut |_| ControlFlow::Continue(())))
+}
+
+fn start(words: &WordCounts, options: &BpeOptions) -> Start {
+    let mut watch = |_| ControlFlow::Continue(());
+    super::start::start(words, options, &mut Meter::new(&mut watch)).expect("the options are valid")
 }
 
 fn tokens(words: &[(&str, u64)], options: &BpeOptions) -> Vec<String> {
@@ -39,8 +52,8 @@ proptest! {
             end_of_word_suffix,
             max_token_length,
         };
-        let begin = || start::start(&words, &options).expect("the options are valid");
-        prop_assert_eq!(merge::train(begin(), &options), naive::train(begin(), &options));
+        let found = train(&words, &options).expect("the options are valid");
+        prop_assert_eq!(found, naive::train(start(&words, &options), &options));
     }
 }
 
@@ -97,9 +110,8 @@ fn a_pair_is_merged_too_where_it_formed_above_the_maximum_length() {
         max_token_length: Some(3),
         ..BpeOptions::default()
     };
-    let begin = || start::start(&words, &options).expect("the options are valid");
-    let found = merge::train(begin(), &options);
-    assert_eq!(found, naive::train(begin(), &options));
+    let found = train(&words, &options).expect("the options are valid");
+    assert_eq!(found, naive::train(start(&words, &options), &options));
     // `#` and `#a` become the token `#a` again, of two characters: beside `#b`, it is not counted.
     // It is merged with the other places of its word, and nothing is left for `#bx`.
     assert!(found.tokens.contains(&"#ab".to_owned()), "{found:?}");

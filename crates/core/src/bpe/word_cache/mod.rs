@@ -352,11 +352,7 @@ impl WordCache {
             return;
         }
         if self.ring.is_exhausted() {
-            // Places start again at 0, so places in old slots would seem valid.
-            self.short.clear();
-            self.medium.clear();
-            self.long.clear();
-            self.ring.clear();
+            self.clear();
         }
         let ids = symbols.iter().map(|symbol| symbol.id);
         let head = self.ring.head;
@@ -370,6 +366,16 @@ impl WordCache {
         }
     }
 
+    /// Starts again: places count from 0, so places in old slots would seem valid.
+    #[cold]
+    fn clear(&mut self) {
+        self.short.clear();
+        self.medium.clear();
+        self.long.clear();
+        self.ring.clear();
+    }
+
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn insert_short(
         &mut self,
         key: Key,
@@ -387,6 +393,7 @@ impl WordCache {
     }
 
     /// Inserts a word that is not short. A medium word that this evicts moves to the long words.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn insert_medium_or_long(
         &mut self,
         word: &[u8],

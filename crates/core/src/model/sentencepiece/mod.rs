@@ -110,6 +110,7 @@ impl SentencePiece {
     }
 
     /// Appends the tokens of a text.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn tokenize(&self, text: &[u8], scratch: &mut SentencePieceScratch, out: &mut Vec<Symbol>) {
         let mut writer = PieceWriter { model: self, after_unknown: false, out };
         match self.parts.method {
@@ -151,6 +152,10 @@ impl SentencePiece {
     fn id(&self, piece: &[u8]) -> u32 {
         let ModelParts { pieces, kinds, unk_id, .. } = &self.parts;
         pieces.id(piece).filter(|&id| kinds[id as usize] != PieceKind::Unused).unwrap_or(*unk_id)
+    }
+
+    pub(crate) fn unk_id(&self) -> Option<u32> {
+        (self.parts.unk_id != NO_PIECE).then_some(self.parts.unk_id)
     }
 
     pub(crate) fn is_unknown(&self, id: u32) -> bool {

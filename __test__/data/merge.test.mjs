@@ -1,0 +1,303 @@
+// tokenlane/corpus: outputs of finished jobs are merged, shuffled, mixed and read.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { before, test } from 'node:test'
+
+import { mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus, writeReport } from '../../lib/corpus/index.js'
+import { runIn } from '../support/cli.mjs'
+import {
+  documents,
+  hashes,
+  jsonl,
+  leftovers,
+  readMegatron,
+  readNpy,
+  readTable,
+  scratch,
+  stems,
+  writeCorpus,
+} from '../support/corpus.mjs'
+import { failure } from '../support/texts.mjs'
+
+const at = scratch()
+const run = runIn(at())
+const BASE = { tokenizer: 'r50k_base', eos: true }
+const SMALL = { ...BASE, shardSize: 20_000 }
+const FORMATS = ['megatron', 'npy', 'bin']
+
+before(async () => {
+  writeCorpus(at('a'), 3, 60)
+  fs.mkdirSync(at('b'))
+  for (const seed of [11, 12]) fs.writeFileSync(at('b', `${seed}.jsonl`), jsonl(documents(40, seed)))
+  for (const format of FORMATS)
+    for (const name of ['a', 'b'])
+      await tokenizeCorpus({
+        ...SMALL,
+        inputs: at(name),
+        output: at(`${format}-${name}`),
+        format,
+        idField: format === 'megatron' ? undefined : 'id',
+      })
+})
+
+/** The documents of a job in order, as their ids joined by spaces. */
+async function documentsOf(folder) {
+  const tokens = await openTokens(folder)
+  assert.equal(tokens.pack, undefined)
+  const found = []
+  for await (const { index, ids } of tokens.rows()) {
+    assert.equal(index, found.length)
+    found.push(ids.join(' '))
+  }
+  assert.equal(found.length, tokens.length)
+  await tokens.close()
+  return found
+}
+
+/** How often each value occurs. */
+const countsOf = (values) => {
+  const counts = new Map()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
+}
+
+for (const format of FORMATS)
+  test(`${format}: merged in order, the files are those of one job with one shard`, async () => {
+    const idField = format === 'megatron' ? undefined : 'id'
+    const whole = at(`${format}-whole`)
+    await tokenizeCorpus({ ...BASE, inputs: [at('a'), at('b')], output: whole, format, idField, pack: 100 })
+    const output = at(`${format}-merged`)
+    const inputs = [at(`${format}-a`), at(`${format}-b`)]
+    const result = await mergeCorpora({ inputs, output, pack: 100 })
+    assert.equal(result.shards, 1)
+    const [merged, direct] = [hashes(output), hashes(whole)]
+    // The table of Dolma has the places in the inputs of the first job, which are the same.
+    assert.deepEqual(merged, direct)
+    const { isWhole, tokens, textBytes } = await verifyCorpus(output)
+    assert.ok(isWhole)
+    assert.equal(tokens, result.tokens)
+    assert.equal(textBytes, (await verifyCorpus(whole)).textBytes)
+  })
+
+test('files have at most tokensPerFile, apart from larger shards, and all documents in order', async () => {
+  const inputs = [at('megatron-a'), at('megatron-b')]
+  const expected = [...(await documentsOf(inputs[0])), ...(await documentsOf(inputs[1]))]
+  const output = at('sized')
+  const { shards } = await mergeCorpora({ inputs, output, tokensPerFile: 30_000 })
+  assert.ok(shards > 2 && shards < stems(inputs[0]).length + stems(inputs[1]).length)
+  const files = stems(output).map((stem) => readMegatron(at('sized', stem)).rows)
+  for (const rows of files) assert.ok(rows.flat().length <= 30_000)
+  assert.deepEqual(
+    files.flat().map((ids) => ids.join(' ')),
+    expected,
+  )
+  const blend = fs.readFileSync(at('sized', 'blend.txt'), 'utf8').trim().split(' ')
+  assert.deepEqual(
+    blend,
+    stems(output).flatMap((stem, shard) => [`${files[shard].flat().length}`, path.join(output, stem)]),
+  )
+})
+
+test('a shuffle has all documents of all inputs, in an order that depends on the seed alone', async () => {
+  const inputs = [at('npy-a'), at('npy-b')]
+  const expected = [...(await documentsOf(inputs[0])), ...(await documentsOf(inputs[1]))]
+  const shuffled = async (name, options) => {
+    await mergeCorpora({ inputs, output: at(name), tokensPerFile: 30_000, ...options })
+    assert.deepEqual(leftovers(at(name)), [])
+    assert.ok(!fs.readdirSync(at(name)).some((file) => file.startsWith('scatter-')))
+    return documentsOf(at(name))
+  }
+  const first = await shuffled('shuffle-1', { shuffle: 1, concurrency: 1 })
+  assert.deepEqual(countsOf(first), countsOf(expected))
+  assert.notDeepEqual(first, expected)
+  await shuffled('shuffle-1-again', { shuffle: 1, concurrency: 4 })
+  assert.deepEqual(hashes(at('shuffle-1-again')), hashes(at('shuffle-1')))
+  const second = await shuffled('shuffle-2', { shuffle: 2 })
+  assert.deepEqual(countsOf(second), countsOf(expected))
+  assert.notDeepEqual(second, first)
+  // Documents keep their ids and sources.
+  const facts = (folder) =>
+    stems(folder).flatMap((stem) => {
+      const tokens = readNpy(path.join(folder, `${stem}.npy`)).values
+      return readTable(path.join(folder, `${stem}.csv.gz`)).map(({ start, end, id, source, at: place }) =>
+        JSON.stringify([id, source, place, tokens.slice(start, end)]),
+      )
+    })
+  assert.deepEqual(facts(at('shuffle-1')).sort(), [...facts(inputs[0]), ...facts(inputs[1])].sort())
+  // Documents of both inputs are in every file.
+  for (const stem of stems(at('shuffle-1'))) {
+    const record = JSON.parse(fs.readFileSync(at('shuffle-1', `${stem}.json`), 'utf8'))
+    assert.deepEqual(Object.keys(record.sources).sort(), inputs)
+  }
+})
+
+test('a merge that was interrupted goes on: the bytes are the same', async () => {
+  const options = { inputs: [at('bin-a'), at('bin-b')], tokensPerFile: 20_000, shuffle: 7, pack: 64 }
+  await mergeCorpora({ ...options, output: at('undisturbed') })
+  const expected = hashes(at('undisturbed'))
+  const output = at('disturbed')
+  // Stopped after each event in turn, until a run gets through.
+  let runs = 0
+  for (let stop = 1; ; stop += 2) {
+    const aborter = new AbortController()
+    let events = 0
+    const onEvent = () => ++events === stop && aborter.abort(new Error('stopped'))
+    const end = await failure(() =>
+      mergeCorpora({ ...options, output, onEvent, signal: aborter.signal, concurrency: 1 }),
+    ).catch(() => undefined)
+    runs += 1
+    if (end === undefined) break
+    assert.equal(end.message, 'stopped')
+  }
+  assert.ok(runs > 2)
+  assert.deepEqual(hashes(output), expected)
+  // A file that was changed is written again, and the others are kept.
+  const [stem] = stems(output)
+  fs.appendFileSync(path.join(output, `${stem}.bin`), 'x')
+  const { kept, shards } = await mergeCorpora({ ...options, output })
+  assert.equal(kept, shards - 1)
+  assert.deepEqual(hashes(output), expected)
+})
+
+test('epochs and weights: whole passes, then a share of the documents', async () => {
+  const inputs = [at('megatron-a'), { path: at('megatron-b'), epochs: 2.5 }]
+  const once = await documentsOf(at('megatron-b'))
+  for (const shuffle of [undefined, 5]) {
+    const output = at(`epochs-${shuffle}`)
+    const result = await mergeCorpora({ inputs, output, shuffle })
+    const counts = countsOf(await documentsOf(output))
+    const times = once.map((document) => counts.get(document))
+    assert.ok(times.every((count) => count === 2 || count === 3))
+    assert.ok(new Set(times).size === 2)
+    assert.equal(
+      result.inputs[1].documents,
+      times.reduce((sum, count) => sum + count, 0),
+    )
+    for (const document of await documentsOf(at('megatron-a'))) assert.equal(counts.get(document), 1)
+  }
+  const weighted = [
+    { path: at('megatron-a'), weight: 1 },
+    { path: at('megatron-b'), weight: 3 },
+  ]
+  const mixed = await mergeCorpora({ inputs: weighted, output: at('weights'), shuffle: 1, tokens: 200_000 })
+  assert.ok(Math.abs(mixed.tokens - 200_000) < 20_000, `${mixed.tokens}`)
+  assert.ok(Math.abs(mixed.inputs[1].tokens / mixed.tokens - 0.75) < 0.05)
+})
+
+test('rows: each reader has its share, and goes on where it stopped', async () => {
+  const output = at('packed')
+  await mergeCorpora({ inputs: [at('npy-a'), at('npy-b')], output, pack: 100, tokensPerFile: 40_000 })
+  const tokens = await openTokens(output)
+  const rowsOf = async (options) => {
+    const rows = []
+    for await (const row of tokens.rows(options)) rows.push(row)
+    return rows
+  }
+  const all = await rowsOf({})
+  assert.deepEqual(
+    all.map(({ index }) => index),
+    Array.from({ length: tokens.length }, (_, index) => index),
+  )
+  assert.equal(
+    all.reduce((sum, { ids }) => sum + ids.length, 0),
+    tokens.tokens,
+  )
+  assert.deepEqual(await tokens.row(7), all[7].ids)
+  const shuffled = await rowsOf({ shuffle: 3 })
+  assert.deepEqual(
+    [...shuffled].sort((left, right) => left.index - right.index),
+    all,
+  )
+  assert.notDeepEqual(shuffled, all)
+  const shares = [await rowsOf({ shuffle: 3, rank: 0, ranks: 2 }), await rowsOf({ shuffle: 3, rank: 1, ranks: 2 })]
+  assert.deepEqual(
+    shuffled,
+    shuffled.map((_, place) => shares[place % 2][place >> 1]),
+  )
+  assert.deepEqual(await rowsOf({ shuffle: 3, rank: 1, ranks: 2, start: 10 }), shares[1].slice(10))
+  for (const index of [-1, tokens.length, 1.5]) assert.match((await failure(() => tokens.row(index))).code, /ARGUMENT/)
+  await tokens.close()
+})
+
+test('the output is that of a job: it can be merged again, and reported on', async () => {
+  await mergeCorpora({ inputs: [at('npy-a'), at('npy-b')], output: at('once'), shuffle: 1 })
+  const twice = await mergeCorpora({ inputs: [at('once')], output: at('twice'), format: 'megatron' })
+  assert.deepEqual(await documentsOf(at('twice')), await documentsOf(at('once')))
+  const { tokens } = await writeReport(at('twice'), at('page.html'))
+  assert.equal(tokens, twice.tokens)
+  assert.doesNotMatch(fs.readFileSync(at('page.html'), 'utf8'), /NaN|Infinity/)
+})
+
+test('what cannot be merged is named', async () => {
+  const merged = (options) => failure(() => mergeCorpora({ output: at('never'), ...options }))
+  await tokenizeCorpus({ ...BASE, inputs: at('a'), output: at('lines'), format: 'jsonl' })
+  await tokenizeCorpus({ ...BASE, tokenizer: 'cl100k_base', inputs: at('a'), output: at('cl100k') })
+  const cases = [
+    [{ inputs: [] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /no inputs/],
+    [{ inputs: at('a') }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /array of folders/],
+    [{ inputs: [at('a')] }, 'ERR_TOKENLANE_FILE_NOT_FOUND', /no job.json/],
+    [{ inputs: [at('lines')] }, 'ERR_TOKENLANE_UNSUPPORTED', /format jsonl/],
+    [{ inputs: [at('megatron-a'), at('cl100k')] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /different tokenizers/],
+    [{ inputs: [{ path: at('npy-a'), weight: 1 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /give the option tokens/],
+    [{ inputs: [{ path: at('npy-a'), epochs: 0 }] }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /above 0/],
+    [{ inputs: [at('npy-a')], tokenPerFile: 1 }, 'ERR_TOKENLANE_UNKNOWN_OPTION', /tokensPerFile/],
+    [{ inputs: [at('npy-a')], output: at('npy-b') }, 'ERR_TOKENLANE_CORPUS_MISMATCH', /another job/],
+    [{ inputs: [at('npy-a')], output: at('a') }, 'ERR_TOKENLANE_CORPUS_MISMATCH', /holds no job/],
+    [{ inputs: [at('npy-a')], shuffle: 1, tokensPerFile: 1 }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /tokensPerFile/],
+  ]
+  for (const [options, code, message] of cases) {
+    const found = await merged(options)
+    assert.equal(found.code, code, found.message)
+    assert.match(found.message, message)
+  }
+  assert.ok(!fs.existsSync(at('never')) || fs.readdirSync(at('never')).length === 0)
+})
+
+test('an input that is not finished, or not as it was written, is named', async () => {
+  const copy = (name) => {
+    fs.cpSync(at('npy-a'), at(name), { recursive: true })
+    return at(name)
+  }
+  const unfinished = copy('unfinished')
+  fs.rmSync(path.join(unfinished, 'manifest.json'))
+  const [stem] = stems(unfinished)
+  const damage = {
+    short: (folder) => fs.truncateSync(path.join(folder, `${stem}.npy`), 200),
+    rows: (folder) => {
+      const file = path.join(folder, `${stem}.rows.npy`)
+      const bytes = fs.readFileSync(file)
+      bytes.writeBigUInt64LE(2n ** 60n, 128 + 16)
+      fs.writeFileSync(file, bytes)
+    },
+    table: (folder) => fs.writeFileSync(path.join(folder, `${stem}.csv.gz`), 'no table'),
+    record: (folder) => fs.rmSync(path.join(folder, `${stem}.json`)),
+  }
+  for (const [name, spoil] of Object.entries(damage)) spoil(copy(name))
+  for (const folder of [unfinished, ...Object.keys(damage).map((name) => at(name))]) {
+    const { code, message } = await failure(() => mergeCorpora({ inputs: [folder], output: at('of-damaged') }))
+    assert.equal(code, 'ERR_TOKENLANE_CORPUS_DAMAGED', message)
+    assert.match(message, new RegExp(path.basename(folder)))
+    fs.rmSync(at('of-damaged'), { recursive: true, force: true })
+  }
+})
+
+test('the command', async () => {
+  const args = ['corpus', 'merge', at('npy-a'), at('npy-b'), '-o', at('command'), '--shuffle', '3']
+  const done = run([...args, '--epochs', `${at('npy-b')}=1.5`])
+  assert.equal(done.status, 0, done.stderr)
+  assert.match(
+    done.stdout,
+    /command: [\d,]+ documents, [\d,]+ tokens in 1 file\n.*npy-a: .* 1 epochs\n.*npy-b: .* 1.5 epochs\n/,
+  )
+  for (const [more, message] of [
+    [['--epochs', 'x'], /FOLDER=NUMBER/],
+    [['--epochs', `${at('a')}=2`], /is no input/],
+    [['--weight', `${at('npy-a')}=2`], /all inputs a weight/],
+  ]) {
+    const refused = run([...args, ...more])
+    assert.equal(refused.status, 2, refused.stderr)
+    assert.match(refused.stderr, message)
+  }
+})

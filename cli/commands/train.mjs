@@ -1,0 +1,246 @@
+// `tokenlane train` trains a tokenizer on files.
+
+import fs from 'node:fs'
+
+import { UsageError } from '../failure.mjs'
+import { interruptible } from '../interrupt.mjs'
+import { openOutput } from '../output/file.mjs'
+import { forOutput, nameForOutput } from '../terminal.mjs'
+import { loadTokenizer } from '../tokenizers.mjs'
+import { trainProgress } from '../train-progress.mjs'
+import { QUIET, RATIO_OPTION } from './options.mjs'
+import { HeldOut } from '../../lib/train/count.mjs'
+import { MODELS, checkOptions } from '../../lib/train/options.mjs'
+import { trained } from '../../lib/train/train.mjs'
+
+const MAX_COUNT = 2 ** 31 - 1
+/** Bytes of texts that are held out at most. */
+const HELD_OUT_BYTES = 4 << 20
+/** Number of texts that are counted at once for the comparison. */
+const COUNTED_TEXTS = 1 << 13
+
+const count = (help, least = 0) => ({ type: 'string', value: 'N', number: [least, MAX_COUNT], help })
+const text = (value, help) => ({ type: 'string', value, help })
+
+export const train = {
+  summary: 'Train a tokenizer on files.',
+  usage: ['[options] -o FILE FILE | FOLDER | PATTERN…'],
+  about: [
+    "The result is a tokenizer.json, equal to that of Hugging Face's tokenizers for the same texts and options: --model bpe, wordpiece, wordlevel or unigram. --like names a tokenizer whose splitting, decoder, post-processor and special tokens the new one gets; only its vocabulary is new. Without --like, BPE splits as o200k_base does, WordPiece as cased BERT, WordLevel at whitespace, and Unigram as SentencePiece.",
+    'A text is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), a field of a row of Parquet, and a line with its line end in others. Words do not go across texts.',
+    'One text of 100, up to 4 MiB in all, is not trained on. At the end the new tokenizer and those of --against encode these texts, and the summary has their bytes per token. --held-out 0 trains on all texts.',
+    'Inputs may be addresses such as s3://bucket/prefix/, with the package @aws-sdk/client-s3.',
+  ],
+  brief: {
+    output: 'the tokenizer.json; it appears when it is complete',
+    like: ['NAME', 'split as this tokenizer, and take its special tokens'],
+    model: ['MODEL', 'bpe, wordpiece, wordlevel or unigram (default: that of --like)'],
+    'vocab-size': 'number of tokens (default: 30000; unigram: 8000)',
+    'special-token': 'a special token; can be repeated',
+    field: 'the field with the text (default: text)',
+    against: ['NAME', 'compare with this tokenizer; can be repeated'],
+  },
+  options: {
+    output: {
+      type: 'string',
+      short: 'o',
+      value: 'FILE',
+      help: 'the tokenizer.json, or - for standard output; it appears when it is complete',
+    },
+    like: text(
+      'NAME',
+      'take splitting, decoder, post-processor and special tokens of this tokenizer: a file, a folder, an encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+    ),
+    model: { type: 'string', choices: MODELS, help: 'the model (default: that of --like, else bpe)' },
+    'vocab-size': count('number of tokens, special tokens included (default: 30000; unigram: 8000)', 1),
+    'min-frequency': count(
+      'bpe, wordpiece: smallest count of a pair that is merged; wordlevel: of a word (default: 0)',
+    ),
+    'special-token': {
+      ...text('TOKEN', 'a special token; can be repeated; they get the first ids (default: those of --like)'),
+      multiple: true,
+    },
+    'unk-token': text(
+      'TOKEN',
+      'the token for what the vocabulary does not have (default: that of --like; else [UNK], for unigram <unk>, for bpe none)',
+    ),
+    'limit-alphabet': count('bpe, wordpiece: maximum number of characters of the alphabet'),
+    'continuing-subword-prefix': text('TEXT', 'bpe, wordpiece: start of tokens that continue a word (wordpiece: ##)'),
+    'end-of-word-suffix': text('TEXT', 'bpe, wordpiece: end of tokens that end a word'),
+    'max-token-length': count('bpe: maximum number of characters of a token', 1),
+    'shrinking-factor': text('F', 'unigram: part of the pieces that each round keeps, between 0 and 1 (default: 0.75)'),
+    'max-piece-length': {
+      ...count('unigram: maximum number of characters of a piece (default: 16)'),
+      number: [1, 256],
+    },
+    'n-sub-iterations': { ...count('unigram: number of estimates of each round (default: 2)'), number: [1, 1000] },
+    'seed-size': count('unigram: number of pieces to begin with (default: 1000000)', 1),
+    rows: {
+      type: 'string',
+      choices: ['json', 'lines', 'files'],
+      help: 'what a text is (default: by the name of the file)',
+    },
+    field: text('PATH', 'the field with the text in a line of JSON or a row of Parquet (default: text)'),
+    'files-from': text('FILE', 'also read names of inputs from this file, one per line'),
+    'on-error': {
+      type: 'string',
+      choices: ['fail', 'skip'],
+      default: 'fail',
+      help: 'skip: continue without rows and texts that cannot be read, and count them',
+    },
+    'max-row': {
+      type: 'string',
+      value: 'SIZE',
+      size: [1, 2 ** 32 - 1],
+      help: 'maximum size of a row in bytes (default: 16M; 256M for a whole file)',
+    },
+    ...RATIO_OPTION,
+    memory: {
+      type: 'string',
+      value: 'SIZE',
+      size: [1 << 20, 2 ** 50],
+      help: 'memory for counts of words; more go to files in TMPDIR (default: 2G, at most half of the memory)',
+    },
+    against: {
+      ...text('NAME', 'compare with this tokenizer, named as for --like; can be repeated'),
+      multiple: true,
+      default: [],
+    },
+    'held-out': {
+      ...count('hold out one text of N for the comparison; 0: none'),
+      default: 100,
+    },
+    json: { type: 'boolean', help: 'print the summary as JSON' },
+    quiet: QUIET,
+  },
+  examples: [
+    ['tokenlane train data/ --vocab-size 32000 -o tokenizer.json', 'BPE, split as by GPT-4o'],
+    ['tokenlane train data/ --like llama3.json --against llama3.json -o new.json', 'like another tokenizer'],
+    ["tokenlane train 'data/*.parquet' --model unigram -o unigram.json", 'Unigram'],
+    [
+      "tokenlane train s3://lake/raw/ --field text --like gpt-4o --special-token '<|eos|>' -o tokenizer.json",
+      'from S3, with a special token of its own',
+    ],
+  ],
+
+  async run({ values, positionals }) {
+    if (positionals.length === 0 && values['files-from'] === undefined)
+      throw new UsageError('there is nothing to read: name files, folders or patterns')
+    if (values.output === undefined) throw new UsageError("name the tokenizer.json with '--output'")
+    const progress = trainProgress(values)
+    const options = optionsOf(values, positionals)
+    const against = await loadAll(values.against)
+    const output = openOutput(values.output, [])
+    const heldOut = values['held-out'] > 0 ? new HeldOut(values['held-out'], HELD_OUT_BYTES) : undefined
+    const start = performance.now()
+    const seen = { texts: 0, bytes: 0 }
+    const onProgress = (state) => {
+      if (state.phase === 'count') Object.assign(seen, { texts: state.texts, bytes: state.bytes })
+      progress.on(state)
+    }
+    try {
+      const { tokenizer, skipped } = await interruptible(
+        (signal) => trained({ ...options, onProgress, signal }, heldOut),
+        () => progress.stop(),
+      )
+      const seconds = (performance.now() - start) / 1000
+      await output.write(tokenizer.toBuffer())
+      await output.commit()
+      progress.stop()
+      const compared = [{ name: values.output, tokenizer }, ...against]
+      const tokenizers = heldOut === undefined ? [] : await compare(compared, heldOut)
+      const result = {
+        output: values.output,
+        vocabSize: tokenizer.vocabSize(),
+        ...seen,
+        skipped,
+        seconds,
+        heldOut: { texts: heldOut?.texts.length ?? 0, bytes: heldOut?.bytes ?? 0 },
+        tokenizers,
+      }
+      const stream = values.output === '-' ? process.stderr : process.stdout
+      stream.write(forOutput(`${values.json ? JSON.stringify(result) : summary(result)}\n`))
+    } catch (failure) {
+      throw failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure
+    } finally {
+      progress.stop()
+    }
+  },
+}
+
+/** The options of `trainTokenizer` that the command line sets. */
+function optionsOf(values, inputs) {
+  const options = checkOptions({
+    inputs,
+    filesFrom: values['files-from'],
+    like: values.like,
+    model: values.model,
+    vocabSize: values['vocab-size'],
+    minFrequency: values['min-frequency'],
+    specialTokens: values['special-token'],
+    unkToken: values['unk-token'],
+    limitAlphabet: values['limit-alphabet'],
+    continuingSubwordPrefix: values['continuing-subword-prefix'],
+    endOfWordSuffix: values['end-of-word-suffix'],
+    maxTokenLength: values['max-token-length'],
+    shrinkingFactor: fractionOf(values['shrinking-factor']),
+    maxPieceLength: values['max-piece-length'],
+    nSubIterations: values['n-sub-iterations'],
+    seedSize: values['seed-size'],
+    rows: values.rows,
+    field: values.field,
+    onError: values['on-error'],
+    maxRow: values['max-row'],
+    maxRatio: values['max-ratio'],
+    memory: values.memory,
+  })
+  return { ...options, exclude: realPathOf(values.output) }
+}
+
+/** The real path of an output that exists: a folder of inputs may contain it. */
+function realPathOf(output) {
+  try {
+    return fs.realpathSync(output)
+  } catch {
+    return undefined
+  }
+}
+
+function fractionOf(value) {
+  if (value === undefined) return undefined
+  if (/^0?\.\d+$/.test(value) && Number(value) > 0) return Number(value)
+  throw new UsageError(`'--shrinking-factor' must be a number between 0 and 1, but it is '${value}'`)
+}
+
+const loadAll = (names) => Promise.all(names.map(async (name) => ({ name, tokenizer: await loadTokenizer(name) })))
+
+/** The tokens of the texts that were held out, by each tokenizer. */
+async function compare(compared, { texts, bytes }) {
+  const results = []
+  for (const { name, tokenizer } of compared) {
+    let tokens = 0
+    for (let from = 0; from < texts.length; from += COUNTED_TEXTS) {
+      const some = texts.slice(from, from + COUNTED_TEXTS)
+      const counts = await tokenizer.countBatch(some, { addSpecialTokens: false, specialTokens: 'text' })
+      for (const one of counts) tokens += one
+    }
+    results.push({ name, tokens, bytesPerToken: tokens === 0 ? null : bytes / tokens })
+  }
+  return results
+}
+
+function summary({ output, vocabSize, texts, bytes, skipped, seconds, heldOut, tokenizers }) {
+  const lines = [
+    `${nameForOutput(output)}: ${number(vocabSize)} tokens, from ${number(texts)} texts (${mib(bytes)}) in ${seconds.toFixed(1)} s`,
+    ...(skipped > 0 ? [`${number(skipped)} texts or inputs were skipped`] : []),
+  ]
+  if (heldOut.texts === 0) return lines.join('\n')
+  lines.push(`bytes per token on ${number(heldOut.texts)} texts (${mib(heldOut.bytes)}) that were not trained on:`)
+  for (const { name, bytesPerToken } of tokenizers)
+    lines.push(`${(bytesPerToken ?? 0).toFixed(2).padStart(8)}  ${nameForOutput(name)}`)
+  return lines.join('\n')
+}
+
+const number = (value) => value.toLocaleString('en')
+
+const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`

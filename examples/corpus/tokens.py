@@ -1,0 +1,112 @@
+"""Reads the rows of a corpus job (npy, bin or megatron on a disk) for PyTorch.
+
+    from tokens import TokenRows
+    rows = TokenRows("tokens/", shuffle=1)
+    for batch in torch.utils.data.DataLoader(rows, batch_size=8, num_workers=2): ...
+
+Each row is a tensor of int64 ids. The order is that of `openTokens(folder).rows({ shuffle })`.
+Ranks of torch.distributed and workers of a DataLoader get different rows, all of them together
+every row once. To go on after a stop, pass the rows that each of them has had as `start`: with
+batches of B rows, worker w of W had B * (batches + W - 1 - w) // W of them.
+"""
+
+import hashlib
+import json
+import math
+import os
+from bisect import bisect_right
+from itertools import accumulate
+
+import numpy as np
+
+try:
+    import torch
+    from torch.utils.data import IterableDataset, get_worker_info
+except ImportError:  # rows can be read without torch
+    torch, IterableDataset = None, object
+
+TYPES = {"u16": np.uint16, "u32": np.uint32, None: np.uint32}
+
+
+class TokenRows(IterableDataset):
+    def __init__(self, folder, shuffle=None, start=0, rank=None, ranks=None):
+        self.folder, self.shuffle, self.start = folder, shuffle, start
+        self.rank, self.ranks = rank_of(rank, ranks)
+        with open(os.path.join(folder, "manifest.json")) as file:
+            manifest = json.load(file)
+        options = manifest["options"]
+        self.format, self.dtype = options["format"], TYPES[options.get("type")]
+        if self.format not in ("npy", "bin", "megatron"):
+            raise ValueError(f"{folder} has the format {self.format}")
+        pack = options.get("pack")
+        counts = [
+            shard["documents"] if pack is None else math.ceil(shard["tokens"] / pack)
+            for shard in manifest["shards"]
+        ]
+        self.starts = [0, *accumulate(counts)]
+        self.open = {}
+
+    def __len__(self):
+        return self.starts[-1]
+
+    def __getitem__(self, index):
+        """The ids of a row, as a numpy array."""
+        shard = bisect_right(self.starts, index) - 1
+        if shard not in self.open:
+            self.open[shard] = self._shard(shard)
+        tokens, ends = self.open[shard]
+        row = index - self.starts[shard]
+        return tokens[(ends[row - 1] if row else 0) : ends[row]]
+
+    def __iter__(self):
+        worker = get_worker_info() if torch else None
+        workers, own = (worker.num_workers, worker.id) if worker else (1, 0)
+        order = permutation(f"rows {self.shuffle}", len(self)) if self.shuffle is not None else None
+        step = self.ranks * workers
+        for at in range(self.rank * workers + own + self.start * step, len(self), step):
+            row = self[order(at) if order else at].astype(np.int64)
+            yield torch.from_numpy(row) if torch else row
+
+    def _shard(self, shard):
+        """The tokens of a shard, mapped from the disk, and the end of each of its rows."""
+        path = os.path.join(self.folder, f"shard-{shard:08}")
+        if self.format == "npy":
+            return np.load(f"{path}.npy", mmap_mode="r"), np.load(f"{path}.rows.npy")[1:].astype(int)
+        tokens = np.memmap(f"{path}.bin", dtype=self.dtype, mode="r")
+        if self.format == "bin":
+            return tokens, np.fromfile(f"{path}.rows.bin", dtype="<u8")[1:].astype(int)
+        with open(f"{path}.idx", "rb") as index:
+            rows = int.from_bytes(index.read(26)[18:], "little")
+        lengths = np.fromfile(f"{path}.idx", dtype="<i4", count=rows, offset=34)
+        return tokens, np.cumsum(lengths, dtype=np.int64)
+
+
+def rank_of(rank, ranks):
+    """The given rank, or that of torch.distributed."""
+    distributed = torch.distributed if torch else None
+    if ranks is None and distributed and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return rank or 0, ranks or 1
+
+
+def permutation(seed, count):
+    """A random order of the numbers below count: a Feistel network (lib/corpus/shuffle.mjs)."""
+    size = 2 ** max(1, math.ceil(math.log2(max(2, count)) / 2))
+
+    def number(value, key):
+        digest = hashlib.sha256(f"{seed} {key} {value}".encode()).digest()
+        return int.from_bytes(digest[:4], "little") % size
+
+    def once(value):
+        left, right = divmod(value, size)
+        for key in range(4):
+            left, right = right, left ^ number(right, key)
+        return left * size + right
+
+    def at(index):
+        value = once(index)
+        while value >= count:
+            value = once(value)
+        return value
+
+    return at

@@ -1,0 +1,143 @@
+'use strict'
+
+// Conversations as ids: what text of the caller may become, pieces with their origins, and masks.
+//
+// A tokenizer passes its calls:
+//   encode(text, bounds)   the encoding of a rendered text. In the ranges with these bounds, in
+//                          UTF-16 units, no added token is found
+//   count(text, bounds)    the number of its ids
+//   refuse(text)           throws if a text has a special token
+//   splits                 whether special tokens of templates are text too
+//   idOf(token)            the id of a token, or undefined
+//   isSpecial(id)          whether an id is that of a special token
+
+const { error, wrongValue } = require('../errors.js')
+const { boolean, checkKnown, checkObject } = require('../options.js')
+const { CHAT_OPTIONS, checkOptions, checkStrings } = require('./chat.js')
+
+const APPLY_OPTIONS = [...CHAT_OPTIONS, 'tokenize', 'pieces', 'returnAssistantMask']
+const MASKS = ['generation', 'origin']
+
+/** Tokenizer.applyChatTemplate. */
+function applyChat(chat, messages, options, calls) {
+  checkKnown(options, APPLY_OPTIONS)
+  const { tokenize, pieces, returnAssistantMask, ...rest } = options
+  const isTokenized = boolean('tokenize', tokenize, true)
+  const hasPieces = boolean('pieces', pieces, false)
+  const mask = maskOption(returnAssistantMask)
+  if (hasPieces && isTokenized) throw wrongValue('pieces', 'false, unless tokenize is false', pieces)
+  if (mask !== undefined && !isTokenized) throw wrongValue('returnAssistantMask', 'false if tokenize is', true)
+  const { content } = checkOptions(rest)
+  const isTraced = hasPieces || mask !== undefined || (isTokenized && content !== 'parse')
+  const rendered = render(chat, messages, rest, isTraced)
+  if (content === 'throw') checkContent(rendered, messages, rest, calls)
+  if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
+  const encoding = calls.encode(rendered.text, boundsOf(rendered, content, calls))
+  if (mask === undefined) return encoding
+  const prompt = () => generationPrompt(chat, rest)
+  const last = () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence))
+  const { masksOf } = require('./masks.js')
+  return Object.assign(encoding, masksOf(rendered, { encoding, messages, by: mask, prompt, last, calls }))
+}
+
+/** Tokenizer.countChat, for chats that are rendered. */
+function countChat(chat, messages, options, calls) {
+  const { content } = checkOptions(options)
+  const rendered = render(chat, messages, options, content !== 'parse')
+  if (content === 'throw') checkContent(rendered, messages, options, calls)
+  return calls.count(rendered.text, boundsOf(rendered, content, calls))
+}
+
+/** The text of a conversation and, if it is traced, the origins of its characters. */
+function render(chat, messages, options, isTraced) {
+  if (!isTraced) return { text: chat.render(messages, options), runs: [], trace: undefined }
+  // Loaded on first use, as template.js is.
+  const { TEMPLATE, Trace, bare } = require('./origins.js')
+  const trace = new Trace()
+  const string = chat.render(messages, options, trace)
+  const text = bare(string)
+  const runs = typeof string === 'string' ? [text.length, TEMPLATE] : (string.runs ?? [text.length, string.origin])
+  return { text, runs, trace }
+}
+
+/** The start and the end of each range of the text that the template did not write. */
+function boundsOf({ runs, trace }, content, { splits }) {
+  if (trace === undefined || content === 'parse' || splits) return undefined
+  const bounds = []
+  let start = 0
+  for (let i = 0; i < runs.length; i += 2) {
+    const end = runs[i]
+    if (runs[i + 1] !== 0) {
+      if (bounds.length > 0 && bounds.at(-1) === start) bounds[bounds.length - 1] = end
+      else bounds.push(start, end)
+    }
+    start = end
+  }
+  return bounds.length === 0 ? undefined : Uint32Array.from(bounds)
+}
+
+/**
+ * Throws if a string of the caller has a special token, or if strings together make an added token
+ * in the text.
+ */
+function checkContent(rendered, messages, options, calls) {
+  checkStrings(messages, options, calls.refuse)
+  const bounds = boundsOf(rendered, 'text', calls)
+  if (bounds === undefined) return
+  const [parsed, literal] = [undefined, bounds].map((one) => calls.encode(rendered.text, one).ids)
+  if (parsed.length === literal.length && parsed.every((id, i) => id === literal[i])) return
+  const message = "the input of the chat makes an added token of the text; content: 'text' encodes it as ordinary text"
+  throw error('ERR_TOKENLANE_SPECIAL_TOKEN', message)
+}
+
+/** The text in pieces of one origin. */
+function piecesOf({ text, runs }) {
+  const { messageOf } = require('./origins.js')
+  const pieces = []
+  let start = 0
+  for (let i = 0; i < runs.length && text !== ''; i += 2) {
+    const [end, origin] = [runs[i], runs[i + 1]]
+    const message = messageOf(origin)
+    pieces.push({
+      text: text.slice(start, end),
+      source: origin === 0 ? 'template' : 'input',
+      message: message === -1 ? undefined : message,
+    })
+    start = end
+  }
+  return pieces
+}
+
+/** The kind of a mask: undefined for none, 'auto' for the one that the template has. */
+function maskOption(value) {
+  if (value === undefined || value === false) return undefined
+  if (value === true) return 'auto'
+  checkObject(value, 'returnAssistantMask', "a boolean or { by: 'generation' | 'origin' }")
+  checkKnown(value, ['by'])
+  const { by } = value
+  if (by === undefined) return 'auto'
+  if (!MASKS.includes(by)) throw wrongValue('returnAssistantMask.by', "'generation' or 'origin'", by)
+  return by
+}
+
+const QUESTION = [{ role: 'user', content: 'x' }]
+
+/** What a template writes before an answer; '' if it cannot be told. */
+function generationPrompt(chat, options) {
+  const [before, after] = [false, true].map((addGenerationPrompt) =>
+    tried(() => chat.render(QUESTION, { ...options, addGenerationPrompt, continueFinalMessage: false })),
+  )
+  return before !== undefined && after?.startsWith(before) ? after.slice(before.length) : ''
+}
+
+/** The result of `work`, or undefined for a conversation that the template refuses. */
+function tried(work) {
+  try {
+    return work()
+  } catch (failure) {
+    if (failure.code !== 'ERR_TOKENLANE_CHAT_REFUSED' && failure.code !== 'ERR_TOKENLANE_CHAT_TEMPLATE') throw failure
+    return undefined
+  }
+}
+
+module.exports = { applyChat, countChat, render }

@@ -1,0 +1,68 @@
+// A finished job: its job.json and the records of all its shards.
+
+import { damaged } from '../errors.mjs'
+import { existingJob } from '../job-file.mjs'
+import { readManifestEnds } from '../manifest.mjs'
+import { recordName, recordsOf } from '../record.mjs'
+import { openStore } from '../store/store.mjs'
+import { ShardTokens, checkReadable, rowsOf } from './shard-tokens.mjs'
+
+/**
+ * @typedef {object} FinishedShard
+ * @property {number} shard
+ * @property {number} tokens
+ * @property {number} documents
+ * @property {number} rows
+ * @property {number} textBytes
+ * @property {number} characters
+ * @property {{ name: string, bytes: number, sha256: string }[]} files
+ */
+
+export class FinishedJob {
+  #store
+  /** The content of job.json. */
+  job
+  /** @type {FinishedShard[]} */
+  shards
+
+  constructor(store, job, shards) {
+    this.#store = store
+    this.job = job
+    this.shards = shards
+  }
+
+  /**
+   * Opens the output folder of a finished job.
+   *
+   * @param {string} place a path, or s3://bucket/prefix
+   */
+  static async open(place) {
+    const store = await openStore(place)
+    const job = await existingJob(store, place)
+    checkReadable(job.options, place)
+    const manifest = await readManifestEnds(store)
+    if (!manifest?.start.startsWith(`{"version":${job.version},"id":"${job.id}"`))
+      throw damaged(`${place} is not finished: it has no manifest of its job`)
+    const shards = []
+    for await (const record of recordsOf(store, job.plan.shards)) {
+      if (record?.job !== job.id)
+        throw damaged(`${store.where(recordName(shards.length))} is missing or is the record of another job`)
+      const { shard, tokens, documents, textBytes, characters, files } = record
+      shards.push({ shard, tokens, documents, rows: rowsOf(job.options, record), textBytes, characters, files })
+    }
+    return new FinishedJob(store, job, shards)
+  }
+
+  get place() {
+    return this.#store.place
+  }
+
+  /** @param {FinishedShard} shard */
+  read(shard) {
+    return new ShardTokens(this.#store, this.job.options, shard)
+  }
+
+  close() {
+    return this.#store.close()
+  }
+}

@@ -1,0 +1,112 @@
+// Reads the rows of a finished job, in order or shuffled, for training loops.
+
+import { createRequire } from 'node:module'
+
+import { wrongType, wrongValue } from '../errors.mjs'
+import { whole } from '../options.mjs'
+import { permutation } from '../shuffle.mjs'
+import { FinishedJob } from './finished-job.mjs'
+
+const { checkKnown } = createRequire(import.meta.url)('../../options.js')
+
+/** Number of rows that are read before they are requested. */
+const READ_AHEAD = 16
+/** Number of shards whose row ends are in memory. */
+const OPEN_SHARDS = 64
+
+/**
+ * Opens the tokens of a finished job.
+ *
+ * @param {string} output the folder of the job
+ */
+export async function openTokens(output) {
+  if (typeof output !== 'string') throw wrongType('output', 'a path', output)
+  return new CorpusTokens(await FinishedJob.open(output))
+}
+
+class CorpusTokens {
+  #finished
+  /** For each shard, the number of rows before it; at the end, that of all. */
+  #starts
+  /** The shards that were used last, the latest one at the end. */
+  #open = /** @type {Map<number, import('./shard-tokens.mjs').ShardTokens>} */ (new Map())
+
+  /** @param {FinishedJob} finished */
+  constructor(finished) {
+    const { shards } = finished
+    this.#finished = finished
+    this.#starts = new Float64Array(shards.length + 1)
+    shards.forEach(({ rows }, shard) => {
+      this.#starts[shard + 1] = this.#starts[shard] + rows
+    })
+    const sum = (name) => shards.reduce((total, shard) => total + shard[name], 0)
+    this.documents = sum('documents')
+    this.tokens = sum('tokens')
+    this.length = sum('rows')
+    this.pack = finished.job.options.pack
+    this.type = finished.job.options.type ?? 'u32'
+  }
+
+  /** The tokens of a row. */
+  async row(index) {
+    if (!Number.isSafeInteger(index)) throw wrongType('index', 'a whole number', index)
+    if (index < 0 || index >= this.length) throw wrongValue('index', `a row from 0 to ${this.length - 1}`, index)
+    const shard = this.#shardOf(index)
+    const tokens = this.#tokensOf(shard)
+    const ends = await tokens.rowEnds()
+    const row = index - this.#starts[shard]
+    return tokens.read(row === 0 ? 0 : ends[row - 1], ends[row])
+  }
+
+  /** Yields rows with their numbers. */
+  async *rows(options = {}) {
+    checkKnown(options, ['shuffle', 'rank', 'ranks', 'start'])
+    const most = Number.MAX_SAFE_INTEGER
+    const seed = whole(options, 'shuffle', 0, most)
+    const ranks = whole(options, 'ranks', 1, most) ?? 1
+    const rank = whole(options, 'rank', 0, ranks - 1) ?? 0
+    const start = whole(options, 'start', 0, most) ?? 0
+    const order = seed === undefined ? (at) => at : permutation(`rows ${seed}`, this.length)
+    const pending = []
+    for (let at = rank + start * ranks; at < this.length || pending.length > 0; at += ranks) {
+      if (at < this.length) {
+        const index = order(at)
+        const ids = this.row(index)
+        // A failure is thrown when the row's turn comes.
+        ids.catch(() => {})
+        pending.push({ index, ids })
+        if (pending.length < READ_AHEAD) continue
+      }
+      const { index, ids } = pending.shift()
+      yield { index, ids: await ids }
+    }
+  }
+
+  /** Closes the folder. */
+  close() {
+    this.#open.clear()
+    return this.#finished.close()
+  }
+
+  #tokensOf(shard) {
+    let tokens = this.#open.get(shard)
+    if (tokens === undefined) {
+      tokens = this.#finished.read(this.#finished.shards[shard])
+      if (this.#open.size >= OPEN_SHARDS) this.#open.delete(this.#open.keys().next().value)
+    }
+    this.#open.delete(shard)
+    this.#open.set(shard, tokens)
+    return tokens
+  }
+
+  /** The shard of a row: the last one that starts at it or before it, and is not empty. */
+  #shardOf(index) {
+    let [low, high] = [0, this.#starts.length - 1]
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (this.#starts[middle] <= index) low = middle
+      else high = middle
+    }
+    return low
+  }
+}

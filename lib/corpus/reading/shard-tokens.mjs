@@ -1,0 +1,169 @@
+// Reads the tokens of one shard of a finished job: any range of them, and where its rows and
+// documents end. Only the formats of fixed width can be read so: megatron, npy and bin. The files
+// can have changed since they were written, so their sizes and numbers are checked.
+
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+
+import { damaged, unsupported } from '../errors.mjs'
+import { stemOf } from '../record.mjs'
+
+const gunzip = promisify(zlib.gunzip)
+
+/** Sizes in bytes of what stands before the numbers of a file (formats/megatron.mjs, npy.mjs). */
+const INDEX_HEADER = 34
+const NPY_HEADER = 128
+
+const VIEWS = { u16: Uint16Array, u32: Uint32Array }
+
+/** Throws if the shards of a format cannot be read. */
+export function checkReadable({ format }, place) {
+  if (['megatron', 'npy', 'bin'].includes(format)) return
+  throw unsupported(`${place} has the format ${format}: only megatron, npy and bin are read back`)
+}
+
+/**
+ * The number of rows of a shard; its record has no empty documents.
+ *
+ * @param {{ pack?: number }} content
+ * @param {{ tokens: number, documents: number }} record
+ */
+export const rowsOf = ({ pack }, { tokens, documents }) => (pack === undefined ? documents : Math.ceil(tokens / pack))
+
+export class ShardTokens {
+  #store
+  #content
+  #record
+  #rowEnds = /** @type {Promise<Float64Array> | undefined} */ (undefined)
+
+  /**
+   * @param {import('../store/types.js').Store} store
+   * @param {import('../options.mjs').Content} content
+   * @param {{ shard: number, tokens: number, documents: number, files: { name: string, bytes:
+   *   number }[] }} record
+   */
+  constructor(store, content, record) {
+    this.#store = store
+    this.#content = content
+    this.#record = record
+  }
+
+  /** The type of the tokens. */
+  get View() {
+    return VIEWS[this.#content.type ?? 'u32']
+  }
+
+  /** The tokens from one position to another. */
+  async read(from, to) {
+    const { View } = this
+    const header = this.#content.format === 'npy' ? NPY_HEADER : 0
+    const suffix = { megatron: '.bin', npy: '.npy', bin: '.bin' }[this.#content.format]
+    const width = View.BYTES_PER_ELEMENT
+    const range = { from: header + from * width, to: header + to * width }
+    return this.#numbers(View, suffix, range, header + this.#record.tokens * width)
+  }
+
+  /** The position behind each row, in tokens. */
+  rowEnds() {
+    this.#rowEnds ??= this.#ends(
+      rowsOf(this.#content, this.#record),
+      this.#content.format === 'megatron' ? '.idx' : '.rows',
+    )
+    return this.#rowEnds
+  }
+
+  /** The position behind each document, in tokens. */
+  documentEnds() {
+    return this.#content.pack === undefined ? this.rowEnds() : this.#ends(this.#record.documents, '.docs')
+  }
+
+  /**
+   * What is known about each document: its id, and where it was read. Files for Megatron have no
+   * such table: there it is the shard, and the number of the document in it.
+   *
+   * @returns {Promise<{ id?: string, path: string, at: number }[]>}
+   */
+  async facts() {
+    const { documents, shard } = this.#record
+    if (this.#content.format === 'megatron') {
+      const path = this.#store.where(stemOf(shard))
+      return Array.from({ length: documents }, (_, at) => ({ path, at }))
+    }
+    const { name, bytes } = this.#file('.csv.gz')
+    const table = await this.#store.readRange(name, 0, bytes)
+    // Stored blocks never unpack to more bytes than they have.
+    const text = await gunzip(table, { maxOutputLength: Math.max(1, bytes) }).catch((reason) => {
+      throw damaged(`${this.#store.where(name)} is not as it was written: ${reason.message}`)
+    })
+    const facts = Array.from(rowsOfTable(text.toString()), ([, , id, path, at]) => ({ id, path, at: Number(at) }))
+    if (facts.length !== documents) throw this.#wrong(name, `${facts.length} rows instead of ${documents}`)
+    return facts
+  }
+
+  /** Reads where `count` parts of the tokens end. */
+  async #ends(count, suffix) {
+    const ends = await (suffix === '.idx' ? this.#endsOfIndex(count) : this.#endsOfNumbers(count, suffix))
+    const name = this.#file(this.#suffixed(suffix)).name
+    for (let at = 0; at < count; at++)
+      if (!(ends[at] > (at === 0 ? 0 : ends[at - 1]))) throw this.#wrong(name, `part ${at} ends at ${ends[at]}`)
+    const last = count === 0 ? 0 : ends[count - 1]
+    if (last !== this.#record.tokens) throw this.#wrong(name, `${last} tokens instead of ${this.#record.tokens}`)
+    return ends
+  }
+
+  /** Reads the lengths of an index for Megatron. */
+  async #endsOfIndex(count) {
+    const range = { from: INDEX_HEADER, to: INDEX_HEADER + count * 4 }
+    const lengths = await this.#numbers(Int32Array, '.idx', range, INDEX_HEADER + count * 12 + (count + 1) * 8)
+    const ends = new Float64Array(count)
+    let end = 0
+    for (let row = 0; row < count; row++) ends[row] = end += lengths[row]
+    return ends
+  }
+
+  /** Reads a file of starts, which has the end of the last part too. */
+  async #endsOfNumbers(count, suffix) {
+    const file = this.#suffixed(suffix)
+    const header = file.endsWith('.npy') ? NPY_HEADER : 0
+    const range = { from: header + 8, to: header + (count + 1) * 8 }
+    return Float64Array.from(await this.#numbers(BigUint64Array, file, range, range.to), Number)
+  }
+
+  /** The suffix of a file of positions: those of a job for Megatron are arrays of NumPy. */
+  #suffixed = (suffix) => (suffix === '.idx' ? suffix : `${suffix}.${this.#content.format === 'bin' ? 'bin' : 'npy'}`)
+
+  #file(suffix) {
+    const file = this.#record.files.find(({ name }) => name === `${stemOf(this.#record.shard)}${suffix}`)
+    if (file !== undefined) return file
+    throw damaged(`the record of ${this.#store.where(stemOf(this.#record.shard))} names no file ${suffix}`)
+  }
+
+  /** Reads numbers from a file that has a known size. */
+  async #numbers(View, suffix, { from, to }, size) {
+    const { name, bytes } = this.#file(suffix)
+    if (bytes !== size) throw this.#wrong(name, `${bytes} bytes instead of ${size}`)
+    const found = await this.#store.readRange(name, from, to)
+    if (found.length !== to - from) throw this.#wrong(name, `it ends before byte ${to}`)
+    // Views need positions that are multiples of their width.
+    const aligned = found.byteOffset % View.BYTES_PER_ELEMENT === 0 ? found : Uint8Array.from(found)
+    return new View(aligned.buffer, aligned.byteOffset, aligned.byteLength / View.BYTES_PER_ELEMENT)
+  }
+
+  #wrong = (name, what) => damaged(`${this.#store.where(name)} is not as it was written: ${what}`)
+}
+
+const CELL = '("(?:[^"]|"")*"|[^,"\\r\\n]*)'
+const ROW = new RegExp(`${Array(5).fill(CELL).join(',')}\\r\\n`, 'y')
+
+/** The cells of the rows of a table, see formats/binary.mjs. Ends at what is no row. */
+function* rowsOfTable(text) {
+  const plain = (cell) => (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell)
+  ROW.lastIndex = 0
+  for (let at = 0; at < text.length; ) {
+    ROW.lastIndex = at
+    const found = ROW.exec(text)
+    if (found === null) return
+    at = ROW.lastIndex
+    yield found.slice(1).map(plain)
+  }
+}

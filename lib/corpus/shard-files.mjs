@@ -1,0 +1,49 @@
+// Writes the files of a shard under temporary names, and renames them when all are complete.
+
+import { writerOf } from './formats/formats.mjs'
+import { stemOf } from './record.mjs'
+
+/** @typedef {import('./store/part-file.mjs').PartFile} PartFile */
+
+/**
+ * @typedef {object} More
+ * @property {(suffix: string) => Promise<PartFile>} scratch makes a temporary file
+ * @property {() => Promise<void>} written waits until all bytes are written
+ */
+
+/**
+ * @param {import('./store/types.js').Store} store
+ * @param {number} shard
+ * @param {import('./options.mjs').Content} content
+ * @param {(writer: import('./formats/formats.mjs').FormatWriter, more: More) => Promise<void>} fill
+ *   writes the documents and finishes the writer
+ * @returns {Promise<{ name: string, bytes: number, sha256: string }[]>}
+ */
+export async function writeShardFiles(store, shard, content, fill) {
+  /** @type {PartFile[]} */
+  const files = []
+  /** @type {PartFile[]} */
+  const scratch = []
+  const create = async (list, suffix) => {
+    const file = await store.create(`${stemOf(shard)}${suffix}`)
+    list.push(file)
+    return file
+  }
+  const written = async () => {
+    for (const file of [...files, ...scratch]) await file.written()
+  }
+  try {
+    const writer = await writerOf(content, (suffix) => create(files, suffix))
+    await fill(writer, { scratch: (suffix) => create(scratch, suffix), written })
+    const complete = []
+    for (const file of files) complete.push(await file.complete())
+    for (const file of files) await file.rename()
+    await store.sync()
+    return complete
+  } catch (failure) {
+    await Promise.all(files.map((file) => file.discard()))
+    throw failure
+  } finally {
+    await Promise.all(scratch.map((file) => file.discard()))
+  }
+}

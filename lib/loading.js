@@ -1,0 +1,61 @@
+'use strict'
+
+// The arguments and options of the loaders of lib/tokenizer.js.
+
+const { wrongType, wrongValue } = require('./errors.js')
+const native = require('./native.js')
+const { KNOWN, boolean, loadOptions } = require('./options.js')
+const { isUrl } = require('./realm.js')
+const sources = require('./sources.js')
+
+// Loaded on first use.
+const later = {
+  get chat() {
+    return require('./chat/chat.js')
+  },
+  get openAi() {
+    return require('./chat/openai.js')
+  },
+  get models() {
+    return require('./models.js')
+  },
+}
+
+function filePath(file) {
+  if (typeof file === 'string') {
+    if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
+    return file
+  }
+  if (isUrl(file)) return sources.pathOfUrl('file', file)
+  throw wrongType('file', 'a path (a string) or a file: URL', file)
+}
+
+/** No system supports longer paths. */
+const MAX_PATH = 65_536
+
+/** The options of a loader of files and folders. */
+function folderOptions(options) {
+  const resolved = loadOptions(options, KNOWN.loadFolder)
+  return { ...resolved, configs: boolean('configs', options?.configs, true) }
+}
+
+const withoutConfigs = (failure) => `the file alone, because its configs cannot be used: ${failure.message}`
+
+/** The chat of a loader's options, or undefined if the files in its folder define it. */
+function chatOfOptions(options) {
+  const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
+  if (isGiven) return later.chat.chatOption(options)
+  return options?.encoding === undefined ? undefined : later.openAi.openAiChat(options.encoding)
+}
+
+function encodingFile(name) {
+  if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
+  try {
+    return native.encodingFile(name)
+  } catch (error) {
+    if (later.models.findEncoding(name) !== undefined) error.message += `; it is a model: Tokenizer.forModel('${name}')`
+    throw error
+  }
+}
+
+module.exports = { chatOfOptions, encodingFile, filePath, folderOptions, withoutConfigs }

@@ -1,0 +1,211 @@
+/**
+ * Trains tokenizers on files or texts, exactly as the trainers of Hugging Face's tokenizers do.
+ *
+ * ```js
+ * import { trainTokenizer } from 'tokenlane/train'
+ *
+ * const tokenizer = await trainTokenizer({ inputs: 'data/', like: 'gpt-4o', vocabSize: 32_000 })
+ * await fs.promises.writeFile('tokenizer.json', tokenizer.toBuffer())
+ * ```
+ *
+ * docs/guide/training.md describes how to choose the options.
+ *
+ * @module tokenlane/train
+ */
+
+import type { Tokenizer } from '../../index.js'
+
+/** A token that is found in texts before the model, and that decoding can skip. */
+export interface SpecialToken {
+  /** The text of the token. */
+  content: string
+  /** Whether it matches whole words only. Default: `false`. */
+  singleWord?: boolean | undefined
+  /** Whether it takes the whitespace before it. Default: `false`. */
+  lstrip?: boolean | undefined
+  /** Whether it takes the whitespace after it. Default: `false`. */
+  rstrip?: boolean | undefined
+  /** Whether it is found in normalized text. Default: `false`. */
+  normalized?: boolean | undefined
+}
+
+/** A part of a tokenizer.json, such as `{ type: 'Whitespace' }`. */
+export interface TokenizerPart {
+  /** The type of the part. */
+  type: string
+  [setting: string]: unknown
+}
+
+/** The model of a tokenizer. */
+export type TrainedModel = 'bpe' | 'wordpiece' | 'wordlevel' | 'unigram'
+
+/** Options of {@link trainTokenizer}. Give `inputs`, `filesFrom` or `texts`. */
+export interface TrainOptions {
+  /**
+   * Files, folders and patterns (`*`, `?`, `**`, `[a-z]`, `{md,txt}`), as in corpus jobs: text,
+   * JSON Lines and Parquet, also compressed by gzip or Zstandard, and `s3://bucket/prefix/`.
+   * Default: none.
+   */
+  inputs?: string | readonly string[] | undefined
+  /** A file with one more input per line. Default: none. */
+  filesFrom?: string | undefined
+  /**
+   * Strings, instead of inputs. The next ones are requested when there is room for them: at most
+   * some megabytes are in memory. Default: none.
+   */
+  texts?: Iterable<string> | AsyncIterable<string> | undefined
+  /**
+   * What a text is: a field of a line of JSON, a line with its line end, or a file. Words do not go
+   * across texts. Default: `'json'` for names that end in .jsonl, .ndjson or .json (also .gz,
+   * .zst), else `'lines'`. In a Parquet file, a text is always a field of a row.
+   */
+  rows?: 'json' | 'lines' | 'files' | undefined
+  /**
+   * The field with the text. Dots separate the names of nested fields, 32 at most. Default:
+   * `'text'`.
+   */
+  field?: string | undefined
+  /**
+   * `'skip'` leaves out rows and texts that cannot be read or cut into words. Default: `'fail'`.
+   */
+  onError?: 'fail' | 'skip' | undefined
+  /** The maximum size of a row in bytes. Default: 16 MiB, and 256 MiB for a whole file. */
+  maxRow?: number | undefined
+  /** The maximum number of bytes per compressed byte, beyond the first 64 MiB. Default: 100. */
+  maxRatio?: number | undefined
+  /** The model. Default: that of `like`, else `'bpe'`. */
+  model?: TrainedModel | undefined
+  /**
+   * The tokenizer that the new one is like: it gets the same normalizer, pre-tokenizer, decoder,
+   * post-processor and special tokens, and if the model is the same, its settings. A Tokenizer, or
+   * the name of one: a file, a folder, an encoding, a model of OpenAI, or `owner/name[@revision]`
+   * on the Hugging Face Hub. SentencePiece models are refused (`ERR_TOKENLANE_SAVE`). If neither
+   * this nor a part is given, the parts are those of o200k_base for BPE, those of cased BERT for
+   * WordPiece, Whitespace for WordLevel, and NFKC with Metaspace for Unigram. Default: none.
+   */
+  like?: string | Tokenizer | undefined
+  /** The normalizer, as in a tokenizer.json; `null` for none. Default: that of `like`. */
+  normalizer?: TokenizerPart | null | undefined
+  /** The pre-tokenizer; `null` for none: then a text is one word. Default: that of `like`. */
+  preTokenizer?: TokenizerPart | null | undefined
+  /** The decoder; `null` for none. Default: that of `like`. */
+  decoder?: TokenizerPart | null | undefined
+  /** The post-processor; `null` for none. Default: that of `like`. */
+  postProcessor?: TokenizerPart | null | undefined
+  /**
+   * The number of tokens, special tokens included. BPE and WordPiece have more if the alphabet and
+   * the special tokens are more; all have fewer if the texts do not have so many. Default: 30,000,
+   * for Unigram 8,000.
+   */
+  vocabSize?: number | undefined
+  /**
+   * The smallest count of a pair that BPE and WordPiece merge, or of a word of WordLevel. Default:
+   * 0.
+   */
+  minFrequency?: number | undefined
+  /**
+   * The tokens with the first ids. Default: those of `like`, else none. `unkToken` joins them as
+   * the first one if it is not among them.
+   */
+  specialTokens?: readonly (string | SpecialToken)[] | undefined
+  /**
+   * For BPE and WordPiece: the maximum number of characters of the alphabet. The most frequent ones
+   * stay. Default: no limit.
+   */
+  limitAlphabet?: number | undefined
+  /**
+   * Characters of the alphabet, whether they occur or not; of each string the first character. Not
+   * for WordLevel. Default: the 256 characters of bytes if the pre-tokenizer has ByteLevel, else
+   * none.
+   */
+  initialAlphabet?: readonly string[] | undefined
+  /**
+   * For BPE and WordPiece: the start of tokens that continue a word. Default: that of `like`, else
+   * `'##'` for WordPiece and none for BPE.
+   */
+  continuingSubwordPrefix?: string | undefined
+  /**
+   * For BPE and WordPiece: the end of tokens that end a word. Default: that of `like`, else none.
+   */
+  endOfWordSuffix?: string | undefined
+  /** For BPE: the maximum number of characters of a token. Default: no limit. */
+  maxTokenLength?: number | undefined
+  /** For Unigram: the part of the pieces that each round keeps, between 0 and 1. Default: 0.75. */
+  shrinkingFactor?: number | undefined
+  /** For Unigram: the maximum number of characters of a piece, 1 to 256. Default: 16. */
+  maxPieceLength?: number | undefined
+  /** For Unigram: the number of estimates of each round, 1 to 1,000. Default: 2. */
+  nSubIterations?: number | undefined
+  /** For Unigram: the number of pieces to begin with. Default: 1,000,000. */
+  seedSize?: number | undefined
+  /**
+   * The token for what the vocabulary does not have. Default: that of `like`, else `'[UNK]'` for
+   * WordPiece and WordLevel, `'<unk>'` for Unigram, and none for BPE.
+   */
+  unkToken?: string | undefined
+  /**
+   * Bytes of memory for the tables of words while they are counted, at least 1 MiB for each
+   * processor. Full tables are written to files in the temporary folder (`TMPDIR`). At the end the
+   * distinct words have to fit into memory once. Default: 2 GiB, at most half of the memory of the
+   * container or the machine.
+   */
+  memory?: number | undefined
+  /**
+   * Called about five times per second. An error that it throws ends the training. Default: none.
+   */
+  onProgress?: ((progress: TrainProgress) => void) | undefined
+  /** Ends the training; the promise rejects with `signal.reason`. Default: none. */
+  signal?: AbortSignal | undefined
+}
+
+/** How far a training is. */
+export type TrainProgress = CountProgress | VocabularyProgress
+
+/** The words of the texts are counted. */
+export interface CountProgress {
+  /** The phase. */
+  phase: 'count'
+  /** Bytes that were read: of inputs as they are stored, of texts in UTF-8. */
+  bytes: number
+  /** Bytes of all inputs; `undefined` for texts. */
+  allBytes: number | undefined
+  /** Texts that were counted. */
+  texts: number
+  /** Texts and inputs that were skipped. */
+  skipped: number
+  /** Seconds since the start. */
+  seconds: number
+  /** Estimated seconds until the end of this phase; `undefined` for texts. */
+  left: number | undefined
+}
+
+/** The vocabulary is made of the counts. */
+export interface VocabularyProgress {
+  /**
+   * The phase: `'words'` sorts the words; BPE and WordPiece then count `'pairs'` and do `'merges'`;
+   * Unigram looks for `'seeds'`, and repeats `'estimate'` and `'prune'`.
+   */
+  phase: 'words' | 'pairs' | 'merges' | 'seeds' | 'estimate' | 'prune'
+  /** How much of the phase is done, in a unit of its own. */
+  done: number
+  /** How much there is to do in the phase at most. */
+  total: number
+  /** The number of tokens that the vocabulary has now. */
+  tokens: number
+  /** Seconds since the start. */
+  seconds: number
+}
+
+/**
+ * Trains a tokenizer. Counting and training run on other threads. The result depends only on the
+ * texts and the options: not on the order of the texts, nor on the machine. While the vocabulary is
+ * made, the training takes the place of one of the two batches that run at a time.
+ *
+ * @returns the tokenizer; `toBuffer()` is its tokenizer.json
+ * @throws `ERR_TOKENLANE_UNKNOWN_OPTION`, `ERR_TOKENLANE_ARGUMENT_TYPE` and
+ *   `ERR_TOKENLANE_ARGUMENT_VALUE` for options; `ERR_TOKENLANE_TRAIN_NO_WORDS` if the texts have no
+ *   words; `ERR_TOKENLANE_TRAIN_VOCABULARY` if Unigram's vocabulary is smaller than its alphabet
+ *   and special tokens; `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input changes meanwhile; the
+ *   errors of reading inputs
+ */
+export function trainTokenizer(options: TrainOptions): Promise<Tokenizer>

@@ -1,0 +1,6 @@
+'use strict'
+
+// The entry point `tokenlane/train`, for import and for require. The modules behind it load with
+// the first call.
+
+exports.trainTokenizer = async (options) => (await import('./train.mjs')).trainTokenizer(options)

@@ -1,0 +1,234 @@
+// The options of training: checked, and with their names in the addon.
+
+import { createRequire } from 'node:module'
+
+import { checkContent } from '../corpus/options.mjs'
+import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
+
+const require = createRequire(import.meta.url)
+const { checkKnown, checkNames, checkObject, signalOption } = require('../options.js')
+
+/** The trainers of the addon by the names of the models. */
+const TRAINERS = {
+  bpe: 'BpeTrainer',
+  wordpiece: 'WordPieceTrainer',
+  wordlevel: 'WordLevelTrainer',
+  unigram: 'UnigramTrainer',
+}
+
+export const MODELS = Object.keys(TRAINERS)
+
+/** Parts of a tokenizer.json, with their names there. */
+export const PARTS = {
+  normalizer: 'normalizer',
+  preTokenizer: 'pre_tokenizer',
+  decoder: 'decoder',
+  postProcessor: 'post_processor',
+}
+
+/** Options of reading inputs. */
+const INPUT_OPTIONS = ['filesFrom', 'rows', 'field', 'maxRow', 'maxRatio']
+
+/** The largest whole number that the addon takes. */
+const MOST = 2 ** 31 - 1
+/** Characters of a piece: the limit of the trainer, whose time is proportional to it. */
+const MAX_PIECE_LENGTH = 256
+
+/** The least memory for tables of words. */
+const MIN_MEMORY = 1 << 20
+
+const number = (least, most) => (name, value) => {
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value)
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+  throw wrongValue(name, `a whole number from ${least} to ${most}`, value)
+}
+
+function fraction(name, value) {
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value)
+  if (value > 0 && value < 1) return value
+  throw wrongValue(name, 'a number between 0 and 1', value)
+}
+
+function string(name, value) {
+  if (typeof value === 'string') return value
+  throw wrongType(name, 'a string', value)
+}
+
+function strings(name, value) {
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
+  throw wrongType(name, 'an array of strings', value)
+}
+
+const TOKEN_FLAGS = { singleWord: 'single_word', lstrip: 'lstrip', rstrip: 'rstrip', normalized: 'normalized' }
+
+function specialTokens(name, value) {
+  if (!Array.isArray(value)) throw wrongType(name, 'an array of tokens', value)
+  return value.map((token, index) => specialToken(`${name}[${index}]`, token))
+}
+
+function specialToken(name, token) {
+  if (typeof token === 'string') return specialToken(name, { content: token })
+  checkObject(token, name, 'a string, or an object with content')
+  checkNames(token, ['content', ...Object.keys(TOKEN_FLAGS)], name)
+  const content = string(`${name}.content`, token.content)
+  if (content === '') throw wrongValue(`${name}.content`, 'a string that is not empty', content)
+  const flags = Object.entries(TOKEN_FLAGS).map(([flag, spelled]) => {
+    const value = token[flag] ?? false
+    if (typeof value !== 'boolean') throw wrongType(`${name}.${flag}`, 'a boolean', value)
+    return [spelled, value]
+  })
+  return { content, ...Object.fromEntries(flags) }
+}
+
+/**
+ * The options of the trainers: the check of each, its name in the addon, and the models it is for.
+ */
+const OF_TRAINERS = /** @type {Record<string, [(name: string, value: any) => any, string, string[]]>} */ ({
+  vocabSize: [number(1, MOST), 'vocab_size', MODELS],
+  minFrequency: [number(0, Number.MAX_SAFE_INTEGER), 'min_frequency', ['bpe', 'wordpiece', 'wordlevel']],
+  specialTokens: [specialTokens, 'special_tokens', MODELS],
+  limitAlphabet: [number(0, MOST), 'limit_alphabet', ['bpe', 'wordpiece']],
+  initialAlphabet: [strings, 'initial_alphabet', ['bpe', 'wordpiece', 'unigram']],
+  continuingSubwordPrefix: [string, 'continuing_subword_prefix', ['bpe', 'wordpiece']],
+  endOfWordSuffix: [string, 'end_of_word_suffix', ['bpe', 'wordpiece']],
+  maxTokenLength: [number(1, MOST), 'max_token_length', ['bpe']],
+  shrinkingFactor: [fraction, 'shrinking_factor', ['unigram']],
+  maxPieceLength: [number(1, MAX_PIECE_LENGTH), 'max_piece_length', ['unigram']],
+  nSubIterations: [number(1, 1000), 'n_sub_iterations', ['unigram']],
+  seedSize: [number(1, MOST), 'seed_size', ['unigram']],
+  unkToken: [string, 'unk_token', MODELS],
+})
+
+/** The names of the options of `trainTokenizer`. */
+const NAMES = [
+  'inputs',
+  'texts',
+  ...INPUT_OPTIONS,
+  'onError',
+  'model',
+  'like',
+  ...Object.keys(PARTS),
+  ...Object.keys(OF_TRAINERS),
+  'memory',
+  'onProgress',
+  'signal',
+]
+
+/**
+ * @typedef {object} Options the checked options of training
+ * @property {string[]} inputs
+ * @property {string} [filesFrom]
+ * @property {Iterable<string> | AsyncIterable<string>} [texts]
+ * @property {import('../corpus/options.mjs').Content & { keepsLineEnds: true }} content how inputs
+ *   are read
+ * @property {string} [model]
+ * @property {string | import('../../index.js').Tokenizer} [like]
+ * @property {Record<string, object | null>} parts of a tokenizer.json, by their names there
+ * @property {Record<string, any>} given the options of trainers that are given, checked
+ * @property {string} [exclude] the real path of a file that folders and patterns do not name
+ * @property {number} [memory] in bytes
+ * @property {(progress: object) => void} [onProgress]
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * Checks the options of `trainTokenizer`.
+ *
+ * @param {any} options
+ * @returns {Options}
+ */
+export function checkOptions(options) {
+  checkKnown(options, NAMES)
+  const inputs = inputsOf(options.inputs)
+  const texts = textsOf(options.texts)
+  if (inputs.length === 0 && options.filesFrom === undefined && texts === undefined)
+    throw contradiction('there is nothing to train on: give inputs or texts')
+  if (texts !== undefined) {
+    for (const name of ['inputs', ...INPUT_OPTIONS])
+      if (options[name] !== undefined) throw contradiction(`${name} is for files, so it cannot go with texts`)
+  }
+  const { model, like, onProgress } = options
+  if (model !== undefined && typeof model !== 'string') throw wrongType('model', oneOf(MODELS), model)
+  if (model !== undefined && !MODELS.includes(model)) throw wrongValue('model', oneOf(MODELS), model)
+  if (like !== undefined && like === '') throw wrongValue('like', 'the name of a tokenizer', like)
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw wrongType('onProgress', 'a function', onProgress)
+  if (options.filesFrom !== undefined) string('filesFrom', options.filesFrom)
+  const { rows, field, onError, maxRow, maxRatio } = options
+  return {
+    inputs,
+    filesFrom: options.filesFrom,
+    texts,
+    content: { ...checkContent({ rows, field, onError, maxRow, maxRatio, shardSize: 2 ** 40 }), keepsLineEnds: true },
+    model,
+    like,
+    parts: partsOf(options),
+    given: trainerOptions(options),
+    memory: options.memory === undefined ? undefined : number(MIN_MEMORY, 2 ** 50)('memory', options.memory),
+    onProgress,
+    signal: signalOption(options.signal),
+  }
+}
+
+/** The error of options that contradict each other. */
+export const contradiction = (message) => typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
+
+const oneOf = (names) => names.map((name) => `'${name}'`).join(' or ')
+
+function inputsOf(value) {
+  const inputs = typeof value === 'string' ? [value] : (value ?? [])
+  if (Array.isArray(inputs) && inputs.every((name) => typeof name === 'string' && name !== '')) return inputs
+  throw wrongType('inputs', 'a path or an array of paths', value)
+}
+
+function textsOf(texts) {
+  if (texts === undefined) return undefined
+  const isIterable =
+    typeof texts === 'object' &&
+    texts !== null &&
+    (typeof texts[Symbol.iterator] === 'function' || typeof texts[Symbol.asyncIterator] === 'function')
+  if (!isIterable) throw wrongType('texts', 'an iterable or an async iterable of strings', texts)
+  return texts
+}
+
+/**
+ * The parts of a tokenizer.json that are given. `null` is a part that the tokenizer does not have.
+ */
+function partsOf(options) {
+  const parts = {}
+  for (const [name, spelled] of Object.entries(PARTS)) {
+    const part = options[name]
+    if (part === undefined) continue
+    if (part !== null) checkObject(part, name, 'a part of a tokenizer.json (an object), or null')
+    parts[spelled] = part
+  }
+  return parts
+}
+
+/** Checks the options of trainers that are given. */
+function trainerOptions(options) {
+  const given = {}
+  for (const [name, [check]] of Object.entries(OF_TRAINERS))
+    if (options[name] !== undefined) given[name] = check(name, options[name])
+  return given
+}
+
+/**
+ * The trainer of a model, as the addon reads it. Options that belong to other models are errors.
+ *
+ * @param {string} model
+ * @param {Record<string, any>} given the checked options
+ */
+export function trainerOf(model, given) {
+  const trainer = { type: TRAINERS[model] }
+  for (const [name, value] of Object.entries(given)) {
+    const [, spelled, models] = OF_TRAINERS[name]
+    if (!models.includes(model))
+      throw contradiction(
+        `${name} is for the ${models.length > 1 ? 'models' : 'model'} ${models.join(', ')}, and this is ${model}`,
+      )
+    // The unknown token of other models is a part of the model.
+    if (name !== 'unkToken' || model === 'unigram') trainer[spelled] = value
+  }
+  return trainer
+}

@@ -1,0 +1,130 @@
+// Trains a tokenizer: counts words, then makes a vocabulary of them.
+
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+
+import { definitionOf } from './base.mjs'
+import { Counter } from './count.mjs'
+import { checkOptions } from './options.mjs'
+import { withIds } from './post-processor.mjs'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
+const { enqueue } = require('../queue.js')
+const { Tokenizer } = require('../tokenizer.js')
+
+/** The interval in milliseconds at which the progress is reported. */
+const PROGRESS_MS = 200
+
+/** The default size in bytes of the tables of words, unless the machine or the container is small. */
+const MAX_MEMORY = 2 ** 31
+
+/** Half of the memory of the container or the machine, at most `MAX_MEMORY`. */
+function defaultMemory() {
+  const limit = process.constrainedMemory?.() || Infinity
+  return Math.floor(Math.min(MAX_MEMORY, limit / 2, os.totalmem() / 2))
+}
+
+/** @param {object} options see ./index.d.ts */
+export async function trainTokenizer(options) {
+  const { tokenizer } = await trained(checkOptions(options))
+  return tokenizer
+}
+
+/**
+ * Trains with checked options.
+ *
+ * @param {import('./options.mjs').Options} options
+ * @param {import('./count.mjs').HeldOut} [heldOut] texts that are not trained on
+ * @returns {Promise<{ tokenizer: import('../../index.js').Tokenizer, skipped: number }>} the
+ *   tokenizer, and the number of texts and inputs that were skipped
+ */
+export async function trained(options, heldOut) {
+  options.signal?.throwIfAborted()
+  const { base, trainer } = await definitionOf(options)
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
+  const training = native.training(Buffer.from(JSON.stringify(base)), options.memory ?? defaultMemory(), folder)
+  const progress = new Progress(training, options)
+  const { signal } = progress
+  try {
+    const onProgress = () => progress.counted(counter.progress)
+    const counter = new Counter(training, { ...options, signal }, { heldOut, onProgress })
+    await counter.count()
+    progress.counted(counter.progress, true)
+    progress.follow()
+    const file = await enqueue((entry) => native.train(entry, training, JSON.stringify(trainer)), { signal })
+    const tokenizer = withPostProcessor(await Tokenizer.fromBuffer(file), base.post_processor)
+    return { tokenizer, skipped: counter.progress.skipped }
+  } finally {
+    progress.stop()
+    await fs.promises.rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The tokenizer, whose post-processor has the ids of the vocabulary. */
+function withPostProcessor(tokenizer, part) {
+  const postProcessor = withIds(part, (token) => tokenizer.tokenToId(token))
+  return isDeepStrictEqual(postProcessor, part) ? tokenizer : tokenizer.with({ postProcessor })
+}
+
+/** Calls `onProgress`. What that throws ends the training, as the caller's signal does. */
+class Progress {
+  #training
+  #onProgress
+  #outer
+  #controller = new AbortController()
+  #onAbort = () => this.#controller.abort(this.#outer.reason)
+  #timer
+  #start = performance.now()
+  #last = -Infinity
+
+  /**
+   * @param {object} training of the addon
+   * @param {import('./options.mjs').Options} options
+   */
+  constructor(training, { onProgress, signal }) {
+    this.#training = training
+    this.#onProgress = onProgress
+    this.#outer = signal
+    signal?.addEventListener('abort', this.#onAbort)
+  }
+
+  get signal() {
+    return this.#controller.signal
+  }
+
+  /** Reports the progress of counting, at most every `PROGRESS_MS` unless it is the last one. */
+  counted({ bytes, allBytes, texts, skipped }, isLast = false) {
+    const now = performance.now()
+    if (this.#onProgress === undefined || (!isLast && now - this.#last < PROGRESS_MS)) return
+    this.#last = now
+    const seconds = (now - this.#start) / 1000
+    const left = allBytes === undefined || bytes === 0 ? undefined : ((allBytes - bytes) / bytes) * seconds
+    this.#report({ phase: 'count', bytes, allBytes, texts, skipped, seconds, left })
+  }
+
+  /** Reports the progress of the trainer until `stop` is called. */
+  follow() {
+    if (this.#onProgress === undefined) return
+    this.#timer = setInterval(() => {
+      const state = native.trainingProgress(this.#training)
+      if (state !== null) this.#report({ ...state, seconds: (performance.now() - this.#start) / 1000 })
+    }, PROGRESS_MS)
+  }
+
+  stop() {
+    clearInterval(this.#timer)
+    this.#outer?.removeEventListener('abort', this.#onAbort)
+  }
+
+  #report(state) {
+    try {
+      this.#onProgress(state)
+    } catch (failure) {
+      this.#controller.abort(failure)
+    }
+  }
+}

@@ -1,0 +1,333 @@
+//! Training of tokenizers. Internal: only `lib/train` and the drop-in of tokenizers call these
+//! functions.
+//!
+//! [`Training`] has the base and the counts so far. [`count_texts`] and [`count_documents`] count
+//! the words of texts on the threadpool and the threads of the crate. [`train`] makes the vocabulary
+//! of the counts; meanwhile [`training_progress`] says how far it is. After a call has failed, the
+//! counts lack some of its texts. Only if its texts were counted in order, JS knows which, and can go
+//! on.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use napi::Env;
+use napi::bindgen_prelude::{AsyncTask, External, Unknown};
+use napi_derive::napi;
+use tokenlane_core::Text;
+use tokenlane_core::batch::{BatchError, Cancel};
+use tokenlane_train::{Base, Phase, Progress, Spill, TrainError, Trainer, WordCounter};
+
+use crate::documents::Documents;
+use crate::error::{Class, Failure};
+use crate::guard::Held;
+use crate::memory::Bytes;
+use crate::node_api;
+use crate::queue::QueueEntry;
+use crate::task::{Job, Work};
+use crate::text::{self, Arena, Inputs};
+
+/// What JS holds: a training before and while it runs.
+pub struct Training(Held<Arc<Shared>>);
+
+/// What the calls of a training share.
+struct Shared {
+    base: Arc<Base>,
+    /// Where counts go that memory does not hold.
+    spill: Option<Spill>,
+    counter: Mutex<Option<WordCounter>>,
+    progress: Mutex<Option<Progress>>,
+}
+
+impl Shared {
+    /// Runs `work` with the counter. Calls at the same time wait for each other.
+    fn with_counter<T>(&self, work: impl FnOnce(&mut WordCounter) -> T) -> T {
+        work(lock(&self.counter).get_or_insert_with(|| self.new_counter()))
+    }
+
+    fn new_counter(&self) -> WordCounter {
+        let base = Arc::clone(&self.base);
+        match &self.spill {
+            Some(spill) => WordCounter::with_spill(base, spill.clone()),
+            None => WordCounter::new(base),
+        }
+    }
+
+    fn take_counter(&self) -> WordCounter {
+        lock(&self.counter).take().unwrap_or_else(|| self.new_counter())
+    }
+}
+
+/// A panic of another call does not matter here: JS ends a training whose call has failed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn failure(error: TrainError) -> Failure {
+    match error {
+        TrainError::Text { index, error } => {
+            let failure = Failure::from(error).within(&format!("text {index}"));
+            Failure { row: Some(index), ..failure }
+        }
+        TrainError::Load(error) => Failure::from(error),
+        TrainError::Stopped => Failure::from(BatchError::Cancelled),
+        error @ (TrainError::Option { .. } | TrainError::VocabularyTooSmall { .. }) => {
+            Failure::new(Class::Range, error.code(), error.to_string())
+        }
+        error => Failure::new(Class::Error, error.code(), error.to_string()),
+    }
+}
+
+/// Which texts of a call are counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Selection {
+    /// The index of the first one.
+    from: usize,
+    /// The index of the first one that is left out, and the distance to the next ones; 0 if none
+    /// is left out.
+    held_out: usize,
+    step: usize,
+}
+
+impl Selection {
+    /// The indices of the texts that are counted.
+    fn indices(self, length: usize) -> impl Iterator<Item = usize> {
+        let Self { from, held_out, step } = self;
+        let is_left_out = move |index: usize| step > 0 && index >= held_out && (index - held_out).is_multiple_of(step);
+        (from..length).filter(move |&index| !is_left_out(index))
+    }
+}
+
+/// The work of counting the words of texts.
+pub struct CountWords {
+    training: Arc<Shared>,
+    inputs: Inputs,
+    selection: Selection,
+    /// Whether a failure leaves the texts before it counted, and none behind it.
+    in_order: bool,
+    cancel: Option<Arc<Cancel>>,
+}
+
+impl CountWords {
+    fn count(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
+        let selected = self.selection.indices(texts.len()).map(|index| texts[index]);
+        let counted = self
+            .training
+            .with_counter(|counter| if self.in_order { counter.add_in_order(selected) } else { counter.add(selected) });
+        counted.map_err(|error| match error {
+            TrainError::Text { index, error } => {
+                let index = self.selection.indices(texts.len()).nth(index).unwrap_or(index);
+                failure(TrainError::Text { index, error })
+            }
+            error => failure(error),
+        })
+    }
+}
+
+impl Work for CountWords {
+    type Output = ();
+    type Js = ();
+
+    fn run(&mut self) -> Result<(), Failure> {
+        if self.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled()) {
+            return Err(BatchError::Cancelled.into());
+        }
+        let counted = self.inputs.with(|texts| self.count(texts), |_| Ok(()))?;
+        // The pool can reuse the memory of the texts before JS knows of the end.
+        self.inputs = Inputs::default();
+        counted
+    }
+
+    fn deliver(&mut self, _env: Env, (): ()) -> napi::Result<()> {
+        Ok(())
+    }
+}
+
+/// The work of making the vocabulary.
+pub struct TrainWork {
+    training: Arc<Shared>,
+    trainer: Trainer,
+    cancel: Option<Arc<Cancel>>,
+}
+
+impl Work for TrainWork {
+    type Output = Bytes;
+    type Js = Bytes;
+
+    fn run(&mut self) -> Result<Bytes, Failure> {
+        let Self { training, trainer, cancel } = self;
+        let mut watch = |progress| {
+            *lock(&training.progress) = Some(progress);
+            let is_cancelled = cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled());
+            if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let words = training.take_counter().finish(&mut watch).map_err(failure)?;
+        if words.is_empty() {
+            return Err(failure(TrainError::NoWords));
+        }
+        let file = trainer.train(&training.base, &words, &mut watch).map_err(failure)?;
+        Ok(Bytes::Plain(file.into_bytes()))
+    }
+
+    fn deliver(&mut self, _env: Env, file: Bytes) -> napi::Result<Bytes> {
+        Ok(file)
+    }
+}
+
+/// How far [`train`] is.
+#[napi(object, object_from_js = false)]
+pub struct TrainingProgress {
+    /// What it does: `words`, `pairs`, `merges`, `seeds`, `estimate` or `prune`.
+    pub phase: &'static str,
+    /// How much of the phase is done, in a unit of its own.
+    pub done: f64,
+    /// How much there is to do in the phase at most.
+    pub total: f64,
+    /// The number of tokens that the vocabulary has now.
+    pub tokens: f64,
+}
+
+impl From<Progress> for TrainingProgress {
+    fn from(Progress { phase, done, total, tokens }: Progress) -> Self {
+        let phase = match phase {
+            Phase::Pairs => "pairs",
+            Phase::Merges => "merges",
+            Phase::Seeds => "seeds",
+            Phase::Estimate => "estimate",
+            Phase::Prune => "prune",
+            _ => "words",
+        };
+        Self { phase, done: done as f64, total: total as f64, tokens: tokens as f64 }
+    }
+}
+
+/// Creates a training. `base` is a tokenizer.json whose vocabulary does not matter. Counts that do
+/// not fit into `memory` bytes become files in `folder`; without one, memory grows.
+#[napi(catch_unwind)]
+pub fn training(
+    env: Env,
+    base: Unknown<'_>,
+    memory: Option<f64>,
+    folder: Option<String>,
+) -> napi::Result<External<Training>> {
+    node_api::guarded(env, || {
+        let base = Arc::new(Base::from_json(&text::copy_bytes("base", &base)?).map_err(failure)?);
+        let spill = memory.zip(folder).map(|(memory, folder)| Spill { memory: memory as usize, folder: folder.into() });
+        let shared = Shared { base, spill, counter: Mutex::default(), progress: Mutex::default() };
+        Ok(External::new(Training(Held::new(Arc::new(shared)))))
+    })
+}
+
+/// Which texts of a call are counted, and how, as JS passes it.
+#[napi(object, object_to_js = false)]
+pub struct CountOptions {
+    /// The index of the first text that is counted.
+    pub from: u32,
+    /// The index of the first text that is left out.
+    pub held_out: u32,
+    /// The distance to the next text that is left out; 0 if none is.
+    pub step: u32,
+    /// Whether a failure leaves the texts before it counted, and none behind it.
+    pub in_order: bool,
+}
+
+/// Counts the words of the texts that were copied for `entry`, on the threadpool.
+#[napi(catch_unwind)]
+pub fn count_texts(
+    env: Env,
+    entry: &External<QueueEntry>,
+    training: &External<Training>,
+    options: CountOptions,
+) -> napi::Result<AsyncTask<Job<CountWords>>> {
+    node_api::guarded(env, || {
+        let work = count_words(Some(entry), training, entry.take_inputs()?, options);
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
+}
+
+/// Counts the words of documents, as [`count_texts`] does with texts.
+#[napi(catch_unwind)]
+pub fn count_documents(
+    env: Env,
+    entry: &External<QueueEntry>,
+    training: &External<Training>,
+    documents: &External<Documents>,
+    options: CountOptions,
+) -> napi::Result<AsyncTask<Job<CountWords>>> {
+    node_api::guarded(env, || {
+        let work = count_words(Some(entry), training, Inputs::Shared(documents.texts()?), options);
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
+}
+
+/// Counts the words of lines before it returns. Each line is a text, with its line end.
+#[napi(catch_unwind)]
+pub fn count_lines(env: Env, training: &External<Training>, lines: Unknown<'_>) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        let bytes = text::copy_bytes("lines", &lines)?;
+        let mut arena = Arena::default();
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            arena.push_utf8(line)?;
+        }
+        drop(bytes);
+        let all = CountOptions { from: 0, held_out: 0, step: 0, in_order: false };
+        count_words(None, training, Inputs::Shared(Arc::new(arena)), all).run()
+    })
+}
+
+fn count_words(
+    entry: Option<&QueueEntry>,
+    training: &Training,
+    inputs: Inputs,
+    CountOptions { from, held_out, step, in_order }: CountOptions,
+) -> CountWords {
+    let selection = Selection { from: from as usize, held_out: held_out as usize, step: step as usize };
+    CountWords { training: Arc::clone(&training.0), inputs, selection, in_order, cancel: entry.map(QueueEntry::cancel) }
+}
+
+/// Trains on what was counted, on the threadpool: returns the bytes of a tokenizer.json. `trainer`
+/// is JSON: the type and the options, under the names of the reference. The counts are used up.
+#[napi(catch_unwind)]
+pub fn train(
+    env: Env,
+    entry: &External<QueueEntry>,
+    training: &External<Training>,
+    trainer: String,
+) -> napi::Result<AsyncTask<Job<TrainWork>>> {
+    node_api::guarded(env, || {
+        let work = train_work(Some(entry), training, &trainer)?;
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
+}
+
+/// Like [`train`], on this thread.
+#[napi(catch_unwind)]
+pub fn train_sync(env: Env, training: &External<Training>, trainer: String) -> napi::Result<Bytes> {
+    node_api::guarded(env, || train_work(None, training, &trainer)?.run())
+}
+
+fn train_work(entry: Option<&QueueEntry>, training: &Training, trainer: &str) -> Result<TrainWork, Failure> {
+    let trainer = Trainer::from_json(trainer).map_err(failure)?;
+    Ok(TrainWork { training: Arc::clone(&training.0), trainer, cancel: entry.map(QueueEntry::cancel) })
+}
+
+/// How far a training is; nothing before [`train`] has started.
+#[napi(catch_unwind)]
+pub fn training_progress(env: Env, training: &External<Training>) -> napi::Result<Option<TrainingProgress>> {
+    node_api::guarded(env, || {
+        let progress = *lock(&training.0.progress);
+        Ok(progress.map(TrainingProgress::from))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_held_out_at_a_distance() {
+        let of = |from, held_out, step| Selection { from, held_out, step }.indices(9).collect::<Vec<_>>();
+        assert_eq!(of(0, 0, 0), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(of(2, 3, 4), [2, 4, 5, 6, 8]);
+        assert_eq!(of(8, 100, 4), [8]);
+    }
+}

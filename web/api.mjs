@@ -1,0 +1,14 @@
+// What each entry point exports.
+
+export {
+  Batch,
+  DecodeStream,
+  Encoding,
+  Tokenizer,
+  encodingForModel,
+  encodings,
+  init,
+  isTokenlaneError,
+  limits,
+  queue,
+} from './dist/core.mjs'

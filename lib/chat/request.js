@@ -76,6 +76,8 @@ function rendered(body, chat, countMessages) {
     addGenerationPrompt: body.add_generation_prompt ?? !isContinued,
     continueFinalMessage: isContinued,
     variables: variablesOf(body),
+    // Servers parse special tokens also where users wrote them.
+    content: 'parse',
   })
   return { tokens, estimated }
 }

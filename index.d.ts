@@ -384,7 +384,8 @@ export class Tokenizer {
    * For `cl100k_base` and `o200k_base`: the number of tokens of a chat completion, including the
    * first three of the answer: by the rules that OpenAI documents for messages and images, and by
    * estimates for tools, calls and all else, which `detail: true` lists. The options are `tools`,
-   * `detail`, `undocumented` and {@link EstimateOptions} then. Throws
+   * `detail`, `undocumented` and {@link EstimateOptions} then; `addGenerationPrompt: true` and
+   * `content: 'text'` hold always, and other values are refused. Throws
    * `ERR_TOKENLANE_CHAT_UNDOCUMENTED` for a part of a message whose tokens cannot be estimated,
    * such as audio, unless `partTokens` has them. With `undocumented: 'throw'` it is also thrown for
    * all that OpenAI does not document, and `ERR_TOKENLANE_CHAT_IMAGE_SIZE` if the size of an image

@@ -89,6 +89,10 @@ test('what agents send is counted, and the estimates are listed by their places'
   assert.deepEqual(gpt4o.countChat([user('x')], { detail: true }), { tokens: 8, estimated: [] })
   assert.throws(() => gpt4o.countChat(messages, { undocumented: 'throw' }), { code: UNDOCUMENTED })
   assert.throws(() => gpt4o.countChat(messages, { detail: 1 }), { code: TYPE })
+  // What calls for all tokenizers say, and what always holds for OpenAI's API.
+  assert.equal(gpt4o.countChat([user('<|endoftext|>')], { addGenerationPrompt: true, content: 'text' }), 14)
+  for (const options of [{ addGenerationPrompt: false }, { content: 'parse' }, { content: 'throw' }])
+    assert.throws(() => gpt4o.countChat(messages, options), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   // A part that is neither text nor image takes what the caller says.
   const file = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERg==' } }
   const given = [user([{ type: 'text', text: 'x' }, file])]

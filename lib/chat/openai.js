@@ -8,6 +8,8 @@ const { boolean, checkKnown } = require('../options.js')
 
 const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
 const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'partTokens', 'undocumented', 'detail']
+/** What countChat does with other tokenizers too, and always with these. */
+const ALWAYS = { addGenerationPrompt: true, content: 'text' }
 
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
 const later = {
@@ -58,7 +60,11 @@ class OpenAiChat {
    * a text.
    */
   count(messages, options = {}, countOf) {
-    checkKnown(options, OPENAI_OPTIONS)
+    checkKnown(options, [...OPENAI_OPTIONS, ...Object.keys(ALWAYS)])
+    for (const [name, value] of Object.entries(ALWAYS)) {
+      if (options[name] !== undefined && options[name] !== value)
+        throw wrongValue(name, `${JSON.stringify(value)}, which holds for OpenAI's API`, options[name])
+    }
     const { checkMessages, withoutNulls } = later.chat
     const { of, isStrict } = this.#rules(options)
     const given = checkMessages(messages).map(withoutNulls)

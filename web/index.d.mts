@@ -1,6 +1,6 @@
 // The typings of tokenlane/web: those of the package, without files, folders and the hub.
 
-import { Tokenizer as FullTokenizer } from '../index.mjs'
+import { EncodingOptions as LoadingOptions, Tokenizer as FullTokenizer } from '../index.mjs'
 
 export {
   Batch,
@@ -20,11 +20,9 @@ export type * from '../index.mjs'
  */
 export type EncodingData = ArrayBuffer | ArrayBufferView | Response
 
-export interface EncodingOptions {
+export interface EncodingOptions extends LoadingOptions {
   /** The packed rank file, or a promise of it. By default the module of the package is imported. */
   data?: EncodingData | Promise<EncodingData> | undefined
-  /** Stops the call: the promise rejects with `signal.reason`. Default: none. */
-  signal?: AbortSignal | undefined
 }
 
 type Loaders = 'fromFile' | 'fromFileSync' | 'fromPretrained' | 'fromEncodingSync' | 'forModelSync'

@@ -8,7 +8,11 @@ import { encode } from 'tokenlane/gpt-tokenizer/model/gpt-4o'
 import { get_encoding } from 'tokenlane/tiktoken'
 
 await init(new Uint8Array(8))
-const tokenizer: Tokenizer = await Tokenizer.fromEncoding('o200k_base', { data, signal: new AbortController().signal })
+const tokenizer: Tokenizer = await Tokenizer.fromEncoding('o200k_base', {
+  data,
+  signal: new AbortController().signal,
+  specialTokens: 'text',
+})
 const found: Encoding = tokenizer.encode('a')
 export const ids: number[] = [...found.ids, ...getEncoding('gpt2').encode('a'), ...encode('a')]
 export const array: Uint32Array = get_encoding('gpt2').encode('a')

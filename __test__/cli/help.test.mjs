@@ -27,6 +27,7 @@ const COMMANDS = {
   bench: (await import('../../cli/commands/bench.mjs')).bench,
   train: (await import('../../cli/commands/train.mjs')).train,
   worker: (await import('../../cli/commands/worker.mjs')).worker,
+  completion: (await import('../../cli/commands/completion.mjs')).completionOf(async () => ({})),
   corpus: (await import('../../cli/commands/corpus.mjs')).corpusCommand(undefined),
   'corpus verify': (await import('../../cli/commands/corpus.mjs')).corpusCommand('verify'),
   'corpus clean': (await import('../../cli/commands/corpus.mjs')).corpusCommand('clean'),

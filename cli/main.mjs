@@ -20,7 +20,7 @@ const COMMANDS = {
   inspect: async () => (await import('./commands/inspect.mjs')).inspect,
   bench: async () => (await import('./commands/bench.mjs')).bench,
   worker: async () => (await import('./commands/worker.mjs')).worker,
-  train: async () => (await import('./commands/train.mjs')).train,
+  train: async (first) => (await import('./commands/train.mjs')).trainCommand(first),
   corpus: async (first) => (await import('./commands/corpus.mjs')).corpusCommand(first),
   completion: async () => (await import('./commands/completion.mjs')).completionOf(allCommands),
 }

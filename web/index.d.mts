@@ -8,17 +8,23 @@ export {
   Encoding,
   encodingForModel,
   encodings,
+  isTokenlaneError,
   limits,
   queue,
 } from '../index.mjs'
 export type * from '../index.mjs'
 
-/** The packed rank file of an encoding (`tokenlane/web/NAME.bin`), also without its compression. */
+/**
+ * The packed rank file of an encoding: the file `tokenlane/web/NAME.bin`, also without its
+ * compression, or what `tokenlane/web/NAME` exports.
+ */
 export type EncodingData = ArrayBuffer | ArrayBufferView | Response
 
 export interface EncodingOptions {
-  /** The packed rank file, or a promise of it. By default it is fetched from the package. */
-  data?: EncodingData | Promise<EncodingData>
+  /** The packed rank file, or a promise of it. By default the module of the package is imported. */
+  data?: EncodingData | Promise<EncodingData> | undefined
+  /** Stops the call: the promise rejects with `signal.reason`. Default: none. */
+  signal?: AbortSignal | undefined
 }
 
 type Loaders = 'fromFile' | 'fromFileSync' | 'fromPretrained' | 'fromEncodingSync' | 'forModelSync'

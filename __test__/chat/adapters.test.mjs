@@ -255,6 +255,16 @@ test('what is no message is refused by its place', () => {
     if (given !== undefined && given !== null && given !== 'x')
       assert.throws(() => fromResponses({ input: given }), TYPE)
   }
+  for (const content of [7, [null], [7]]) {
+    for (const convert of [fromAiSdk, fromLlamaIndex]) assert.throws(() => convert([{ role: 'user', content }]), TYPE)
+    assert.throws(() => fromAnthropic({ messages: [{ role: 'assistant', content }] }), TYPE)
+    assert.throws(() => fromLangChain([{ type: 'ai', data: { content } }]), TYPE)
+    assert.throws(() => fromResponses({ input: [{ role: 'user', content }] }), TYPE)
+  }
+  const circular = {}
+  circular.again = circular
+  const asked = { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'f', input: circular }] }
+  assert.throws(() => fromAnthropic({ messages: [asked] }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => fromResponses({ input: [{ type: 'computer_call' }] }), TYPE)
   assert.throws(() => fromLangChain([{ type: 'remove', data: {} }]), TYPE)
 })

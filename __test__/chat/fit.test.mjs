@@ -61,7 +61,7 @@ function byAllCuts(tokenizer, messages, { maxTokens, startOn }) {
 test('the newest messages that fit are those that a search over all cuts finds', () => {
   const next = random(46)
   let dropped = 0
-  for (let i = 0; i < 150; i++) {
+  for (let i = 0; i < 80; i++) {
     const messages = conversation(next)
     const tokenizer = i % 2 === 0 ? gpt4o : local
     const all = tokenizer.countChat(messages)
@@ -79,7 +79,7 @@ test('the newest messages that fit are those that a search over all cuts finds',
     found.messages.forEach((message) => assert.ok(messages.includes(message), 'the same objects'))
     dropped += found.dropped > 0 ? 1 : 0
   }
-  assert.ok(dropped > 40, String(dropped))
+  assert.ok(dropped > 20, String(dropped))
 })
 
 test('calls stay with their results, and what keep names stays', () => {

@@ -60,6 +60,14 @@ const called = (...calls) => ({
 const result = (id, content) => ({ role: 'tool', tool_call_id: id, content })
 const tool = (name, parameters) => ({ type: 'function', function: { name, parameters } })
 
+const QWEN =
+  "{%- if tools %}{{- '<tools>' }}{% for t in tools %}{{ t | tojson }}{% endfor %}{{- '</tools>' }}{%- endif %}" +
+  "{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + (m.content or '') }}" +
+  "{%- for c in m.tool_calls or [] %}{{- '<call>' + c.function.name + (c.function.arguments | tojson) }}{% endfor %}" +
+  "{{- '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% if think is false %}<no>{% endif %}{%- endif %}"
+const file = new URL('../testdata/chat/tokenizer.json', import.meta.url)
+const local = Tokenizer.fromFileSync(file, { chatTemplate: QWEN })
+
 test('what agents send is counted, and the estimates are listed by their places', () => {
   const messages = [
     { role: 'system', content: 'Be brief.' },
@@ -130,6 +138,13 @@ test('hostile tools and messages end with an error in linear time', () => {
   assert.ok(count({ type: 'object', properties: wide }) > 50_000)
   for (const tools of ['x', [7], [null], [{ type: 'function', function: { name: 'f', parameters: 7 } }]].slice(0, 3))
     assert.throws(() => gpt4o.countChat([user('x')], { tools }), { code: TYPE })
+  // Also outside of schemas, and where the text of a call is JSON.
+  const VALUE = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' }
+  assert.throws(() => gpt4o.countChat([{ role: 'user', content: 'x', more: deep }]), VALUE)
+  assert.throws(() => gpt4o.countChat([{ role: 'user', content: 'x', more: 1n }]), VALUE)
+  const nested = '['.repeat(100_000) + ']'.repeat(100_000)
+  assert.throws(() => gpt4o.countChat([called(['1', 'f', nested], ['2', 'f', nested])]), VALUE)
+  assert.throws(() => gpt4o.countRequest({ model: 'claude-x', messages: [user('x')], tools: [deep] }), VALUE)
   const many = Array.from({ length: 2000 }, (_, i) => called([`${i}`, 'f', '{}']))
   assert.ok(gpt4o.countChat(many) > 10_000)
   assert.throws(() => gpt4o.countChat([{ role: 'assistant', tool_calls: [7] }]), { code: TYPE })
@@ -159,31 +174,27 @@ test('bodies of each API are recognised, and counted alike', () => {
     'previous_response_id (it is not in the request)',
   ])
   for (const body of [undefined, null, 'x', 7, []]) assert.throws(() => gpt4o.countRequest(body), { code: TYPE })
-  for (const body of [
-    {},
-    { messages: 7 },
-    { messages: [7] },
-    { input: 7 },
-    { input: [null] },
-    { input: [{ type: 7 }] },
-  ]) {
-    try {
-      gpt4o.countRequest(body)
-    } catch (error) {
-      assert.match(error.code, /^ERR_TOKENLANE_(ARGUMENT_(TYPE|VALUE)|CHAT_\w+)$/, JSON.stringify(body))
+  const fields = ['messages', 'input', 'instructions', 'system', 'tools', 'functions', 'tool_choice', 'function_call']
+  fields.push('response_format', 'text', 'model', 'documents', 'chat_template', 'chat_template_kwargs', 'thinking')
+  const values = [7, 'x', null, [7], [null], [[]], [{}], {}, [{ role: 'user', content: 7 }], [{ type: 7 }], true]
+  values.push([{ role: 'user', content: [null, 7, {}] }], [{ role: 'assistant', tool_calls: [null] }])
+  for (const model of ['gpt-4o', 'claude-sonnet-4-5']) {
+    for (const field of fields) {
+      for (const value of values) {
+        for (const tokenizer of [gpt4o, local]) {
+          const body = { model, messages: [user('x')], [field]: value }
+          try {
+            assert.ok(tokenizer.countRequest(body).tokens > 0)
+          } catch (error) {
+            assert.match(String(error.code), /^ERR_TOKENLANE_/, `${JSON.stringify(body)}: ${error.stack}`)
+          }
+        }
+      }
     }
   }
   assert.throws(() => gpt4o.countRequest(chat, { api: 'openai' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => gpt4o.countRequest(chat, { tools: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
 })
-
-const QWEN =
-  "{%- if tools %}{{- '<tools>' }}{% for t in tools %}{{ t | tojson }}{% endfor %}{{- '</tools>' }}{%- endif %}" +
-  "{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + (m.content or '') }}" +
-  "{%- for c in m.tool_calls or [] %}{{- '<call>' + c.function.name + (c.function.arguments | tojson) }}{% endfor %}" +
-  "{{- '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% if think is false %}<no>{% endif %}{%- endif %}"
-const file = new URL('../testdata/chat/tokenizer.json', import.meta.url)
-const local = Tokenizer.fromFileSync(file, { chatTemplate: QWEN })
 
 test('a request to a server that renders the chat template counts what the server renders', () => {
   const tools = [tool('f', { type: 'object', properties: {} })]

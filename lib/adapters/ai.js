@@ -2,7 +2,7 @@
 
 // Messages of the package `ai` (the Vercel AI SDK): ModelMessage and UIMessage.
 
-const { asText, assistant, call, contentOf, image, listOf, result, text, urlOf } = require('./shared.js')
+const { asText, assistant, blocksOf, call, contentOf, image, listOf, result, text, urlOf } = require('./shared.js')
 
 /** The messages of `ModelMessage[]` or `UIMessage[]`. Both may be in one list. */
 function fromAiSdk(messages) {
@@ -11,16 +11,16 @@ function fromAiSdk(messages) {
 
 // ModelMessage: content is a text or parts; results are messages of the role `tool`
 
-function ofModel({ role, content }) {
-  if (typeof content === 'string') return [{ role, content }]
+function ofModel({ role, content: said }) {
+  const content = blocksOf(said)
   if (role === 'tool') return content.filter(isResult).map(resultOf)
   if (role !== 'assistant') return [{ role, content: contentOf(content.map(partOf)) }]
   const calls = content.filter(({ type }) => type === 'tool-call')
   // Tools that the provider runs have their results beside their calls.
   const results = content.filter(isResult).map(resultOf)
-  const said = content.filter(({ type }) => !NO_PARTS.includes(type)).map(partOf)
+  const parts = content.filter(({ type }) => !NO_PARTS.includes(type)).map(partOf)
   const made = calls.map(({ toolCallId, toolName, input }) => call(toolCallId, toolName, input))
-  return [assistant({ parts: said, calls: made, reasoning: reasoningIn(content) }), ...results]
+  return [assistant({ parts, calls: made, reasoning: reasoningIn(content) }), ...results]
 }
 
 const NO_PARTS = ['reasoning', 'tool-call', 'tool-result', 'tool-approval-request', 'tool-approval-response']
@@ -37,7 +37,7 @@ const resultOf = ({ toolCallId, toolName, output }) => result(toolCallId, output
 function outputOf(output) {
   switch (output?.type) {
     case 'content':
-      return contentOf(output.value.map(partOf))
+      return contentOf(blocksOf(output.value).map(partOf))
     case 'execution-denied':
       return output.reason ?? 'Tool execution denied.'
     default:
@@ -55,7 +55,8 @@ function partOf(part) {
 
 // UIMessage: everything is a part; each step ends with the results of its calls
 
-function ofUi({ role, parts }) {
+function ofUi({ role, parts: given }) {
+  const parts = listOf(given, 'parts')
   if (role !== 'assistant') return [{ role, content: contentOf(parts.filter(isShown).map(partOf)) }]
   const steps = [[]]
   for (const part of parts) {
@@ -66,7 +67,7 @@ function ofUi({ role, parts }) {
 }
 
 const isShown = ({ type }) => type === 'text' || type === 'file'
-const isTool = ({ type }) => type === 'dynamic-tool' || type.startsWith('tool-')
+const isTool = ({ type }) => type === 'dynamic-tool' || String(type).startsWith('tool-')
 const nameOf = ({ type, toolName }) => (type === 'dynamic-tool' ? toolName : type.slice('tool-'.length))
 
 /** As convertToModelMessages of `ai`: one message of the assistant, then the results. */

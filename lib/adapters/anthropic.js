@@ -2,7 +2,7 @@
 
 // Messages of Anthropic's API.
 
-const { asText, assistant, call, contentOf, image, listOf, result, text } = require('./shared.js')
+const { asText, assistant, blocksOf, call, contentOf, image, listOf, result, text } = require('./shared.js')
 const { defined } = require('./openai.js')
 
 /** The messages of a request to Anthropic's API: its `system` and its `messages`. */
@@ -14,7 +14,7 @@ function fromAnthropic({ system, messages }) {
 
 /** A message of a user holds results of tools, which are messages of their own, before its text. */
 function messagesOf({ role, content }) {
-  const blocks = typeof content === 'string' ? [text(content)] : (content ?? [])
+  const blocks = blocksOf(content)
   if (role === 'assistant') {
     const calls = blocks.filter(({ type }) => type === 'tool_use').map(({ id, name, input }) => call(id, name, input))
     const reasoning = blocks.filter(({ type }) => type === 'thinking').map(({ thinking }) => thinking)
@@ -34,8 +34,7 @@ const NO_SOURCE = {}
 const NO_PARTS = ['tool_use', 'thinking', 'redacted_thinking']
 
 function partsOf(content) {
-  if (typeof content === 'string') return [text(content)]
-  return (content ?? []).map((block) => {
+  return blocksOf(content).map((block) => {
     if (typeof block?.text === 'string') return text(block.text)
     if (block?.type === 'image') return image(urlOfSource(block.source))
     if (block?.type === 'document' && block.source?.type === 'text') return text(asText(block.source.data))

@@ -1,9 +1,10 @@
 /**
- * Messages and tools of client libraries, as those of chat completions, which `countChat`, `fitChat`
- * and `applyChatTemplate` of a tokenizer take. The functions read the fields of the clients' objects
- * and load none of the clients. Arguments of calls become JSON, the texts of a message one text,
- * images `image_url` parts with a URL; other parts stay as they are. What is no list of messages is
- * a `TypeError`, `ERR_TOKENLANE_ARGUMENT_TYPE`.
+ * Messages and tools of client libraries, as those of chat completions, which `countChat`,
+ * `fitChat` and `applyChatTemplate` of a tokenizer take. The functions read the fields of the
+ * clients' objects and load none of the clients. Arguments of calls become JSON, the texts of a
+ * message one text, images `image_url` parts with a URL; other parts stay as they are. What is no
+ * list of messages is a `TypeError`, `ERR_TOKENLANE_ARGUMENT_TYPE`; arguments that JSON cannot hold
+ * are a `RangeError`, `ERR_TOKENLANE_ARGUMENT_VALUE`.
  *
  * ```js
  * import { fromAnthropic } from 'tokenlane/adapters'

@@ -3,7 +3,7 @@
 // Messages of @langchain/core: BaseMessage and its stored form.
 
 const { wrongType } = require('../errors.js')
-const { assistant, call, contentOf, image, listOf, text, urlOf } = require('./shared.js')
+const { assistant, blocksOf, call, contentOf, image, listOf, text, urlOf } = require('./shared.js')
 
 const ROLES = {
   human: 'user',
@@ -41,7 +41,7 @@ function ofOthers(role, { content, name, tool_call_id: id }) {
 
 /** @param {any} message */
 function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {} }) {
-  const blocks = typeof content === 'string' ? [text(content)] : content
+  const blocks = withTexts(content)
   // The same calls are also in additional_kwargs and, of Anthropic, in the content.
   const made = calls.length > 0 ? calls.map(({ id, name, args }) => call(id, name, args)) : (more.tool_calls ?? [])
   const reasoning = blocks
@@ -69,10 +69,12 @@ const NO_PARTS = [
   'input_json_delta',
 ]
 
+/** Texts may stand between blocks. */
+const withTexts = (content) =>
+  blocksOf(Array.isArray(content) ? content.map((one) => (typeof one === 'string' ? text(one) : one)) : content)
+
 function partsOf(content) {
-  if (typeof content === 'string') return [text(content)]
-  return (content ?? []).map((block) => {
-    if (typeof block === 'string') return text(block)
+  return withTexts(content).map((block) => {
     if (typeof block?.text === 'string') return text(block.text)
     // The standard block has url or data; blocks of Anthropic have a source.
     if (block?.type === 'image') {

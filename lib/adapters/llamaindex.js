@@ -2,7 +2,7 @@
 
 // Messages of llamaindex: ChatMessage of @llamaindex/core.
 
-const { asText, assistant, call, contentOf, image, listOf, result, text, urlOf } = require('./shared.js')
+const { asText, assistant, blocksOf, call, contentOf, image, listOf, result, text, urlOf } = require('./shared.js')
 
 const ROLES = { memory: 'system' }
 
@@ -11,7 +11,7 @@ function fromLlamaIndex(messages) {
   return listOf(messages).map(({ role, content, options = {} }) => {
     const { toolCall: calls, toolResult: answer } = options
     if (answer !== undefined) return result(answer.id, asText(answer.result))
-    const parts = typeof content === 'string' ? [text(content)] : content.map(partOf)
+    const parts = blocksOf(content).map(partOf)
     if (role !== 'assistant') return { role: ROLES[role] ?? role, content: contentOf(parts) }
     const made = [calls ?? []].flat().map(({ id, name, input }) => call(id, name, input))
     return assistant({ parts, calls: made })

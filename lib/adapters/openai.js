@@ -3,7 +3,7 @@
 // Items of OpenAI's Responses API.
 
 const { wrongType } = require('../errors.js')
-const { asText, call, contentOf, image, listOf, result, text } = require('./shared.js')
+const { asText, blocksOf, call, contentOf, image, listOf, result, text } = require('./shared.js')
 
 /**
  * The messages of a request to the Responses API: its `instructions` and its `input`, a text or
@@ -16,7 +16,7 @@ function fromResponses({ input, instructions }) {
   let reasoning = ''
   for (const item of items) {
     if (item.type === 'reasoning') {
-      reasoning = [...(item.content ?? []), ...(item.summary ?? [])].map((part) => part?.text ?? '').join('\n')
+      reasoning = [...blocksOf(item.content), ...blocksOf(item.summary)].map((part) => part.text ?? '').join('\n')
       continue
     }
     const made = messageOf(item)
@@ -55,8 +55,7 @@ function messageOf(item) {
 }
 
 function partsOf(content) {
-  if (typeof content === 'string') return [text(content)]
-  return (content ?? []).map((part) => {
+  return blocksOf(content).map((part) => {
     if (typeof part?.text === 'string') return text(part.text)
     if (part?.type === 'refusal') return text(asText(part.refusal))
     if (part?.type === 'input_image') return { ...image(part.image_url ?? part.file_id), ...detailOf(part) }

@@ -2,13 +2,14 @@
 
 // Messages of clients become messages of chat completions, which chat templates and countChat take.
 
+const { jsonText } = require('../chat/json-text.js')
 const { wrongType } = require('../errors.js')
 
 /** A call of a function. */
 const call = (id, name, given) => ({
   id,
   type: 'function',
-  function: { name, arguments: typeof given === 'string' ? given : (JSON.stringify(given) ?? '{}') },
+  function: { name, arguments: typeof given === 'string' ? given : jsonText(given ?? {}, 'the arguments of a call') },
 })
 
 /** The result of a call, as text or parts of text. */
@@ -65,6 +66,12 @@ function listOf(messages, name = 'messages') {
   })
 }
 
-const asText = (value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+const asText = (value) => (typeof value === 'string' ? value : jsonText(value, 'the result of a call'))
 
-module.exports = { asText, assistant, call, contentOf, image, listOf, result, text, urlOf }
+/** The parts of a content: of a text, one. */
+function blocksOf(content) {
+  if (content === undefined || content === null) return []
+  return typeof content === 'string' ? [text(content)] : listOf(content, 'content')
+}
+
+module.exports = { asText, assistant, blocksOf, call, contentOf, image, listOf, result, text, urlOf }

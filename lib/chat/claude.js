@@ -11,8 +11,10 @@
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
 const { error, wrongType } = require('../errors.js')
-const { imageOf } = require('./openai-images.js')
+const { checkMessages } = require('./chat.js')
 const { sizeOfDataUrl } = require('./image-size.js')
+const { jsonText } = require('./json-text.js')
+const { imageOf } = require('./openai-images.js')
 
 const PER_REQUEST = 3
 const PER_MESSAGE = 4
@@ -44,7 +46,9 @@ function factorOf(model) {
  * @param {{ imageSize?: Function, partTokens?: Function }} options
  * @param {(text: string) => number} countOf
  */
-function countClaude({ messages, tools = [], thinking, model }, { imageSize, partTokens }, countOf) {
+function countClaude({ messages: given, tools, thinking, model }, { imageSize, partTokens }, countOf) {
+  const messages = checkMessages(given)
+  const declared = listOf(tools ?? [], 'tools')
   const factor = factorOf(model)
   let words = 0
   let others = PER_REQUEST + (thinking?.type === 'enabled' ? THINKING : 0)
@@ -53,22 +57,31 @@ function countClaude({ messages, tools = [], thinking, model }, { imageSize, par
   messages.forEach((message, i) => {
     const place = `messages[${i}]`
     if (message.role === 'tool') others += PER_RESULT
-    for (const { function: called } of message.tool_calls ?? []) {
-      words += countOf(String(called?.name)) + countOf(String(called?.arguments))
+    for (const call of listOf(message.tool_calls ?? [], `${place}.tool_calls`)) {
+      const { name, arguments: said } = call?.function ?? {}
+      words += countOf(String(name)) + countOf(typeof said === 'string' ? said : jsonText(said, place))
       others += PER_CALL
     }
-    const parts = typeof message.content === 'string' ? [{ text: message.content }] : (message.content ?? [])
+    const { content } = message
+    const parts = typeof content === 'string' ? [{ text: content }] : listOf(content ?? [], `${place}.content`)
     parts.forEach((part, j) => {
       if (typeof part?.text === 'string') words += countOf(part.text)
       else others += partOf(part, `${place}.content[${j}]`, imageSize, partTokens)
     })
   })
-  if (tools.length > 0) others += PER_TOOLS
-  for (const tool of tools) words += PER_TOOL_TOKEN * countOf(JSON.stringify(tool?.function ?? tool))
+  if (declared.length > 0) others += PER_TOOLS
+  declared.forEach((tool, i) => {
+    words += PER_TOOL_TOKEN * countOf(jsonText(tool?.function ?? tool, `tools[${i}]`))
+  })
   return {
     tokens: Math.ceil(factor * words + others),
-    estimated: tools.length > 0 ? ['messages', 'tools'] : ['messages'],
+    estimated: declared.length > 0 ? ['messages', 'tools'] : ['messages'],
   }
+}
+
+function listOf(list, name) {
+  if (!Array.isArray(list)) throw wrongType(name, 'an array', list)
+  return list
 }
 
 function partOf(part, place, imageSize, partTokens) {

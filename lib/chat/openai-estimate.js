@@ -18,6 +18,7 @@
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { checkDepth } = require('./budget.js')
 const { entriesOf } = require('./entries.js')
+const { jsonText } = require('./json-text.js')
 const { countImage, imageOf } = require('./openai-images.js')
 const { HEADING, declarations } = require('./openai-types.js')
 
@@ -99,18 +100,15 @@ class Estimate {
   }
 
   /** Chat completions. `request` has the messages, and further fields of the body. */
-  chat({ messages, tools, functions, tool_choice: choice, function_call: old, response_format: format }) {
+  chat({ messages, tools, functions, tool_choice: choice, function_call: called, response_format: format }) {
     const sum = this.messages(messages).reduce((a, b) => a + b, this.#chat.answer)
-    const declared = [...(tools ?? []), ...(functions ?? []).map((one) => ({ type: 'function', function: one }))]
+    const old = listOf(functions, 'functions').map((one) => ({ type: 'function', function: one }))
+    const declared = [...listOf(tools, 'tools'), ...old]
     const extra =
-      this.#tools(
-        declared,
-        functions?.length > 0 ? 'functions' : 'tools',
-        firstSystemText(messages),
-        this.#chat.tools,
-      ) + this.#format(format?.json_schema ?? format, format?.type, 'response_format', this.#chat.format)
+      this.#tools(declared, old.length > 0 ? 'functions' : 'tools', firstSystemText(messages), this.#chat.tools) +
+      this.#format(format?.json_schema ?? format, format?.type, 'response_format', this.#chat.format)
     if (declared.length === 0) return sum + extra
-    return sum + extra + this.#choice(choice, 'tool_choice') + this.#choice(old, 'function_call')
+    return sum + extra + this.#choice(choice, 'tool_choice') + this.#choice(called, 'function_call')
   }
 
   /** The Responses API. `request` has the fields of the body. */
@@ -140,7 +138,7 @@ class Estimate {
     const format = text?.format
     return (
       sum +
-      this.#tools(tools ?? [], 'tools', firstSystemText([...said, ...items]), this.#responses.tools, true) +
+      this.#tools(listOf(tools, 'tools'), 'tools', firstSystemText([...said, ...items]), this.#responses.tools, true) +
       this.#format(format, format?.type, 'text.format', this.#responses.format) +
       (tools?.length > 0 ? this.#choice(choice, 'tool_choice') : 0)
     )
@@ -170,10 +168,9 @@ class Estimate {
         if (name === 'tool_calls' || name === 'function_call' || NOT_SENT.includes(name)) return sum
         if (name === 'content') return sum + this.#content(value, where)
         if (name === 'type' && value === 'message') return sum
-        if (name === 'tools' && Array.isArray(value)) return sum + this.#tools(value, where, '', ADDED_TOOLS, true)
         if (typeof value === 'string') return sum + this.#countOf(value) + (name === 'name' ? PER_NAME : 0)
         if (name === 'audio') return sum + this.#noted(value?.transcript ?? '', where)
-        return sum + this.#noted(JSON.stringify(value) ?? '', where)
+        return sum + this.#noted(jsonText(value, where), where)
       },
       isFunction ? PER_FUNCTION_RESULT : PER_MESSAGE,
     )
@@ -188,7 +185,7 @@ class Estimate {
       this.#chat.parallel -
       PER_MESSAGE -
       this.#countOf('assistant') +
-      this.#countOf(JSON.stringify({ tool_uses: uses }))
+      this.#countOf(jsonText({ tool_uses: uses }, place))
     )
   }
 
@@ -239,7 +236,11 @@ class Estimate {
   /** An item of the input of the Responses API. */
   #item(item, names, place) {
     if (typeof item !== 'object' || item === null) throw wrongType(place, 'an item (an object)', item)
-    if (typeof item.role === 'string') return this.#message(item, place)
+    if (typeof item.role === 'string') {
+      const { tools, ...message } = item
+      const added = this.#tools(listOf(tools, `${place}.tools`), `${place}.tools`, '', ADDED_TOOLS, true)
+      return this.#message(message, place) + added
+    }
     switch (item.type) {
       case CALLS[0]:
       case CALLS[1]: {
@@ -258,7 +259,7 @@ class Estimate {
         // The model sees its reasoning again only within the turn; its tokens are not in the item.
         return this.#noted(textOf(item.content), place)
       default:
-        return this.#noted(JSON.stringify(item), place)
+        return this.#noted(jsonText(item, place), place)
     }
   }
 
@@ -272,7 +273,7 @@ class Estimate {
       const declared = tool?.function ?? tool?.custom ?? (tool?.type === 'function' ? tool : undefined)
       if (typeof declared?.name === 'string') functions.push(declared)
       else if (typeof tool !== 'object' || tool === null) throw wrongType(`${place}[${i}]`, 'a tool (an object)', tool)
-      else others += this.#noted(JSON.stringify(tool), `${place}[${i}] (it is not a function)`)
+      else others += this.#noted(jsonText(tool, `${place}[${i}]`), `${place}[${i}] (it is not a function)`)
     })
     if (functions.length === 0) return others
     const text = HEADING + declarations(functions, this.#encoding, inline)
@@ -307,6 +308,13 @@ class Estimate {
   }
 }
 
+/** A list of the caller, empty if there is none. */
+function listOf(list, name) {
+  if (list === undefined || list === null) return []
+  if (!Array.isArray(list)) throw wrongType(name, 'an array of objects', list)
+  return list
+}
+
 /** The calls of a message: their ids, names and arguments. */
 function callsOf({ tool_calls: calls, function_call: old }, place) {
   const list = [...(Array.isArray(calls) ? calls : []), ...(old === undefined || old === null ? [] : [old])]
@@ -314,7 +322,7 @@ function callsOf({ tool_calls: calls, function_call: old }, place) {
     const { name, arguments: given } = call?.function ?? call?.custom ?? call ?? {}
     const text = given ?? call?.custom?.input ?? ''
     if (typeof name !== 'string') throw wrongType(`${place}.tool_calls[${i}]`, 'a call with a name and arguments', call)
-    return { id: call.id, name, text: typeof text === 'string' ? text : JSON.stringify(text) }
+    return { id: call.id, name, text: typeof text === 'string' ? text : jsonText(text, place) }
   })
 }
 

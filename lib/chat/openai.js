@@ -65,31 +65,42 @@ class OpenAiChat {
     const tools = checkTools(options.tools)
     boolean('detail', options.detail, false)
     if (isStrict) return { tokens: later.documented.countDocumented(given, tools, of, countOf), estimated: [] }
-    return this.#estimated(of, countOf, tools?.length > 0, (estimate) => estimate.chat({ messages: given, tools }))
+    return this.#estimated(of, countOf, (estimate) => estimate.chat({ messages: given, tools }))
   }
 
   /** Counts the body of a request to chat completions. */
   countRequest(body, options, countOf) {
     const { checkMessages, withoutNulls } = later.chat
-    const { of } = this.#rules(options)
+    const { of } = this.#rules({ ...options, model: options.model ?? this.#modelOf(body) })
     const messages = checkMessages(body.messages).map(withoutNulls)
-    return this.#estimated(of, countOf, true, (estimate) => estimate.chat({ ...body, messages }))
+    return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 
   /** Counts the body of a request to the Responses API. */
   countResponses(body, options, countOf) {
-    const { of } = this.#rules(options)
-    return this.#estimated(of, countOf, true, (estimate) => estimate.responses(body))
+    const { of } = this.#rules({ ...options, model: options.model ?? this.#modelOf(body) })
+    return this.#estimated(of, countOf, (estimate) => estimate.responses(body))
   }
 
-  /** Only schemas need a budget, whose module loads the template engine. */
-  #estimated(of, countOf, hasSchemas, run) {
-    const estimate = new later.estimate.Estimate(of, countOf)
-    const count = () => ({ tokens: run(estimate), estimated: [...new Set(estimate.estimated)] })
-    if (!hasSchemas) return count()
+  /** The model that a body names, if it has this encoding: gateways have names of their own. */
+  #modelOf({ model }) {
+    const { findEncoding } = require('../models.js')
+    return typeof model === 'string' && findEncoding(model) === this.#encoding ? model : undefined
+  }
+
+  #estimated(of, countOf, run) {
     const { Budget, within } = require('./budget.js')
     const { limits } = require('../limits.js')
-    return require('./template.js').guarded(() => within(new Budget(limits), count), 'failed')
+    const estimate = new later.estimate.Estimate(of, countOf)
+    try {
+      const tokens = within(new Budget(limits), () => run(estimate))
+      return { tokens, estimated: [...new Set(estimate.estimated)] }
+    } catch (failure) {
+      // The module with the errors of limits has the whole template engine.
+      return require('./template.js').guarded(() => {
+        throw failure
+      }, 'failed')
+    }
   }
 
   /** @param {any} options */

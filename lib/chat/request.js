@@ -76,6 +76,8 @@ function rendered(body, chat, countMessages) {
     addGenerationPrompt: body.add_generation_prompt ?? !isContinued,
     continueFinalMessage: isContinued,
     variables: variablesOf(body),
+    // Servers encode the whole text; only the library of the harmony format knows what is content.
+    content: chat.hasOneCallPerMessage ? 'text' : 'parse',
   })
   return { tokens, estimated }
 }

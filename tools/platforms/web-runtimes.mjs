@@ -159,7 +159,8 @@ async function inWorkerd(date) {
   const modules = fs
     .readdirSync(out)
     .filter((name) => /\.(js|wasm)$/.test(name))
-    .sort()
+    // The main module is the first.
+    .sort((a, b) => Number(b.endsWith('.js')) - Number(a.endsWith('.js')))
     .map((name) => `(name = "${name}", ${name.endsWith('.js') ? 'esModule' : 'wasm'} = embed "${name}")`)
   const config = (port) => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -243,7 +244,7 @@ async function withServer(command, args, ask) {
     throw Object.assign(failure, { message: `${failure.message}\n${printed.slice(-1500)}` })
   } finally {
     // With its children.
-    process.kill(-server.pid)
+    if (server.exitCode === null) process.kill(-server.pid)
   }
 }
 

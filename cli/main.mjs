@@ -74,8 +74,7 @@ async function overview() {
   )
   return `Converts text to token ids and back, exactly, with any tokenizer.json or tiktoken encoding.
 
-Usage:
-  tokenlane COMMAND [options] [files…]
+Usage: tokenlane COMMAND [options] [files…]
 
 Commands:
 ${table(commands)}

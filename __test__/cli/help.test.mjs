@@ -28,6 +28,7 @@ const COMMANDS = {
   train: (await import('../../cli/commands/train.mjs')).trainCommand(undefined),
   'train report': (await import('../../cli/commands/train.mjs')).trainCommand('report'),
   worker: (await import('../../cli/commands/worker.mjs')).worker,
+  completion: (await import('../../cli/commands/completion.mjs')).completionOf(async () => ({})),
   corpus: (await import('../../cli/commands/corpus.mjs')).corpusCommand(undefined),
   'corpus verify': (await import('../../cli/commands/corpus.mjs')).corpusCommand('verify'),
   'corpus clean': (await import('../../cli/commands/corpus.mjs')).corpusCommand('clean'),

@@ -64,9 +64,9 @@ impl WordCounter {
     ///
     /// # Errors
     ///
-    /// After an error, some of the texts are counted: [`TrainError::Text`] names the first text that
-    /// could not be cut into words, [`TrainError::WordTooLong`], and [`TrainError::File`] if a full
-    /// table could not be written.
+    /// After an error, some of the texts are counted: [`TrainError::Text`] names the first text
+    /// that could not be cut into words, [`TrainError::WordTooLong`], and [`TrainError::File`] if a
+    /// full table could not be written.
     pub fn add<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Result<(), TrainError> {
         let texts: Vec<&str> = texts.into_iter().collect();
         let mut portions = Vec::new();

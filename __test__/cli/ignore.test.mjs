@@ -123,6 +123,18 @@ test('decode says how ids are given, and encode and decode know --json', () => {
   assert.equal(output('decode', '--json', '-x', '13225 11'), '{"text":"Hello,"}\n')
 })
 
+test('a text in UTF-16 is named', () => {
+  const text = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('Hello', 'utf16le')])
+  fs.writeFileSync(path.join(folder, 'wide.txt'), text)
+  fs.writeFileSync(path.join(folder, 'ids.bin'), Uint16Array.of(0xfeff, 11))
+  for (const args of [['count'], ['encode'], ['split', '-n', '9'], ['inspect']]) {
+    const { status, stderr } = run([...args, 'wide.txt'])
+    assert.equal(status, 1)
+    assert.match(stderr, /wide\.txt: it is UTF-16.*iconv.*INVALID_UTF8/)
+  }
+  assert.doesNotMatch(run(['decode', 'ids.bin']).stderr, /UTF-16/)
+})
+
 test('completion prints scripts that shells read', () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const script = output('completion', shell)

@@ -2,7 +2,7 @@
 
 import path from 'node:path'
 
-import { UsageError, at, fileFailure } from '../failure.mjs'
+import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
 import { decompressed } from '../../lib/files/decompress.mjs'
 import { Ratio } from '../../lib/files/ratio.mjs'
 import { onlyText } from './not-text.mjs'
@@ -75,7 +75,8 @@ export function inputsOf(sources, tokenizer) {
 async function named(name, options) {
   if (name === '-') return [stdin(options.maxRatio)]
   const stat = statIfThere(name)
-  if (stat !== undefined && !stat.isDirectory()) return [fileSource(name, { maxRatio: options.maxRatio })]
+  if (stat !== undefined && !stat.isDirectory())
+    return [fileSource(name, { maxRatio: options.maxRatio, isNamedText: options.isText })]
   const sources = []
   const onUnreadable = (folder, error) => sources.push(unreadable(folder, error))
   const { Walk } = await import('../../lib/corpus/walk.mjs')
@@ -88,7 +89,7 @@ async function named(name, options) {
   return sources.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function fileSource(file, { maxRatio, isText = false }) {
+function fileSource(file, { maxRatio, isText = false, isNamedText = false }) {
   const stat = statIfThere(file)
   const size = stat?.isFile() ? stat.size : undefined
   const bytes = (onRead) => bytesOf(file, () => readInput(file), { onRead, maxRatio })
@@ -98,7 +99,24 @@ function fileSource(file, { maxRatio, isText = false }) {
     size,
     maxRatio,
     isFound: isText,
-    chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes,
+    chunks: isText
+      ? (onRead) => onlyText(bytes(onRead))
+      : isNamedText
+        ? (onRead) => notUtf16(file, bytes(onRead))
+        : bytes,
+  }
+}
+
+/** Yields the bytes of a text that is named, unless they start with the byte order mark of UTF-16. */
+async function* notUtf16(name, chunks) {
+  let isFirst = true
+  for await (const chunk of chunks) {
+    if (isFirst && ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff))) {
+      const message = 'it is UTF-16, and text is read as UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8'
+      throw at(name, new Failure('INVALID_UTF8', message))
+    }
+    isFirst = false
+    yield chunk
   }
 }
 

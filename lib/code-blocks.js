@@ -9,6 +9,21 @@
  * @typedef {{ start: number, end: number, text: string, isLong: boolean }} Line
  */
 
+/**
+ * A block of a text, of Markdown or of code.
+ *
+ * @typedef {object} Block
+ * @property {number} start
+ * @property {number} end
+ * @property {'heading' | 'text' | 'lines' | 'list'} kind `lines` are code and tables
+ * @property {number} [level] of a heading
+ * @property {string} [title] of a heading
+ * @property {number[]} [items] where the items of a list start
+ * @property {boolean} [isTable]
+ * @property {() => Block[]} [parts] those of a block of code, if it does not fit
+ * @property {string} [head] text that a piece which starts with this block has before it
+ */
+
 /** A line that ends a block which an earlier line began, or goes on with it. */
 const CLOSER = /^\s*(?:[)\]}]|(?:end|else|elif|elsif|except|catch|finally|fi|done|esac)\b)/
 /** Comments and decorators belong to the line behind them. */
@@ -55,7 +70,7 @@ class CodeBlocks {
   /**
    * The blocks of a range of lines; blank lines belong to the block before.
    *
-   * @returns {import('./markdown.js').Block[]}
+   * @returns {Block[]}
    */
   #between(from, to, margin, depth) {
     const blocks = []
@@ -68,7 +83,7 @@ class CodeBlocks {
     return blocks
   }
 
-  /** @returns {import('./markdown.js').Block} */
+  /** @returns {Block} */
   #block(first, next, depth) {
     const parts = depth > 0 && next - first > 1 ? () => this.#parts(first, next, depth - 1) : undefined
     return { kind: 'lines', start: this.#lines[first].start, end: this.#lines[next - 1].end, parts }

@@ -23,16 +23,7 @@ const MAX_BLOCK_LINE = 1000
 /**
  * A block of a text, with the blank lines after it.
  *
- * @typedef {object} Block
- * @property {number} start
- * @property {number} end
- * @property {'heading' | 'text' | 'lines' | 'list'} kind `lines` are code and tables
- * @property {number} [level] of a heading
- * @property {string} [title] of a heading
- * @property {number[]} [items] where the items of a list start
- * @property {boolean} [isTable]
- * @property {() => Block[]} [parts] those of a block of code, if it does not fit
- * @property {string} [head] text that a piece which starts with this block has before it
+ * @typedef {import('./code-blocks.js').Block} Block
  */
 
 /** The lines of a text. Their `text` has no line end and a limited length. */

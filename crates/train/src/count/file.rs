@@ -209,3 +209,22 @@ fn record(bytes: &mut &[u8], word: &mut Vec<u8>) -> Option<u64> {
     word.extend_from_slice(new);
     read_varint(bytes).filter(|&count| count > 0)
 }
+
+/// Words with their counts, in memory: one text, and the length and count of each as varints.
+#[derive(Debug, Clone)]
+pub(super) struct Records<'a> {
+    pub text: &'a str,
+    pub numbers: &'a [u8],
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = (&'a str, u64);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let len = read_varint(&mut self.numbers)?;
+        let count = read_varint(&mut self.numbers).expect("each word has a count");
+        let (word, others) = self.text.split_at(len as usize);
+        self.text = others;
+        Some((word, count))
+    }
+}

@@ -6,9 +6,8 @@ use std::collections::binary_heap::PeekMut;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::file::{Reader, Writer};
+use super::file::{Reader, Records, Writer};
 use super::table::SortedTable;
-use super::words::{Iter, WordCounts};
 use crate::TrainError;
 use crate::progress::{Meter, Phase, Watch};
 
@@ -20,15 +19,11 @@ const FAN_IN: usize = 128;
 pub(super) enum Source<'a> {
     Table(SortedTable),
     /// Words, and how many are left.
-    Words(Iter<'a>, usize),
+    Words(Records<'a>, usize),
     File(Reader),
 }
 
-impl<'a> Source<'a> {
-    pub fn of_words(words: &'a WordCounts) -> Self {
-        Self::Words(words.records(), words.len())
-    }
-
+impl Source<'_> {
     /// Writes the next word to `word`, which has the one before, and returns its count.
     fn next(&mut self, word: &mut String) -> Result<Option<u64>, TrainError> {
         match self {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file;
+use super::file::{self, Records};
 use super::merge::{self, Source, WordFile};
 use crate::TrainError;
 use crate::progress::{Meter, Watch};
@@ -70,7 +70,7 @@ impl WordCounts {
 
     /// Writes a file of words. After an error, reading it fails.
     pub fn write(&self, path: &Path, watch: &mut Watch<'_>) -> Result<(), TrainError> {
-        merge::write(vec![Source::of_words(self)], Vec::new(), path, &mut Meter::new(watch))
+        merge::write(vec![Source::Words(self.records(), self.len)], Vec::new(), path, &mut Meter::new(watch))
     }
 
     /// The words with their counts, in order.
@@ -78,8 +78,8 @@ impl WordCounts {
         self.records()
     }
 
-    pub(super) fn records(&self) -> Iter<'_> {
-        Iter { text: &self.text, numbers: &self.numbers }
+    fn records(&self) -> Records<'_> {
+        Records { text: &self.text, numbers: &self.numbers }
     }
 
     /// The number of distinct words.
@@ -90,24 +90,5 @@ impl WordCounts {
     /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.len == 0
-    }
-}
-
-/// Words with their counts.
-#[derive(Debug, Clone)]
-pub(super) struct Iter<'a> {
-    text: &'a str,
-    numbers: &'a [u8],
-}
-
-impl<'a> Iterator for Iter<'a> {
-    type Item = (&'a str, u64);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let len = file::read_varint(&mut self.numbers)?;
-        let count = file::read_varint(&mut self.numbers).expect("each word has a count");
-        let (word, others) = self.text.split_at(len as usize);
-        self.text = others;
-        Some((word, count))
     }
 }

@@ -24,6 +24,7 @@
 //! log n times that length. There is no limit on the length of a word. Positions take 12 bytes, and
 //! while seeds are sorted, 16 more for each position of the most frequent character.
 
+mod digamma;
 mod estimate;
 mod finish;
 #[cfg(test)]

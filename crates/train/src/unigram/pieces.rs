@@ -4,7 +4,7 @@
 //! longest piece, and each piece its parent: the next shorter piece that is a prefix of it. No trie
 //! is needed, and a position takes four bytes.
 
-use super::estimate::digamma;
+use super::digamma::digamma;
 
 /// No piece: the parent of a character, and the longest piece of a NUL.
 pub(super) const NONE: u32 = u32::MAX;

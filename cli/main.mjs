@@ -20,8 +20,9 @@ const COMMANDS = {
   inspect: async () => (await import('./commands/inspect.mjs')).inspect,
   bench: async () => (await import('./commands/bench.mjs')).bench,
   worker: async () => (await import('./commands/worker.mjs')).worker,
-  train: async () => (await import('./commands/train.mjs')).train,
+  train: async (first) => (await import('./commands/train.mjs')).trainCommand(first),
   corpus: async (first) => (await import('./commands/corpus.mjs')).corpusCommand(first),
+  completion: async () => (await import('./commands/completion.mjs')).completionOf(allCommands),
 }
 
 // A reader that closes the pipe early, such as head, is not a failure.
@@ -60,14 +61,20 @@ async function main([name, ...args]) {
   await command.run(parsed)
 }
 
+/** All commands by name. */
+async function allCommands() {
+  return Object.fromEntries(
+    await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, await load(undefined)])),
+  )
+}
+
 async function overview() {
   const commands = await Promise.all(
     Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]),
   )
   return `Converts text to token ids and back, exactly, with any tokenizer.json or tiktoken encoding.
 
-Usage:
-  tokenlane COMMAND [options] [files…]
+Usage: tokenlane COMMAND [options] [files…]
 
 Commands:
 ${table(commands)}

@@ -6,6 +6,10 @@
 import { tokenizeCorpus } from 'tokenlane/corpus'
 
 const [inputs, output] = process.argv.slice(2)
+if (output === undefined) {
+  console.error('usage: node corpus.mjs data/ tokens/')
+  process.exit(2)
+}
 const controller = new AbortController()
 process.once('SIGINT', () => controller.abort(new Error('interrupted; run it again to continue')))
 

@@ -761,3 +761,13 @@ export interface TokenizerStats {
   /** Bytes of text that idle encoders have encoded, in all their calls. */
   encodedBytes: number
 }
+
+/** The tokens of an {@link Encoding} that belong to one text. */
+export interface SequenceRange {
+  /** 0 for the text, 1 for the pair. */
+  sequence: number
+  /** The first token. */
+  start: number
+  /** One past the last token. */
+  end: number
+}

@@ -570,6 +570,7 @@ class Tokenizer {
 
   /** Encodes a text in which no added token is found in ranges with these bounds. */
   #encodeLiteral(text, bounds) {
+    checkInput(text)
     const flags = encodeFlags({ ...CHAT_IDS, specialTokens: 'parse' }, KNOWN.encode, ONE_TEXT) | LITERAL
     return encodingOf(this.#idsOf(text, bounds, flags, undefined), this.#handle, text, bounds, flags, undefined)
   }

@@ -2,10 +2,10 @@
 //! functions.
 //!
 //! [`Training`] has the base and the counts so far. [`count_texts`] and [`count_documents`] count
-//! the words of texts on the threadpool and the threads of the crate. [`train`] makes the vocabulary
-//! of the counts; meanwhile [`training_progress`] says how far it is. After a call has failed, the
-//! counts lack some of its texts. Only if its texts were counted in order, JS knows which, and can go
-//! on.
+//! the words of texts on the threadpool and the threads of the crate. [`train`] makes the
+//! vocabulary of the counts; meanwhile [`training_progress`] says how far it is. After a call has
+//! failed, the counts lack some of its texts. Only if its texts were counted in order, JS knows
+//! which, and can go on.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -6,7 +6,7 @@ import { Encoding } from '../lib/encoding.js'
 import { isTokenlaneError } from '../lib/errors.js'
 import { limits } from '../lib/limits.js'
 import { encodingForModel } from '../lib/models.js'
-import { checkKnown } from '../lib/options.js'
+import { KNOWN, checkKnown } from '../lib/options.js'
 import { queue } from '../lib/queue.js'
 import { DecodeStream } from '../lib/stream.js'
 import { Tokenizer, encodings } from '../lib/tokenizer.js'
@@ -16,7 +16,7 @@ import { addFile, fileBytes, setPlaces, withData } from './sources.mjs'
 
 /** A loader of an encoding that takes its packed rank file as the option `data`. */
 const takingData = (load, encodingOf) => async (name, options) => {
-  if (options !== undefined) checkKnown(options, ['data', 'signal'])
+  if (options !== undefined) checkKnown(options, ['data', ...KNOWN.loadEncoding])
   const { data, ...rest } = options ?? {}
   if (data === undefined) return await load(name, rest)
   return await withData(native.encodingFile(encodingOf(name)), data, () => load(name, rest))

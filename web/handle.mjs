@@ -17,7 +17,13 @@ const registry = hasWeak ? new FinalizationRegistry(freed) : { register() {}, un
 /** A mixed sum of bytes, which shows whether a caller changed them. */
 function checksum(bytes) {
   let sum = bytes.length
-  for (let index = 0; index < bytes.length; index++) sum = Math.imul(sum ^ bytes[index], 0x01000193)
+  const mix = (value) => (sum = Math.imul(sum ^ value, 0x01000193))
+  // Four bytes at a time, from the first multiple of four on.
+  const start = Math.min(-bytes.byteOffset & 3, bytes.length)
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + start, (bytes.length - start) >> 2)
+  for (let index = 0; index < start; index++) mix(bytes[index])
+  for (let index = 0; index < words.length; index++) mix(words[index])
+  for (let index = start + 4 * words.length; index < bytes.length; index++) mix(bytes[index])
   return sum
 }
 

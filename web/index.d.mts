@@ -1,6 +1,6 @@
 // The typings of tokenlane/web: those of the package, without files, folders and the hub.
 
-import { Tokenizer as FullTokenizer } from '../index.mjs'
+import { EncodingOptions as LoadingOptions, Tokenizer as FullTokenizer } from '../index.mjs'
 
 export {
   Batch,
@@ -8,17 +8,21 @@ export {
   Encoding,
   encodingForModel,
   encodings,
+  isTokenlaneError,
   limits,
   queue,
 } from '../index.mjs'
 export type * from '../index.mjs'
 
-/** The packed rank file of an encoding (`tokenlane/web/NAME.bin`), also without its compression. */
+/**
+ * The packed rank file of an encoding: the file `tokenlane/web/NAME.bin`, also without its
+ * compression, or what `tokenlane/web/NAME` exports.
+ */
 export type EncodingData = ArrayBuffer | ArrayBufferView | Response
 
-export interface EncodingOptions {
-  /** The packed rank file, or a promise of it. By default it is fetched from the package. */
-  data?: EncodingData | Promise<EncodingData>
+export interface EncodingOptions extends LoadingOptions {
+  /** The packed rank file, or a promise of it. By default the module of the package is imported. */
+  data?: EncodingData | Promise<EncodingData> | undefined
 }
 
 type Loaders = 'fromFile' | 'fromFileSync' | 'fromPretrained' | 'fromEncodingSync' | 'forModelSync'

@@ -16,11 +16,12 @@ function bases(first, extra) {
 const LENGTHS = [...bases(3, LENGTH_EXTRA.slice(0, 28)), 258]
 const DISTANCES = bases(1, DISTANCE_EXTRA)
 
-const damaged = () => errors.error('ERR_TOKENLANE_FILE', 'the compressed data is damaged')
+const damaged = (cause = undefined) =>
+  errors.error('ERR_TOKENLANE_FILE', 'the compressed data is damaged', cause && { cause })
 
 /**
- * A canonical Huffman code as a table. For the next `width` bits it has the symbol and, in the lower
- * four bits, the length of its code, which is 0 if there is none.
+ * A canonical Huffman code as a table. For the next `width` bits it has the symbol and, in the
+ * lower four bits, the length of its code, which is 0 if there is none.
  */
 function codeOf(lengths) {
   const width = Math.max(1, ...lengths)
@@ -139,7 +140,27 @@ export function gunzip(bytes) {
 /** Bytes that may be compressed with gzip, decompressed. */
 export async function inflated(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
-  if (typeof DecompressionStream !== 'function') return gunzip(bytes)
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
+  try {
+    return await decompressed(bytes)
+  } catch (failure) {
+    throw failure?.code === 'ERR_TOKENLANE_FILE' ? failure : damaged(failure)
+  }
+}
+
+function decompressed(bytes) {
+  // Node.js loads the whole of fetch for a stream or a Response, which takes longer than to
+  // decompress.
+  const zlib = globalThis.process?.getBuiltinModule?.('node:zlib')
+  if (zlib !== undefined)
+    return new Promise((resolve, reject) => {
+      zlib.gunzip(bytes, { chunkSize: 1 << 20 }, (failure, result) => (failure ? reject(failure) : resolve(result)))
+    })
+  let stream
+  try {
+    stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  } catch {
+    // Vercel's edge runtime has none, and that of Next has one that throws.
+    return gunzip(bytes)
+  }
+  return new Response(stream).arrayBuffer().then((buffer) => new Uint8Array(buffer))
 }

@@ -55,6 +55,8 @@ async function moduleOf(given) {
   // A module of another realm is one too: Vercel's runtime has its own.
   if (Object.prototype.toString.call(source) === '[object WebAssembly.Module]') return source
   if (typeof source === 'string' || source instanceof URL) return await moduleOf(fetch(source))
+  // Before a Response, whose class loads fetch in Node.js when it is first named.
+  if (ArrayBuffer.isView(source)) return await WebAssembly.compile(/** @type {BufferSource} */ (source))
   if (typeof Response === 'function' && source instanceof Response) {
     if (!source.ok) throw errors.error('ERR_TOKENLANE_FILE', `cannot fetch ${source.url}: status ${source.status}`)
     if (/^application\/wasm\b/.test(source.headers.get('content-type') ?? '') && WebAssembly.compileStreaming)

@@ -50,13 +50,14 @@ const isBuffer = (value) => Object.prototype.toString.call(value) === '[object A
 /** The bytes of data: a Response, an ArrayBuffer or a view, or a promise of one of these. */
 async function bytesOf(data) {
   const value = await data
+  if (isBuffer(value)) return new Uint8Array(value)
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  // Last, because Node.js loads its implementation of fetch when the class is first named.
   if (typeof Response === 'function' && value instanceof Response) {
     if (!value.ok)
       throw error('ERR_TOKENLANE_FILE', `cannot fetch ${value.url}: status ${value.status} ${value.statusText}`)
     return new Uint8Array(await value.arrayBuffer())
   }
-  if (isBuffer(value)) return new Uint8Array(value)
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   throw wrongType('data', 'a Uint8Array, an ArrayBuffer or a Response, or a promise of one', value)
 }
 

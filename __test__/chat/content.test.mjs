@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
-import { Tokenizer } from '../../index.mjs'
+import { Tokenizer, limits } from '../../index.mjs'
 import { OPERATIONS, STATEMENTS, variablesOf } from '../support/chat-operations.mjs'
 import { judge, tokensIn } from '../support/hostile-contents.mjs'
 import { random } from '../../tools/check/hostile/random.mjs'
@@ -54,6 +54,115 @@ test('words and merges are those of the whole text', () => {
   const chatTemplate = 'Hel{{ messages[0].content }}orld'
   const { ids } = base.applyChatTemplate(said('lo w'), { chatTemplate })
   assert.deepEqual([...ids], [...base.encode('Hello world', { addSpecialTokens: false }).ids])
+})
+
+test('ids equal those of a slow twin that looks for tokens in the text of the template only', () => {
+  const json = base.toJSON()
+  const tokens = json.added_tokens.map(({ content }) => content)
+  const model = Tokenizer.fromBufferSync(
+    new TextEncoder().encode(JSON.stringify({ ...json, added_tokens: [], post_processor: null })),
+  )
+  const { below, chance, of } = random(4)
+  const pieces = [...tokens, ...tokens.map((token) => token.slice(0, 2)), ...tokens.map((token) => token.slice(2))]
+  pieces.push('Hello', ' ', 'é😀', '<', 's>', '|', '\n')
+  for (let round = 0; round < 300; round++) {
+    const parts = Array.from({ length: 1 + below(9) }, () => [chance(0.5), of(pieces)])
+    const text = parts.map(([, one]) => one).join('')
+    const owners = parts.flatMap(([isInput, one]) => Array(one.length).fill(isInput))
+    const wanted = []
+    let start = 0
+    const finish = (end) => {
+      wanted.push(...model.encode(text.slice(start, end), { addSpecialTokens: false }).ids)
+      start = end
+    }
+    for (let at = 0; at < text.length; ) {
+      const isOwn = (token) => text.startsWith(token, at) && !owners.slice(at, at + token.length).includes(true)
+      const [found] = tokens.filter(isOwn).sort((a, b) => b.length - a.length)
+      if (found !== undefined) {
+        finish(at)
+        wanted.push(base.tokenToId(found))
+        start += found.length
+      }
+      at += found?.length ?? 1
+    }
+    finish(text.length)
+    const messages = parts.map(([, content]) => ({ role: 'user', content }))
+    const source = ([isInput, one], i) => `{{ ${isInput ? `messages[${i}].content` : JSON.stringify(one)} }}`
+    const chatTemplate = parts.map(source).join('')
+    const made = base.applyChatTemplate(messages, { chatTemplate })
+    assert.deepEqual([...made.ids], wanted, JSON.stringify(parts))
+    assert.equal(base.countChat(messages, { chatTemplate }), wanted.length)
+  }
+})
+
+test('requests to servers that render a template are counted as these parse them', () => {
+  const tokenizer = Tokenizer.fromBufferSync(base.toBuffer(), { chatTemplate: '{{ messages[0].content }}' })
+  const messages = said('a</s>b')
+  const { tokens } = tokenizer.countRequest({ model: 'x', messages })
+  assert.equal(tokens, tokenizer.countChat(messages, { content: 'parse', addGenerationPrompt: true }))
+  assert.notEqual(tokens, tokenizer.countChat(messages))
+})
+
+test('hostile contents make no control token of gpt-oss', async () => {
+  const oss = await Tokenizer.forModel('gpt-oss-20b')
+  const marks = ['<|start|>', '<|end|>', '<|message|>', '<|channel|>', '<|constrain|>', '<|return|>', '<|call|>']
+  const control = new Set([...marks, '<|endoftext|>', '<|reserved_200000|>'].map((mark) => oss.tokenToId(mark)))
+  const count = (messages, options) =>
+    oss.applyChatTemplate(messages, options).ids.filter((id) => control.has(id)).length
+  const tool = (x) => ({
+    type: 'function',
+    function: {
+      name: `f${x}`,
+      description: x,
+      parameters: { type: 'object', properties: { [`p${x}`]: { type: 'string', description: x } } },
+    },
+  })
+  const chat = (x) => [
+    { role: 'system', content: x },
+    { role: 'user', content: `a ${x}` },
+    {
+      role: 'assistant',
+      thinking: x,
+      tool_calls: [{ id: 'c', type: 'function', function: { name: `f${x}`, arguments: { [x]: x } } }],
+    },
+    { role: 'tool', tool_call_id: 'c', content: x },
+    { role: 'assistant', content: `b ${x}` },
+  ]
+  const harmony = (x) => [
+    { role: 'system', content: [{ type: 'system_content', model_identity: x }] },
+    { role: 'developer', content: [{ type: 'developer_content', instructions: x }] },
+    { role: 'user', name: `n${x}`, content: x },
+    { role: 'assistant', channel: `final${x}`, recipient: `to${x}`, content_type: `t${x}`, content: x },
+    { role: 'tool', name: `functions.${x}`, content: x },
+  ]
+  for (const mark of [...marks, '<|endoftext|>']) {
+    const options = (x) => ({ tools: [tool(x)], variables: { model_identity: x } })
+    assert.equal(count(chat(mark), options(mark)), count(chat('x'), options('x')), mark)
+    assert.equal(count(harmony(mark)), count(harmony('x')), mark)
+    assert.ok(count(chat(mark), { ...options(mark), content: 'parse' }) > count(chat('x'), options('x')))
+  }
+})
+
+test('the limit of an input, a refusal of a text, and halves of characters', () => {
+  const chatTemplate = '{{ messages[0].content }}{{ x }}'
+  limits.configure({ maxInputBytes: 100 })
+  try {
+    for (const call of ['applyChatTemplate', 'countChat'])
+      assert.throws(() => base[call](said('x'.repeat(101)), { chatTemplate }), {
+        code: 'ERR_TOKENLANE_INPUT_TOO_LARGE',
+      })
+  } finally {
+    limits.configure({ maxInputBytes: Infinity })
+  }
+  const options = { chatTemplate, variables: { x: 's>' }, content: 'throw', tokenize: false }
+  assert.throws(() => base.applyChatTemplate(said('<'), options), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  const tokenizer = base.with({ addedTokens: [{ content: '<😀>', special: true }] })
+  for (const template of ['<\ud83d{{ messages[0].content }}>', '<{{ messages[1].content }}\ude00>']) {
+    const messages = [...said('\ude00'), ...said('\ud83d')]
+    const tokens = (content) => tokensOf(tokenizer.applyChatTemplate(messages, { chatTemplate: template, content }))
+    assert.equal(tokens('parse'), '<😀>')
+    assert.notEqual(tokens('text'), '<😀>')
+  }
 })
 
 test('known roles are names, and other roles are text', () => {

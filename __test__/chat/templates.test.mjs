@@ -35,7 +35,8 @@ for (const [style, config] of Object.entries(styles)) {
     const tokenizer = await Tokenizer.fromFile(folderOf({ 'tokenizer_config.json': JSON.stringify(config) }))
     const own = cases.filter((one) => one.style === style)
     assert.ok(own.some(({ ids }) => ids) && own.some(({ error }) => error))
-    for (const { chat, options, text, ids, error } of own) {
+    for (const { chat, options: recorded, text, ids, error } of own) {
+      const options = { ...recorded, content: 'parse' }
       const name = `${chat} ${JSON.stringify(options)}`
       const messages = chats[chat]
       const before = JSON.stringify(messages)

@@ -25,8 +25,10 @@ const COMMANDS = {
   split: (await import('../../cli/commands/split.mjs')).split,
   inspect: (await import('../../cli/commands/inspect.mjs')).inspect,
   bench: (await import('../../cli/commands/bench.mjs')).bench,
-  train: (await import('../../cli/commands/train.mjs')).train,
+  train: (await import('../../cli/commands/train.mjs')).trainCommand(undefined),
+  'train report': (await import('../../cli/commands/train.mjs')).trainCommand('report'),
   worker: (await import('../../cli/commands/worker.mjs')).worker,
+  completion: (await import('../../cli/commands/completion.mjs')).completionOf(async () => ({})),
   corpus: (await import('../../cli/commands/corpus.mjs')).corpusCommand(undefined),
   'corpus verify': (await import('../../cli/commands/corpus.mjs')).corpusCommand('verify'),
   'corpus clean': (await import('../../cli/commands/corpus.mjs')).corpusCommand('clean'),
@@ -57,7 +59,9 @@ for (const [name, command] of Object.entries(COMMANDS)) {
     for (const option of Object.keys(command.options)) assert.match(all, new RegExp(`--${option}\\b`))
     for (const option of Object.keys(command.brief ?? {})) assert.ok(option in command.options, option)
     for (const [example] of command.examples) assert.ok(all.includes(example), example)
-    const page = guide(name.startsWith('corpus') || name === 'worker' ? 'corpus' : 'cli')
+    const page = guide(
+      name.startsWith('corpus') || name === 'worker' ? 'corpus' : name.includes('report') ? 'training' : 'cli',
+    )
     const unnamed = Object.keys(command.options).filter((option) => !page.includes(`--${option}`))
     assert.deepEqual(unnamed, [], 'the guide names every option')
   })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
 import { Batch, Tokenizer } from '../../index.mjs'
@@ -123,4 +124,25 @@ test('a million rows', async () => {
   const batch = await gpt.encodeBatch(many)
   assert.equal(batch.length, many.length)
   assert.deepEqual(batch.row(999_999), gpt.encode('999').ids)
+})
+
+test('RAYON_NUM_THREADS sets the number of threads, if it is a positive number', {
+  skip: process.platform !== 'linux' && 'this needs /proc',
+}, () => {
+  // The thread of the call works too. Threads have names.
+  const script = `
+    const fs = require('node:fs')
+    const { Tokenizer } = require('tokenlane')
+    Tokenizer.fromEncodingSync('r50k_base').encodeBatchSync(Array(64).fill('some words of a text '.repeat(400)))
+    const names = fs.readdirSync('/proc/self/task').map((id) => fs.readFileSync('/proc/self/task/' + id + '/comm', 'utf8'))
+    console.log(names.filter((name) => name.startsWith('tokenlane-')).length)`
+  const helpers = (threads) => {
+    const env = { ...process.env, RAYON_NUM_THREADS: threads }
+    const cwd = new URL('..', import.meta.url)
+    const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { cwd, env, encoding: 'utf8' })
+    assert.equal(stderr, '')
+    return Number(stdout)
+  }
+  assert.deepEqual(['1', ' 5 '].map(helpers), [0, 4])
+  assert.equal(helpers('0'), helpers('x'))
 })

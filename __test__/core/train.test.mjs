@@ -81,7 +81,10 @@ test('every kind of input gives the same tokenizer', async () => {
 })
 
 test('counts that do not fit into memory give the same tokenizer', async () => {
-  const many = Array.from({ length: 60_000 }, (_, number) => `word${(number * 7919) % 50_000} ${'x'.repeat(number % 50)}`)
+  const many = Array.from(
+    { length: 60_000 },
+    (_, number) => `word${(number * 7919) % 50_000} ${'x'.repeat(number % 50)}`,
+  )
   const options = { texts: many, model: 'wordlevel', minFrequency: 2, ...WHITESPACE }
   const whole = await trainTokenizer(options)
   const inFiles = await trainTokenizer({ ...options, memory: 1 << 20 })

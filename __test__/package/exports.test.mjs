@@ -69,7 +69,13 @@ test('the typings have exactly the exports of the module', () => {
 
 test('the typings for import name every type of those for require', () => {
   const read = (name) => fs.readFileSync(root + name, 'utf8')
-  const own = ['index.d.ts', 'lib/names.d.ts', 'lib/option-types.d.ts', 'lib/service.d.ts'].flatMap((name) =>
+  const own = [
+    'index.d.ts',
+    'lib/file-types.d.ts',
+    'lib/names.d.ts',
+    'lib/option-types.d.ts',
+    'lib/service.d.ts',
+  ].flatMap((name) =>
     Array.from(
       read(name).matchAll(/^export (?:declare )?(?:interface|type|class|const|function) (\w+)/gm),
       ([, found]) => found,
@@ -83,7 +89,7 @@ test('the typings for import name every type of those for require', () => {
 test('the typings compile in strict mode as ESM and as CJS, and reject wrong calls', () => {
   // With the types of Node, with those of a browser in a library without Symbol.dispose, and with
   // the types of clients, which do not compile themselves under these settings.
-  for (const project of ['typings', 'typings/dom.json', 'typings/clients.json']) {
+  for (const project of ['typings', 'typings/dom.json', 'typings/web.json', 'typings/clients.json']) {
     const result = spawnSync(process.execPath, [bin('tsc'), '-p', project], {
       cwd: `${root}__test__`,
       encoding: 'utf8',

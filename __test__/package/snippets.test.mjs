@@ -11,6 +11,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { tokenizeCorpus } from '../../lib/corpus/index.js'
 import { tiny } from '../support/tiny.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -24,6 +25,12 @@ fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": 
 fs.writeFileSync(path.join(folder, 'tokenizer.json'), JSON.stringify(tiny()))
 for (const name of ['data', 'model']) fs.mkdirSync(path.join(folder, name))
 fs.writeFileSync(path.join(folder, 'data', 'a.txt'), 'some text\n')
+await tokenizeCorpus({
+  inputs: path.join(folder, 'data'),
+  output: path.join(folder, 'train'),
+  tokenizer: 'o200k_base',
+  pack: 2,
+})
 
 /** What the text around a block has defined already. */
 const GIVEN = `
@@ -32,7 +39,9 @@ import { trainTokenizer } from 'tokenlane/train'
 Object.assign(globalThis, all, {
   trainTokenizer,
   database: { async *query() { yield { title: 'A', body: 'some text' } } },
-  tokenizer: all.Tokenizer.forModelSync('gpt-4o'),
+  // The guide of chats is about tokenizers with a template.
+  tokenizer: all.Tokenizer.forModelSync(process.env.GIVEN_MODEL),
+  step() {},
   text: 'Hello, world! How are you?',
   texts: ['Hello', 'world wide'],
   document: '# A\\n\\nText of a document.',
@@ -108,7 +117,13 @@ for (const [number, { code, before, name }] of found.entries()) {
     const file = path.join(folder, `block-${number}.mjs`)
     fs.writeFileSync(path.join(folder, 'given.mjs'), GIVEN)
     fs.writeFileSync(file, `import './given.mjs'\n${merged(before, code)}\nprocess.exit(0)\n`)
-    const env = { ...process.env, HF_ENDPOINT: 'http://127.0.0.1:9', HF_HOME: path.join(folder, 'hub') }
+    const model = name.startsWith('docs/guide/chats.md') ? 'gpt-oss-20b' : 'gpt-4o'
+    const env = {
+      ...process.env,
+      GIVEN_MODEL: model,
+      HF_ENDPOINT: 'http://127.0.0.1:9',
+      HF_HOME: path.join(folder, 'hub'),
+    }
     const child = spawn(process.execPath, [file], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let [stdout, stderr] = ['', '']
     child.stdout.on('data', (data) => (stdout += data))

@@ -149,6 +149,14 @@ describe('tokenlane/web', { skip }, () => {
     assert.equal((await web.Tokenizer.fromEncoding('p50k_base')).count('a b'), 2)
   })
 
+  test('an encoding has the options of the package', async () => {
+    const { default: data } = await import('tokenlane/web/r50k_base')
+    for (const options of [{ specialTokens: 'text' }, { specialTokens: 'text', data }]) {
+      const one = await web.Tokenizer.fromEncoding('r50k_base', options)
+      assert.ok(one.count('<|endoftext|>') > 1)
+    }
+  })
+
   test('errors are recognized', async () => {
     const thrown = await failure(() => web.Tokenizer.fromEncoding('none'))
     assert.ok(web.isTokenlaneError(thrown, 'ERR_TOKENLANE_UNKNOWN_ENCODING'))

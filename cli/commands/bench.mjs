@@ -9,7 +9,17 @@ import { formatOf } from '../output/ids.mjs'
 import { Skips } from '../skips.mjs'
 import { nameForOutput } from '../terminal.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, RATIO_OPTION, THREADS, batchOptions, withJson } from './options.mjs'
+import {
+  ENCODE_OPTIONS,
+  FORMAT,
+  JSON_OPTION,
+  RATIO_OPTION,
+  THREADS,
+  batchOptions,
+  withJson,
+  IGNORE_OPTIONS,
+  ignoredOf,
+} from './options.mjs'
 
 const MIB = 2 ** 20
 
@@ -33,6 +43,7 @@ export const bench = {
   options: {
     ...TOKENIZERS_OPTIONS,
     ...ROW_OPTIONS,
+    ...IGNORE_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: lines)' },
     passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'number of passes after the first one' },
     mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'maximum amount of text, in MiB' },
@@ -50,7 +61,12 @@ export const bench = {
 
   async run({ values: given, positionals }) {
     const values = withJson(given)
-    const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
+    const sources = await sourcesOf(positionals, {
+      text: values.text,
+      maxRatio: values['max-ratio'],
+      isText: true,
+      ignored: ignoredOf(values),
+    })
     const out = openOutput(
       undefined,
       values.tokenizer.flatMap((name) => inputsOf(sources, name)),

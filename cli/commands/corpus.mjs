@@ -36,8 +36,7 @@ const corpus = {
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
     'merge [options] -o FOLDER FOLDER…',
-    'verify FOLDER | clean FOLDER',
-    'report FOLDER -o FILE',
+    'verify FOLDER | clean FOLDER | report FOLDER -o FILE',
   ],
   about: [
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',

@@ -5,7 +5,7 @@ import { openResults } from '../output/results.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { nameForOutput } from '../terminal.mjs'
-import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
+import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import {
   ENCODE_OPTIONS,
   FORMAT,
@@ -17,6 +17,7 @@ import {
   THREADS,
   batchOptions,
   withJson,
+  IGNORE_OPTIONS,
 } from './options.mjs'
 import { startRows } from './rows.mjs'
 
@@ -28,10 +29,10 @@ export const count = {
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
     'By default a row is a whole file, as in wc. With --rows lines a row is a line without its line end; with --field it is a field of each line of JSON. Files that are larger than memory need --rows lines or --field, which read line by line.',
-    'Formats: text has a line with the count and the name for each file, and a last line with the sum; if rows are lines, only the count. jsonl and parquet have {"file", "line", "tokens"}.',
+    'Formats: text has a line with the count and the name for each file, and a last line with the sum; if rows are lines, only the count. jsonl and parquet have {"file", "line", "tokens"}. With several tokenizers, text has a column for each, below their names, and jsonl has "tokens" with a count for each name.',
   ],
   brief: {
-    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
     text: 'read this text instead of files',
     rows: ['UNIT', 'files or lines (default: files)'],
     field: 'field with the text in each line of JSON',
@@ -41,8 +42,9 @@ export const count = {
     'on-error': ['fail|skip', 'skip: continue without rows that fail (default: fail)'],
   },
   options: {
-    ...TOKENIZER_OPTIONS,
+    ...TOKENIZERS_OPTIONS,
     ...ROW_OPTIONS,
+    ...IGNORE_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
     total: { type: 'boolean', help: 'print only the sum of all rows' },
     keep: KEEP,
@@ -59,31 +61,42 @@ export const count = {
   examples: [
     ['tokenlane count README.md', 'count the tokens of a file'],
     ["tokenlane count -t gpt-4o --total 'src/**/*.{js,ts}'", 'count the tokens of a project'],
+    ['tokenlane count -t gpt-5 -t gpt-4 docs/', 'compare two tokenizers, side by side'],
     ['cat prompt.txt | tokenlane count', 'count the tokens of standard input'],
     ['tokenlane count --field messages.0.content chats.jsonl.gz', 'count the tokens of a field of each line'],
   ],
 
   async run({ values: given, positionals }) {
-    const values = withJson(given)
+    const names = given.tokenizer
+    const values = { ...withJson(given), tokenizer: names[0] }
     const start = await startRows({ values, positionals }, { unit: 'files', formats: FORMATS }, (format) => {
       if (values.total && format === 'parquet')
         throw new UsageError("'--total' prints one number, which parquet cannot hold: choose another '--format'")
+      if (names.length > 1 && format === 'parquet')
+        throw new UsageError("parquet has the counts of one tokenizer: give one '--tokenizer', or another '--format'")
     })
     const { unit, format, inputs, sources, tokenizer, skips } = start
+    const others = await Promise.all(names.slice(1).map((name) => loadTokenizer(name, values.encoding)))
     const results = await openResults(format, { output: values.output, inputs, columns: columnsOf(unit), skips })
     start.open()
     const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const nameOf = [undefined, '-'].includes(values.output) ? nameForOutput : String
-    const options = batchOptions(tokenizer, values)
+    const countWith = (one, texts) => one.countBatch(texts, batchOptions(one, values))
     /** @param {import('../input/rows.mjs').Row[]} rows */
     const countRows = (rows) =>
-      skips.run(rows, (some) =>
-        tokenizer.countBatch(
-          some.map(({ text }) => text),
-          options,
-        ),
-      )
-    let sum = 0
+      skips.run(rows, async (some) => {
+        const texts = some.map(({ text }) => text)
+        const first = await countWith(tokenizer, texts)
+        if (others.length === 0) return first
+        // One after the other, so that memory does not grow with the number of tokenizers.
+        const all = [first]
+        for (const other of others) all.push(await countWith(other, texts))
+        return texts.map((_, row) => all.map((counts) => counts[row]))
+      })
+    const sums = names.map(() => 0)
+    const shown = (counts) =>
+      names.length === 1 ? counts[0] : Object.fromEntries(names.map((name, at) => [name, counts[at]]))
+    if (names.length > 1 && format === 'text') await results.write(`${columns(names)}\n`)
     for await (const { result: parts } of inOrder(start.rows(), countRows)) {
       for (const part of parts) {
         if (results.isTable) {
@@ -92,15 +105,17 @@ export const count = {
         }
         let text = ''
         part.result.forEach((tokens, index) => {
-          sum += tokens
-          text += write(part.rows[index], tokens, nameOf)
+          const counts = names.length === 1 ? [tokens] : tokens
+          counts.forEach((count, at) => (sums[at] += count))
+          text += write(part.rows[index], counts, { nameOf, shown })
         })
         await results.write(text)
       }
     }
-    if (values.total) await results.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
+    if (values.total)
+      await results.write(format === 'jsonl' ? `${JSON.stringify({ tokens: shown(sums) })}\n` : `${columns(sums)}\n`)
     else if (!results.isTable && write === fileLine && sources.length > 1)
-      await results.write(`${String(sum).padStart(WIDTH)}  total\n`)
+      await results.write(`${padded(sums)}  total\n`)
     await start.finish(results)
   },
 }
@@ -118,10 +133,21 @@ async function addCounts(table, { rows, result }) {
     await table.add(row, { file: row.source.name, line: row.line, tokens: result[index] })
 }
 
-const numberLine = (_, tokens) => `${tokens}\n`
+/** Numbers or names in columns; one alone has no column. */
+const columns = (list) => (list.length === 1 ? String(list[0]) : padded(list))
+const padded = (list) => list.map((one) => String(one).padStart(WIDTH)).join('  ')
 
-/** As in wc, an input without a name is printed as a number alone. */
-const fileLine = ({ source }, tokens, nameOf) =>
-  source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${nameOf(source.name)}\n`
+/** @type {(row: any, counts: any[], how: any) => string} */
+const numberLine = (_, counts) => `${columns(counts)}\n`
 
-const jsonLine = ({ source, line, fields }, tokens) => `${jsonText({ ...fields, file: source.name, line, tokens })}\n`
+/**
+ * As in wc, an input without a name is printed as a number alone.
+ *
+ * @type {(row: any, counts: any[], how: any) => string}
+ */
+const fileLine = ({ source }, counts, { nameOf }) =>
+  source.file === undefined ? `${columns(counts)}\n` : `${padded(counts)}  ${nameOf(source.name)}\n`
+
+/** @type {(row: any, counts: any[], how: any) => string} */
+const jsonLine = ({ source, line, fields }, counts, { shown }) =>
+  `${jsonText({ ...fields, file: source.name, line, tokens: shown(counts) })}\n`

@@ -8,7 +8,9 @@ import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { typeFor } from './encode.mjs'
-import { FORMAT, OUTPUT, QUIET, RATIO_OPTION, THREADS } from './options.mjs'
+import { FORMAT, JSON_OPTION, OUTPUT, QUIET, RATIO_OPTION, THREADS, withJson } from './options.mjs'
+import { UsageError } from '../failure.mjs'
+import { statIfThere } from '../../lib/files/stat.mjs'
 
 export const decode = {
   summary: 'Decode token ids to text.',
@@ -47,6 +49,7 @@ export const decode = {
     },
     'skip-special-tokens': { type: 'boolean', help: 'omit special tokens' },
     format: { ...FORMAT, choices: ['text', 'jsonl'] },
+    json: JSON_OPTION,
     output: OUTPUT,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
@@ -59,7 +62,15 @@ export const decode = {
     ['tokenlane decode -t tokenizer.json -f jsonl train.npy', 'decode the rows of an array to JSON Lines'],
   ],
 
-  async run({ values, positionals }) {
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
+    if (
+      positionals.length > 0 &&
+      positionals.every((name) => /^\d+,?$/.test(name) && statIfThere(name) === undefined)
+    ) {
+      const ids = positionals.map((name) => name.replace(',', '')).join(' ')
+      throw new UsageError(`there is no file '${positionals[0]}'; ids are given with -x: tokenlane decode -x '${ids}'`)
+    }
     const sources = await sourcesOf(positionals, { text: values.ids, option: '--ids', maxRatio: values['max-ratio'] })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const file = openOutput(values.output, inputsOf(sources, values.tokenizer))

@@ -4,7 +4,19 @@ import { ID_FORMATS, idWriter } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, RATIO_OPTION, THREADS, batchOptions } from './options.mjs'
+import {
+  ENCODE_OPTIONS,
+  FORMAT,
+  KEEP,
+  OUTPUT,
+  QUIET,
+  RATIO_OPTION,
+  THREADS,
+  batchOptions,
+  IGNORE_OPTIONS,
+  JSON_OPTION,
+  withJson,
+} from './options.mjs'
 import { startRows } from './rows.mjs'
 
 /**
@@ -34,9 +46,11 @@ export const encode = {
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
+    ...IGNORE_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: lines)' },
     keep: KEEP,
     format: { ...FORMAT, choices: ID_FORMATS },
+    json: JSON_OPTION,
     output: OUTPUT,
     type: {
       type: 'string',
@@ -73,9 +87,9 @@ export const encode = {
     ],
   ],
 
-  async run(given) {
-    const { values } = given
-    const start = await startRows(given, { unit: 'lines', formats: ID_FORMATS }, (format) => {
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
+    const start = await startRows({ values, positionals }, { unit: 'lines', formats: ID_FORMATS }, (format) => {
       if (format !== 'jsonl' && (values.tokens || values.offsets))
         throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
     })

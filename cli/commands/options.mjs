@@ -3,6 +3,7 @@
 import { MAX_RATIO } from '../../lib/files/ratio.mjs'
 import { usualSpecialTokens } from '../../lib/files/tokenizers.mjs'
 import { UsageError } from '../failure.mjs'
+import { Ignored } from '../input/ignore.mjs'
 
 export const ENCODE_OPTIONS = {
   'special-tokens': {
@@ -29,6 +30,20 @@ export const RATIO_OPTION = {
     help: 'maximum ratio of decompressed to compressed bytes (gzip, Zstandard), beyond the first 64 MiB',
   },
 }
+
+/** What folders and patterns leave out. */
+export const IGNORE_OPTIONS = {
+  exclude: {
+    type: 'string',
+    value: 'PATTERN',
+    multiple: true,
+    help: 'leave these files and folders out of folders and patterns, in the form of .gitignore; can be repeated',
+  },
+  'no-ignore': { type: 'boolean', help: 'do not leave out the files of a folder that .gitignore files name' },
+}
+
+/** What the options leave out. */
+export const ignoredOf = ({ exclude = [], 'no-ignore': readsAll = false }) => new Ignored(exclude, !readsAll)
 
 /** Options of `corpus` and `worker`. */
 export const SHARD_THREADS = {

@@ -7,7 +7,7 @@ import { formatOf } from '../output/ids.mjs'
 import { progressOf } from '../progress.mjs'
 import { Skips } from '../skips.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
-import { keepOf } from './options.mjs'
+import { ignoredOf, keepOf } from './options.mjs'
 
 /**
  * @param {{ values: any, positionals: string[] }} given
@@ -22,7 +22,12 @@ export async function startRows({ values, positionals }, { unit: byDefault, form
   const format = formatOf(values, formats, fallback)
   check?.(format)
   const kept = keepOf(values, format)
-  const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
+  const sources = await sourcesOf(positionals, {
+    text: values.text,
+    maxRatio: values['max-ratio'],
+    isText: true,
+    ignored: ignoredOf(values),
+  })
   const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
   const inputs = inputsOf(sources, values.tokenizer)
   const skips = new Skips(values)

@@ -9,7 +9,7 @@ import { jsonText } from '../output/ids.mjs'
 import { openResults } from '../output/results.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, RATIO_OPTION, countOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, RATIO_OPTION, countOptions, IGNORE_OPTIONS } from './options.mjs'
 import { startRows } from './rows.mjs'
 
 const FORMATS = ['jsonl', 'text', 'parquet']
@@ -34,6 +34,7 @@ export const split = {
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
+    ...IGNORE_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
     'max-tokens': {
       type: 'string',

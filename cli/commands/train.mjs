@@ -11,6 +11,7 @@ import { trainProgress } from '../train-progress.mjs'
 import { QUIET, RATIO_OPTION } from './options.mjs'
 import { HeldOut } from '../../lib/train/count.mjs'
 import { MODELS, checkOptions } from '../../lib/train/options.mjs'
+import { writeReport } from '../../lib/train/report.mjs'
 import { trained } from '../../lib/train/train.mjs'
 
 const MAX_COUNT = 2 ** 31 - 1
@@ -22,9 +23,9 @@ const COUNTED_TEXTS = 1 << 13
 const count = (help, least = 0) => ({ type: 'string', value: 'N', number: [least, MAX_COUNT], help })
 const text = (value, help) => ({ type: 'string', value, help })
 
-export const train = {
+const train = {
   summary: 'Train a tokenizer on files.',
-  usage: ['[options] -o FILE FILE | FOLDER | PATTERN…'],
+  usage: ['[options] -o FILE FILE | FOLDER | PATTERN…', 'report [options] TOKENIZER -o FILE INPUTS…'],
   about: [
     "The result is a tokenizer.json, equal to that of Hugging Face's tokenizers for the same texts and options: --model bpe, wordpiece, wordlevel or unigram. --like names a tokenizer whose splitting, decoder, post-processor and special tokens the new one gets; only its vocabulary is new. Without --like, BPE splits as o200k_base does, WordPiece as cased BERT, WordLevel at whitespace, and Unigram as SentencePiece.",
     'A text is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), a field of a row of Parquet, and a line with its line end in others. Words do not go across texts.',
@@ -144,7 +145,7 @@ export const train = {
         () => progress.stop(),
       )
       const seconds = (performance.now() - start) / 1000
-      await output.write(tokenizer.toBuffer())
+      await output.write(Buffer.from(tokenizer.toBuffer()))
       await output.commit()
       progress.stop()
       const compared = [{ name: values.output, tokenizer }, ...against]
@@ -168,11 +169,63 @@ export const train = {
   },
 }
 
-/** The options of `trainTokenizer` that the command line sets. */
-function optionsOf(values, inputs) {
-  const options = checkOptions({
+const report = {
+  summary: 'Write a page about a tokenizer.',
+  usage: ['report [options] TOKENIZER -o FILE INPUTS…'],
+  about: [
+    'The page has bytes per token by file, or by the field of --group-by, beside those of other tokenizers; the curve over sizes of the vocabulary; examples side by side; words that fall apart; the longest, rarest and newest tokens, and those that the texts do not use. It is one HTML file without scripts. The first 32 MiB of the inputs are measured, which should not be texts that the tokenizer was trained on.',
+  ],
+  options: {
+    output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
+    against: train.options.against,
+    'group-by': text('PATH', 'a field such as the language, in lines of JSON or rows of Parquet'),
+    rows: train.options.rows,
+    field: train.options.field,
+    'files-from': train.options['files-from'],
+    'on-error': { ...train.options['on-error'], help: 'skip: continue without rows that cannot be read' },
+    'max-row': train.options['max-row'],
+    ...RATIO_OPTION,
+  },
+  examples: [
+    ['tokenlane train report tokenizer.json held-out/ --against gpt-4o -o report.html', 'beside that of GPT-4o'],
+    ['tokenlane train report new.json a.jsonl --group-by language -o report.html', 'by language'],
+  ],
+
+  async run({ values, positionals }) {
+    const [, name, ...inputs] = positionals
+    if (name === undefined) throw new UsageError('name a tokenizer')
+    if (inputs.length === 0 && values['files-from'] === undefined)
+      throw new UsageError('there is nothing to read: name files, folders or patterns')
+    if (values.output === undefined) throw new UsageError("name the page with '--output'")
+    const options = inputOptions(values, inputs)
+    options.content.groupBy = values['group-by']
+    const tokenizers = await loadAll([name, ...values.against])
+    const { texts, bytes } = await interruptible((signal) => writeReport(tokenizers, options, values.output, signal))
+    process.stdout.write(forOutput(`${nameForOutput(values.output)}: ${number(texts)} texts (${mib(bytes)})\n`))
+  },
+}
+
+/** The command that the first argument selects. */
+export const trainCommand = (first) => (first === 'report' ? report : train)
+
+/** The options of what is read. */
+const inputOptions = (values, inputs, more = {}) => ({
+  ...checkOptions({
     inputs,
     filesFrom: values['files-from'],
+    rows: values.rows,
+    field: values.field,
+    onError: values['on-error'],
+    maxRow: values['max-row'],
+    maxRatio: values['max-ratio'],
+    ...more,
+  }),
+  exclude: realPathOf(values.output),
+})
+
+/** The options of `trainTokenizer` that the command line sets. */
+const optionsOf = (values, inputs) =>
+  inputOptions(values, inputs, {
     like: values.like,
     model: values.model,
     vocabSize: values['vocab-size'],
@@ -187,15 +240,8 @@ function optionsOf(values, inputs) {
     maxPieceLength: values['max-piece-length'],
     nSubIterations: values['n-sub-iterations'],
     seedSize: values['seed-size'],
-    rows: values.rows,
-    field: values.field,
-    onError: values['on-error'],
-    maxRow: values['max-row'],
-    maxRatio: values['max-ratio'],
     memory: values.memory,
   })
-  return { ...options, exclude: realPathOf(values.output) }
-}
 
 /** The real path of an output that exists: a folder of inputs may contain it. */
 function realPathOf(output) {

@@ -11,6 +11,8 @@ import { readInput } from './open.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 import { statIfThere } from '../../lib/files/stat.mjs'
 
+/** @typedef {import('./ignore.mjs').Ignored} Ignored */
+
 /**
  * Bytes with a name.
  *
@@ -33,20 +35,21 @@ import { statIfThere } from '../../lib/files/stat.mjs'
  *
  * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read
  *   if there are no names
- * @param {{ text?: string, option?: string, maxRatio?: number, isText?: boolean }} [how] `text` is
+ * @param {{ text?: string, option?: string, maxRatio?: number, isText?: boolean, ignored?: Ignored
+ *   }} [how] `text` is
  *   read instead of files, and `option` is the option that has it; `maxRatio` is the maximum number
  *   of bytes per compressed byte; with `isText`, reading a file of a folder or pattern that is not
- *   text throws a NotText
+ *   text throws a NotText; `ignored` is left out of folders and patterns
  * @returns {Promise<Source[]>}
  */
-export async function sourcesOf(names, { text, option = '--text', maxRatio, isText = false } = {}) {
+export async function sourcesOf(names, { text, option = '--text', maxRatio, isText = false, ignored } = {}) {
   if (text !== undefined) {
     if (names.length > 0) throw new UsageError(`give files or '${option}', not both`)
     return [textSource(text, option)]
   }
   if (names.length > 0) {
     const sources = []
-    for (const name of names) sources.push(...(await named(name, { maxRatio, isText })))
+    for (const name of names) sources.push(...(await named(name, { maxRatio, isText, ignored })))
     return sources
   }
   if (process.stdin.isTTY)
@@ -76,7 +79,7 @@ async function named(name, options) {
   const sources = []
   const onUnreadable = (folder, error) => sources.push(unreadable(folder, error))
   const { Walk } = await import('../../lib/corpus/walk.mjs')
-  const walk = new Walk({ onUnreadable })
+  const walk = new Walk({ onUnreadable, ignored: options.ignored })
   if (stat !== undefined) {
     for await (const file of walk.below(name)) sources.push(fileSource(path.normalize(file), options))
     return sources

@@ -14,6 +14,7 @@
 const { error, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 const { CHAT_OPTIONS, checkOptions, checkStrings } = require('./chat.js')
+const { TEMPLATE, Trace, bare, messageOf } = require('./origins.js')
 
 const APPLY_OPTIONS = [...CHAT_OPTIONS, 'tokenize', 'pieces', 'returnAssistantMask']
 const MASKS = ['generation', 'origin']
@@ -28,7 +29,7 @@ function applyChat(chat, messages, options, calls) {
   if (hasPieces && isTokenized) throw wrongValue('pieces', 'false, unless tokenize is false', pieces)
   if (mask !== undefined && !isTokenized) throw wrongValue('returnAssistantMask', 'false if tokenize is', true)
   const { content } = checkOptions(rest)
-  const isTraced = hasPieces || mask !== undefined || (isTokenized && content !== 'parse')
+  const isTraced = hasPieces || mask !== undefined || content === 'throw' || (isTokenized && content === 'text')
   const rendered = render(chat, messages, rest, isTraced)
   if (content === 'throw') checkContent(rendered, messages, rest, calls)
   if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
@@ -51,8 +52,6 @@ function countChat(chat, messages, options, calls) {
 /** The text of a conversation and, if it is traced, the origins of its characters. */
 function render(chat, messages, options, isTraced) {
   if (!isTraced) return { text: chat.render(messages, options), runs: [], trace: undefined }
-  // Loaded on first use, as template.js is.
-  const { TEMPLATE, Trace, bare } = require('./origins.js')
   const trace = new Trace()
   const string = chat.render(messages, options, trace)
   const text = bare(string)
@@ -61,20 +60,25 @@ function render(chat, messages, options, isTraced) {
 }
 
 /** The start and the end of each range of the text that the template did not write. */
-function boundsOf({ runs, trace }, content, { splits }) {
+function boundsOf({ text, runs, trace }, content, { splits }) {
   if (trace === undefined || content === 'parse' || splits) return undefined
   const bounds = []
   let start = 0
   for (let i = 0; i < runs.length; i += 2) {
     const end = runs[i]
-    if (runs[i + 1] !== 0) {
-      if (bounds.length > 0 && bounds.at(-1) === start) bounds[bounds.length - 1] = end
-      else bounds.push(start, end)
+    if (runs[i + 1] !== TEMPLATE) {
+      // A character of which one half is input is input.
+      const [from, to] = [isWithinPair(text, start) ? start - 1 : start, isWithinPair(text, end) ? end + 1 : end]
+      if (bounds.length > 0 && bounds.at(-1) >= from) bounds[bounds.length - 1] = to
+      else bounds.push(from, to)
     }
     start = end
   }
   return bounds.length === 0 ? undefined : Uint32Array.from(bounds)
 }
+
+/** Whether a place is between the halves of a surrogate pair. */
+const isWithinPair = (text, at) => at > 0 && text.codePointAt(at - 1) > 0xffff
 
 /**
  * Throws if a string of the caller has a special token, or if strings together make an added token
@@ -92,7 +96,6 @@ function checkContent(rendered, messages, options, calls) {
 
 /** The text in pieces of one origin. */
 function piecesOf({ text, runs }) {
-  const { messageOf } = require('./origins.js')
   const pieces = []
   let start = 0
   for (let i = 0; i < runs.length && text !== ''; i += 2) {
@@ -100,7 +103,7 @@ function piecesOf({ text, runs }) {
     const message = messageOf(origin)
     pieces.push({
       text: text.slice(start, end),
-      source: origin === 0 ? 'template' : 'input',
+      source: origin === TEMPLATE ? 'template' : 'input',
       message: message === -1 ? undefined : message,
     })
     start = end

@@ -194,7 +194,9 @@ function checkStrings(messages, { tools, documents, variables }, check) {
       try {
         check(text)
       } catch (failure) {
-        failure.message = `${place}: ${failure.message}`
+        // The advice is that of calls for a text.
+        const message = failure.message.replace(/: say specialTokens .*/, ": content: 'text' encodes it as text")
+        failure.message = `${place}: ${message}`
         throw failure
       }
     }

@@ -76,8 +76,8 @@ function rendered(body, chat, countMessages) {
     addGenerationPrompt: body.add_generation_prompt ?? !isContinued,
     continueFinalMessage: isContinued,
     variables: variablesOf(body),
-    // Servers parse special tokens also where users wrote them.
-    content: 'parse',
+    // Servers encode the whole text; only the library of the harmony format knows what is content.
+    content: chat.hasOneCallPerMessage ? 'text' : 'parse',
   })
   return { tokens, estimated }
 }

@@ -16,7 +16,7 @@ const measure =
   (...strings) =>
     run(...strings.map((one) => (one?.text === undefined ? one : bare(one))))
 
-/** A function that changes characters one by one; where their number changes, all have one origin. */
+/** A function that changes characters one by one. Where their number changes, they have one origin. */
 const changer = (run) => (string) => {
   if (isPlain(string)) return run(string)
   const changed = run(string.text)

@@ -1,21 +1,13 @@
 // The HTML page of a report. It has no scripts and loads nothing. All names in it are escaped.
 
 import { placeOf } from './documents.mjs'
-import { STYLE } from './report-style.mjs'
+import { bar, bars, escape, fixed, head, number, table } from './report-parts.mjs'
 
 /** The page about a job. `price` is that of a million tokens. */
 export function page(job, sums, price) {
   const { totals } = sums
   const isFinished = totals.shards === job.plan.shards
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Corpus report: ${number(totals.tokens)} tokens</title>
-<style>${STYLE}</style>
-</head>
+  return `${head(`Corpus report: ${number(totals.tokens)} tokens`)}
 <body>
 <main>
 <h1>Corpus report</h1>
@@ -136,25 +128,6 @@ const rowsOf = (groups, cells) => {
   return groups.map(([name, values]) => [escape(name), bar(values.tokens, most), ...cells(values)])
 }
 
-/** Table rows of names with their counts as bars. */
-const bars = (counts) => {
-  const most = Math.max(1, ...counts.map(([, count]) => count))
-  return counts.map(([name, count]) => [escape(name), bar(count, most)])
-}
-
-const bar = (value, most) =>
-  `<span class="bar" style="--part:${((value / most) * 100).toFixed(2)}%">${number(value)}</span>`
-
-/** A table. The first cell of each row is its head. */
-function table(heads, rows) {
-  const head = heads.map((name) => `<th scope="col">${name}</th>`).join('')
-  const body = rows.map(
-    ([name, ...cells]) => `<tr><th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
-  )
-  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
-}
-
-const number = (value) => Math.round(value).toLocaleString('en')
 /** Milliseconds in the largest fitting unit. */
 function duration(milliseconds) {
   const seconds = Math.round(milliseconds / 1000)
@@ -169,13 +142,3 @@ const moment = (time) =>
     .toISOString()
     .replace('T', ' ')
     .replace(/\.\d+Z/, ' UTC')
-const fixed = (value) => (Number.isFinite(value) ? value.toFixed(2) : '–')
-const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-/**
- * Escapes a text for the page. Characters that are invisible or change the direction of text are
- * shown as their numbers.
- */
-const escape = (text) =>
-  String(text)
-    .replace(/[&<>"']/g, (found) => ENTITIES[found])
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) => `‹${found.codePointAt(0).toString(16)}›`)

@@ -48,17 +48,30 @@ async function* linesOf(file) {
  */
 const withSlashes = (place) => (path.sep === '\\' && !place.startsWith('\\\\?\\') ? place.replaceAll('\\', '/') : place)
 
+/**
+ * What is left out of folders and patterns. `rules` are those that hold within a folder.
+ *
+ * @typedef {object} LeftOut
+ * @property {(folder: string) => any} start the rules for a folder that is named
+ * @property {(rules: any, folder: string) => any} enter the rules for a folder below
+ * @property {(rules: any, place: string, isFolder: boolean) => boolean} has
+ * @property {(place: string, isFolder: boolean) => boolean} isExcluded of a pattern's matches
+ */
+
 /** Lists files, except those below an excluded folder. Commands list their inputs with it too. */
 export class Walk {
   #exclude
   #run
   #onUnreadable
+  #ignored
 
   /**
-   * @param {{ exclude?: string, run?: number, onUnreadable?: (folder: string, failure: any) => void
-   *   }} [options] `onUnreadable` receives a folder that cannot be read; by default that throws
+   * @param {{ exclude?: string, run?: number, ignored?: LeftOut,
+   *   onUnreadable?: (folder: string, failure: any) => void }} [options] `onUnreadable` receives a
+   *   folder that cannot be read; by default that throws
    */
-  constructor({ exclude, run = RUN_LENGTH, onUnreadable } = {}) {
+  constructor({ exclude, run = RUN_LENGTH, onUnreadable, ignored } = {}) {
+    this.#ignored = ignored
     this.#exclude = exclude
     this.#run = run
     this.#onUnreadable = onUnreadable
@@ -111,12 +124,13 @@ export class Walk {
   }
 
   /** All files below a folder, except hidden ones. */
-  async *below(folder) {
+  async *below(folder, rules = this.#ignored?.start(folder)) {
     if (this.#isExcluded(folder)) return
     for await (const { name, kind } of this.#entries(folder)) {
       if (name.startsWith('.')) continue
       const place = withSlashes(path.join(folder, name))
-      if (kind === 'd') yield* this.below(place)
+      if (rules !== undefined && this.#ignored.has(rules, place, kind === 'd')) continue
+      if (kind === 'd') yield* this.below(place, rules && this.#ignored.enter(rules, place))
       else if (kind === 'f' || statIfThere(place)?.isFile()) yield* this.#found(place)
     }
   }
@@ -147,6 +161,7 @@ export class Walk {
       const next = unique(states.flatMap((state) => step(state, name)))
       if (next.length === 0) continue
       const place = folder + name
+      if (this.#ignored?.isExcluded(place, kind === 'd')) continue
       const isMatch = next.some(({ parts, at }) => at === parts.length)
       const inner = next.filter(({ parts, at }) => at < parts.length)
       if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []

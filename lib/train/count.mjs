@@ -1,5 +1,5 @@
-// Counts the words of inputs or texts, in the addon. While a batch is counted, the next one is read,
-// and no more than that.
+// Counts the words of inputs or texts, in the addon. While a batch is counted, the next one is
+// read, and no more than that.
 
 import { createRequire } from 'node:module'
 
@@ -18,7 +18,7 @@ const { BatchTexts, copyTexts } = require('../texts.js')
 const BATCH_UNITS = 1 << 20
 const BATCH_TEXTS = 1 << 13
 
-/** As for shards beside others: a batch is counted on all cores, so a second one would wait for it. */
+/** As for shards beside others: a batch is counted on all cores, and a second one would wait. */
 const oneAtATime = () => 2
 
 /**

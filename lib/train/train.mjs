@@ -19,7 +19,7 @@ const { Tokenizer } = require('../tokenizer.js')
 /** The interval in milliseconds at which the progress is reported. */
 const PROGRESS_MS = 200
 
-/** The default size in bytes of the tables of words, unless the machine or the container is small. */
+/** The default size in bytes of the tables of words, unless the machine is small. */
 const MAX_MEMORY = 2 ** 31
 
 /** Half of the memory of the container or the machine, at most `MAX_MEMORY`. */

@@ -3,9 +3,11 @@
 // of processor time with o200k_base, one text at a time on one thread. Writes docs/peers.json and
 // the pictures docs/peers-light.svg and docs/peers-dark.svg.
 //
-//   usage: npm run maintain -- peers FOLDER [--reps 3]   FOLDER has the packages: npm install
-//              hypertok @hypertok/vocab-o200k gpt-tokenizer tiktoken js-tiktoken tokenizers
-//          npm run maintain -- peers --draw              draws docs/peers.json again
+//   usage: npm run maintain -- peers [FOLDER] [--reps 3]   installs the packages into FOLDER, or
+//                                                 uses those that are there; default .cache/peers
+//          npm run maintain -- peers --draw       draws docs/peers.json again
+//
+// With a build of `npm run maintain -- web`, tokenlane/web is one of them.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -15,7 +17,7 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import { root } from '../setup.mjs'
+import { root, run, stop } from '../setup.mjs'
 import { corpus } from './corpora.mjs'
 import { picture } from './peers-chart.mjs'
 
@@ -31,6 +33,19 @@ const DOCUMENT = 6500
 const DOCUMENTS = 160
 const SHORT = 'A short text, so that nothing is built lazily.'
 
+/** The versions of the packages. */
+const VERSIONS = {
+  '@hypertok/vocab-o200k': '1.0.0',
+  'ai-tokenizer': '1.0.6',
+  'gpt-tokenizer': '4.0.0',
+  hypertok: '0.3.4',
+  'js-tiktoken': '1.0.21',
+  tiktoken: '1.0.22',
+  tokenizers: '0.23.2',
+}
+
+const hasWeb = fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs'))
+
 /** Each package: how it encodes a text, as its own documentation shows it. */
 const PEERS = {
   async tokenlane() {
@@ -38,6 +53,13 @@ const PEERS = {
     const tokenizer = await Tokenizer.fromEncoding('o200k_base', { specialTokens: 'text' })
     return (text) => tokenizer.encode(text).ids
   },
+  ...(hasWeb && {
+    async 'tokenlane/web'() {
+      const { Tokenizer } = await import('../../web/index.mjs')
+      const tokenizer = await Tokenizer.fromEncoding('o200k_base')
+      return (text) => tokenizer.encode(text, { specialTokens: 'text' }).ids
+    },
+  }),
   async hypertok(folder) {
     const { fromBytes } = await import(String(pathToFileURL(path.join(folder, 'node_modules/hypertok/src/index.mjs'))))
     const bytes = fs.readFileSync(path.join(folder, 'node_modules/@hypertok/vocab-o200k/vocab.htk'))
@@ -57,6 +79,11 @@ const PEERS = {
     const tokenizer = requireFrom(folder)('js-tiktoken').getEncoding('o200k_base')
     return (text) => tokenizer.encode(text, [], [])
   },
+  'ai-tokenizer': (folder) => {
+    const { Tokenizer } = requireFrom(folder)('ai-tokenizer')
+    const tokenizer = new Tokenizer(requireFrom(folder)('ai-tokenizer/encoding/o200k_base'))
+    return (text) => tokenizer.encode(text, [], [])
+  },
   async tokenizers(folder) {
     const { Tokenizer } = await import('../../index.mjs')
     const file = path.join(os.tmpdir(), `tokenlane-peers-${process.pid}.json`)
@@ -69,8 +96,19 @@ const PEERS = {
 
 const requireFrom = (folder) => createRequire(path.join(path.resolve(folder), 'x.js'))
 
+/** Installs the packages that the folder lacks. */
+function install(folder) {
+  const missing = Object.keys(VERSIONS).filter((name) => !fs.existsSync(path.join(folder, 'node_modules', name)))
+  if (missing.length === 0) return
+  fs.mkdirSync(folder, { recursive: true })
+  if (!fs.existsSync(path.join(folder, 'package.json'))) fs.writeFileSync(path.join(folder, 'package.json'), '{}')
+  const wanted = missing.map((name) => `${name}@${VERSIONS[name]}`)
+  if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...wanted], { cwd: folder }))
+    stop('npm could not install the packages')
+}
+
 function versionOf(folder, name) {
-  const place = name === 'tokenlane' ? root : path.join(folder, 'node_modules', name)
+  const place = /^tokenlane\b/.test(name) ? root : path.join(folder, 'node_modules', name)
   return JSON.parse(fs.readFileSync(path.join(place, 'package.json'), 'utf8')).version
 }
 
@@ -133,9 +171,13 @@ if (values.one !== undefined) {
   await measure(values.one, positionals[0])
 } else {
   await corpus('english')
-  if (!values.draw) fs.writeFileSync(json, `${JSON.stringify(compare(path.resolve(positionals[0])), null, 2)}\n`)
+  if (!values.draw) {
+    const folder = path.resolve(positionals[0] ?? path.join(root, '.cache', 'peers'))
+    install(folder)
+    fs.writeFileSync(json, `${JSON.stringify(compare(folder), null, 2)}\n`)
+  }
   const results = JSON.parse(fs.readFileSync(json, 'utf8'))
-  for (const scheme of ['light', 'dark'])
+  for (const scheme of /** @type {const} */ (['light', 'dark']))
     fs.writeFileSync(path.join(docs, `peers-${scheme}.svg`), picture(results, scheme))
   console.log(results.peers)
 }

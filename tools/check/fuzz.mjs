@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run maintain fuzz: runs every fuzz target of crates/core/src/fuzzing with libFuzzer and
-// AddressSanitizer.
+// npm run maintain fuzz: runs every fuzz target (crates/core/src/fuzzing, and the one of
+// crates/train/src/fuzzing.rs) with libFuzzer and AddressSanitizer.
 //
 //   usage: npm run maintain -- fuzz [--seconds N] [--target NAME] [--case-seconds N]
 //

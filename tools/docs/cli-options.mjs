@@ -12,12 +12,12 @@ import { decode } from '../../cli/commands/decode.mjs'
 import { encode } from '../../cli/commands/encode.mjs'
 import { inspect } from '../../cli/commands/inspect.mjs'
 import { split } from '../../cli/commands/split.mjs'
-import { train } from '../../cli/commands/train.mjs'
+import { trainCommand } from '../../cli/commands/train.mjs'
 
 const PAGE = new URL('../../docs/guide/cli.md', import.meta.url)
 const HEADING = '## Options\n'
 /** @type {Record<string, { options: Record<string, any> }>} */
-const COMMANDS = { encode, decode, count, split, inspect, bench, train }
+const COMMANDS = { encode, decode, count, split, inspect, bench, train: trainCommand(undefined) }
 
 /**
  * Replaces the table at the end of the page by the options of the commands. Options with the same

@@ -21,7 +21,8 @@ export const VERSIONS = {
   webpack: '5.112.2',
   'webpack-cli': '7.3.1',
   workerd: '1.20261117.1',
-  wrangler: '4.164.0',
+  // Newer ones need Node 22.
+  wrangler: '4.80.0',
 }
 
 /**

@@ -5,7 +5,7 @@
 //
 //   usage: npm run maintain -- web-runtimes [--only NAME] [--folder FOLDER] [--no-install]
 //
-//   --only         runs what has NAME in its name: see RUNTIMES and BUNDLERS
+//   --only         runs what has NAME in its name: see RUNTIMES and BUNDLERS; installs only that
 //   --no-install   uses the packages that the last run installed
 //
 // The package is packed, and installed with the runtimes and bundlers into .cache/web-runtimes
@@ -94,6 +94,9 @@ export default function Page() {
   'app/count/route.js': ROUTE,
 }
 
+/** Packages that the names of the scenarios do not name. */
+const NEEDED_BY = { 'webpack-cli': 'webpack', react: 'next', 'react-dom': 'next' }
+
 /** The runtimes; each returns what \`answer\` does. */
 const RUNTIMES = {
   node: () => printed(process.execPath, ['print.mjs']),
@@ -101,7 +104,7 @@ const RUNTIMES = {
   deno: () => printed(bin('deno'), ['run', '--no-lock', '--allow-read', '--allow-env', 'print.mjs']),
   bun: () => printed(path.join(folder, 'node_modules', 'bun', 'bin', 'bun.exe'), ['print.mjs']),
   'workerd, bundle of wrangler': () => inWorkerd('2026-01-01'),
-  'workerd of 2024, without weak references': () => inWorkerd('2024-01-01'),
+  'workerd of 2024, bundle of wrangler': () => inWorkerd('2024-01-01'),
   'edge-runtime, bundle of esbuild': inEdgeRuntime,
 }
 
@@ -159,7 +162,8 @@ async function inWorkerd(date) {
   const modules = fs
     .readdirSync(out)
     .filter((name) => /\.(js|wasm)$/.test(name))
-    .sort()
+    // The main module is the first.
+    .sort((a, b) => Number(b.endsWith('.js')) - Number(a.endsWith('.js')))
     .map((name) => `(name = "${name}", ${name.endsWith('.js') ? 'esModule' : 'wasm'} = embed "${name}")`)
   const config = (port) => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -243,7 +247,7 @@ async function withServer(command, args, ask) {
     throw Object.assign(failure, { message: `${failure.message}\n${printed.slice(-1500)}` })
   } finally {
     // With its children.
-    process.kill(-server.pid)
+    if (server.exitCode === null) process.kill(-server.pid)
   }
 }
 
@@ -294,7 +298,14 @@ async function inStaticPage(name, withPage = true) {
 }
 
 if (!fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs'))) stop('run "npm run maintain -- web" first')
-if (!values['no-install']) installPackage(folder, Object.keys(VERSIONS))
+const scenarios = Object.entries({ ...RUNTIMES, ...BUNDLERS }).filter(([name]) => name.includes(values.only ?? ''))
+if (!values['no-install']) {
+  const names = scenarios.map(([name]) => name).join()
+  installPackage(
+    folder,
+    Object.keys(VERSIONS).filter((one) => names.includes(NEEDED_BY[one] ?? one)),
+  )
+}
 for (const [name, content] of Object.entries(FILES)) {
   fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
   fs.writeFileSync(path.join(folder, name), content)
@@ -302,8 +313,7 @@ for (const [name, content] of Object.entries(FILES)) {
 const { Tokenizer } = createRequire(import.meta.url)(path.join(root, 'index.js'))
 const wanted = JSON.stringify([...Tokenizer.fromEncodingSync('o200k_base').encode(TEXT).ids])
 let failed = false
-for (const [name, run] of Object.entries({ ...RUNTIMES, ...BUNDLERS })) {
-  if (values.only !== undefined && !name.includes(values.only)) continue
+for (const [name, run] of scenarios) {
   let problem
   try {
     const found = await run()

@@ -213,9 +213,9 @@ fn batches() -> Vec<Op> {
     for _ in 0..300 {
         let texts = [1 << 20, 1 << 20, 2 << 20, 4 << 20].map(|bytes| trace.allocate(bytes));
         let chunks = [256 << 10; 26].map(|bytes| trace.allocate(bytes));
-        texts.map(|text| trace.release(text));
+        texts.into_iter().for_each(|text| trace.release(text));
         results.push_back(trace.allocate((6 << 20) - random.below(6 << 17)));
-        chunks.map(|chunk| trace.release(chunk));
+        chunks.into_iter().for_each(|chunk| trace.release(chunk));
         if results.len() > 3 {
             results.pop_front().into_iter().for_each(|oldest| trace.release(oldest));
         }

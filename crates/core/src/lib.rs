@@ -20,6 +20,13 @@
 //! [`DecodeStream`] does so for ids that arrive one after the other. [`Tokenizer::from_bytes`]
 //! builds a tokenizer from a file.
 //!
+//! # WebAssembly
+//!
+//! An engine compiles WebAssembly a function at a time, while it runs, and the time grows faster
+//! than the size of the function. What rarely runs is therefore no part of a function that often
+//! does: it has `cfg_attr(target_arch = "wasm32", inline(never))`, and so have stages of loading,
+//! where a single loop would otherwise make the engine compile all of it.
+//!
 //! # Terms
 //!
 //! - *Token*: an entry of the vocabulary. *Id*: its number.

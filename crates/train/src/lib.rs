@@ -16,6 +16,8 @@ mod base;
 mod bpe;
 mod count;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod options;
 mod progress;
 mod save;

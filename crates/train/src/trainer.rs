@@ -38,9 +38,22 @@ impl Trainer {
     /// equal token of the model, or else the next free one. (The reference keeps the ids of the
     /// base, which then belong to other tokens, until the file is loaded again.)
     ///
+    /// # What the words or options may lack
+    ///
+    /// As in the reference, BPE and WordPiece keep special tokens and the alphabet even if they are
+    /// more than the vocabulary's size, and without words they are all there is; WordLevel then has
+    /// its special tokens. A BPE, WordPiece or WordLevel model whose unknown token is no special
+    /// token does not have it, and a text that needs it is an error when it is encoded
+    /// (`ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING`); a Unigram model gets it with the id 0. A base whose
+    /// pre-tokenizer leaves a text in one piece makes it one word, up to 1 GiB: that takes n log n
+    /// time like any other.
+    ///
     /// # Errors
     ///
-    /// Options that contradict one another or the words, and [`TrainError::Stopped`].
+    /// [`TrainError::Option`] for an option out of range; for Unigram, [`TrainError::NoWords`] and
+    /// [`TrainError::VocabularyTooSmall`] for a size below its alphabet and special tokens;
+    /// [`TrainError::TooManyCharacters`] if the distinct words have 4 Gi characters or more;
+    /// [`TrainError::Stopped`].
     pub fn train(&self, base: &Base, words: &WordCounts, watch: &mut Watch<'_>) -> Result<String, TrainError> {
         let mut meter = Meter::new(watch);
         meter.phase(Phase::Words, words.len(), 0)?;

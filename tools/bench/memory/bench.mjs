@@ -101,6 +101,7 @@ const byAllocator = allocators()
 const gains = await gainsOfMimalloc()
 const byPool = pools()
 const traces = tracesOfPools()
+againstVec()
 const loop = steps()
 const ends = extremes()
 shortage()
@@ -307,6 +308,30 @@ function tracesOfPools() {
   }
   table(['trace', 'cap', 'pool', 'ms', 'ns', 'mapped / requested', 'refused'], rows)
   return measured
+}
+
+/** Compares the pool with `Vec` in mimalloc, on the traces above and on one of a service. */
+function againstVec() {
+  say('## The pool and Vec', '')
+  say(
+    'The same traces with a `Vec` of mimalloc for each block, and `service`: three batches of 2 MB in flight,',
+    'the results of up to eight kept for a while, a pause of 1.5 s after each 100 batches. Processor time in',
+    'ms: minimum and median; RSS in MiB: maximum, and at the end of the last pause, after `memory.trim()`.',
+    '',
+  )
+  const rows = Object.entries({ service: { title: 'a service', rounds: 9 }, ...TRACES }).flatMap(
+    ([trace, { title, rounds }]) => {
+      const kinds = ['split', 'vec']
+      const runs = alternate(kinds, rounds, (pool) => JSON.parse(output(example, [trace, '0', pool])))
+      return kinds.map((pool) => {
+        const of = (field) => runs[pool].map((run) => run[field])
+        const ms = [Math.min(...of('seconds')), median(of('seconds'))].map((seconds) => (seconds * 1e3).toFixed(0))
+        const rss = ['rss', 'idleRss'].map((field) => (median(of(field)) > 0 ? median(of(field)).toFixed(0) : ''))
+        return [title, pool, ...ms, ...rss]
+      })
+    },
+  )
+  table(['trace', 'blocks', 'min ms', 'median ms', 'max RSS', 'idle RSS'], rows)
 }
 
 /** Prints the counters of the allocation steps. */

@@ -155,6 +155,8 @@ mod tests {
         assert_eq!(metaspace(json!({"add_prefix_space": true, "str_rep": "▁"})), Ok((Prepend::Always, true)));
         assert_eq!(metaspace(json!({"add_prefix_space": true, "prepend_scheme": "never"})), Ok((Prepend::Never, true)));
         assert_eq!(metaspace(json!({"prepend_scheme": "first", "split": false})), Ok((Prepend::First, false)));
+        let number = metaspace(json!({"str_rep": 7})).expect_err("it is not a string");
+        assert_eq!(number.to_string(), "pre_tokenizer.str_rep: a string is expected here, not the number 7");
         let contradiction = metaspace(json!({"add_prefix_space": false})).expect_err("it contradicts the default");
         assert_eq!(
             contradiction.to_string(),

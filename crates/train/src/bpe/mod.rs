@@ -6,8 +6,8 @@
 //! - `naive`: the slow twin, for tests.
 
 mod merge;
-#[cfg(test)]
-mod naive;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod naive;
 mod queue;
 mod start;
 #[cfg(test)]
@@ -38,6 +38,8 @@ pub(crate) fn train(
 /// Goes on from tokens that words have already. Only `vocab_size`, `min_frequency`,
 /// `max_token_length` and the affixes of the options count.
 pub(crate) use merge::train as go_on;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use start::start;
 pub(crate) use start::{Affixed, Start, affixed};
 
 /// Two adjacent tokens.

@@ -13,7 +13,7 @@ struct Queued {
     words: BTreeSet<usize>,
 }
 
-pub(super) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
+pub(crate) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
     let Start { mut tokens, slots, starts, counts, frozen } = start;
     let mut words: Vec<Vec<Slot>> =
         starts.windows(2).map(|bounds| slots[bounds[0] as usize..bounds[1] as usize].to_vec()).collect();

@@ -138,7 +138,7 @@ impl Forms {
 }
 
 /// Numbers special tokens and characters, and cuts words into characters.
-pub(super) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<Start, TrainError> {
+pub(crate) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<Start, TrainError> {
     let mut state = Start::default();
     for token in &options.special_tokens {
         state.tokens.id(token.content.clone());

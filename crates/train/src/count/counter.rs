@@ -64,9 +64,9 @@ impl WordCounter {
     ///
     /// # Errors
     ///
-    /// After an error, some of the texts are counted: [`TrainError::Text`] names the first text that
-    /// could not be cut into words, [`TrainError::WordTooLong`], and [`TrainError::File`] if a full
-    /// table could not be written.
+    /// After an error, some of the texts are counted: [`TrainError::Text`] names the first text
+    /// that could not be cut into words, [`TrainError::WordTooLong`], and [`TrainError::File`] if a
+    /// full table could not be written.
     pub fn add<'t>(&mut self, texts: impl IntoIterator<Item: Into<Text<'t>>>) -> Result<(), TrainError> {
         let texts: Vec<Text<'t>> = texts.into_iter().map(Into::into).collect();
         let mut portions = Vec::new();

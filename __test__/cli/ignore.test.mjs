@@ -1,0 +1,144 @@
+// `.gitignore` and --exclude, several tokenizers beside each other, and completion.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { Tokenizer } from '../../index.mjs'
+import { Ignored } from '../../cli/input/ignore.mjs'
+import { folderWithTokenizer, runIn } from '../support/cli.mjs'
+import { parseJsonLines } from '../support/json-lines.mjs'
+
+const folder = folderWithTokenizer()
+const run = runIn(folder)
+
+function output(...args) {
+  const { status, stdout, stderr } = run(args)
+  assert.equal(status, 0, stderr)
+  return stdout
+}
+
+const RULES = [
+  '# a comment',
+  'dist/',
+  '*.log',
+  '!keep.log',
+  '/top.txt',
+  'a/**/z.txt',
+  '**/deep',
+  'x[0-9]?.md',
+  'n[!a]o',
+  'sub/*.csv',
+  'end/**',
+  '\\#odd',
+  'space\\ ',
+  '',
+]
+const FILES = [
+  'dist/in.txt',
+  'dist.txt',
+  'b.log',
+  'keep.log',
+  'top.txt',
+  'sub/top.txt',
+  'a/z.txt',
+  'a/b/c/z.txt',
+  'q/a/z.txt',
+  'sub/deep/one.txt',
+  'x1a.md',
+  'xx1.md',
+  'nbo',
+  'nao',
+  'sub/t.csv',
+  'sub/more/t.csv',
+  'end/one/two.txt',
+  '#odd',
+  'space ',
+  'sub/dist',
+]
+
+test('files that .gitignore names are left out as Git leaves them out', (t) => {
+  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-ignore-'))
+  t.after(() => fs.rmSync(place, { recursive: true }))
+  for (const file of FILES) {
+    fs.mkdirSync(path.dirname(path.join(place, file)), { recursive: true })
+    fs.writeFileSync(path.join(place, file), 'text')
+  }
+  fs.writeFileSync(path.join(place, '.gitignore'), RULES.join('\n'))
+  fs.writeFileSync(path.join(place, 'sub', '.gitignore'), '!top.txt\nmore/')
+  const found = parseJsonLines(runIn(place)(['count', '--json', '.']).stdout).map(({ file }) => file)
+  const kept = ['dist.txt', 'keep.log', 'nao', 'q/a/z.txt', 'sub/dist', 'sub/top.txt', 'xx1.md']
+  assert.deepEqual(found, kept)
+  const git = (...args) => spawnSync('git', args, { cwd: place, encoding: 'utf8' })
+  if (git('init', '-q').status === 0) {
+    const listed = git('ls-files', '-z', '--others', '--exclude-standard').stdout.split('\0')
+    assert.deepEqual(listed.filter((name) => name !== '' && !name.includes('.gitignore')).sort(), kept)
+  }
+  const below = parseJsonLines(runIn(place)(['count', '--json', 'sub']).stdout).map(({ file }) => file)
+  assert.deepEqual(below, ['sub/dist', 'sub/top.txt'], 'rules of the folder above, in a repository')
+  const all = parseJsonLines(runIn(place)(['count', '--json', '--no-ignore', '.']).stdout)
+  assert.equal(all.length, FILES.length)
+  const some = parseJsonLines(runIn(place)(['count', '--json', '--exclude', 'sub/', '--exclude', '*.md', '.']).stdout)
+  assert.deepEqual(
+    some.map(({ file }) => file),
+    ['dist.txt', 'keep.log', 'nao', 'q/a/z.txt'],
+  )
+  const matched = parseJsonLines(runIn(place)(['count', '--json', '--exclude', '*.log', '*.log', '*.txt']).stdout || '')
+  assert.deepEqual(matched, [])
+  assert.equal(runIn(place)(['count', '--exclude', '', '.']).status, 2)
+  assert.equal(runIn(place)(['count', 'b.log']).status, 0, 'a file that the command line names is read')
+})
+
+test('patterns take time in proportion to their length', () => {
+  const ignored = new Ignored([`${'*a'.repeat(200)}b`, '**/'.repeat(300)], false)
+  assert.equal(ignored.isExcluded('a'.repeat(3000), false), false)
+})
+
+test('count compares tokenizers side by side', () => {
+  fs.writeFileSync(path.join(folder, 'one.txt'), 'größer')
+  fs.writeFileSync(path.join(folder, 'two.txt'), 'Hello, world!')
+  const count = (name, text) => Tokenizer.fromEncodingSync(name).count(text)
+  const names = ['o200k_base', 'cl100k_base']
+  const [one, two] = ['größer', 'Hello, world!'].map((text) => names.map((name) => count(name, text)))
+  const line = (list) => list.map((value) => String(value).padStart(10)).join('  ')
+  const args = ['count', '-t', names[0], '-t', names[1]]
+  assert.equal(
+    output(...args, 'one.txt', 'two.txt'),
+    `${line(names)}\n${line(one)}  one.txt\n${line(two)}  two.txt\n${line([one[0] + two[0], one[1] + two[1]])}  total\n`,
+  )
+  const object = (counts) => ({ [names[0]]: counts[0], [names[1]]: counts[1] })
+  assert.deepEqual(parseJsonLines(output(...args, '--json', 'one.txt')), [{ file: 'one.txt', tokens: object(one) }])
+  assert.deepEqual(JSON.parse(output(...args, '--json', '--total', 'one.txt')), { tokens: object(one) })
+  assert.equal(run([...args, 'one.txt', '-f', 'parquet', '-o', 'x.parquet']).status, 2)
+})
+
+test('decode says how ids are given, and encode and decode know --json', () => {
+  const { status, stderr } = run(['decode', '13225,', '11'])
+  assert.equal(status, 2)
+  assert.match(stderr, /tokenlane decode -x '13225 11'/)
+  assert.equal(output('encode', '--json', '-x', 'Hello, world!'), '{"ids":[13225,11,2375,0]}\n')
+  assert.equal(output('decode', '--json', '-x', '13225 11'), '{"text":"Hello,"}\n')
+})
+
+test('completion prints scripts that shells read', () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const script = output('completion', shell)
+    assert.match(script, /special-tokens/)
+    const checked = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' })
+    if (checked.error === undefined) assert.equal(checked.status, 0, checked.stderr)
+  }
+  const script = output('completion', 'bash')
+  const tried = spawnSync(
+    'bash',
+    ['-c', `${script}\nCOMP_WORDS=(tokenlane count --rows ''); COMP_CWORD=3; _tokenlane; echo "\${COMPREPLY[@]}"`],
+    {
+      encoding: 'utf8',
+    },
+  )
+  if (tried.error === undefined) assert.equal(tried.stdout, 'lines files\n')
+  assert.equal(run(['completion']).status, 2)
+  assert.equal(run(['completion', 'tcsh']).status, 2)
+})

@@ -1,0 +1,120 @@
+// tokenlane train.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { Tokenizer } from '../../index.mjs'
+import { folderWithTokenizer, runIn } from '../support/cli.mjs'
+
+const folder = folderWithTokenizer()
+const run = runIn(folder)
+const lines = Array.from({ length: 400 }, (_, line) => `the cat ${line % 7} sat on the mat ${line % 11}`)
+fs.mkdirSync(path.join(folder, 'data'))
+fs.writeFileSync(path.join(folder, 'data', 'a.txt'), `${lines.join('\n')}\n`)
+const rows = lines.map((body) => `${JSON.stringify({ body })}\n`).join('')
+fs.writeFileSync(path.join(folder, 'rows.jsonl'), rows)
+
+test('a tokenizer, and its comparison on texts that were held out', () => {
+  const out = path.join('data', 'new.json')
+  const args = ['train', 'data', '--vocab-size', '265', '-o', out, '--special-token', '<eos>', '--against', 'r50k_base']
+  const { status, stdout, stderr } = run(args)
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+  assert.match(stdout, /^data\/new\.json: 265 tokens, from 400 texts \(0\.0 MiB\) in [\d.]+ s\n/)
+  assert.match(stdout, /on 4 texts .* not trained on:\n +\d\.\d\d {2}data\/new\.json\n +\d\.\d\d {2}r50k_base\n$/)
+  const file = fs.readFileSync(path.join(folder, out))
+  const tokenizer = Tokenizer.fromFileSync(path.join(folder, out))
+  assert.equal(tokenizer.tokenToId('<eos>'), 0)
+  // The output in the folder of the inputs is no input, and does not change the result.
+  assert.equal(run(args).status, 0)
+  assert.deepEqual(fs.readFileSync(path.join(folder, out)), file)
+  fs.rmSync(path.join(folder, out))
+})
+
+test('a field of JSON Lines, like another tokenizer, as JSON', () => {
+  const args = ['train', 'rows.jsonl', '--field', 'body', '--like', 'gpt-4o', '--vocab-size', '265', '--held-out', '0']
+  const { status, stdout, stderr } = run([...args, '-o', 'like.json', '--json'])
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+  const { vocabSize, texts, heldOut, tokenizers } = JSON.parse(stdout)
+  assert.deepEqual(
+    { vocabSize, texts, heldOut, tokenizers },
+    {
+      vocabSize: 265,
+      texts: 400,
+      heldOut: { texts: 0, bytes: 0 },
+      tokenizers: [],
+    },
+  )
+  const whole = run([...args, '-o', '-'])
+  assert.deepEqual(JSON.parse(whole.stdout), JSON.parse(fs.readFileSync(path.join(folder, 'like.json'), 'utf8')))
+  assert.match(whole.stderr, /265 tokens/)
+})
+
+test('other models', () => {
+  const args = [
+    'train',
+    'data/a.txt',
+    '--model',
+    'unigram',
+    '--vocab-size',
+    '60',
+    '--shrinking-factor',
+    '0.5',
+    '-o',
+    'u.json',
+  ]
+  assert.equal(run(args).status, 0)
+  assert.equal(JSON.parse(fs.readFileSync(path.join(folder, 'u.json'), 'utf8')).model.type, 'Unigram')
+})
+
+test('a page about a tokenizer', () => {
+  const grouped = lines
+    .map((text, line) => `${JSON.stringify({ text, language: line % 2 ? 'en' : '<de>' })}\n`)
+    .join('')
+  fs.writeFileSync(path.join(folder, 'grouped.jsonl'), grouped)
+  assert.equal(
+    run(['train', 'data', '--model', 'unigram', '--vocab-size', '60', '-o', 'page.json', '--quiet']).status,
+    0,
+  )
+  const args = ['train', 'report', 'page.json', 'grouped.jsonl', '--group-by', 'language', '--against', 'r50k_base']
+  const { status, stdout, stderr } = run([...args, '-o', 'report.html'])
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+  assert.match(stdout, /^report\.html: 400 texts \(0\.0 MiB\)\n$/)
+  const page = fs.readFileSync(path.join(folder, 'report.html'), 'utf8')
+  for (const part of [
+    'Compared',
+    'By language or source',
+    '&lt;de&gt;',
+    '<svg',
+    'Examples',
+    'The newest tokens',
+    'Never used',
+  ])
+    assert.ok(page.includes(part), part)
+  assert.ok(!page.includes('<script'))
+  assert.equal(run(['train', 'report', 'page.json', '-o', 'x.html']).status, 2)
+  assert.equal(run(['train', 'report', '-o', 'x.html']).status, 2)
+})
+
+test('mistakes', () => {
+  const fails = (args, status, message) => {
+    const made = run(['train', ...args])
+    assert.equal(made.status, status, made.stderr)
+    assert.match(made.stderr, message)
+  }
+  fails(['-o', 'x.json'], 2, /nothing to read/)
+  fails(['data'], 2, /--output/)
+  fails(['data', '--vocabsize', '3', '-o', 'x.json'], 2, /did you mean '--vocab-size'/)
+  fails(['data', '--like', 'gpt4o', '-o', 'x.json'], 1, /did you mean 'gpt-4o'/)
+  fails(
+    ['data', '--model', 'wordlevel', '--max-token-length', '3', '-o', 'x.json'],
+    2,
+    /maxTokenLength is for the model bpe/,
+  )
+  fails(['data', '--shrinking-factor', '2', '-o', 'x.json'], 2, /between 0 and 1/)
+  fails(['data', '--model', 'unigram', '--vocab-size', '3', '-o', 'x.json'], 1, /TRAIN_VOCABULARY/)
+  fails(['rows.jsonl', '-o', 'x.json'], 1, /rows\.jsonl, line 1.*'text'/)
+  fails(['rows.jsonl', '--field', 'body', '-o', 'rows.jsonl'], 1, /OUTPUT_IS_INPUT/)
+  assert.ok(!fs.existsSync(path.join(folder, 'x.json')))
+})

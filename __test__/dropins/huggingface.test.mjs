@@ -160,6 +160,14 @@ test('huggingface: single components', () => {
   })
   assert.equal(hf.slice('a👋b', 1, -1), '👋')
   assert.throws(() => hf.slice('abc', 5), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  for (const [wrong, message] of [
+    [5, /expected \[token, id\]/],
+    [['a'], /expected \[token, id\]/],
+    [['a', '1'], /the id must be a number/],
+  ]) {
+    const error = { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message }
+    assert.throws(() => hf.bertProcessing(wrong, ['b', 1]), error, String(wrong))
+  }
 })
 
 test('huggingface: encodings are truncated, padded and merged', async () => {

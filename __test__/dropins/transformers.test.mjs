@@ -450,6 +450,13 @@ test('a Tensor is indexed, iterated, listed and copied', async () => {
     [new Tensor('float32', [0.5], [1, 1, 1]).tolist(), new Tensor('bool', [1, 0], [2]).tolist()],
     [[[[0.5]]], [1, 0]],
   )
+  const types = 'bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64'.split(' ')
+  assert.deepEqual(
+    types.map((type) => new Tensor(type, [1], [1]).data.constructor.name),
+    'Uint8 Int8 Uint8 Int16 Uint16 Int32 Uint32 BigInt64 BigUint64 Float32 Float64'
+      .split(' ')
+      .map((name) => `${name}Array`),
+  )
   assert.deepEqual([new Tensor('int64', [], [2, 0]).tolist(), new Tensor('int32', [5], []).tolist()], [[[], []], 5])
   assert.ok(!('slice' in tensor) && tensor.nothing === undefined && tensor.then === undefined)
   assert.match(require('node:util').inspect(tensor), /^Tensor \{\s+type: 'int64'/)

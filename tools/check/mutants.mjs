@@ -58,7 +58,11 @@ function rust() {
     fs.writeFileSync(diff, git('diff', values.since, '--', '*.rs'))
     return run('cargo', [...common, '--in-diff', diff])
   }
-  const listed = execFileSync('cargo', [...common, '--list', '--json'], { cwd: root, maxBuffer: 1 << 30, encoding: 'utf8' })
+  const listed = execFileSync('cargo', [...common, '--list', '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+  })
   const { every, first } = step(JSON.parse(listed).length)
   return run('cargo', [...common, '--sharding', 'round-robin', '--shard', `${first}/${every}`])
 }

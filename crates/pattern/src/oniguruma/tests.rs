@@ -63,7 +63,7 @@ fn word_characters_in_brackets_lack_superscripts_and_fractions() {
 #[test]
 fn syntax_that_differs_between_dialects() {
     type Case = (&'static str, &'static str, &'static [(u32, u32)]);
-    let cases: [Case; 53] = [
+    let cases: [Case; 54] = [
         ("$", "a\nb\n", &[(1, 1), (3, 3), (4, 4)]),
         ("^", "a\nb\n", &[(0, 0), (2, 2)]),
         (r".\Z", "\u{301}\n\n", &[]),

@@ -23,10 +23,11 @@ pub struct Pruned {
     pub effect: Effect,
 }
 
-/// Keeps the tokens of a tokenizer.json that the words have, and what these need: the parts of BPE's
-/// tokens, the alphabet of ByteLevel and of the byte fallback, the unknown token, all added tokens,
-/// and those of the post-processor and the padding. For Unigram, the piece with the lowest score
-/// stays too, because it decides what an unknown character costs. The tokens keep their order.
+/// Keeps the tokens of a tokenizer.json that the words have, and what these need: the parts of
+/// BPE's tokens, the alphabet of ByteLevel and of the byte fallback, the unknown token, all added
+/// tokens, and those of the post-processor and the padding. For Unigram, the piece with the lowest
+/// score stays too, because it decides what an unknown character costs. The tokens keep their
+/// order.
 ///
 /// The words have the same tokens as before, with new ids; that is checked. Other texts have tokens
 /// that are parts of their old ones, or unknown tokens.

@@ -19,8 +19,8 @@ struct Node {
 
 const END: usize = usize::MAX;
 
-/// Merges the tokens of a word as encoding does: the lowest merge first, of equal ones the leftmost.
-/// Calls `visit` with each pair. Takes n log n time.
+/// Merges the tokens of a word as encoding does: the lowest merge first, of equal ones the leftmost
+/// one. Calls `visit` with each pair. Takes n log n time.
 pub(super) fn trace(tokens: &[u32], merges: &Merges, mut visit: impl FnMut((u32, u32))) {
     let node = |(at, &token): (usize, &u32)| Node {
         token,

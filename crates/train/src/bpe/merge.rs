@@ -6,11 +6,16 @@
 //! pair is not cleared, a pair longer than the maximum is not counted when it forms but is when it
 //! goes, and a negative count, compared as an unsigned number, is the largest one.
 
+use tokenlane_simd::prefetch_at;
+
 use super::queue::{Place, Queue};
 use super::start::Start;
 use super::{BpeVocabulary, COVERED, Pair, Slot, joined, last_of_each};
 use crate::progress::{Meter, Phase};
 use crate::{BpeOptions, TrainError};
+
+/// How many places ahead the slots of a place are prefetched.
+const PREFETCHED: usize = 16;
 
 /// The tokens of the words. A token covers as many slots as it has characters: the first one has
 /// the token, and the first and the last one have its length. So both neighbors are found in one
@@ -78,7 +83,11 @@ pub(crate) fn train(start: Start, options: &BpeOptions, meter: &mut Meter<'_>) -
         meter.token(tokens.texts.len())?;
         let merge = Merge { pair, token, max_len };
         queue.start_merge(token, tokens.texts.len());
-        for &place in &places {
+        for (index, &place) in places.iter().enumerate() {
+            if let Some(later) = places.get(index + PREFETCHED) {
+                prefetch_at(&words.slots, later.at as usize);
+                prefetch_at(&words.starts, later.word as usize);
+            }
             merge.apply(&mut words, place, counts[place.word as usize], &mut queue);
             meter.work(1)?;
         }

@@ -113,8 +113,8 @@ pub(crate) fn affixed(word: &str, is_known: impl Fn(char) -> bool) -> impl Itera
     })
 }
 
-/// One more than the id of each form of a character; 0 for those that words do not have. Memory that
-/// is never written takes none.
+/// One more than the id of each form of a character; 0 for those that words do not have. Pages
+/// that are never written take no memory.
 struct Forms {
     ids: Vec<u32>,
     /// Whether there are a prefix and a suffix.

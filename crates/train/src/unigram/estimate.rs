@@ -155,7 +155,7 @@ impl Sums<'_> {
 
 /// The derivative of the logarithm of the gamma function, for numbers above 0.
 pub(super) fn digamma(x: f64) -> f64 {
-    // The asymptotic series at x - 1/2 is exact enough from 7 on; below, the recurrence leads there.
+    // The asymptotic series at x - 1/2 is exact enough from 7 on; the recurrence leads there.
     let mut x = x;
     let mut below = 0.0;
     while x < 7.0 {

@@ -18,9 +18,11 @@
 //! # Time and memory
 //!
 //! Both are linear in the characters of the distinct words, apart from one sort of their positions.
-//! At most `max_piece_length` pieces start at a position, so no text takes more than n log n times
-//! that length. There is no limit on the length of a word. Positions take 12 bytes, and while seeds
-//! are sorted, 16 more for each position of the most frequent character.
+//! One random word of four letters takes 1.1, 3.2 and 8.5 CPU seconds for 0.5, 1 and 2 million
+//! characters (2026-11-26): the number of seeds rises too, up to `seed_size`, and with it that of
+//! the rounds. At most `max_piece_length` pieces start at a position, so no text takes more than n
+//! log n times that length. There is no limit on the length of a word. Positions take 12 bytes, and
+//! while seeds are sorted, 16 more for each position of the most frequent character.
 
 mod estimate;
 mod finish;

@@ -12,6 +12,7 @@ const PHASES = {
   seeds: 'looking for pieces',
   estimate: 'estimating pieces',
   prune: 'pruning pieces',
+  encode: 'encoding words',
 }
 
 /** @param {{ quiet?: boolean }} values */

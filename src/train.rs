@@ -15,7 +15,10 @@ use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::Text;
 use tokenlane_core::batch::{BatchError, Cancel};
-use tokenlane_train::{Base, Phase, Progress, Spill, TrainError, Trainer, WordCounter};
+use tokenlane_train::{
+    Base, Effect, ExtendOptions, Extended, Phase, Progress, Pruned, Spill, TrainError, Trainer, Watch, WordCounter,
+    WordCounts,
+};
 
 use crate::documents::Documents;
 use crate::error::{Class, Failure};
@@ -142,41 +145,89 @@ impl Work for CountWords {
     }
 }
 
-/// The work of making the vocabulary.
+/// What is made of the counts.
+enum Task {
+    /// A new vocabulary.
+    Train(Trainer),
+    /// More tokens for a tokenizer.json.
+    Extend(Vec<u8>, ExtendOptions),
+    /// The tokens of a tokenizer.json that are used.
+    Prune(Vec<u8>),
+}
+
+/// The result of a [`Task`].
+#[napi(object, object_from_js = false)]
+pub struct Made {
+    /// The tokenizer.json.
+    pub file: Bytes,
+    /// After extending, the new ids. After pruning, the old and the new id of each token.
+    pub ids: Vec<u32>,
+    /// After extending, the new tokens.
+    pub tokens: Vec<String>,
+    /// After both: the bytes of the words, their tokens and the size of the vocabulary before, and
+    /// both after.
+    pub effect: Vec<f64>,
+}
+
+impl Made {
+    fn new(file: String, ids: Vec<u32>, tokens: Vec<String>, effect: Option<Effect>) -> Self {
+        let numbers = |Effect { bytes, tokens: [tokens, later], vocabulary: [size, new_size] }| {
+            vec![bytes as f64, tokens as f64, size as f64, later as f64, new_size as f64]
+        };
+        Self { file: Bytes::Plain(file.into_bytes()), ids, tokens, effect: effect.map(numbers).unwrap_or_default() }
+    }
+}
+
+/// The work of making a vocabulary.
 pub struct TrainWork {
     training: Arc<Shared>,
-    trainer: Trainer,
+    task: Task,
     cancel: Option<Arc<Cancel>>,
 }
 
-impl Work for TrainWork {
-    type Output = Bytes;
-    type Js = Bytes;
+impl TrainWork {
+    fn make(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<Made, TrainError> {
+        Ok(match &self.task {
+            Task::Train(trainer) => Made::new(trainer.train(&self.training.base, words, watch)?, vec![], vec![], None),
+            Task::Extend(file, options) => {
+                let Extended { file, new_tokens, effect } = tokenlane_train::extend(file, words, options, watch)?;
+                let (ids, tokens) = new_tokens.into_iter().unzip();
+                Made::new(file, ids, tokens, Some(effect))
+            }
+            Task::Prune(file) => {
+                let Pruned { file, ids, effect } = tokenlane_train::prune(file, words, watch)?;
+                Made::new(file, ids.into_iter().flat_map(|(old, new)| [old, new]).collect(), vec![], Some(effect))
+            }
+        })
+    }
+}
 
-    fn run(&mut self) -> Result<Bytes, Failure> {
-        let Self { training, trainer, cancel } = self;
+impl Work for TrainWork {
+    type Output = Made;
+    type Js = Made;
+
+    fn run(&mut self) -> Result<Made, Failure> {
         let mut watch = |progress| {
-            *lock(&training.progress) = Some(progress);
-            let is_cancelled = cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled());
+            *lock(&self.training.progress) = Some(progress);
+            let is_cancelled = self.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled());
             if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let words = training.take_counter().finish(&mut watch).map_err(failure)?;
+        let words = self.training.take_counter().finish(&mut watch).map_err(failure)?;
         if words.is_empty() {
             return Err(failure(TrainError::NoWords));
         }
-        let file = trainer.train(&training.base, &words, &mut watch).map_err(failure)?;
-        Ok(Bytes::Plain(file.into_bytes()))
+        self.make(&words, &mut watch).map_err(failure)
     }
 
-    fn deliver(&mut self, _env: Env, file: Bytes) -> napi::Result<Bytes> {
-        Ok(file)
+    fn deliver(&mut self, _env: Env, made: Made) -> napi::Result<Made> {
+        Ok(made)
     }
 }
 
 /// How far [`train`] is.
 #[napi(object, object_from_js = false)]
 pub struct TrainingProgress {
-    /// What it does: `words`, `pairs`, `merges`, `seeds`, `estimate` or `prune`.
+    /// What it does: `words`, `pairs`, `merges`, `seeds`, `estimate`, `prune` or `encode`.
     pub phase: &'static str,
     /// How much of the phase is done, in a unit of its own.
     pub done: f64,
@@ -194,6 +245,7 @@ impl From<Progress> for TrainingProgress {
             Phase::Seeds => "seeds",
             Phase::Estimate => "estimate",
             Phase::Prune => "prune",
+            Phase::Encode => "encode",
             _ => "words",
         };
         Self { phase, done: done as f64, total: total as f64, tokens: tokens as f64 }
@@ -284,8 +336,8 @@ fn count_words(
     CountWords { training: Arc::clone(&training.0), inputs, selection, in_order, cancel: entry.map(QueueEntry::cancel) }
 }
 
-/// Trains on what was counted, on the threadpool: returns the bytes of a tokenizer.json. `trainer`
-/// is JSON: the type and the options, under the names of the reference. The counts are used up.
+/// Trains on what was counted, on the threadpool. `trainer` is JSON: the type and the options,
+/// under the names of the reference. The counts are used up.
 #[napi(catch_unwind)]
 pub fn train(
     env: Env,
@@ -294,20 +346,54 @@ pub fn train(
     trainer: String,
 ) -> napi::Result<AsyncTask<Job<TrainWork>>> {
     node_api::guarded(env, || {
-        let work = train_work(Some(entry), training, &trainer)?;
-        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+        let task = Task::Train(Trainer::from_json(&trainer).map_err(failure)?);
+        Ok(AsyncTask::new(Job::new(train_work(Some(entry), training, task), entry.take_permit())))
     })
 }
 
-/// Like [`train`], on this thread.
+/// Like [`train`], before it returns.
 #[napi(catch_unwind)]
 pub fn train_sync(env: Env, training: &External<Training>, trainer: String) -> napi::Result<Bytes> {
-    node_api::guarded(env, || train_work(None, training, &trainer)?.run())
+    node_api::guarded(env, || {
+        let task = Task::Train(Trainer::from_json(&trainer).map_err(failure)?);
+        Ok(train_work(None, training, task).run()?.file)
+    })
 }
 
-fn train_work(entry: Option<&QueueEntry>, training: &Training, trainer: &str) -> Result<TrainWork, Failure> {
-    let trainer = Trainer::from_json(trainer).map_err(failure)?;
-    Ok(TrainWork { training: Arc::clone(&training.0), trainer, cancel: entry.map(QueueEntry::cancel) })
+/// Adds tokens for what was counted to a tokenizer.json, the base of the training with its
+/// vocabulary, on the threadpool. `options` is JSON. The counts are used up.
+#[napi(catch_unwind)]
+pub fn extend(
+    env: Env,
+    entry: &External<QueueEntry>,
+    training: &External<Training>,
+    file: Unknown<'_>,
+    options: String,
+) -> napi::Result<AsyncTask<Job<TrainWork>>> {
+    node_api::guarded(env, || {
+        let options = ExtendOptions::from_json(&options).map_err(failure)?;
+        let task = Task::Extend(text::copy_bytes("file", &file)?, options);
+        Ok(AsyncTask::new(Job::new(train_work(Some(entry), training, task), entry.take_permit())))
+    })
+}
+
+/// Keeps the tokens of a tokenizer.json, the base of the training with its vocabulary, that were
+/// counted, on the threadpool. The counts are used up.
+#[napi(catch_unwind)]
+pub fn prune(
+    env: Env,
+    entry: &External<QueueEntry>,
+    training: &External<Training>,
+    file: Unknown<'_>,
+) -> napi::Result<AsyncTask<Job<TrainWork>>> {
+    node_api::guarded(env, || {
+        let task = Task::Prune(text::copy_bytes("file", &file)?);
+        Ok(AsyncTask::new(Job::new(train_work(Some(entry), training, task), entry.take_permit())))
+    })
+}
+
+fn train_work(entry: Option<&QueueEntry>, training: &Training, task: Task) -> TrainWork {
+    TrainWork { training: Arc::clone(&training.0), task, cancel: entry.map(QueueEntry::cancel) }
 }
 
 /// How far a training is; nothing before [`train`] has started.

@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
-import { trainTokenizer } from '../../lib/train/index.js'
+import { extendTokenizer, pruneTokenizer, trainTokenizer } from '../../lib/train/index.js'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -156,6 +156,50 @@ test('like takes parts and special tokens of other tokenizers', async () => {
   assert.equal(modelOf(other).type, 'Unigram')
 })
 
+test('extend adds tokens behind the ids that exist', async () => {
+  const base = await trainTokenizer({ texts, vocabSize: 270, specialTokens: ['<eos>'] })
+  const news = Array.from({ length: 50 }, (_, line) => `zebra quagga ${line % 3} zebras run\n`)
+  const { tokenizer, newTokens, effect } = await extendTokenizer(base, { texts: news, newTokens: 10 })
+  assert.deepEqual(
+    newTokens.map(({ id }) => id),
+    Array.from({ length: 10 }, (_, index) => 270 + index),
+  )
+  for (const { id, token } of newTokens) assert.equal(tokenizer.tokenToId(token), id)
+  for (let id = 0; id < 270; id++) assert.equal(tokenizer.idToToken(id), base.idToToken(id))
+  assert.deepEqual([effect.vocabularyBefore, effect.vocabularyAfter], [270, 280])
+  const count = (one) => news.reduce((sum, text) => sum + one.count(text), 0)
+  assert.deepEqual([effect.tokensBefore, effect.tokensAfter], [count(base), count(tokenizer)])
+  assert.ok(effect.tokensAfter < effect.tokensBefore)
+  assert.equal(tokenizer.decode(tokenizer.encode('zebra').ids), 'zebra')
+  const fails = async (from, options, code) => assert.rejects(extendTokenizer(from, options), { code })
+  await fails(base, { texts: news, vocabSize: 7 }, 'ERR_TOKENLANE_UNKNOWN_OPTION')
+  await fails(base, { texts: news, newTokens: 0 }, 'ERR_TOKENLANE_ARGUMENT_VALUE')
+  await fails(7, { texts: news }, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+  await fails(base, { texts: [] }, 'ERR_TOKENLANE_TRAIN_NO_WORDS')
+  const words = await trainTokenizer({ texts, model: 'wordlevel' })
+  await fails(words, { texts: news }, 'ERR_TOKENLANE_UNSUPPORTED')
+})
+
+test('prune keeps the tokens that texts use', async () => {
+  for (const model of ['bpe', 'wordpiece', 'unigram']) {
+    const base = await trainTokenizer({ texts, vocabSize: 400, model })
+    const some = texts.slice(0, 3)
+    const { tokenizer, ids, effect } = await pruneTokenizer(base, { texts: some })
+    for (const text of some) {
+      const before = [...base.encode(text).ids].map((id) => ids.get(id))
+      assert.deepEqual([...tokenizer.encode(text).ids], before, model)
+    }
+    for (const [old, id] of ids) assert.equal(tokenizer.idToToken(id), base.idToToken(old))
+    assert.equal(effect.vocabularyBefore, base.vocabSize())
+    assert.equal(effect.vocabularyAfter, tokenizer.vocabSize())
+    assert.equal(effect.tokensAfter, effect.tokensBefore)
+    assert.ok(tokenizer.vocabSize() < base.vocabSize(), model)
+  }
+  await assert.rejects(pruneTokenizer('r50k_base', { texts: [], newTokens: 3 }), {
+    code: 'ERR_TOKENLANE_UNKNOWN_OPTION',
+  })
+})
+
 test('special tokens have flags', async () => {
   const specialTokens = [{ content: '<mask>', lstrip: true }, '<eos>']
   const tokenizer = await trainTokenizer({ texts, specialTokens, vocabSize: 300 })
@@ -262,5 +306,5 @@ test('a vocabulary that cannot be', async () => {
 
 test('require and import give the same call', () => {
   const required = createRequire(import.meta.url)('../../lib/train/index.js')
-  assert.equal(required.trainTokenizer, trainTokenizer)
+  assert.deepEqual(required, { extendTokenizer, pruneTokenizer, trainTokenizer })
 })

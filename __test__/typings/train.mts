@@ -1,6 +1,6 @@
 // Is compiled, never run: correct use of tokenlane/train, and with @ts-expect-error incorrect use.
 import { Tokenizer } from 'tokenlane'
-import { trainTokenizer } from 'tokenlane/train'
+import { extendTokenizer, pruneTokenizer, trainTokenizer } from 'tokenlane/train'
 import type { SpecialToken, TrainOptions, TrainProgress, VocabularyProgress } from 'tokenlane/train'
 
 const mask: SpecialToken = { content: '<mask>', lstrip: true }
@@ -25,6 +25,11 @@ async function* later() {
   yield file.length.toString()
 }
 await trainTokenizer({ texts: later(), like: 'gpt-4o' })
+
+const more = await extendTokenizer(trained, { texts: ['a'], newTokens: 10 })
+const id: number | undefined = more.newTokens[0]?.id
+const fewer: Map<number, number> = (await pruneTokenizer('gpt-4o', { inputs: 'data/' })).ids
+await trainTokenizer({ texts: later(), vocabSize: (id ?? 0) + fewer.size })
 
 // @ts-expect-error there is no such model
 await trainTokenizer({ texts: [], model: 'gpt' })

@@ -69,7 +69,7 @@ export class Counter {
 
   /**
    * @param {object} training of the addon
-   * @param {import('./options.mjs').Options} options
+   * @param {import('./options.mjs').CountOptions} options
    * @param {{ heldOut?: HeldOut, onProgress: () => void }} more
    */
   constructor(training, options, { heldOut, onProgress }) {

@@ -39,8 +39,8 @@ export interface TokenizerPart {
 /** The model of a tokenizer. */
 export type TrainedModel = 'bpe' | 'wordpiece' | 'wordlevel' | 'unigram'
 
-/** Options of {@link trainTokenizer}. Give `inputs`, `filesFrom` or `texts`. */
-export interface TrainOptions {
+/** Options of what words are counted in, and how. Give `inputs`, `filesFrom` or `texts`. */
+export interface CountOptions {
   /**
    * Files, folders and patterns (`*`, `?`, `**`, `[a-z]`, `{md,txt}`), as in corpus jobs: text,
    * JSON Lines and Parquet, also compressed by gzip or Zstandard, and `s3://bucket/prefix/`.
@@ -73,6 +73,23 @@ export interface TrainOptions {
   maxRow?: number | undefined
   /** The maximum number of bytes per compressed byte, beyond the first 64 MiB. Default: 100. */
   maxRatio?: number | undefined
+  /**
+   * Bytes of memory for the tables of words while they are counted, at least 1 MiB for each
+   * processor. Full tables are written to files in the temporary folder (`TMPDIR`). At the end the
+   * distinct words have to fit into memory once. Default: 2 GiB, at most half of the memory of the
+   * container or the machine.
+   */
+  memory?: number | undefined
+  /**
+   * Called about five times per second. An error that it throws ends the training. Default: none.
+   */
+  onProgress?: ((progress: TrainProgress) => void) | undefined
+  /** Ends the training; the promise rejects with `signal.reason`. Default: none. */
+  signal?: AbortSignal | undefined
+}
+
+/** Options of {@link trainTokenizer}. */
+export interface TrainOptions extends CountOptions {
   /** The model. Default: that of `like`, else `'bpe'`. */
   model?: TrainedModel | undefined
   /**
@@ -143,19 +160,6 @@ export interface TrainOptions {
    * WordPiece and WordLevel, `'<unk>'` for Unigram, and none for BPE.
    */
   unkToken?: string | undefined
-  /**
-   * Bytes of memory for the tables of words while they are counted, at least 1 MiB for each
-   * processor. Full tables are written to files in the temporary folder (`TMPDIR`). At the end the
-   * distinct words have to fit into memory once. Default: 2 GiB, at most half of the memory of the
-   * container or the machine.
-   */
-  memory?: number | undefined
-  /**
-   * Called about five times per second. An error that it throws ends the training. Default: none.
-   */
-  onProgress?: ((progress: TrainProgress) => void) | undefined
-  /** Ends the training; the promise rejects with `signal.reason`. Default: none. */
-  signal?: AbortSignal | undefined
 }
 
 /** How far a training is. */
@@ -183,9 +187,10 @@ export interface CountProgress {
 export interface VocabularyProgress {
   /**
    * The phase: `'words'` sorts the words; BPE and WordPiece then count `'pairs'` and do `'merges'`;
-   * Unigram looks for `'seeds'`, and repeats `'estimate'` and `'prune'`.
+   * Unigram looks for `'seeds'`, and repeats `'estimate'` and `'prune'`. `'encode'` encodes the
+   * words, for extending and pruning.
    */
-  phase: 'words' | 'pairs' | 'merges' | 'seeds' | 'estimate' | 'prune'
+  phase: 'words' | 'pairs' | 'merges' | 'seeds' | 'estimate' | 'prune' | 'encode'
   /** How much of the phase is done, in a unit of its own. */
   done: number
   /** How much there is to do in the phase at most. */
@@ -209,3 +214,80 @@ export interface VocabularyProgress {
  *   errors of reading inputs
  */
 export function trainTokenizer(options: TrainOptions): Promise<Tokenizer>
+
+/** Options of {@link extendTokenizer}. */
+export interface ExtendOptions extends CountOptions {
+  /**
+   * The number of tokens to add. There are fewer, if the texts do not have so many. Default: 1,000.
+   */
+  newTokens?: number | undefined
+  /** The smallest count of a new character, and for BPE of a pair that is merged. Default: 2. */
+  minFrequency?: number | undefined
+  /**
+   * The maximum number of characters of a new token, for Unigram at most 256. Default: no limit for
+   * BPE, 16 for Unigram.
+   */
+  maxTokenLength?: number | undefined
+}
+
+/** What a change of the vocabulary does to the texts. */
+export interface VocabularyEffect {
+  /** Bytes of all words, normalized. */
+  bytes: number
+  /** Tokens of all words with the old vocabulary. */
+  tokensBefore: number
+  /** Tokens of all words with the new vocabulary. */
+  tokensAfter: number
+  /** Tokens of the old vocabulary. */
+  vocabularyBefore: number
+  /** Tokens of the new vocabulary. */
+  vocabularyAfter: number
+}
+
+/** A token that was added. */
+export interface NewToken {
+  /** Its id. */
+  id: number
+  /** The token in the spelling of the vocabulary. */
+  token: string
+}
+
+/** A tokenizer with more tokens. */
+export interface ExtendedTokenizer {
+  /** The tokenizer. */
+  tokenizer: Tokenizer
+  /** The new tokens, in the spelling of the vocabulary. */
+  newTokens: NewToken[]
+  /** What the texts gain. */
+  effect: VocabularyEffect
+}
+
+/** A tokenizer with fewer tokens. */
+export interface PrunedTokenizer {
+  /** The tokenizer. */
+  tokenizer: Tokenizer
+  /** The new id of each old one that is left, in rising order. */
+  ids: Map<number, number>
+  /** What is left: the texts have the same tokens as before. */
+  effect: VocabularyEffect
+}
+
+/**
+ * Adds tokens that texts need to a tokenizer with a BPE or Unigram model. The ids that exist stay,
+ * so a model keeps its embeddings and gets new rows behind them.
+ *
+ * @param base a Tokenizer, or the name of one, as for `like`
+ * @throws `ERR_TOKENLANE_UNSUPPORTED` for other models, and the errors of {@link trainTokenizer}
+ */
+export function extendTokenizer(base: string | Tokenizer, options: ExtendOptions): Promise<ExtendedTokenizer>
+
+/**
+ * Keeps the tokens that texts use, and those that these need: parts of tokens of BPE, single bytes,
+ * added tokens. The texts have the same tokens as before, with new ids; other texts may have more
+ * tokens.
+ *
+ * @param base a Tokenizer, or the name of one, as for `like`
+ * @throws `ERR_TOKENLANE_UNSUPPORTED` if the texts would have other tokens, and the errors of
+ *   {@link trainTokenizer}
+ */
+export function pruneTokenizer(base: string | Tokenizer, options: CountOptions): Promise<PrunedTokenizer>

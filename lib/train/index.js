@@ -4,3 +4,5 @@
 // the first call.
 
 exports.trainTokenizer = async (options) => (await import('./train.mjs')).trainTokenizer(options)
+exports.extendTokenizer = async (base, options) => (await import('./adapt.mjs')).extendTokenizer(base, options)
+exports.pruneTokenizer = async (base, options) => (await import('./adapt.mjs')).pruneTokenizer(base, options)

@@ -99,37 +99,41 @@ const OF_TRAINERS = /** @type {Record<string, [(name: string, value: any) => any
   unkToken: [string, 'unk_token', MODELS],
 })
 
+/** Options of what is counted, and how. */
+const COUNT_OPTIONS = ['inputs', 'texts', ...INPUT_OPTIONS, 'onError', 'memory', 'onProgress', 'signal']
+
 /** The names of the options of `trainTokenizer`. */
-const NAMES = [
-  'inputs',
-  'texts',
-  ...INPUT_OPTIONS,
-  'onError',
-  'model',
-  'like',
-  ...Object.keys(PARTS),
-  ...Object.keys(OF_TRAINERS),
-  'memory',
-  'onProgress',
-  'signal',
-]
+const NAMES = [...COUNT_OPTIONS, 'model', 'like', ...Object.keys(PARTS), ...Object.keys(OF_TRAINERS)]
+
+/** The options of `extendTokenizer`, with their names in the addon. */
+const OF_EXTENDING = {
+  newTokens: [number(1, MOST), 'new_tokens'],
+  minFrequency: [number(0, Number.MAX_SAFE_INTEGER), 'min_frequency'],
+  maxTokenLength: [number(1, MOST), 'max_token_length'],
+}
 
 /**
- * @typedef {object} Options the checked options of training
+ * @typedef {object} CountOptions the checked options of what is counted, and how
  * @property {string[]} inputs
  * @property {string} [filesFrom]
  * @property {Iterable<string> | AsyncIterable<string>} [texts]
  * @property {import('../corpus/options.mjs').Content & { keepsLineEnds: true }} content how inputs
  *   are read
- * @property {string} [model]
- * @property {string | import('../../index.js').Tokenizer} [like]
- * @property {Record<string, object | null>} parts of a tokenizer.json, by their names there
- * @property {Record<string, any>} given the options of trainers that are given, checked
  * @property {string} [exclude] the real path of a file that folders and patterns do not name
  * @property {number} [memory] in bytes
  * @property {(progress: object) => void} [onProgress]
  * @property {AbortSignal} [signal]
  */
+
+/**
+ * @typedef {object} TrainerOptions
+ * @property {string} [model]
+ * @property {string | import('../../index.js').Tokenizer} [like]
+ * @property {Record<string, object | null>} parts of a tokenizer.json, by their names there
+ * @property {Record<string, any>} given the options of trainers that are given, checked
+ */
+
+/** @typedef {CountOptions & TrainerOptions} Options the checked options of training */
 
 /**
  * Checks the options of `trainTokenizer`.
@@ -139,6 +143,42 @@ const NAMES = [
  */
 export function checkOptions(options) {
   checkKnown(options, NAMES)
+  const { model, like } = options
+  if (model !== undefined && typeof model !== 'string') throw wrongType('model', oneOf(MODELS), model)
+  if (model !== undefined && !MODELS.includes(model)) throw wrongValue('model', oneOf(MODELS), model)
+  if (like === '') throw wrongValue('like', 'the name of a tokenizer', like)
+  return { ...countOptions(options), model, like, parts: partsOf(options), given: trainerOptions(options) }
+}
+
+/**
+ * Checks the options of `extendTokenizer`.
+ *
+ * @param {any} options
+ * @returns {CountOptions & { extending: Record<string, number> }}
+ */
+export function checkExtendOptions(options) {
+  checkKnown(options, [...COUNT_OPTIONS, ...Object.keys(OF_EXTENDING)])
+  /** @type {Record<string, number>} */
+  const extending = {}
+  for (const [name, [check, spelled]] of Object.entries(OF_EXTENDING))
+    if (options[name] !== undefined)
+      extending[/** @type {string} */ (spelled)] = /** @type {any} */ (check)(name, options[name])
+  return { ...countOptions(options), extending }
+}
+
+/**
+ * Checks the options of `pruneTokenizer`.
+ *
+ * @param {any} options
+ * @returns {CountOptions}
+ */
+export function checkPruneOptions(options) {
+  checkKnown(options, COUNT_OPTIONS)
+  return countOptions(options)
+}
+
+/** @returns {CountOptions} */
+function countOptions(options) {
   const inputs = inputsOf(options.inputs)
   const texts = textsOf(options.texts)
   if (inputs.length === 0 && options.filesFrom === undefined && texts === undefined)
@@ -147,24 +187,16 @@ export function checkOptions(options) {
     for (const name of ['inputs', ...INPUT_OPTIONS])
       if (options[name] !== undefined) throw contradiction(`${name} is for files, so it cannot go with texts`)
   }
-  const { model, like, onProgress } = options
-  if (model !== undefined && typeof model !== 'string') throw wrongType('model', oneOf(MODELS), model)
-  if (model !== undefined && !MODELS.includes(model)) throw wrongValue('model', oneOf(MODELS), model)
-  if (like !== undefined && like === '') throw wrongValue('like', 'the name of a tokenizer', like)
+  const { filesFrom, rows, field, onError, maxRow, maxRatio, memory, onProgress } = options
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw wrongType('onProgress', 'a function', onProgress)
-  if (options.filesFrom !== undefined) string('filesFrom', options.filesFrom)
-  const { rows, field, onError, maxRow, maxRatio } = options
+  if (filesFrom !== undefined) string('filesFrom', filesFrom)
   return {
     inputs,
-    filesFrom: options.filesFrom,
+    filesFrom,
     texts,
     content: { ...checkContent({ rows, field, onError, maxRow, maxRatio, shardSize: 2 ** 40 }), keepsLineEnds: true },
-    model,
-    like,
-    parts: partsOf(options),
-    given: trainerOptions(options),
-    memory: options.memory === undefined ? undefined : number(MIN_MEMORY, 2 ** 50)('memory', options.memory),
+    memory: memory === undefined ? undefined : number(MIN_MEMORY, 2 ** 50)('memory', memory),
     onProgress,
     signal: signalOption(options.signal),
   }

@@ -67,7 +67,7 @@ export async function writeReport(tokenizers, options, file, signal) {
  */
 
 /**
- * @param {import('./options.mjs').Options} options
+ * @param {import('./options.mjs').CountOptions} options
  * @param {AbortSignal} [signal]
  * @returns {Promise<Sample>}
  */

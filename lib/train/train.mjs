@@ -45,21 +45,35 @@ export async function trainTokenizer(options) {
 export async function trained(options, heldOut) {
   options.signal?.throwIfAborted()
   const { base, trainer } = await definitionOf(options)
+  const train = (entry, training) => native.train(entry, training, JSON.stringify(trainer))
+  const { made, skipped } = await withCounts(options, Buffer.from(JSON.stringify(base)), train, heldOut)
+  return { tokenizer: withPostProcessor(await Tokenizer.fromBuffer(made.file), base.post_processor), skipped }
+}
+
+/**
+ * Counts words, and makes something of the counts.
+ *
+ * @param {import('./options.mjs').CountOptions} options
+ * @param {Uint8Array} base the tokenizer.json whose parts cut texts into words
+ * @param {(entry: object, training: object) => Promise<any>} make
+ * @param {import('./count.mjs').HeldOut} [heldOut]
+ */
+export async function withCounts(options, base, make, heldOut) {
+  options.signal?.throwIfAborted()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
-  const training = native.training(Buffer.from(JSON.stringify(base)), options.memory ?? defaultMemory(), folder)
-  const progress = new Progress(training, options)
-  const { signal } = progress
+  let progress
   try {
+    const training = native.training(base, options.memory ?? defaultMemory(), folder)
+    progress = new Progress(training, options)
+    const { signal } = progress
     const onProgress = () => progress.counted(counter.progress)
     const counter = new Counter(training, { ...options, signal }, { heldOut, onProgress })
     await counter.count()
     progress.counted(counter.progress, true)
     progress.follow()
-    const file = await enqueue((entry) => native.train(entry, training, JSON.stringify(trainer)), { signal })
-    const tokenizer = withPostProcessor(await Tokenizer.fromBuffer(file), base.post_processor)
-    return { tokenizer, skipped: counter.progress.skipped }
+    return { made: await enqueue((entry) => make(entry, training), { signal }), skipped: counter.progress.skipped }
   } finally {
-    progress.stop()
+    progress?.stop()
     await fs.promises.rm(folder, { recursive: true, force: true })
   }
 }
@@ -83,7 +97,7 @@ class Progress {
 
   /**
    * @param {object} training of the addon
-   * @param {import('./options.mjs').Options} options
+   * @param {import('./options.mjs').CountOptions} options
    */
   constructor(training, { onProgress, signal }) {
     this.#training = training

@@ -29,6 +29,13 @@ impl Default for ExtendOptions {
     }
 }
 
+impl ExtendOptions {
+    /// Reads the options from JSON.
+    pub fn from_json(text: &str) -> Result<Self, TrainError> {
+        serde_json::from_str(text).map_err(|error| TrainError::Option { option: "options", message: error.to_string() })
+    }
+}
+
 /// A tokenizer with more tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extended {

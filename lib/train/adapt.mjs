@@ -1,0 +1,59 @@
+// Changes the vocabulary of a tokenizer to fit texts: more tokens, or only those that are used.
+
+import { createRequire } from 'node:module'
+
+import { wrongType } from '../corpus/errors.mjs'
+import { loadTokenizer } from '../files/tokenizers.mjs'
+import { checkExtendOptions, checkPruneOptions } from './options.mjs'
+import { withCounts } from './train.mjs'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
+const { Tokenizer, componentsOf } = require('../tokenizer.js')
+
+/**
+ * @param {any} base see ./index.d.ts
+ * @param {object} options
+ */
+export async function extendTokenizer(base, options) {
+  const checked = checkExtendOptions(options)
+  const tokenizer = await tokenizerOf(base)
+  const file = tokenizer.toBuffer()
+  const extend = (entry, training) => native.extend(entry, training, file, JSON.stringify(checked.extending))
+  const { made } = await withCounts(checked, componentsOf(tokenizer), extend)
+  return {
+    tokenizer: await Tokenizer.fromBuffer(made.file),
+    newTokens: made.tokens.map((token, index) => ({ id: made.ids[index], token })),
+    effect: effectOf(made.effect),
+  }
+}
+
+/**
+ * @param {any} base see ./index.d.ts
+ * @param {object} options
+ */
+export async function pruneTokenizer(base, options) {
+  const checked = checkPruneOptions(options)
+  const tokenizer = await tokenizerOf(base)
+  const file = tokenizer.toBuffer()
+  const prune = (entry, training) => native.prune(entry, training, file)
+  const { made } = await withCounts(checked, componentsOf(tokenizer), prune)
+  const ids = new Map()
+  for (let index = 0; index < made.ids.length; index += 2) ids.set(made.ids[index], made.ids[index + 1])
+  return { tokenizer: await Tokenizer.fromBuffer(made.file), ids, effect: effectOf(made.effect) }
+}
+
+/** @returns {Promise<any>} */
+async function tokenizerOf(base) {
+  if (base instanceof Tokenizer) return base
+  if (typeof base !== 'string' || base === '') throw wrongType('base', 'the name of a tokenizer, or a Tokenizer', base)
+  return loadTokenizer(base)
+}
+
+const effectOf = ([bytes, tokensBefore, vocabularyBefore, tokensAfter, vocabularyAfter]) => ({
+  bytes,
+  tokensBefore,
+  tokensAfter,
+  vocabularyBefore,
+  vocabularyAfter,
+})

@@ -122,9 +122,6 @@ pub(super) struct Queue {
     /// Places of pairs that are not counted or not queued.
     hidden: HashMap<u32, Vec<Place>, RandomState>,
     heap: BinaryHeap<Queued>,
-    /// Entries whose counts are not above `floor`. Most are never needed, so the heap stays small.
-    later: Vec<Queued>,
-    floor: u64,
     /// The token that is being made.
     token: u32,
     /// The neighbors of the new token on its left and on its right.
@@ -134,9 +131,6 @@ pub(super) struct Queue {
     /// The side, the index of the neighbor and the place of each pair that formed.
     forming: Vec<(bool, u32, Place)>,
 }
-
-/// What the floor of the heap is divided by.
-const FLOOR_STEP: u64 = 8;
 
 /// Places that are worth moving.
 const MIN_DEAD: usize = if cfg!(test) { 8 } else { 1 << 20 };
@@ -155,8 +149,6 @@ impl Queue {
             others: HashMap::default(),
             hidden: HashMap::default(),
             heap: BinaryHeap::new(),
-            later: Vec::new(),
-            floor: 0,
             token: 0,
             formed: Default::default(),
             lost: Default::default(),
@@ -169,7 +161,7 @@ impl Queue {
         let number = self.numbers.of(pair);
         if number as usize == self.entries.len() {
             self.entries.push(Entry { number, len: 0, start: 0 });
-            self.later.push((0, Reverse(pair), Reverse(number)));
+            self.heap.push((0, Reverse(pair), Reverse(number)));
         }
         let counted = self.numbers.counted(number);
         counted.count = counted.count.wrapping_add(count);
@@ -196,17 +188,16 @@ impl Queue {
 
     /// Queues the first pairs.
     pub fn begin(&mut self) {
-        let mut first = std::mem::take(&mut self.later);
-        for entry in &mut first {
+        let mut queued = std::mem::take(&mut self.heap).into_vec();
+        for entry in &mut queued {
             let number = entry.2.0;
             let counted = self.numbers.counted(number);
             counted.last = number;
             // The sum of positive numbers is positive, unless it overflows.
             entry.0 = counted.count as u64;
         }
-        first.retain(|entry| self.queue_or_hide(entry.2.0).is_some());
-        self.floor = first.iter().map(|entry| entry.0).max().unwrap_or(0);
-        self.later = first;
+        queued.retain(|entry| self.queue_or_hide(entry.2.0).is_some());
+        self.heap = BinaryHeap::from(queued);
     }
 
     /// The count of an entry that is to be queued. Without occurrences, its places are hidden.
@@ -224,13 +215,6 @@ impl Queue {
     /// Takes the most frequent pair with its count, once that is up to date, and writes its places.
     pub fn pop(&mut self, places: &mut Vec<Place>) -> Option<(Pair, u64)> {
         loop {
-            // All entries that are not in the heap have lower counts than those above the floor.
-            if self.floor > 0 && self.heap.peek().is_none_or(|top| top.0 <= self.floor) {
-                self.floor /= FLOOR_STEP;
-                let floor = self.floor;
-                self.heap.extend(self.later.extract_if(.., |queued| queued.0 > floor));
-                continue;
-            }
             let mut top = self.heap.peek_mut()?;
             let (queued, Reverse(pair), Reverse(entry)) = *top;
             let number = self.entries[entry as usize].number;
@@ -354,8 +338,7 @@ impl Queue {
             for (&(neighbor, ..), entry) in neighbors.met.iter().zip(first..) {
                 let formed = if side == 0 { (neighbor, token) } else { (token, neighbor) };
                 if let Some(count) = self.queue_or_hide(entry) {
-                    let queued = (count, Reverse(formed), Reverse(entry));
-                    if count > self.floor { self.heap.push(queued) } else { self.later.push(queued) }
+                    self.heap.push((count, Reverse(formed), Reverse(entry)));
                 }
             }
             neighbors.clear();

@@ -1,6 +1,6 @@
 // Replaces lib/runtime.js.
 
-// Edge runtimes lack some of these, or have functions that throw. A timer may wait some milliseconds.
+// Edge runtimes lack some of these, or have ones that throw. A timer may wait for milliseconds.
 const TURNS = [
   (callback) => void setImmediate(callback),
   (callback) => {

@@ -47,7 +47,9 @@ impl Simd {
     ///
     /// # Panics
     /// If `keys` or `buckets` are shorter than `ends`.
-    #[inline(always)]
+    // In WebAssembly a loop has registers enough only in a small function.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn prefetch_words(
         self,
         text: &[u8],
@@ -86,7 +88,8 @@ impl Simd {
     ///
     /// # Panics
     /// If the spare capacity of `ids` is smaller than [`MAX_SHORT_LEN`] for each word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn append_primary_hits<'t>(
         self,
         table: &[Bucket],

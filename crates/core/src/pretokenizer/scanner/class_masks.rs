@@ -287,8 +287,8 @@ pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl
     starts
 }
 
-/// The end of a text as a block. Not part of the loop over blocks in WebAssembly, where clearing and
-/// copying memory are calls.
+/// The end of a text as a block. In WebAssembly clearing and copying memory are calls, which do not
+/// belong into the loop over blocks.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn padded_with_zeros(rest: &[u8]) -> PaddedBlock {

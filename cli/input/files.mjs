@@ -107,7 +107,7 @@ function fileSource(file, { maxRatio, isText = false, isNamedText = false }) {
   }
 }
 
-/** Yields the bytes of a text that is named, unless they start with the byte order mark of UTF-16. */
+/** Yields the bytes of a named text, unless they start with the byte order mark of UTF-16. */
 async function* notUtf16(name, chunks) {
   let isFirst = true
   for await (const chunk of chunks) {

@@ -12,6 +12,11 @@ const COMMANDS = {
   peers: ['compares with other packages, draws the picture of README', 'node tools/bench/peers.mjs'],
   instructions: ['counts instructions, also on a busy machine', 'node tools/bench/instructions.mjs'],
   lint: ['formats and lints JavaScript', 'npx biome ci --error-on-warnings'],
+  clippy: ['lints Rust', 'cargo clippy --workspace --all-targets -- -D warnings'],
+  rustdoc: [
+    'checks the documentation of the crates',
+    "cargo doc --config build.rustdocflags=['-Dwarnings'] --workspace --no-deps --document-private-items",
+  ],
   types: ['checks the types of JavaScript', 'npx tsc -p tsconfig.checkjs.json'],
   cycles: ['finds cycles of modules', 'node tools/check/cycles.mjs'],
   widths: ['finds comments wider than 100 columns', 'node tools/check/widths.mjs'],

@@ -2,7 +2,10 @@
 // npm test: runs every check of the project, and prints the time of each. First installs missing
 // dependencies and builds the addon.
 //
-//   usage: node tools/test.mjs [--only NAME]     NAME: part of the name of a check
+//   usage: node tools/test.mjs [--only NAME] [--long]
+//
+//   --only   runs the checks whose name has this part
+//   --long   runs the specs of LONG_SPECS and the Rust tests of the addon, too
 //
 // The last line is the count of the Node specs. Specs that were skipped as a whole are listed above
 // it, with the reason and the command that runs them.
@@ -16,7 +19,7 @@ import { parseArgs } from 'node:util'
 import { specNames, specOf } from './check/specs.mjs'
 import { buildIsOld, checkCompilers, checkNode, install, root, run, stop } from './setup.mjs'
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const { values } = parseArgs({ options: { only: { type: 'string' }, long: { type: 'boolean' } } })
 
 checkNode()
 checkCompilers()
@@ -24,31 +27,38 @@ checkCompilers()
 // These two settings make a build from an empty target folder slower, and CI always has one.
 if (process.env.CI) Object.assign(process.env, { CARGO_INCREMENTAL: '0', CARGO_PROFILE_DEV_DEBUG: '0' })
 
-const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
-const CARGO_DOC = ['doc', '--workspace', '--no-deps', '--document-private-items', '--quiet']
+// The specs of tokenlane/web test crates/web, which has no tests in Rust. Those of the addon need
+// another build of all that it depends on.
+const OTHERS = ['tokenlane-web', ...(values.long ? [] : ['tokenlane'])].flatMap((name) => ['--exclude', name])
+const CARGO_DOCTEST = ['test', '--package', 'tokenlane-core', '--doc', '--quiet']
+const CARGO_TEST = ['test', '--workspace', ...OTHERS, '--lib', '--tests', '--quiet']
 /** They start first, so that no core is idle at the end. */
 const LONGEST_SPECS = [
   ...['data/job-queue', 'conformance/golden', 'chat/limits', 'data/s3'],
   ...['cli/hostile-input', 'package/exports', 'data/hostile-jobs', 'package/pack'],
 ]
-/** @type {[string, () => boolean | Promise<boolean>][]} */
-const CHECKS = [
+/** What hostile input, jobs, files and calls can do, and combinations of options: minutes of CPU. */
+const LONG_SPECS = [
+  ...['cli/hostile-input', 'core/file-limits', 'core/growth'],
+  ...['data/combinations', 'data/hostile-jobs', 'dropins/limits'],
+]
+/** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */
+
+/** @type {Checks} They run while the addon is built. Clippy and rustdoc are in `npm run lint`. */
+const LINTS = [
   ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
-  ['lints (cargo clippy)', () => run('cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings'])],
-  [
-    'documentation (cargo doc)',
-    () => run('cargo', CARGO_DOC, { env: { ...process.env, RUSTDOCFLAGS: '-D warnings' } }),
-  ],
-  [
-    'Rust tests (cargo test)',
-    () => run('cargo', CARGO_TEST) && run('cargo', ['test', '--workspace', '--doc', '--quiet']),
-  ],
   ['lints of JavaScript (biome)', () => run(process.execPath, ['tools/maintain.mjs', 'lint'])],
-  ['the addon', () => addonBuilt],
-  ['types of JavaScript (tsc)', () => run(process.execPath, ['tools/maintain.mjs', 'types'])],
   ['cycles of modules', () => run(process.execPath, ['tools/maintain.mjs', 'cycles'])],
   ['widths of comments', () => run(process.execPath, ['tools/maintain.mjs', 'widths'])],
-  ['Node specs (node --test)', nodeSpecs],
+]
+/** @type {Checks[]} These run side by side: a compiler and the specs leave gaps to each other. */
+const TESTS = [
+  [['Rust tests (cargo test)', rustTests]],
+  [
+    ['the addon', () => addonBuilt],
+    ['types of JavaScript (tsc)', () => shown(process.execPath, ['tools/maintain.mjs', 'types'])],
+    ['Node specs (node --test)', nodeSpecs],
+  ],
 ]
 
 let summary = []
@@ -58,18 +68,35 @@ install()
 const addonBuilt = buildAddon()
 
 const failed = []
-for (const [name, check] of CHECKS) {
-  if (values.only !== undefined && !name.includes(values.only)) continue
-  console.log(`\n── ${name} ──`)
-  const start = performance.now()
-  const passed = await check()
-  console.log(`── ${name}: ${passed ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1e3).toFixed(1)} s`)
-  if (!passed) failed.push(name)
-}
+await inTurn(LINTS)
+await Promise.all(TESTS.map(inTurn))
 if (!(await addonBuilt)) stop('the addon did not build; the output of the compiler is above')
 if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
 if (summary.length > 0) console.log(`\n${summary.join('\n')}`)
 process.exit(failed.length > 0 ? 1 : 0)
+
+/** Runs checks one after the other. */
+async function inTurn(checks) {
+  for (const [name, check] of checks) {
+    if (values.only !== undefined && !name.includes(values.only)) continue
+    console.log(`\n── ${name} ──`)
+    const start = performance.now()
+    const passed = await check()
+    console.log(`── ${name}: ${passed ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1e3).toFixed(1)} s`)
+    if (!passed) failed.push(name)
+  }
+}
+
+/** Runs a command without blocking, and shows its output when it has ended. */
+async function shown(command, args) {
+  const { status, output } = await collect(command, args)
+  console.log(output)
+  return status === 0
+}
+
+async function rustTests() {
+  return (await shown('cargo', CARGO_TEST)) && (await shown('cargo', CARGO_DOCTEST))
+}
 
 /** Builds the addon if a source is newer. Its output is shown when the build has ended. */
 async function buildAddon() {
@@ -95,11 +122,13 @@ function collect(command, args, options = {}) {
   })
 }
 
-/** Runs all spec files: one more at a time than there are cores, but at most three; some wait. */
+/** Runs all spec files: one more at a time than there are cores, but at most three. */
 async function nodeSpecs() {
   if (!(await addonBuilt)) return false
   const others = specNames().filter((name) => !LONGEST_SPECS.includes(name))
-  const files = [...LONGEST_SPECS, ...others].map((name) => path.join(root, specOf(name).file))
+  const all = [...LONGEST_SPECS, ...others]
+  const names = values.long ? all : all.filter((name) => !LONG_SPECS.includes(name))
+  const files = names.map((name) => path.join(root, specOf(name).file))
   const results = []
   const waiting = [...files]
   const worker = async () => {
@@ -109,7 +138,9 @@ async function nodeSpecs() {
   const sum = (word) => results.reduce((total, { counts }) => total + counts[word], 0)
   const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : ''
   const leftOut = results.filter(({ counts }) => counts.pass + counts.fail === 0)
+  const long = LONG_SPECS.filter((name) => !names.includes(name))
   summary = [
+    ...(long.length > 0 ? [`left out: ${long.join(', ')}: npm test -- --long runs them`] : []),
     ...leftOut.map(({ name, reason }) => `left out: ${name}: ${reason ?? 'it has no tests'}`),
     `${sum('pass')} passed, ${sum('fail')} failed${skipped}`,
   ]

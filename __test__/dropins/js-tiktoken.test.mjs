@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../../index.mjs'
+import { fromLangChain } from '../../lib/adapters/index.js'
 
 const require = createRequire(import.meta.url)
 const { Tiktoken, encodingForModel, getEncoding, getEncodingNameForModel } = require('tokenlane/js-tiktoken')
@@ -231,7 +232,7 @@ function cut(encoder, text, size, overlap) {
 }
 
 test('splitters that slice ids and decode them get texts', () => {
-  const text = fs.readFileSync(new URL('../../docs/guide/langchain.md', import.meta.url), 'utf8')
+  const text = fs.readFileSync(new URL('../../docs/guide/services.md', import.meta.url), 'utf8')
   const encoder = getEncoding('o200k_base')
   const pieces = cut(encoder, text, 64, 0)
   assert.equal(pieces.join(''), text)
@@ -260,15 +261,29 @@ test('the recipes of docs/guide/langchain.md run', async () => {
     }
   }
   const text = 'One sentence. Another one. '.repeat(300)
-  const message = (type) => ({ getType: () => type, text: 'Hello, world!' })
+  /** A class of messages of a type. */
+  const messages = (type) =>
+    class {
+      constructor(fields) {
+        Object.assign(this, typeof fields === 'string' ? { content: fields } : fields)
+      }
+
+      getType() {
+        return type
+      }
+    }
   const variables = {
     TextSplitter,
     TokenTextSplitter: TextSplitter,
     RecursiveCharacterTextSplitter: TextSplitter,
     Tokenizer,
     getEncoding,
+    fromLangChain,
     text,
-    messages: [message('system'), message('human'), message('ai')],
+    HumanMessage: messages('human'),
+    AIMessage: messages('ai'),
+    ToolMessage: messages('tool'),
+    trimMessages: (some, { maxTokens, tokenCounter }) => some.filter((one) => tokenCounter([one]) <= maxTokens),
   }
   const AsyncFunction = (async () => {}).constructor
   const result = (code, last, more = {}) => {
@@ -281,8 +296,17 @@ test('the recipes of docs/guide/langchain.md run', async () => {
   assert.equal(await result(blocks[1], 'splitter.splitText(text)'), tokenizer.count(text))
   const documents = await result(blocks[2], 'documents', { tokenizer })
   assert.ok(documents.length > 2 && documents.every((piece) => piece.endsWith('. ') && tokenizer.count(piece) <= 512))
+  assert.equal((await result(blocks[3], 'left')).length, 3)
   assert.equal(
-    await result(blocks[3], 'tokenizer.countChat(chat)'),
-    tokenizer.countChat(['system', 'user', 'assistant'].map((role) => ({ role, content: 'Hello, world!' }))),
+    await result(blocks[3], 'tokenizer.countChat(fromLangChain(history))'),
+    tokenizer.countChat([
+      { role: 'user', content: 'What time is it?' },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }],
+      },
+      { role: 'tool', content: '12:00', tool_call_id: '1' },
+    ]),
   )
 })

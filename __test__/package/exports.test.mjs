@@ -124,8 +124,12 @@ test('publint and arethetypeswrong accept the package', async () => {
   // with all names, as is what Node's `import` of CommonJS gives.
   const isCommonJs = ({ code, path: [, name] }) =>
     code === 'CJS_WITH_ESMODULE_DEFAULT_EXPORT' && name.startsWith('./gpt-tokenizer/cjs')
+  // The files of tokenlane/web that Rust makes exist after `npm run maintain -- web`.
+  const isWebBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
+  const isUnbuilt = ({ code, path: [, name] }) =>
+    !isWebBuilt && code === 'EXPORTS_GLOB_NO_MATCHED_FILES' && /^\.\/web\/\*\.(?:bin|wasm)$/.test(name)
   assert.deepEqual(
-    messages.filter((message) => message.type !== 'suggestion' && !isCommonJs(message)),
+    messages.filter((message) => message.type !== 'suggestion' && !isCommonJs(message) && !isUnbuilt(message)),
     [],
   )
 

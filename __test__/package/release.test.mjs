@@ -140,7 +140,7 @@ test('the package has only files that its users need', { skip: windows }, () => 
     /^encodings\/[\w.-]+$/,
     /^web\/([\w./-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(bin|wasm))$/,
     /^dropins\/tiktoken\/internal\/empty\.wasm$/,
-    /^examples\/[\w./[\]-]+(\.(js|mjs|ts|tsx|md|json|yaml)|\/Dockerfile)$/,
+    /^examples\/[\w./[\]-]+(\.(js|mjs|ts|tsx|md|json|yaml|py)|\/Dockerfile)$/,
     /^docs\/([\w./-]+\.md|[\w-]+\.svg)$/,
   ]
   const other = JSON.parse(stdout)[0]

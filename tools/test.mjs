@@ -37,7 +37,7 @@ const LONGEST_SPECS = [
   ...['data/job-queue', 'conformance/golden', 'chat/limits', 'data/s3'],
   ...['cli/hostile-input', 'package/exports', 'data/hostile-jobs', 'package/pack'],
 ]
-/** What hostile input, jobs, files and calls can do, and combinations of options: minutes of CPU. */
+/** What hostile input, jobs, files and calls can do, and combinations of options. */
 const LONG_SPECS = [
   ...['cli/hostile-input', 'core/file-limits', 'core/growth'],
   ...['data/combinations', 'data/hostile-jobs', 'dropins/limits'],
@@ -51,7 +51,7 @@ const LINTS = [
   ['cycles of modules', () => run(process.execPath, ['tools/maintain.mjs', 'cycles'])],
   ['widths of comments', () => run(process.execPath, ['tools/maintain.mjs', 'widths'])],
 ]
-/** @type {Checks[]} These run side by side: a compiler and the specs leave gaps to each other. */
+/** @type {Checks[]} They run side by side: a compiler and the specs leave gaps to each other. */
 const TESTS = [
   [['Rust tests (cargo test)', rustTests]],
   [

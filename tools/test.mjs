@@ -40,7 +40,7 @@ const LONGEST_SPECS = [
 /** What hostile input, jobs, files and calls can do, and combinations of options. */
 const LONG_SPECS = [
   ...['cli/hostile-input', 'core/file-limits', 'core/growth'],
-  ...['data/combinations', 'data/hostile-jobs', 'dropins/limits'],
+  ...['chat/limits', 'data/combinations', 'data/hostile-jobs', 'dropins/limits'],
 ]
 /** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */
 

@@ -92,12 +92,24 @@ impl<'a> Appender<'a> {
     /// If the spare capacity is smaller than their number and [`APPEND_WIDTH`] together.
     #[inline]
     pub fn extend_from_slice(&mut self, ids: &[u32]) {
+        #[cfg(target_arch = "wasm32")]
+        self.extend_in_parts(ids);
+        #[cfg(not(target_arch = "wasm32"))]
+        for eight in ids.chunks(APPEND_WIDTH) {
+            self.spare().iter_mut().zip(eight).for_each(|(to, &id)| _ = to.write(id));
+            self.len += eight.len();
+        }
+    }
+
+    /// In parts of known size: copying a slice is a call, in WebAssembly to another language.
+    #[cfg(target_arch = "wasm32")]
+    #[inline]
+    fn extend_in_parts(&mut self, ids: &[u32]) {
         let (eights, rest) = ids.as_chunks::<APPEND_WIDTH>();
         for eight in eights {
             *self.spare() = eight.map(MaybeUninit::new);
             self.len += APPEND_WIDTH;
         }
-        // In parts of known size: copying a slice is a call, in WebAssembly to another language.
         let spare = self.spare();
         let mut at = 0;
         if let Some(four) = rest.first_chunk::<4>() {

@@ -15,7 +15,7 @@
 
 use super::word::Scan;
 use crate::pretokenizer::unicode::{Classes, HAN_KANA, LETTER, LOWER, NUMBER, NUMERIC, SIGN, SPACE, UPPER, decode};
-use crate::simd::bits::{Rounds, below};
+use crate::simd::bits::below;
 use crate::simd::{BLOCK, PaddedBlock, Simd};
 
 /// A pattern family, matched by masks and character by character.
@@ -53,27 +53,9 @@ pub(super) struct ClassMasks<'a> {
     /// The number of characters.
     pub(super) len: u32,
     /// The bytes at which characters start; `None` if all are ASCII.
-    starts: Option<Starts>,
+    starts: Option<u64>,
     block: &'a PaddedBlock,
     simd: Simd,
-}
-
-/// The bytes of a block at which characters start.
-#[derive(Debug)]
-struct Starts {
-    bytes: u64,
-    rounds: Option<Rounds>,
-}
-
-impl Starts {
-    /// The bytes of characters: see [`Simd::pdep`].
-    #[inline(always)]
-    fn pdep(&self, simd: Simd, characters: u64) -> u64 {
-        match &self.rounds {
-            None => simd.pdep(characters, self.bytes),
-            Some(rounds) => rounds.pdep(characters),
-        }
-    }
 }
 
 impl<'a> ClassMasks<'a> {
@@ -110,12 +92,11 @@ impl<'a> ClassMasks<'a> {
             let leads = masks.high & simd.any_bit(bytes, 0x40) & valid;
             let starts = valid & !masks.high | leads;
             made.add_wide(classes, leads, letters);
-            let characters = Starts { bytes: starts, rounds: simd.pext_rounds(starts) };
-            match &characters.rounds {
+            match simd.pext_rounds(starts) {
                 None => made.each(|mask| simd.pext(mask, starts)),
                 Some(rounds) => made.each(|mask| rounds.pext(mask)),
             }
-            made.starts = Some(characters);
+            made.starts = Some(starts);
             all = u64::MAX >> (BLOCK as u32 - starts.count_ones());
         }
         made.len = all.count_ones();
@@ -238,9 +219,9 @@ impl<'a> ClassMasks<'a> {
     /// The two bytes after character `at`, which must be ASCII; zero after the end of the text.
     #[inline(always)]
     pub(super) fn behind(&self, at: u32) -> (u8, u8) {
-        let byte = match &self.starts {
+        let byte = match self.starts {
             None => at,
-            Some(starts) => starts.pdep(self.simd, 1 << at).trailing_zeros(),
+            Some(starts) => self.simd.pdep(1 << at, starts).trailing_zeros(),
         };
         let byte = byte as usize % BLOCK;
         (self.block[byte + 1], self.block[byte + 2])
@@ -287,16 +268,6 @@ pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl
     starts
 }
 
-/// The end of a text as a block. In WebAssembly clearing and copying memory are calls, which do not
-/// belong into the loop over blocks.
-#[cfg_attr(target_arch = "wasm32", inline(never))]
-#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-fn padded_with_zeros(rest: &[u8]) -> PaddedBlock {
-    let mut padded = [0; BLOCK + 3];
-    padded[..rest.len()].copy_from_slice(rest);
-    padded
-}
-
 /// Appends the ends of words from `at` on, until the text ends or `ends` has no room for those of
 /// another block.
 // WebAssembly is compiled a function at a time while it runs, so each family is one.
@@ -306,19 +277,19 @@ pub(super) fn fill(family: impl Family, scan: &Scan<'_>, simd: Simd, mut at: usi
     let bytes = scan.bytes();
     while at < bytes.len() && ends.len() + BLOCK <= ends.capacity() {
         let rest = &bytes[at..];
-        let padded: PaddedBlock;
+        let mut padded: PaddedBlock = [0; BLOCK + 3];
         let (block, valid) = match rest.first_chunk() {
             Some(block) => (block, u64::MAX),
             None => {
-                padded = padded_with_zeros(rest);
+                padded[..rest.len()].copy_from_slice(rest);
                 (&padded, up_to(rest.len().min(BLOCK) as u32))
             }
         };
         let masks = ClassMasks::new(simd, scan.classes(), block, valid, family.letters());
         let mut found = family.starts(&masks) & !1;
         if found != 0 {
-            if let Some(starts) = &masks.starts {
-                found = starts.pdep(simd, found);
+            if let Some(starts) = masks.starts {
+                found = simd.pdep(found, starts);
             }
             simd.push_positions(found, at as u32, ends);
             at += 63 - found.leading_zeros() as usize;

@@ -5,16 +5,12 @@ import { createRequire } from 'node:module'
 import { withoutFailures } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
-import { CopiedTokens, PieceBuffers, WholeTokens } from './tokens.mjs'
+import { CopiedTokens, PieceBuffers, WholeTokens, viewOf } from './tokens.mjs'
 
 const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
 
-const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 /** The largest id of each type. Megatron's type of 32 bits is signed. */
 const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
-
-/** The array type for the ids of a job. Those of jsonl and parquet, which set no type, are u32. */
-export const viewOf = (content) => VIEWS[content.type ?? 'u32']
 
 export class Encoder {
   #pieces

@@ -4,6 +4,7 @@
 import { error, otherJob } from './errors.mjs'
 import { readJob } from './job-file.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
+import { writeFile } from './output-files.mjs'
 import { recordsOf } from './record.mjs'
 
 /** Lines are collected and written once they have this many characters. */
@@ -57,8 +58,7 @@ export async function writeManifest(store, job) {
   if (now?.id !== job.id)
     throw otherJob(`${store.where(JOB)} is no longer that of this job: name another output folder`)
   const totals = new Totals()
-  const file = await store.create(MANIFEST)
-  try {
+  await writeFile(store, MANIFEST, async (file) => {
     const { version, tokenlane, tokenizer, options, plan, id } = job
     let text = `${JSON.stringify({ version, id, tokenlane, tokenizer, options, plan }).slice(0, -1)},"shards":[\n`
     let shard = 0
@@ -73,12 +73,7 @@ export async function writeManifest(store, job) {
       text = ''
     }
     await file.write(Buffer.from(`${text}],"totals":${JSON.stringify(totals)}}\n`))
-    await file.complete()
-    await file.rename()
-  } catch (failure) {
-    await file.discard()
-    throw failure
-  }
+  })
   await store.sync()
   return totals
 }
@@ -134,6 +129,9 @@ export async function readManifestEnds(store) {
   const { start, end } = ends
   return { start: start.toString(), totals: /"totals":(\{[^{}]*\})\}\n$/.exec(end.toString())?.[1] }
 }
+
+/** Whether a manifest, by its ends, is that of a job. */
+export const isManifestOf = ({ start }, { version, id }) => start.startsWith(`{"version":${version},"id":"${id}"`)
 
 /** Reads the totals of the manifest. */
 export async function readTotals(store) {

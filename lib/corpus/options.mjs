@@ -21,7 +21,7 @@ const SPECIAL = ['parse', 'text', 'throw']
 export const SHARD_SIZE = 256 << 20
 const MAX_SHARD_SIZE = 2 ** 40
 /** Maximum number of ids in a row. Row lengths in Megatron's index have 31 bits. */
-const MAX_ROW_IDS = 2 ** 31 - 1
+export const MAX_ROW_IDS = 2 ** 31 - 1
 const MAX_CONCURRENCY = 256
 
 /** The names of all options. */
@@ -227,7 +227,8 @@ function token(given, name) {
   return value
 }
 
-function choice(given, name, choices) {
+/** Checks an option that is one of some strings; `undefined` stays. */
+export function choice(given, name, choices) {
   const value = given[name]
   const expected = choices.map((one) => `'${one}'`).join(' or ')
   if (value === undefined) return undefined
@@ -246,7 +247,8 @@ export function whole(given, name, least, most) {
   return value
 }
 
-function listener(value) {
+/** Checks the option onEvent. */
+export function listener(value) {
   if (value === undefined) return () => {}
   if (typeof value !== 'function') throw wrongType('onEvent', 'a function', value)
   return value

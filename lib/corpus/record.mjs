@@ -1,6 +1,8 @@
 // The names of a shard's files, and the records of shards that are done. Whoever can write to the
 // folder can have written a record, so its values are checked.
 
+import os from 'node:os'
+
 import { JOB_ID_LENGTH } from './layout.mjs'
 import { isHash, isObject, isSize, isText } from './values.mjs'
 
@@ -132,6 +134,39 @@ const isSkipped = (skipped) =>
       typeof row.message === 'string' &&
       row.message.length <= MAX_TEXT_LENGTH,
   )
+
+/**
+ * Makes the record of a shard, and writes it if there is a store.
+ *
+ * @param {import('./store/types.js').Store | undefined} store
+ * @param {{ shard: number } & Record<string, any>} facts all of it but who wrote it, and when
+ * @param {number} started the time in milliseconds
+ */
+export async function writeRecord(store, facts, started) {
+  const record = {
+    ...facts,
+    host: os.hostname(),
+    started: new Date(started).toISOString(),
+    seconds: (Date.now() - started) / 1000,
+  }
+  await store?.writeWhole(recordName(facts.shard), `${JSON.stringify(record)}\n`)
+  return record
+}
+
+/**
+ * The record of a shard of a job if its files are as recorded; otherwise `undefined`.
+ *
+ * @param {import('./store/types.js').Store} store
+ * @param {number} shard
+ * @param {string} job its id
+ * @param {string} check how the files are compared: 'sha256' or 'size'
+ */
+export async function intactRecord(store, shard, job, check) {
+  const record = await readRecord(store, shard)
+  if (record?.job !== job) return undefined
+  for (const file of record.files) if ((await differenceOf(store, file, check)) !== undefined) return undefined
+  return record
+}
 
 /** How a file differs from its record; `undefined` if it does not. */
 export async function differenceOf(store, { name, bytes, sha256 }, check) {

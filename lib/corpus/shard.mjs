@@ -3,16 +3,16 @@
 // shard without a record is not done.
 
 import { createHash } from 'node:crypto'
-import os from 'node:os'
 
 import { Failure } from '../files/failure.mjs'
 import { documentsOf, isOfInput, placeOf } from './documents.mjs'
-import { Encoder, viewOf } from './encode.mjs'
+import { Encoder } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
-import { differenceOf, readRecord, recordName, stemOf } from './record.mjs'
-import { writeShardFiles } from './shard-files.mjs'
+import { intactRecord, stemOf, writeRecord } from './record.mjs'
+import { writeShardFiles } from './output-files.mjs'
 import { Stats } from './stats.mjs'
 import { openInput } from './store/store.mjs'
+import { viewOf } from './tokens.mjs'
 
 /**
  * @typedef {object} ShardJob
@@ -84,19 +84,15 @@ export async function doShard({ shard, parts, job, base }, context) {
   if (store === undefined) await encoder.count(batches, hooks.onSkip)
   report()
   const sha256 = isDamaged ? await hashOfInputs(parts, origin, content) : input.digest('hex')
-  const record = {
+  const facts = {
     shard,
     planned: parts[0].shard,
     job,
     files,
     ...stats.toJSON(),
     input: { bytes, sha256, mtimes: hashOfTimes(mtimes) },
-    host: os.hostname(),
-    started: new Date(started).toISOString(),
-    seconds: (Date.now() - started) / 1000,
   }
-  await store?.writeWhole(recordName(shard), `${JSON.stringify(record)}\n`)
-  return record
+  return writeRecord(store, facts, started)
 }
 
 /** Writes the files of a shard. */
@@ -133,10 +129,8 @@ function atPlace(place, failure) {
  * @throws if an input has changed since the shard was done
  */
 export async function doneRecord({ shard, parts, job, base, check = 'sha256' }, { store, allowed, content }) {
-  const record = await readRecord(store, shard)
-  if (record === undefined || record.job !== job) return undefined
-  for (const file of record.files) if ((await differenceOf(store, file, check)) !== undefined) return undefined
-  await checkInputs(record, parts, { base, allowed }, content)
+  const record = await intactRecord(store, shard, job, check)
+  if (record !== undefined) await checkInputs(record, parts, { base, allowed }, content)
   return record
 }
 

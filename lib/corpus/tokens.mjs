@@ -4,6 +4,11 @@
 /** Maximum length of an array of copied tokens. */
 const PIECE_LENGTH = 1 << 18
 
+const VIEWS = { u16: Uint16Array, u32: Uint32Array }
+
+/** The array type for the ids of a job. Those of jsonl and parquet, which set no type, are u32. */
+export const viewOf = (content) => VIEWS[content.type ?? 'u32']
+
 /** @typedef {Iterable<Uint16Array | Uint32Array>} Pieces */
 
 /**

@@ -3,7 +3,7 @@
 import { wrongType } from './errors.mjs'
 import { existingJob } from './job-file.mjs'
 import { JOB, MANIFEST, PLAN } from './layout.mjs'
-import { Totals, readManifestEnds } from './manifest.mjs'
+import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
 import { differenceOf, recordName, recordsOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
 import { createRequire } from 'node:module'
@@ -70,7 +70,7 @@ export async function verifyCorpus(output, options = {}) {
 async function manifestProblem(store, job, totals) {
   const ends = await readManifestEnds(store)
   if (ends === undefined) return 'it is missing: the job is not finished'
-  if (!ends.start.startsWith(`{"version":${job.version},"id":"${job.id}"`)) return 'it is the manifest of another job'
+  if (!isManifestOf(ends, job)) return 'it is the manifest of another job'
   if (ends.totals !== undefined && countsOf(ends.totals) === countsOf(JSON.stringify(totals))) return undefined
   return `its totals are not those of the records: ${ends.totals ?? 'there are none'}`
 }

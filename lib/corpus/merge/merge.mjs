@@ -6,17 +6,17 @@
 
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
-import os from 'node:os'
 
 import { error, otherJob } from '../errors.mjs'
 import { LAYOUT_VERSION, idOf, readJob } from '../job-file.mjs'
 import { JOB, PLAN } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
-import { differenceOf, readRecord, recordName, stemOf } from '../record.mjs'
+import { intactRecord, stemOf, writeRecord } from '../record.mjs'
 import { FinishedJob } from '../reading/finished-job.mjs'
-import { writeShardFiles } from '../shard-files.mjs'
+import { writeShardFiles } from '../output-files.mjs'
 import { Stats } from '../stats.mjs'
 import { openStore } from '../store/store.mjs'
+import { viewOf } from '../tokens.mjs'
 import { blockOf, documentsOfUnit } from './documents.mjs'
 import { checkMerge } from './options.mjs'
 import { common, epochsOf, filesInOrder, planText, shuffledFiles, sizeOf, unitsOf } from './plan.mjs'
@@ -55,6 +55,10 @@ class Merge {
   #files = /** @type {(import('./plan.mjs').Unit[] | undefined)[]} */ ([])
   #epochs
   #plan
+  /** The names of the inputs in records. An input that is given twice has two. */
+  #names
+  /** The input of each file of a shuffle. */
+  #inputOfAll = /** @type {{ bytes: number, sha256: string } | undefined} */ (undefined)
   /** The number of units that were read for a shuffle, and of files that are complete. */
   #read = 0
   #written = 0
@@ -68,6 +72,8 @@ class Merge {
     this.#options = options
     this.#jobs = jobs
     this.#store = store
+    const places = jobs.map(({ place }) => place)
+    this.#names = places.map((place, input) => (places.indexOf(place) === input ? place : `${place} (${input})`))
     const { inputs, tokens, tokensPerFile, shuffle } = options
     const sizes = jobs.map(({ shards }) => shards.reduce((sum, shard) => sum + shard.tokens, 0))
     this.#epochs = epochsOf(inputs, sizes, tokens)
@@ -100,15 +106,9 @@ class Merge {
 
   /** What all files have of an input. */
   #used(records, input) {
-    const name = this.#nameOf(input)
+    const name = this.#names[input]
     const sum = (what) => records.reduce((total, { record }) => total + (record.sources[name]?.[what] ?? 0), 0)
     return { documents: sum('documents'), tokens: sum('tokens') }
-  }
-
-  /** The name of an input in records. An input that is given twice has two. */
-  #nameOf(input) {
-    const { place } = this.#jobs[input]
-    return this.#jobs.findIndex((job) => job.place === place) === input ? place : `${place} (${input})`
   }
 
   /** Writes job.json and the plan, or compares job.json with the one that is there. */
@@ -171,10 +171,8 @@ class Merge {
 
   /** The record of a file that is complete. */
   async #done(shard) {
-    const record = await readRecord(this.#store, shard)
-    if (record?.job !== this.#job.id) return undefined
-    for (const file of record.files)
-      if ((await differenceOf(this.#store, file, this.#options.resumeCheck)) !== undefined) return undefined
+    const record = await intactRecord(this.#store, shard, this.#job.id, this.#options.resumeCheck)
+    if (record === undefined) return undefined
     this.#written += 1
     return { record, isNew: false }
   }
@@ -195,42 +193,39 @@ class Merge {
     const started = Date.now()
     const stats = new Stats()
     const { options } = this.#job
-    const View = options.type === 'u16' ? Uint16Array : Uint32Array
-    const blocks = this.#files[shard] === undefined ? this.#shuffled(scattered, shard) : this.#inOrder(shard)
+    const View = viewOf(options)
+    const blocks = this.#files[shard] === undefined ? this.#shuffled(scattered, shard, View) : this.#inOrder(shard)
     const files = await writeShardFiles(this.#store, shard, options, async (writer) => {
       for await (const { tokens, starts, facts, inputs } of blocks) {
         const block = blockOf({ tokens, starts, facts }, View)
         inputs.forEach((input, index) => {
           const values = { tokens: block.lengths[index], cutTokens: 0, textBytes: 0, characters: 0 }
-          stats.document(this.#nameOf(input), values)
+          stats.document(this.#names[input], values)
         })
         await writer.write(block)
       }
       await writer.finish()
     })
-    const units = this.#files[shard] ?? this.#units
-    const read = units.map(({ input, shard: from }) => this.#jobs[input].shards[from])
-    const input = createHash('sha256').update(JSON.stringify(read.map((one) => one.files)))
-    const record = {
-      shard,
-      planned: shard,
-      job: this.#job.id,
-      files,
-      ...stats.toJSON(),
-      ...this.#textOf(units),
-      input: { bytes: read.reduce((sum, one) => sum + sizeOf(one), 0), sha256: input.digest('hex') },
-      host: os.hostname(),
-      started: new Date(started).toISOString(),
-      seconds: (Date.now() - started) / 1000,
-    }
-    await this.#store.writeWhole(recordName(shard), `${JSON.stringify(record)}\n`)
+    const units = this.#files[shard]
+    // All files of a shuffle have the same input.
+    const input = units === undefined ? (this.#inputOfAll ??= this.#inputOf(this.#units)) : this.#inputOf(units)
+    const sums = { ...stats.toJSON(), ...(units !== undefined && this.#textOf(units)) }
+    const facts = { shard, planned: shard, job: this.#job.id, files, ...sums, input }
+    const record = await writeRecord(this.#store, facts, started)
     this.#options.onEvent({ event: 'written', done: ++this.#written, all: this.#files.length })
     return record
   }
 
+  /** What the record of a file says about the shards that it was read from. */
+  #inputOf(units) {
+    const read = units.map(({ input, shard }) => this.#jobs[input].shards[shard])
+    const sha256 = createHash('sha256').update(JSON.stringify(read.map(({ files }) => files)))
+    return { bytes: read.reduce((sum, one) => sum + sizeOf(one), 0), sha256: sha256.digest('hex') }
+  }
+
   /** Bytes and characters of the texts of whole units; those of single documents are unknown. */
   #textOf(units) {
-    if (this.#options.shuffle !== undefined || units.some(({ share }) => share < 1)) return {}
+    if (units.some(({ share }) => share < 1)) return {}
     const sum = (name) => units.reduce((total, { input, shard }) => total + this.#jobs[input].shards[shard][name], 0)
     return { textBytes: sum('textBytes'), characters: sum('characters') }
   }
@@ -242,13 +237,13 @@ class Merge {
     }
   }
 
-  async *#shuffled(scattered, shard) {
-    const views = this.#jobs.map(({ job }) => (job.options.type === 'u16' ? Uint16Array : Uint32Array))
+  async *#shuffled(scattered, shard, View) {
+    const views = this.#jobs.map(({ job }) => viewOf(job.options))
     for await (const documents of scattered.blocks(shard, { units: this.#units, views, seed: this.#seed })) {
       const lengths = documents.map(({ tokens }) => tokens.length)
       const starts = [0]
       for (const length of lengths) starts.push(starts.at(-1) + length)
-      const tokens = new Uint32Array(starts.at(-1))
+      const tokens = new View(starts.at(-1))
       documents.forEach((document, index) => tokens.set(document.tokens, starts[index]))
       yield { tokens, starts, facts: documents.map(({ facts }) => facts), inputs: documents.map(({ input }) => input) }
     }

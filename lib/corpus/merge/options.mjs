@@ -3,16 +3,15 @@
 import { createRequire } from 'node:module'
 
 import { typeError, wrongType, wrongValue } from '../errors.mjs'
-import { FORMATS, whole } from '../options.mjs'
+import { FORMATS, MAX_ROW_IDS, choice, listener, whole } from '../options.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../../options.js')
 
 /** Default number of tokens of a file. */
 const TOKENS_PER_FILE = 1 << 26
-/** Maximum number of documents' repetitions. */
+/** Maximum number of uses of a document. */
 const MAX_EPOCHS = 1000
-const MAX_ROW_IDS = 2 ** 31 - 1
 
 const NAMES = [
   'inputs',
@@ -49,23 +48,18 @@ export function checkMerge(options) {
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'give all inputs a weight, or none')
   if (weighted > 0 && tokens === undefined)
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'weights are shares of a number of tokens: give the option tokens')
-  const { format, resumeCheck = 'sha256', onEvent = () => {} } = options
-  if (format !== undefined && !FORMATS.includes(format))
-    throw wrongValue('format', FORMATS.map((name) => `'${name}'`).join(' or '), format)
-  if (!['sha256', 'size'].includes(resumeCheck)) throw wrongValue('resumeCheck', "'sha256' or 'size'", resumeCheck)
-  if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
   return {
     inputs,
     output,
     tokens,
     tokensPerFile: whole(options, 'tokensPerFile', 1, Number.MAX_SAFE_INTEGER) ?? TOKENS_PER_FILE,
     shuffle: whole(options, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
-    format,
+    format: choice(options, 'format', FORMATS),
     pack: whole(options, 'pack', 1, MAX_ROW_IDS),
     concurrency: whole(options, 'concurrency', 1, 64) ?? 2,
-    resumeCheck,
+    resumeCheck: choice(options, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
     signal: signalOption(options.signal),
-    onEvent,
+    onEvent: listener(options.onEvent),
   }
 }
 

@@ -12,6 +12,7 @@
 // Both can be interrupted: a file appears when it is complete.
 
 import { damaged } from '../errors.mjs'
+import { writeFile } from '../output-files.mjs'
 import { randomOf, shuffle } from '../shuffle.mjs'
 import { documentsOfUnit } from './documents.mjs'
 
@@ -35,8 +36,8 @@ export const scatterName = (index) => `scatter-${String(index).padStart(8, '0')}
  * @param {{ unit: import('./plan.mjs').Unit, index: number, files: number, seed: string }} request
  */
 export async function scatter(store, job, { unit, index, files, seed }) {
-  const file = (await store.create(scatterName(index))).appendOnly()
-  try {
+  await writeFile(store, scatterName(index), async (file) => {
+    file.appendOnly()
     const random = randomOf(`file ${seed} ${unit.input} ${unit.pass} ${unit.shard}`)
     const positions = []
     let slice = newSlice(files)
@@ -62,12 +63,7 @@ export async function scatter(store, job, { unit, index, files, seed }) {
     trailer.writeUInt32LE(files, 4)
     await file.write(Buffer.from(Float64Array.from(positions).buffer))
     await file.write(trailer)
-    await file.complete()
-    await file.rename()
-  } catch (failure) {
-    await file.discard()
-    throw failure
-  }
+  })
 }
 
 const newSlice = (files) => ({

@@ -2,7 +2,7 @@
 
 import { damaged } from '../errors.mjs'
 import { existingJob } from '../job-file.mjs'
-import { readManifestEnds } from '../manifest.mjs'
+import { isManifestOf, readManifestEnds } from '../manifest.mjs'
 import { recordName, recordsOf } from '../record.mjs'
 import { openStore } from '../store/store.mjs'
 import { ShardTokens, checkReadable, rowsOf } from './shard-tokens.mjs'
@@ -41,7 +41,7 @@ export class FinishedJob {
     const job = await existingJob(store, place)
     checkReadable(job.options, place)
     const manifest = await readManifestEnds(store)
-    if (!manifest?.start.startsWith(`{"version":${job.version},"id":"${job.id}"`))
+    if (manifest === undefined || !isManifestOf(manifest, job))
       throw damaged(`${place} is not finished: it has no manifest of its job`)
     const shards = []
     for await (const record of recordsOf(store, job.plan.shards)) {

@@ -7,14 +7,13 @@ import zlib from 'node:zlib'
 
 import { damaged, unsupported } from '../errors.mjs'
 import { stemOf } from '../record.mjs'
+import { viewOf } from '../tokens.mjs'
 
 const gunzip = promisify(zlib.gunzip)
 
 /** Sizes in bytes of what stands before the numbers of a file (formats/megatron.mjs, npy.mjs). */
 const INDEX_HEADER = 34
 const NPY_HEADER = 128
-
-const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 
 /** Throws if the shards of a format cannot be read. */
 export function checkReadable({ format }, place) {
@@ -50,7 +49,7 @@ export class ShardTokens {
 
   /** The type of the tokens. */
   get View() {
-    return VIEWS[this.#content.type ?? 'u32']
+    return viewOf(this.#content)
   }
 
   /** The tokens from one position to another. */

@@ -1,4 +1,4 @@
-// Writes the files of a shard under temporary names, and renames them when all are complete.
+// Writes files of an output folder under temporary names, and renames them when they are complete.
 
 import { writerOf } from './formats/formats.mjs'
 import { stemOf } from './record.mjs'
@@ -45,5 +45,24 @@ export async function writeShardFiles(store, shard, content, fill) {
     throw failure
   } finally {
     await Promise.all(scratch.map((file) => file.discard()))
+  }
+}
+
+/**
+ * Writes one file of an output folder.
+ *
+ * @param {import('./store/types.js').Store} store
+ * @param {string} name
+ * @param {(file: PartFile) => Promise<void>} fill
+ */
+export async function writeFile(store, name, fill) {
+  const file = await store.create(name)
+  try {
+    await fill(file)
+    await file.complete()
+    await file.rename()
+  } catch (failure) {
+    await file.discard()
+    throw failure
   }
 }

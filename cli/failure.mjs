@@ -1,7 +1,7 @@
 // Errors of the command line tool itself. Errors of the library have their own codes and pass
 // through.
 
-import { Failure, fileFailure } from '../lib/files/failure.mjs'
+import { Failure, bareCode, fileFailure } from '../lib/files/failure.mjs'
 import { oneLine } from './terminal.mjs'
 
 export { Failure, fileFailure }
@@ -30,8 +30,7 @@ export function at(place, thrown) {
   const error = thrown
   // The message of the library has the number of the row in its batch, and the library's options.
   const reason = error instanceof Failure ? error.message : (error.reason ?? error.message)
-  const code = error.code?.startsWith?.('ERR_TOKENLANE_') ? error.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
-  return new Failure(code, reason + (ADVICE[error.code] ?? ''), { place, cause: error })
+  return new Failure(bareCode(error), reason + (ADVICE[error.code] ?? ''), { place, cause: error })
 }
 
 /**

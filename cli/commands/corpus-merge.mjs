@@ -6,7 +6,7 @@ import { Bar, canDraw } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
-import { QUIET } from './options.mjs'
+import { CORPUS_FORMAT, JSON_EVENTS, QUIET, RESUME_CHECK } from './options.mjs'
 
 const { mergeCorpora } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
@@ -29,12 +29,7 @@ export const merge = {
       value: 'FOLDER',
       help: 'a new folder, an empty one, or that of the same merge',
     },
-    format: {
-      type: 'string',
-      short: 'f',
-      choices: ['megatron', 'npy', 'bin', 'jsonl', 'parquet'],
-      help: 'the format of the output (default: that of the first input)',
-    },
+    format: { ...CORPUS_FORMAT, help: 'the format of the output (default: that of the first input)' },
     'tokens-per-file': {
       type: 'string',
       value: 'N',
@@ -67,13 +62,8 @@ export const merge = {
       help: 'the number of tokens of the output, approximately',
     },
     concurrency: { type: 'string', value: 'N', number: [1, 64], help: 'number of files at a time (default: 2)' },
-    'resume-check': {
-      type: 'string',
-      choices: ['sha256', 'size'],
-      default: 'sha256',
-      help: 'how the files of an earlier run are compared',
-    },
-    json: { type: 'boolean', help: 'write events as JSON Lines to standard output, the last one with the result' },
+    'resume-check': RESUME_CHECK,
+    json: JSON_EVENTS,
     quiet: QUIET,
   },
   examples: [

@@ -10,12 +10,19 @@ import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
   CONCURRENCY,
+  CORPUS_FORMAT,
   ENCODE_OPTIONS,
+  FIELD,
+  FILES_FROM,
+  JSON_EVENTS,
+  MAX_ROW,
   QUEUE_NAME,
   QUEUE_VARIABLE,
   QUIET,
   RATIO_OPTION,
+  RESUME_CHECK,
   SHARD_THREADS,
+  checkInputs,
 } from './options.mjs'
 import { merge } from './corpus-merge.mjs'
 
@@ -24,11 +31,6 @@ const { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } = require('../.
 
 const PRICE = /^(?:\d+|\d*\.\d+)$/
 const MAX_COUNT = 2 ** 31 - 1
-
-const JSON_EVENTS = {
-  type: 'boolean',
-  help: 'write events as JSON Lines to standard output, the last one with the result',
-}
 
 const corpus = {
   summary: 'Turn a corpus into token files, on all cores; resumable.',
@@ -67,13 +69,7 @@ const corpus = {
       ...TOKENIZER_OPTIONS.tokenizer,
       help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, a folder with one of the first three, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
     },
-    format: {
-      type: 'string',
-      short: 'f',
-      choices: ['megatron', 'npy', 'bin', 'jsonl', 'parquet'],
-      default: 'megatron',
-      help: 'the files of a shard',
-    },
+    format: { ...CORPUS_FORMAT, default: 'megatron', help: 'the files of a shard' },
     type: {
       type: 'string',
       choices: ['u16', 'u32'],
@@ -84,11 +80,7 @@ const corpus = {
       choices: ['json', 'lines', 'files'],
       help: 'unit of a document (default: by the name of the file)',
     },
-    field: {
-      type: 'string',
-      value: 'PATH',
-      help: 'the field with the text in a line of JSON or a row of Parquet (default: text)',
-    },
+    field: FIELD,
     'id-field': {
       type: 'string',
       value: 'PATH',
@@ -99,7 +91,7 @@ const corpus = {
       value: 'PATH',
       help: 'a field such as the language; corpus report shows tokens, and characters and bytes per token, for each of its values',
     },
-    'files-from': { type: 'string', value: 'FILE', help: 'also read names of inputs from this file, one per line' },
+    'files-from': FILES_FROM,
     bos: { type: 'boolean', help: 'insert the token that starts a document (bos) before each document' },
     'bos-token': { type: 'string', value: 'TOKEN', help: 'the same, with this token' },
     eos: { type: 'boolean', help: 'insert the token that ends a document (eos) after each document' },
@@ -135,21 +127,11 @@ const corpus = {
       size: [1, 2 ** 40],
       help: 'approximate bytes of text of a shard (default: 256M)',
     },
-    'max-row': {
-      type: 'string',
-      value: 'SIZE',
-      size: [1, 2 ** 32 - 1],
-      help: 'maximum size of a row in bytes (default: 16M; 256M for a whole file)',
-    },
+    'max-row': MAX_ROW,
     ...RATIO_OPTION,
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
     price: { type: 'string', value: 'P', help: 'price of a million tokens; the result has the total cost' },
-    'resume-check': {
-      type: 'string',
-      choices: ['sha256', 'size'],
-      default: 'sha256',
-      help: 'how the files of an earlier run are compared',
-    },
+    'resume-check': RESUME_CHECK,
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
     queue: {
@@ -184,8 +166,7 @@ const corpus = {
   ],
 
   async run({ values, positionals }) {
-    if (positionals.length === 0 && values['files-from'] === undefined)
-      throw new UsageError('there is nothing to read: name files, folders or patterns')
+    checkInputs(values, positionals)
     if (values.output === undefined && !values['dry-run'])
       throw new UsageError("name a folder for the output with '--output', or use '--dry-run'")
     const price = priceOf(values.price)

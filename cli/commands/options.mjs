@@ -31,6 +31,43 @@ export const RATIO_OPTION = {
   },
 }
 
+/** Options of the commands that read a corpus, `corpus` and `train`. */
+export const FIELD = {
+  type: 'string',
+  value: 'PATH',
+  help: 'the field with the text in a line of JSON or a row of Parquet (default: text)',
+}
+export const FILES_FROM = {
+  type: 'string',
+  value: 'FILE',
+  help: 'also read names of inputs from this file, one per line',
+}
+export const MAX_ROW = {
+  type: 'string',
+  value: 'SIZE',
+  size: [1, 2 ** 32 - 1],
+  help: 'maximum size of a row in bytes (default: 16M; 256M for a whole file)',
+}
+
+/** Throws if a command that reads a corpus has no inputs. */
+export function checkInputs({ 'files-from': filesFrom }, positionals) {
+  if (positionals.length === 0 && filesFrom === undefined)
+    throw new UsageError('there is nothing to read: name files, folders or patterns')
+}
+
+/** Options of `corpus` and `corpus merge`. */
+export const CORPUS_FORMAT = { type: 'string', short: 'f', choices: ['megatron', 'npy', 'bin', 'jsonl', 'parquet'] }
+export const RESUME_CHECK = {
+  type: 'string',
+  choices: ['sha256', 'size'],
+  default: 'sha256',
+  help: 'how the files of an earlier run are compared',
+}
+export const JSON_EVENTS = {
+  type: 'boolean',
+  help: 'write events as JSON Lines to standard output, the last one with the result',
+}
+
 /** What folders and patterns leave out. */
 export const IGNORE_OPTIONS = {
   exclude: {

@@ -8,7 +8,7 @@ import { openOutput } from '../output/file.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
 import { trainProgress } from '../train-progress.mjs'
-import { QUIET, RATIO_OPTION } from './options.mjs'
+import { FIELD, FILES_FROM, MAX_ROW, QUIET, RATIO_OPTION, checkInputs } from './options.mjs'
 import { HeldOut } from '../../lib/train/count.mjs'
 import { MODELS, checkOptions } from '../../lib/train/options.mjs'
 import { writeReport } from '../../lib/train/report.mjs'
@@ -81,20 +81,15 @@ const train = {
       choices: ['json', 'lines', 'files'],
       help: 'what a text is (default: by the name of the file)',
     },
-    field: text('PATH', 'the field with the text in a line of JSON or a row of Parquet (default: text)'),
-    'files-from': text('FILE', 'also read names of inputs from this file, one per line'),
+    field: FIELD,
+    'files-from': FILES_FROM,
     'on-error': {
       type: 'string',
       choices: ['fail', 'skip'],
       default: 'fail',
       help: 'skip: continue without rows and texts that cannot be read, and count them',
     },
-    'max-row': {
-      type: 'string',
-      value: 'SIZE',
-      size: [1, 2 ** 32 - 1],
-      help: 'maximum size of a row in bytes (default: 16M; 256M for a whole file)',
-    },
+    'max-row': MAX_ROW,
     ...RATIO_OPTION,
     memory: {
       type: 'string',
@@ -125,8 +120,7 @@ const train = {
   ],
 
   async run({ values, positionals }) {
-    if (positionals.length === 0 && values['files-from'] === undefined)
-      throw new UsageError('there is nothing to read: name files, folders or patterns')
+    checkInputs(values, positionals)
     if (values.output === undefined) throw new UsageError("name the tokenizer.json with '--output'")
     const progress = trainProgress(values)
     const options = optionsOf(values, positionals)
@@ -194,8 +188,7 @@ const report = {
   async run({ values, positionals }) {
     const [, name, ...inputs] = positionals
     if (name === undefined) throw new UsageError('name a tokenizer')
-    if (inputs.length === 0 && values['files-from'] === undefined)
-      throw new UsageError('there is nothing to read: name files, folders or patterns')
+    checkInputs(values, inputs)
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
     const options = inputOptions(values, inputs)
     options.content.groupBy = values['group-by']

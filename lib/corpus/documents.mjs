@@ -1,7 +1,7 @@
 // Reads the documents of the parts of a shard. A row that cannot be read is an error, or is skipped
 // and counted.
 
-import { Failure } from '../files/failure.mjs'
+import { Failure, bareCode } from '../files/failure.mjs'
 import { Gatherer } from '../files/gather.mjs'
 import { Ratio } from '../files/ratio.mjs'
 import { DocumentReader, maxRowBytes } from './document-reader.mjs'
@@ -115,10 +115,7 @@ async function* rowsOfPart(part, origin, content, hooks, gatherer) {
     await input.checkUnchanged()
   } catch (failure) {
     if (!isOfInput(failure, part)) throw failure
-    hooks.onSkip(
-      { path: part.path, at: 0, line: undefined },
-      new Failure(failure.code.slice('ERR_TOKENLANE_'.length), failure.message),
-    )
+    hooks.onSkip({ path: part.path, at: 0, line: undefined }, new Failure(bareCode(failure), failure.message))
     hooks.onDamage()
     // Memory may be reserved for a row that was not read to its end.
     hooks.memory?.release()

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto'
 
-import { Failure } from '../files/failure.mjs'
+import { Failure, bareCode } from '../files/failure.mjs'
 import { documentsOf, isOfInput, placeOf } from './documents.mjs'
 import { Encoder } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
@@ -115,8 +115,7 @@ const writeFiles = (shard, parts, { encoder, batches, content, store, onSkip }) 
 
 /** The error with the place of its row in the message. */
 function atPlace(place, failure) {
-  const code = failure.code?.startsWith?.('ERR_TOKENLANE_') ? failure.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
-  return new Failure(code, `${placeOf(place)}: ${failure.message}`, { cause: failure })
+  return new Failure(bareCode(failure), `${placeOf(place)}: ${failure.message}`, { cause: failure })
 }
 
 /**

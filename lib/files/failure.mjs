@@ -17,6 +17,14 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * The code of an error without `ERR_TOKENLANE_`, for a Failure; `FILE` if it is not of tokenlane.
+ *
+ * @param {{ code?: any }} error
+ */
+export const bareCode = ({ code }) =>
+  code?.startsWith?.('ERR_TOKENLANE_') ? code.slice('ERR_TOKENLANE_'.length) : 'FILE'
+
 const REASONS = {
   ENOENT: ['FILE_NOT_FOUND', 'there is no such file'],
   EISDIR: ['NOT_A_FILE', 'it is a folder'],

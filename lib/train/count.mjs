@@ -7,7 +7,7 @@ import { documentsOf, placeOf } from '../corpus/documents.mjs'
 import { wrongType } from '../corpus/errors.mjs'
 import { pipelined } from '../corpus/pipelined.mjs'
 import { planParts } from '../corpus/plan.mjs'
-import { Failure } from '../files/failure.mjs'
+import { Failure, bareCode } from '../files/failure.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -180,7 +180,6 @@ export class Counter {
       this.progress.skipped++
       return
     }
-    const code = failure.code?.startsWith?.('ERR_TOKENLANE_') ? failure.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
-    throw new Failure(code, failure.reason ?? failure.message, { place, cause: failure })
+    throw new Failure(bareCode(failure), failure.reason ?? failure.message, { place, cause: failure })
   }
 }

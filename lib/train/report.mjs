@@ -6,7 +6,7 @@ import path from 'node:path'
 import { documentsOf, placeOf } from '../corpus/documents.mjs'
 import { planParts } from '../corpus/plan.mjs'
 import { writeWhole } from '../corpus/store/part-file.mjs'
-import { Failure } from '../files/failure.mjs'
+import { Failure, bareCode } from '../files/failure.mjs'
 import { page } from './report-page.mjs'
 import { smallerOnes } from './smaller.mjs'
 
@@ -75,9 +75,7 @@ async function readSample({ inputs, filesFrom, content, exclude }, signal) {
   const sample = { texts: [], groups: [], bytes: 0, characters: 0, isCut: false }
   const onSkip = (place, failure) => {
     if (content.onError === 'skip') return
-    throw new Failure(failure.code?.slice('ERR_TOKENLANE_'.length) ?? 'FILE', failure.message, {
-      place: placeOf(place),
-    })
+    throw new Failure(bareCode(failure), failure.message, { place: placeOf(place) })
   }
   const hooks = { onRead: () => signal?.throwIfAborted(), onSkip, onDamage() {} }
   for await (const part of planParts({ inputs, filesFrom, content, exclude, onUnreadable() {} })) {

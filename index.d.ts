@@ -15,19 +15,24 @@
  * @module tokenlane
  */
 import type {
-  BatchSizeOptions,
-  BlockSplitAsyncOptions,
-  BlockSplitOptions,
-  Changes,
   ChatCount,
   ChatEntry,
   ChatIdsOptions,
   ChatPiece,
   ChatTextOptions,
-  Column,
   CountChatOptions,
-  CountOptions,
   CountRequestOptions,
+  FitChatOptions,
+  FittedChat,
+  RequestCount,
+} from './lib/chat-types.js'
+import type {
+  BatchSizeOptions,
+  BlockSplitAsyncOptions,
+  BlockSplitOptions,
+  Changes,
+  Column,
+  CountOptions,
   DecodedWithOffsets,
   DecodeOptions,
   EncodeBatchOptions,
@@ -36,8 +41,6 @@ import type {
   EncodingOptions,
   EncodingSyncOptions,
   FileOptions,
-  FitChatOptions,
-  FittedChat,
   Ids,
   Input,
   LoadOptions,
@@ -46,7 +49,6 @@ import type {
   MarkdownSplitOptions,
   Piece,
   PretrainedOptions,
-  RequestCount,
   RunOptions,
   SignalOptions,
   Source,
@@ -65,6 +67,7 @@ import type { EncodingName, ModelName } from './lib/names.js'
 
 export * from './lib/file-types.js'
 export * from './lib/names.js'
+export * from './lib/chat-types.js'
 export * from './lib/option-types.js'
 export * from './lib/service.js'
 

@@ -29,7 +29,7 @@ const CLOSER = /^\s*(?:[)\]}]|(?:end|else|elif|elsif|except|catch|finally|fi|don
 /** Comments and decorators belong to the line behind them. */
 const LEAD = /^\s*(?:\/\/|\/\*|\*|#|--|;|@)/
 const TAB_WIDTH = 4
-/** A block is divided at most so many times, by deeper and deeper lines. */
+/** Maximum number of times that a block is divided, each time by deeper lines. */
 const MAX_DEPTH = 32
 
 function indentOf({ text }) {

@@ -4,7 +4,7 @@
 // from a source than the results that were taken need.
 
 const { error, wrongType, wrongValue } = require('./errors.js')
-const { checkCount } = require('./options.js')
+const { MANY_TEXTS, checkCount, checkObject, encodeFlags } = require('./options.js')
 const { isRevoked, isUint8Array } = require('./realm.js')
 
 /** The default number of texts of a batch, and the number of units of text that end one earlier. */
@@ -18,10 +18,6 @@ const isSource = (value) =>
   !isRevoked(value) &&
   !isUint8Array(value) &&
   (typeof value[Symbol.asyncIterator] === 'function' || typeof value[Symbol.iterator] === 'function')
-
-function checkSource(name, value, expected) {
-  if (!isSource(value)) throw wrongType(name, expected, value)
-}
 
 /**
  * Yields the values of a source. A signal ends the wait for one with its reason.
@@ -74,18 +70,26 @@ async function* chunksOf(source, batchSize, signal) {
 }
 
 /**
- * Yields the result of `call(texts, options)` for each batch of a source. While the caller works on
- * one, the next texts are read.
+ * The results of `call(texts, options)` for the batches of a source.
  *
  * @param {any} source
  * @param {any} options of the call, and `batchSize`
+ * @param {string[]} known the names of the options of the call
  * @param {(texts: any[], options: any) => Promise<any>} call
  */
-async function* inBatches(source, options, call) {
+function inBatches(source, options, known, call) {
+  if (!isSource(source)) throw wrongType('texts', 'an iterable or async iterable of texts', source)
+  checkObject(options)
   const { batchSize = BATCH_TEXTS, ...rest } = options
+  encodeFlags(rest, known, MANY_TEXTS)
+  return resultsOfBatches(source, batchSize, rest, call)
+}
+
+/** Yields the results. While the caller works on one, the next texts are read. */
+async function* resultsOfBatches(source, batchSize, options, call) {
   checkCount('batchSize', batchSize)
   if (batchSize === 0) throw wrongValue('batchSize', 'at least 1', batchSize)
-  const chunks = chunksOf(source, batchSize, rest.signal)
+  const chunks = chunksOf(source, batchSize, options.signal)
   let before = 0
   let read = chunks.next()
   read.catch(() => {})
@@ -93,7 +97,7 @@ async function* inBatches(source, options, call) {
     for (;;) {
       const { done, value: texts } = await read
       if (done) return
-      const result = call(texts, rest)
+      const result = call(texts, options)
       result.catch(() => {})
       read = chunks.next()
       read.catch(() => {})
@@ -189,4 +193,4 @@ const ofIds = (stream) => {
   return { push: (ids) => some(stream.push(ids)), end: () => some(stream.end()) }
 }
 
-module.exports = { checkSource, inBatches, isSource, ofIds, ofTexts, resultsOf, transformStream }
+module.exports = { inBatches, isSource, ofIds, ofTexts, resultsOf, transformStream }

@@ -28,7 +28,6 @@ const {
   defaultSpecialTokens,
   boolean,
   checkKnown,
-  checkObject,
   countsAs,
   signalOption,
   splitOptions,
@@ -415,8 +414,8 @@ class Tokenizer {
     checkCount('maxTokens', maxTokens)
     const flags = encodeFlags(options, KNOWN.truncate, ONE_TEXT)
     const extra = extraOptions(flags, options)
-    const { direction = 'right', ...counting } = options ?? {}
-    if (direction !== 'right') return truncateFrom(this, text, maxTokens, { direction, ...counting })
+    const direction = options?.direction
+    if (direction !== undefined && direction !== 'right') return truncateFrom(this, text, maxTokens, options)
     const start = startOf(text, maxTokens)
     let reason =
       start === text ? DEPENDS_ON_MORE : native.truncate(this.#handle, start, maxTokens, flags | PART, extra, two)
@@ -471,22 +470,12 @@ class Tokenizer {
 
   encodeStream(texts, options = {}) {
     Tokenizer.#check(this, 'encodeStream')
-    const { batchSize: _, ...rest } = this.#ofSource(texts, options)
-    encodeFlags(rest, KNOWN.encodeStream, MANY_TEXTS)
-    return later.iterables.inBatches(texts, options, (some, each) => this.encodeBatch(some, each))
+    return later.iterables.inBatches(texts, options, KNOWN.encodeStream, (...batch) => this.encodeBatch(...batch))
   }
 
   countStream(texts, options = {}) {
     Tokenizer.#check(this, 'countStream')
-    const { batchSize: _, ...rest } = this.#ofSource(texts, options)
-    encodeFlags(rest, KNOWN.countBatch, MANY_TEXTS)
-    return later.iterables.inBatches(texts, options, (some, each) => this.countBatch(some, each))
-  }
-
-  #ofSource(texts, options) {
-    later.iterables.checkSource('texts', texts, 'an iterable or async iterable of texts')
-    checkObject(options)
-    return options
+    return later.iterables.inBatches(texts, options, KNOWN.countBatch, (...batch) => this.countBatch(...batch))
   }
 
   async countBatch(texts, options) {

@@ -29,7 +29,7 @@ async function client(name) {
   }
 }
 
-const argumentsOf = (calls) => calls?.map(({ id, function: made }) => [id, made.name, JSON.parse(made.arguments)])
+const argumentsOf = (calls) => calls?.map(({ id, function: called }) => [id, called.name, JSON.parse(called.arguments)])
 const partOf = (part) => (part.type === 'image_url' ? part.image_url.url : part.text)
 /** What a message says, in one form for all ways to write it. */
 const plain = (messages) =>
@@ -39,7 +39,7 @@ const plain = (messages) =>
     ...(calls?.length > 0 ? { calls: argumentsOf(calls) } : {}),
     ...(id === undefined ? {} : { id }),
   }))
-const same = (made, sent) => assert.deepEqual(plain(made), plain(sent))
+const same = (converted, sent) => assert.deepEqual(plain(converted), plain(sent))
 
 test('recorded messages of ai and LangChain become what their providers sent', () => {
   same(fromAiSdk(clients['ai, ModelMessage']), clients['ai, sent to chat completions'])
@@ -70,16 +70,16 @@ test('recorded items of Responses and messages of Anthropic become messages', ()
     { role: 'user', content: 'Hi' },
   ])
 
-  const made = fromAnthropic({ system: [{ type: 'text', text: 'Be brief.' }], messages: clients.anthropic })
+  const converted = fromAnthropic({ system: [{ type: 'text', text: 'Be brief.' }], messages: clients.anthropic })
   assert.deepEqual(
-    made.map(({ role }) => role),
+    converted.map(({ role }) => role),
     ['system', 'user', 'assistant', 'tool', 'tool'],
   )
-  assert.match(made[1].content[0].image_url.url, /^data:image\/png;base64,iVB/)
-  assert.deepEqual([made[2].content, made[2].reasoning_content], ['Let me look.', 'Hm.'])
-  assert.deepEqual(JSON.parse(made[2].tool_calls[0].function.arguments).city, 'Zürich')
+  assert.match(converted[1].content[0].image_url.url, /^data:image\/png;base64,iVB/)
+  assert.deepEqual([converted[2].content, converted[2].reasoning_content], ['Let me look.', 'Hm.'])
+  assert.deepEqual(JSON.parse(converted[2].tool_calls[0].function.arguments).city, 'Zürich')
   assert.deepEqual(
-    made.slice(3).map(({ tool_call_id: id, content }) => [id, content]),
+    converted.slice(3).map(({ tool_call_id: id, content }) => [id, content]),
     [
       ['toolu_01', '22 °C'],
       ['toolu_02', 'no clock'],
@@ -101,14 +101,14 @@ test('recorded items of Responses and messages of Anthropic become messages', ()
 })
 
 test('every recorded conversation is counted, with all calls', () => {
-  const made = [
+  const converted = [
     fromAiSdk(clients['ai, ModelMessage']),
     fromAiSdk(clients['ai, UIMessage']),
     fromLangChain(clients['langchain, stored messages']),
     fromAnthropic({ messages: clients.anthropic }),
     fromResponses({ input: clients['openai responses'] }),
   ]
-  for (const messages of made) {
+  for (const messages of converted) {
     const { tokens, estimated } = gpt4o.countChat(messages, { detail: true })
     assert.ok(tokens > 100 && estimated.some((place) => place.endsWith('tool_calls')), JSON.stringify(messages))
     const { messages: fitting } = gpt4o.fitChat(messages, { maxTokens: tokens })
@@ -137,8 +137,8 @@ test('messages of @langchain/core', async (t) => {
     new FunctionMessage({ name: 'f', content: 'x' }),
     new AIMessage({ content: [{ type: 'text', text: 'Noon.' }] }),
   ]
-  const made = fromLangChain(history)
-  assert.deepEqual(made, [
+  const converted = fromLangChain(history)
+  assert.deepEqual(converted, [
     { role: 'system', content: 'Be brief.' },
     {
       role: 'user',
@@ -156,7 +156,7 @@ test('messages of @langchain/core', async (t) => {
     { role: 'function', name: 'f', content: 'x' },
     { role: 'assistant', content: 'Noon.' },
   ])
-  assert.deepEqual(fromLangChain(core.mapChatMessagesToStoredMessages(history)), made)
+  assert.deepEqual(fromLangChain(core.mapChatMessagesToStoredMessages(history)), converted)
   // What trimMessages keeps, one exact pass keeps as well.
   const texts = [
     new SystemMessage('x'),
@@ -208,10 +208,10 @@ test('messages of ai', async (t) => {
       ],
     },
   ]
-  const made = fromAiSdk(ui)
-  same(made, fromAiSdk(await ai.convertToModelMessages(ui)))
+  const converted = fromAiSdk(ui)
+  same(converted, fromAiSdk(await ai.convertToModelMessages(ui)))
   assert.deepEqual(
-    made.map(({ role }) => role),
+    converted.map(({ role }) => role),
     ['user', 'assistant', 'tool', 'tool', 'assistant'],
   )
   const bytes = [
@@ -225,7 +225,7 @@ test('messages of ai', async (t) => {
 })
 
 test('messages of llamaindex', () => {
-  const made = fromLlamaIndex([
+  const converted = fromLlamaIndex([
     { role: 'memory', content: 'Earlier: rain.' },
     {
       role: 'user',
@@ -239,11 +239,11 @@ test('messages of llamaindex', () => {
     { role: 'assistant', content: 'Noon.' },
   ])
   assert.deepEqual(
-    made.map(({ role }) => role),
+    converted.map(({ role }) => role),
     ['system', 'user', 'assistant', 'tool', 'assistant'],
   )
-  assert.equal(made[2].tool_calls[0].function.arguments, '{"zone":"UTC"}')
-  assert.deepEqual(made[3], { role: 'tool', tool_call_id: '1', content: '{"time":12}' })
+  assert.equal(converted[2].tool_calls[0].function.arguments, '{"zone":"UTC"}')
+  assert.deepEqual(converted[3], { role: 'tool', tool_call_id: '1', content: '{"time":12}' })
   const tools = [{ metadata: { name: 'now', description: 'The time', parameters: { type: 'object' } } }]
   assert.deepEqual(adapters.toolsFromLlamaIndex(tools), [{ type: 'function', function: tools[0].metadata }])
 })

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../../index.mjs'
+import { generator } from '../support/random.mjs'
 
 const gpt4o = Tokenizer.forModelSync('gpt-4o')
 const file = new URL('../testdata/chat/tokenizer.json', import.meta.url)
@@ -19,17 +20,6 @@ const called = (...ids) => ({
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'look', arguments: '{"at": "x"}' } })),
 })
 const result = (id, content) => ({ role: 'tool', tool_call_id: id, content })
-
-/** Numbers from a seed: mulberry32. */
-function random(seed) {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
-}
 
 function conversation(next) {
   const words = () => 'over the hills and far away '.repeat(next(8)).slice(0, next(150))
@@ -59,7 +49,7 @@ function byAllCuts(tokenizer, messages, { maxTokens, startOn }) {
 }
 
 test('the newest messages that fit are those that a search over all cuts finds', () => {
-  const next = random(46)
+  const next = generator(46)
   let dropped = 0
   for (let i = 0; i < 80; i++) {
     const messages = conversation(next)

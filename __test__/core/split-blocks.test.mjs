@@ -8,19 +8,9 @@ import { test } from 'node:test'
 import { Tokenizer } from '../../index.mjs'
 import { folderWithTokenizer, runIn } from '../support/cli.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
+import { generator } from '../support/random.mjs'
 
 const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
-
-/** A generator of pseudo-random numbers (mulberry32), so that a failure can be repeated. */
-function generator(seed) {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
 
 const LINES = [
   ...['# One', '## Two', '### Three ###', '#no heading', '#', 'Setext', '===', '---', '***', '- item', '* other'],

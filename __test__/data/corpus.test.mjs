@@ -292,14 +292,6 @@ test('shards are the same bytes with any number of threads, and for compressed i
   )
 })
 
-test('the plan counts a compressed byte as four', async () => {
-  fs.mkdirSync(at('weights'), { recursive: true })
-  const packed = zlib.gzipSync(jsonl(documents(40, 5)))
-  for (const name of ['a', 'b']) fs.writeFileSync(at('weights', `${name}.jsonl.gz`), packed)
-  const shards = async (shardSize) => (await run({ inputs: at('weights'), shardSize })).names.length
-  assert.deepEqual([await shards(4 * packed.length), await shards(12 * packed.length)], [2, 1])
-})
-
 test('lines of text, whole files, and ends of lines', async () => {
   fs.mkdirSync(at('text'), { recursive: true })
   fs.writeFileSync(at('text', 'a.txt'), 'one two\r\nthree\n\nfour')

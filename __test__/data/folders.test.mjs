@@ -1,16 +1,17 @@
-// tokenlane/corpus: folders that are read-only, what killed processes leave in them, and inputs
-// that change behind its back.
+// tokenlane/corpus: folders that are read-only, what killed processes leave in them, inputs that
+// change behind its back, and compressed ones.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import zlib from 'node:zlib'
 
 import { cleanCorpus, createWorker, tokenizeCorpus } from '../../lib/corpus/index.js'
 import { thisProcess } from '../../lib/files/parts.mjs'
 import { runIn } from '../support/cli.mjs'
-import { leftovers, scratch, writeCorpus } from '../support/corpus.mjs'
+import { documents, jsonl, leftovers, scratch, writeCorpus } from '../support/corpus.mjs'
 import { TestRedis, missing } from '../support/redis.mjs'
 import { failure } from '../support/texts.mjs'
 
@@ -112,4 +113,15 @@ test('unfinished files of other machines are removed by age, at the end of a job
   assert.deepEqual(leftovers(output), [stranger])
   assert.equal((await failure(() => cleanCorpus(at('data')))).code, code('FILE_NOT_FOUND'))
   assert.equal((await failure(() => cleanCorpus(output, { ageSeconds: -1 }))).code, code('ARGUMENT_VALUE'))
+})
+
+test('the plan counts a compressed byte as four', async () => {
+  fs.mkdirSync(at('weights'))
+  const packed = zlib.gzipSync(jsonl(documents(40, 5)))
+  for (const name of ['a', 'b']) fs.writeFileSync(at('weights', `${name}.jsonl.gz`), packed)
+  const shards = async (shardSize) => {
+    const output = at(`of-weights-${shardSize}`)
+    return (await tokenizeCorpus({ ...BASE, inputs: at('weights'), output, shardSize })).shards
+  }
+  assert.deepEqual([await shards(4 * packed.length), await shards(12 * packed.length)], [2, 1])
 })

@@ -73,6 +73,7 @@ test('the typings for import name every type of those for require', () => {
     'index.d.ts',
     'lib/file-types.d.ts',
     'lib/names.d.ts',
+    'lib/chat-types.d.ts',
     'lib/option-types.d.ts',
     'lib/service.d.ts',
   ].flatMap((name) =>

@@ -3,19 +3,13 @@
 // Runs one component alone: builds a tokenizer that has only this component and a model with one
 // token for each byte, and reads the component's output from the result.
 
+const { EMPTY_FILE } = require('../../lib/model/components.js')
 const { Tokenizer } = require('../../lib/tokenizer.js')
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`)
 
 const file = (parts, tokens, model) => ({
-  version: '1.0',
-  truncation: null,
-  padding: null,
-  added_tokens: [],
-  normalizer: null,
-  pre_tokenizer: null,
-  post_processor: null,
-  decoder: null,
+  ...EMPTY_FILE,
   ...parts,
   model: { type: 'BPE', vocab: Object.fromEntries(tokens.map((token, id) => [token, id])), merges: [], ...model },
 })

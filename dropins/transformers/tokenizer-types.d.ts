@@ -2,7 +2,7 @@
 
 // The types of tokenizers, their options and their results.
 
-import type { ChatEntry } from '../../lib/option-types.js'
+import type { ChatEntry } from '../../lib/chat-types.js'
 
 /**
  * The element type of a tensor. Tokenizers make `'int64'`.

@@ -14,7 +14,7 @@
  *
  * @module tokenlane/adapters
  */
-import type { ChatMessage } from '../option-types.js'
+import type { ChatMessage } from '../chat-types.js'
 
 /** A function in the form of chat completions, or a tool that the API runs, as it was. */
 export type ChatTool = object

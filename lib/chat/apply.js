@@ -31,9 +31,9 @@ function applyChat(chat, messages, options, calls) {
   const { content } = checkOptions(rest)
   const isTraced = hasPieces || mask !== undefined || content === 'throw' || (isTokenized && content === 'text')
   const rendered = render(chat, messages, rest, isTraced)
-  if (content === 'throw') checkContent(rendered, messages, rest, calls)
+  const checked = content === 'throw' ? checkContent(rendered, messages, rest, calls) : undefined
   if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
-  const encoding = calls.encode(rendered.text, boundsOf(rendered, content, calls))
+  const encoding = checked ?? calls.encode(rendered.text, boundsOf(rendered, content, calls))
   if (mask === undefined) return encoding
   const prompt = () => generationPrompt(chat, rest)
   const last = () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence))
@@ -45,8 +45,8 @@ function applyChat(chat, messages, options, calls) {
 function countChat(chat, messages, options, calls) {
   const { content } = checkOptions(options)
   const rendered = render(chat, messages, options, content !== 'parse')
-  if (content === 'throw') checkContent(rendered, messages, options, calls)
-  return calls.count(rendered.text, boundsOf(rendered, content, calls))
+  const checked = content === 'throw' ? checkContent(rendered, messages, options, calls) : undefined
+  return checked?.length ?? calls.count(rendered.text, boundsOf(rendered, content, calls))
 }
 
 /** The text of a conversation and, if it is traced, the origins of its characters. */
@@ -82,14 +82,14 @@ const isWithinPair = (text, at) => at > 0 && text.codePointAt(at - 1) > 0xffff
 
 /**
  * Throws if a string of the caller has a special token, or if strings together make an added token
- * in the text.
+ * in the text. Returns the encoding, if it was needed to know.
  */
 function checkContent(rendered, messages, options, calls) {
   checkStrings(messages, options, calls.refuse)
   const bounds = boundsOf(rendered, 'text', calls)
-  if (bounds === undefined) return
-  const [parsed, literal] = [undefined, bounds].map((one) => calls.encode(rendered.text, one).ids)
-  if (parsed.length === literal.length && parsed.every((id, i) => id === literal[i])) return
+  if (bounds === undefined) return undefined
+  const [parsed, literal] = [undefined, bounds].map((one) => calls.encode(rendered.text, one))
+  if (parsed.length === literal.length && parsed.ids.every((id, i) => id === literal.ids[i])) return literal
   const message = "the input of the chat makes an added token of the text; content: 'text' encodes it as ordinary text"
   throw error('ERR_TOKENLANE_SPECIAL_TOKEN', message)
 }

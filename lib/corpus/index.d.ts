@@ -136,7 +136,7 @@ export interface CorpusOptions {
   queueName?: string | undefined
   /**
    * With a queue: rejects with `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if no worker has had a shard
-   * for so many seconds, 1 to 86,400. Default: waits.
+   * for this number of seconds, 1 to 86,400. Default: waits.
    */
   giveUpSeconds?: number | undefined
   /**
@@ -701,7 +701,7 @@ export interface TokenRow {
 
 /** The tokens of a finished job. */
 export interface CorpusTokens {
-  /** The number of rows: documents, or with `pack` rows of so many tokens. */
+  /** The number of rows: documents, or or, with `pack`, rows of that number of tokens. */
   readonly length: number
   /** The number of documents. */
   readonly documents: number

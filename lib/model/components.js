@@ -4,6 +4,18 @@
 
 const META = '▁'
 
+/** A tokenizer.json without components; one with a model can be loaded. */
+const EMPTY_FILE = {
+  version: '1.0',
+  truncation: null,
+  padding: null,
+  added_tokens: [],
+  normalizer: null,
+  pre_tokenizer: null,
+  post_processor: null,
+  decoder: null,
+}
+
 const sequence = (name, parts) => ({ type: 'Sequence', [name]: parts })
 const replace = (pattern, content) => ({ type: 'Replace', pattern, content })
 const regex = (Regex) => ({ Regex })
@@ -102,4 +114,4 @@ const roberta = (sep, cls, trimOffsets, addPrefixSpace) => ({
   add_prefix_space: addPrefixSpace,
 })
 
-module.exports = { META, decoders, normalizers, preTokenizers, roberta, template }
+module.exports = { EMPTY_FILE, META, decoders, normalizers, preTokenizers, roberta, template }

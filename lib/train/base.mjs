@@ -10,6 +10,7 @@ import { checkTokens } from './post-processor.mjs'
 
 const require = createRequire(import.meta.url)
 const { byteLevelAlphabet } = require('../byte-level.js')
+const { EMPTY_FILE } = require('../model/components.js')
 const native = require('../native.js')
 const { Tokenizer, componentsOf } = require('../tokenizer.js')
 
@@ -62,14 +63,7 @@ export async function definitionOf({ like, model: wanted, parts, given }) {
   const model = wanted ?? MODELS[source?.model?.type] ?? 'bpe'
   const hasParts = Object.keys(parts).length > 0
   const base = {
-    version: '1.0',
-    truncation: null,
-    padding: null,
-    added_tokens: [],
-    normalizer: null,
-    pre_tokenizer: null,
-    post_processor: null,
-    decoder: null,
+    ...EMPTY_FILE,
     ...(source === undefined ? !hasParts && pick(DEFAULT_PARTS[model]()) : pick(source)),
     ...parts,
   }

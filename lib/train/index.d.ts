@@ -111,7 +111,7 @@ export interface TrainOptions extends CountOptions {
   postProcessor?: TokenizerPart | null | undefined
   /**
    * The number of tokens, special tokens included. BPE and WordPiece have more if the alphabet and
-   * the special tokens are more; all have fewer if the texts do not have so many. Default: 30,000,
+   * the special tokens are more; all have fewer if the texts do not have enough. Default: 30,000,
    * for Unigram 8,000.
    */
   vocabSize?: number | undefined
@@ -218,7 +218,7 @@ export function trainTokenizer(options: TrainOptions): Promise<Tokenizer>
 /** Options of {@link extendTokenizer}. */
 export interface ExtendOptions extends CountOptions {
   /**
-   * The number of tokens to add. There are fewer, if the texts do not have so many. Default: 1,000.
+   * The number of tokens to add. There are fewer if the texts do not have enough. Default: 1,000.
    */
   newTokens?: number | undefined
   /** The smallest count of a new character, and for BPE of a pair that is merged. Default: 2. */

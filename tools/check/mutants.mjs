@@ -5,7 +5,7 @@
 //   usage: node tools/check/mutants.mjs rust|js [OPTIONS]
 //
 //     --since    the lines that changed since a commit, the default: HEAD~1
-//     --sample   about so many lines (JavaScript) or faults (Rust) of the whole instead
+//     --sample   instead, about this number of lines (JavaScript) or faults (Rust) of the whole
 //     --seed     which of them, default 0
 //     --spec     JavaScript: the specs that may find the faults, such as core/decode; default all
 //
@@ -43,7 +43,7 @@ const kinds = { rust, js }
 if (!Object.hasOwn(kinds, positionals[0] ?? '')) stop('usage: npm run maintain -- mutants rust|js [OPTIONS]')
 process.exit(kinds[positionals[0]]() ? 0 : 1)
 
-/** Every so many of `count` are about `sample`; the seed says with which the first begins. */
+/** The distance at which about `sample` of `count` are taken, and the first one, by the seed. */
 function step(count) {
   const every = Math.max(1, Math.floor(count / sample))
   return { every, first: seed % every }

@@ -25,16 +25,8 @@ use std::time::Instant;
 
 use tokenlane_core::memory::{self, AllocStep, BlockGuard, PoolKind, Settings};
 
-// The allocator of the addon, see the addon's Cargo.toml.
-#[cfg(all(
-    not(feature = "system-allocator"),
-    any(
-        all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
-        all(target_os = "macos", target_arch = "aarch64")
-    )
-))]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+#[path = "shared/allocator.rs"]
+mod allocator;
 
 /// One step of a trace: allocates a block of this many bytes, or releases the kept block with this
 /// index, counted from the oldest.

@@ -17,15 +17,8 @@ use std::time::Instant;
 use tokenlane_core::batch::{Batch, RunOptions, encode_batch_char_offsets, encode_batch_fast};
 use tokenlane_core::{EncodeOptions, SpecialTokens, Text, Tokenizer};
 
-#[cfg(all(
-    not(feature = "system-allocator"),
-    any(
-        all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
-        all(target_os = "macos", target_arch = "aarch64")
-    )
-))]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+#[path = "shared/allocator.rs"]
+mod allocator;
 
 const DOCUMENT_BYTES: usize = 6500;
 

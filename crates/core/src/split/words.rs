@@ -6,8 +6,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The rules look at a few characters behind a break. A piece of text that ends so many bytes
-/// behind `max` has the same breaks up to there, unless more combining characters follow a word.
+/// Number of bytes behind `max` that are read. The rules look at a few characters behind a break, so
+/// the breaks up to `max` are those of the whole text, unless more combining characters follow a
+/// word.
 const LOOK_AHEAD: usize = 64;
 
 /// The ends of words of the start of a text, at least those up to `max` bytes. The rest of a long

@@ -257,7 +257,7 @@ impl Queue {
         places.dedup();
     }
 
-    /// A merge makes a token; so many tokens are in the vocabulary.
+    /// Starts the merge that makes `token`. `tokens` is the size of the vocabulary then.
     pub fn start_merge(&mut self, token: u32, tokens: usize) {
         self.token = token;
         for neighbors in self.formed.iter_mut().chain(&mut self.lost) {

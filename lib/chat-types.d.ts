@@ -1,0 +1,223 @@
+// Messages, arguments and options of the calls about chats in index.d.ts.
+
+/**
+ * The fields that every message of a conversation has. The messages of OpenAI, Anthropic and `ai`
+ * are of this type.
+ */
+export interface ChatMessageFields {
+  /** Mostly `'system'`, `'user'`, `'assistant'` or `'tool'`. */
+  readonly role: string
+  /** The content: text, or parts that the template knows, such as `{ type: 'text', text: '…' }`. */
+  readonly content?: string | object | null | undefined
+}
+
+/**
+ * An entry of a conversation that has a type instead of a role: a message of LangChain, an item of
+ * OpenAI's Responses. Only templates that read these fields render it.
+ */
+export interface ChatItemFields {
+  /** Such as `'human'` or `'function_call'`. */
+  readonly type: string
+  /** The content, as in a message. */
+  readonly content?: string | object | null | undefined
+}
+
+/**
+ * One message of a conversation. A field that is `null` is none for the template. Templates may use
+ * further fields.
+ */
+export interface ChatMessage extends ChatMessageFields {
+  role: string
+  content?: string | object | null | undefined
+  [field: string]: unknown
+}
+
+/** What a conversation consists of. Its interfaces need no index signature. */
+export type ChatEntry = ChatMessage | ChatMessageFields | ChatItemFields
+
+/** Options of chat calls. */
+export interface ChatOptions {
+  /** Functions that the model may call, as JSON Schema. Default: none. */
+  tools?: readonly object[] | null | undefined
+  /** Documents that the model may use. Default: none. */
+  documents?: readonly object[] | null | undefined
+  /**
+   * A template in Jinja, or the name of one of the tokenizer's templates. Default: its only
+   * template; of several, `tool_use` if there are tools, else `default`.
+   */
+  chatTemplate?: string | undefined
+  /** End with the start of an answer. Default: `false`. */
+  addGenerationPrompt?: boolean | undefined
+  /**
+   * End inside the last message, so that a model continues it; a string names another field than
+   * `content`. Excludes `addGenerationPrompt`. Default: `false`.
+   */
+  continueFinalMessage?: boolean | string | undefined
+  /**
+   * Further variables of the template, such as `enable_thinking`; it can call functions among them.
+   * Default: none.
+   */
+  variables?: object | undefined
+  /**
+   * What becomes of added tokens, such as `<|im_end|>`, that are spelled out in messages, tools,
+   * documents and variables, or put together from parts of them:
+   * - `'text'`: they are ordinary text; only the template writes control tokens.
+   * - `'parse'`: they become tokens, as in transformers. Only for text that you wrote yourself.
+   * - `'throw'`: the call throws `ERR_TOKENLANE_SPECIAL_TOKEN`, with the place if one string has
+   *   the token.
+   *
+   * Default: `'text'`.
+   */
+  content?: 'text' | 'parse' | 'throw' | undefined
+}
+
+/** Options of {@link Tokenizer.applyChatTemplate} for ids. */
+export interface ChatIdsOptions extends ChatOptions {
+  /** Return ids. Default: `true`. */
+  tokenize?: true | undefined
+  /** Default: `false`. */
+  pieces?: false | undefined
+  /**
+   * Add the columns of {@link ChatEncoding}. `by` says how it is found what the assistant wrote:
+   * - `'generation'`: by the tags `{% generation %}` of the template, exactly as
+   *   `return_assistant_tokens_mask` of transformers. Throws `ERR_TOKENLANE_CHAT_REFUSED` if the
+   *   template has none.
+   * - `'origin'`: all text from the first to the last character of a message of the assistant, with
+   *   its reasoning and tool calls; what the template writes before it, behind the generation
+   *   prompt; and what it writes behind it, up to the token that ends the turn: the
+   *   `eos_token`, or else the first special token that does not start the next turn.
+   *
+   * `true` takes the tags if the template has them, else the origin. Default: `false`.
+   */
+  returnAssistantMask?: boolean | ChatMaskOptions | undefined
+}
+
+/** How it is found what the assistant wrote. */
+export interface ChatMaskOptions {
+  /** Default: the tags if the template has them, else the origin. */
+  by?: 'generation' | 'origin' | undefined
+}
+
+/** Options of {@link Tokenizer.applyChatTemplate} for a text. */
+export interface ChatTextOptions extends ChatOptions {
+  /** Return the text. */
+  tokenize: false
+  /** Return the text in pieces that say where they come from. Default: `false`. */
+  pieces?: boolean | undefined
+}
+
+/** A part of the text of a conversation. */
+export interface ChatPiece {
+  /** The text. All pieces together are the text of the conversation. */
+  text: string
+  /**
+   * Who wrote it: the template, or the caller with messages, tools, documents and variables. A
+   * piece whose origin cannot be told, such as a number, is input.
+   */
+  source: 'template' | 'input'
+  /** The index of the message that it comes from, if it comes from one. */
+  message: number | undefined
+}
+
+/** The size of an image in pixels. */
+export interface ImageSize {
+  /** Whole number of pixels from left to right. */
+  width: number
+  /** Whole number of pixels from top to bottom. */
+  height: number
+}
+
+/** What estimates of OpenAI's and Anthropic's requests need to know. */
+export interface EstimateOptions {
+  /**
+   * The model, such as `'gpt-4.1-mini'`, whose images, calls and tools are counted. Default: the
+   * model that {@link Tokenizer.forModel} was called with, or that of the request; without one,
+   * `gpt-4o` for o200k_base and `gpt-4` for cl100k_base.
+   */
+  model?: string | undefined
+  /**
+   * Returns the size of an image in pixels by its URL. Default: the size is read from a `data:` URL
+   * with a PNG, JPEG, GIF or WebP, which also happens if the function returns `undefined`. An image
+   * of unknown size counts as one of 1024 x 1024 pixels, which is an estimate.
+   */
+  imageSize?: ((url: string) => ImageSize | undefined) | undefined
+  /**
+   * Returns the tokens of a part of a message that is neither text nor image, such as audio or a
+   * file. If it returns `undefined`, such a part is `ERR_TOKENLANE_CHAT_UNDOCUMENTED`. Default:
+   * none: every such part is.
+   */
+  partTokens?: ((part: object) => number | undefined) | undefined
+}
+
+/**
+ * Options of {@link Tokenizer.countChat}. Those of {@link EstimateOptions} and `undocumented` are
+ * for encodings of OpenAI.
+ */
+export interface CountChatOptions extends ChatOptions, EstimateOptions {
+  /**
+   * What happens with what OpenAI does not document, such as calls of tools: `'estimate'` counts it
+   * as the API was seen to count it, see the guide; `'throw'` throws
+   * `ERR_TOKENLANE_CHAT_UNDOCUMENTED`, and counts functions by the documented rule alone. Default:
+   * `'estimate'`.
+   */
+  undocumented?: 'throw' | 'estimate' | undefined
+  /** Return what was estimated, too: a {@link ChatCount}. Default: `false`. */
+  detail?: boolean | undefined
+}
+
+/** The tokens of a conversation, and how sure they are. */
+export interface ChatCount {
+  /** The number of tokens. */
+  tokens: number
+  /**
+   * The places whose tokens are estimates, such as `'messages[2].tool_calls'`, some with a reason
+   * in brackets. `'model'` stands for a model for which OpenAI did not say that its rule holds.
+   * Empty if the number is exact.
+   */
+  estimated: string[]
+}
+
+/** The API whose requests have the form of a body. */
+export type RequestApi = 'openai-chat' | 'openai-responses' | 'anthropic'
+
+/** Options of {@link Tokenizer.countRequest}. */
+export interface CountRequestOptions extends EstimateOptions {
+  /**
+   * The API. Default: by the fields of the body: `input` or `instructions` are those of OpenAI's
+   * Responses, `system` and blocks such as `tool_use` of Anthropic's messages; all others of chat
+   * completions, also as vLLM, llama.cpp and Ollama take them.
+   */
+  api?: RequestApi | undefined
+}
+
+/** The tokens of a request, and how sure they are. */
+export interface RequestCount extends ChatCount {
+  /** The API by whose rules the body was read. */
+  api: RequestApi
+}
+
+/** Options of {@link Tokenizer.fitChat}: those of {@link Tokenizer.countChat}, and: */
+export interface FitChatOptions<Message extends ChatEntry = ChatEntry> extends Omit<CountChatOptions, 'detail'> {
+  /** The maximum number of tokens of the result, as {@link Tokenizer.countChat} counts them. */
+  maxTokens: number
+  /**
+   * Whether a message stays, wherever it is. What belongs together stays together: a call of tools
+   * and its results. Default: messages of the roles `system` and `developer`.
+   */
+  keep?: ((message: Message, index: number) => unknown) | undefined
+  /**
+   * The role of the oldest message after those that are kept, if others are dropped: `'user'` for
+   * templates that want the user to begin. Default: any, but the result of a tool.
+   */
+  startOn?: string | undefined
+}
+
+/** The result of {@link Tokenizer.fitChat}. */
+export interface FittedChat<Message extends ChatEntry = ChatEntry> {
+  /** The messages that are left, the same objects in the same order. */
+  messages: Message[]
+  /** Their tokens, as {@link Tokenizer.countChat} counts them. */
+  tokens: number
+  /** The number of messages that are not among them. */
+  dropped: number
+}

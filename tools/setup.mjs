@@ -28,6 +28,12 @@ export function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: root, stdio: 'inherit', shell, ...options }).status === 0
 }
 
+/** Installs packages, such as `name@1.0.0`, into a folder. Stops if npm cannot. */
+export function installInto(folder, packages) {
+  if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages], { cwd: folder }))
+    stop(`npm could not install the packages into ${folder}`)
+}
+
 const found = (command, ...args) => spawnSync(command, args, { stdio: 'ignore', shell: isWindows }).status === 0
 
 /** Stops if Node is too old. */

@@ -96,6 +96,13 @@ function rulesOf(line, base) {
   return [{ base, pattern: new Pattern(pattern), isNegated, isFolder: pattern.endsWith('/') }]
 }
 
+/** The rule of `--exclude`. */
+function excluding(pattern, base) {
+  const rules = rulesOf(pattern, base)
+  if (rules.length === 0) throw new UsageError(`'--exclude' needs a pattern, but it is '${pattern}'`)
+  return rules
+}
+
 /** The rules of a folder's `.gitignore`. */
 function rulesIn(folder) {
   const file = path.join(folder, '.gitignore')
@@ -114,6 +121,8 @@ function rulesIn(folder) {
 export class Ignored {
   #excludes
   #readsGit
+  /** The rules of `--exclude` for files that patterns match. */
+  #ofPatterns
 
   /**
    * @param {string[]} excludes patterns of `--exclude`
@@ -122,9 +131,7 @@ export class Ignored {
   constructor(excludes, readsGit) {
     this.#excludes = excludes
     this.#readsGit = readsGit
-    for (const pattern of excludes)
-      if (rulesOf(pattern, '.').length === 0)
-        throw new UsageError(`'--exclude' needs a pattern, but it is '${pattern}'`)
+    this.#ofPatterns = { git: [], own: excludes.flatMap((pattern) => excluding(pattern, process.cwd())) }
   }
 
   /**
@@ -156,11 +163,7 @@ export class Ignored {
 
   /** Whether `--exclude` names a file or folder that a pattern matches. */
   isExcluded(place, isFolder) {
-    return this.has(
-      { git: [], own: this.#excludes.flatMap((pattern) => rulesOf(pattern, process.cwd())) },
-      place,
-      isFolder,
-    )
+    return this.has(this.#ofPatterns, place, isFolder)
   }
 
   /** Whether a file or folder is left out. */

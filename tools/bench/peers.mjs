@@ -17,7 +17,7 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import { root, run, stop } from '../setup.mjs'
+import { installInto, root } from '../setup.mjs'
 import { corpus } from './corpora.mjs'
 import { picture } from './peers-chart.mjs'
 
@@ -102,9 +102,10 @@ function install(folder) {
   if (missing.length === 0) return
   fs.mkdirSync(folder, { recursive: true })
   if (!fs.existsSync(path.join(folder, 'package.json'))) fs.writeFileSync(path.join(folder, 'package.json'), '{}')
-  const wanted = missing.map((name) => `${name}@${VERSIONS[name]}`)
-  if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...wanted], { cwd: folder }))
-    stop('npm could not install the packages')
+  installInto(
+    folder,
+    missing.map((name) => `${name}@${VERSIONS[name]}`),
+  )
 }
 
 function versionOf(folder, name) {

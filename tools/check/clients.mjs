@@ -8,7 +8,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-import { root, stop } from '../setup.mjs'
+import { installInto, root, stop } from '../setup.mjs'
 
 const CLIENTS = [
   'openai',
@@ -36,7 +36,7 @@ function run(program, args, options) {
 
 fs.mkdirSync(folder, { recursive: true })
 fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-run('npm', ['install', '--no-audit', '--no-fund', ...CLIENTS], { cwd: folder })
+installInto(folder, CLIENTS)
 const installed = Object.entries(JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')).dependencies)
 console.log(installed.map(([name, version]) => `${name} ${version}`).join(', '))
 

@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-import { root, run, stop } from '../setup.mjs'
+import { installInto, root, run, stop } from '../setup.mjs'
 
 /** What the commands that bundle the package install. */
 export const VERSIONS = {
@@ -43,8 +43,7 @@ export function installPackage(folder, names) {
   for (const name of ['tokenlane', `tokenlane-${addon.split('.')[1]}`])
     fs.rmSync(path.join(folder, 'node_modules', name), { recursive: true, force: true })
   const wanted = names.map((name) => `${name}@${VERSIONS[name]}`)
-  if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packed, ...wanted], { cwd: folder }))
-    stop('npm could not install the packages')
+  installInto(folder, [...packed, ...wanted])
   // npm does not run this script if install scripts are switched off.
   if (
     names.includes('bun') &&

@@ -128,8 +128,8 @@ impl Default for WordLevelOptions {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UnigramOptions {
-    /// The number of tokens, special tokens included. Default 8,000. There are fewer if words do not
-    /// have enough pieces.
+    /// The number of tokens, special tokens included. Default 8,000. There are fewer if words do
+    /// not have enough pieces.
     pub vocab_size: usize,
     /// The part of the pieces that each round of pruning keeps, between 0 and 1. Default 0.75.
     pub shrinking_factor: f64,

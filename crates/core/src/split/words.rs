@@ -6,9 +6,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Number of bytes behind `max` that are read. The rules look at a few characters behind a break, so
-/// the breaks up to `max` are those of the whole text, unless more combining characters follow a
-/// word.
+/// Number of bytes behind `max` that are read. The rules look at a few characters behind a break,
+/// so the breaks up to `max` are those of the whole text, unless more combining characters follow
+/// a word.
 const LOOK_AHEAD: usize = 64;
 
 /// The ends of words of the start of a text, at least those up to `max` bytes. The rest of a long

@@ -209,7 +209,7 @@ test('masks stay with their ids: shuffled, merged in another format, resumed, re
   const wanted = sorted(expected())
   const inputs = []
   for (const format of ['megatron', 'npy', 'bin']) {
-    const { output } = await job({ format, shuffle: 3, shardSize: 6000, ...(format === 'npy' && { type: 'u32' }) })
+    const { output } = await job({ format, shuffle: 3, shardSize: 4000, ...(format === 'npy' && { type: 'u32' }) })
     assert.ok(stems(output).length > 2)
     assert.deepEqual(sorted(await rowsOf(output)), wanted)
     inputs.push(output)
@@ -236,7 +236,7 @@ test('masks stay with their ids: shuffled, merged in another format, resumed, re
     )
     const { options } = JSON.parse(fs.readFileSync(path.join(output, 'job.json'), 'utf8'))
     const { format, type } = options
-    const { kept, shards } = await tokenizeCorpus({ ...BASE, output, format, type, shuffle: 3, shardSize: 6000 })
+    const { kept, shards } = await tokenizeCorpus({ ...BASE, output, format, type, shuffle: 3, shardSize: 4000 })
     assert.equal(kept, shards - 1)
     assert.deepEqual(hashes(output), before)
 

@@ -51,7 +51,7 @@ class TemplateChat {
 
   /** All that the text of a conversation depends on besides the call; chatOfParts restores it. */
   get parts() {
-    if (this.#templates === undefined) throw missing(NO_TEMPLATE)
+    this.#choose(undefined, undefined)
     return { templates: this.#templates, tokens: this.#tokens }
   }
 

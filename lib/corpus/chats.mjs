@@ -9,6 +9,7 @@ import { Failure, fileFailure } from '../files/failure.mjs'
 import { asNotUtf8, valueAt, wrongField } from '../files/rows.mjs'
 import { error, wrongValue } from './errors.mjs'
 import { joinMask } from './loss-mask.mjs'
+import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
 
@@ -41,9 +42,27 @@ const MAX_NAMED = 8
 export async function withChat(tokenizer, { content, template }) {
   if (!hasLossMask(content)) return content
   const own = chatOf(tokenizer)
-  const chat = template === undefined ? own.parts : { templates: await templateOf(template), tokens: own.tokens ?? {} }
-  checkChat(chat, content)
-  return { ...content, specialTokens: content.specialTokens ?? 'text', chat }
+  const chat =
+    template === undefined
+      ? usedParts(own.parts, content)
+      : { templates: await templateOf(template), tokens: own.tokens ?? {} }
+  const complete = { ...content, specialTokens: content.specialTokens ?? /** @type {const} */ ('text'), chat }
+  checkChat(complete)
+  return complete
+}
+
+/**
+ * The parts of a chat without templates that rows, which name none, do not use.
+ *
+ * @param {any} parts
+ * @param {import('./options.mjs').Content} content
+ * @returns {any}
+ */
+function usedParts({ templates, ...parts }, { tools }) {
+  if (templates === undefined || typeof templates === 'string') return { ...parts, templates }
+  const { default: usual, tool_use: withTools } = templates
+  const used = tools === undefined || withTools === undefined ? usual : { default: usual, tool_use: withTools }
+  return { ...parts, templates: used }
 }
 
 async function templateOf(file) {
@@ -55,12 +74,13 @@ async function templateOf(file) {
 }
 
 /**
- * Throws if a chat cannot be used for the rows of a job, whatever they are.
+ * Throws if the chats of a job cannot be rendered, whatever its rows are.
  *
- * @param {any} chat
- * @param {import('./options.mjs').Content} content
+ * @param {Pick<import('./options.mjs').Content, 'chat' | 'maskBy' | 'date'>} content
  */
-function checkChat(chat, { maskBy, date }) {
+export function checkChat({ chat: given, maskBy, date }) {
+  /** @type {any} */
+  const chat = given
   const sources = chat.isHarmony
     ? []
     : typeof chat.templates === 'string'
@@ -115,10 +135,12 @@ export class Chats {
   /**
    * The document of a row of JSON.
    *
-   * @param {any} value of the row
+   * @param {any} parsed the value of the row
+   * @param {Buffer} bytes of the row
    */
-  document(value) {
+  document(parsed, bytes) {
     const { messages, tools } = this.#content
+    const value = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(bytes.toString()) : parsed
     return this.#encode(valueAt(value, messages), tools === undefined ? undefined : valueAt(value, tools))
   }
 
@@ -165,7 +187,8 @@ function toolsOf(given, field) {
 function ofJson(value, field) {
   if (typeof value !== 'string') return value
   try {
-    return JSON.parse(value)
+    JSON.parse(value)
+    return parsePythonJson(value)
   } catch (cause) {
     throw new Failure('FIELD', `the field '${field}' is a string that is not JSON: ${cause.message}`, { cause })
   }

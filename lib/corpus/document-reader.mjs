@@ -221,7 +221,7 @@ export class DocumentReader {
     if (isBlank(bytes)) return undefined
     const value = parseJson(bytes)
     return {
-      ...(this.chats?.document(value) ?? { text: textAt(value, field) }),
+      ...(this.chats?.document(value, bytes) ?? { text: textAt(value, field) }),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
       group: this.#groupOf(() => valueAt(value, groupBy)),
     }

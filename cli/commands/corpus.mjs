@@ -44,6 +44,7 @@ const corpus = {
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
     'After a crash, a full disk or Ctrl-C, run the same command again: existing files are compared with their SHA-256, and missing shards are processed.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
+    'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in jsonl and parquet.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
@@ -169,6 +170,10 @@ const corpus = {
       'arrays, and a table of the documents',
     ],
     ['tokenlane corpus data/ -o tokens/ --eos --pack 2048 --shuffle 1', 'rows of 2048 tokens in a random order'],
+    [
+      'tokenlane corpus chats.jsonl -t Qwen/Qwen2.5-7B-Instruct -o tokens/ -f npy --messages messages',
+      'chats with a loss mask',
+    ],
     ['tokenlane corpus data/ --dry-run --price 0.13', 'the cost of embedding a corpus'],
     [
       'tokenlane corpus /shared/data -o /shared/tokens --queue redis://host:6379',

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { whole } from '../options.mjs'
 import { permutation } from '../shuffle.mjs'
+import { hasLossMask } from '../tokens.mjs'
 import { FinishedJob } from './finished-job.mjs'
 
 const { checkKnown } = createRequire(import.meta.url)('../../options.js')
@@ -45,17 +46,30 @@ class CorpusTokens {
     this.length = sum('rows')
     this.pack = finished.job.options.pack
     this.type = finished.job.options.type ?? 'u32'
+    this.hasLossMask = hasLossMask(finished.job.options)
   }
 
-  /** The tokens of a row. */
+  /** The ids of a row. */
   async row(index) {
+    const { tokens, from, to } = await this.#rangeOf(index)
+    return tokens.ids(from, to)
+  }
+
+  /** The loss mask of a row; undefined if the job has none. */
+  async lossMask(index) {
+    const { tokens, from, to } = await this.#rangeOf(index)
+    return this.hasLossMask ? tokens.lossMask(from, to) : undefined
+  }
+
+  /** Where the tokens of a row are. */
+  async #rangeOf(index) {
     if (!Number.isSafeInteger(index)) throw wrongType('index', 'a whole number', index)
     if (index < 0 || index >= this.length) throw wrongValue('index', `a row from 0 to ${this.length - 1}`, index)
     const shard = this.#shardOf(index)
     const tokens = this.#tokensOf(shard)
     const ends = await tokens.rowEnds()
     const row = index - this.#starts[shard]
-    return tokens.read(row === 0 ? 0 : ends[row - 1], ends[row])
+    return { tokens, from: row === 0 ? 0 : ends[row - 1], to: ends[row] }
   }
 
   /** Yields rows with their numbers. */
@@ -71,14 +85,15 @@ class CorpusTokens {
     for (let at = rank + start * ranks; at < this.length || pending.length > 0; at += ranks) {
       if (at < this.length) {
         const index = order(at)
-        const ids = this.row(index)
+        const columns = Promise.all([this.row(index), ...(this.hasLossMask ? [this.lossMask(index)] : [])])
         // A failure is thrown when the row's turn comes.
-        ids.catch(() => {})
-        pending.push({ index, ids })
+        columns.catch(() => {})
+        pending.push({ index, columns })
         if (pending.length < READ_AHEAD) continue
       }
-      const { index, ids } = pending.shift()
-      yield { index, ids: await ids }
+      const { index, columns } = pending.shift()
+      const [ids, lossMask] = await columns
+      yield { index, ids, ...(this.hasLossMask && { lossMask }) }
     }
   }
 

@@ -3,6 +3,7 @@
 
 import { createRequire } from 'node:module'
 
+import { Bar, canDraw, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
@@ -132,6 +133,10 @@ const corpus = {
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
     price: { type: 'string', value: 'P', help: 'price of a million tokens; the result has the total cost' },
     'resume-check': RESUME_CHECK,
+    'trust-plan': {
+      type: 'boolean',
+      help: 'continue with the plan of the output folder: do not list the inputs, nor compare those of shards that are done',
+    },
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
     queue: {
@@ -207,17 +212,38 @@ const verify = {
   about: [
     'Checks the plan, every file of every shard, and the totals of the manifest. The exit code is 1 if anything is missing or differs; running the job again repairs it.',
   ],
-  options: { json: JSON_EVENTS },
+  options: {
+    concurrency: {
+      type: 'string',
+      value: 'N',
+      number: [1, 256],
+      help: 'number of shards that are compared at a time (default: the number of processors)',
+    },
+    'read-all': {
+      type: 'boolean',
+      help: 'also read objects in S3 that still have the ETag of their upload',
+    },
+    json: JSON_EVENTS,
+    quiet: QUIET,
+  },
   examples: [['tokenlane corpus verify tokens/', 'check that all files are as they were written']],
 
   async run({ values, positionals }) {
     const [, folder, ...more] = positionals
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const bar = values.json || values.quiet || !canDraw(process.stderr) ? undefined : new Bar(process.stderr)
     const onEvent = (event) => {
       if (values.json) print(JSON.stringify(event))
-      else if (event.event === 'problem') print(`${nameForOutput(event.file)}: ${nameForOutput(event.problem)}`)
+      else if (event.event === 'verified')
+        bar?.update((event.shard + 1) / event.allShards, [`shard ${event.shard + 1} of ${event.allShards}`])
+      else {
+        stopBars()
+        print(`${nameForOutput(event.file)}: ${nameForOutput(event.problem)}`)
+      }
     }
-    const result = await verifyCorpus(folder, { onEvent })
+    const options = { concurrency: values.concurrency, readAll: values['read-all'], onEvent }
+    const result = await interruptible((signal) => verifyCorpus(folder, { ...options, signal }), stopBars)
+    bar?.stop()
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
     else
       print(
@@ -310,6 +336,7 @@ const optionsOf = (values) => ({
   giveUpSeconds: values['give-up'],
   queueName: values['queue-name'],
   resumeCheck: values['resume-check'],
+  trustPlan: values['trust-plan'],
 })
 
 /** The URL of the queue; an empty variable names none. */
@@ -329,11 +356,13 @@ function priceOf(value) {
   return Number(value)
 }
 
-function summary({ output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, skipped }, cost) {
+function summary(result, cost) {
+  const { output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, unpaired, skipped } = result
   const lines = [
     `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
     ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
+    ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
     ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
     ...(output === undefined

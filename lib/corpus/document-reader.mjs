@@ -40,6 +40,7 @@ const isWellFormed = (name) => name === undefined || Buffer.from(name).toString(
 export class DocumentReader {
   #content
   #onSkip
+  #onUnpaired
   #batch
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
   /** The addon's reader of the lines of the part. */
@@ -59,11 +60,12 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
+   * @param {Pick<import('./documents.mjs').Hooks, 'onSkip' | 'onUnpaired'>} hooks
    */
-  constructor(content, onSkip) {
+  constructor(content, { onSkip, onUnpaired }) {
     this.#content = content
     this.#onSkip = onSkip
+    this.#onUnpaired = onUnpaired
     this.#batch = this.#newBatch()
   }
 
@@ -212,9 +214,11 @@ export class DocumentReader {
     const value = parseJson(bytes)
     const found = valueAt(value, field)
     if (typeof found !== 'string') throw wrongField(field, 'a string', found)
+    const id = idField === undefined ? undefined : idOf(valueAt(value, idField), idField)
+    if (!found.isWellFormed()) this.#onUnpaired?.()
     return {
       text: Buffer.from(found),
-      id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
+      id,
       group: this.#groupOf(() => valueAt(value, groupBy)),
     }
   }

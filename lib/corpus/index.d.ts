@@ -118,6 +118,12 @@ export interface CorpusOptions {
   dryRun?: boolean | undefined
   /** How the files of an earlier run are compared with their records. Default: `'sha256'`. */
   resumeCheck?: 'sha256' | 'size' | undefined
+  /**
+   * If the output folder has the plan of the same job, uses it: the inputs are not listed, and
+   * those of shards that are done are not compared. Inputs that are read are compared as always.
+   * Default: `false`.
+   */
+  trustPlan?: boolean | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
   /**
@@ -359,6 +365,8 @@ export interface CorpusTotals {
   truncated: number
   /** Tokens that were cut off. */
   cutTokens: number
+  /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
+  unpaired: number
   /** Rows that were skipped. */
   skipped: number
   /** The sum of the times of all shards. */
@@ -401,6 +409,14 @@ export interface CorpusTokenizer {
 
 /** Options of {@link verifyCorpus}. */
 export interface VerifyOptions {
+  /**
+   * Number of shards that are compared at a time, 1 to 256. Default: the number of processors.
+   */
+  concurrency?: number | undefined
+  /**
+   * Also reads objects in S3 that still have the ETag of their upload. Default: `false`.
+   */
+  readAll?: boolean | undefined
   /** Ends the comparison. Default: none. */
   signal?: AbortSignal | undefined
   /** Called with each problem and each shard. Default: none. */

@@ -18,6 +18,7 @@ const SUMMED = /** @type {const} */ ([
   'empty',
   'truncated',
   'cutTokens',
+  'unpaired',
   'seconds',
 ])
 
@@ -31,6 +32,7 @@ export class Totals {
   empty = 0
   truncated = 0
   cutTokens = 0
+  unpaired = 0
   skipped = 0
   /** The sum of the seconds of all shards. Shards run in parallel, so a job takes less time. */
   seconds = 0
@@ -89,6 +91,7 @@ const lineOf = ({
   characters,
   empty,
   truncated,
+  unpaired,
   skipped,
   input,
   host,
@@ -103,6 +106,7 @@ const lineOf = ({
   characters,
   empty,
   truncated,
+  unpaired,
   skipped: skipped.rows,
   files,
   input,

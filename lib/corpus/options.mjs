@@ -49,6 +49,7 @@ const NAMES = [
   'shardSize',
   'dryRun',
   'resumeCheck',
+  'trustPlan',
   'concurrency',
   'threads',
   'signal',
@@ -71,6 +72,7 @@ const NAMES = [
  * @property {string} [encoding]
  * @property {boolean} dryRun
  * @property {'sha256' | 'size'} resumeCheck
+ * @property {boolean} trustPlan
  * @property {number} concurrency
  * @property {number} [threads]
  * @property {AbortSignal} [signal]
@@ -134,6 +136,7 @@ export function checkOptions(options) {
     encoding: text(given, 'encoding'),
     dryRun,
     resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+    trustPlan: flag(given, 'trustPlan'),
     concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
     threads: whole(given, 'threads', 1, 256),
     signal: signalOption(given.signal),

@@ -17,7 +17,7 @@ import { stemOf } from './record.mjs'
  * @param {import('./options.mjs').Content} content
  * @param {(writer: import('./formats/formats.mjs').FormatWriter, more: More) => Promise<void>} fill
  *   writes the documents and finishes the writer
- * @returns {Promise<{ name: string, bytes: number, sha256: string }[]>}
+ * @returns {Promise<{ name: string, bytes: number, sha256: string, etag?: string }[]>}
  */
 export async function writeShardFiles(store, shard, content, fill) {
   /** @type {PartFile[]} */
@@ -39,7 +39,7 @@ export async function writeShardFiles(store, shard, content, fill) {
     for (const file of files) complete.push(await file.complete())
     for (const file of files) await file.rename()
     await store.sync()
-    return complete
+    return complete.map((facts, index) => ({ ...facts, etag: files[index].etag }))
   } catch (failure) {
     await Promise.all(files.map((file) => file.discard()))
     throw failure

@@ -61,6 +61,7 @@ function factsOf(job, { totals, first, last }, price) {
   if (totals.empty > 0) facts.push(['documents without tokens', `${number(totals.empty)}, left out`])
   if (totals.truncated > 0)
     facts.push(['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`])
+  if (totals.unpaired > 0) facts.push(['documents with unpaired surrogates', `${number(totals.unpaired)}, as U+FFFD`])
   if (price !== undefined) facts.push(['price', `${price} per million tokens`])
   return facts
 }

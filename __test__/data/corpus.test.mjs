@@ -137,6 +137,28 @@ test('npy and bin: tokens, row offsets, and a table of the documents', async () 
   }
 })
 
+test('llmc: the header of llm.c, and the tokens', async () => {
+  for (const [type, tokenizer, magic, version, View] of [
+    ['u16', 'r50k_base', 20240520, 1, Uint16Array],
+    ['u32', 'o200k_base', 20240801, 7, Uint32Array],
+  ]) {
+    const { output, names, result } = await run({ format: 'llmc', tokenizer })
+    assert.equal(result.options.type, type)
+    const files = names.map((name) => Uint8Array.from(fs.readFileSync(`${name}.bin`)))
+    const tokens = files.map((bytes) => new View(bytes.buffer, 1024))
+    files.forEach((bytes, index) => {
+      const header = [...new Int32Array(bytes.buffer, 0, 256)]
+      assert.deepEqual(header, [magic, version, tokens[index].length, ...Array(253).fill(0)])
+    })
+    const ids = idsOf(all, await Tokenizer.fromEncoding(tokenizer)).flat()
+    assert.deepEqual(
+      tokens.flatMap((one) => [...one]),
+      ids,
+    )
+    assert.equal((await verifyCorpus(output)).isWhole, true)
+  }
+})
+
 test('jsonl: an object per document', async () => {
   const { names } = await run({ format: 'jsonl', idField: 'id' })
   const rows = names.flatMap((name) => parseJsonLines(fs.readFileSync(`${name}.jsonl`, 'utf8')))
@@ -678,6 +700,8 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ tokenizer: 'nothing' }, 'UNKNOWN_TOKENIZER'],
     [{ inputs: 'gs://lake/raw/' }, 'UNSUPPORTED'],
     [{ output: 'https://lake/tokens/' }, 'UNSUPPORTED'],
+    [{ format: 'llmc', pack: 8 }, 'ARGUMENT_TYPE'],
+    [{ format: 'llmc', idField: 'id' }, 'ARGUMENT_TYPE'],
     [{ output: 's3://' }, 'ARGUMENT_VALUE'],
     [{ inputs: at('table.parquet') }, 'PARQUET'],
   ]

@@ -221,6 +221,57 @@ test('rows: each reader has its share, and goes on where it stopped', async () =
   await tokens.close()
 })
 
+test('budgets of tokens: what was planned and what the files have is in the result and the report', async () => {
+  const budgets = { a: 9000, b: 30_000 }
+  const inputs = Object.entries(budgets).map(([name, tokens]) => ({ path: at(`npy-${name}`), tokens }))
+  const result = await mergeCorpora({ inputs, output: at('budgets'), shuffle: 5 })
+  for (const [index, { tokens, planned, epochs }] of result.inputs.entries()) {
+    assert.equal(planned, inputs[index].tokens)
+    assert.ok(Math.abs(tokens - planned) < planned * 0.2, `${tokens} of ${planned}`)
+    assert.ok(epochs > 0)
+  }
+  await writeReport(at('budgets'), at('budgets.html'))
+  const page = fs.readFileSync(at('budgets.html'), 'utf8')
+  assert.match(page, /<h2>Mixture<\/h2>/)
+  assert.match(page, /9,000<\/td><td>23.08 %/)
+  assert.doesNotMatch(page, /object Object/)
+  const done = run(['corpus', 'merge', at('npy-a'), '-o', at('mix'), '--shuffle', '5', '--mix', `${at('npy-a')}=9K`])
+  assert.match(done.stdout, /planned 9,000, 100.0 %/, done.stderr)
+})
+
+test('tokensPerShard: files of exactly so many tokens, and documents cut at their ends', async () => {
+  const inputs = [at('npy-a'), at('npy-b')]
+  const options = { inputs, tokensPerShard: 7000, format: 'bin' }
+  const { shards, tokens } = await mergeCorpora({ ...options, output: at('exact') })
+  const whole = (await documentsOf(at('npy-a'))).concat(await documentsOf(at('npy-b')))
+  const files = stems(at('exact')).map((stem) => fs.readFileSync(at('exact', `${stem}.bin`)))
+  assert.equal(files.length, shards)
+  assert.ok(shards > 3)
+  for (const file of files.slice(0, -1)) assert.equal(file.length, 14_000)
+  const all = new Uint16Array(Uint8Array.from(Buffer.concat(files)).buffer)
+  assert.equal(all.length, tokens)
+  assert.equal(all.join(' '), whole.join(' '))
+  // A document is in one file, or cut into pieces that follow each other.
+  const pieces = await documentsOf(at('exact'))
+  const ends = []
+  let end = 0
+  for (const one of whole) ends.push((end += one.split(' ').length))
+  for (let cut = 7000; cut < tokens; cut += 7000) ends.push(cut)
+  const expected = [...new Set(ends)].sort((left, right) => left - right)
+  assert.deepEqual(
+    pieces.map((one, index) => one.split(' ').length === expected[index] - (expected[index - 1] ?? 0)),
+    pieces.map(() => true),
+  )
+  const before = hashes(at('exact'))
+  fs.rmSync(at('exact', 'shard-00000001.bin'))
+  assert.equal((await mergeCorpora({ ...options, output: at('exact') })).kept, shards - 1)
+  assert.deepEqual(hashes(at('exact')), before)
+  assert.equal((await verifyCorpus(at('exact'))).isWhole, true)
+  const one = await mergeCorpora({ inputs, tokensPerShard: 1 << 30, output: at('exact-one') })
+  assert.equal(one.shards, 1)
+  assert.deepEqual(await documentsOf(at('exact-one')), whole)
+})
+
 test('the output is that of a job: it can be merged again, and reported on', async () => {
   await mergeCorpora({ inputs: [at('npy-a'), at('npy-b')], output: at('once'), shuffle: 1 })
   const twice = await mergeCorpora({ inputs: [at('once')], output: at('twice'), format: 'megatron' })
@@ -242,6 +293,10 @@ test('what cannot be merged is named', async () => {
     [{ inputs: [at('megatron-a'), at('cl100k')] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /different tokenizers/],
     [{ inputs: [{ path: at('npy-a'), weight: 1 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /give the option tokens/],
     [{ inputs: [{ path: at('npy-a'), epochs: 0 }] }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /above 0/],
+    [{ inputs: [{ path: at('npy-a'), epochs: 1, tokens: 5 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /one of epochs/],
+    [{ inputs: [{ path: at('npy-a'), tokens: 5 }], tokens: 7 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /of their own/],
+    [{ inputs: [at('npy-a')], tokensPerShard: 5, shuffle: 1 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /shuffle first/],
+    [{ inputs: [{ path: at('npy-a'), tokens: 5 }], tokensPerShard: 5 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /mix first/],
     [{ inputs: [at('npy-a')], tokenPerFile: 1 }, 'ERR_TOKENLANE_UNKNOWN_OPTION', /tokensPerFile/],
     [{ inputs: [at('npy-a')], output: at('npy-b') }, 'ERR_TOKENLANE_CORPUS_MISMATCH', /another job/],
     [{ inputs: [at('npy-a')], output: at('a') }, 'ERR_TOKENLANE_CORPUS_MISMATCH', /holds no job/],

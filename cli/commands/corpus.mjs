@@ -45,14 +45,14 @@ const corpus = {
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
     'After a crash, a full disk or Ctrl-C, run the same command again: existing files are compared with their SHA-256, and missing shards are processed.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
-    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), jsonl, parquet (ids as list of int32).',
+    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
   ],
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron, npy, bin, jsonl or parquet (default: megatron)'],
+    format: ['FORMAT', 'megatron, npy, bin, llmc, jsonl or parquet (default: megatron)'],
     field: 'the field with the text (default: text)',
     eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
@@ -74,7 +74,7 @@ const corpus = {
     type: {
       type: 'string',
       choices: ['u16', 'u32'],
-      help: 'integer type of megatron, npy and bin (default: u16 if the vocabulary fits)',
+      help: 'integer type of megatron, npy, bin and llmc (default: u16 if the vocabulary fits)',
     },
     rows: {
       type: 'string',

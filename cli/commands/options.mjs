@@ -56,7 +56,11 @@ export function checkInputs({ 'files-from': filesFrom }, positionals) {
 }
 
 /** Options of `corpus` and `corpus merge`. */
-export const CORPUS_FORMAT = { type: 'string', short: 'f', choices: ['megatron', 'npy', 'bin', 'jsonl', 'parquet'] }
+export const CORPUS_FORMAT = {
+  type: 'string',
+  short: 'f',
+  choices: ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet'],
+}
 export const RESUME_CHECK = {
   type: 'string',
   choices: ['sha256', 'size'],

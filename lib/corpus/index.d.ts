@@ -44,12 +44,13 @@ export interface CorpusOptions {
   encoding?: string | undefined
   /**
    * `'megatron'`: .bin and .idx for IndexedDataset of megatron-core. `'npy'` and `'bin'`: tokens,
-   * row offsets, and a table of the documents. `'jsonl'`: ids as text. `'parquet'`: ids as a list
-   * of int32, by the optional package `hyparquet-writer`. Default: `'megatron'`.
+   * row offsets, and a table of the documents. `'llmc'`: .bin files of llm.c and modded-nanogpt,
+   * without rows. `'jsonl'`: ids as text. `'parquet'`: ids as a list of int32, by the optional
+   * package `hyparquet-writer`. Default: `'megatron'`.
    */
-  format?: 'megatron' | 'npy' | 'bin' | 'jsonl' | 'parquet' | undefined
+  format?: 'megatron' | 'npy' | 'bin' | 'llmc' | 'jsonl' | 'parquet' | undefined
   /**
-   * The type of ids in megatron, npy and bin. Default: `'u16'` if the vocabulary fits, else
+   * The type of ids in megatron, npy, bin and llmc. Default: `'u16'` if the vocabulary fits, else
    * `'u32'`.
    */
   type?: 'u16' | 'u32' | undefined
@@ -64,7 +65,10 @@ export interface CorpusOptions {
    * `'text'`.
    */
   field?: string | undefined
-  /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
+  /**
+   * The field with the id of a document, a string or a number; not for megatron and llmc. Default:
+   * none.
+   */
   idField?: string | undefined
   /**
    * A field such as the language. `writeReport` shows tokens, and characters and bytes per token,
@@ -599,12 +603,18 @@ export interface MergeInput {
   /** The output folder of a finished job, or s3://bucket/prefix/. */
   path: string
   /**
-   * How often each document is used. With 2.5, each is used twice, and half of them a third time.
+   * How often each document is used. With 2.5, each is used twice, and random ones with half of the
+   * tokens a third time.
    * Default: 1.
    */
   epochs?: number | undefined
   /** The share of the input in {@link MergeOptions.tokens}, relative to the other inputs. */
   weight?: number | undefined
+  /**
+   * The number of tokens that the output has of the input, approximately: it is used in part or
+   * several times.
+   */
+  tokens?: number | undefined
 }
 
 /** Options of {@link mergeCorpora}. */
@@ -622,6 +632,12 @@ export interface MergeOptions {
    * have approximately as many. Default: 67,108,864.
    */
   tokensPerFile?: number | undefined
+  /**
+   * Files of exactly so many tokens, apart from the last one, in the order of the inputs; documents
+   * are cut at the ends of files. Not with `shuffle`, or with inputs that are used in part: merge
+   * their result once more. Default: `tokensPerFile`.
+   */
+  tokensPerShard?: number | undefined
   /**
    * The number of tokens of the output, approximately: inputs are used in part or several times,
    * by their weights or else by their sizes. Default: as `epochs` say.
@@ -659,6 +675,8 @@ export interface MergedInput {
   path: string
   /** How often its documents were to be used. */
   epochs: number
+  /** The tokens that the output was to have of it. */
+  planned: number
   /** The documents that are in the output, with repetitions. */
   documents: number
   /** Their tokens. */

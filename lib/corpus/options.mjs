@@ -13,7 +13,7 @@ const require = createRequire(import.meta.url)
 const { unknownOption } = require('../errors.js')
 const { signalOption } = require('../options.js')
 
-export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
+export const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet']
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
@@ -184,8 +184,10 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
   for (const name of ['queueName', 'giveUpSeconds'])
     if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
-  if (content.idField !== undefined && content.format === 'megatron')
-    return 'the format megatron cannot store idField: use npy, bin, jsonl or parquet'
+  if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))
+    return `the format ${content.format} cannot store idField: use npy, bin, jsonl or parquet`
+  const noRows = rowsProblem(content)
+  if (noRows !== undefined) return noRows
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'idField is for rows of JSON and Parquet'
   if (content.groupBy !== undefined && content.rows !== undefined && content.rows !== 'json')
@@ -193,8 +195,14 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.field !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'field is for rows of JSON and Parquet'
   if (content.type !== undefined && ['jsonl', 'parquet'].includes(content.format))
-    return 'type is for megatron, npy and bin'
+    return 'type is for megatron, npy, bin and llmc'
   return undefined
+}
+
+/** Why a format cannot have rows of a length; `undefined` if it can. */
+export function rowsProblem({ format, pack }) {
+  if (format !== 'llmc' || pack === undefined) return undefined
+  return 'the format llmc has tokens without rows, so it takes no pack'
 }
 
 /**

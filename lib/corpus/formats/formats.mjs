@@ -26,6 +26,7 @@ const WRITERS = {
   megatron: async () => (await import('./megatron.mjs')).MegatronWriter,
   npy: async () => (await import('./binary.mjs')).BinaryWriter,
   bin: async () => (await import('./binary.mjs')).BinaryWriter,
+  llmc: async () => (await import('./llmc.mjs')).LlmcWriter,
   jsonl: async () => (await import('./json-lines.mjs')).JsonLinesWriter,
   parquet: async () => (await import('./parquet.mjs')).ParquetWriter,
 }

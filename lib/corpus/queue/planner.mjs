@@ -46,8 +46,8 @@ const MAX_NAMED_SHARDS = 5
  *
  * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any,
  *   resumeCheck?: 'sha256' | 'size', trustPlan?: boolean, giveUpSeconds?: number, signal?:
- *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is a copy of the plan on this
- *   machine
+ *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is a
+ *   copy of the plan on this machine
  */
 export async function runOnQueue({ queue: url, queueName, signal, ...request }) {
   const bullmq = await loadBullMq()

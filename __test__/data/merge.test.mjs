@@ -6,6 +6,7 @@ import path from 'node:path'
 import { before, test } from 'node:test'
 
 import { mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus, writeReport } from '../../lib/corpus/index.js'
+import { bestFit } from '../../lib/corpus/best-fit.mjs'
 import { runIn } from '../support/cli.mjs'
 import {
   documents,
@@ -19,6 +20,7 @@ import {
   stems,
   writeCorpus,
 } from '../support/corpus.mjs'
+import { generator } from '../support/random.mjs'
 import { failure } from '../support/texts.mjs'
 
 const at = scratch()
@@ -219,6 +221,105 @@ test('rows: each reader has its share, and goes on where it stopped', async () =
   assert.deepEqual(await rowsOf({ shuffle: 3, rank: 1, ranks: 2, start: 10 }), shares[1].slice(10))
   for (const index of [-1, tokens.length, 1.5]) assert.match((await failure(() => tokens.row(index))).code, /ARGUMENT/)
   await tokens.close()
+})
+
+test('best fit: rows of whole documents, as good as a search through all rows', () => {
+  const random = generator(7)
+  for (const capacity of [1, 2, 31, 33, 1000, 40_000]) {
+    const lengths = Array.from({ length: 700 }, () => 1 + Math.min(capacity - 1, random(1 + random(capacity))))
+    const rows = bestFit(lengths, capacity)
+    const sums = (all) => all.map((items) => items.reduce((sum, item) => sum + lengths[item], 0)).sort((a, b) => a - b)
+    assert.deepEqual(
+      rows.flat().sort((a, b) => a - b),
+      lengths.map((_, item) => item),
+    )
+    assert.ok(sums(rows).every((sum) => sum <= capacity))
+    // The slow twin.
+    const slow = []
+    for (const item of [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a])) {
+      const left = (items) => capacity - items.reduce((sum, one) => sum + lengths[one], 0)
+      const fitting = slow.filter((items) => left(items) >= lengths[item])
+      const best = fitting.reduce(
+        (found, items) => (found === undefined || left(items) < left(found) ? items : found),
+        undefined,
+      )
+      if (best === undefined) slow.push([item])
+      else best.push(item)
+    }
+    assert.deepEqual(sums(rows), sums(slow))
+  }
+})
+
+test('packing: no document is cut that fits; rows know their documents; figures for padding and cuts', async () => {
+  const pack = 300
+  for (const format of FORMATS) {
+    const options = { ...SMALL, inputs: at('a'), format, pack, packing: 'best-fit' }
+    const folder = at(`best-${format}`)
+    const result = await tokenizeCorpus({ ...options, output: folder })
+    const whole = countsOf(await documentsOf(at(`${format}-a`)))
+    const tokens = await openTokens(folder)
+    assert.equal(tokens.length, result.rows)
+    const found = []
+    let padding = 0
+    for await (const { ids, cuSeqlens, positionIds, index } of tokens.rows({ documents: true })) {
+      assert.ok(ids.length <= pack)
+      padding += pack - ids.length
+      assert.deepEqual(cuSeqlens, await tokens.documentsOfRow(index))
+      assert.deepEqual([cuSeqlens[0], cuSeqlens.at(-1)], [0, ids.length])
+      for (let document = 1; document < cuSeqlens.length; document++) {
+        const [from, to] = [cuSeqlens[document - 1], cuSeqlens[document]]
+        found.push(ids.subarray(from, to).join(' '))
+        assert.deepEqual([...positionIds.subarray(from, to)], [...Array(to - from).keys()])
+      }
+    }
+    await tokens.close()
+    const isLong = (ids) => ids.split(' ').length > pack
+    const short = [...whole].filter(([ids]) => !isLong(ids))
+    const longOnes = [...whole.keys()].filter(isLong)
+    const counts = countsOf(found)
+    for (const [ids, count] of short) assert.ok(counts.get(ids) >= count)
+    const sum = (all) => all.reduce((total, ids) => total + ids.split(' ').length, 0)
+    assert.equal(sum(found), result.tokens)
+    assert.equal(result.cutDocuments, longOnes.length)
+    assert.ok(longOnes.length > 0)
+    assert.equal(padding, result.padding)
+    const sequential = await tokenizeCorpus({ ...options, packing: undefined, output: at(`sequential-${format}`) })
+    assert.ok(result.padding < result.rows * pack * 0.1, `${result.padding} of ${result.rows * pack}`)
+    assert.ok(sequential.cutDocuments > result.cutDocuments)
+    assert.equal(sequential.rows * pack - sequential.tokens, sequential.padding)
+    assert.equal((await verifyCorpus(folder)).isWhole, true)
+    const again = { inputs: [at(`${format}-a`)], output: at(`best-merged-${format}`), pack, packing: 'best-fit' }
+    const merged = await mergeCorpora(again)
+    assert.equal(merged.tokens, result.tokens)
+    assert.equal(merged.cutDocuments, result.cutDocuments)
+  }
+  await writeReport(at('best-npy'), at('packed.html'))
+  assert.match(fs.readFileSync(at('packed.html'), 'utf8'), /padding if filled up/)
+  for (const [options, message] of [
+    [{ packing: 'best-fit' }, /needs pack/],
+    [{ packing: 'best-fit', pack: 8, format: 'jsonl' }, /megatron, npy and bin/],
+    [{ packing: 'best-fit', pack: 1 << 21 }, /at most 1048576/],
+  ])
+    assert.match(
+      (await failure(() => tokenizeCorpus({ ...BASE, inputs: at('a'), output: at('no'), ...options }))).message,
+      message,
+    )
+})
+
+test('packing: more tokens than a window; long documents; the same bytes in every run', async () => {
+  const lines = Array.from({ length: 3000 }, (_, index) => `word${' word'.repeat((index * 7919) % 1500)}`)
+  lines.push(`w${' word'.repeat(50_000)}`)
+  fs.writeFileSync(at('window.txt'), `${lines.join('\n')}\n`)
+  const options = { ...BASE, inputs: at('window.txt'), format: 'bin', pack: 4096, packing: 'best-fit' }
+  const { tokens, rows, padding, cutDocuments } = await tokenizeCorpus({ ...options, output: at('window') })
+  assert.ok(tokens > 2 ** 21)
+  assert.equal(cutDocuments, 1)
+  assert.equal(rows * 4096 - tokens, padding)
+  assert.ok(padding < tokens * 0.01, `${padding} of ${tokens}`)
+  await tokenizeCorpus({ ...options, output: at('window-again'), threads: 1 })
+  assert.deepEqual(hashes(at('window')), hashes(at('window-again')))
+  const all = fs.readFileSync(at('window', 'shard-00000000.bin'))
+  assert.equal(all.length, tokens * 2)
 })
 
 test('budgets of tokens: what was planned and what the files have is in the result and the report', async () => {

@@ -6,7 +6,7 @@ import { Bar, canDraw } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
-import { CORPUS_FORMAT, JSON_EVENTS, QUIET, RESUME_CHECK } from './options.mjs'
+import { CORPUS_FORMAT, JSON_EVENTS, PACKING, QUIET, RESUME_CHECK } from './options.mjs'
 
 const { mergeCorpora } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
@@ -44,6 +44,7 @@ export const merge = {
       number: [1, MAX_COUNT],
       help: 'rows of N tokens across documents (default: a row is a document)',
     },
+    packing: PACKING,
     shuffle: {
       type: 'string',
       value: 'SEED',
@@ -109,6 +110,7 @@ export const merge = {
       shuffle: values.shuffle,
       format: values.format,
       pack: values.pack,
+      packing: values.packing,
       concurrency: values.concurrency,
       resumeCheck: values['resume-check'],
       onEvent,

@@ -17,6 +17,7 @@ import {
   FILES_FROM,
   JSON_EVENTS,
   MAX_ROW,
+  PACKING,
   QUEUE_NAME,
   QUEUE_VARIABLE,
   QUIET,
@@ -109,6 +110,7 @@ const corpus = {
       number: [1, MAX_COUNT],
       help: 'rows of N tokens across documents; the last row of a shard may be shorter',
     },
+    packing: PACKING,
     shuffle: {
       type: 'string',
       value: 'SEED',
@@ -319,6 +321,7 @@ const optionsOf = (values) => ({
     'rows',
     'field',
     'pack',
+    'packing',
     'shuffle',
     'concurrency',
     'threads',
@@ -363,6 +366,7 @@ function summary(result, cost) {
     ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
     ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
     ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
+    ...packingOf(result),
     ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
     ...(output === undefined
@@ -372,6 +376,15 @@ function summary(result, cost) {
         ]),
   ]
   return lines.join('\n')
+}
+
+/** What packing cost. */
+function packingOf({ options: { pack }, rows, cutDocuments, padding, documents }) {
+  if (pack === undefined || rows === 0) return []
+  const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)
+  return [
+    `${number(rows)} rows, ${share(padding, rows * pack)} % padding; ${number(cutDocuments)} documents are cut (${share(cutDocuments, documents)} %)`,
+  ]
 }
 
 const number = (value) => value.toLocaleString('en')

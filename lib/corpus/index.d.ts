@@ -90,6 +90,13 @@ export interface CorpusOptions {
    */
   pack?: number | undefined
   /**
+   * How documents come into rows of `pack` tokens. `'sequential'`: one after the other; rows are
+   * full, and documents are cut at their ends. `'best-fit'`: rows of whole documents that fit,
+   * which may be shorter than `pack`; only documents longer than a row are cut. For megatron, npy
+   * and bin. Default: `'sequential'`.
+   */
+  packing?: 'sequential' | 'best-fit' | undefined
+  /**
    * The seed of a random order of the shards and of the documents in each. Default: the order of
    * the inputs.
    */
@@ -369,6 +376,12 @@ export interface CorpusTotals {
   truncated: number
   /** Tokens that were cut off. */
   cutTokens: number
+  /** The number of rows: documents, or the rows that `pack` made. */
+  rows: number
+  /** Documents that `pack` cut, because they lie across the end of a row or are longer than one. */
+  cutDocuments: number
+  /** Tokens that rows lack if all of them are filled up to `pack`. */
+  padding: number
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired: number
   /** Rows that were skipped. */
@@ -649,6 +662,8 @@ export interface MergeOptions {
   format?: CorpusOptions['format']
   /** Tokens of a row across documents. Default: a row is a document. */
   pack?: number | undefined
+  /** How documents come into rows, as in {@link CorpusOptions.packing}. Default: `'sequential'`. */
+  packing?: CorpusOptions['packing']
   /** Number of files at a time. Default: 2. */
   concurrency?: number | undefined
   /** How the files of an earlier run are compared with their records. Default: `'sha256'`. */
@@ -723,6 +738,8 @@ export interface RowsOptions {
   ranks?: number | undefined
   /** The number of rows that this reader has had before, to go on after a stop. Default: 0. */
   start?: number | undefined
+  /** Whether rows have `cuSeqlens` and `positionIds`. Default: `false`. */
+  documents?: boolean | undefined
 }
 
 /** A row of tokens. */
@@ -731,22 +748,31 @@ export interface TokenRow {
   index: number
   /** The ids. */
   ids: Uint16Array | Uint32Array
+  /**
+   * With `documents`: where the documents of the row start in it, and the length of the row, as
+   * attention of variable length takes it (`cu_seqlens`).
+   */
+  cuSeqlens?: Int32Array
+  /** With `documents`: the position of each token in the part of its document that the row has. */
+  positionIds?: Int32Array
 }
 
 /** The tokens of a finished job. */
 export interface CorpusTokens {
-  /** The number of rows: documents, or or, with `pack`, rows of that number of tokens. */
+  /** The number of rows: documents, or, with `pack`, rows of that number of tokens. */
   readonly length: number
   /** The number of documents. */
   readonly documents: number
   /** The number of tokens. */
   readonly tokens: number
-  /** Tokens of a row, apart from the last one of each shard; undefined without `pack`. */
+  /** The largest number of tokens of a row; undefined without `pack`. */
   readonly pack: number | undefined
   /** The type of the ids. */
   readonly type: 'u16' | 'u32'
   /** Reads a row, by its number from 0. */
   row(index: number): Promise<Uint16Array | Uint32Array>
+  /** Where the documents of a row start in it, and the length of the row. */
+  documentsOfRow(index: number): Promise<Int32Array>
   /**
    * Reads rows, some of them ahead. The order depends on the seed alone. To go on after a stop,
    * store the number of rows that were taken, and give it as `start`.

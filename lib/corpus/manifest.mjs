@@ -33,6 +33,10 @@ export class Totals {
   truncated = 0
   cutTokens = 0
   unpaired = 0
+  /** Rows, and what `pack` did: documents that are cut, and tokens that rows lack. */
+  rows = 0
+  cutDocuments = 0
+  padding = 0
   skipped = 0
   /** The sum of the seconds of all shards. Shards run in parallel, so a job takes less time. */
   seconds = 0
@@ -41,6 +45,9 @@ export class Totals {
     this.shards += 1
     for (const name of SUMMED) this[name] += record[name]
     this.skipped += record.skipped.rows
+    this.rows += record.packing?.rows ?? record.documents
+    this.cutDocuments += record.packing?.cutDocuments ?? 0
+    this.padding += record.packing?.padding ?? 0
   }
 
   toJSON() {
@@ -86,6 +93,7 @@ const lineOf = ({
   planned,
   files,
   documents,
+  packing,
   tokens,
   textBytes,
   characters,
@@ -101,6 +109,7 @@ const lineOf = ({
   shard,
   planned,
   documents,
+  rows: packing?.rows ?? documents,
   tokens,
   textBytes,
   characters,

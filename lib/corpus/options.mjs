@@ -14,6 +14,7 @@ const { unknownOption } = require('../errors.js')
 const { signalOption } = require('../options.js')
 
 export const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet']
+export const PACKINGS = ['sequential', 'best-fit']
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
@@ -22,6 +23,8 @@ export const SHARD_SIZE = 256 << 20
 const MAX_SHARD_SIZE = 2 ** 40
 /** Maximum number of ids in a row. Row lengths in Megatron's index have 31 bits. */
 export const MAX_ROW_IDS = 2 ** 31 - 1
+/** Maximum length of rows of best fit: tables with a bit for each length are in memory. */
+const MAX_BEST_FIT = 1 << 20
 const MAX_CONCURRENCY = 256
 
 /** The names of all options. */
@@ -40,6 +43,7 @@ const NAMES = [
   'bos',
   'eos',
   'pack',
+  'packing',
   'shuffle',
   'onError',
   'maxTokens',
@@ -93,6 +97,7 @@ const NAMES = [
  * @property {boolean | string} bos
  * @property {boolean | string} eos
  * @property {number} [pack]
+ * @property {'sequential' | 'best-fit'} [packing]
  * @property {number} [shuffle]
  * @property {'skip' | 'fail'} onError
  * @property {number} [maxTokens]
@@ -164,6 +169,7 @@ export function checkContent(given) {
     bos: token(given, 'bos'),
     eos: token(given, 'eos'),
     pack: whole(given, 'pack', 1, MAX_ROW_IDS),
+    packing: choice(given, 'packing', PACKINGS),
     shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
     onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
@@ -199,10 +205,13 @@ export function conflictOf(content, given, inputs, dryRun) {
   return undefined
 }
 
-/** Why a format cannot have rows of a length; `undefined` if it can. */
-export function rowsProblem({ format, pack }) {
-  if (format !== 'llmc' || pack === undefined) return undefined
-  return 'the format llmc has tokens without rows, so it takes no pack'
+/** Why a format cannot have rows of a length, or of this packing; `undefined` if it can. */
+export function rowsProblem({ format, pack, packing }) {
+  if (format === 'llmc' && pack !== undefined) return 'the format llmc has tokens without rows, so it takes no pack'
+  if (packing !== undefined && pack === undefined) return 'packing needs pack, the length of rows'
+  if (packing !== 'best-fit') return undefined
+  if (['jsonl', 'parquet'].includes(format)) return 'packing best-fit is for megatron, npy and bin'
+  return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
 }
 
 /**

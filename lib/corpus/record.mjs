@@ -75,6 +75,7 @@ export async function* recordsOf(store, shards) {
 
 /** The sums in a record, and those of a source or a group. */
 const SUMS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters', 'empty', 'truncated', 'unpaired']
+const PACKING = ['rows', 'pieces', 'cutDocuments', 'padding']
 const COUNTS = ['documents', 'tokens', 'textBytes']
 const OPTIONAL_COUNTS = ['cutTokens', 'characters']
 
@@ -94,6 +95,7 @@ function isRecord(record, shard) {
     areFiles(record.files, stemOf(shard)) &&
     listOf(record.lengths, 64, isSize) &&
     isSkipped(record.skipped) &&
+    isOptional(record.packing, (packing) => hasSizes(packing, PACKING)) &&
     allOf(record.sources, (source) => isCounts(source) && isSize(source.skipped)) &&
     isOptional(record.groups, (groups) => allOf(groups, isCounts)) &&
     hasSizes(record.input, ['bytes']) &&

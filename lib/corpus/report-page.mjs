@@ -64,6 +64,15 @@ function factsOf(job, { totals, first, last }, price) {
   if (totals.empty > 0) facts.push(['documents without tokens', `${number(totals.empty)}, left out`])
   if (totals.truncated > 0)
     facts.push(['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`])
+  const { pack } = job.options
+  if (pack !== undefined && totals.rows > 0) {
+    const percent = (part, all) => `${fixed((part / Math.max(1, all)) * 100)} %`
+    facts.push(['rows', `${number(totals.rows)}, ${percent(totals.padding, totals.rows * pack)} padding if filled up`])
+    facts.push([
+      'documents cut by rows',
+      `${number(totals.cutDocuments)}, ${percent(totals.cutDocuments, totals.documents)}`,
+    ])
+  }
   if (totals.unpaired > 0) facts.push(['documents with unpaired surrogates', `${number(totals.unpaired)}, as U+FFFD`])
   if (price !== undefined) facts.push(['price', `${price} per million tokens`])
   return facts

@@ -81,9 +81,9 @@ export async function doShard({ shard, parts, job, base }, context) {
   }
   const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
   const batches = documentsOf(parts, origin, content, hooks)
-  const files =
+  const { files, packing } =
     store === undefined
-      ? []
+      ? { files: [], packing: undefined }
       : await writeFiles(shard, parts, { encoder, batches, content, store, onSkip: hooks.onSkip })
   if (store === undefined) await encoder.count(batches, hooks.onSkip)
   report()
@@ -93,6 +93,7 @@ export async function doShard({ shard, parts, job, base }, context) {
     planned: parts[0].shard,
     job,
     files,
+    packing,
     ...stats.toJSON(),
     input: { bytes, sha256, mtimes: hashOfTimes(mtimes) },
   }

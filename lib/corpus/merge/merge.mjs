@@ -142,7 +142,7 @@ class Merge {
   }
 
   #jobOf() {
-    const { format, pack, shuffle, tokensPerFile, tokensPerShard } = this.#options
+    const { format, pack, packing, shuffle, tokensPerFile, tokensPerShard } = this.#options
     const { tokenizer, type } = common(this.#jobs)
     const [first] = this.#jobs
     const { shuffle: _order, ...options } = first.job.options
@@ -155,6 +155,7 @@ class Merge {
         format: format ?? options.format,
         type: ['jsonl', 'parquet'].includes(format ?? options.format) ? undefined : type,
         pack,
+        packing,
         shuffle,
         ...(tokensPerShard === undefined ? { tokensPerFile } : { tokensPerShard }),
         inputs: this.#jobs.map(({ job }, input) => ({
@@ -209,7 +210,7 @@ class Merge {
     const { options } = this.#job
     const View = viewOf(options)
     const blocks = this.#files[shard] === undefined ? this.#shuffled(scattered, shard, View) : this.#inOrder(shard)
-    const files = await writeShardFiles(this.#store, shard, options, async (writer) => {
+    const { files, packing } = await writeShardFiles(this.#store, shard, options, async (writer) => {
       for await (const { tokens, starts, facts, inputs } of blocks) {
         const block = blockOf({ tokens, starts, facts }, View)
         inputs.forEach((input, index) => {
@@ -224,7 +225,7 @@ class Merge {
     // All files of a shuffle have the same input.
     const input = units === undefined ? (this.#inputOfAll ??= this.#inputOf(this.#units)) : this.#inputOf(units)
     const sums = { ...stats.toJSON(), ...(units !== undefined && this.#textOf(units)) }
-    const facts = { shard, planned: shard, job: this.#job.id, files, ...sums, input }
+    const facts = { shard, planned: shard, job: this.#job.id, files, packing, ...sums, input }
     const record = await writeRecord(this.#store, facts, started)
     this.#options.onEvent({ event: 'written', done: ++this.#written, all: this.#files.length })
     return record

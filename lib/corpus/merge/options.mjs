@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { typeError, wrongType, wrongValue } from '../errors.mjs'
-import { FORMATS, MAX_ROW_IDS, choice, listener, rowsProblem, whole } from '../options.mjs'
+import { FORMATS, MAX_ROW_IDS, PACKINGS, choice, listener, rowsProblem, whole } from '../options.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../../options.js')
@@ -22,6 +22,7 @@ const NAMES = [
   'shuffle',
   'format',
   'pack',
+  'packing',
   'concurrency',
   'resumeCheck',
   'signal',
@@ -65,7 +66,8 @@ export function checkMerge(options) {
     )
   const format = choice(options, 'format', FORMATS)
   const pack = whole(options, 'pack', 1, MAX_ROW_IDS)
-  const noRows = rowsProblem({ format, pack })
+  const packing = choice(options, 'packing', PACKINGS)
+  const noRows = rowsProblem({ format, pack, packing })
   if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
   return {
     inputs,
@@ -76,6 +78,7 @@ export function checkMerge(options) {
     shuffle,
     format,
     pack,
+    packing,
     concurrency: whole(options, 'concurrency', 1, 64) ?? 2,
     resumeCheck: choice(options, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
     signal: signalOption(options.signal),

@@ -60,7 +60,8 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {Pick<import('./documents.mjs').Hooks, 'onSkip' | 'onUnpaired'>} hooks
+   * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
+   *   onUnpaired?: () => void }} hooks
    */
   constructor(content, { onSkip, onUnpaired }) {
     this.#content = content

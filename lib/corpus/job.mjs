@@ -144,10 +144,10 @@ class Run {
 
   /** Lets workers write the shards and the manifest. */
   async #onQueue(job, store, planFile) {
-    const { queue, queueName, resumeCheck, giveUpSeconds, signal } = this.#options
+    const { queue, queueName, resumeCheck, trustPlan, giveUpSeconds, signal } = this.#options
     const { runOnQueue } = await import('./queue/planner.mjs')
     const output = await store.exclude()
-    const settings = { resumeCheck, giveUpSeconds, signal, onEvent: this.#emit }
+    const settings = { resumeCheck, trustPlan, giveUpSeconds, signal, onEvent: this.#emit }
     const request = { queue, queueName, output, planFile, job, ...settings }
     const { kept } = await runOnQueue(request)
     return this.#done(job, await readTotals(store), kept)
@@ -199,6 +199,7 @@ class Run {
 
   /** Writes job.json and the plan into the output folder, or compares them with those there. */
   async #planInto(store, before, prepared) {
+    if (before !== undefined && this.#options.trustPlan) return this.#trusted(store, before, prepared)
     const file = store.part(PLAN)
     const plan = await this.#plan(file, await store.exclude())
     if (before === undefined) {
@@ -216,10 +217,18 @@ class Run {
     const isIntact = found?.sha256 === before.plan.sha256
     if (plan.sha256 !== before.plan.sha256) {
       if (isIntact) await throwDifference(store, file)
-      throw otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
+      throw changedPlan(store)
     }
     // The process that created job.json has not written the plan yet, or never will.
     return { job, file: isIntact ? file : await store.publish(file, PLAN) }
+  }
+
+  /** The job and the plan of the folder. The inputs are not listed again. */
+  async #trusted(store, before, prepared) {
+    this.#checkInputs(before)
+    const found = await store.hashOf(PLAN)
+    if (found?.sha256 !== before.plan.sha256) throw changedPlan(store)
+    return { job: this.#job(prepared, before.plan), file: await store.copyHere(PLAN) }
   }
 
   /** Throws if a job in the folder was started with other inputs than this one. */
@@ -231,7 +240,7 @@ class Run {
 
   /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
   async #shards(planFile, job, { source, content, ids }, store, onRecord) {
-    const { concurrency, threads, signal, resumeCheck } = this.#options
+    const { concurrency, threads, signal, resumeCheck: check, trustPlan } = this.#options
     const data = { source, content, ids, output: store?.place, threads }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(job.plan, this.#emit)
@@ -248,7 +257,7 @@ class Run {
         const shard = order(parts[0].shard)
         const started = progress.start(shard, parts)
         const task = pool
-          .run({ shard, parts, job: job.id, check: resumeCheck }, started.update)
+          .run({ shard, parts, job: job.id, check, trustsInputs: trustPlan }, started.update)
           .then(({ record, isNew }) => {
             started.end(record, isNew)
             onRecord(record, isNew)
@@ -339,6 +348,9 @@ async function jobIn(store) {
   const what = `the output folder ${store.place} is not empty and holds no job (it has ${stranger})`
   throw otherJob(`${what}: name a new folder`)
 }
+
+const changedPlan = (store) =>
+  otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
 
 const NAME_ANOTHER = 'name another folder, or use the same options'
 

@@ -88,6 +88,7 @@ async function opened(files) {
  * @property {number} from the first byte of the shard's lines in the plan
  * @property {number} to
  * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared
+ * @property {boolean} [trustsInputs] whether the inputs of a shard that is done are not compared
  */
 
 /**
@@ -106,7 +107,10 @@ export function checkData(name, data) {
     (path.isAbsolute(data.output) || isAddress(data.output)) &&
     isText(data.base, MAX_PATH_LENGTH) &&
     path.isAbsolute(data.base)
-  const isShard = [data?.shard, data?.from, data?.to].every(isSize) && [undefined, 'size'].includes(data?.check)
+  const isShard =
+    [data?.shard, data?.from, data?.to].every(isSize) &&
+    [undefined, 'size'].includes(data?.check) &&
+    [undefined, true].includes(data?.trustsInputs)
   const isPlace = name === 'shard' ? isShard : name === 'manifest'
   if (!isJob || !isPlace)
     throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is not a job of tokenlane')
@@ -243,7 +247,7 @@ class Job {
   }
 
   /** @param {ShardData} data */
-  async shard({ shard, from, to, check = 'sha256' }, onProgress) {
+  async shard({ shard, from, to, check = 'sha256', trustsInputs }, onProgress) {
     const { job, store } = this
     const parts = await opened(readSlice(store, from, to))
     const [{ shard: planned }] = parts
@@ -251,7 +255,7 @@ class Job {
       throw otherJob(`the plan has shard ${planned} in bytes ${from} to ${to}, and the queue shard ${shard}`)
     this.#running.add(shard)
     try {
-      const request = { shard, parts, job: job.id, base: this.#base, check }
+      const request = { shard, parts, job: job.id, base: this.#base, check, trustsInputs }
       const { record, isNew } = await this.#threads.run(request, onProgress)
       const { documents, tokens, skipped, seconds } = record
       const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)

@@ -199,7 +199,7 @@ class Run {
   /** Writes job.json and the plan into the output folder, or compares them with those there. */
   async #planInto(store, before, prepared) {
     const file = store.part(PLAN)
-    const plan = await this.#plan(file, await store.exclude())
+    const plan = await this.#plan(file, [await store.exclude()])
     if (before === undefined) {
       const job = this.#job(prepared, plan)
       const start = startOf(this.#options, prepared.source.name)

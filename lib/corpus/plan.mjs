@@ -41,7 +41,7 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  * Yields the parts of all inputs, in order.
  *
  * @param {{ inputs: string[], filesFrom?: string, content: import('./options.mjs').Content,
- *   exclude?: string, onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }}
+ *   exclude?: string[], onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }}
  *   request
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */

@@ -119,7 +119,7 @@ const OF_EXTENDING = {
  * @property {Iterable<string> | AsyncIterable<string>} [texts]
  * @property {import('../corpus/options.mjs').Content & { keepsLineEnds: true }} content how inputs
  *   are read
- * @property {string} [exclude] the real path of a file that folders and patterns do not name
+ * @property {string[]} [exclude] the real paths of files that folders and patterns do not name
  * @property {number} [memory] in bytes
  * @property {(progress: object) => void} [onProgress]
  * @property {AbortSignal} [signal]

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
-import { corpusProgress } from '../corpus-progress.mjs'
+import { corpusProgress, howToGoOn } from '../corpus-progress.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
@@ -14,13 +14,16 @@ import {
   ENCODE_OPTIONS,
   FIELD,
   FILES_FROM,
+  GIVE_UP,
   JSON_EVENTS,
   MAX_ROW,
+  QUEUE,
   QUEUE_NAME,
   QUEUE_VARIABLE,
   QUIET,
   RATIO_OPTION,
   RESUME_CHECK,
+  SHARD_SIZE,
   SHARD_THREADS,
   checkInputs,
 } from './options.mjs'
@@ -121,12 +124,7 @@ const corpus = {
       default: 'fail',
       help: 'skip: continue without rows that cannot be read or encoded, and count them',
     },
-    'shard-size': {
-      type: 'string',
-      value: 'SIZE',
-      size: [1, 2 ** 40],
-      help: 'approximate bytes of text of a shard (default: 256M)',
-    },
+    'shard-size': SHARD_SIZE,
     'max-row': MAX_ROW,
     ...RATIO_OPTION,
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
@@ -134,18 +132,9 @@ const corpus = {
     'resume-check': RESUME_CHECK,
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
-    queue: {
-      type: 'string',
-      value: 'URL',
-      help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
-    },
+    queue: QUEUE,
     'queue-name': QUEUE_NAME,
-    'give-up': {
-      type: 'string',
-      value: 'SECONDS',
-      number: [1, 86_400],
-      help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
-    },
+    'give-up': GIVE_UP,
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -178,7 +167,7 @@ const corpus = {
         () => {
           progress.stop()
           if (!values.quiet)
-            process.stderr.write(`tokenlane: ${howToGoOn({ output: values.output, queue: options.queue })}\n`)
+            process.stderr.write(`tokenlane: ${values.output === undefined ? 'interrupted' : howToGoOn(options)}\n`)
         },
       )
       progress.stop()
@@ -191,14 +180,6 @@ const corpus = {
       progress.stop()
     }
   },
-}
-
-/** What Ctrl-C says about a job. */
-function howToGoOn({ output, queue }) {
-  if (output === undefined) return 'interrupted'
-  return queue === undefined
-    ? 'interrupted: what is done is kept; run the same command again to continue'
-    : 'interrupted: the workers continue; run the same command again to see the progress'
 }
 
 const verify = {

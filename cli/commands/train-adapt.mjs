@@ -92,7 +92,7 @@ export const prune = {
     if (map === values.output) throw new UsageError("'--ids' and '--output' name the same file")
     const options = countOf(checkPruneOptions, values, inputs, [values.output, map])
     const idsFile = openOutput(map, [])
-    const writeIds = async ({ ids }) => {
+    const writeIds = async (/** @type {any} */ { ids }) => {
       await idsFile.write(`${JSON.stringify(Object.fromEntries(ids))}\n`)
       await idsFile.commit()
     }

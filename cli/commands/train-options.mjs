@@ -5,8 +5,21 @@ import fs from 'node:fs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { openOutput } from '../output/file.mjs'
+import { Notices, howToGoOn } from '../corpus-progress.mjs'
 import { trainProgress } from '../train-progress.mjs'
-import { FIELD, FILES_FROM, MAX_ROW, RATIO_OPTION } from './options.mjs'
+import {
+  CONCURRENCY,
+  FIELD,
+  FILES_FROM,
+  GIVE_UP,
+  MAX_ROW,
+  QUEUE,
+  QUEUE_NAME,
+  QUEUE_VARIABLE,
+  RATIO_OPTION,
+  RESUME_CHECK,
+  SHARD_SIZE,
+} from './options.mjs'
 
 const MAX_COUNT = 2 ** 31 - 1
 
@@ -41,6 +54,20 @@ export const COUNT_OPTIONS = {
     size: [1 << 20, 2 ** 50],
     help: 'memory for counts of words; more go to files in TMPDIR (default: 2G, at most half of the memory)',
   },
+  'work-dir': {
+    type: 'string',
+    value: 'FOLDER',
+    help: 'count in shards, whose counts are kept in this folder or s3://bucket/prefix/; the same command continues after a crash, and other options of the vocabulary use the same counts',
+  },
+  'shard-size': SHARD_SIZE,
+  concurrency: CONCURRENCY,
+  'resume-check': { ...RESUME_CHECK, default: undefined, help: `${RESUME_CHECK.help} (default: sha256)` },
+  queue: {
+    ...QUEUE,
+    help: `with --work-dir: ${QUEUE.help.replace(', except for --dry-run', '')}`,
+  },
+  'queue-name': QUEUE_NAME,
+  'give-up': GIVE_UP,
 }
 
 /**
@@ -64,6 +91,13 @@ export function countOf(check, values, inputs, outputs, more = {}) {
     maxRow: values['max-row'],
     maxRatio: values['max-ratio'],
     memory: values.memory,
+    workDir: values['work-dir'],
+    shardSize: values['shard-size'],
+    concurrency: values.concurrency,
+    resumeCheck: values['resume-check'],
+    queue: values.queue ?? (values['work-dir'] && (process.env[QUEUE_VARIABLE] || undefined)),
+    queueName: values['queue-name'],
+    giveUpSeconds: values['give-up'],
     ...more,
   }
   try {
@@ -88,9 +122,9 @@ function realPathOf(output) {
 /**
  * Makes a tokenizer with a progress bar, and writes its tokenizer.json.
  *
- * @template {{ tokenizer: import('../../index.js').Tokenizer }} Made
+ * @template {{ tokenizer: { toBuffer: () => Uint8Array }, [more: string]: any }} Made
  * @param {Record<string, any>} values
- * @param {object} options of `make`
+ * @param {import('../../lib/train/options.mjs').CountOptions} options of `make`
  * @param {(options: any) => Promise<Made>} make
  * @param {(made: Made) => Promise<void>} [beside] writes other files before the tokenizer.json
  * @returns {Promise<{ made: Made, seen: { texts: number, bytes: number }, seconds: number }>}
@@ -104,11 +138,15 @@ export async function published(values, options, make, beside = async () => {}) 
     if (state.phase === 'count') Object.assign(seen, { texts: state.texts, bytes: state.bytes })
     progress.on(state)
   }
+  const { job } = options
+  const notices = new Notices()
+  const watched = job === undefined ? options : { ...options, job: { ...job, onEvent: (event) => notices.on(event) } }
+  const onInterrupted = () => {
+    progress.stop()
+    if (job !== undefined && !values.quiet) process.stderr.write(`tokenlane: ${howToGoOn(job)}\n`)
+  }
   try {
-    const made = await interruptible(
-      (signal) => make({ ...options, onProgress, signal }),
-      () => progress.stop(),
-    )
+    const made = await interruptible((signal) => make({ ...watched, onProgress, signal }), onInterrupted)
     const seconds = (performance.now() - start) / 1000
     await output.write(Buffer.from(made.tokenizer.toBuffer()))
     await beside(made)

@@ -76,10 +76,7 @@ const train = {
       multiple: true,
       default: [],
     },
-    'held-out': {
-      ...count('hold out one text of N for the comparison; 0: none'),
-      default: 100,
-    },
+    'held-out': count('hold out one text of N for the comparison; 0: none (default: 100; with --work-dir: 0)'),
     json: { type: 'boolean', help: 'print the summary as JSON' },
     quiet: QUIET,
   },
@@ -98,7 +95,10 @@ const train = {
     if (values.output === undefined) throw new UsageError("name the tokenizer.json with '--output'")
     const options = optionsOf(values, positionals)
     const against = await loadAll(values.against)
-    const heldOut = values['held-out'] > 0 ? new HeldOut(values['held-out'], HELD_OUT_BYTES) : undefined
+    const step = values['held-out'] ?? (options.job === undefined ? 100 : 0)
+    if (step > 0 && options.job !== undefined)
+      throw new UsageError("'--held-out' cannot go with '--work-dir', whose counts are those of all texts")
+    const heldOut = step > 0 ? new HeldOut(step, HELD_OUT_BYTES) : undefined
     const { made, seen, seconds } = await published(values, options, (watched) => trained(watched, heldOut))
     const { tokenizer, skipped } = made
     const compared = [{ name: values.output, tokenizer }, ...against]

@@ -14,6 +14,8 @@ const { unknownOption } = require('../errors.js')
 const { signalOption } = require('../options.js')
 
 export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
+/** The format of a job that counts words, from which a tokenizer is trained. */
+export const WORDS = 'words'
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
@@ -68,6 +70,9 @@ const NAMES = [
  * @property {string} queueName
  * @property {number} [giveUpSeconds]
  * @property {string} tokenizer
+ * @property {string} [base] what cuts texts into words, if the job counts words
+ * @property {string[]} [exclude] the real paths of more files that folders and patterns do not name
+ * @property {number} [tableMemory] bytes for the words of a shard
  * @property {string} [encoding]
  * @property {boolean} dryRun
  * @property {'sha256' | 'size'} resumeCheck
@@ -147,12 +152,15 @@ export function checkOptions(options) {
  * Checks the options that determine the bytes of the output, from a call or from a job.json.
  *
  * @param {any} given
+ * @param {string[]} [formats]
  * @returns {Content}
  */
-export function checkContent(given) {
+export function checkContent(given, formats = FORMATS) {
+  const format = choice(given, 'format', formats) ?? 'megatron'
   /** @type {any} */
   const content = {
-    format: choice(given, 'format', FORMATS) ?? 'megatron',
+    format,
+    ...(format === WORDS && { keepsLineEnds: true }),
     type: choice(given, 'type', ['u16', 'u32']),
     rows: choice(given, 'rows', UNITS),
     field: fieldPath(given, 'field') ?? 'text',
@@ -198,7 +206,7 @@ export function conflictOf(content, given, inputs, dryRun) {
  * The default number of shards at a time. The thread of a shard mostly reads and parses; the
  * threads of the addon encode on all cores.
  */
-const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
+export const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
 
 function text(given, name) {
   const value = given[name]

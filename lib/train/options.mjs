@@ -2,7 +2,8 @@
 
 import { createRequire } from 'node:module'
 
-import { checkContent } from '../corpus/options.mjs'
+import { SHARD_SIZE, checkContent, choice, defaultConcurrency, queueName, whole } from '../corpus/options.mjs'
+import { MIN_MEMORY, defaultMemory } from '../corpus/words.mjs'
 import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
 
 const require = createRequire(import.meta.url)
@@ -33,9 +34,6 @@ const INPUT_OPTIONS = ['filesFrom', 'rows', 'field', 'maxRow', 'maxRatio']
 const MOST = 2 ** 31 - 1
 /** Characters of a piece: the limit of the trainer, whose time is proportional to it. */
 const MAX_PIECE_LENGTH = 256
-
-/** The least memory for tables of words. */
-const MIN_MEMORY = 1 << 20
 
 const number = (least, most) => (name, value) => {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
@@ -102,6 +100,13 @@ const OF_TRAINERS = /** @type {Record<string, [(name: string, value: any) => any
 /** Options of what is counted, and how. */
 const COUNT_OPTIONS = ['inputs', 'texts', ...INPUT_OPTIONS, 'onError', 'memory', 'onProgress', 'signal']
 
+/** Options of counting in a job. All but the first one need it. */
+const JOB_OPTIONS = [
+  ...['workDir', 'shardSize', 'concurrency', 'resumeCheck'],
+  ...['queue', 'queueName', 'giveUpSeconds', 'onEvent'],
+]
+COUNT_OPTIONS.push(...JOB_OPTIONS)
+
 /** The names of the options of `trainTokenizer`. */
 const NAMES = [...COUNT_OPTIONS, 'model', 'like', ...Object.keys(PARTS), ...Object.keys(OF_TRAINERS)]
 
@@ -120,9 +125,23 @@ const OF_EXTENDING = {
  * @property {import('../corpus/options.mjs').Content & { keepsLineEnds: true }} content how inputs
  *   are read
  * @property {string[]} [exclude] the real paths of files that folders and patterns do not name
- * @property {number} [memory] in bytes
+ * @property {number} memory in bytes
+ * @property {JobOptions} [job]
  * @property {(progress: object) => void} [onProgress]
  * @property {AbortSignal} [signal]
+ */
+
+/**
+ * @typedef {object} JobOptions
+ * @property {string} workDir
+ * @property {number} shardSize in bytes
+ * @property {number} tableMemory in bytes
+ * @property {number} concurrency
+ * @property {'sha256' | 'size'} resumeCheck
+ * @property {string} [queue]
+ * @property {string} queueName
+ * @property {number} [giveUpSeconds]
+ * @property {(event: object) => void} [onEvent]
  */
 
 /**
@@ -184,21 +203,49 @@ function countOptions(options) {
   if (inputs.length === 0 && options.filesFrom === undefined && texts === undefined)
     throw contradiction('there is nothing to train on: give inputs or texts')
   if (texts !== undefined) {
-    for (const name of ['inputs', ...INPUT_OPTIONS])
+    for (const name of ['inputs', ...INPUT_OPTIONS, ...JOB_OPTIONS])
       if (options[name] !== undefined) throw contradiction(`${name} is for files, so it cannot go with texts`)
   }
-  const { filesFrom, rows, field, onError, maxRow, maxRatio, memory, onProgress } = options
+  const { filesFrom, rows, field, onError, maxRow, maxRatio, onProgress } = options
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw wrongType('onProgress', 'a function', onProgress)
   if (filesFrom !== undefined) string('filesFrom', filesFrom)
+  const memory = options.memory === undefined ? defaultMemory() : number(MIN_MEMORY, 2 ** 50)('memory', options.memory)
   return {
     inputs,
     filesFrom,
     texts,
     content: { ...checkContent({ rows, field, onError, maxRow, maxRatio, shardSize: 2 ** 40 }), keepsLineEnds: true },
-    memory: memory === undefined ? undefined : number(MIN_MEMORY, 2 ** 50)('memory', memory),
+    memory,
+    job: jobOptions(options, memory),
     onProgress,
     signal: signalOption(options.signal),
+  }
+}
+
+/** @returns {JobOptions | undefined} */
+function jobOptions(options, tableMemory) {
+  const { workDir, queue, onEvent } = options
+  if (workDir === undefined) {
+    const other = JOB_OPTIONS.find((name) => options[name] !== undefined)
+    if (other === undefined) return undefined
+    throw contradiction(`${other} needs workDir, the folder that the counts of shards are written to`)
+  }
+  if (string('workDir', workDir) === '') throw wrongValue('workDir', 'a folder', workDir)
+  if (queue !== undefined) string('queue', queue)
+  for (const name of ['queueName', 'giveUpSeconds'])
+    if (queue === undefined && options[name] !== undefined) throw contradiction(`${name} needs the option queue`)
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
+  return {
+    workDir,
+    tableMemory,
+    shardSize: whole(options, 'shardSize', 1, 2 ** 40) ?? SHARD_SIZE,
+    concurrency: whole(options, 'concurrency', 1, 256) ?? defaultConcurrency(),
+    resumeCheck: /** @type {any} */ (choice(options, 'resumeCheck', ['sha256', 'size'])) ?? 'sha256',
+    queue,
+    queueName: queueName(options.queueName),
+    giveUpSeconds: whole(options, 'giveUpSeconds', 1, 86_400),
+    onEvent,
   }
 }
 

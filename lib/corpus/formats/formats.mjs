@@ -28,6 +28,8 @@ const WRITERS = {
   bin: async () => (await import('./binary.mjs')).BinaryWriter,
   jsonl: async () => (await import('./json-lines.mjs')).JsonLinesWriter,
   parquet: async () => (await import('./parquet.mjs')).ParquetWriter,
+  // The file itself, which words.mjs fills.
+  words: async () => ({ create: async (_content, create) => (await create('.words')).appendOnly() }),
 }
 
 /**

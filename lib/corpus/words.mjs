@@ -1,0 +1,183 @@
+// Jobs that count words, from which a tokenizer is trained. A shard becomes a sorted file of words
+// with their counts (crates/train/src/count/mod.rs has its format). Instead of a tokenizer, such a
+// job has base.json: the parts of a tokenizer.json that cut texts into words.
+
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+
+import { damaged } from './errors.mjs'
+import { BASE } from './layout.mjs'
+import { pipelined } from './pipelined.mjs'
+import { recordName, recordsOf } from './record.mjs'
+import { writeShardFiles } from './output-files.mjs'
+import { isAddress } from './store/address.mjs'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
+const { enqueue } = require('../queue.js')
+
+/** Maximum size in bytes of a base.json. */
+const MAX_BASE_BYTES = 64 << 20
+/** Number of bytes of a file of words that are copied at once. */
+const COPY_BYTES = 1 << 20
+/** The default size in bytes of the tables of words, unless the machine is small. */
+const MAX_MEMORY = 2 ** 31
+/** The least memory for tables of words. */
+export const MIN_MEMORY = 1 << 20
+
+/** Half of the memory of the container or the machine, at most `MAX_MEMORY`. */
+export function defaultMemory() {
+  const limit = process.constrainedMemory?.() || Infinity
+  return Math.floor(Math.min(MAX_MEMORY, limit / 2, os.totalmem() / 2))
+}
+
+/** What a job says of its base, in place of a tokenizer. */
+export const sourceOfBase = (base) => ({
+  name: BASE,
+  kind: /** @type {const} */ ('base'),
+  sha256: createHash('sha256').update(base).digest('hex'),
+})
+
+/**
+ * Writes the base of a job, unless it is there.
+ *
+ * @param {import('./store/types.js').Store} store
+ * @param {string} base
+ */
+export async function writeBase(store, base) {
+  const found = await store.hashOf(BASE)
+  if (found?.sha256 !== sourceOfBase(base).sha256) await store.writeWhole(BASE, base)
+}
+
+/**
+ * Reads the base of a job.
+ *
+ * @param {import('./store/types.js').Store} store
+ * @param {string} sha256 from job.json
+ */
+export async function readBase(store, sha256) {
+  const base = (await store.readText(BASE, MAX_BASE_BYTES)) ?? ''
+  if (sourceOfBase(base).sha256 === sha256) return Buffer.from(base)
+  throw damaged(`${store.where(BASE)} is missing or was changed: run the job again`)
+}
+
+/**
+ * Which texts of a batch are counted.
+ *
+ * @typedef {object} Selection
+ * @property {number} first the index of the first text that is left out
+ * @property {number} step the distance to the next one; 0 if none is left out
+ */
+const ALL = { first: 0, step: 0 }
+
+/**
+ * Counts the words of the texts of a batch. If texts that fail are skipped, they are counted in
+ * order.
+ *
+ * @param {(entry: object, options: object) => Promise<void>} count of the addon
+ * @param {{ selection?: Selection, isSkipping: boolean, signal?: AbortSignal, onSkip: (index:
+ *   number, failure: any) => void }} options `onSkip` throws unless texts are skipped
+ */
+export async function countTexts(count, { selection: { first, step } = ALL, isSkipping, signal, onSkip }) {
+  for (let from = 0; ; ) {
+    const options = { from, heldOut: first, step, inOrder: isSkipping }
+    try {
+      return await enqueue((entry) => count(entry, options), { signal })
+    } catch (failure) {
+      if (failure.row === undefined) throw failure
+      onSkip(failure.row, Object.assign(new Error(failure.reason ?? failure.message), { code: failure.code }))
+      from = failure.row + 1
+    }
+  }
+}
+
+/**
+ * Counts the words of a batch of documents, and releases it.
+ *
+ * @param {object} training of the addon
+ * @param {import('./document-batch.mjs').DocumentBatch} batch
+ * @param {{ selection?: Selection, isSkipping: boolean, signal?: AbortSignal, onSkip: (place:
+ *   import('./document-batch.mjs').Place, failure: any) => void }} options
+ */
+export async function countDocuments(training, batch, { onSkip, ...options }) {
+  const count = (entry, which) => native.countDocuments(entry, training, batch.handle, which)
+  await countTexts(count, { ...options, onSkip: (index, failure) => onSkip(batch.place(index), failure) })
+  batch.release()
+}
+
+/**
+ * Counts the words of a shard and writes its file.
+ *
+ * @param {number} shard
+ * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
+ * @param {import('./shard.mjs').Context} context
+ * @param {{ stats: import('./stats.mjs').Stats, onSkip: (place:
+ *   import('./document-batch.mjs').Place, failure: any) => void }} hooks
+ */
+export function writeWords(shard, batches, { base, content, store, memory, tableMemory, shards }, { stats, onSkip }) {
+  const options = { isSkipping: content.onError === 'skip', onSkip }
+  return inScratch(async (folder) => {
+    const training = native.training(base, tableMemory ?? defaultMemory(), folder)
+    const count = async (batch) => {
+      const { length, bytes, isLarge } = batch
+      await countDocuments(training, batch, options)
+      stats.documents += length
+      stats.textBytes += bytes
+      if (isLarge) memory?.release()
+    }
+    for await (const _ of pipelined(batches, count, shards));
+    const words = path.join(folder, 'words')
+    await enqueue((entry) => native.writeWords(entry, training, words))
+    return writeShardFiles(store, shard, content, async (file) => {
+      for await (const chunk of fs.createReadStream(words, { highWaterMark: COPY_BYTES })) await file.write(chunk)
+    })
+  })
+}
+
+/**
+ * Calls `work` with a new folder for files that do not outlive it.
+ *
+ * @template Result
+ * @param {(folder: string) => Promise<Result>} work
+ */
+export async function inScratch(work) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
+  try {
+    return await work(folder)
+  } finally {
+    await fs.promises.rm(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * The files of words of a finished job, as paths on this machine. Those in S3 are copied to
+ * `folder`.
+ *
+ * @param {import('./store/types.js').Store} store
+ * @param {any} job the content of job.json
+ * @param {string} folder
+ */
+export async function wordFiles(store, job, folder) {
+  const paths = []
+  for await (const record of recordsOf(store, job.plan.shards)) {
+    if (record?.job !== job.id) throw damaged(`${store.where(recordName(paths.length))} is missing: run the job again`)
+    const [{ name, bytes }] = record.files
+    paths.push(isAddress(store.place) ? await copied(store, name, bytes, folder) : store.where(name))
+  }
+  return paths
+}
+
+async function copied(store, name, bytes, folder) {
+  const copy = path.join(folder, name)
+  const handle = await fs.promises.open(copy, 'wx')
+  try {
+    for (let from = 0; from < bytes; from += COPY_BYTES)
+      await handle.writeFile(await store.readRange(name, from, Math.min(bytes, from + COPY_BYTES)))
+  } finally {
+    await handle.close()
+  }
+  return copy
+}

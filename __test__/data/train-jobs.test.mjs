@@ -103,6 +103,7 @@ test('rows that are skipped, other models, and extending', async () => {
 
 test('a folder of another job, inputs that change, a base that was changed', async () => {
   await fails(inShards('job', { like: 'r50k_base' }), 'ERR_TOKENLANE_CORPUS_MISMATCH', /the SHA-256 of the tokenizer/)
+  if (process.platform === 'linux') await fails(inShards('../../proc/none'), 'ERR_TOKENLANE_FILE_NOT_FOUND', /proc/)
   await fails(inShards('job', { shardSize: 30_000 }), 'ERR_TOKENLANE_CORPUS_MISMATCH', /shardSize/)
   fs.cpSync(at('job'), at('copy'), { recursive: true })
   fs.writeFileSync(at('copy', 'base.json'), '{}')

@@ -7,7 +7,7 @@ import { documentsOf, placeOf } from '../corpus/documents.mjs'
 import { wrongType } from '../corpus/errors.mjs'
 import { pipelined } from '../corpus/pipelined.mjs'
 import { planParts } from '../corpus/plan.mjs'
-import { countDocuments, countTexts } from '../corpus/words.mjs'
+import { countDocuments, countTexts } from '../corpus/count-words.mjs'
 import { Failure, bareCode } from '../files/failure.mjs'
 
 const require = createRequire(import.meta.url)
@@ -43,7 +43,7 @@ export class HeldOut {
    *
    * @param {number} length of the batch
    * @param {(index: number) => Uint8Array} textOf
-   * @returns {import('../corpus/words.mjs').Selection}
+   * @returns {import('../corpus/count-words.mjs').Selection}
    */
   select(length, textOf) {
     const before = this.#seen

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { SHARD_SIZE, checkContent, choice, defaultConcurrency, queueName, whole } from '../corpus/options.mjs'
-import { MIN_MEMORY, defaultMemory } from '../corpus/words.mjs'
+import { MIN_MEMORY, defaultMemory } from '../corpus/count-words.mjs'
 import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
 
 const require = createRequire(import.meta.url)
@@ -52,6 +52,11 @@ function string(name, value) {
   throw wrongType(name, 'a string', value)
 }
 
+function tokenText(name, value) {
+  if (string(name, value) !== '') return value
+  throw wrongValue(name, 'a string that is not empty', value)
+}
+
 function strings(name, value) {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
   throw wrongType(name, 'an array of strings', value)
@@ -68,8 +73,7 @@ function specialToken(name, token) {
   if (typeof token === 'string') return specialToken(name, { content: token })
   checkObject(token, name, 'a string, or an object with content')
   checkNames(token, ['content', ...Object.keys(TOKEN_FLAGS)], name)
-  const content = string(`${name}.content`, token.content)
-  if (content === '') throw wrongValue(`${name}.content`, 'a string that is not empty', content)
+  const content = tokenText(`${name}.content`, token.content)
   const flags = Object.entries(TOKEN_FLAGS).map(([flag, spelled]) => {
     const value = token[flag] ?? false
     if (typeof value !== 'boolean') throw wrongType(`${name}.${flag}`, 'a boolean', value)
@@ -94,7 +98,7 @@ const OF_TRAINERS = /** @type {Record<string, [(name: string, value: any) => any
   maxPieceLength: [number(1, MAX_PIECE_LENGTH), 'max_piece_length', ['unigram']],
   nSubIterations: [number(1, 1000), 'n_sub_iterations', ['unigram']],
   seedSize: [number(1, MOST), 'seed_size', ['unigram']],
-  unkToken: [string, 'unk_token', MODELS],
+  unkToken: [tokenText, 'unk_token', MODELS],
 })
 
 /** Options of what is counted, and how. */
@@ -278,10 +282,22 @@ function partsOf(options) {
   for (const [name, spelled] of Object.entries(PARTS)) {
     const part = options[name]
     if (part === undefined) continue
-    if (part !== null) checkObject(part, name, 'a part of a tokenizer.json (an object), or null')
+    if (part !== null) checkPart(name, part)
     parts[spelled] = part
   }
   return parts
+}
+
+/** Throws unless a value can be a part of a tokenizer.json. */
+function checkPart(name, part) {
+  const expected = 'a part of a tokenizer.json (an object), or null'
+  checkObject(part, name, expected)
+  try {
+    JSON.stringify(part)
+  } catch {
+    // It contains itself, or a BigInt.
+    throw wrongType(name, expected, part)
+  }
 }
 
 /** Checks the options of trainers that are given. */

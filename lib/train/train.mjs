@@ -7,7 +7,7 @@ import { definitionOf } from './base.mjs'
 import { Counter } from './count.mjs'
 import { checkOptions } from './options.mjs'
 import { withIds } from './post-processor.mjs'
-import { inScratch } from '../corpus/words.mjs'
+import { inScratch } from '../corpus/count-words.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')

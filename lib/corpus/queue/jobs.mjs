@@ -23,7 +23,7 @@ import { openStore } from '../store/store.mjs'
 import { Threads } from '../threads.mjs'
 import { identify } from '../tokenizer.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
-import { defaultMemory } from '../words.mjs'
+import { defaultMemory } from '../count-words.mjs'
 import { CopiedTokenizer } from './copied-tokenizer.mjs'
 
 const require = createRequire(import.meta.url)

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { Bar, canDraw, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
-import { corpusProgress } from '../corpus-progress.mjs'
+import { corpusProgress, howToGoOn } from '../corpus-progress.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
@@ -15,14 +15,17 @@ import {
   ENCODE_OPTIONS,
   FIELD,
   FILES_FROM,
+  GIVE_UP,
   JSON_EVENTS,
   MAX_ROW,
   PACKING,
+  QUEUE,
   QUEUE_NAME,
   QUEUE_VARIABLE,
   QUIET,
   RATIO_OPTION,
   RESUME_CHECK,
+  SHARD_SIZE,
   SHARD_THREADS,
   checkInputs,
 } from './options.mjs'
@@ -46,8 +49,8 @@ const corpus = {
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
     'After a crash, a full disk or Ctrl-C, run the same command again: existing files are compared with their SHA-256, and missing shards are processed.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
-      'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in jsonl and parquet.',
-      'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), jsonl, parquet (ids as list of int32).',
+    'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in jsonl and parquet.',
+    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
   ],
@@ -138,12 +141,7 @@ const corpus = {
       default: 'fail',
       help: 'skip: continue without rows that cannot be read or encoded, and count them',
     },
-    'shard-size': {
-      type: 'string',
-      value: 'SIZE',
-      size: [1, 2 ** 40],
-      help: 'approximate bytes of text of a shard (default: 256M)',
-    },
+    'shard-size': SHARD_SIZE,
     'max-row': MAX_ROW,
     ...RATIO_OPTION,
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
@@ -155,18 +153,9 @@ const corpus = {
     },
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
-    queue: {
-      type: 'string',
-      value: 'URL',
-      help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
-    },
+    queue: QUEUE,
     'queue-name': QUEUE_NAME,
-    'give-up': {
-      type: 'string',
-      value: 'SECONDS',
-      number: [1, 86_400],
-      help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
-    },
+    'give-up': GIVE_UP,
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -203,7 +192,7 @@ const corpus = {
         () => {
           progress.stop()
           if (!values.quiet)
-            process.stderr.write(`tokenlane: ${howToGoOn({ output: values.output, queue: options.queue })}\n`)
+            process.stderr.write(`tokenlane: ${values.output === undefined ? 'interrupted' : howToGoOn(options)}\n`)
         },
       )
       progress.stop()
@@ -216,14 +205,6 @@ const corpus = {
       progress.stop()
     }
   },
-}
-
-/** What Ctrl-C says about a job. */
-function howToGoOn({ output, queue }) {
-  if (output === undefined) return 'interrupted'
-  return queue === undefined
-    ? 'interrupted: what is done is kept; run the same command again to continue'
-    : 'interrupted: the workers continue; run the same command again to see the progress'
 }
 
 const verify = {

@@ -36,6 +36,7 @@ import { stemOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
 import { Threads } from './threads.mjs'
 import { completeContent, findTokenizer } from './tokenizer.mjs'
+import { sourceOfBase, writeBase } from './words.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
 const HOST = os.hostname()
@@ -56,7 +57,15 @@ const runs = new Map()
  * @param {any} given see index.d.ts
  */
 export async function tokenizeCorpus(given) {
-  const options = checkOptions(given)
+  return runJob(checkOptions(given))
+}
+
+/**
+ * Runs a job with checked options.
+ *
+ * @param {import('./options.mjs').Options} options
+ */
+export async function runJob(options) {
   options.signal?.throwIfAborted()
   const run = new Run(options)
   if (options.output === undefined) return run.dry()
@@ -110,6 +119,7 @@ class Run {
     const before = await jobIn(store)
     const prepared = await this.#prepare()
     const { job, file } = await this.#start(store, before, prepared)
+    if (this.#options.base !== undefined) await writeBase(store, this.#options.base)
     if (this.#options.queue !== undefined) return this.#onQueue(job, store, file)
     let kept = 0
     await this.#shards(file, job, prepared, store, (_record, isNew) => (kept += Number(!isNew)))
@@ -154,6 +164,8 @@ class Run {
   }
 
   async #prepare() {
+    const { base } = this.#options
+    if (base !== undefined) return { source: sourceOfBase(base), content: this.#options.content, ids: {}, vocabSize: 0 }
     const source = await findTokenizer(this.#options.tokenizer, this.#options.encoding)
     const tokenizer = await openTokenizer(source)
     const { content, ids } = await completeContent(tokenizer, source, await withChat(tokenizer, this.#options))
@@ -161,7 +173,7 @@ class Run {
   }
 
   #job({ source, content, ids, vocabSize }, plan = undefined) {
-    const { name, kind, encoding, sha256 } = source
+    const { name, kind, encoding, sha256 } = /** @type {any} */ (source)
     const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
     const known = { version: LAYOUT_VERSION, tokenlane: VERSION, tokenizer, options: content, plan }
     return JSON.parse(JSON.stringify({ id: idOf(known), ...known }))
@@ -201,7 +213,7 @@ class Run {
   async #planInto(store, before, prepared) {
     if (before !== undefined && this.#options.trustPlan) return this.#trusted(store, before, prepared)
     const file = store.part(PLAN)
-    const plan = await this.#plan(file, await store.exclude())
+    const plan = await this.#plan(file, [await store.exclude(), ...(this.#options.exclude ?? [])])
     if (before === undefined) {
       const job = this.#job(prepared, plan)
       const start = startOf(this.#options, prepared.source.name)
@@ -240,8 +252,8 @@ class Run {
 
   /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
   async #shards(planFile, job, { source, content, ids }, store, onRecord) {
-    const { concurrency, threads, signal, resumeCheck: check, trustPlan } = this.#options
-    const data = { source, content, ids, output: store?.place, threads }
+    const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
+    const data = { source, content, ids, output: store?.place, threads, tableMemory }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(job.plan, this.#emit)
     const order = await orderOf(content.shuffle, job.plan.shards)

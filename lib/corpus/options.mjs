@@ -16,6 +16,8 @@ const { signalOption } = require('../options.js')
 
 export const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet']
 export const PACKINGS = ['sequential', 'best-fit']
+/** The format of a job that counts words, from which a tokenizer is trained. */
+export const WORDS = 'words'
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
@@ -79,6 +81,9 @@ const NAMES = [
  * @property {string} queueName
  * @property {number} [giveUpSeconds]
  * @property {string} tokenizer
+ * @property {string} [base] what cuts texts into words, if the job counts words
+ * @property {string[]} [exclude] the real paths of more files that folders and patterns do not name
+ * @property {number} [tableMemory] bytes for the words of a shard
  * @property {string} [encoding]
  * @property {string} [template] a file with a chat template
  * @property {boolean} dryRun
@@ -168,12 +173,15 @@ export function checkOptions(options) {
  * Checks the options that determine the bytes of the output, from a call or from a job.json.
  *
  * @param {any} given
+ * @param {string[]} [formats]
  * @returns {Content}
  */
-export function checkContent(given) {
+export function checkContent(given, formats = FORMATS) {
+  const format = choice(given, 'format', formats) ?? 'megatron'
   /** @type {any} */
   const content = {
-    format: choice(given, 'format', FORMATS) ?? 'megatron',
+    format,
+    ...(format === WORDS && { keepsLineEnds: true }),
     type: choice(given, 'type', ['u16', 'u32']),
     rows: choice(given, 'rows', UNITS),
     field: fieldPath(given, 'field') ?? 'text',
@@ -243,7 +251,7 @@ export function rowsProblem({ format, pack, packing }) {
  * The default number of shards at a time. The thread of a shard mostly reads and parses; the
  * threads of the addon encode on all cores.
  */
-const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
+export const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
 
 function text(given, name) {
   const value = given[name]

@@ -44,9 +44,9 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
 /**
  * Yields the parts of all inputs, in order.
  *
- * @param {{ inputs: string[], filesFrom?: string, content: import('./options.mjs').Content,
- *   exclude?: string, onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }}
- *   request
+ * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
+ *   import('./options.mjs').Content, onUnreadable?: (error: Error) => void, onNote?: (message:
+ *   string) => void }} request
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable, onNote }) {

@@ -93,8 +93,9 @@ export class Tokenizer {
 
   /**
    * Loads a tokenizer.json, a tekken.json, a SentencePiece model (`tokenizer.model`,
-   * `spiece.model`, `*.spm`; exact against PyPI `sentencepiece` 0.2.3) or, with `options`, a rank
-   * file. Reading and loading run off the event loop.
+   * `spiece.model`, `*.spm`; exact against PyPI `sentencepiece` 0.2.3), a GGUF file of llama.cpp
+   * or, with `options`, a rank file. Reading and loading run off the event loop. Of a GGUF file
+   * only the metadata are read, which takes a few tenths of a second of the event loop.
    *
    * From a folder, loads the tokenizer that `AutoTokenizer` of transformers 5.24 makes of it, from
    * the first of `tokenizer.json` (with the configs beside it), `tekken.json`, a SentencePiece

@@ -5,13 +5,16 @@
 const { wrongType, wrongValue } = require('./errors.js')
 const native = require('./native.js')
 const { KNOWN, boolean, loadOptions } = require('./options.js')
-const { isUrl } = require('./realm.js')
+const { isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
 
 // Loaded on first use.
 const later = {
   get chat() {
     return require('./chat/chat.js')
+  },
+  get metadata() {
+    return require('./model/gguf/metadata.js')
   },
   get openAi() {
     return require('./chat/openai.js')
@@ -48,6 +51,13 @@ function chatOfOptions(options) {
   return options?.encoding === undefined ? undefined : later.openAi.openAiChat(options.encoding)
 }
 
+/** The metadata of a GGUF file, or undefined for other bytes. */
+function ggufValues(bytes) {
+  // The first letter of the format, before a module is loaded.
+  if (!isUint8Array(bytes) || bytes[0] !== 0x47 || !later.metadata.isGguf(bytes)) return undefined
+  return later.metadata.valuesOf(bytes)
+}
+
 function encodingFile(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
   try {
@@ -58,4 +68,4 @@ function encodingFile(name) {
   }
 }
 
-module.exports = { chatOfOptions, encodingFile, filePath, folderOptions, withoutConfigs }
+module.exports = { chatOfOptions, encodingFile, filePath, folderOptions, ggufValues, withoutConfigs }

@@ -92,6 +92,38 @@ async function readAll(file, limit, options) {
   }
 }
 
+/** Reads the first `limit` bytes of a regular file, or all that it has. */
+async function readStart(file, limit) {
+  const handle = await openRegular(file)
+  try {
+    const bytes = Buffer.alloc(Math.min(limit, (await handle.stat()).size))
+    for (let length = 0; length < bytes.length; ) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length)
+      if (bytesRead === 0) return bytes.subarray(0, length)
+      length += bytesRead
+    }
+    return bytes
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Like readStart, but synchronous. */
+function readStartSync(file, limit) {
+  const descriptor = openRegularSync(file)
+  try {
+    const bytes = Buffer.alloc(Math.min(limit, fs.fstatSync(descriptor).size))
+    for (let length = 0; length < bytes.length; ) {
+      const bytesRead = fs.readSync(descriptor, bytes, length, bytes.length - length, length)
+      if (bytesRead === 0) return bytes.subarray(0, length)
+      length += bytesRead
+    }
+    return bytes
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
 /** Like readRegular, but synchronous. */
 function readRegularSync(file, limit) {
   try {
@@ -101,11 +133,22 @@ function readRegularSync(file, limit) {
   }
 }
 
-function readAllSync(file, limit) {
+/** Opens a regular file for reading; the caller closes the descriptor. */
+function openRegularSync(file) {
   checkRegular(file, fs.statSync(file))
   const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
   try {
     checkRegular(file, fs.fstatSync(descriptor))
+  } catch (failure) {
+    fs.closeSync(descriptor)
+    throw failure
+  }
+  return descriptor
+}
+
+function readAllSync(file, limit) {
+  const descriptor = openRegularSync(file)
+  try {
     const chunks = []
     for (let length = 0; ; ) {
       const buffer = Buffer.alloc(Math.min(READ_BYTES, limit + 1 - length))
@@ -144,5 +187,7 @@ module.exports = {
   openRegular,
   readRegular,
   readRegularSync,
+  readStart,
+  readStartSync,
   tooLarge,
 }

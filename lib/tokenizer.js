@@ -6,7 +6,7 @@ const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
-const { chatOfOptions, encodingFile, filePath, folderOptions, withoutConfigs } = require('./loading.js')
+const { chatOfOptions, encodingFile, filePath, folderOptions, ggufValues, withoutConfigs } = require('./loading.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { isArray, isUint8Array } = require('./realm.js')
@@ -41,6 +41,9 @@ const {
 const later = {
   get facts() {
     return require('./facts.js')
+  },
+  get gguf() {
+    return require('./model/gguf/load.js')
   },
   get iterables() {
     return require('./iterables.js')
@@ -210,6 +213,8 @@ class Tokenizer {
   static async #fromPlace(name, options, repository = undefined) {
     const { configs, ...resolved } = folderOptions(options)
     const chat = chatOfOptions(options)
+    const gguf = await sources.ggufFile?.ggufOf(name)
+    if (gguf !== undefined) return await Tokenizer.#ofGguf(gguf.values, options, { from: name })
     const loaded = async (found) => {
       const { file, bytes } = found
       const handle = enqueue((queueEntry) =>
@@ -245,6 +250,8 @@ class Tokenizer {
     const name = filePath(file)
     const { configs, ...resolved } = folderOptions(options)
     const chat = chatOfOptions(options)
+    const gguf = sources.ggufFile?.ggufOfSync(name)
+    if (gguf !== undefined) return Tokenizer.#ofGgufSync(gguf.values, options, { from: name })
     const loaded = (found) => {
       const { file, bytes } = found
       const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
@@ -311,8 +318,26 @@ class Tokenizer {
     return new Tokenizer(handle, LOADER, this.#chat, this.#source)
   }
 
+  /** The tokenizer of the metadata of a GGUF file. */
+  static async #ofGguf(values, options, source = {}) {
+    const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+    return Tokenizer.#finished(await enqueue((queueEntry) => native.loadBytes(queueEntry, bytes, {})), finished, source)
+  }
+
+  static #ofGgufSync(values, options, source = {}) {
+    const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+    return Tokenizer.#finished(native.loadBytesSync(bytes, {}), finished, source)
+  }
+
+  static #finished(loaded, finished, source) {
+    const { handle, chat, note } = finished(loaded)
+    return new Tokenizer(handle, LOADER, chat, note === undefined ? source : { ...source, note })
+  }
+
   static async fromBuffer(bytes, options) {
     const resolved = loadOptions(options)
+    const gguf = ggufValues(bytes)
+    if (gguf !== undefined) return await Tokenizer.#ofGguf(gguf, options)
     const chat = chatOfOptions(options) ?? later.chat.chatOf()
     let source = bytes
     const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
@@ -322,6 +347,8 @@ class Tokenizer {
 
   static fromBufferSync(bytes, options) {
     const resolved = loadOptions(options)
+    const gguf = ggufValues(bytes)
+    if (gguf !== undefined) return Tokenizer.#ofGgufSync(gguf, options)
     const chat = chatOfOptions(options) ?? later.chat.chatOf()
     return new Tokenizer(native.loadBytesSync(bytes, resolved), LOADER, chat)
   }

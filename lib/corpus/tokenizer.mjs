@@ -17,6 +17,9 @@ const { openRegular, readRegular } = require('../regular-file.js')
 
 /** Loaded on first use: most tokenizers are encodings or files. */
 const later = {
+  get ggufFile() {
+    return require('../model/gguf/file.js')
+  },
   get modelFolder() {
     return require('../model/folder.js')
   },
@@ -110,6 +113,12 @@ async function sha256Of(files) {
   const hash = createHash('sha256')
   for (const file of files) {
     try {
+      // The weights behind the metadata are no part of a tokenizer.
+      const gguf = await later.ggufFile.ggufOf(file)
+      if (gguf !== undefined) {
+        hash.update(gguf.bytes)
+        continue
+      }
       const handle = await openRegular(file)
       for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
     } catch (failure) {

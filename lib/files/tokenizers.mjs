@@ -17,7 +17,7 @@ const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('.
 const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
-const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
+const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe|gguf)$|[/\\]$/
 
 /** Files in the folder of a model that need others. */
 const PARTS = [...SENTENCEPIECE, ...VOCABULARIES]

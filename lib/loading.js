@@ -44,6 +44,9 @@ function folderOptions(options) {
 
 const withoutConfigs = (failure) => `the file alone, because its configs cannot be used: ${failure.message}`
 
+/** The default of all calls for special tokens that a loader's options give, or undefined. */
+const defaultOf = (options) => (typeof options?.specialTokens === 'string' ? options.specialTokens : undefined)
+
 /** The chat of a loader's options, or undefined if the files in its folder define it. */
 function chatOfOptions(options) {
   const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
@@ -68,4 +71,4 @@ function encodingFile(name) {
   }
 }
 
-module.exports = { chatOfOptions, encodingFile, filePath, folderOptions, ggufValues, withoutConfigs }
+module.exports = { chatOfOptions, defaultOf, encodingFile, filePath, folderOptions, ggufValues, withoutConfigs }

@@ -6,7 +6,15 @@ const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
-const { chatOfOptions, encodingFile, filePath, folderOptions, ggufValues, withoutConfigs } = require('./loading.js')
+const {
+  chatOfOptions,
+  defaultOf,
+  encodingFile,
+  filePath,
+  folderOptions,
+  ggufValues,
+  withoutConfigs,
+} = require('./loading.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { isArray, isUint8Array } = require('./realm.js')
@@ -206,7 +214,7 @@ class Tokenizer {
   }
 
   static async fromFile(file, options) {
-    return Tokenizer.#fromPlace(filePath(file), options)
+    return (await Tokenizer.#fromPlace(filePath(file), options)).#withDefault(defaultOf(options))
   }
 
   /** `repository` is the name of the repository on the hub that a folder is a copy of. */
@@ -247,7 +255,10 @@ class Tokenizer {
   }
 
   static fromFileSync(file, options) {
-    const name = filePath(file)
+    return Tokenizer.#fromPlaceSync(filePath(file), options).#withDefault(defaultOf(options))
+  }
+
+  static #fromPlaceSync(name, options) {
     const { configs, ...resolved } = folderOptions(options)
     const chat = chatOfOptions(options)
     const gguf = sources.ggufFile?.ggufOfSync(name)
@@ -269,7 +280,8 @@ class Tokenizer {
     const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
     const file = await sources.hub.pretrainedFile(request)
     // The folder has the configs; a file that the caller names is loaded alone.
-    return await Tokenizer.#fromPlace(request.file === undefined ? sources.folderOf(file) : file, loading, repo)
+    const place = request.file === undefined ? sources.folderOf(file) : file
+    return (await Tokenizer.#fromPlace(place, loading, repo)).#withDefault(defaultOf(loading))
   }
 
   static async fromEncoding(name, options = {}) {
@@ -335,6 +347,10 @@ class Tokenizer {
   }
 
   static async fromBuffer(bytes, options) {
+    return (await Tokenizer.#fromBytes(bytes, options)).#withDefault(defaultOf(options))
+  }
+
+  static async #fromBytes(bytes, options) {
     const resolved = loadOptions(options)
     const gguf = ggufValues(bytes)
     if (gguf !== undefined) return await Tokenizer.#ofGguf(gguf, options)
@@ -346,6 +362,10 @@ class Tokenizer {
   }
 
   static fromBufferSync(bytes, options) {
+    return Tokenizer.#fromBytesSync(bytes, options).#withDefault(defaultOf(options))
+  }
+
+  static #fromBytesSync(bytes, options) {
     const resolved = loadOptions(options)
     const gguf = ggufValues(bytes)
     if (gguf !== undefined) return Tokenizer.#ofGgufSync(gguf, options)

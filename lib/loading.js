@@ -16,6 +16,9 @@ const later = {
   get metadata() {
     return require('./model/gguf/metadata.js')
   },
+  get rankFiles() {
+    return require('./model/rank-files.js')
+  },
   get openAi() {
     return require('./chat/openai.js')
   },
@@ -61,6 +64,19 @@ function ggufValues(bytes) {
   return later.metadata.valuesOf(bytes)
 }
 
+/**
+ * How a rank file that was found in a folder is loaded, and what is made of it; undefined for other
+ * files, and if the caller says how it is read.
+ *
+ * @param {any} found in a folder
+ * @param {{ encoding?: any, pattern?: any }} options of the caller
+ */
+function ranksOf({ ranks }, { encoding, pattern }) {
+  if (ranks === undefined || encoding !== undefined || pattern !== undefined) return undefined
+  const { ofRanks, rankOptions } = later.rankFiles
+  return { options: rankOptions(ranks.name), finished: (handle) => ofRanks(handle, ranks.name, ranks.config) }
+}
+
 function encodingFile(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
   try {
@@ -71,4 +87,13 @@ function encodingFile(name) {
   }
 }
 
-module.exports = { chatOfOptions, defaultOf, encodingFile, filePath, folderOptions, ggufValues, withoutConfigs }
+module.exports = {
+  chatOfOptions,
+  defaultOf,
+  encodingFile,
+  filePath,
+  folderOptions,
+  ggufValues,
+  ranksOf,
+  withoutConfigs,
+}

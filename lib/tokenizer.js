@@ -13,6 +13,7 @@ const {
   filePath,
   folderOptions,
   ggufValues,
+  ranksOf,
   withoutConfigs,
 } = require('./loading.js')
 const { countResult } = require('./memory.js')
@@ -225,13 +226,14 @@ class Tokenizer {
     if (gguf !== undefined) return await Tokenizer.#ofGguf(gguf.values, options, { from: name })
     const loaded = async (found) => {
       const { file, bytes } = found
+      const ranks = ranksOf(found, resolved)
       const handle = enqueue((queueEntry) =>
         bytes === undefined
-          ? sources.loadFile(queueEntry, file, resolved)
+          ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
           : native.loadBytes(queueEntry, bytes, resolved),
       )
       const [made, chats] = await Promise.all([handle, chat ?? sources.chatFiles.loadChat(file)])
-      return Tokenizer.#ofFolder(made, chats, name, found, repository)
+      return Tokenizer.#ofFolder(ranks?.finished(made) ?? made, chats, name, found, repository)
     }
     try {
       return await loaded({ file: name })
@@ -265,7 +267,12 @@ class Tokenizer {
     if (gguf !== undefined) return Tokenizer.#ofGgufSync(gguf.values, options, { from: name })
     const loaded = (found) => {
       const { file, bytes } = found
-      const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
+      const ranks = ranksOf(found, resolved)
+      const made =
+        bytes === undefined
+          ? sources.loadFileSync(file, ranks?.options ?? resolved)
+          : native.loadBytesSync(bytes, resolved)
+      const handle = ranks?.finished(made) ?? made
       return Tokenizer.#ofFolder(handle, chat ?? sources.chatFiles.loadChatSync(file), name, found)
     }
     try {

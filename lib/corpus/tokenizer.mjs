@@ -101,8 +101,9 @@ async function identified(name, place) {
 async function wholeFile(name, place) {
   if (!PART.test(path.basename(place))) {
     if (!statIfThere(place)?.isDirectory()) return { file: place, hasConfigs: false }
-    const { file, bytes, configs, failure } = await later.modelFolder.modelOf(place)
-    if (bytes === undefined) return { file, hasConfigs: configs !== undefined || failure !== undefined }
+    const { file, bytes, configs, failure, ranks } = await later.modelFolder.modelOf(place)
+    if (bytes === undefined && ranks === undefined)
+      return { file, hasConfigs: configs !== undefined || failure !== undefined }
   }
   throw unsupported(
     `${name}: a corpus job needs a tokenizer in one file, whose SHA-256 identifies the job: write it with tokenizer.toBuffer() and name that tokenizer.json`,

@@ -52,6 +52,9 @@ const KIMI = [
   TAIL,
 ].join('|')
 
+/** The pattern of Qwen. */
+const QWEN = words(DIGIT)
+
 /** @typedef {(string | typeof GPT2)[]} Patterns each splits the pieces of those before it */
 
 /** @type {Record<string, Patterns>} */
@@ -61,7 +64,7 @@ const PATTERNS = {
   gpt2: [GPT2],
   digit: [DIGIT, GPT2],
   llama3: [words(DIGITS)],
-  qwen2: [words(DIGIT)],
+  qwen2: [QWEN],
   qwen35: [String.raw`${CONTRACTION}|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|${TAIL}`],
   turkish: [String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|${TAIL}`],
   gpt4o: [cased(DIGITS)],
@@ -163,4 +166,4 @@ function preTokenizerOf(name) {
   }
 }
 
-module.exports = { GPT2, KIMI, preTokenizerOf }
+module.exports = { GPT2, KIMI, QWEN, preTokenizerOf }

@@ -11,6 +11,7 @@ const COMMANDS = {
   'bench-core': ['measures the core on 64 MiB of text of each kind', 'node tools/bench/core.mjs'],
   peers: ['compares with other packages, draws the picture of README', 'node tools/bench/peers.mjs'],
   instructions: ['counts instructions, also on a busy machine', 'node tools/bench/instructions.mjs'],
+  gguf: ['compares tokenizers of GGUF files with the pairs of llama.cpp', 'node tools/compare/gguf.mjs'],
   lint: ['formats and lints JavaScript', 'npx biome ci --error-on-warnings'],
   clippy: ['lints Rust', 'cargo clippy --workspace --all-targets -- -D warnings'],
   rustdoc: [

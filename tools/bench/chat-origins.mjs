@@ -47,7 +47,11 @@ const call = {
   type: 'function',
   function: { name: 'get_weather', arguments: { city: 'Zürich', days: 3 } },
 }
-/** Conversations as [messages, options]. Templates that refuse one render the others. */
+/**
+ * Conversations. Templates that refuse one render the others.
+ *
+ * @type {[messages: object[], options: object][]}
+ */
 const CHATS = [
   [[turn('user', 1)], {}],
   [[turn('system', 2), turn('user', 4), turn('assistant', 8), turn('user', 1)], {}],

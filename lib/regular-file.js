@@ -92,6 +92,21 @@ async function readAll(file, limit, options) {
   }
 }
 
+/**
+ * Like `openRegular`, but synchronous; returns the descriptor, which the caller closes, and the
+ * status.
+ */
+function openRegularSync(file) {
+  checkRegular(file, fs.statSync(file))
+  const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
+  try {
+    return { descriptor, stat: checkRegular(file, fs.fstatSync(descriptor)) }
+  } catch (failure) {
+    fs.closeSync(descriptor)
+    throw failure
+  }
+}
+
 /** Like readRegular, but synchronous. */
 function readRegularSync(file, limit) {
   try {
@@ -102,10 +117,8 @@ function readRegularSync(file, limit) {
 }
 
 function readAllSync(file, limit) {
-  checkRegular(file, fs.statSync(file))
-  const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
+  const { descriptor } = openRegularSync(file)
   try {
-    checkRegular(file, fs.fstatSync(descriptor))
     const chunks = []
     for (let length = 0; ; ) {
       const buffer = Buffer.alloc(Math.min(READ_BYTES, limit + 1 - length))
@@ -142,6 +155,7 @@ module.exports = {
   isAbsence,
   lstatIfThere,
   openRegular,
+  openRegularSync,
   readRegular,
   readRegularSync,
   tooLarge,

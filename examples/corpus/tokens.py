@@ -8,7 +8,7 @@ Each row is a tensor of int64 ids; for a job of chats it is a dict of `input_ids
 The order is that of `openTokens(folder).rows({ shuffle })`. Ranks of torch.distributed and workers
 of a DataLoader get different rows, all of them together every row once. To go on after a stop, pass
 the rows that each of them has had as `start`: with batches of B rows, worker w of W had
-B * (batches + W - 1 - w) // W of them.
+B * (batches + W - 1 - w) // W of them. StatefulDataLoader of torchdata does that by itself.
 """
 
 import hashlib
@@ -40,13 +40,9 @@ class TokenRows(IterableDataset):
         self.has_loss_mask = "messages" in options
         if self.format not in ("npy", "bin", "megatron"):
             raise ValueError(f"{folder} has the format {self.format}")
-        pack = options.get("pack")
-        counts = [
-            shard["documents"] if pack is None else math.ceil(shard["tokens"] / pack)
-            for shard in manifest["shards"]
-        ]
-        self.starts = [0, *accumulate(counts)]
-        self.open = {}
+        self.pack = options.get("pack")
+        self.starts = [0, *accumulate(shard["rows"] for shard in manifest["shards"])]
+        self.open, self.taken = {}, 0
 
     def __len__(self):
         return self.starts[-1]
@@ -72,10 +68,33 @@ class TokenRows(IterableDataset):
         workers, own = (worker.num_workers, worker.id) if worker else (1, 0)
         order = permutation(f"rows {self.shuffle}", len(self)) if self.shuffle is not None else None
         step = self.ranks * workers
+        self.taken = self.start
         for at in range(self.rank * workers + own + self.start * step, len(self), step):
             columns = [column.astype(np.int64) for column in self._row(order(at) if order else at)]
+            self.taken += 1
             columns = [torch.from_numpy(column) for column in columns] if torch else columns
             yield dict(zip(("input_ids", "loss_mask"), columns)) if self.has_loss_mask else columns[0]
+
+    def state_dict(self):
+        """The state of this reader, for StatefulDataLoader of torchdata."""
+        return {"start": self.taken}
+
+    def load_state_dict(self, state):
+        self.start = state["start"]
+
+    def cu_seqlens(self, index):
+        """Where the documents of a row start in it, and the length of the row."""
+        shard = bisect_right(self.starts, index) - 1
+        length = len(self[index])
+        row, ends = index - self.starts[shard], self.open[shard][-1]
+        start = ends[row - 1] if row else 0
+        if self.pack is None:
+            return np.array([0, length])
+        path = os.path.join(self.folder, f"shard-{shard:08}.docs")
+        starts = np.fromfile(f"{path}.bin", dtype="<u8") if self.format == "bin" else np.load(f"{path}.npy")
+        first, last = np.searchsorted(starts, [start, start + length], side="right")
+        inner = starts[first:last].astype(np.int64) - start
+        return np.array([0, *inner[inner < length], length])
 
     def _shard(self, shard):
         """The columns of a shard, mapped from the disk, and the end of each of its rows."""

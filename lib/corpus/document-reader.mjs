@@ -42,6 +42,7 @@ export class DocumentReader {
   chats = /** @type {import('./chats.mjs').Chats | undefined} */ (undefined)
   #content
   #onSkip
+  #onUnpaired
   #batch
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
   /** The addon's reader of the lines of the part. */
@@ -61,11 +62,13 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
+   * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
+   *   onUnpaired?: () => void }} hooks
    */
-  constructor(content, onSkip) {
+  constructor(content, { onSkip, onUnpaired }) {
     this.#content = content
     this.#onSkip = onSkip
+    this.#onUnpaired = onUnpaired
     this.#batch = this.#newBatch()
   }
 
@@ -221,10 +224,17 @@ export class DocumentReader {
     if (isBlank(bytes)) return undefined
     const value = parseJson(bytes)
     return {
-      ...(this.chats?.document(value, bytes) ?? { text: textAt(value, field) }),
+      ...(this.chats?.document(value, bytes) ?? { text: this.#textAt(value, field) }),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
       group: this.#groupOf(() => valueAt(value, groupBy)),
     }
+  }
+
+  #textAt(value, field) {
+    const found = valueAt(value, field)
+    if (typeof found !== 'string') throw wrongField(field, 'a string', found)
+    if (!found.isWellFormed()) this.#onUnpaired?.()
+    return Buffer.from(found)
   }
 
   /** The group of a document, if documents have groups. `read` returns the value of its field. */
@@ -256,12 +266,6 @@ export class DocumentReader {
 }
 
 /** The text of a field in a row of JSON. */
-function textAt(value, field) {
-  const found = valueAt(value, field)
-  if (typeof found !== 'string') throw wrongField(field, 'a string', found)
-  return Buffer.from(found)
-}
-
 const withoutReturn = (bytes) => (bytes[bytes.length - 1] === RETURN ? bytes.subarray(0, -1) : bytes)
 
 const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)

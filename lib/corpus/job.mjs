@@ -36,6 +36,7 @@ import { stemOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
 import { Threads } from './threads.mjs'
 import { completeContent, findTokenizer } from './tokenizer.mjs'
+import { sourceOfBase, writeBase } from './words.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
 const HOST = os.hostname()
@@ -56,7 +57,15 @@ const runs = new Map()
  * @param {any} given see index.d.ts
  */
 export async function tokenizeCorpus(given) {
-  const options = checkOptions(given)
+  return runJob(checkOptions(given))
+}
+
+/**
+ * Runs a job with checked options.
+ *
+ * @param {import('./options.mjs').Options} options
+ */
+export async function runJob(options) {
   options.signal?.throwIfAborted()
   const run = new Run(options)
   if (options.output === undefined) return run.dry()
@@ -110,6 +119,7 @@ class Run {
     const before = await jobIn(store)
     const prepared = await this.#prepare()
     const { job, file } = await this.#start(store, before, prepared)
+    if (this.#options.base !== undefined) await writeBase(store, this.#options.base)
     if (this.#options.queue !== undefined) return this.#onQueue(job, store, file)
     let kept = 0
     await this.#shards(file, job, prepared, store, (_record, isNew) => (kept += Number(!isNew)))
@@ -144,16 +154,18 @@ class Run {
 
   /** Lets workers write the shards and the manifest. */
   async #onQueue(job, store, planFile) {
-    const { queue, queueName, resumeCheck, giveUpSeconds, signal } = this.#options
+    const { queue, queueName, resumeCheck, trustPlan, giveUpSeconds, signal } = this.#options
     const { runOnQueue } = await import('./queue/planner.mjs')
     const output = await store.exclude()
-    const settings = { resumeCheck, giveUpSeconds, signal, onEvent: this.#emit }
+    const settings = { resumeCheck, trustPlan, giveUpSeconds, signal, onEvent: this.#emit }
     const request = { queue, queueName, output, planFile, job, ...settings }
     const { kept } = await runOnQueue(request)
     return this.#done(job, await readTotals(store), kept)
   }
 
   async #prepare() {
+    const { base } = this.#options
+    if (base !== undefined) return { source: sourceOfBase(base), content: this.#options.content, ids: {}, vocabSize: 0 }
     const source = await findTokenizer(this.#options.tokenizer, this.#options.encoding)
     const tokenizer = await openTokenizer(source)
     const { content, ids } = await completeContent(tokenizer, source, await withChat(tokenizer, this.#options))
@@ -161,7 +173,7 @@ class Run {
   }
 
   #job({ source, content, ids, vocabSize }, plan = undefined) {
-    const { name, kind, encoding, sha256 } = source
+    const { name, kind, encoding, sha256 } = /** @type {any} */ (source)
     const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
     const known = { version: LAYOUT_VERSION, tokenlane: VERSION, tokenizer, options: content, plan }
     return JSON.parse(JSON.stringify({ id: idOf(known), ...known }))
@@ -199,8 +211,9 @@ class Run {
 
   /** Writes job.json and the plan into the output folder, or compares them with those there. */
   async #planInto(store, before, prepared) {
+    if (before !== undefined && this.#options.trustPlan) return this.#trusted(store, before, prepared)
     const file = store.part(PLAN)
-    const plan = await this.#plan(file, await store.exclude())
+    const plan = await this.#plan(file, [await store.exclude(), ...(this.#options.exclude ?? [])])
     if (before === undefined) {
       const job = this.#job(prepared, plan)
       const start = startOf(this.#options, prepared.source.name)
@@ -216,10 +229,18 @@ class Run {
     const isIntact = found?.sha256 === before.plan.sha256
     if (plan.sha256 !== before.plan.sha256) {
       if (isIntact) await throwDifference(store, file)
-      throw otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
+      throw changedPlan(store)
     }
     // The process that created job.json has not written the plan yet, or never will.
     return { job, file: isIntact ? file : await store.publish(file, PLAN) }
+  }
+
+  /** The job and the plan of the folder. The inputs are not listed again. */
+  async #trusted(store, before, prepared) {
+    this.#checkInputs(before)
+    const found = await store.hashOf(PLAN)
+    if (found?.sha256 !== before.plan.sha256) throw changedPlan(store)
+    return { job: this.#job(prepared, before.plan), file: await store.copyHere(PLAN) }
   }
 
   /** Throws if a job in the folder was started with other inputs than this one. */
@@ -231,8 +252,8 @@ class Run {
 
   /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
   async #shards(planFile, job, { source, content, ids }, store, onRecord) {
-    const { concurrency, threads, signal, resumeCheck } = this.#options
-    const data = { source, content, ids, output: store?.place, threads }
+    const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
+    const data = { source, content, ids, output: store?.place, threads, tableMemory }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(job.plan, this.#emit)
     const order = await orderOf(content.shuffle, job.plan.shards)
@@ -248,7 +269,7 @@ class Run {
         const shard = order(parts[0].shard)
         const started = progress.start(shard, parts)
         const task = pool
-          .run({ shard, parts, job: job.id, check: resumeCheck }, started.update)
+          .run({ shard, parts, job: job.id, check, trustsInputs: trustPlan }, started.update)
           .then(({ record, isNew }) => {
             started.end(record, isNew)
             onRecord(record, isNew)
@@ -339,6 +360,9 @@ async function jobIn(store) {
   const what = `the output folder ${store.place} is not empty and holds no job (it has ${stranger})`
   throw otherJob(`${what}: name a new folder`)
 }
+
+const changedPlan = (store) =>
+  otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
 
 const NAME_ANOTHER = 'name another folder, or use the same options'
 

@@ -3,6 +3,8 @@
 export const PLAN = 'plan.jsonl'
 export const JOB = 'job.json'
 export const MANIFEST = 'manifest.json'
+/** Of a job that counts words: what cuts texts into words. */
+export const BASE = 'base.json'
 /** Exists while a new job is planned. */
 export const CLAIM = 'claim.json'
 

@@ -18,6 +18,7 @@ const SUMMED = /** @type {const} */ ([
   'empty',
   'truncated',
   'cutTokens',
+  'unpaired',
   'seconds',
 ])
 
@@ -31,6 +32,11 @@ export class Totals {
   empty = 0
   truncated = 0
   cutTokens = 0
+  unpaired = 0
+  /** Rows, and what `pack` did: documents that are cut, and tokens that rows lack. */
+  rows = 0
+  cutDocuments = 0
+  padding = 0
   skipped = 0
   /** The sum of the seconds of all shards. Shards run in parallel, so a job takes less time. */
   seconds = 0
@@ -39,6 +45,9 @@ export class Totals {
     this.shards += 1
     for (const name of SUMMED) this[name] += record[name]
     this.skipped += record.skipped.rows
+    this.rows += record.packing?.rows ?? record.documents
+    this.cutDocuments += record.packing?.cutDocuments ?? 0
+    this.padding += record.packing?.padding ?? 0
   }
 
   toJSON() {
@@ -84,11 +93,13 @@ const lineOf = ({
   planned,
   files,
   documents,
+  packing,
   tokens,
   textBytes,
   characters,
   empty,
   truncated,
+  unpaired,
   skipped,
   input,
   host,
@@ -98,11 +109,13 @@ const lineOf = ({
   shard,
   planned,
   documents,
+  rows: packing?.rows ?? documents,
   tokens,
   textBytes,
   characters,
   empty,
   truncated,
+  unpaired,
   skipped: skipped.rows,
   files,
   input,

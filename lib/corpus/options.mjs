@@ -14,7 +14,10 @@ const require = createRequire(import.meta.url)
 const { unknownOption } = require('../errors.js')
 const { signalOption } = require('../options.js')
 
-export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
+export const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet']
+export const PACKINGS = ['sequential', 'best-fit']
+/** The format of a job that counts words, from which a tokenizer is trained. */
+export const WORDS = 'words'
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
@@ -23,6 +26,8 @@ export const SHARD_SIZE = 256 << 20
 const MAX_SHARD_SIZE = 2 ** 40
 /** Maximum number of ids in a row. Row lengths in Megatron's index have 31 bits. */
 export const MAX_ROW_IDS = 2 ** 31 - 1
+/** Maximum length of rows of best fit: tables with a bit for each length are in memory. */
+const MAX_BEST_FIT = 1 << 20
 const MAX_CONCURRENCY = 256
 
 /** The names of all options. */
@@ -41,6 +46,7 @@ const NAMES = [
   'bos',
   'eos',
   'pack',
+  'packing',
   'shuffle',
   'onError',
   'maxTokens',
@@ -55,6 +61,7 @@ const NAMES = [
   'shardSize',
   'dryRun',
   'resumeCheck',
+  'trustPlan',
   'concurrency',
   'threads',
   'signal',
@@ -74,10 +81,14 @@ const NAMES = [
  * @property {string} queueName
  * @property {number} [giveUpSeconds]
  * @property {string} tokenizer
+ * @property {string} [base] what cuts texts into words, if the job counts words
+ * @property {string[]} [exclude] the real paths of more files that folders and patterns do not name
+ * @property {number} [tableMemory] bytes for the words of a shard
  * @property {string} [encoding]
  * @property {string} [template] a file with a chat template
  * @property {boolean} dryRun
  * @property {'sha256' | 'size'} resumeCheck
+ * @property {boolean} trustPlan
  * @property {number} concurrency
  * @property {number} [threads]
  * @property {AbortSignal} [signal]
@@ -98,6 +109,7 @@ const NAMES = [
  * @property {boolean | string} bos
  * @property {boolean | string} eos
  * @property {number} [pack]
+ * @property {'sequential' | 'best-fit'} [packing]
  * @property {number} [shuffle]
  * @property {'skip' | 'fail'} onError
  * @property {number} [maxTokens]
@@ -147,6 +159,7 @@ export function checkOptions(options) {
     template: text(given, 'template'),
     dryRun,
     resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+    trustPlan: flag(given, 'trustPlan'),
     concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
     threads: whole(given, 'threads', 1, 256),
     signal: signalOption(given.signal),
@@ -160,12 +173,15 @@ export function checkOptions(options) {
  * Checks the options that determine the bytes of the output, from a call or from a job.json.
  *
  * @param {any} given
+ * @param {string[]} [formats]
  * @returns {Content}
  */
-export function checkContent(given) {
+export function checkContent(given, formats = FORMATS) {
+  const format = choice(given, 'format', formats) ?? 'megatron'
   /** @type {any} */
   const content = {
-    format: choice(given, 'format', FORMATS) ?? 'megatron',
+    format,
+    ...(format === WORDS && { keepsLineEnds: true }),
     type: choice(given, 'type', ['u16', 'u32']),
     rows: choice(given, 'rows', UNITS),
     field: fieldPath(given, 'field') ?? 'text',
@@ -174,6 +190,7 @@ export function checkContent(given) {
     bos: token(given, 'bos'),
     eos: token(given, 'eos'),
     pack: whole(given, 'pack', 1, MAX_ROW_IDS),
+    packing: choice(given, 'packing', PACKINGS),
     shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
     onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
@@ -199,8 +216,10 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
   for (const name of ['queueName', 'giveUpSeconds'])
     if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
-  if (content.idField !== undefined && content.format === 'megatron')
-    return 'the format megatron cannot store idField: use npy, bin, jsonl or parquet'
+  if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))
+    return `the format ${content.format} cannot store idField: use npy, bin, jsonl or parquet`
+  const noRows = rowsProblem(content)
+  if (noRows !== undefined) return noRows
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'idField is for rows of JSON and Parquet'
   if (content.groupBy !== undefined && content.rows !== undefined && content.rows !== 'json')
@@ -215,15 +234,24 @@ export function conflictOf(content, given, inputs, dryRun) {
     if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
       return `${name} needs the option messages`
   if (content.type !== undefined && ['jsonl', 'parquet'].includes(content.format))
-    return 'type is for megatron, npy and bin'
+    return 'type is for megatron, npy, bin and llmc'
   return undefined
+}
+
+/** Why a format cannot have rows of a length, or of this packing; `undefined` if it can. */
+export function rowsProblem({ format, pack, packing }) {
+  if (format === 'llmc' && pack !== undefined) return 'the format llmc has tokens without rows, so it takes no pack'
+  if (packing !== undefined && pack === undefined) return 'packing needs pack, the length of rows'
+  if (packing !== 'best-fit') return undefined
+  if (['jsonl', 'parquet'].includes(format)) return 'packing best-fit is for megatron, npy and bin'
+  return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
 }
 
 /**
  * The default number of shards at a time. The thread of a shard mostly reads and parses; the
  * threads of the addon encode on all cores.
  */
-const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
+export const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
 
 function text(given, name) {
   const value = given[name]

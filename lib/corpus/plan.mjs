@@ -10,6 +10,8 @@ import { Failure, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
 import { damaged, inputChanged, typeError } from './errors.mjs'
 import { PLAN } from './layout.mjs'
+import { Probes } from './probe.mjs'
+import { isAddress } from './store/address.mjs'
 import { openInput } from './store/store.mjs'
 import { textLines } from './text-lines.mjs'
 import { isHash, isSize, isText } from './values.mjs'
@@ -32,7 +34,9 @@ const MIN_RANGE_SHARE = 1 / 16
 const FLUSH_LENGTH = 1 << 16
 
 /** Number of inputs that are opened ahead, because a store answers many requests at once. */
-const OPENED_AHEAD = 16
+const OPENED_AHEAD = 32
+/** Number of inputs that are opened before threads are started. */
+const MIN_PROBED = 256
 
 /** The kind of rows in a file, by its name. */
 const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')
@@ -40,9 +44,9 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
 /**
  * Yields the parts of all inputs, in order.
  *
- * @param {{ inputs: string[], filesFrom?: string, content: import('./options.mjs').Content,
- *   exclude?: string, onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }}
- *   request
+ * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
+ *   import('./options.mjs').Content, onUnreadable?: (error: Error) => void, onNote?: (message:
+ *   string) => void }} request
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable, onNote }) {
@@ -66,32 +70,32 @@ export async function* planParts({ inputs, filesFrom, content, exclude, onUnread
 /** The errors of inputs that could not be opened. */
 const openingErrors = new WeakSet()
 
-/** Opens inputs, up to `OPENED_AHEAD` of them ahead. */
+/** Opens inputs, some of them ahead; after the first ones, threads look at those on disk. */
 async function* openedAhead(paths, { shardSize }) {
   const opening = []
+  const probes = new Probes()
   const open = async (path) => {
-    try {
-      const input = await openInput(path)
-      // An input that becomes one part needs this sample. Reading it here makes `sample` fast
-      // later.
-      if (input.size > 0 && input.size <= shardSize) await input.sample(0, input.size)
-      return input
-    } catch (failure) {
-      openingErrors.add(failure)
-      throw failure
-    }
+    const input = await openInput(path)
+    // An input that becomes one part needs this sample. Reading it here makes `sample` fast later.
+    if (input.size > 0 && input.size <= shardSize) await input.sample(0, input.size)
+    return input
   }
+  let count = 0
   try {
     for await (const path of paths) {
-      const opened = open(path)
-      opened.catch(() => {})
+      const isProbed = (count += 1) > MIN_PROBED && !isAddress(path)
+      if (!isProbed) probes.flush()
+      const opened = isProbed ? probes.of(path) : open(path)
+      opened.catch((failure) => openingErrors.add(failure))
       opening.push(opened)
-      if (opening.length >= OPENED_AHEAD) yield { opened: opening.shift() }
+      while (opening.length >= (isProbed ? Probes.ahead : OPENED_AHEAD)) yield { opened: opening.shift() }
     }
+    probes.flush()
     // The promise is wrapped in an object, because a generator awaits the promises that it yields.
     while (opening.length > 0) yield { opened: opening.shift() }
   } finally {
     for (const opened of opening) opened.then((input) => input.close()).catch(() => {})
+    await probes.end()
   }
 }
 

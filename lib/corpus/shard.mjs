@@ -14,6 +14,7 @@ import { writeShardFiles } from './output-files.mjs'
 import { Stats } from './stats.mjs'
 import { openInput } from './store/store.mjs'
 import { viewOf } from './tokens.mjs'
+import { writeWords } from './words.mjs'
 
 /**
  * @typedef {object} ShardJob
@@ -23,11 +24,13 @@ import { viewOf } from './tokens.mjs'
  * @property {string} [base] the folder that paths are relative to. Default: the current folder
  * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared with their
  *   record. Default: 'sha256'
+ * @property {boolean} [trustsInputs] whether the inputs of a shard that is done are not compared
  */
 
 /**
  * @typedef {object} Context the values that all shards of a job share
- * @property {import('../../index.js').Tokenizer} tokenizer
+ * @property {import('../../index.js').Tokenizer} [tokenizer]
+ * @property {Buffer} [base] what cuts texts into words, if the job counts words
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
  * @property {import('./store/types.js').Store} [store] `undefined` for a dry run
@@ -35,6 +38,7 @@ import { viewOf } from './tokens.mjs'
  * @property {number} [threads]
  * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
  *   if it is not limited
+ * @property {number} [tableMemory] bytes for tables of words
  * @property {() => number} [shards] the number of shards that the process works on now
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */
@@ -47,7 +51,7 @@ import { viewOf } from './tokens.mjs'
  * @returns {Promise<object>} its record
  */
 export async function doShard({ shard, parts, job, base }, context) {
-  const { tokenizer, content, ids, store, allowed, threads, memory, shards, onProgress } = context
+  const { content, store, allowed, memory, onProgress } = context
   const origin = { base, allowed }
   const started = Date.now()
   const stats = new Stats()
@@ -70,20 +74,19 @@ export async function doShard({ shard, parts, job, base }, context) {
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
     },
+    onUnpaired: () => {
+      stats.unpaired += 1
+    },
     skippedRows: () => stats.skipped.rows,
     onDamage: () => {
       isDamaged = true
     },
     memory,
-    chats: await chatsOf(tokenizer, content),
+    chats: context.tokenizer && chatsOf(context.tokenizer, content),
   }
-  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
   const batches = documentsOf(parts, origin, content, hooks)
-  const files =
-    store === undefined
-      ? []
-      : await writeFiles(shard, parts, { encoder, batches, content, store, onSkip: hooks.onSkip })
-  if (store === undefined) await encoder.count(batches, hooks.onSkip)
+  const make = context.base === undefined ? encodeShard : writeWords
+  const { files, packing } = await make(shard, batches, context, { parts, stats, onSkip: hooks.onSkip })
   report()
   const sha256 = isDamaged ? await hashOfInputs(parts, origin, content) : input.digest('hex')
   const facts = {
@@ -91,10 +94,20 @@ export async function doShard({ shard, parts, job, base }, context) {
     planned: parts[0].shard,
     job,
     files,
+    packing,
     ...stats.toJSON(),
     input: { bytes, sha256, mtimes: hashOfTimes(mtimes) },
   }
   return writeRecord(store, facts, started)
+}
+
+/** Encodes the documents of a shard and writes their tokens, or only counts them. */
+async function encodeShard(shard, batches, context, { parts, stats, onSkip }) {
+  const { tokenizer, content, ids, store, threads, memory, shards } = context
+  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
+  if (store !== undefined) return writeFiles(shard, parts, { encoder, batches, content, store, onSkip })
+  await encoder.count(batches, onSkip)
+  return { files: [], packing: undefined }
 }
 
 /** Writes the files of a shard. */
@@ -129,9 +142,10 @@ function atPlace(place, failure) {
  *   import('./store/allowed.mjs').Allowed, content: import('./options.mjs').Content }} context
  * @throws if an input has changed since the shard was done
  */
-export async function doneRecord({ shard, parts, job, base, check = 'sha256' }, { store, allowed, content }) {
+export async function doneRecord(request, { store, allowed, content }) {
+  const { shard, parts, job, base, check = 'sha256', trustsInputs } = request
   const record = await intactRecord(store, shard, job, check)
-  if (record !== undefined) await checkInputs(record, parts, { base, allowed }, content)
+  if (record !== undefined && !trustsInputs) await checkInputs(record, parts, { base, allowed }, content)
   return record
 }
 

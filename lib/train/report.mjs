@@ -38,7 +38,7 @@ const ENCODE = /** @type {const} */ ({
  *
  * @param {{ name: string, tokenizer: import('../../index.js').Tokenizer }[]} tokenizers the first
  *   one is what the page is about
- * @param {import('./options.mjs').Options} options what is read
+ * @param {import('./options.mjs').CountOptions} options what is read
  * @param {string} file the page
  * @param {AbortSignal} [signal]
  * @returns {Promise<{ texts: number, bytes: number }>} what was measured

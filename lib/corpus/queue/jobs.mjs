@@ -15,7 +15,7 @@ import { parquetWriterVersion } from '../formats/parquet.mjs'
 import { idOf, readJob } from '../job-file.mjs'
 import { JOB_ID_LENGTH } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
-import { checkContent, conflictOf } from '../options.mjs'
+import { FORMATS, WORDS, checkContent, conflictOf } from '../options.mjs'
 import { readSlice } from '../plan.mjs'
 import { stemOf } from '../record.mjs'
 import { permutation } from '../shuffle.mjs'
@@ -24,6 +24,7 @@ import { openStore } from '../store/store.mjs'
 import { Threads } from '../threads.mjs'
 import { identify } from '../tokenizer.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
+import { defaultMemory } from '../count-words.mjs'
 import { CopiedTokenizer } from './copied-tokenizer.mjs'
 
 const require = createRequire(import.meta.url)
@@ -88,6 +89,7 @@ async function opened(files) {
  * @property {number} from the first byte of the shard's lines in the plan
  * @property {number} to
  * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared
+ * @property {boolean} [trustsInputs] whether the inputs of a shard that is done are not compared
  */
 
 /**
@@ -106,7 +108,10 @@ export function checkData(name, data) {
     (path.isAbsolute(data.output) || isAddress(data.output)) &&
     isText(data.base, MAX_PATH_LENGTH) &&
     path.isAbsolute(data.base)
-  const isShard = [data?.shard, data?.from, data?.to].every(isSize) && [undefined, 'size'].includes(data?.check)
+  const isShard =
+    [data?.shard, data?.from, data?.to].every(isSize) &&
+    [undefined, 'size'].includes(data?.check) &&
+    [undefined, true].includes(data?.trustsInputs)
   const isPlace = name === 'shard' ? isShard : name === 'manifest'
   if (!isJob || !isPlace)
     throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is not a job of tokenlane')
@@ -223,6 +228,8 @@ class Job {
       if (job.tokenlane !== VERSION || idOf(job) !== id)
         throw otherJob(`${store.where('job.json')} was changed: its id is not that of its content`)
       const content = contentOf(job)
+      if ((content.format === WORDS) !== (job.tokenizer.kind === 'base'))
+        throw otherJob(`${store.where('job.json')} has a tokenizer that its format does not take`)
       tokenizer = await tokenizerOf(job.tokenizer, base, options)
       await store.prepare()
       const { bos, eos } = job.tokenizer
@@ -233,6 +240,7 @@ class Job {
         output,
         allowedPlaces: allowed.places,
         threads,
+        tableMemory: Math.floor(defaultMemory() / concurrency),
       }
       return new Job({ job, store, base, tokenizer, content, threads: new Threads(data, concurrency) })
     } catch (failure) {
@@ -243,7 +251,7 @@ class Job {
   }
 
   /** @param {ShardData} data */
-  async shard({ shard, from, to, check = 'sha256' }, onProgress) {
+  async shard({ shard, from, to, check = 'sha256', trustsInputs }, onProgress) {
     const { job, store } = this
     const parts = await opened(readSlice(store, from, to))
     const [{ shard: planned }] = parts
@@ -251,7 +259,7 @@ class Job {
       throw otherJob(`the plan has shard ${planned} in bytes ${from} to ${to}, and the queue shard ${shard}`)
     this.#running.add(shard)
     try {
-      const request = { shard, parts, job: job.id, base: this.#base, check }
+      const request = { shard, parts, job: job.id, base: this.#base, check, trustsInputs }
       const { record, isNew } = await this.#threads.run(request, onProgress)
       const { documents, tokens, skipped, seconds } = record
       const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)
@@ -280,14 +288,15 @@ class Job {
 
 /** The options of a job that this worker can process. */
 function contentOf({ options }) {
-  const content = JSON.parse(JSON.stringify(checkContent(options)))
+  const content = JSON.parse(JSON.stringify(checkContent(options, [...FORMATS, WORDS])))
   const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
   if (options.writer !== writer)
     throw ofThisHost(otherJob(`the job writes Parquet files with ${options.writer}, but this worker has ${writer}`))
   const hasType = content.type !== undefined || ['jsonl', 'parquet'].includes(content.format)
+  const isComplete = content.format === WORDS || (hasType && content.specialTokens !== undefined)
   const conflict = conflictOf(content, { output: '.' }, ['.'], false)
   const hasChat = (content.messages === undefined) === (content.chat === undefined)
-  if (!hasType || !hasChat || content.specialTokens === undefined || conflict !== undefined)
+  if (!isComplete || !hasChat || conflict !== undefined)
     throw otherJob(`the options of the job are not complete, or contradict each other: ${conflict ?? 'type'}`)
   if (content.chat !== undefined) checkChat(content)
   const memory = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
@@ -305,6 +314,8 @@ function contentOf({ options }) {
  * @returns {Promise<{ source: object, named: (message: string) => string, remove: () => void }>}
  */
 async function tokenizerOf({ name, kind, encoding, sha256 }, base, { allowed, allowHub }) {
+  // The threads read the base from the folder of the job, and compare its hash.
+  if (kind === 'base') return { source: { name, kind, sha256 }, named: (message) => message, remove() {} }
   const copy = kind === 'file' ? await CopiedTokenizer.of(path.resolve(base, name), allowed) : undefined
   const found = { named: copy?.named ?? ((message) => message), remove: () => copy?.remove() }
   try {

@@ -25,6 +25,25 @@ export async function openTokens(output) {
   return new CorpusTokens(await FinishedJob.open(output))
 }
 
+/** The index of the first of sorted numbers that is above a limit. */
+function firstAbove(numbers, limit) {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (numbers[middle] > limit) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** The position of each token of a row in its document. */
+function positionsOf(cuSeqlens) {
+  const positions = new Int32Array(cuSeqlens.at(-1))
+  for (let document = 1; document < cuSeqlens.length; document++)
+    for (let at = cuSeqlens[document - 1]; at < cuSeqlens[document]; at++) positions[at] = at - cuSeqlens[document - 1]
+  return positions
+}
+
 class CorpusTokens {
   #finished
   /** For each shard, the number of rows before it; at the end, that of all. */
@@ -72,28 +91,48 @@ class CorpusTokens {
     return { tokens, from: row === 0 ? 0 : ends[row - 1], to: ends[row] }
   }
 
+  /** Where the documents of a row start in it, and where the last one ends, as cu_seqlens. */
+  async documentsOfRow(index) {
+    const { tokens, from, to } = await this.#rangeOf(index)
+    const ends = await tokens.documentEnds()
+    const found = [0]
+    for (let at = firstAbove(ends, from); at < ends.length && ends[at] < to; at++) found.push(ends[at] - from)
+    return Int32Array.of(...found, to - from)
+  }
+
   /** Yields rows with their numbers. */
   async *rows(options = {}) {
-    checkKnown(options, ['shuffle', 'rank', 'ranks', 'start'])
+    checkKnown(options, ['shuffle', 'rank', 'ranks', 'start', 'documents'])
     const most = Number.MAX_SAFE_INTEGER
     const seed = whole(options, 'shuffle', 0, most)
     const ranks = whole(options, 'ranks', 1, most) ?? 1
     const rank = whole(options, 'rank', 0, ranks - 1) ?? 0
     const start = whole(options, 'start', 0, most) ?? 0
+    const withDocuments = options.documents ?? false
+    if (typeof withDocuments !== 'boolean') throw wrongType('documents', 'a boolean', withDocuments)
     const order = seed === undefined ? (at) => at : permutation(`rows ${seed}`, this.length)
     const pending = []
     for (let at = rank + start * ranks; at < this.length || pending.length > 0; at += ranks) {
       if (at < this.length) {
         const index = order(at)
-        const columns = Promise.all([this.row(index), ...(this.hasLossMask ? [this.lossMask(index)] : [])])
+        const columns = Promise.all([
+          this.row(index),
+          this.lossMask(index),
+          withDocuments ? this.documentsOfRow(index) : undefined,
+        ])
         // A failure is thrown when the row's turn comes.
         columns.catch(() => {})
         pending.push({ index, columns })
         if (pending.length < READ_AHEAD) continue
       }
       const { index, columns } = pending.shift()
-      const [ids, lossMask] = await columns
-      yield { index, ids, ...(this.hasLossMask && { lossMask }) }
+      const [ids, lossMask, cuSeqlens] = await columns
+      yield {
+        index,
+        ids,
+        ...(lossMask && { lossMask }),
+        ...(cuSeqlens && { cuSeqlens, positionIds: positionsOf(cuSeqlens) }),
+      }
     }
   }
 

@@ -16,31 +16,34 @@ const gunzip = promisify(zlib.gunzip)
 const INDEX_HEADER = 34
 const NPY_HEADER = 128
 
+/**
+ * @typedef {object} FinishedShard
+ * @property {number} shard
+ * @property {number} tokens
+ * @property {number} documents with best fit, the pieces of documents
+ * @property {number} rows
+ * @property {number} textBytes
+ * @property {number} characters
+ * @property {{ name: string, bytes: number, sha256: string }[]} files
+ */
+
 /** Throws if the shards of a format cannot be read. */
 export function checkReadable({ format }, place) {
   if (['megatron', 'npy', 'bin'].includes(format)) return
   throw unsupported(`${place} has the format ${format}: only megatron, npy and bin are read back`)
 }
 
-/**
- * The number of rows of a shard; its record has no empty documents.
- *
- * @param {{ pack?: number }} content
- * @param {{ tokens: number, documents: number }} record
- */
-export const rowsOf = ({ pack }, { tokens, documents }) => (pack === undefined ? documents : Math.ceil(tokens / pack))
-
 export class ShardTokens {
   #store
   #content
   #record
   #rowEnds = /** @type {Promise<Float64Array> | undefined} */ (undefined)
+  #documentEnds = /** @type {Promise<Float64Array> | undefined} */ (undefined)
 
   /**
    * @param {import('../store/types.js').Store} store
    * @param {import('../options.mjs').Content} content
-   * @param {{ shard: number, tokens: number, documents: number, files: { name: string, bytes:
-   *   number }[] }} record
+   * @param {FinishedShard} record
    */
   constructor(store, content, record) {
     this.#store = store
@@ -80,16 +83,15 @@ export class ShardTokens {
 
   /** The position behind each row, in tokens. */
   rowEnds() {
-    this.#rowEnds ??= this.#ends(
-      rowsOf(this.#content, this.#record),
-      this.#content.format === 'megatron' ? '.idx' : '.rows',
-    )
+    this.#rowEnds ??= this.#ends(this.#record.rows, this.#content.format === 'megatron' ? '.idx' : '.rows')
     return this.#rowEnds
   }
 
   /** The position behind each document, in tokens. */
   documentEnds() {
-    return this.#content.pack === undefined ? this.rowEnds() : this.#ends(this.#record.documents, '.docs')
+    if (this.#content.pack === undefined) return this.rowEnds()
+    this.#documentEnds ??= this.#ends(this.#record.documents, '.docs')
+    return this.#documentEnds
   }
 
   /**

@@ -19,6 +19,8 @@ import { failure, text } from '../support/texts.mjs'
 const at = scratch()
 const run = runIn(at())
 const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
+/** Bytes of the header of llm.c. */
+const LLMC_HEADER = 1024
 const START = "{{ '<|im_start|>' + m.role + '\\n' }}"
 const TOOLS = "{% if tools %}{{ '<|im_start|>system\\n' + tools|tojson + '<|im_end|>\\n' }}{% endif %}"
 const ORIGIN = `${TOOLS}{% for m in messages %}${START}{{ m.content }}{{ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`
@@ -128,6 +130,30 @@ for (const format of FORMATS)
     ]
     assert.deepEqual(await rowsOf(all.output), expected().map(cut))
   })
+
+test('llmc has a file of masks beside its tokens', async () => {
+  const [ids, mask] = [0, 1].map((column) => expected().flatMap((row) => row[column]))
+  for (const [type, descr] of Object.entries(WIDTHS)) {
+    const { output } = await job({ format: 'llmc', type })
+    const read = (name) => fs.readFileSync(path.join(output, `shard-00000000${name}`))
+    assert.deepEqual(numbers(read('.bin').subarray(LLMC_HEADER), descr), ids)
+    assert.deepEqual([...read('.mask.bin')], mask)
+    assert.equal(read('.bin').readInt32LE(8), ids.length)
+  }
+})
+
+test('rows of best fit have the masks of their documents', async () => {
+  const { output } = await job({ format: 'npy', pack: 200, packing: 'best-fit' })
+  const tokens = await openTokens(output)
+  const found = []
+  for await (const { ids, lossMask, cuSeqlens } of tokens.rows({ documents: true }))
+    for (let at = 1; at < cuSeqlens.length; at++)
+      found.push([ids, lossMask].map((column) => [...column.slice(cuSeqlens[at - 1], cuSeqlens[at])]))
+  await tokens.close()
+  const pieces = expected().flatMap((row) => packed([row], 200))
+  const sorted = (list) => list.map((one) => JSON.stringify(one)).sort()
+  assert.deepEqual(sorted(found), sorted(pieces))
+})
 
 test('by {% generation %} or by origin, and special tokens as text or parsed', async () => {
   const own = await Tokenizer.fromFile(tagged)

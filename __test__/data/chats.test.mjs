@@ -117,6 +117,12 @@ for (const format of FORMATS)
     const rowsOfDocuments = await job({ format, type: format === 'bin' ? 'u32' : undefined })
     assert.deepEqual(await rowsOf(rowsOfDocuments.output), expected())
     assert.equal(rowsOfDocuments.result.documents, rows.length)
+    assert.equal(
+      rowsOfDocuments.result.lossTokens,
+      expected()
+        .flatMap(([, mask]) => mask)
+        .filter(Boolean).length,
+    )
     const { output } = await job({ format, pack: 64 })
     assert.deepEqual(await rowsOf(output), packed(expected(), 64))
     assert.ok((await verifyCorpus(output)).isWhole)
@@ -242,8 +248,9 @@ test('masks stay with their ids: shuffled, merged in another format, resumed, re
   }
   for (const format of FORMATS) {
     const whole = at(`merged-${format}`)
-    await mergeCorpora({ inputs, output: whole, format })
+    const { lossTokens } = await mergeCorpora({ inputs, output: whole, format })
     const all = (await Promise.all(inputs.map((input) => rowsOf(input)))).flat()
+    assert.equal(lossTokens, all.flatMap(([, mask]) => mask).filter(Boolean).length)
     assert.deepEqual(await rowsOf(whole), all)
     const mixed = at(`mixed-${format}`)
     await mergeCorpora({ inputs, output: mixed, format, shuffle: 5, tokensPerFile: 2000 })

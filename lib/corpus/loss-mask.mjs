@@ -28,6 +28,13 @@ export const idOfToken = (token) => token & ID_BITS
 /** The mask of a token: 1 if the assistant wrote it, else 0. */
 export const maskOfToken = (token) => token >>> MASK_SHIFT
 
+/** The number of tokens in a range that the assistant wrote. */
+export function lossTokensOf(tokens, from, to) {
+  let count = 0
+  for (let at = from; at < to; at++) count += maskOfToken(tokens[at])
+  return count
+}
+
 /**
  * The file of the tokens of a shard: that of the ids, or both if the tokens have a loss mask.
  *

@@ -6,7 +6,16 @@ const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
-const { chatOfOptions, encodingFile, filePath, folderOptions, withoutConfigs } = require('./loading.js')
+const {
+  chatOfOptions,
+  defaultOf,
+  encodingFile,
+  filePath,
+  folderOptions,
+  ggufValues,
+  ranksOf,
+  withoutConfigs,
+} = require('./loading.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { isArray, isUint8Array } = require('./realm.js')
@@ -41,6 +50,9 @@ const {
 const later = {
   get facts() {
     return require('./facts.js')
+  },
+  get gguf() {
+    return require('./model/gguf/load.js')
   },
   get iterables() {
     return require('./iterables.js')
@@ -219,22 +231,25 @@ class Tokenizer {
   }
 
   static async fromFile(file, options) {
-    return Tokenizer.#fromPlace(filePath(file), options)
+    return (await Tokenizer.#fromPlace(filePath(file), options)).#withDefault(defaultOf(options))
   }
 
   /** `repository` is the name of the repository on the hub that a folder is a copy of. */
   static async #fromPlace(name, options, repository = undefined) {
     const { configs, ...resolved } = folderOptions(options)
     const chat = chatOfOptions(options)
+    const gguf = await sources.ggufFile?.ggufOf(name)
+    if (gguf !== undefined) return await Tokenizer.#ofGguf(gguf.values, options, { from: name })
     const loaded = async (found) => {
       const { file, bytes } = found
+      const ranks = ranksOf(found, resolved)
       const handle = enqueue((queueEntry) =>
         bytes === undefined
-          ? sources.loadFile(queueEntry, file, resolved)
+          ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
           : native.loadBytes(queueEntry, bytes, resolved),
       )
       const [made, chats] = await Promise.all([handle, chat ?? sources.chatFiles.loadChat(file)])
-      return Tokenizer.#ofFolder(made, chats, name, found, repository)
+      return Tokenizer.#ofFolder(ranks?.finished(made) ?? made, chats, name, found, repository)
     }
     try {
       return await loaded({ file: name })
@@ -258,12 +273,22 @@ class Tokenizer {
   }
 
   static fromFileSync(file, options) {
-    const name = filePath(file)
+    return Tokenizer.#fromPlaceSync(filePath(file), options).#withDefault(defaultOf(options))
+  }
+
+  static #fromPlaceSync(name, options) {
     const { configs, ...resolved } = folderOptions(options)
     const chat = chatOfOptions(options)
+    const gguf = sources.ggufFile?.ggufOfSync(name)
+    if (gguf !== undefined) return Tokenizer.#ofGgufSync(gguf.values, options, { from: name })
     const loaded = (found) => {
       const { file, bytes } = found
-      const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
+      const ranks = ranksOf(found, resolved)
+      const made =
+        bytes === undefined
+          ? sources.loadFileSync(file, ranks?.options ?? resolved)
+          : native.loadBytesSync(bytes, resolved)
+      const handle = ranks?.finished(made) ?? made
       return Tokenizer.#ofFolder(handle, chat ?? sources.chatFiles.loadChatSync(file), name, found)
     }
     try {
@@ -278,7 +303,8 @@ class Tokenizer {
     const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
     const file = await sources.hub.pretrainedFile(request)
     // The folder has the configs; a file that the caller names is loaded alone.
-    return await Tokenizer.#fromPlace(request.file === undefined ? sources.folderOf(file) : file, loading, repo)
+    const place = request.file === undefined ? sources.folderOf(file) : file
+    return (await Tokenizer.#fromPlace(place, loading, repo)).#withDefault(defaultOf(loading))
   }
 
   static async fromEncoding(name, options = {}) {
@@ -327,8 +353,30 @@ class Tokenizer {
     return new Tokenizer(handle, LOADER, this.#chat, this.#source)
   }
 
+  /** The tokenizer of the metadata of a GGUF file. */
+  static async #ofGguf(values, options, source = {}) {
+    const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+    return Tokenizer.#finished(await enqueue((queueEntry) => native.loadBytes(queueEntry, bytes, {})), finished, source)
+  }
+
+  static #ofGgufSync(values, options, source = {}) {
+    const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+    return Tokenizer.#finished(native.loadBytesSync(bytes, {}), finished, source)
+  }
+
+  static #finished(loaded, finished, source) {
+    const { handle, chat, note } = finished(loaded)
+    return new Tokenizer(handle, LOADER, chat, note === undefined ? source : { ...source, note })
+  }
+
   static async fromBuffer(bytes, options) {
+    return (await Tokenizer.#fromBytes(bytes, options)).#withDefault(defaultOf(options))
+  }
+
+  static async #fromBytes(bytes, options) {
     const resolved = loadOptions(options)
+    const gguf = ggufValues(bytes)
+    if (gguf !== undefined) return await Tokenizer.#ofGguf(gguf, options)
     const chat = chatOfOptions(options) ?? later.chat.chatOf()
     let source = bytes
     const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
@@ -337,7 +385,13 @@ class Tokenizer {
   }
 
   static fromBufferSync(bytes, options) {
+    return Tokenizer.#fromBytesSync(bytes, options).#withDefault(defaultOf(options))
+  }
+
+  static #fromBytesSync(bytes, options) {
     const resolved = loadOptions(options)
+    const gguf = ggufValues(bytes)
+    if (gguf !== undefined) return Tokenizer.#ofGgufSync(gguf, options)
     const chat = chatOfOptions(options) ?? later.chat.chatOf()
     return new Tokenizer(native.loadBytesSync(bytes, resolved), LOADER, chat)
   }

@@ -12,6 +12,7 @@ const COMMANDS = {
   'chat-origins': ['measures what the origins of strings cost when chats render', 'node tools/bench/chat-origins.mjs'],
   peers: ['compares with other packages, draws the picture of README', 'node tools/bench/peers.mjs'],
   instructions: ['counts instructions, also on a busy machine', 'node tools/bench/instructions.mjs'],
+  gguf: ['compares tokenizers of GGUF files with the pairs of llama.cpp', 'node tools/compare/gguf.mjs'],
   lint: ['formats and lints JavaScript', 'npx biome ci --error-on-warnings'],
   clippy: ['lints Rust', 'cargo clippy --workspace --all-targets -- -D warnings'],
   rustdoc: [

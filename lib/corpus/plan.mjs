@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 
-import { Failure, fileFailure } from '../files/failure.mjs'
+import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
+import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
 import { damaged, inputChanged, typeError } from './errors.mjs'
 import { PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
@@ -60,7 +61,7 @@ export async function* planParts({ inputs, filesFrom, content, exclude, onUnread
         await input.close()
       }
     } catch (failure) {
-      const isUnreadable = openingErrors.has(failure) || failure.code === 'ERR_TOKENLANE_PARQUET'
+      const isUnreadable = openingErrors.has(failure) || ['PARQUET', 'INVALID_UTF8'].includes(bareCode(failure))
       if (content.onError === 'fail' || !isUnreadable || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
       onUnreadable?.(failure)
     }
@@ -135,8 +136,11 @@ class Parts {
    */
   async *of(input) {
     if (input.size === 0) return
-    const head = await input.read(0, Math.min(4, input.size))
-    yield* isTable(head) ? this.#table(input) : this.#rows(input, codecOf(head))
+    const head = await input.read(0, Math.min(HEAD_BYTES, input.size))
+    if (isTable(head)) return yield* this.#table(input)
+    const codec = codecOf(head)
+    if (codec === undefined && isUtf16(head)) throw utf16Failure(input.path)
+    yield* this.#rows(input, codec)
   }
 
   /** Cuts a plain file between rows. A compressed file, or a file that is one row, is not cut. */

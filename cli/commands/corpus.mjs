@@ -365,11 +365,15 @@ function priceOf(value) {
 
 function summary(result, cost) {
   const { output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, unpaired, skipped } = result
+  const { lossTokens } = result
   const lines = [
     `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
     ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
     ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
+    ...(lossTokens === undefined
+      ? []
+      : [`${number(lossTokens)} tokens (${share(lossTokens, tokens)} %) are the assistant's`]),
     ...packingOf(result),
     ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
@@ -382,10 +386,11 @@ function summary(result, cost) {
   return lines.join('\n')
 }
 
+const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)
+
 /** What packing cost. */
 function packingOf({ options: { pack }, rows, cutDocuments, padding, documents }) {
   if (pack === undefined || rows === 0) return []
-  const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)
   return [
     `${number(rows)} rows, ${share(padding, rows * pack)} % padding; ${number(cutDocuments)} documents are cut (${share(cutDocuments, documents)} %)`,
   ]

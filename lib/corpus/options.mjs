@@ -97,6 +97,13 @@ const NAMES = [
  */
 
 /**
+ * What renders chats: templates with the special tokens of the tokenizer, or the format of gpt-oss.
+ *
+ * @typedef {{ templates: string | Record<string, string>, tokens: Record<string, string> } |
+ *   { isHarmony: true }} ChatParts
+ */
+
+/**
  * The options that, with the inputs and the tokenizer, determine the bytes of the output.
  *
  * @typedef {object} Content
@@ -118,7 +125,7 @@ const NAMES = [
  * @property {string} [tools]
  * @property {'generation' | 'origin'} [maskBy]
  * @property {string} [date] the day that templates write
- * @property {import('./chats.mjs').ChatParts} [chat] what renders chats; only in a complete job
+ * @property {ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
  * @property {number} [maxRatio]
  * @property {number} shardSize

@@ -1,12 +1,11 @@
 // The formats `npy` and `bin`. One file has the tokens of a shard, one document after the other. A
 // second file has the starts of the rows and the end of the last one (u64). A .csv.gz has a line
 // `start,end,id,src,loc` for each document, as in Dolma. With `pack`, a further file has the starts
-// of the documents and the end of the last one. With a loss mask, a further file has the mask of each
+// of the documents and the end of the last one. With a loss mask, a further file has that of each
 // token (u8).
 
 import { NumberFile } from '../../files/npy.mjs'
-import { MaskedNumbers } from '../loss-mask.mjs'
-import { hasLossMask } from '../tokens.mjs'
+import { withLossMask } from '../loss-mask.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 import { StoredGzip } from './stored-gzip.mjs'
 
@@ -39,12 +38,8 @@ export class BinaryWriter {
       const file = await create(`${suffix}.${format}`)
       return format === 'npy' ? NumberFile.create(file, descr) : NumberFile.create(file.appendOnly(), undefined)
     }
-    const tokens = async () => {
-      const ids = await numbers('', DESCR[type])
-      return hasLossMask(content) ? new MaskedNumbers(content, ids, await numbers('.mask', '|u1')) : ids
-    }
     const files = {
-      tokens: await tokens(),
+      tokens: await withLossMask(content, await numbers('', DESCR[type]), () => numbers('.mask', '|u1')),
       rows: await numbers('.rows', '<u8'),
       documents: pack === undefined ? undefined : await numbers('.docs', '<u8'),
       table: new StoredGzip((await create('.csv.gz')).appendOnly()),

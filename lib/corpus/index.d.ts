@@ -135,6 +135,12 @@ export interface CorpusOptions {
    * Default: `false`.
    */
   trustPlan?: boolean | undefined
+  /**
+   * If the output folder has a finished job with the same options, adds shards of the inputs that
+   * it does not have; the shards that are there stay as they are. A known input on disk must have
+   * the same size. Without new inputs, all shards are compared. Not with `queue`. Default: `false`.
+   */
+  append?: boolean | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
   /**

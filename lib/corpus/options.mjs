@@ -54,6 +54,7 @@ const NAMES = [
   'dryRun',
   'resumeCheck',
   'trustPlan',
+  'append',
   'concurrency',
   'threads',
   'signal',
@@ -77,6 +78,7 @@ const NAMES = [
  * @property {boolean} dryRun
  * @property {'sha256' | 'size'} resumeCheck
  * @property {boolean} trustPlan
+ * @property {boolean} append
  * @property {number} concurrency
  * @property {number} [threads]
  * @property {AbortSignal} [signal]
@@ -142,6 +144,7 @@ export function checkOptions(options) {
     dryRun,
     resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
     trustPlan: flag(given, 'trustPlan'),
+    append: flag(given, 'append'),
     concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
     threads: whole(given, 'threads', 1, 256),
     signal: signalOption(given.signal),
@@ -188,6 +191,8 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
   if (given.output !== undefined && dryRun) return 'a dry run writes nothing, so it takes no output'
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
+  if (given.append && (dryRun || given.queue !== undefined || given.trustPlan))
+    return 'append lists the inputs on this machine: it takes no dry run, no queue and no trusted plan'
   for (const name of ['queueName', 'giveUpSeconds'])
     if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
   if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))

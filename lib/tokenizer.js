@@ -148,6 +148,19 @@ let encodeDocuments
 let maxId
 
 /**
+ * The chat of a tokenizer, and a conversation with its mask (see chat/apply.js). Internal, for
+ * lib/corpus.
+ *
+ * @type {(tokenizer: Tokenizer) => any}
+ */
+let chatOf
+/**
+ * @type {(tokenizer: Tokenizer, chat: object, messages: object[], request: object) => { text:
+ *   string, ids: Uint32Array, assistantMask: Uint8Array }}
+ */
+let encodeChat
+
+/**
  * The format of the file that a tokenizer was loaded from. Internal, for lib/files.
  *
  * @type {(tokenizer: Tokenizer) => 'tokenizer.json' | 'sentencepiece' | 'ranks'}
@@ -165,6 +178,9 @@ let componentsOf
 class Tokenizer {
   static {
     componentsOf = (tokenizer) => native.components(tokenizer.#handle) ?? native.toBuffer(tokenizer.#handle)
+    chatOf = (tokenizer) => tokenizer.#chat
+    encodeChat = (tokenizer, chat, messages, request) =>
+      later.apply.encodeChat(chat, messages, request, tokenizer.#chatCalls)
     fileFormat = (tokenizer) => native.fileFormat(tokenizer.#handle)
     maxId = (tokenizer) => native.maxId(tokenizer.#handle)
     encodeDocuments = async (tokenizer, documents, options, batches) => {
@@ -735,4 +751,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, componentsOf, encodeDocuments, encodings, fileFormat, maxId }
+module.exports = { Tokenizer, chatOf, componentsOf, encodeChat, encodeDocuments, encodings, fileFormat, maxId }

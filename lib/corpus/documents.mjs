@@ -29,6 +29,7 @@ import { openInput } from './store/store.mjs'
  *   U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
  * @property {() => void} onDamage the rest of an input is left out: `onRead` does not receive it
+ * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
 
@@ -70,6 +71,7 @@ export const placeOf = ({ path, at, line, row }) =>
  */
 export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks)
+  reader.chats = hooks.chats
   for (const part of parts) {
     reader.startPart(part)
     for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {

@@ -5,7 +5,8 @@ import { createRequire } from 'node:module'
 import { withoutFailures } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
-import { CopiedTokens, PieceBuffers, WholeTokens, viewOf } from './tokens.mjs'
+import { idOfToken } from './loss-mask.mjs'
+import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
 
 const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
 
@@ -109,6 +110,7 @@ export class Encoder {
    * fails.
    */
   async #encode(batch, running, onSkip) {
+    if (hasLossMask(this.#content)) return [{ batch, first: 0, encoded: batch.takeChats() }]
     const call = ({ first, end }) => {
       if (end - first === batch.length) return encodeDocuments(this.#tokenizer, batch.handle, this.#options, running)
       const texts = Array.from({ length: end - first }, (_, index) => batch.text(first + index))
@@ -185,10 +187,11 @@ export class Encoder {
 
   #checkWidth(ids) {
     const most = this.#maxId
+    const plain = hasLossMask(this.#content) ? idOfToken : (id) => id
     let bits = 0
-    for (let at = 0; at < ids.length; at++) bits |= ids[at]
+    for (let at = 0; at < ids.length; at++) bits |= plain(ids[at])
     if (bits >>> 0 <= most) return
-    const id = ids.find((one) => one > most)
+    const id = plain(ids.find((one) => plain(one) > most))
     const reason =
       this.#content.type === 'u16'
         ? 'does not fit into u16: choose the type u32 (--type u32)'

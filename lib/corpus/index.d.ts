@@ -113,9 +113,37 @@ export interface CorpusOptions {
   maxTokens?: number | undefined
   /**
    * How special tokens that are spelled out in a text are treated. Default: `'parse'` for a
-   * tokenizer.json, `'text'` for ranks.
+   * tokenizer.json, `'text'` for ranks and for chats.
    */
   specialTokens?: 'parse' | 'text' | 'throw' | undefined
+  /**
+   * Makes documents of chats: the field with the messages of a row of JSON or Parquet, an array or
+   * its JSON. They are rendered with the chat template of the tokenizer, or with the format of
+   * gpt-oss for `'o200k_harmony'`. Special tokens in messages are text unless `specialTokens` is
+   * `'parse'`. Each id gets a loss mask, 1 if the assistant wrote the token: `.mask.npy` or
+   * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, and `loss_mask` in jsonl and
+   * parquet. Numbers have Python's form, so `1.0` stays `1.0`; in columns of numbers of Parquet, it
+   * is `1`. Default: documents are texts.
+   */
+  messages?: string | undefined
+  /** With `messages`: the field with the tools of a chat. Default: no tools. */
+  tools?: string | undefined
+  /**
+   * With `messages`: a file with a chat template. Default: that of the tokenizer. In both cases the
+   * template is one of the job's options, so another template is another job.
+   */
+  template?: string | undefined
+  /**
+   * With `messages`: whether the loss mask is what `{% generation %}` blocks of the template mark,
+   * as in transformers, or what comes from messages of the assistant, with the token that ends its
+   * turn. Default: `'generation'` if the template has such blocks, else `'origin'`.
+   */
+  maskBy?: 'generation' | 'origin' | undefined
+  /**
+   * With `messages`: the day that templates with `strftime_now` write, such as `'2026-01-31'`.
+   * Required for such templates, because a job can run on several days. Default: none.
+   */
+  date?: string | undefined
   /**
    * The maximum size of a row in bytes. Default: 16 MiB, and 256 MiB for a whole file (`rows:
    * 'files'`). A row of one token per byte needs twenty times its size in memory.
@@ -640,7 +668,7 @@ export interface MergeInput {
 export interface MergeOptions {
   /**
    * Output folders of finished jobs in the formats `megatron`, `npy` or `bin`, with the same
-   * tokenizer.
+   * tokenizer: all of texts, or all of chats with loss masks.
    */
   inputs: readonly (string | MergeInput)[]
   /** The output folder: a new one, an empty one, or that of the same merge. */
@@ -730,7 +758,7 @@ export interface MergeResult extends CorpusTotals {
  * Rejects with `ERR_TOKENLANE_CORPUS_MISMATCH` if the folder contains another job or other files,
  * `ERR_TOKENLANE_CORPUS_DAMAGED` if an input is not finished or not as it was written,
  * `ERR_TOKENLANE_UNSUPPORTED` for an input in another format, and `ERR_TOKENLANE_ARGUMENT_TYPE` if
- * inputs have different tokenizers.
+ * inputs have different tokenizers, or some have loss masks and others have none.
  */
 export function mergeCorpora(options: MergeOptions): Promise<MergeResult>
 
@@ -754,6 +782,8 @@ export interface TokenRow {
   index: number
   /** The ids. */
   ids: Uint16Array | Uint32Array
+  /** For a job of chats, 1 for each id that the assistant wrote, else 0. */
+  lossMask?: Uint8Array
   /**
    * With `documents`: where the documents of the row start in it, and the length of the row, as
    * attention of variable length takes it (`cu_seqlens`).
@@ -775,8 +805,12 @@ export interface CorpusTokens {
   readonly pack: number | undefined
   /** The type of the ids. */
   readonly type: 'u16' | 'u32'
+  /** Whether the tokens have a loss mask: the job's documents are chats. */
+  readonly hasLossMask: boolean
   /** Reads a row, by its number from 0. */
   row(index: number): Promise<Uint16Array | Uint32Array>
+  /** Reads the loss mask of a row; undefined if the job has none. */
+  lossMask(index: number): Promise<Uint8Array | undefined>
   /** Where the documents of a row start in it, and the length of the row. */
   documentsOfRow(index: number): Promise<Int32Array>
   /**

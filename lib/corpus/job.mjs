@@ -22,6 +22,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure } from '../files/failure.mjs'
+import { hashOfChat, withChat } from './chats.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
 import { Totals, isManifestOf, readManifestEnds, readTotals, writeManifest } from './manifest.mjs'
@@ -204,7 +205,7 @@ class Run {
   async #prepare() {
     const source = await findTokenizer(this.#options.tokenizer, this.#options.encoding)
     const tokenizer = await openTokenizer(source)
-    const { content, ids } = await completeContent(tokenizer, source, this.#options.content)
+    const { content, ids } = await completeContent(tokenizer, source, await withChat(tokenizer, this.#options))
     return { source, content, ids, vocabSize: tokenizer.vocabSize() }
   }
 
@@ -427,6 +428,8 @@ async function startedJob(store) {
 function checkSame(before, now) {
   const [was, is] = [before, now].map(({ tokenlane, tokenizer, options }) => ({
     ...options,
+    chat: undefined,
+    'the SHA-256 of the chat template': hashOfChat(options),
     tokenlane,
     'the SHA-256 of the tokenizer': tokenizer.sha256,
     'the encoding of the tokenizer': tokenizer.encoding,

@@ -8,6 +8,7 @@ import os from 'node:os'
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
+import { isObject } from './values.mjs'
 
 const require = createRequire(import.meta.url)
 const { unknownOption } = require('../errors.js')
@@ -48,6 +49,11 @@ const NAMES = [
   'onError',
   'maxTokens',
   'specialTokens',
+  'messages',
+  'tools',
+  'template',
+  'maskBy',
+  'date',
   'maxRow',
   'maxRatio',
   'shardSize',
@@ -75,6 +81,7 @@ const NAMES = [
  * @property {number} [giveUpSeconds]
  * @property {string} tokenizer
  * @property {string} [encoding]
+ * @property {string} [template] a file with a chat template
  * @property {boolean} dryRun
  * @property {'sha256' | 'size'} resumeCheck
  * @property {boolean} trustPlan
@@ -104,6 +111,11 @@ const NAMES = [
  * @property {'skip' | 'fail'} onError
  * @property {number} [maxTokens]
  * @property {'parse' | 'text' | 'throw'} [specialTokens]
+ * @property {string} [messages] the field with the messages of chats, which are the documents
+ * @property {string} [tools]
+ * @property {'generation' | 'origin'} [maskBy]
+ * @property {string} [date] the day that templates write
+ * @property {import('./chats.mjs').ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
  * @property {number} [maxRatio]
  * @property {number} shardSize
@@ -141,6 +153,7 @@ export function checkOptions(options) {
     giveUpSeconds: whole(given, 'giveUpSeconds', 1, 86_400),
     tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
     encoding: text(given, 'encoding'),
+    template: text(given, 'template'),
     dryRun,
     resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
     trustPlan: flag(given, 'trustPlan'),
@@ -177,6 +190,11 @@ export function checkContent(given) {
     onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
     specialTokens: choice(given, 'specialTokens', SPECIAL),
+    messages: fieldPath(given, 'messages'),
+    tools: fieldPath(given, 'tools'),
+    maskBy: choice(given, 'maskBy', ['generation', 'origin']),
+    date: day(given, 'date'),
+    chat: chatParts(given.chat),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
     maxRatio: whole(given, 'maxRatio', 1, 1_000_000) ?? MAX_RATIO,
     shardSize: whole(given, 'shardSize', 1, MAX_SHARD_SIZE) ?? SHARD_SIZE,
@@ -205,6 +223,13 @@ export function conflictOf(content, given, inputs, dryRun) {
     return 'groupBy is for rows of JSON and Parquet'
   if (given.field !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'field is for rows of JSON and Parquet'
+  if (content.messages !== undefined && content.rows !== undefined && content.rows !== 'json')
+    return 'messages is for rows of JSON and Parquet'
+  if (content.messages !== undefined && given.field !== undefined)
+    return 'field is the text of a document, and messages those of a chat: give one of them'
+  for (const name of ['tools', 'template', 'maskBy', 'date'])
+    if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
+      return `${name} needs the option messages`
   if (content.type !== undefined && ['jsonl', 'parquet'].includes(content.format))
     return 'type is for megatron, npy, bin and llmc'
   return undefined
@@ -236,6 +261,28 @@ function fieldPath(given, name) {
   const value = text(given, name)
   const problem = value === undefined ? undefined : fieldProblem(value)
   if (problem !== undefined) throw wrongValue(name, problem, value)
+  return value
+}
+
+/** A day as text, such as 2026-01-31. */
+function day(given, name) {
+  const value = text(given, name)
+  if (value === undefined) return undefined
+  const time = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
+  if (!isDay) throw wrongValue(name, 'a day such as 2026-01-31', value)
+  return value
+}
+
+/** The chat of a job.json, which a worker does not trust. */
+function chatParts(value) {
+  if (value === undefined) return undefined
+  const isText = (one) => typeof one === 'string'
+  const areTexts = (map) => isObject(map) && Object.values(map).every(isText)
+  const isChat =
+    isObject(value) &&
+    (value.isHarmony === true || ((isText(value.templates) || areTexts(value.templates)) && areTexts(value.tokens)))
+  if (!isChat) throw wrongValue('chat', 'the templates and tokens of a chat', 'something else')
   return value
 }
 

@@ -163,6 +163,10 @@ class Parts {
       const reason = `idField is for rows of JSON and Parquet, and ${path} is read as ${rows}`
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: leave it out, or name another input`)
     }
+    if (this.#content.messages !== undefined && rows !== 'json') {
+      const reason = `messages is for rows of JSON and Parquet, and ${path} is read as ${rows}`
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: say rows: 'json' (--rows json), or name another input`)
+    }
     if (rows === 'lines' && this.#content.rows === undefined) this.#note(path)
     const isCut = codec === undefined && rows !== 'files'
     for (let start = 0; start < size; ) {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 
 import { Failure, bareCode } from '../files/failure.mjs'
+import { chatsOf } from './chats.mjs'
 import { documentsOf, isOfInput, placeOf } from './documents.mjs'
 import { Encoder } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
@@ -78,6 +79,7 @@ export async function doShard({ shard, parts, job, base }, context) {
       isDamaged = true
     },
     memory,
+    chats: await chatsOf(tokenizer, content),
   }
   const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
   const batches = documentsOf(parts, origin, content, hooks)

@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto'
 
 import { error, typeError } from '../errors.mjs'
+import { hasLossMask } from '../tokens.mjs'
 
 /** Maximum number of files of a shuffle: each unit is read once for each of them. */
 const MAX_SHUFFLED_FILES = 1 << 16
@@ -151,6 +152,12 @@ export function common(jobs) {
     const names = `${JSON.stringify(first.job.tokenizer.name)} and ${JSON.stringify(job.tokenizer.name)}`
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${first.place} and ${place} have different tokenizers: ${names}`)
   }
+  const other = jobs.find(({ job }) => hasLossMask(job.options) !== hasLossMask(first.job.options))
+  if (other !== undefined)
+    throw typeError(
+      'ERR_TOKENLANE_ARGUMENT_TYPE',
+      `one of ${first.place} and ${other.place} has chats with loss masks, and the other one has texts: merge them apart`,
+    )
   const isNarrow = jobs.every(({ job }) => job.options.type === 'u16')
   return { tokenizer: first.job.tokenizer, type: isNarrow ? 'u16' : 'u32' }
 }

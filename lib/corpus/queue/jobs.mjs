@@ -9,6 +9,7 @@ import os from 'node:os'
 import path from 'node:path'
 
 import { repositoryOf } from '../../files/tokenizers.mjs'
+import { checkChat } from '../chats.mjs'
 import { error, otherJob } from '../errors.mjs'
 import { parquetWriterVersion } from '../formats/parquet.mjs'
 import { idOf, readJob } from '../job-file.mjs'
@@ -289,8 +290,10 @@ function contentOf({ options }) {
     throw ofThisHost(otherJob(`the job writes Parquet files with ${options.writer}, but this worker has ${writer}`))
   const hasType = content.type !== undefined || ['jsonl', 'parquet'].includes(content.format)
   const conflict = conflictOf(content, { output: '.' }, ['.'], false)
-  if (!hasType || content.specialTokens === undefined || conflict !== undefined)
+  const hasChat = (content.messages === undefined) === (content.chat === undefined)
+  if (!hasType || !hasChat || content.specialTokens === undefined || conflict !== undefined)
     throw otherJob(`the options of the job are not complete, or contradict each other: ${conflict ?? 'type'}`)
+  if (content.chat !== undefined) checkChat(content)
   const memory = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
   if (content.maxRow !== undefined && content.maxRow * MEMORY_PER_ROW_BYTE > memory)
     throw ofThisHost(

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { whole } from '../options.mjs'
 import { permutation } from '../shuffle.mjs'
+import { hasLossMask } from '../tokens.mjs'
 import { FinishedJob } from './finished-job.mjs'
 
 const { checkKnown } = createRequire(import.meta.url)('../../options.js')
@@ -64,12 +65,19 @@ class CorpusTokens {
     this.length = sum('rows')
     this.pack = finished.job.options.pack
     this.type = finished.job.options.type ?? 'u32'
+    this.hasLossMask = hasLossMask(finished.job.options)
   }
 
-  /** The tokens of a row. */
+  /** The ids of a row. */
   async row(index) {
     const { tokens, from, to } = await this.#rangeOf(index)
-    return tokens.read(from, to)
+    return tokens.ids(from, to)
+  }
+
+  /** The loss mask of a row; undefined if the job has none. */
+  async lossMask(index) {
+    const { tokens, from, to } = await this.#rangeOf(index)
+    return this.hasLossMask ? tokens.lossMask(from, to) : undefined
   }
 
   /** Where the tokens of a row are. */
@@ -107,15 +115,24 @@ class CorpusTokens {
     for (let at = rank + start * ranks; at < this.length || pending.length > 0; at += ranks) {
       if (at < this.length) {
         const index = order(at)
-        const row = Promise.all([this.row(index), withDocuments ? this.documentsOfRow(index) : undefined])
+        const columns = Promise.all([
+          this.row(index),
+          this.lossMask(index),
+          withDocuments ? this.documentsOfRow(index) : undefined,
+        ])
         // A failure is thrown when the row's turn comes.
-        row.catch(() => {})
-        pending.push({ index, row })
+        columns.catch(() => {})
+        pending.push({ index, columns })
         if (pending.length < READ_AHEAD) continue
       }
-      const { index, row } = pending.shift()
-      const [ids, cuSeqlens] = await row
-      yield cuSeqlens === undefined ? { index, ids } : { index, ids, cuSeqlens, positionIds: positionsOf(cuSeqlens) }
+      const { index, columns } = pending.shift()
+      const [ids, lossMask, cuSeqlens] = await columns
+      yield {
+        index,
+        ids,
+        ...(lossMask && { lossMask }),
+        ...(cuSeqlens && { cuSeqlens, positionIds: positionsOf(cuSeqlens) }),
+      }
     }
   }
 

@@ -7,7 +7,8 @@ import zlib from 'node:zlib'
 
 import { damaged, unsupported } from '../errors.mjs'
 import { stemOf } from '../record.mjs'
-import { viewOf } from '../tokens.mjs'
+import { joinMask } from '../loss-mask.mjs'
+import { fileViewOf, hasLossMask, viewOf } from '../tokens.mjs'
 
 const gunzip = promisify(zlib.gunzip)
 
@@ -50,16 +51,31 @@ export class ShardTokens {
     this.#record = record
   }
 
-  /** The type of the tokens. */
+  /** The type of the tokens that `read` returns. */
   get View() {
     return viewOf(this.#content)
   }
 
-  /** The tokens from one position to another. */
+  /** The tokens from one position to another, with their loss mask, as writers get them. */
   async read(from, to) {
-    const { View } = this
+    const ids = await this.ids(from, to)
+    return hasLossMask(this.#content) ? joinMask(ids, await this.lossMask(from, to)) : ids
+  }
+
+  /** The ids from one position to another. */
+  ids(from, to) {
+    return this.#perToken(fileViewOf(this.#content), '', from, to)
+  }
+
+  /** The loss mask from one position to another. */
+  lossMask(from, to) {
+    return this.#perToken(Uint8Array, '.mask', from, to)
+  }
+
+  /** Reads a file that has a number for each token. */
+  #perToken(View, name, from, to) {
     const header = this.#content.format === 'npy' ? NPY_HEADER : 0
-    const suffix = { megatron: '.bin', npy: '.npy', bin: '.bin' }[this.#content.format]
+    const suffix = `${name}.${this.#content.format === 'npy' ? 'npy' : 'bin'}`
     const width = View.BYTES_PER_ELEMENT
     const range = { from: header + from * width, to: header + to * width }
     return this.#numbers(View, suffix, range, header + this.#record.tokens * width)

@@ -60,8 +60,8 @@ export function idOf({ version, tokenlane, tokenizer, options, plan, segments = 
 /**
  * The segments of a job: the shards of its first run, and those that were appended.
  *
- * @returns {{ id: string, plan: any, first: number, file: string }[]} the id that the records of the
- *   shards have, the plan, the number of the first shard, and the file of the plan
+ * @returns {{ id: string, plan: any, first: number, file: string }[]} the id that the records of
+ *   the shards have, the plan, the number of the first shard, and the file of the plan
  */
 export function segmentsOf({ id, plan, segments = [{ id, plan }] }) {
   let first = 0

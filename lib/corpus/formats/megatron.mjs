@@ -11,8 +11,8 @@
 //   i64 each  the first sequence of each document, and the number of sequences
 //
 // Each document is a sequence. With `pack`, each row is a sequence, and a .docs.npy has the
-// positions in the tokens at which documents start. A loss mask is a second pair of files, .mask.bin
-// and .mask.idx, with a number for each token (u8).
+// positions in the tokens at which documents start. A loss mask is a second pair of files,
+// .mask.bin and .mask.idx, with a number for each token (u8).
 
 import { MaskedNumbers } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'

@@ -7,10 +7,11 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
-import { error, otherJob } from '../errors.mjs'
+import { error, otherJob, typeError } from '../errors.mjs'
 import { LAYOUT_VERSION, idOf, readJob } from '../job-file.mjs'
 import { JOB, PLAN } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
+import { rowsProblem } from '../options.mjs'
 import { intactRecord, stemOf, writeRecord } from '../record.mjs'
 import { FinishedJob } from '../reading/finished-job.mjs'
 import { writeShardFiles } from '../output-files.mjs'
@@ -146,6 +147,8 @@ class Merge {
     const { tokenizer, type } = common(this.#jobs)
     const [first] = this.#jobs
     const { shuffle: _order, ...options } = first.job.options
+    const noRows = rowsProblem({ ...options, format: format ?? options.format, pack, packing })
+    if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
     const known = {
       version: LAYOUT_VERSION,
       tokenlane: VERSION,

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { typeError, wrongType, wrongValue } from '../errors.mjs'
-import { FORMATS, MAX_ROW_IDS, PACKINGS, choice, listener, rowsProblem, whole } from '../options.mjs'
+import { FORMATS, MAX_ROW_IDS, PACKINGS, choice, listener, whole } from '../options.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../../options.js')
@@ -67,8 +67,6 @@ export function checkMerge(options) {
   const format = choice(options, 'format', FORMATS)
   const pack = whole(options, 'pack', 1, MAX_ROW_IDS)
   const packing = choice(options, 'packing', PACKINGS)
-  const noRows = rowsProblem({ format, pack, packing })
-  if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
   return {
     inputs,
     output,

@@ -287,7 +287,7 @@ function chatParts(value) {
   return value
 }
 
-function flag(given, name) {
+export function flag(given, name) {
   const value = given[name] ?? false
   if (typeof value !== 'boolean') throw wrongType(name, 'a boolean', value)
   return value

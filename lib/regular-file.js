@@ -92,6 +92,53 @@ async function readAll(file, limit, options) {
   }
 }
 
+/**
+ * Like `openRegular`, but synchronous; returns the descriptor, which the caller closes, and the
+ * status.
+ */
+function openRegularSync(file) {
+  checkRegular(file, fs.statSync(file))
+  const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
+  try {
+    return { descriptor, stat: checkRegular(file, fs.fstatSync(descriptor)) }
+  } catch (failure) {
+    fs.closeSync(descriptor)
+    throw failure
+  }
+}
+
+/** Reads the first `limit` bytes of a regular file, or all that it has. */
+async function readStart(file, limit) {
+  const handle = await openRegular(file)
+  try {
+    const bytes = Buffer.alloc(Math.min(limit, (await handle.stat()).size))
+    for (let length = 0; length < bytes.length; ) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length)
+      if (bytesRead === 0) return bytes.subarray(0, length)
+      length += bytesRead
+    }
+    return bytes
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Like readStart, but synchronous. */
+function readStartSync(file, limit) {
+  const { descriptor, stat } = openRegularSync(file)
+  try {
+    const bytes = Buffer.alloc(Math.min(limit, stat.size))
+    for (let length = 0; length < bytes.length; ) {
+      const bytesRead = fs.readSync(descriptor, bytes, length, bytes.length - length, length)
+      if (bytesRead === 0) return bytes.subarray(0, length)
+      length += bytesRead
+    }
+    return bytes
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
 /** Like readRegular, but synchronous. */
 function readRegularSync(file, limit) {
   try {
@@ -102,10 +149,8 @@ function readRegularSync(file, limit) {
 }
 
 function readAllSync(file, limit) {
-  checkRegular(file, fs.statSync(file))
-  const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
+  const { descriptor } = openRegularSync(file)
   try {
-    checkRegular(file, fs.fstatSync(descriptor))
     const chunks = []
     for (let length = 0; ; ) {
       const buffer = Buffer.alloc(Math.min(READ_BYTES, limit + 1 - length))
@@ -142,7 +187,10 @@ module.exports = {
   isAbsence,
   lstatIfThere,
   openRegular,
+  openRegularSync,
   readRegular,
   readRegularSync,
+  readStart,
+  readStartSync,
   tooLarge,
 }

@@ -29,3 +29,8 @@ test('the columns of a large text are reused for the next one', { skip: process.
   const cleared = measure('again')
   assert.ok(cleared < 16, `${cleared} MiB are written for the first time`)
 })
+
+test('400 small tokenizers take little memory each', { skip: process.platform !== 'linux' }, () => {
+  const taken = measure('small')
+  assert.ok(taken < 200, `${taken} MiB`)
+})

@@ -8,6 +8,9 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
 import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
+import { checkContent } from '../../lib/corpus/options.mjs'
+import { planParts } from '../../lib/corpus/plan.mjs'
+import { Probes } from '../../lib/corpus/probe.mjs'
 import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { folderWithTokenizer, runIn } from '../support/cli.mjs'
 import {
@@ -131,6 +134,28 @@ test('npy and bin: tokens, row offsets, and a table of the documents', async () 
       assert.equal(JSON.parse(line).id, id)
       assert.ok(end > start)
     }
+  }
+})
+
+test('llmc: the header of llm.c, and the tokens', async () => {
+  for (const [type, tokenizer, magic, version, View] of [
+    ['u16', 'r50k_base', 20240520, 1, Uint16Array],
+    ['u32', 'o200k_base', 20240801, 7, Uint32Array],
+  ]) {
+    const { output, names, result } = await run({ format: 'llmc', tokenizer })
+    assert.equal(result.options.type, type)
+    const files = names.map((name) => Uint8Array.from(fs.readFileSync(`${name}.bin`)))
+    const tokens = files.map((bytes) => new View(bytes.buffer, 1024))
+    files.forEach((bytes, index) => {
+      const header = [...new Int32Array(bytes.buffer, 0, 256)]
+      assert.deepEqual(header, [magic, version, tokens[index].length, ...Array(253).fill(0)])
+    })
+    const ids = idsOf(all, await Tokenizer.fromEncoding(tokenizer)).flat()
+    assert.deepEqual(
+      tokens.flatMap((one) => [...one]),
+      ids,
+    )
+    assert.equal((await verifyCorpus(output)).isWhole, true)
   }
 })
 
@@ -351,6 +376,78 @@ test('many small files share a shard', async () => {
   assert.equal(Object.keys(record(path.dirname(names[0]), 'shard-00000000').sources).length, 50)
 })
 
+test('inputs that threads look at have the plan of inputs that are opened one by one', async () => {
+  fs.mkdirSync(at('very-many'))
+  const inputs = Array.from({ length: 900 }, (_, index) => {
+    const text = jsonl(documents(1 + (index % 3), index))
+    const [kind, bytes] = [
+      ['jsonl', text],
+      ['jsonl.gz', zlib.gzipSync(text)],
+      ['jsonl', ''],
+      ['txt', `${'x'.repeat(99)}\n`.repeat(index % 80 === 3 ? 2000 : 1)],
+    ][index % 4]
+    const name = at('very-many', `${String(index).padStart(4, '0')}.${kind}`)
+    fs.writeFileSync(name, bytes)
+    return name
+  })
+  const partsOf = async (names) => {
+    const parts = []
+    const content = checkContent({ shardSize: 100_000 })
+    for await (const part of planParts({ inputs: names, content })) parts.push(part)
+    return parts
+  }
+  const all = await partsOf([at('very-many')])
+  const firsts = new Map(all.toReversed().map((part) => [part.path, part]))
+  const known = inputs.filter((name) => fs.statSync(name).size > 0)
+  assert.deepEqual([...firsts.keys()].sort(), known)
+  assert.ok(
+    all.some(({ start }) => start > 0),
+    'inputs are cut',
+  )
+  // Fewer inputs than those for which threads are started.
+  let compared = 0
+  for (let from = 0; from < inputs.length; from += 200) {
+    for (const part of await partsOf(inputs.slice(from, from + 200))) {
+      const { shard: _shard, ...same } = firsts.get(part.path)
+      if (part.start !== 0 || part.end !== same.end) continue
+      assert.deepEqual({ ...same, shard: part.shard }, part)
+      compared += 1
+    }
+  }
+  assert.ok(compared > 600, `${compared}`)
+  const probes = new Probes()
+  const found = [at('very-many'), at('very-many', 'missing')].map((name) => failure(() => probes.of(name)))
+  probes.flush()
+  const codes = (await Promise.all(found)).map(({ code }) => code)
+  assert.deepEqual(codes, ['ERR_TOKENLANE_NOT_A_FILE', 'ERR_TOKENLANE_FILE_NOT_FOUND'])
+  await probes.end()
+})
+
+test('--trust-plan: the inputs are not listed; those that are read are compared', async () => {
+  const inputs = at('trusted')
+  fs.cpSync(at('data'), inputs, { recursive: true })
+  const { output, result } = await run({ inputs, trustPlan: true })
+  const reference = hashes(output)
+  const [first, ...more] = fs.readdirSync(inputs).map((name) => path.join(inputs, name))
+  const late = path.join(inputs, 'zz.jsonl')
+  fs.writeFileSync(late, '{"text":"late"}\n')
+  const again = (options = {}) => tokenizeCorpus({ ...BASE, inputs, output, ...options })
+  assert.equal((await failure(() => again())).code, 'ERR_TOKENLANE_CORPUS_INPUT_CHANGED')
+  assert.equal((await again({ trustPlan: true })).kept, result.shards)
+  for (const name of more) fs.rmSync(name)
+  assert.equal((await again({ trustPlan: true })).kept, result.shards)
+  fs.rmSync(path.join(output, 'shard-00000000.bin'))
+  assert.equal((await again({ trustPlan: true })).kept, result.shards - 1)
+  assert.deepEqual(hashes(output), reference)
+  fs.rmSync(path.join(output, 'shard-00000000.bin'))
+  fs.writeFileSync(first, fs.readFileSync(first, 'utf8').toUpperCase())
+  assert.equal((await failure(() => again({ trustPlan: true }))).code, 'ERR_TOKENLANE_CORPUS_INPUT_CHANGED')
+  const other = await failure(() => again({ trustPlan: true, inputs: [inputs, first] }))
+  assert.equal(other.code, 'ERR_TOKENLANE_CORPUS_MISMATCH')
+  fs.appendFileSync(path.join(output, 'plan.jsonl'), '\n')
+  assert.equal((await failure(() => again({ trustPlan: true }))).code, 'ERR_TOKENLANE_CORPUS_MISMATCH')
+})
+
 /** The names that a walk finds, relative to a folder. */
 async function walk(base, names, options = {}) {
   const found = []
@@ -553,6 +650,32 @@ test('the command line: events as JSON Lines, verify, exit codes', () => {
   }
 })
 
+test('verify compares large files in threads, and tells the problems in the order of the shards', async () => {
+  const input = at('many-words.txt')
+  fs.writeFileSync(input, `${' word'.repeat(500_000)}\n`.repeat(12))
+  const { output, result } = await run({ inputs: input, shardSize: 15_000_000, rows: 'lines' })
+  assert.ok(result.shards >= 2)
+  const problemsOf = async (options) => {
+    const events = []
+    const { problems } = await verifyCorpus(output, { ...options, onEvent: (event) => events.push(event) })
+    const verified = events.filter(({ event }) => event === 'verified').map(({ shard }) => shard)
+    assert.deepEqual(verified, [...stems(output).keys()])
+    assert.equal(events.length - verified.length, problems)
+    return events.filter(({ event }) => event === 'problem').map(({ file }) => file)
+  }
+  assert.deepEqual(await problemsOf(), [])
+  const bin = path.join(output, 'shard-00000000.bin')
+  const bytes = fs.readFileSync(bin)
+  bytes[bytes.length - 1] ^= 1
+  fs.writeFileSync(bin, bytes)
+  fs.rmSync(path.join(output, 'shard-00000001.idx'))
+  const wrong = ['shard-00000000.bin', 'shard-00000001.idx']
+  assert.deepEqual(await problemsOf({ concurrency: 3 }), wrong)
+  assert.deepEqual(await problemsOf({ concurrency: 1 }), wrong)
+  const error = await failure(() => verifyCorpus(output, { signal: AbortSignal.abort() }))
+  assert.equal(error.name, 'AbortError')
+})
+
 test('options that do not exist, have another type, or do not go together', async () => {
   fs.writeFileSync(at('table.parquet'), 'PAR1 and so on')
   fs.writeFileSync(at('lines.txt'), 'a line\n')
@@ -577,6 +700,8 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ tokenizer: 'nothing' }, 'UNKNOWN_TOKENIZER'],
     [{ inputs: 'gs://lake/raw/' }, 'UNSUPPORTED'],
     [{ output: 'https://lake/tokens/' }, 'UNSUPPORTED'],
+    [{ format: 'llmc', pack: 8 }, 'ARGUMENT_TYPE'],
+    [{ format: 'llmc', idField: 'id' }, 'ARGUMENT_TYPE'],
     [{ output: 's3://' }, 'ARGUMENT_VALUE'],
     [{ inputs: at('table.parquet') }, 'PARQUET'],
   ]
@@ -586,9 +711,15 @@ test('options that do not exist, have another type, or do not go together', asyn
   }
 })
 
-test('half characters in JSON become the ids that a string of them has', async () => {
+test('half characters in JSON become the ids that a string of them has, and are counted', async () => {
   const input = at('half.jsonl')
-  fs.writeFileSync(input, '{"text":"a\\ud83d b\\ude00\\ud83d\\ude00"}\n')
-  const { names } = await run({ inputs: input })
-  assert.deepEqual(readMegatron(names[0]).rows, idsOf([{ text: 'a\ud83d b\ude00\u{1F600}' }]))
+  const texts = ['a\\ud83d b\\ude00\\ud83d\\ude00', '\\ud83d\\ude00', 'c']
+  fs.writeFileSync(input, texts.map((text, id) => `{"text":"${text}","id":${id},"more":"\\udfff"}\n`).join(''))
+  const { output, names, result } = await run({ inputs: input })
+  const rows = idsOf(texts.map((text) => ({ text: JSON.parse(`"${text}"`) })))
+  assert.deepEqual(readMegatron(names[0]).rows, rows)
+  assert.equal(result.unpaired, 1)
+  assert.equal(record(output, stems(output)[0]).unpaired, 1)
+  // JavaScript reads all of these lines.
+  assert.equal((await run({ inputs: input, format: 'npy', idField: 'id', groupBy: 'id' })).result.unpaired, 1)
 })

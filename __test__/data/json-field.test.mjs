@@ -216,10 +216,10 @@ test('calls of the addon with wrong values throw', () => {
 
 test('documents are those of JSON.parse, whatever the addon takes', () => {
   const skipped = []
+  let unpaired = 0
   const read = (bytes, field) => {
-    const reader = new DocumentReader({ field, idField: undefined }, (place, { code }) =>
-      skipped.push([place.line, code]),
-    )
+    const onSkip = (place, { code }) => skipped.push([place.line, code])
+    const reader = new DocumentReader({ field, idField: undefined }, { onSkip, onUnpaired: () => (unpaired += 1) })
     const part = { rows: 'json', path: 'p', start: 0 }
     reader.startPart(part)
     reader.load({ lines: bytes, at: 0 })
@@ -233,6 +233,7 @@ test('documents are those of JSON.parse, whatever the addon takes', () => {
     [5, 'ERR_TOKENLANE_FIELD'],
     [6, 'ERR_TOKENLANE_JSON'],
   ])
+  assert.equal(unpaired, 1)
   // This name is in no UTF-8, so JSON.parse alone finds it.
   assert.deepEqual(read(Buffer.from('{"\\ud800":"1","\ufffd":"2"}'), '\ud800'), ['1'])
 })

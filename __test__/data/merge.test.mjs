@@ -6,6 +6,7 @@ import path from 'node:path'
 import { before, test } from 'node:test'
 
 import { mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus, writeReport } from '../../lib/corpus/index.js'
+import { bestFit } from '../../lib/corpus/best-fit.mjs'
 import { runIn } from '../support/cli.mjs'
 import {
   documents,
@@ -19,6 +20,7 @@ import {
   stems,
   writeCorpus,
 } from '../support/corpus.mjs'
+import { generator } from '../support/random.mjs'
 import { failure } from '../support/texts.mjs'
 
 const at = scratch()
@@ -221,6 +223,156 @@ test('rows: each reader has its share, and goes on where it stopped', async () =
   await tokens.close()
 })
 
+test('best fit: rows of whole documents, as good as a search through all rows', () => {
+  const random = generator(7)
+  for (const capacity of [1, 2, 31, 33, 1000, 40_000]) {
+    const lengths = Array.from({ length: 700 }, () => 1 + Math.min(capacity - 1, random(1 + random(capacity))))
+    const rows = bestFit(lengths, capacity)
+    const sums = (all) => all.map((items) => items.reduce((sum, item) => sum + lengths[item], 0)).sort((a, b) => a - b)
+    assert.deepEqual(
+      rows.flat().sort((a, b) => a - b),
+      lengths.map((_, item) => item),
+    )
+    assert.ok(sums(rows).every((sum) => sum <= capacity))
+    // The slow twin.
+    const slow = []
+    for (const item of [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a])) {
+      const left = (items) => capacity - items.reduce((sum, one) => sum + lengths[one], 0)
+      const fitting = slow.filter((items) => left(items) >= lengths[item])
+      const best = fitting.reduce(
+        (found, items) => (found === undefined || left(items) < left(found) ? items : found),
+        undefined,
+      )
+      if (best === undefined) slow.push([item])
+      else best.push(item)
+    }
+    assert.deepEqual(sums(rows), sums(slow))
+  }
+})
+
+test('packing: no document is cut that fits; rows know their documents; figures for padding and cuts', async () => {
+  const pack = 300
+  for (const format of FORMATS) {
+    const options = { ...SMALL, inputs: at('a'), format, pack, packing: 'best-fit' }
+    const folder = at(`best-${format}`)
+    const result = await tokenizeCorpus({ ...options, output: folder })
+    const whole = countsOf(await documentsOf(at(`${format}-a`)))
+    const tokens = await openTokens(folder)
+    assert.equal(tokens.length, result.rows)
+    const found = []
+    let padding = 0
+    for await (const { ids, cuSeqlens, positionIds, index } of tokens.rows({ documents: true })) {
+      assert.ok(ids.length <= pack)
+      padding += pack - ids.length
+      assert.deepEqual(cuSeqlens, await tokens.documentsOfRow(index))
+      assert.deepEqual([cuSeqlens[0], cuSeqlens.at(-1)], [0, ids.length])
+      for (let document = 1; document < cuSeqlens.length; document++) {
+        const [from, to] = [cuSeqlens[document - 1], cuSeqlens[document]]
+        found.push(ids.subarray(from, to).join(' '))
+        assert.deepEqual([...positionIds.subarray(from, to)], [...Array(to - from).keys()])
+      }
+    }
+    await tokens.close()
+    const isLong = (ids) => ids.split(' ').length > pack
+    const short = [...whole].filter(([ids]) => !isLong(ids))
+    const longOnes = [...whole.keys()].filter(isLong)
+    const counts = countsOf(found)
+    for (const [ids, count] of short) assert.ok(counts.get(ids) >= count)
+    const sum = (all) => all.reduce((total, ids) => total + ids.split(' ').length, 0)
+    assert.equal(sum(found), result.tokens)
+    assert.equal(result.cutDocuments, longOnes.length)
+    assert.ok(longOnes.length > 0)
+    assert.equal(padding, result.padding)
+    const sequential = await tokenizeCorpus({ ...options, packing: undefined, output: at(`sequential-${format}`) })
+    assert.ok(result.padding < result.rows * pack * 0.1, `${result.padding} of ${result.rows * pack}`)
+    assert.ok(sequential.cutDocuments > result.cutDocuments)
+    assert.equal(sequential.rows * pack - sequential.tokens, sequential.padding)
+    assert.equal((await verifyCorpus(folder)).isWhole, true)
+    const again = { inputs: [at(`${format}-a`)], output: at(`best-merged-${format}`), pack, packing: 'best-fit' }
+    const merged = await mergeCorpora(again)
+    assert.equal(merged.tokens, result.tokens)
+    assert.equal(merged.cutDocuments, result.cutDocuments)
+  }
+  await writeReport(at('best-npy'), at('packed.html'))
+  assert.match(fs.readFileSync(at('packed.html'), 'utf8'), /padding if filled up/)
+  for (const [options, message] of [
+    [{ packing: 'best-fit' }, /needs pack/],
+    [{ packing: 'best-fit', pack: 8, format: 'jsonl' }, /megatron, npy and bin/],
+    [{ packing: 'best-fit', pack: 1 << 21 }, /at most 1048576/],
+  ])
+    assert.match(
+      (await failure(() => tokenizeCorpus({ ...BASE, inputs: at('a'), output: at('no'), ...options }))).message,
+      message,
+    )
+})
+
+test('packing: more tokens than a window; long documents; the same bytes in every run', async () => {
+  const lines = Array.from({ length: 3000 }, (_, index) => `word${' word'.repeat((index * 7919) % 1500)}`)
+  lines.push(`w${' word'.repeat(50_000)}`)
+  fs.writeFileSync(at('window.txt'), `${lines.join('\n')}\n`)
+  const options = { ...BASE, inputs: at('window.txt'), format: 'bin', pack: 4096, packing: 'best-fit' }
+  const { tokens, rows, padding, cutDocuments } = await tokenizeCorpus({ ...options, output: at('window') })
+  assert.ok(tokens > 2 ** 21)
+  assert.equal(cutDocuments, 1)
+  assert.equal(rows * 4096 - tokens, padding)
+  assert.ok(padding < tokens * 0.01, `${padding} of ${tokens}`)
+  await tokenizeCorpus({ ...options, output: at('window-again'), threads: 1 })
+  assert.deepEqual(hashes(at('window')), hashes(at('window-again')))
+  const all = fs.readFileSync(at('window', 'shard-00000000.bin'))
+  assert.equal(all.length, tokens * 2)
+})
+
+test('budgets of tokens: what was planned and what the files have is in the result and the report', async () => {
+  const budgets = { a: 9000, b: 30_000 }
+  const inputs = Object.entries(budgets).map(([name, tokens]) => ({ path: at(`npy-${name}`), tokens }))
+  const result = await mergeCorpora({ inputs, output: at('budgets'), shuffle: 5 })
+  for (const [index, { tokens, planned, epochs }] of result.inputs.entries()) {
+    assert.equal(planned, inputs[index].tokens)
+    assert.ok(Math.abs(tokens - planned) < planned * 0.2, `${tokens} of ${planned}`)
+    assert.ok(epochs > 0)
+  }
+  await writeReport(at('budgets'), at('budgets.html'))
+  const page = fs.readFileSync(at('budgets.html'), 'utf8')
+  assert.match(page, /<h2>Mixture<\/h2>/)
+  assert.match(page, /9,000<\/td><td>23.08 %/)
+  assert.doesNotMatch(page, /object Object/)
+  const done = run(['corpus', 'merge', at('npy-a'), '-o', at('mix'), '--shuffle', '5', '--mix', `${at('npy-a')}=9K`])
+  assert.match(done.stdout, /planned 9,000, 100.0 %/, done.stderr)
+})
+
+test('tokensPerShard: files of exactly so many tokens, and documents cut at their ends', async () => {
+  const inputs = [at('npy-a'), at('npy-b')]
+  const options = { inputs, tokensPerShard: 7000, format: 'bin' }
+  const { shards, tokens } = await mergeCorpora({ ...options, output: at('exact') })
+  const whole = (await documentsOf(at('npy-a'))).concat(await documentsOf(at('npy-b')))
+  const files = stems(at('exact')).map((stem) => fs.readFileSync(at('exact', `${stem}.bin`)))
+  assert.equal(files.length, shards)
+  assert.ok(shards > 3)
+  for (const file of files.slice(0, -1)) assert.equal(file.length, 14_000)
+  const all = new Uint16Array(Uint8Array.from(Buffer.concat(files)).buffer)
+  assert.equal(all.length, tokens)
+  assert.equal(all.join(' '), whole.join(' '))
+  // A document is in one file, or cut into pieces that follow each other.
+  const pieces = await documentsOf(at('exact'))
+  const ends = []
+  let end = 0
+  for (const one of whole) ends.push((end += one.split(' ').length))
+  for (let cut = 7000; cut < tokens; cut += 7000) ends.push(cut)
+  const expected = [...new Set(ends)].sort((left, right) => left - right)
+  assert.deepEqual(
+    pieces.map((one, index) => one.split(' ').length === expected[index] - (expected[index - 1] ?? 0)),
+    pieces.map(() => true),
+  )
+  const before = hashes(at('exact'))
+  fs.rmSync(at('exact', 'shard-00000001.bin'))
+  assert.equal((await mergeCorpora({ ...options, output: at('exact') })).kept, shards - 1)
+  assert.deepEqual(hashes(at('exact')), before)
+  assert.equal((await verifyCorpus(at('exact'))).isWhole, true)
+  const one = await mergeCorpora({ inputs, tokensPerShard: 1 << 30, output: at('exact-one') })
+  assert.equal(one.shards, 1)
+  assert.deepEqual(await documentsOf(at('exact-one')), whole)
+})
+
 test('the output is that of a job: it can be merged again, and reported on', async () => {
   await mergeCorpora({ inputs: [at('npy-a'), at('npy-b')], output: at('once'), shuffle: 1 })
   const twice = await mergeCorpora({ inputs: [at('once')], output: at('twice'), format: 'megatron' })
@@ -242,6 +394,10 @@ test('what cannot be merged is named', async () => {
     [{ inputs: [at('megatron-a'), at('cl100k')] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /different tokenizers/],
     [{ inputs: [{ path: at('npy-a'), weight: 1 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /give the option tokens/],
     [{ inputs: [{ path: at('npy-a'), epochs: 0 }] }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /above 0/],
+    [{ inputs: [{ path: at('npy-a'), epochs: 1, tokens: 5 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /one of epochs/],
+    [{ inputs: [{ path: at('npy-a'), tokens: 5 }], tokens: 7 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /of their own/],
+    [{ inputs: [at('npy-a')], tokensPerShard: 5, shuffle: 1 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /shuffle first/],
+    [{ inputs: [{ path: at('npy-a'), tokens: 5 }], tokensPerShard: 5 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /mix first/],
     [{ inputs: [at('npy-a')], tokenPerFile: 1 }, 'ERR_TOKENLANE_UNKNOWN_OPTION', /tokensPerFile/],
     [{ inputs: [at('npy-a')], output: at('npy-b') }, 'ERR_TOKENLANE_CORPUS_MISMATCH', /another job/],
     [{ inputs: [at('npy-a')], output: at('a') }, 'ERR_TOKENLANE_CORPUS_MISMATCH', /holds no job/],

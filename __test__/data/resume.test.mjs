@@ -349,7 +349,9 @@ test('an AbortSignal ends a job; another run goes on', async () => {
   assert.deepEqual(arrays(whole), arrays(reference))
 })
 
-test('Ctrl-C and SIGTERM remove what is half-written', { skip: process.platform === 'win32' }, async () => {
+test('Ctrl-C and SIGTERM remove what is half-written, and say how to go on', {
+  skip: process.platform === 'win32',
+}, async () => {
   for (const [signal, status] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -365,6 +367,7 @@ test('Ctrl-C and SIGTERM remove what is half-written', { skip: process.platform 
       assertNothingHalf(at(output))
     }
     assert.equal(result.status, status)
+    assert.match(result.stderr, /run the same command again to continue/)
   }
 })
 

@@ -63,12 +63,46 @@ test('objects become the same files as files do, in S3 and on a disk; the next r
   assert.equal((await verifyCorpus('s3://lake/tokens')).isWhole, true)
   assert.equal((await job()).kept, result.shards)
   assert.equal((await job({ resumeCheck: 'size' })).kept, result.shards)
+  s3.requests.length = 0
+  assert.equal((await job({ trustPlan: true })).kept, result.shards)
+  assert.deepEqual(requestsFor('lake/raw/'), [])
   await tokenizeCorpus({ ...BASE, inputs: 's3://lake/raw/', output: at('from-s3') })
   assert.deepEqual(hashes(at('from-s3')), reference)
   await job({ inputs: at('raw'), output: 's3://lake/to-s3/' })
   assert.deepEqual(stored('lake/to-s3/'), reference)
   assert.equal((await writeReport('s3://lake/tokens', at('s3.html'))).tokens, result.tokens)
   assert.deepEqual(leftOnDisk(), [])
+})
+
+/** The requests for names that start with a prefix since the last call, by method. */
+function requestsFor(prefix) {
+  const found = s3.requests.splice(0).filter(({ name }) => name.startsWith(prefix))
+  return found.map(
+    ({ method, name, query }) => `${method} ${name.slice(prefix.length)}${query.has('list-type') ? '?' : ''}`,
+  )
+}
+
+test('a small object is read with one request for the plan and one for its shard; intact files are not read', async () => {
+  requestsFor('')
+  const { shards } = await job({ shardSize: 1 << 20 })
+  assert.equal(shards, 1)
+  const twice = fs.readdirSync(at('raw')).flatMap((name) => [`GET ${name}`, `GET ${name}`])
+  assert.deepEqual(requestsFor('lake/raw/').sort(), twice.sort())
+  assert.equal((await verifyCorpus('s3://lake/tokens')).isWhole, true)
+  const ofFiles = () => requestsFor('lake/tokens/shard-00000000').filter((request) => !request.endsWith('.json'))
+  assert.deepEqual(ofFiles(), ['HEAD .bin', 'HEAD .idx'])
+  assert.equal((await verifyCorpus('s3://lake/tokens', { readAll: true })).isWhole, true)
+  assert.ok(ofFiles().includes('GET .bin'))
+  // Another upload of the same bytes has another ETag, and is read.
+  const name = 'lake/tokens/shard-00000000.bin'
+  s3.objects.set(name, { ...s3.objects.get(name), etag: '"other"' })
+  assert.equal((await verifyCorpus('s3://lake/tokens')).isWhole, true)
+  s3.put(name, Buffer.alloc(s3.get(name).length))
+  const { listed } = await verifyCorpus('s3://lake/tokens')
+  assert.deepEqual(
+    listed.map(({ file }) => file),
+    ['shard-00000000.bin'],
+  )
 })
 
 test('a dry run reads objects, and writes nothing', async () => {

@@ -63,7 +63,7 @@ export function readMegatron(prefix) {
   const index = fs.readFileSync(`${prefix}.idx`)
   assert.equal(index.toString('latin1', 0, 9), 'MMIDIDX\0\0')
   assert.equal(index.readBigUInt64LE(9), 1n)
-  const [View, width] = { 4: [Int32Array, 4], 8: [Uint16Array, 2] }[index[17]]
+  const [View, width] = { 1: [Uint8Array, 1], 4: [Int32Array, 4], 8: [Uint16Array, 2] }[index[17]]
   const [sequences, documentCount] = [Number(index.readBigUInt64LE(18)), Number(index.readBigUInt64LE(26))]
   const at = 34 + sequences * 4
   assert.equal(index.length, at + sequences * 8 + documentCount * 8)
@@ -90,14 +90,14 @@ export function readNpy(file) {
   assert.equal(bytes.toString('latin1', 0, 8), '\x93NUMPY\x01\x00')
   const start = 10 + bytes.readUInt16LE(8)
   assert.equal(start % 64, 0)
-  const [, descr, count] = /'descr': '(<u[248])', .*'shape': \((\d+),\)/.exec(bytes.toString('latin1', 10, start))
+  const [, descr, count] = /'descr': '(<u[248]|\|u1)', .*'shape': \((\d+),\)/.exec(bytes.toString('latin1', 10, start))
   const values = numbers(bytes.subarray(start), descr)
   assert.equal(values.length, Number(count))
   return { descr, values }
 }
 
 export function numbers(bytes, descr) {
-  const View = { '<u2': Uint16Array, '<u4': Uint32Array, '<u8': BigUint64Array }[descr]
+  const View = { '|u1': Uint8Array, '<u2': Uint16Array, '<u4': Uint32Array, '<u8': BigUint64Array }[descr]
   return Array.from(new View(Uint8Array.from(bytes).buffer), Number)
 }
 

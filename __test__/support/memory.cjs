@@ -44,6 +44,37 @@ const cases = {
     })
     return mib(cleared.slice(1).sort((a, b) => a - b)[4])
   },
+
+  /** 400 tokenizers of some hundred tokens, each used once. */
+  async small() {
+    const open = (number) => Tokenizer.fromBuffer(Buffer.from(JSON.stringify(smallTokenizer(number))))
+    const used = [(await open(0)).count('a first text')]
+    const before = rss()
+    const kept = []
+    for (let number = 1; number <= 400; number++) kept.push(await open(number))
+    for (const tokenizer of kept) used.push(tokenizer.count('A text, and the words in it: '.repeat(8)))
+    if (used.some((tokens) => tokens === 0)) throw new Error('there are tokens')
+    return rss() - before
+  },
+}
+
+/** A tokenizer.json of bytes and of the pairs of twelve letters; no two are the same file. */
+function smallTokenizer(number) {
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte)
+  const isPrintable = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
+  const others = bytes.filter((byte) => !isPrintable(byte))
+  const character = (byte) => String.fromCodePoint(isPrintable(byte) ? byte : 256 + others.indexOf(byte))
+  const letters = [...'etaoinshrdlu']
+  const merges = letters.flatMap((left) => letters.map((right) => [left, right]))
+  const tokens = [...bytes.map(character), ...merges.map((pair) => pair.join('')), `<${number}>`]
+  const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true }
+  return {
+    version: '1.0',
+    added_tokens: [],
+    pre_tokenizer: byteLevel,
+    decoder: byteLevel,
+    model: { type: 'BPE', vocab: Object.fromEntries(tokens.map((token, id) => [token, id])), merges },
+  }
 }
 
 ;(async () => {

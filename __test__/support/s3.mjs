@@ -221,13 +221,10 @@ export class TestS3 {
     if (wanted.some((number, index) => number !== index + 1)) return this.#fail(response, 400, 'InvalidPartOrder', name)
     const bytes = Buffer.concat(wanted.map((number) => upload.parts.get(number)))
     this.uploads.delete(query.get('uploadId'))
-    this.objects.set(name, {
-      bytes,
-      etag: `"${randomBytes(16).toString('hex')}-${wanted.length}"`,
-      modified: new Date(),
-    })
+    const etag = `"${randomBytes(16).toString('hex')}-${wanted.length}"`
+    this.objects.set(name, { bytes, etag, modified: new Date() })
     return response.end(
-      '<?xml version="1.0"?><CompleteMultipartUploadResult><ETag>"x"</ETag></CompleteMultipartUploadResult>',
+      `<?xml version="1.0"?><CompleteMultipartUploadResult><ETag>${escape(etag)}</ETag></CompleteMultipartUploadResult>`,
     )
   }
 

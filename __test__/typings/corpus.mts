@@ -1,5 +1,5 @@
 // Is compiled, never run: correct use of tokenlane/corpus, and with @ts-expect-error incorrect use.
-import { createWorker, tokenizeCorpus, verifyCorpus, writeReport } from 'tokenlane/corpus'
+import { createWorker, openTokens, tokenizeCorpus, verifyCorpus, writeReport } from 'tokenlane/corpus'
 import type { CorpusEvent, CorpusOptions, CorpusResult, VerifyResult, WorkerOptions } from 'tokenlane/corpus'
 
 const options: CorpusOptions = {
@@ -21,6 +21,20 @@ function hear(event: CorpusEvent) {
 
 const found: VerifyResult = await verifyCorpus('tokens/', { onEvent: ({ event }) => void event })
 if (!found.isWhole) for (const { file, problem } of found.listed) console.log(file, problem, tokens)
+
+await tokenizeCorpus({
+  inputs: 'chats.jsonl',
+  output: 'chats/',
+  messages: 'messages',
+  tools: 'tools',
+  maskBy: 'origin',
+})
+const rows = await openTokens('chats/')
+for await (const { ids, lossMask } of rows.rows()) console.log(ids.length, lossMask?.length)
+const mask: Uint8Array | undefined = await rows.lossMask(0)
+console.log(mask, rows.hasLossMask)
+// @ts-expect-error there is no such mask
+await tokenizeCorpus({ inputs: 'chats.jsonl', output: 'chats/', messages: 'messages', maskBy: 'role' })
 
 const settings: WorkerOptions = { queue: 'redis://localhost', allow: '/shared' }
 const worker = await createWorker(settings)

@@ -6,12 +6,14 @@ import { Bar, canDraw } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
-import { CORPUS_FORMAT, JSON_EVENTS, QUIET, RESUME_CHECK } from './options.mjs'
+import { CORPUS_FORMAT, JSON_EVENTS, PACKING, QUIET, RESUME_CHECK } from './options.mjs'
 
 const { mergeCorpora } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
 const MAX_COUNT = 2 ** 31 - 1
 const AMOUNT = /^(?:\d+\.?\d*|\.\d+)$/
+const BUDGET = /^(\d+\.?\d*|\.\d+)([KMB]?)$/i
+const UNITS = { '': 1, K: 1e3, M: 1e6, B: 1e9 }
 
 export const merge = {
   summary: 'Join, shuffle and mix the outputs of finished jobs, without tokenizing again.',
@@ -19,7 +21,7 @@ export const merge = {
   about: [
     'The inputs are outputs of tokenlane corpus in the formats megatron, npy or bin, of one tokenizer. The output is one too: with records, a plan and a manifest, so that verify, report and another merge read it.',
     'In order, a file has whole shards of the inputs, at most --tokens-per-file tokens of them. With --shuffle, all documents of all inputs are in one random order: a first pass distributes them to files, a second one shuffles each file in memory. The same seed gives the same bytes on every machine.',
-    'An input of 2.5 epochs has each document twice, and half of them a third time. Weights are shares of --tokens.',
+    'An input of 2.5 epochs has each document twice, and random ones with half of the tokens a third time. --mix gives the tokens of an input; weights are shares of --tokens.',
     'Run the same command again to continue. With the format megatron, blend.txt has the prefixes with their numbers of tokens, for --data-args-path of Megatron-LM.',
   ],
   options: {
@@ -42,6 +44,7 @@ export const merge = {
       number: [1, MAX_COUNT],
       help: 'rows of N tokens across documents (default: a row is a document)',
     },
+    packing: PACKING,
     shuffle: {
       type: 'string',
       value: 'SEED',
@@ -53,6 +56,18 @@ export const merge = {
       value: 'FOLDER=N',
       multiple: true,
       help: 'how often the documents of an input are used, such as data/=2.5',
+    },
+    mix: {
+      type: 'string',
+      value: 'FOLDER=TOKENS',
+      multiple: true,
+      help: 'the number of tokens of an input, such as code/=3B; K, M and B are 10^3, 10^6 and 10^9',
+    },
+    'tokens-per-shard': {
+      type: 'string',
+      value: 'N',
+      number: [1, Number.MAX_SAFE_INTEGER],
+      help: 'files of exactly N tokens, in order; documents are cut at their ends',
     },
     weight: { type: 'string', value: 'FOLDER=W', multiple: true, help: 'the share of an input in --tokens' },
     tokens: {
@@ -68,6 +83,8 @@ export const merge = {
   },
   examples: [
     ['tokenlane corpus merge tokens/ -o merged/ --tokens-per-file 1000000000', 'few large files'],
+    ['tokenlane corpus merge train/ -o shards/ --tokens-per-shard 100000000 -f llmc', 'shards for llm.c'],
+    ['tokenlane corpus merge web/ code/ -o train/ --shuffle 1 --mix web/=7B --mix code/=3B', 'budgets of tokens'],
     ['tokenlane corpus merge web/ code/ -o train/ --shuffle 1 --pack 2048', 'all documents in one random order'],
     [
       'tokenlane corpus merge web/ code/ -o train/ --shuffle 1 --weight web/=0.7 --weight code/=0.3 --tokens 1000000000',
@@ -89,9 +106,11 @@ export const merge = {
       output: values.output,
       tokens: values.tokens,
       tokensPerFile: values['tokens-per-file'],
+      tokensPerShard: values['tokens-per-shard'],
       shuffle: values.shuffle,
       format: values.format,
       pack: values.pack,
+      packing: values.packing,
       concurrency: values.concurrency,
       resumeCheck: values['resume-check'],
       onEvent,
@@ -117,19 +136,31 @@ export const merge = {
 /** What the bar says: a shuffle reads all shards before it writes. */
 const wordsOf = ({ event, done, all }) => `${event === 'read' ? 'reading shard' : 'writing file'} ${done} of ${all}`
 
-/** The folders with their epochs and weights. */
-function inputsOf(folders, { epochs = [], weight = [] }) {
+/** The options that say how much of an input is used: its property, and how a value is read. */
+const SHARES = {
+  epochs: { property: 'epochs', form: 'FOLDER=NUMBER', read: (text) => (AMOUNT.test(text) ? Number(text) : undefined) },
+  weight: { property: 'weight', form: 'FOLDER=NUMBER', read: (text) => (AMOUNT.test(text) ? Number(text) : undefined) },
+  mix: { property: 'tokens', form: 'FOLDER=TOKENS', read: budgetOf },
+}
+
+function budgetOf(text) {
+  const [, count, unit] = BUDGET.exec(text) ?? []
+  return count === undefined ? undefined : Math.round(Number(count) * UNITS[unit.toUpperCase()])
+}
+
+/** The folders with what is used of them. */
+function inputsOf(folders, values) {
   const inputs = folders.map((path) => ({ path }))
-  for (const [name, given] of Object.entries({ epochs, weight })) {
-    for (const one of given) {
+  for (const [name, { property, form, read }] of Object.entries(SHARES)) {
+    for (const one of values[name] ?? []) {
       const at = one.lastIndexOf('=')
-      const [path, value] = [one.slice(0, at), one.slice(at + 1)]
+      const [path, value] = [one.slice(0, at), read(one.slice(at + 1))]
       const own = inputs.filter((input) => input.path === path)
-      if (at < 1 || !AMOUNT.test(value)) throw new UsageError(`'--${name}' is FOLDER=NUMBER, not '${one}'`)
+      if (at < 1 || value === undefined) throw new UsageError(`'--${name}' is ${form}, not '${one}'`)
       if (own.length === 0) throw new UsageError(`'--${name}' names ${path}, which is no input`)
       for (const input of own) {
-        if (Object.hasOwn(input, name)) throw new UsageError(`'--${name}' is given twice for ${path}`)
-        input[name] = Number(value)
+        if (Object.hasOwn(input, property)) throw new UsageError(`'--${name}' is given twice for ${path}`)
+        input[property] = value
       }
     }
   }
@@ -138,12 +169,13 @@ function inputsOf(folders, { epochs = [], weight = [] }) {
 
 function summary({ output, shards, documents, tokens, kept, inputs }) {
   const files = `${number(shards)} ${shards === 1 ? 'file' : 'files'}${kept > 0 ? `, ${number(kept)} of them kept` : ''}`
-  const share = (own) => (tokens === 0 ? 0 : (own / tokens) * 100).toFixed(1)
+  const allPlanned = inputs.reduce((sum, { planned }) => sum + planned, 0)
+  const share = (own, all) => `${(all === 0 ? 0 : (own / all) * 100).toFixed(1)} %`
   return [
     `${nameForOutput(output)}: ${number(documents)} documents, ${number(tokens)} tokens in ${files}`,
     ...inputs.map(
-      ({ path, epochs, tokens: own }) =>
-        `  ${nameForOutput(path)}: ${number(own)} tokens (${share(own)} %), ${Number(epochs.toFixed(3))} epochs`,
+      ({ path, epochs, tokens: own, planned }) =>
+        `  ${nameForOutput(path)}: ${number(own)} tokens (${share(own, tokens)}; planned ${number(planned)}, ${share(planned, allPlanned)}), ${Number(epochs.toFixed(3))} epochs`,
     ),
   ].join('\n')
 }

@@ -3,6 +3,7 @@
 
 import { createRequire } from 'node:module'
 
+import { Bar, canDraw, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { corpusProgress, howToGoOn } from '../corpus-progress.mjs'
@@ -17,6 +18,7 @@ import {
   GIVE_UP,
   JSON_EVENTS,
   MAX_ROW,
+  PACKING,
   QUEUE,
   QUEUE_NAME,
   QUEUE_VARIABLE,
@@ -47,14 +49,15 @@ const corpus = {
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
     'After a crash, a full disk or Ctrl-C, run the same command again: existing files are compared with their SHA-256, and missing shards are processed.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
-    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), jsonl, parquet (ids as list of int32).',
+    'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in jsonl and parquet.',
+    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
   ],
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron, npy, bin, jsonl or parquet (default: megatron)'],
+    format: ['FORMAT', 'megatron, npy, bin, llmc, jsonl or parquet (default: megatron)'],
     field: 'the field with the text (default: text)',
     eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
@@ -76,7 +79,7 @@ const corpus = {
     type: {
       type: 'string',
       choices: ['u16', 'u32'],
-      help: 'integer type of megatron, npy and bin (default: u16 if the vocabulary fits)',
+      help: 'integer type of megatron, npy, bin and llmc (default: u16 if the vocabulary fits)',
     },
     rows: {
       type: 'string',
@@ -111,6 +114,7 @@ const corpus = {
       number: [1, MAX_COUNT],
       help: 'rows of N tokens across documents; the last row of a shard may be shorter',
     },
+    packing: PACKING,
     shuffle: {
       type: 'string',
       value: 'SEED',
@@ -118,6 +122,19 @@ const corpus = {
       help: 'a random order of shards, and of the documents in each',
     },
     'special-tokens': ENCODE_OPTIONS['special-tokens'],
+    messages: {
+      type: 'string',
+      value: 'PATH',
+      help: 'documents are chats: the field with the messages, rendered with the chat template of the tokenizer; a loss mask beside the ids says which tokens the assistant wrote',
+    },
+    tools: { type: 'string', value: 'PATH', help: 'with --messages: the field with the tools of a chat' },
+    template: { type: 'string', value: 'FILE', help: 'with --messages: a file with another chat template' },
+    'mask-by': {
+      type: 'string',
+      choices: ['generation', 'origin'],
+      help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or what comes from messages of the assistant (default: generation if the template has such tags)',
+    },
+    date: { type: 'string', value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
     'on-error': {
       type: 'string',
       choices: ['fail', 'skip'],
@@ -130,6 +147,10 @@ const corpus = {
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
     price: { type: 'string', value: 'P', help: 'price of a million tokens; the result has the total cost' },
     'resume-check': RESUME_CHECK,
+    'trust-plan': {
+      type: 'boolean',
+      help: 'continue with the plan of the output folder: do not list the inputs, nor compare those of shards that are done',
+    },
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
     queue: QUEUE,
@@ -145,6 +166,10 @@ const corpus = {
       'arrays, and a table of the documents',
     ],
     ['tokenlane corpus data/ -o tokens/ --eos --pack 2048 --shuffle 1', 'rows of 2048 tokens in a random order'],
+    [
+      'tokenlane corpus chats.jsonl -t Qwen/Qwen2.5-7B-Instruct -o tokens/ -f npy --messages messages',
+      'chats with a loss mask',
+    ],
     ['tokenlane corpus data/ --dry-run --price 0.13', 'the cost of embedding a corpus'],
     [
       'tokenlane corpus /shared/data -o /shared/tokens --queue redis://host:6379',
@@ -188,17 +213,38 @@ const verify = {
   about: [
     'Checks the plan, every file of every shard, and the totals of the manifest. The exit code is 1 if anything is missing or differs; running the job again repairs it.',
   ],
-  options: { json: JSON_EVENTS },
+  options: {
+    concurrency: {
+      type: 'string',
+      value: 'N',
+      number: [1, 256],
+      help: 'number of shards that are compared at a time (default: the number of processors)',
+    },
+    'read-all': {
+      type: 'boolean',
+      help: 'also read objects in S3 that still have the ETag of their upload',
+    },
+    json: JSON_EVENTS,
+    quiet: QUIET,
+  },
   examples: [['tokenlane corpus verify tokens/', 'check that all files are as they were written']],
 
   async run({ values, positionals }) {
     const [, folder, ...more] = positionals
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const bar = values.json || values.quiet || !canDraw(process.stderr) ? undefined : new Bar(process.stderr)
     const onEvent = (event) => {
       if (values.json) print(JSON.stringify(event))
-      else if (event.event === 'problem') print(`${nameForOutput(event.file)}: ${nameForOutput(event.problem)}`)
+      else if (event.event === 'verified')
+        bar?.update((event.shard + 1) / event.allShards, [`shard ${event.shard + 1} of ${event.allShards}`])
+      else {
+        stopBars()
+        print(`${nameForOutput(event.file)}: ${nameForOutput(event.problem)}`)
+      }
     }
-    const result = await verifyCorpus(folder, { onEvent })
+    const options = { concurrency: values.concurrency, readAll: values['read-all'], onEvent }
+    const result = await interruptible((signal) => verifyCorpus(folder, { ...options, signal }), stopBars)
+    bar?.stop()
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
     else
       print(
@@ -274,6 +320,7 @@ const optionsOf = (values) => ({
     'rows',
     'field',
     'pack',
+    'packing',
     'shuffle',
     'concurrency',
     'threads',
@@ -282,6 +329,11 @@ const optionsOf = (values) => ({
   groupBy: values['group-by'],
   maxTokens: values['max-tokens'],
   specialTokens: values['special-tokens'],
+  messages: values.messages,
+  tools: values.tools,
+  template: values.template,
+  maskBy: values['mask-by'],
+  date: values.date,
   onError: values['on-error'],
   shardSize: values['shard-size'],
   maxRow: values['max-row'],
@@ -291,6 +343,7 @@ const optionsOf = (values) => ({
   giveUpSeconds: values['give-up'],
   queueName: values['queue-name'],
   resumeCheck: values['resume-check'],
+  trustPlan: values['trust-plan'],
 })
 
 /** The URL of the queue; an empty variable names none. */
@@ -310,11 +363,18 @@ function priceOf(value) {
   return Number(value)
 }
 
-function summary({ output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, skipped }, cost) {
+function summary(result, cost) {
+  const { output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, unpaired, skipped } = result
+  const { lossTokens } = result
   const lines = [
     `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
     ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
+    ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
+    ...(lossTokens === undefined
+      ? []
+      : [`${number(lossTokens)} tokens (${share(lossTokens, tokens)} %) are the assistant's`]),
+    ...packingOf(result),
     ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
     ...(output === undefined
@@ -324,6 +384,16 @@ function summary({ output, shards, kept, documents, tokens, textBytes, empty, tr
         ]),
   ]
   return lines.join('\n')
+}
+
+const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)
+
+/** What packing cost. */
+function packingOf({ options: { pack }, rows, cutDocuments, padding, documents }) {
+  if (pack === undefined || rows === 0) return []
+  return [
+    `${number(rows)} rows, ${share(padding, rows * pack)} % padding; ${number(cutDocuments)} documents are cut (${share(cutDocuments, documents)} %)`,
+  ]
 }
 
 const number = (value) => value.toLocaleString('en')

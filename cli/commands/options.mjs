@@ -56,7 +56,16 @@ export function checkInputs({ 'files-from': filesFrom }, positionals) {
 }
 
 /** Options of `corpus` and `corpus merge`. */
-export const CORPUS_FORMAT = { type: 'string', short: 'f', choices: ['megatron', 'npy', 'bin', 'jsonl', 'parquet'] }
+export const CORPUS_FORMAT = {
+  type: 'string',
+  short: 'f',
+  choices: ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet'],
+}
+export const PACKING = {
+  type: 'string',
+  choices: ['sequential', 'best-fit'],
+  help: 'with --pack: full rows that cut documents, or rows of whole documents that fit and may be shorter (default: sequential)',
+}
 export const RESUME_CHECK = {
   type: 'string',
   choices: ['sha256', 'size'],

@@ -36,9 +36,38 @@ function applyChat(chat, messages, options, calls) {
   const encoding = checked ?? calls.encode(rendered.text, boundsOf(rendered, content, calls))
   if (mask === undefined) return encoding
   const prompt = () => generationPrompt(chat, rest)
-  const last = () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence))
+  return Object.assign(encoding, masked(chat, rendered, { encoding, messages, by: mask, prompt, calls }))
+}
+
+/**
+ * The masks of an encoded conversation. `prompt` returns the generation prompt.
+ *
+ * @param {any} request
+ */
+function masked(chat, rendered, request) {
+  const last = () => (chat.endOfSequence === undefined ? undefined : request.calls.idOf(chat.endOfSequence))
   const { masksOf } = require('./masks.js')
-  return Object.assign(encoding, masksOf(rendered, { encoding, messages, by: mask, prompt, last, calls }))
+  return masksOf(rendered, { ...request, last })
+}
+
+/** The generation prompts of options that many conversations of a corpus share. */
+const prompts = new WeakMap()
+
+/**
+ * A conversation of a corpus: its text, its ids, and which of them the assistant wrote. `options`
+ * are those of applyChatTemplate without a mask.
+ */
+function encodeChat(chat, messages, { by = 'auto', options }, calls) {
+  const { content } = checkOptions(options)
+  const rendered = render(chat, messages, options, true)
+  const checked = content === 'throw' ? checkContent(rendered, messages, options, calls) : undefined
+  const encoding = checked ?? calls.encode(rendered.text, boundsOf(rendered, content, calls))
+  const prompt = () => {
+    if (!prompts.has(options)) prompts.set(options, generationPrompt(chat, options))
+    return prompts.get(options)
+  }
+  const { assistantMask } = masked(chat, rendered, { encoding, messages, by, prompt, calls })
+  return { text: rendered.text, ids: encoding.ids, assistantMask }
 }
 
 /** Tokenizer.countChat, for chats that are rendered. */
@@ -143,4 +172,4 @@ function tried(work) {
   }
 }
 
-module.exports = { applyChat, countChat, render }
+module.exports = { applyChat, countChat, encodeChat, render }

@@ -44,6 +44,17 @@ class TemplateChat {
     return this.#tokens.eos_token
   }
 
+  /** The special tokens that templates may write, by name. */
+  get tokens() {
+    return this.#tokens
+  }
+
+  /** All that the text of a conversation depends on besides the call; chatOfParts restores it. */
+  get parts() {
+    this.#choose(undefined, undefined)
+    return { templates: this.#templates, tokens: this.#tokens }
+  }
+
   /**
    * Renders a conversation to text. With a trace, the text knows where its characters come from
    * (see origins.js).
@@ -103,6 +114,15 @@ class BrokenChat {
     this.#failure = failure
   }
 
+  get tokens() {
+    return this.render()
+  }
+
+  get parts() {
+    return this.render()
+  }
+
+  /** @returns {never} */
   render() {
     const { message } = this.#failure
     throw error(
@@ -112,6 +132,9 @@ class BrokenChat {
     )
   }
 }
+
+/** The chat with the parts of another one. */
+const chatOfParts = ({ templates, tokens }) => new TemplateChat(templates, tokens, {})
 
 function checkOptions(options) {
   checkKnown(options, CHAT_OPTIONS)
@@ -288,7 +311,9 @@ function chatOption({ chatTemplate, config } = {}) {
 module.exports = {
   BrokenChat,
   CHAT_OPTIONS,
+  GENERATION,
   chatOf,
+  chatOfParts,
   chatOption,
   checkMessages,
   checkOptions,

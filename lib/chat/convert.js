@@ -38,6 +38,8 @@ function fromJs(value, depth = 0, origin = current() === undefined ? TEMPLATE : 
     allocateList(value.length)
     return Array.from(value, (item) => fromJs(item, depth + 1, origin))
   }
+  // A corpus job knows floats that have no fraction.
+  if (value instanceof Float) return value
   const isPlain = isPlainObject(value)
   if (!isPlain && isMap(value)) return dictOf(value, depth, origin)
   if (typeof value.toJSON === 'function') return fromJs(value.toJSON(), depth + 1, origin)

@@ -30,6 +30,7 @@ const later = {
 /** The chat of gpt-oss. */
 class HarmonyChat {
   hasOneCallPerMessage = true
+  parts = { isHarmony: true }
 
   render(messages, options = {}, trace = undefined) {
     if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
@@ -44,6 +45,10 @@ class OpenAiChat {
   constructor(encoding, model) {
     this.#encoding = encoding
     this.#model = model
+  }
+
+  get parts() {
+    return this.render([])
   }
 
   render(messages, options = {}, trace = undefined) {
@@ -141,4 +146,4 @@ function checkModel(model, encoding) {
 const openAiChat = (encoding, model) =>
   encoding === 'o200k_harmony' ? new HarmonyChat() : new OpenAiChat(encoding, model)
 
-module.exports = { openAiChat }
+module.exports = { HarmonyChat, openAiChat }

@@ -75,6 +75,9 @@ function render(source, request, finish = (text) => text, budget = new Budget(li
   return guarded(() => within(budget, () => tracing(trace, () => finish(run(globals())))), 'failed')
 }
 
+/** Throws if a template cannot be read. */
+const checkTemplate = (source) => void guarded(() => compiledOf(source), 'cannot be read')
+
 /** Wraps a function of the caller for templates. */
 function foreign(run) {
   return (args, kwargs) => {
@@ -139,4 +142,4 @@ const OWN_GLOBALS = {
   }),
 }
 
-module.exports = { guarded, render }
+module.exports = { checkTemplate, guarded, render }

@@ -42,6 +42,8 @@ export class DocumentBatch {
   /** For each document: its id, its group, or both as an array. */
   #ids = /** @type {any[]} */ ([])
   #characters = new Uint32Array(0)
+  /** The tokens of each document that is a chat, with their loss masks. */
+  #chats = /** @type {Uint32Array[]} */ ([])
   #bytes = 0
   /** Whether memory was reserved for a row of the batch. */
   isLarge = false
@@ -111,6 +113,24 @@ export class DocumentBatch {
       row ?? line ?? 0,
       about === undefined ? undefined : JSON.stringify(about),
     )
+  }
+
+  /** Adds the tokens of a document that is a chat, which was encoded when it was read. */
+  pushChat(tokens) {
+    this.#chats.push(tokens)
+  }
+
+  /** The tokens of all chats, as the addon returns those of documents. */
+  takeChats() {
+    const rowOffsets = new Uint32Array(this.#chats.length + 1)
+    this.#chats.forEach((tokens, index) => {
+      rowOffsets[index + 1] = rowOffsets[index] + tokens.length
+    })
+    const ids = new Uint32Array(rowOffsets[this.#chats.length])
+    this.#chats.forEach((tokens, index) => void ids.set(tokens, rowOffsets[index]))
+    const { length } = this.#chats
+    this.#chats = []
+    return { ids, rowOffsets, length, dispose() {} }
   }
 
   /** Makes the documents available to the methods below. No more documents can be added. */

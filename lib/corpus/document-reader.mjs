@@ -38,8 +38,11 @@ const NO_GROUP = '(none)'
 const isWellFormed = (name) => name === undefined || Buffer.from(name).toString() === name
 
 export class DocumentReader {
+  /** Encodes the chats of rows, if documents are chats. */
+  chats = /** @type {import('./chats.mjs').Chats | undefined} */ (undefined)
   #content
   #onSkip
+  #onUnpaired
   #batch
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
   /** The addon's reader of the lines of the part. */
@@ -59,11 +62,13 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
+   * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
+   *   onUnpaired?: () => void }} hooks
    */
-  constructor(content, onSkip) {
+  constructor(content, { onSkip, onUnpaired }) {
     this.#content = content
     this.#onSkip = onSkip
+    this.#onUnpaired = onUnpaired
     this.#batch = this.#newBatch()
   }
 
@@ -92,8 +97,9 @@ export class DocumentReader {
 
   /** Whether the addon reads the documents of lines. It can read one field besides the text. */
   #isForAddon(rows) {
-    const { field, idField, groupBy } = this.#content
+    const { field, idField, groupBy, messages } = this.#content
     if (rows === 'lines') return groupBy === undefined
+    if (messages !== undefined) return false
     const isRead = idField === undefined || groupBy === undefined
     return rows === 'json' && isRead && isWellFormed(field) && isWellFormed(idField ?? groupBy)
   }
@@ -191,13 +197,20 @@ export class DocumentReader {
   #add(row) {
     try {
       const found = this.#read(row)
-      if (found !== undefined) this.#batch.push(found.text, row, found.id, found.group)
+      if (found === undefined) return
+      this.#batch.push(found.text, row, found.id, found.group)
+      if (found.tokens !== undefined) this.#batch.pushChat(found.tokens)
     } catch (failure) {
       this.#onSkip(row, failure)
     }
   }
 
-  /** The text, the id and the group of a row; `undefined` for a blank line of JSON. */
+  /**
+   * The text, the id and the group of a row, and the tokens of a chat; `undefined` for a blank line
+   * of JSON.
+   *
+   * @returns {{ text: Uint8Array, tokens?: Uint32Array, id?: string, group?: string } | undefined}
+   */
   #read(row) {
     const { rows } = this.#part
     if (rows === 'parquet') return this.#tableDocument(row)
@@ -210,13 +223,18 @@ export class DocumentReader {
     const { field, idField, groupBy } = this.#content
     if (isBlank(bytes)) return undefined
     const value = parseJson(bytes)
-    const found = valueAt(value, field)
-    if (typeof found !== 'string') throw wrongField(field, 'a string', found)
     return {
-      text: Buffer.from(found),
+      ...(this.chats?.document(value, bytes) ?? { text: this.#textAt(value, field) }),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
       group: this.#groupOf(() => valueAt(value, groupBy)),
     }
+  }
+
+  #textAt(value, field) {
+    const found = valueAt(value, field)
+    if (typeof found !== 'string') throw wrongField(field, 'a string', found)
+    if (!found.isWellFormed()) this.#onUnpaired?.()
+    return Buffer.from(found)
   }
 
   /** The group of a document, if documents have groups. `read` returns the value of its field. */
@@ -227,19 +245,27 @@ export class DocumentReader {
   }
 
   /** The document of a row of a Parquet file. */
-  #tableDocument({ value, id, group: given }) {
-    const { field, idField } = this.#content
+  #tableDocument({ value, tools, id, group: given }) {
+    const document = this.chats?.tableDocument(value, tools) ?? { text: this.#tableText(value) }
+    const { idField } = this.#content
+    const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
+    if (idField === undefined) return { ...document, group }
+    const plain = id instanceof Uint8Array ? asBuffer(id).toString() : typeof id === 'bigint' ? String(id) : id
+    return { ...document, group, id: idOf(plain ?? null, idField) }
+  }
+
+  /** The text of a row of a Parquet file. */
+  #tableText(value) {
+    const { field } = this.#content
     if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw wrongField(field, 'a string', value ?? null)
     const text = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
     if (text.length > this.#maxRow) throw tooLong(this.#maxRow)
     if (!isUtf8(text)) throw notUtf8()
-    const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
-    if (idField === undefined) return { text, group }
-    const plain = id instanceof Uint8Array ? asBuffer(id).toString() : typeof id === 'bigint' ? String(id) : id
-    return { text, group, id: idOf(plain ?? null, idField) }
+    return text
   }
 }
 
+/** The text of a field in a row of JSON. */
 const withoutReturn = (bytes) => (bytes[bytes.length - 1] === RETURN ? bytes.subarray(0, -1) : bytes)
 
 const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)

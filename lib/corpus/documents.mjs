@@ -25,8 +25,11 @@ import { openInput } from './store/store.mjs'
  * @property {(mtime: number) => void} [onOpen] receives the time of the last change of each input
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
+ * @property {() => void} [onUnpaired] called for each text with unpaired surrogates, which become
+ *   U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
  * @property {() => void} onDamage the rest of an input is left out: `onRead` does not receive it
+ * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
 
@@ -67,7 +70,8 @@ export const placeOf = ({ path, at, line, row }) =>
  * @returns {AsyncGenerator<import('./document-batch.mjs').DocumentBatch>}
  */
 export async function* documentsOf(parts, origin, content, hooks) {
-  const reader = new DocumentReader(content, hooks.onSkip)
+  const reader = new DocumentReader(content, hooks)
+  reader.chats = hooks.chats
   for (const part of parts) {
     reader.startPart(part)
     for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {

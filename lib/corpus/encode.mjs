@@ -5,7 +5,8 @@ import { createRequire } from 'node:module'
 import { withoutFailures } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
-import { CopiedTokens, PieceBuffers, WholeTokens, viewOf } from './tokens.mjs'
+import { idOfToken, lossTokensOf } from './loss-mask.mjs'
+import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
 
 const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
 
@@ -110,6 +111,7 @@ export class Encoder {
    * fails.
    */
   async #encode(batch, running, onSkip) {
+    if (hasLossMask(this.#content)) return [{ batch, first: 0, encoded: batch.takeChats() }]
     const call = ({ first, end }) => {
       if (end - first === batch.length) return encodeDocuments(this.#tokenizer, batch.handle, this.#options, running)
       const texts = Array.from({ length: end - first }, (_, index) => batch.text(first + index))
@@ -128,7 +130,8 @@ export class Encoder {
    * each document, and whether the ids of the result can be written as they are.
    */
   #count({ batch, first, encoded }) {
-    const { rowOffsets } = encoded
+    const { ids, rowOffsets } = encoded
+    const hasMask = hasLossMask(this.#content)
     const around = this.#bos.length + this.#eos.length
     const most = (this.#content.maxTokens ?? Infinity) - around
     const kept = new Uint32Array(encoded.length)
@@ -141,7 +144,9 @@ export class Encoder {
         isWhole &&= all === kept[row]
         const tokens = all === 0 ? 0 : kept[row] + around
         const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
-        const values = { tokens, cutTokens: all - kept[row], textBytes, characters }
+        const [start, end] = [rowOffsets[row], rowOffsets[row] + kept[row]]
+        const lossTokens = hasMask ? lossTokensOf(ids, start, end) : undefined
+        const values = { tokens, cutTokens: all - kept[row], textBytes, characters, lossTokens }
         this.#stats.document(path, values, batch.hasGroups ? batch.group(index) : undefined)
       }
     })
@@ -186,10 +191,11 @@ export class Encoder {
 
   #checkWidth(ids) {
     const most = this.#maxId
+    const plain = hasLossMask(this.#content) ? idOfToken : (id) => id
     let bits = 0
-    for (let at = 0; at < ids.length; at++) bits |= ids[at]
+    for (let at = 0; at < ids.length; at++) bits |= plain(ids[at])
     if (bits >>> 0 <= most) return
-    const id = ids.find((one) => one > most)
+    const id = plain(ids.find((one) => plain(one) > most))
     const reason =
       this.#content.type === 'u16'
         ? 'does not fit into u16: choose the type u32 (--type u32)'

@@ -44,12 +44,13 @@ export interface CorpusOptions {
   encoding?: string | undefined
   /**
    * `'megatron'`: .bin and .idx for IndexedDataset of megatron-core. `'npy'` and `'bin'`: tokens,
-   * row offsets, and a table of the documents. `'jsonl'`: ids as text. `'parquet'`: ids as a list
-   * of int32, by the optional package `hyparquet-writer`. Default: `'megatron'`.
+   * row offsets, and a table of the documents. `'llmc'`: .bin files of llm.c and modded-nanogpt,
+   * without rows. `'jsonl'`: ids as text. `'parquet'`: ids as a list of int32, by the optional
+   * package `hyparquet-writer`. Default: `'megatron'`.
    */
-  format?: 'megatron' | 'npy' | 'bin' | 'jsonl' | 'parquet' | undefined
+  format?: 'megatron' | 'npy' | 'bin' | 'llmc' | 'jsonl' | 'parquet' | undefined
   /**
-   * The type of ids in megatron, npy and bin. Default: `'u16'` if the vocabulary fits, else
+   * The type of ids in megatron, npy, bin and llmc. Default: `'u16'` if the vocabulary fits, else
    * `'u32'`.
    */
   type?: 'u16' | 'u32' | undefined
@@ -64,7 +65,10 @@ export interface CorpusOptions {
    * `'text'`.
    */
   field?: string | undefined
-  /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
+  /**
+   * The field with the id of a document, a string or a number; not for megatron and llmc. Default:
+   * none.
+   */
   idField?: string | undefined
   /**
    * A field such as the language. `writeReport` shows tokens, and characters and bytes per token,
@@ -86,6 +90,13 @@ export interface CorpusOptions {
    */
   pack?: number | undefined
   /**
+   * How documents come into rows of `pack` tokens. `'sequential'`: one after the other; rows are
+   * full, and documents are cut at their ends. `'best-fit'`: rows of whole documents that fit,
+   * which may be shorter than `pack`; only documents longer than a row are cut. For megatron, npy
+   * and bin. Default: `'sequential'`.
+   */
+  packing?: 'sequential' | 'best-fit' | undefined
+  /**
    * The seed of a random order of the shards and of the documents in each. Default: the order of
    * the inputs.
    */
@@ -102,9 +113,37 @@ export interface CorpusOptions {
   maxTokens?: number | undefined
   /**
    * How special tokens that are spelled out in a text are treated. Default: `'parse'` for a
-   * tokenizer.json, `'text'` for ranks.
+   * tokenizer.json, `'text'` for ranks and for chats.
    */
   specialTokens?: 'parse' | 'text' | 'throw' | undefined
+  /**
+   * Makes documents of chats: the field with the messages of a row of JSON or Parquet, an array or
+   * its JSON. They are rendered with the chat template of the tokenizer, or with the format of
+   * gpt-oss for `'o200k_harmony'`. Special tokens in messages are text unless `specialTokens` is
+   * `'parse'`. Each id gets a loss mask, 1 if the assistant wrote the token: `.mask.npy` or
+   * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, `.mask.bin` for llmc, and
+   * `loss_mask` in jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in columns
+   * of numbers of Parquet, it is `1`. Default: documents are texts.
+   */
+  messages?: string | undefined
+  /** With `messages`: the field with the tools of a chat. Default: no tools. */
+  tools?: string | undefined
+  /**
+   * With `messages`: a file with a chat template. Default: that of the tokenizer. In both cases the
+   * template is one of the job's options, so another template is another job.
+   */
+  template?: string | undefined
+  /**
+   * With `messages`: whether the loss mask is what `{% generation %}` blocks of the template mark,
+   * as in transformers, or what comes from messages of the assistant, with the token that ends its
+   * turn. Default: `'generation'` if the template has such blocks, else `'origin'`.
+   */
+  maskBy?: 'generation' | 'origin' | undefined
+  /**
+   * With `messages`: the day that templates with `strftime_now` write, such as `'2026-01-31'`.
+   * Required for such templates, because a job can run on several days. Default: none.
+   */
+  date?: string | undefined
   /**
    * The maximum size of a row in bytes. Default: 16 MiB, and 256 MiB for a whole file (`rows:
    * 'files'`). A row of one token per byte needs twenty times its size in memory.
@@ -118,6 +157,12 @@ export interface CorpusOptions {
   dryRun?: boolean | undefined
   /** How the files of an earlier run are compared with their records. Default: `'sha256'`. */
   resumeCheck?: 'sha256' | 'size' | undefined
+  /**
+   * If the output folder has the plan of the same job, uses it: the inputs are not listed, and
+   * those of shards that are done are not compared. Inputs that are read are compared as always.
+   * Default: `false`.
+   */
+  trustPlan?: boolean | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
   /**
@@ -359,6 +404,16 @@ export interface CorpusTotals {
   truncated: number
   /** Tokens that were cut off. */
   cutTokens: number
+  /** The number of rows: documents, or the rows that `pack` made. */
+  rows: number
+  /** Documents that `pack` cut, because they lie across the end of a row or are longer than one. */
+  cutDocuments: number
+  /** Tokens that rows lack if all of them are filled up to `pack`. */
+  padding: number
+  /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
+  unpaired: number
+  /** For chats, the tokens whose loss mask is 1. */
+  lossTokens?: number
   /** Rows that were skipped. */
   skipped: number
   /** The sum of the times of all shards. */
@@ -401,6 +456,14 @@ export interface CorpusTokenizer {
 
 /** Options of {@link verifyCorpus}. */
 export interface VerifyOptions {
+  /**
+   * Number of shards that are compared at a time, 1 to 256. Default: the number of processors.
+   */
+  concurrency?: number | undefined
+  /**
+   * Also reads objects in S3 that still have the ETag of their upload. Default: `false`.
+   */
+  readAll?: boolean | undefined
   /** Ends the comparison. Default: none. */
   signal?: AbortSignal | undefined
   /** Called with each problem and each shard. Default: none. */
@@ -583,19 +646,25 @@ export interface MergeInput {
   /** The output folder of a finished job, or s3://bucket/prefix/. */
   path: string
   /**
-   * How often each document is used. With 2.5, each is used twice, and half of them a third time.
+   * How often each document is used. With 2.5, each is used twice, and random ones with half of the
+   * tokens a third time.
    * Default: 1.
    */
   epochs?: number | undefined
   /** The share of the input in {@link MergeOptions.tokens}, relative to the other inputs. */
   weight?: number | undefined
+  /**
+   * The number of tokens that the output has of the input, approximately: it is used in part or
+   * several times.
+   */
+  tokens?: number | undefined
 }
 
 /** Options of {@link mergeCorpora}. */
 export interface MergeOptions {
   /**
    * Output folders of finished jobs in the formats `megatron`, `npy` or `bin`, with the same
-   * tokenizer.
+   * tokenizer: all of texts, or all of chats with loss masks.
    */
   inputs: readonly (string | MergeInput)[]
   /** The output folder: a new one, an empty one, or that of the same merge. */
@@ -607,6 +676,12 @@ export interface MergeOptions {
    */
   tokensPerFile?: number | undefined
   /**
+   * Files of exactly so many tokens, apart from the last one, in the order of the inputs; documents
+   * are cut at the ends of files. Not with `shuffle`, or with inputs that are used in part: merge
+   * their result once more. Default: `tokensPerFile`.
+   */
+  tokensPerShard?: number | undefined
+  /**
    * The number of tokens of the output, approximately: inputs are used in part or several times,
    * by their weights or else by their sizes. Default: as `epochs` say.
    */
@@ -617,6 +692,8 @@ export interface MergeOptions {
   format?: CorpusOptions['format']
   /** Tokens of a row across documents. Default: a row is a document. */
   pack?: number | undefined
+  /** How documents come into rows, as in {@link CorpusOptions.packing}. Default: `'sequential'`. */
+  packing?: CorpusOptions['packing']
   /** Number of files at a time. Default: 2. */
   concurrency?: number | undefined
   /** How the files of an earlier run are compared with their records. Default: `'sha256'`. */
@@ -643,6 +720,8 @@ export interface MergedInput {
   path: string
   /** How often its documents were to be used. */
   epochs: number
+  /** The tokens that the output was to have of it. */
+  planned: number
   /** The documents that are in the output, with repetitions. */
   documents: number
   /** Their tokens. */
@@ -675,7 +754,7 @@ export interface MergeResult extends CorpusTotals {
  * Rejects with `ERR_TOKENLANE_CORPUS_MISMATCH` if the folder contains another job or other files,
  * `ERR_TOKENLANE_CORPUS_DAMAGED` if an input is not finished or not as it was written,
  * `ERR_TOKENLANE_UNSUPPORTED` for an input in another format, and `ERR_TOKENLANE_ARGUMENT_TYPE` if
- * inputs have different tokenizers.
+ * inputs have different tokenizers, or some have loss masks and others have none.
  */
 export function mergeCorpora(options: MergeOptions): Promise<MergeResult>
 
@@ -689,6 +768,8 @@ export interface RowsOptions {
   ranks?: number | undefined
   /** The number of rows that this reader has had before, to go on after a stop. Default: 0. */
   start?: number | undefined
+  /** Whether rows have `cuSeqlens` and `positionIds`. Default: `false`. */
+  documents?: boolean | undefined
 }
 
 /** A row of tokens. */
@@ -697,22 +778,37 @@ export interface TokenRow {
   index: number
   /** The ids. */
   ids: Uint16Array | Uint32Array
+  /** For a job of chats, 1 for each id that the assistant wrote, else 0. */
+  lossMask?: Uint8Array
+  /**
+   * With `documents`: where the documents of the row start in it, and the length of the row, as
+   * attention of variable length takes it (`cu_seqlens`).
+   */
+  cuSeqlens?: Int32Array
+  /** With `documents`: the position of each token in the part of its document that the row has. */
+  positionIds?: Int32Array
 }
 
 /** The tokens of a finished job. */
 export interface CorpusTokens {
-  /** The number of rows: documents, or or, with `pack`, rows of that number of tokens. */
+  /** The number of rows: documents, or, with `pack`, rows of that number of tokens. */
   readonly length: number
   /** The number of documents. */
   readonly documents: number
   /** The number of tokens. */
   readonly tokens: number
-  /** Tokens of a row, apart from the last one of each shard; undefined without `pack`. */
+  /** The largest number of tokens of a row; undefined without `pack`. */
   readonly pack: number | undefined
   /** The type of the ids. */
   readonly type: 'u16' | 'u32'
+  /** Whether the tokens have a loss mask: the job's documents are chats. */
+  readonly hasLossMask: boolean
   /** Reads a row, by its number from 0. */
   row(index: number): Promise<Uint16Array | Uint32Array>
+  /** Reads the loss mask of a row; undefined if the job has none. */
+  lossMask(index: number): Promise<Uint8Array | undefined>
+  /** Where the documents of a row start in it, and the length of the row. */
+  documentsOfRow(index: number): Promise<Int32Array>
   /**
    * Reads rows, some of them ahead. The order depends on the seed alone. To go on after a stop,
    * store the number of rows that were taken, and give it as `start`.

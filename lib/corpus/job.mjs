@@ -22,6 +22,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure } from '../files/failure.mjs'
+import { hashOfChat, withChat } from './chats.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
@@ -153,10 +154,10 @@ class Run {
 
   /** Lets workers write the shards and the manifest. */
   async #onQueue(job, store, planFile) {
-    const { queue, queueName, resumeCheck, giveUpSeconds, signal } = this.#options
+    const { queue, queueName, resumeCheck, trustPlan, giveUpSeconds, signal } = this.#options
     const { runOnQueue } = await import('./queue/planner.mjs')
     const output = await store.exclude()
-    const settings = { resumeCheck, giveUpSeconds, signal, onEvent: this.#emit }
+    const settings = { resumeCheck, trustPlan, giveUpSeconds, signal, onEvent: this.#emit }
     const request = { queue, queueName, output, planFile, job, ...settings }
     const { kept } = await runOnQueue(request)
     return this.#done(job, await readTotals(store), kept)
@@ -167,7 +168,7 @@ class Run {
     if (base !== undefined) return { source: sourceOfBase(base), content: this.#options.content, ids: {}, vocabSize: 0 }
     const source = await findTokenizer(this.#options.tokenizer, this.#options.encoding)
     const tokenizer = await openTokenizer(source)
-    const { content, ids } = await completeContent(tokenizer, source, this.#options.content)
+    const { content, ids } = await completeContent(tokenizer, source, await withChat(tokenizer, this.#options))
     return { source, content, ids, vocabSize: tokenizer.vocabSize() }
   }
 
@@ -210,6 +211,7 @@ class Run {
 
   /** Writes job.json and the plan into the output folder, or compares them with those there. */
   async #planInto(store, before, prepared) {
+    if (before !== undefined && this.#options.trustPlan) return this.#trusted(store, before, prepared)
     const file = store.part(PLAN)
     const plan = await this.#plan(file, [await store.exclude(), ...(this.#options.exclude ?? [])])
     if (before === undefined) {
@@ -227,10 +229,18 @@ class Run {
     const isIntact = found?.sha256 === before.plan.sha256
     if (plan.sha256 !== before.plan.sha256) {
       if (isIntact) await throwDifference(store, file)
-      throw otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
+      throw changedPlan(store)
     }
     // The process that created job.json has not written the plan yet, or never will.
     return { job, file: isIntact ? file : await store.publish(file, PLAN) }
+  }
+
+  /** The job and the plan of the folder. The inputs are not listed again. */
+  async #trusted(store, before, prepared) {
+    this.#checkInputs(before)
+    const found = await store.hashOf(PLAN)
+    if (found?.sha256 !== before.plan.sha256) throw changedPlan(store)
+    return { job: this.#job(prepared, before.plan), file: await store.copyHere(PLAN) }
   }
 
   /** Throws if a job in the folder was started with other inputs than this one. */
@@ -242,7 +252,7 @@ class Run {
 
   /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
   async #shards(planFile, job, { source, content, ids }, store, onRecord) {
-    const { concurrency, threads, tableMemory, signal, resumeCheck } = this.#options
+    const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
     const data = { source, content, ids, output: store?.place, threads, tableMemory }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(job.plan, this.#emit)
@@ -259,7 +269,7 @@ class Run {
         const shard = order(parts[0].shard)
         const started = progress.start(shard, parts)
         const task = pool
-          .run({ shard, parts, job: job.id, check: resumeCheck }, started.update)
+          .run({ shard, parts, job: job.id, check, trustsInputs: trustPlan }, started.update)
           .then(({ record, isNew }) => {
             started.end(record, isNew)
             onRecord(record, isNew)
@@ -351,6 +361,9 @@ async function jobIn(store) {
   throw otherJob(`${what}: name a new folder`)
 }
 
+const changedPlan = (store) =>
+  otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
+
 const NAME_ANOTHER = 'name another folder, or use the same options'
 
 /** The job of a folder, for messages. */
@@ -375,6 +388,8 @@ async function startedJob(store) {
 function checkSame(before, now) {
   const [was, is] = [before, now].map(({ tokenlane, tokenizer, options }) => ({
     ...options,
+    chat: undefined,
+    'the SHA-256 of the chat template': hashOfChat(options),
     tokenlane,
     'the SHA-256 of the tokenizer': tokenizer.sha256,
     'the encoding of the tokenizer': tokenizer.encoding,

@@ -18,6 +18,7 @@ const SUMMED = /** @type {const} */ ([
   'empty',
   'truncated',
   'cutTokens',
+  'unpaired',
   'seconds',
 ])
 
@@ -31,6 +32,13 @@ export class Totals {
   empty = 0
   truncated = 0
   cutTokens = 0
+  unpaired = 0
+  /** Rows, and what `pack` did: documents that are cut, and tokens that rows lack. */
+  rows = 0
+  cutDocuments = 0
+  padding = 0
+  /** With loss masks: the tokens that the assistant wrote. */
+  lossTokens = /** @type {number | undefined} */ (undefined)
   skipped = 0
   /** The sum of the seconds of all shards. Shards run in parallel, so a job takes less time. */
   seconds = 0
@@ -39,10 +47,16 @@ export class Totals {
     this.shards += 1
     for (const name of SUMMED) this[name] += record[name]
     this.skipped += record.skipped.rows
+    this.rows += record.packing?.rows ?? record.documents
+    this.cutDocuments += record.packing?.cutDocuments ?? 0
+    this.padding += record.packing?.padding ?? 0
+    if (record.lossTokens !== undefined) this.lossTokens = (this.lossTokens ?? 0) + record.lossTokens
   }
 
   toJSON() {
-    return { ...this, seconds: Math.round(this.seconds * 1000) / 1000 }
+    const { lossTokens, ...sums } = this
+    const seconds = Math.round(this.seconds * 1000) / 1000
+    return { ...sums, seconds, ...(lossTokens !== undefined && { lossTokens }) }
   }
 }
 
@@ -84,11 +98,14 @@ const lineOf = ({
   planned,
   files,
   documents,
+  packing,
   tokens,
   textBytes,
   characters,
   empty,
   truncated,
+  unpaired,
+  lossTokens,
   skipped,
   input,
   host,
@@ -98,11 +115,14 @@ const lineOf = ({
   shard,
   planned,
   documents,
+  rows: packing?.rows ?? documents,
   tokens,
   textBytes,
   characters,
   empty,
   truncated,
+  unpaired,
+  lossTokens,
   skipped: skipped.rows,
   files,
   input,

@@ -8,12 +8,14 @@ import os from 'node:os'
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
+import { isObject } from './values.mjs'
 
 const require = createRequire(import.meta.url)
 const { unknownOption } = require('../errors.js')
 const { signalOption } = require('../options.js')
 
-export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
+export const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet']
+export const PACKINGS = ['sequential', 'best-fit']
 /** The format of a job that counts words, from which a tokenizer is trained. */
 export const WORDS = 'words'
 export const UNITS = ['json', 'lines', 'files']
@@ -24,6 +26,8 @@ export const SHARD_SIZE = 256 << 20
 const MAX_SHARD_SIZE = 2 ** 40
 /** Maximum number of ids in a row. Row lengths in Megatron's index have 31 bits. */
 export const MAX_ROW_IDS = 2 ** 31 - 1
+/** Maximum length of rows of best fit: tables with a bit for each length are in memory. */
+const MAX_BEST_FIT = 1 << 20
 const MAX_CONCURRENCY = 256
 
 /** The names of all options. */
@@ -42,15 +46,22 @@ const NAMES = [
   'bos',
   'eos',
   'pack',
+  'packing',
   'shuffle',
   'onError',
   'maxTokens',
   'specialTokens',
+  'messages',
+  'tools',
+  'template',
+  'maskBy',
+  'date',
   'maxRow',
   'maxRatio',
   'shardSize',
   'dryRun',
   'resumeCheck',
+  'trustPlan',
   'concurrency',
   'threads',
   'signal',
@@ -74,13 +85,22 @@ const NAMES = [
  * @property {string[]} [exclude] the real paths of more files that folders and patterns do not name
  * @property {number} [tableMemory] bytes for the words of a shard
  * @property {string} [encoding]
+ * @property {string} [template] a file with a chat template
  * @property {boolean} dryRun
  * @property {'sha256' | 'size'} resumeCheck
+ * @property {boolean} trustPlan
  * @property {number} concurrency
  * @property {number} [threads]
  * @property {AbortSignal} [signal]
  * @property {(event: object) => void} onEvent
  * @property {Content} content
+ */
+
+/**
+ * What renders chats: templates with the special tokens of the tokenizer, or the format of gpt-oss.
+ *
+ * @typedef {{ templates: string | Record<string, string>, tokens: Record<string, string> } |
+ *   { isHarmony: true }} ChatParts
  */
 
 /**
@@ -96,10 +116,16 @@ const NAMES = [
  * @property {boolean | string} bos
  * @property {boolean | string} eos
  * @property {number} [pack]
+ * @property {'sequential' | 'best-fit'} [packing]
  * @property {number} [shuffle]
  * @property {'skip' | 'fail'} onError
  * @property {number} [maxTokens]
  * @property {'parse' | 'text' | 'throw'} [specialTokens]
+ * @property {string} [messages] the field with the messages of chats, which are the documents
+ * @property {string} [tools]
+ * @property {'generation' | 'origin'} [maskBy]
+ * @property {string} [date] the day that templates write
+ * @property {ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
  * @property {number} [maxRatio]
  * @property {number} shardSize
@@ -137,8 +163,10 @@ export function checkOptions(options) {
     giveUpSeconds: whole(given, 'giveUpSeconds', 1, 86_400),
     tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
     encoding: text(given, 'encoding'),
+    template: text(given, 'template'),
     dryRun,
     resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+    trustPlan: flag(given, 'trustPlan'),
     concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
     threads: whole(given, 'threads', 1, 256),
     signal: signalOption(given.signal),
@@ -169,10 +197,16 @@ export function checkContent(given, formats = FORMATS) {
     bos: token(given, 'bos'),
     eos: token(given, 'eos'),
     pack: whole(given, 'pack', 1, MAX_ROW_IDS),
+    packing: choice(given, 'packing', PACKINGS),
     shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
     onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
     specialTokens: choice(given, 'specialTokens', SPECIAL),
+    messages: fieldPath(given, 'messages'),
+    tools: fieldPath(given, 'tools'),
+    maskBy: choice(given, 'maskBy', ['generation', 'origin']),
+    date: day(given, 'date'),
+    chat: chatParts(given.chat),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
     maxRatio: whole(given, 'maxRatio', 1, 1_000_000) ?? MAX_RATIO,
     shardSize: whole(given, 'shardSize', 1, MAX_SHARD_SIZE) ?? SHARD_SIZE,
@@ -189,17 +223,35 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
   for (const name of ['queueName', 'giveUpSeconds'])
     if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
-  if (content.idField !== undefined && content.format === 'megatron')
-    return 'the format megatron cannot store idField: use npy, bin, jsonl or parquet'
+  if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))
+    return `the format ${content.format} cannot store idField: use npy, bin, jsonl or parquet`
+  const noRows = rowsProblem(content)
+  if (noRows !== undefined) return noRows
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'idField is for rows of JSON and Parquet'
   if (content.groupBy !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'groupBy is for rows of JSON and Parquet'
   if (given.field !== undefined && content.rows !== undefined && content.rows !== 'json')
     return 'field is for rows of JSON and Parquet'
+  if (content.messages !== undefined && content.rows !== undefined && content.rows !== 'json')
+    return 'messages is for rows of JSON and Parquet'
+  if (content.messages !== undefined && given.field !== undefined)
+    return 'field is the text of a document, and messages those of a chat: give one of them'
+  for (const name of ['tools', 'template', 'maskBy', 'date'])
+    if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
+      return `${name} needs the option messages`
   if (content.type !== undefined && ['jsonl', 'parquet'].includes(content.format))
-    return 'type is for megatron, npy and bin'
+    return 'type is for megatron, npy, bin and llmc'
   return undefined
+}
+
+/** Why a format cannot have rows of a length, or of this packing; `undefined` if it can. */
+export function rowsProblem({ format, pack, packing }) {
+  if (format === 'llmc' && pack !== undefined) return 'the format llmc has tokens without rows, so it takes no pack'
+  if (packing !== undefined && pack === undefined) return 'packing needs pack, the length of rows'
+  if (packing !== 'best-fit') return undefined
+  if (['jsonl', 'parquet'].includes(format)) return 'packing best-fit is for megatron, npy and bin'
+  return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
 }
 
 /**
@@ -219,6 +271,28 @@ function fieldPath(given, name) {
   const value = text(given, name)
   const problem = value === undefined ? undefined : fieldProblem(value)
   if (problem !== undefined) throw wrongValue(name, problem, value)
+  return value
+}
+
+/** A day as text, such as 2026-01-31. */
+function day(given, name) {
+  const value = text(given, name)
+  if (value === undefined) return undefined
+  const time = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
+  if (!isDay) throw wrongValue(name, 'a day such as 2026-01-31', value)
+  return value
+}
+
+/** The chat of a job.json, which a worker does not trust. */
+function chatParts(value) {
+  if (value === undefined) return undefined
+  const isText = (one) => typeof one === 'string'
+  const areTexts = (map) => isObject(map) && Object.values(map).every(isText)
+  const isChat =
+    isObject(value) &&
+    (value.isHarmony === true || ((isText(value.templates) || areTexts(value.templates)) && areTexts(value.tokens)))
+  if (!isChat) throw wrongValue('chat', 'the templates and tokens of a chat', 'something else')
   return value
 }
 

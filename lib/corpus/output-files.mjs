@@ -1,6 +1,7 @@
 // Writes files of an output folder under temporary names, and renames them when they are complete.
 
 import { writerOf } from './formats/formats.mjs'
+import { packed } from './packing.mjs'
 import { stemOf } from './record.mjs'
 
 /** @typedef {import('./store/part-file.mjs').PartFile} PartFile */
@@ -17,7 +18,8 @@ import { stemOf } from './record.mjs'
  * @param {import('./options.mjs').Content} content
  * @param {(writer: import('./formats/formats.mjs').FormatWriter, more: More) => Promise<void>} fill
  *   writes the documents and finishes the writer
- * @returns {Promise<{ name: string, bytes: number, sha256: string }[]>}
+ * @returns {Promise<{ files: { name: string, bytes: number, sha256: string, etag?: string }[],
+ *   packing?: import('./packing.mjs').Packing }>}
  */
 export async function writeShardFiles(store, shard, content, fill) {
   /** @type {PartFile[]} */
@@ -33,13 +35,16 @@ export async function writeShardFiles(store, shard, content, fill) {
     for (const file of [...files, ...scratch]) await file.written()
   }
   try {
-    const writer = await writerOf(content, (suffix) => create(files, suffix))
+    const writer = packed(await writerOf(content, (suffix) => create(files, suffix)), content, shard)
     await fill(writer, { scratch: (suffix) => create(scratch, suffix), written })
     const complete = []
     for (const file of files) complete.push(await file.complete())
     for (const file of files) await file.rename()
     await store.sync()
-    return complete
+    return {
+      files: complete.map((facts, index) => ({ ...facts, etag: files[index].etag })),
+      packing: writer.packing,
+    }
   } catch (failure) {
     await Promise.all(files.map((file) => file.discard()))
     throw failure

@@ -6,10 +6,13 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 
-import { Failure, fileFailure } from '../files/failure.mjs'
+import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
+import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
 import { damaged, inputChanged, typeError } from './errors.mjs'
 import { PLAN } from './layout.mjs'
+import { Probes } from './probe.mjs'
+import { isAddress } from './store/address.mjs'
 import { openInput } from './store/store.mjs'
 import { textLines } from './text-lines.mjs'
 import { isHash, isSize, isText } from './values.mjs'
@@ -32,7 +35,9 @@ const MIN_RANGE_SHARE = 1 / 16
 const FLUSH_LENGTH = 1 << 16
 
 /** Number of inputs that are opened ahead, because a store answers many requests at once. */
-const OPENED_AHEAD = 16
+const OPENED_AHEAD = 32
+/** Number of inputs that are opened before threads are started. */
+const MIN_PROBED = 256
 
 /** The kind of rows in a file, by its name. */
 const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')
@@ -56,7 +61,7 @@ export async function* planParts({ inputs, filesFrom, content, exclude, onUnread
         await input.close()
       }
     } catch (failure) {
-      const isUnreadable = openingErrors.has(failure) || failure.code === 'ERR_TOKENLANE_PARQUET'
+      const isUnreadable = openingErrors.has(failure) || ['PARQUET', 'INVALID_UTF8'].includes(bareCode(failure))
       if (content.onError === 'fail' || !isUnreadable || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
       onUnreadable?.(failure)
     }
@@ -66,32 +71,32 @@ export async function* planParts({ inputs, filesFrom, content, exclude, onUnread
 /** The errors of inputs that could not be opened. */
 const openingErrors = new WeakSet()
 
-/** Opens inputs, up to `OPENED_AHEAD` of them ahead. */
+/** Opens inputs, some of them ahead; after the first ones, threads look at those on disk. */
 async function* openedAhead(paths, { shardSize }) {
   const opening = []
+  const probes = new Probes()
   const open = async (path) => {
-    try {
-      const input = await openInput(path)
-      // An input that becomes one part needs this sample. Reading it here makes `sample` fast
-      // later.
-      if (input.size > 0 && input.size <= shardSize) await input.sample(0, input.size)
-      return input
-    } catch (failure) {
-      openingErrors.add(failure)
-      throw failure
-    }
+    const input = await openInput(path)
+    // An input that becomes one part needs this sample. Reading it here makes `sample` fast later.
+    if (input.size > 0 && input.size <= shardSize) await input.sample(0, input.size)
+    return input
   }
+  let count = 0
   try {
     for await (const path of paths) {
-      const opened = open(path)
-      opened.catch(() => {})
+      const isProbed = (count += 1) > MIN_PROBED && !isAddress(path)
+      if (!isProbed) probes.flush()
+      const opened = isProbed ? probes.of(path) : open(path)
+      opened.catch((failure) => openingErrors.add(failure))
       opening.push(opened)
-      if (opening.length >= OPENED_AHEAD) yield { opened: opening.shift() }
+      while (opening.length >= (isProbed ? Probes.ahead : OPENED_AHEAD)) yield { opened: opening.shift() }
     }
+    probes.flush()
     // The promise is wrapped in an object, because a generator awaits the promises that it yields.
     while (opening.length > 0) yield { opened: opening.shift() }
   } finally {
     for (const opened of opening) opened.then((input) => input.close()).catch(() => {})
+    await probes.end()
   }
 }
 
@@ -131,8 +136,11 @@ class Parts {
    */
   async *of(input) {
     if (input.size === 0) return
-    const head = await input.read(0, Math.min(4, input.size))
-    yield* isTable(head) ? this.#table(input) : this.#rows(input, codecOf(head))
+    const head = await input.read(0, Math.min(HEAD_BYTES, input.size))
+    if (isTable(head)) return yield* this.#table(input)
+    const codec = codecOf(head)
+    if (codec === undefined && isUtf16(head)) throw utf16Failure(input.path)
+    yield* this.#rows(input, codec)
   }
 
   /** Cuts a plain file between rows. A compressed file, or a file that is one row, is not cut. */
@@ -143,6 +151,10 @@ class Parts {
     if (this.#content.idField !== undefined && rows !== 'json') {
       const reason = `idField is for rows of JSON and Parquet, and ${path} is read as ${rows}`
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: leave it out, or name another input`)
+    }
+    if (this.#content.messages !== undefined && rows !== 'json') {
+      const reason = `messages is for rows of JSON and Parquet, and ${path} is read as ${rows}`
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: say rows: 'json' (--rows json), or name another input`)
     }
     if (rows === 'lines' && this.#content.rows === undefined) this.#note(path)
     const isCut = codec === undefined && rows !== 'files'

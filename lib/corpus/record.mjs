@@ -74,7 +74,8 @@ export async function* recordsOf(store, shards) {
 }
 
 /** The sums in a record, and those of a source or a group. */
-const SUMS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters', 'empty', 'truncated']
+const SUMS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters', 'empty', 'truncated', 'unpaired']
+const PACKING = ['rows', 'pieces', 'cutDocuments', 'padding']
 const COUNTS = ['documents', 'tokens', 'textBytes']
 const OPTIONAL_COUNTS = ['cutTokens', 'characters']
 
@@ -94,6 +95,8 @@ function isRecord(record, shard) {
     areFiles(record.files, stemOf(shard)) &&
     listOf(record.lengths, 64, isSize) &&
     isSkipped(record.skipped) &&
+    isOptional(record.lossTokens, isSize) &&
+    isOptional(record.packing, (packing) => hasSizes(packing, PACKING)) &&
     allOf(record.sources, (source) => isCounts(source) && isSize(source.skipped)) &&
     isOptional(record.groups, (groups) => allOf(groups, isCounts)) &&
     hasSizes(record.input, ['bytes']) &&
@@ -114,6 +117,7 @@ const areFiles = (files, stem) =>
     (file) =>
       hasSizes(file, ['bytes']) &&
       isHash(file.sha256) &&
+      isOptional(file.etag, isShortText) &&
       isText(file.name, MAX_TEXT_LENGTH) &&
       file.name.startsWith(stem) &&
       SUFFIX.test(file.name.slice(stem.length)),
@@ -168,9 +172,12 @@ export async function intactRecord(store, shard, job, check) {
   return record
 }
 
-/** How a file differs from its record; `undefined` if it does not. */
-export async function differenceOf(store, { name, bytes, sha256 }, check) {
-  const found = check === 'sha256' ? await store.hashOf(name, bytes) : await store.sizeOf(name)
+/**
+ * How a file differs from its record; `undefined` if it does not. An object that still has the ETag
+ * of its upload is not read.
+ */
+export async function differenceOf(store, { name, bytes, sha256, etag }, check) {
+  const found = check === 'sha256' ? await store.hashOf(name, bytes, etag) : await store.sizeOf(name)
   if (found === undefined) return 'it is missing'
   if (found.bytes !== bytes) return `it has ${found.bytes} bytes, but its record says ${bytes}`
   if (found.sha256 !== undefined && found.sha256 !== sha256)

@@ -1,6 +1,7 @@
 // The HTML page of a report. It has no scripts and loads nothing. All names in it are escaped.
 
 import { placeOf } from './documents.mjs'
+import { MAX_SHOWN } from './report-groups.mjs'
 import { bar, bars, escape, fixed, head, number, table } from './report-parts.mjs'
 
 /** The page about a job. `price` is that of a million tokens. */
@@ -15,6 +16,7 @@ ${isFinished ? '' : '<p class="note">The job is not finished: the figures are th
 <dl class="cards">${cardsOf(job, sums, price)
     .map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`)
     .join('')}</dl>
+${isMixture(job.options) ? mixtureSection(job.options, sums) : ''}
 ${sourceSection(sums.sources, price)}
 ${sums.groups.isEmpty ? '' : groupSection(sums.groups, job.options.groupBy, price)}
 ${lengthSection(sums.lengths)}
@@ -49,7 +51,8 @@ function cardsOf(job, { totals, first, last }, price) {
 
 /** The facts about the job at the end of the page, with their names. */
 function factsOf(job, { totals, first, last }, price) {
-  const options = Object.entries(job.options).map(([name, value]) => `${name}: ${value}`)
+  const shown = (value) => (typeof value === 'object' ? JSON.stringify(value) : value)
+  const options = Object.entries(job.options).map(([name, value]) => `${name}: ${shown(value)}`)
   const facts = [
     ['tokenizer', `${job.tokenizer.name} (SHA-256 ${job.tokenizer.sha256})`],
     ['options', options.join(', ')],
@@ -61,6 +64,17 @@ function factsOf(job, { totals, first, last }, price) {
   if (totals.empty > 0) facts.push(['documents without tokens', `${number(totals.empty)}, left out`])
   if (totals.truncated > 0)
     facts.push(['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`])
+  const { pack } = job.options
+  if (pack !== undefined && totals.rows > 0) {
+    const percent = (part, all) => `${fixed((part / Math.max(1, all)) * 100)} %`
+    facts.push(['rows', `${number(totals.rows)}, ${percent(totals.padding, totals.rows * pack)} padding if filled up`])
+    facts.push([
+      'documents cut by rows',
+      `${number(totals.cutDocuments)}, ${percent(totals.cutDocuments, totals.documents)}`,
+    ])
+  }
+  if (totals.lossTokens !== undefined) facts.push(['tokens of the assistant', number(totals.lossTokens)])
+  if (totals.unpaired > 0) facts.push(['documents with unpaired surrogates', `${number(totals.unpaired)}, as U+FFFD`])
   if (price !== undefined) facts.push(['price', `${price} per million tokens`])
   return facts
 }
@@ -75,6 +89,31 @@ function sourceSection(sources, price) {
   ])
   return `<h2>Tokens by source</h2>\n${table(heads, rows)}`
 }
+
+/** The shares of a mixture: what was planned, and what the files have. */
+function mixtureSection({ inputs }, { sources }) {
+  const all = inputs.reduce((sum, { planned }) => sum + planned, 0)
+  const known = new Map(sources.largest())
+  const has = inputs.map(({ name }) => known.get(name)?.tokens ?? 0)
+  const written = has.reduce((sum, tokens) => sum + tokens, 0)
+  const share = (tokens, of) => `${fixed((tokens / Math.max(1, of)) * 100)} %`
+  const rows = inputs.map(({ name, epochs, planned }, input) => [
+    escape(name),
+    number(planned),
+    share(planned, all),
+    number(has[input]),
+    share(has[input], written),
+    fixed(epochs),
+  ])
+  return `<h2>Mixture</h2>
+${table(['input', 'tokens planned', 'share', 'tokens', 'share', 'epochs'], rows)}`
+}
+
+/** Whether a job is a merge that knows what was planned of its inputs. */
+const isMixture = ({ inputs }) =>
+  Array.isArray(inputs) &&
+  inputs.length <= MAX_SHOWN &&
+  inputs.every((one) => typeof one?.name === 'string' && Number.isFinite(one.planned) && Number.isFinite(one.epochs))
 
 function groupSection(groups, field, price) {
   const name = escape(field)

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 
 import { Failure, bareCode } from '../files/failure.mjs'
+import { chatsOf } from './chats.mjs'
 import { documentsOf, isOfInput, placeOf } from './documents.mjs'
 import { Encoder } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
@@ -23,6 +24,7 @@ import { writeWords } from './words.mjs'
  * @property {string} [base] the folder that paths are relative to. Default: the current folder
  * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared with their
  *   record. Default: 'sha256'
+ * @property {boolean} [trustsInputs] whether the inputs of a shard that is done are not compared
  */
 
 /**
@@ -72,15 +74,19 @@ export async function doShard({ shard, parts, job, base }, context) {
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
     },
+    onUnpaired: () => {
+      stats.unpaired += 1
+    },
     skippedRows: () => stats.skipped.rows,
     onDamage: () => {
       isDamaged = true
     },
     memory,
+    chats: context.tokenizer && chatsOf(context.tokenizer, content),
   }
   const batches = documentsOf(parts, origin, content, hooks)
   const make = context.base === undefined ? encodeShard : writeWords
-  const files = await make(shard, batches, context, { parts, stats, onSkip: hooks.onSkip })
+  const { files, packing } = await make(shard, batches, context, { parts, stats, onSkip: hooks.onSkip })
   report()
   const sha256 = isDamaged ? await hashOfInputs(parts, origin, content) : input.digest('hex')
   const facts = {
@@ -88,6 +94,7 @@ export async function doShard({ shard, parts, job, base }, context) {
     planned: parts[0].shard,
     job,
     files,
+    packing,
     ...stats.toJSON(),
     input: { bytes, sha256, mtimes: hashOfTimes(mtimes) },
   }
@@ -100,7 +107,7 @@ async function encodeShard(shard, batches, context, { parts, stats, onSkip }) {
   const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
   if (store !== undefined) return writeFiles(shard, parts, { encoder, batches, content, store, onSkip })
   await encoder.count(batches, onSkip)
-  return []
+  return { files: [], packing: undefined }
 }
 
 /** Writes the files of a shard. */
@@ -135,9 +142,10 @@ function atPlace(place, failure) {
  *   import('./store/allowed.mjs').Allowed, content: import('./options.mjs').Content }} context
  * @throws if an input has changed since the shard was done
  */
-export async function doneRecord({ shard, parts, job, base, check = 'sha256' }, { store, allowed, content }) {
+export async function doneRecord(request, { store, allowed, content }) {
+  const { shard, parts, job, base, check = 'sha256', trustsInputs } = request
   const record = await intactRecord(store, shard, job, check)
-  if (record !== undefined) await checkInputs(record, parts, { base, allowed }, content)
+  if (record !== undefined && !trustsInputs) await checkInputs(record, parts, { base, allowed }, content)
   return record
 }
 

@@ -115,6 +115,7 @@ function piecesOf({ row_groups }, size) {
  * @property {any} value the value of the field; text is bytes
  * @property {any} [id] the value of the option idField
  * @property {any} [group] the value of the option groupBy
+ * @property {any} [tools] the value of the option tools
  */
 
 /**
@@ -167,8 +168,8 @@ const isIn = ({ start, end }, group) => {
 
 /** Yields the rows of a row group. */
 async function* groupRows(table, group, first, path, content) {
-  const texts = table.values(group, content.field, ROW_BYTES)
-  const others = [content.idField, content.groupBy].map((field) =>
+  const texts = table.values(group, content.messages ?? content.field, ROW_BYTES)
+  const others = [content.idField, content.groupBy, content.tools].map((field) =>
     field === undefined ? undefined : new Values(table.values(group, field)),
   )
   let row = first
@@ -177,7 +178,8 @@ async function* groupRows(table, group, first, path, content) {
       const rows = []
       for (const value of values) {
         for (const other of others) if (other?.isRead === false) await other.read()
-        rows.push({ path, at: row, row: row + 1, value, id: others[0]?.take(), group: others[1]?.take() })
+        const [id, group, tools] = others.map((other) => other?.take())
+        rows.push({ path, at: row, row: row + 1, value, id, group, tools })
         row += 1
       }
       yield rows
@@ -271,8 +273,8 @@ class Table {
   }
 
   /** The column chunks that a job reads, each once. */
-  columnsOf(group, { field, idField, groupBy }) {
-    const fields = [field, idField, groupBy].filter((name) => name !== undefined)
+  columnsOf(group, { field, messages, idField, groupBy, tools }) {
+    const fields = [messages ?? field, idField, groupBy, tools].filter((name) => name !== undefined)
     return new Set(fields.flatMap((name) => this.chunksOf(group, name)))
   }
 

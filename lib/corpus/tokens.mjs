@@ -6,8 +6,18 @@ const PIECE_LENGTH = 1 << 18
 
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 
-/** The array type for the ids of a job. Those of jsonl and parquet, which set no type, are u32. */
-export const viewOf = (content) => VIEWS[content.type ?? 'u32']
+/**
+ * Whether the tokens of a job have a loss mask: its documents are chats.
+ *
+ * @param {{ messages?: string }} content
+ */
+export const hasLossMask = ({ messages }) => messages !== undefined
+
+/** The array type for the ids in files. Those of jsonl and parquet, which set no type, are u32. */
+export const fileViewOf = ({ type = 'u32' }) => VIEWS[type]
+
+/** The array type for the tokens of a job in memory, which have their loss mask (loss-mask.mjs). */
+export const viewOf = (content) => (hasLossMask(content) ? Uint32Array : fileViewOf(content))
 
 /** @typedef {Iterable<Uint16Array | Uint32Array>} Pieces */
 

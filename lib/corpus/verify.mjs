@@ -1,11 +1,16 @@
 // Compares an output folder with its records: the plan, the files of each shard, and the manifest.
 
+import os from 'node:os'
+
+import { work as compareFiles } from './compare-files.mjs'
 import { wrongType } from './errors.mjs'
 import { existingJob } from './job-file.mjs'
 import { JOB, MANIFEST, PLAN } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
-import { differenceOf, recordName, recordsOf } from './record.mjs'
+import { listener, whole } from './options.mjs'
+import { recordName, recordsOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
+import { ThreadPool } from './thread-pool.mjs'
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
@@ -13,19 +18,24 @@ const { checkKnown, signalOption } = require('../options.js')
 
 /** Maximum number of problems that are returned. All are counted and reported as events. */
 const MAX_LISTED = 1000
+/** Size of the files of a shard from which a thread compares them. */
+const MIN_THREAD_BYTES = 4 << 20
 
 /**
  * Verifies the output of a corpus job.
  *
  * @param {string} output the folder of the job
- * @param {{ signal?: AbortSignal, onEvent?: (event: object) => void }} [options]
+ * @param {{ concurrency?: number, readAll?: boolean, signal?: AbortSignal, onEvent?: (event:
+ *   object) => void }} [options]
  */
 export async function verifyCorpus(output, options = {}) {
   if (typeof output !== 'string') throw wrongType('output', 'a path', output)
-  checkKnown(options, ['signal', 'onEvent'])
+  checkKnown(options, ['concurrency', 'readAll', 'signal', 'onEvent'])
   const signal = signalOption(options.signal)
-  const onEvent = options.onEvent ?? (() => {})
-  if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
+  const onEvent = listener(options.onEvent)
+  const concurrency = whole(options, 'concurrency', 1, 256) ?? os.availableParallelism()
+  const readsAll = options.readAll ?? false
+  if (typeof readsAll !== 'boolean') throw wrongType('readAll', 'a boolean', readsAll)
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
@@ -39,20 +49,10 @@ export async function verifyCorpus(output, options = {}) {
   else if (plan.sha256 !== job.plan.sha256)
     report(PLAN, `its SHA-256 is ${plan.sha256}, but ${JOB} says ${job.plan.sha256}`)
   const totals = new Totals()
-  let shard = -1
-  for await (const record of recordsOf(store, job.plan.shards)) {
-    signal?.throwIfAborted()
-    shard += 1
-    const name = recordName(shard)
-    if (record === undefined) report(name, 'it is missing or is not a record, so the shard is not done')
-    else if (record.job !== job.id) report(name, 'it is the record of another job')
-    else {
-      for (const file of record.files) {
-        const difference = await differenceOf(store, file, 'sha256')
-        if (difference !== undefined) report(file.name, difference)
-      }
-      totals.add(record)
-    }
+  const shards = { store, job, readsAll, concurrency, signal }
+  for await (const { shard, record, problems } of comparedShards(shards)) {
+    for (const { file, problem } of problems) report(file, problem)
+    if (record?.job === job.id) totals.add(record)
     onEvent({ event: 'verified', shard, allShards: job.plan.shards })
   }
   const manifest = await manifestProblem(store, job, totals)
@@ -63,6 +63,44 @@ export async function verifyCorpus(output, options = {}) {
     problems: found.problems,
     listed: found.listed,
     ...totals.toJSON(),
+  }
+}
+
+/**
+ * Yields the shards with what is wrong with their files, in order; some are compared at a time.
+ *
+ * @param {{ store: import('./store/types.js').Store, job: any, readsAll: boolean, concurrency:
+ *   number, signal: AbortSignal | undefined }} request
+ */
+async function* comparedShards({ store, job, readsAll, concurrency, signal }) {
+  const pool = new ThreadPool(new URL('./compare-files.mjs', import.meta.url), concurrency)
+  const problemsOf = (record, shard) => {
+    const name = recordName(shard)
+    if (record === undefined)
+      return [{ file: name, problem: 'it is missing or is not a record, so the shard is not done' }]
+    if (record.job !== job.id) return [{ file: name, problem: 'it is the record of another job' }]
+    const request = { place: store.place, files: record.files, readsAll }
+    const bytes = record.files.reduce((sum, file) => sum + file.bytes, 0)
+    return bytes < MIN_THREAD_BYTES || concurrency === 1 ? compareFiles(request) : pool.call(request)
+  }
+  const running = []
+  const next = async () => {
+    const { shard, record, problems } = running.shift()
+    return { shard, record, problems: await problems }
+  }
+  try {
+    let shard = 0
+    for await (const record of recordsOf(store, job.plan.shards)) {
+      signal?.throwIfAborted()
+      const problems = Promise.resolve(problemsOf(record, shard))
+      // A failure is thrown when the shard's turn comes.
+      problems.catch(() => {})
+      running.push({ shard: shard++, record, problems })
+      if (running.length >= concurrency) yield await next()
+    }
+    while (running.length > 0) yield await next()
+  } finally {
+    await pool.end()
   }
 }
 

@@ -36,6 +36,7 @@ export async function countInJob({ inputs, filesFrom, content, exclude, signal, 
     tableMemory: Math.floor(tableMemory / how.concurrency),
     tokenizer: '',
     dryRun: false,
+    trustPlan: false,
     ...how,
     onEvent: (/** @type {any} */ event) => {
       if (event.event === 'unreadable') unreadable++

@@ -42,8 +42,9 @@ unsafe impl Send for Mapping {}
 /// mappings from the start.
 const MIN_HUGE_BYTES: usize = 32 << 20;
 
-/// The same threshold for mappings that are accessed at random during their whole life: 2 MiB, the
-/// size of a huge page. With huge pages for smaller tables too, an encoder takes 3.5 MiB more.
+/// The threshold for mappings that are accessed at random during their whole life, in bytes in use:
+/// 2 MiB, the size of a huge page. If reserved bytes counted too, the first write to each table of
+/// a small tokenizer would take 2 MiB.
 const MIN_HUGE_RANDOM_BYTES: usize = 2 << 20;
 
 impl Mapping {
@@ -60,7 +61,14 @@ impl Mapping {
     /// Maps pages for random access, with `reserved` bytes of addresses if the system supports
     /// that. Uses huge pages from a smaller size on, because they cause fewer TLB misses.
     pub fn random_access(bytes: usize, reserved: usize) -> Option<Self> {
-        Some(Self::with_reserved(bytes, reserved)?.with_huge_pages(MIN_HUGE_RANDOM_BYTES))
+        let mapping = Self::with_reserved(bytes, reserved)?;
+        Some(if mapping.bytes < MIN_HUGE_RANDOM_BYTES { mapping } else { mapping.with_huge_pages(0) })
+    }
+
+    /// Whether a new mapping of this size, for random access, uses huge pages that this one does
+    /// not.
+    pub fn gains_huge_pages(&self, bytes: usize) -> bool {
+        (self.bytes..=bytes).contains(&MIN_HUGE_RANDOM_BYTES) && self.bytes < MIN_HUGE_RANDOM_BYTES
     }
 
     /// Like [`Self::new`], with `reserved` bytes of addresses if the system supports that.

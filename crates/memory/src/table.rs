@@ -42,6 +42,8 @@ enum Owner<T> {
 pub struct Table<T: Zeroed> {
     start: NonNull<T>,
     len: usize,
+    /// The length up to which pages of its own are reserved.
+    most: usize,
     owner: Owner<T>,
 }
 
@@ -61,9 +63,9 @@ impl<T: Zeroed> Table<T> {
         Self::try_with_reserved(len, len)
     }
 
-    /// A table of `len` zeros with addresses reserved for `most` values, if the system supports
-    /// that. It grows in place up to that length. A failure unwinds, as in
-    /// [`Grow::grow`](super::Grow::grow).
+    /// A table of `len` zeros. As soon as it has pages of its own, addresses for `most` values are
+    /// reserved, if the system supports that, and it grows in place up to that length. A failure
+    /// unwinds, as in [`Grow::grow`](super::Grow::grow).
     pub fn with_reserved(len: usize, most: usize) -> Self {
         Self::try_with_reserved(len, most).unwrap_or_else(|error| error.unwind())
     }
@@ -77,7 +79,7 @@ impl<T: Zeroed> Table<T> {
         let mapping = bytes.and_then(|bytes| Mapping::random_access(bytes, Self::bytes_of(most).unwrap_or(bytes)));
         if let Some(mapping) = mapping {
             fallible::leave_headroom(mapping.reserved())?;
-            return Ok(Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) });
+            return Ok(Self { start: mapping.start().cast(), len, most, owner: Owner::Pages(mapping) });
         }
         let mut values = fallible::with_capacity(len)?;
         // SAFETY: `T: Zeroed` promises that zero bytes are a value.
@@ -85,7 +87,7 @@ impl<T: Zeroed> Table<T> {
         // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither
         // grown nor dropped while the table lives; moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
-        Ok(Self { start, len, owner: Owner::Allocator(values) })
+        Ok(Self { start, len, most, owner: Owner::Allocator(values) })
     }
 
     fn bytes_of(len: usize) -> Option<usize> {
@@ -97,6 +99,7 @@ impl<T: Zeroed> Table<T> {
         debug_assert!(len >= self.len);
         if let (Owner::Pages(mapping), Some(bytes)) = (&mut self.owner, Self::bytes_of(len))
             && bytes <= mapping.reserved()
+            && !mapping.gains_huge_pages(bytes)
             // SAFETY: the size is at most the reserved size, for which `grow` has no requirement.
             && unsafe { mapping.grow(bytes) }
         {
@@ -104,7 +107,7 @@ impl<T: Zeroed> Table<T> {
             self.len = len;
             return Ok(());
         }
-        let mut longer = Self::try_with_reserved(len, len)?;
+        let mut longer = Self::try_with_reserved(len, self.most.max(len))?;
         longer[..self.len].swap_with_slice(self);
         *self = longer;
         Ok(())

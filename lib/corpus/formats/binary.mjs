@@ -1,9 +1,11 @@
 // The formats `npy` and `bin`. One file has the tokens of a shard, one document after the other. A
 // second file has the starts of the rows and the end of the last one (u64). A .csv.gz has a line
 // `start,end,id,src,loc` for each document, as in Dolma. With `pack`, a further file has the starts
-// of the documents and the end of the last one.
+// of the documents and the end of the last one. With a loss mask, a further file has that of each
+// token (u8).
 
 import { NumberFile } from '../../files/npy.mjs'
+import { withLossMask } from '../loss-mask.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 import { StoredGzip } from './stored-gzip.mjs'
 
@@ -30,13 +32,14 @@ export class BinaryWriter {
     this.#packer = pack === undefined ? undefined : new Packer(pack)
   }
 
-  static async create({ format, type, pack }, create) {
+  static async create(content, create) {
+    const { format, type, pack } = content
     const numbers = async (suffix, descr) => {
       const file = await create(`${suffix}.${format}`)
       return format === 'npy' ? NumberFile.create(file, descr) : NumberFile.create(file.appendOnly(), undefined)
     }
     const files = {
-      tokens: await numbers('', DESCR[type]),
+      tokens: await withLossMask(content, await numbers('', DESCR[type]), () => numbers('.mask', '|u1')),
       rows: await numbers('.rows', '<u8'),
       documents: pack === undefined ? undefined : await numbers('.docs', '<u8'),
       table: new StoredGzip((await create('.csv.gz')).appendOnly()),

@@ -2,8 +2,8 @@
 // shard.
 //
 // `pack` changes only where rows end: after every `pack` tokens instead of at the end of each
-// document. The last row of a shard may be shorter, so no token is lost. The starts of the
-// documents are stored too.
+// document. The last row of a shard may be shorter, so no token is lost. With best fit the rows of
+// a block have lengths of their own (packing.mjs). The starts of the documents are stored too.
 
 /**
  * The tokens of several documents.
@@ -11,6 +11,7 @@
  * @typedef {object} Block
  * @property {import('../tokens.mjs').Tokens} tokens of all documents, end to end
  * @property {Uint32Array} lengths of the documents; none is empty
+ * @property {Uint32Array} [rows] the lengths of its rows, if they are not those of the format
  * @property {boolean} [isLarge] whether this block has to be on disk before the next one is made
  * @property {{ id?: string, path: string, at: number }[]} documents
  */
@@ -26,6 +27,7 @@ const WRITERS = {
   megatron: async () => (await import('./megatron.mjs')).MegatronWriter,
   npy: async () => (await import('./binary.mjs')).BinaryWriter,
   bin: async () => (await import('./binary.mjs')).BinaryWriter,
+  llmc: async () => (await import('./llmc.mjs')).LlmcWriter,
   jsonl: async () => (await import('./json-lines.mjs')).JsonLinesWriter,
   parquet: async () => (await import('./parquet.mjs')).ParquetWriter,
   // The file itself, which words.mjs fills.

@@ -1,6 +1,10 @@
 // The format `jsonl`: one object per document, `{"id":…,"ids":[…]}`. With `pack`, one object per
 // row, `{"ids":[…],"starts":[…]}`: documents start at the positions `starts` of the row. If
-// documents have ids, `"documents":[…]` has the ids of those documents.
+// documents have ids, `"documents":[…]` has the ids of those documents. With a loss mask,
+// `"loss_mask":[…]` follows the ids.
+
+import { idOfToken, maskOfToken } from '../loss-mask.mjs'
+import { hasLossMask } from '../tokens.mjs'
 
 /** Number of ids that are formatted at once. The text of a long row may exceed a string's limit. */
 const IDS_PER_SLICE = 1 << 16
@@ -16,15 +20,21 @@ export class JsonLinesWriter {
   #length = 0
   #starts = []
   #ids = []
+  #hasMask
+  /** The masks of the current document or row. */
+  #masks = /** @type {Uint8Array[]} */ ([])
 
-  constructor(file, pack, hasIds) {
+  constructor(file, { pack, hasIds, hasMask }) {
     this.#file = file
     this.#pack = pack
     this.#hasIds = hasIds
+    this.#hasMask = hasMask
   }
 
-  static async create({ pack, idField }, create) {
-    return new JsonLinesWriter((await create('.jsonl')).appendOnly(), pack, idField !== undefined)
+  static async create(content, create) {
+    const { pack, idField } = content
+    const columns = { pack, hasIds: idField !== undefined, hasMask: hasLossMask(content) }
+    return new JsonLinesWriter((await create('.jsonl')).appendOnly(), columns)
   }
 
   async write({ tokens, documents }) {
@@ -37,7 +47,7 @@ export class JsonLinesWriter {
   }
 
   async finish() {
-    if (this.#length > 0) this.#endRow()
+    if (this.#length > 0) await this.#endRow()
     await this.#flush()
   }
 
@@ -45,10 +55,32 @@ export class JsonLinesWriter {
     this.#text += this.#hasIds ? `{"id":${JSON.stringify(id)},"ids":[` : '{"ids":['
     let isFirst = true
     for (const ids of pieces) {
-      await this.#numbers(ids, isFirst)
+      await this.#tokens(ids, isFirst)
       isFirst = false
     }
-    this.#text += ']}\n'
+    this.#text += ']'
+    await this.#mask()
+    this.#text += '}\n'
+  }
+
+  /** Writes the ids of tokens, and keeps their masks. */
+  #tokens(tokens, isFirst) {
+    if (!this.#hasMask) return this.#numbers(tokens, isFirst)
+    this.#masks.push(Uint8Array.from(tokens, maskOfToken))
+    return this.#numbers(tokens.map(idOfToken), isFirst)
+  }
+
+  /** Writes the masks that were kept. */
+  async #mask() {
+    if (!this.#hasMask) return
+    this.#text += ',"loss_mask":['
+    let isFirst = true
+    for (const mask of this.#masks) {
+      await this.#numbers(mask, isFirst)
+      isFirst = false
+    }
+    this.#text += ']'
+    this.#masks = []
   }
 
   /** Adds a document to the current row and further ones. */
@@ -63,16 +95,18 @@ export class JsonLinesWriter {
           this.#ids.push(id)
           isStart = false
         }
-        await this.#numbers(ids.subarray(from, from + count), this.#length === 0)
+        await this.#tokens(ids.subarray(from, from + count), this.#length === 0)
         this.#length += count
         from += count
-        if (this.#length === this.#pack) this.#endRow()
+        if (this.#length === this.#pack) await this.#endRow()
       }
     }
   }
 
-  #endRow() {
-    this.#text += `],"starts":[${this.#starts.join(',')}]${this.#hasIds ? `,"documents":${JSON.stringify(this.#ids)}` : ''}}\n`
+  async #endRow() {
+    this.#text += ']'
+    await this.#mask()
+    this.#text += `,"starts":[${this.#starts.join(',')}]${this.#hasIds ? `,"documents":${JSON.stringify(this.#ids)}` : ''}}\n`
     this.#length = 0
     this.#starts = []
     this.#ids = []

@@ -3,7 +3,7 @@
 //
 //   9 bytes   MMIDIDX and two zeros
 //   u64       version, 1
-//   u8        type of the tokens: 8 is u16, 4 is i32
+//   u8        type of the tokens: 8 is u16, 4 is i32, 1 is u8
 //   u64       number of sequences
 //   u64       number of documents + 1
 //   i32 each  lengths of the sequences
@@ -11,14 +11,18 @@
 //   i64 each  the first sequence of each document, and the number of sequences
 //
 // Each document is a sequence. With `pack`, each row is a sequence, and a .docs.npy has the
-// positions in the tokens at which documents start.
+// positions in the tokens at which documents start. A loss mask is a second pair of files,
+// .mask.bin and .mask.idx, with a number for each token (u8).
 
+import { NumberFile } from '../../files/npy.mjs'
+import { withLossMask } from '../loss-mask.mjs'
+import { hasLossMask } from '../tokens.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 
 const MAGIC = Buffer.from('MMIDIDX\0\0', 'latin1')
 /** Size of the fields before the lengths, in bytes. */
 const HEADER_BYTES = 34
-const TYPES = { u16: { code: 8, width: 2 }, u32: { code: 4, width: 4 } }
+const TYPES = { u8: { code: 1, width: 1 }, u16: { code: 8, width: 2 }, u32: { code: 4, width: 4 } }
 /** Number of entries that are read or written at once. */
 const ENTRIES_PER_SLICE = 1 << 16
 
@@ -33,59 +37,88 @@ function headerOf(code, sequences, documents) {
 }
 
 /** The file with the positions at which documents start. */
-async function documentStarts(create) {
-  const { NumberFile } = await import('../../files/npy.mjs')
-  return NumberFile.create(await create('.docs.npy'), '<u8')
-}
+const documentStarts = async (create) => NumberFile.create(await create('.docs.npy'), '<u8')
 
 export class MegatronWriter {
   #tokens
-  #index
+  /** The index of the tokens, and that of their masks. */
+  #indexes
   #documents
-  #type
   #pack
   #packer
   #ends = new Ends()
-  #sequences = 0
 
-  constructor(tokens, index, documents, type, pack) {
+  constructor(tokens, indexes, documents, pack) {
     this.#tokens = tokens
-    this.#index = index
+    this.#indexes = indexes
     this.#documents = documents
-    this.#type = TYPES[type]
     this.#pack = pack
     this.#packer = pack === undefined ? undefined : new Packer(pack)
   }
 
-  static async create({ type, pack }, create) {
-    const tokens = (await create('.bin')).appendOnly()
-    const index = await create('.idx')
-    await index.write(headerOf(0, 0, 0))
+  static async create(content, create) {
+    const { type, pack } = content
+    const numbers = async (name) => NumberFile.create((await create(`${name}.bin`)).appendOnly(), undefined)
+    const ids = await numbers('')
+    const indexes = [await Index.create(await create('.idx'), TYPES[type])]
     const documents = pack === undefined ? undefined : await documentStarts(create)
     await documents?.write(BigUint64Array.of(0n))
-    return new MegatronWriter(tokens, index, documents, type, pack)
+    const tokens = await withLossMask(content, ids, () => numbers('.mask'))
+    if (hasLossMask(content)) indexes.push(await Index.create(await create('.mask.idx'), TYPES.u8))
+    return new MegatronWriter(tokens, indexes, documents, pack)
   }
 
   async write(block) {
-    for (const piece of block.tokens.pieces()) await this.#tokens.writeNumbers(piece)
+    for (const piece of block.tokens.pieces()) await this.#tokens.write(piece)
     await this.#add(rowLengths(block, this.#packer, this.#pack))
     await this.#documents?.write(this.#ends.of(block.lengths))
   }
 
-  #add(lengths) {
-    this.#sequences += lengths.length
-    return this.#index.writeNumbers(lengths)
+  async #add(lengths) {
+    for (const index of this.#indexes) await index.add(lengths)
   }
 
   async finish() {
     await this.#add(lastRow(this.#packer))
+    await this.#tokens.finish()
+    for (const index of this.#indexes) await index.finish()
+    await this.#documents?.finish()
+  }
+}
+
+/** An .idx file. */
+class Index {
+  #file
+  #type
+  #sequences = 0
+
+  constructor(file, type) {
+    this.#file = file
+    this.#type = type
+  }
+
+  /**
+   * @param {import('../store/part-file.mjs').PartFile} file
+   * @param {{ code: number, width: number }} type of the numbers in .bin
+   */
+  static async create(file, type) {
+    await file.write(headerOf(0, 0, 0))
+    return new Index(file, type)
+  }
+
+  /** Adds the lengths of sequences. */
+  add(lengths) {
+    this.#sequences += lengths.length
+    return this.#file.writeNumbers(lengths)
+  }
+
+  async finish() {
     await this.#positions()
     for (let from = 0; from <= this.#sequences; from += ENTRIES_PER_SLICE) {
       const count = Math.min(ENTRIES_PER_SLICE, this.#sequences + 1 - from)
-      await this.#index.writeNumbers(BigInt64Array.from({ length: count }, (_, index) => BigInt(from + index)))
+      await this.#file.writeNumbers(BigInt64Array.from({ length: count }, (_, index) => BigInt(from + index)))
     }
-    await this.#index.rewriteStart(headerOf(this.#type.code, this.#sequences, this.#sequences + 1))
-    await this.#documents?.finish()
+    await this.#file.rewriteStart(headerOf(this.#type.code, this.#sequences, this.#sequences + 1))
   }
 
   /** Writes the positions. The lengths are read back from the file, to keep memory small. */
@@ -93,13 +126,13 @@ export class MegatronWriter {
     let position = 0
     for (let from = 0; from < this.#sequences; from += ENTRIES_PER_SLICE) {
       const count = Math.min(ENTRIES_PER_SLICE, this.#sequences - from)
-      const lengths = new Int32Array(new Uint8Array(await this.#index.read(HEADER_BYTES + from * 4, count * 4)).buffer)
+      const lengths = new Int32Array(new Uint8Array(await this.#file.read(HEADER_BYTES + from * 4, count * 4)).buffer)
       const positions = new BigInt64Array(count)
       for (let row = 0; row < count; row++) {
         positions[row] = BigInt(position)
         position += lengths[row] * this.#type.width
       }
-      await this.#index.writeNumbers(positions)
+      await this.#file.writeNumbers(positions)
     }
   }
 }

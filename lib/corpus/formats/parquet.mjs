@@ -1,11 +1,14 @@
 // The format `parquet`: one row per document with `ids`, a list<int32>, and with `id` if documents
 // have ids. With `pack`, a row has `ids` and `starts`, the positions at which documents start, and,
-// if documents have ids, `documents`, the ids of those documents.
+// if documents have ids, `documents`, the ids of those documents. With a loss mask, `loss_mask`
+// follows `ids`, a list<uint8>.
 
 import fs from 'node:fs'
 
 import { checkPackages } from '../../files/parquet.mjs'
 import { unsupported } from '../errors.mjs'
+import { idOfToken, maskOfToken } from '../loss-mask.mjs'
+import { hasLossMask } from '../tokens.mjs'
 
 /** A row group ends when it has this many ids or rows. */
 const MAX_GROUP_IDS = 1 << 19
@@ -26,6 +29,7 @@ const NUMBER = { type: 'INT32' }
 const ELEMENTS = {
   id: [{ name: 'id', repetition_type: 'REQUIRED', ...TEXT }],
   ids: list('ids', NUMBER),
+  loss_mask: list('loss_mask', { ...NUMBER, converted_type: 'UINT_8' }),
   starts: list('starts', NUMBER),
   documents: list('documents', TEXT),
 }
@@ -39,6 +43,13 @@ export function parquetWriterVersion() {
   const file = new URL('../package.json', import.meta.resolve('hyparquet-writer'))
   return `hyparquet-writer ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`
 }
+
+const newRow = () => ({
+  ids: /** @type {number[]} */ ([]),
+  loss_mask: /** @type {number[]} */ ([]),
+  starts: /** @type {number[]} */ ([]),
+  documents: /** @type {any[]} */ ([]),
+})
 
 function checkLength(ids) {
   if (ids > MAX_ROW_IDS)
@@ -55,13 +66,16 @@ export class ParquetWriter {
   #rows = 0
   #values = 0
   /** The current row of packed documents. */
-  #row = { ids: [], starts: [], documents: [] }
+  #row = newRow()
+  #hasMask
 
-  constructor(file, library, pack, hasIds) {
+  constructor(file, library, { pack, hasIds, hasMask }) {
     this.#file = file
     this.#pack = pack
+    this.#hasMask = hasMask
+    const ids = hasMask ? ['ids', 'loss_mask'] : ['ids']
     const names =
-      pack === undefined ? [...(hasIds ? ['id'] : []), 'ids'] : ['ids', 'starts', ...(hasIds ? ['documents'] : [])]
+      pack === undefined ? [...(hasIds ? ['id'] : []), ...ids] : [...ids, 'starts', ...(hasIds ? ['documents'] : [])]
     for (const name of names) this.#columns[name] = []
     this.#sink = new library.ByteWriter()
     this.#writer = new library.ParquetWriter({
@@ -71,26 +85,22 @@ export class ParquetWriter {
     })
   }
 
-  static async create({ pack, idField }, create) {
-    return new ParquetWriter(
-      (await create('.parquet')).appendOnly(),
-      await import('hyparquet-writer'),
-      pack,
-      idField !== undefined,
-    )
+  static async create(content, create) {
+    const { pack, idField } = content
+    const columns = { pack, hasIds: idField !== undefined, hasMask: hasLossMask(content) }
+    return new ParquetWriter((await create('.parquet')).appendOnly(), await import('hyparquet-writer'), columns)
   }
 
   async write({ tokens, documents }) {
     let index = 0
     for (const pieces of tokens.documents()) {
       if (this.#pack === undefined) {
-        /** @type {number[]} */
-        const ids = []
+        const row = { ...newRow(), id: documents[index].id }
         for (const piece of pieces) {
-          checkLength(ids.length + piece.length)
-          for (const id of piece) ids.push(id)
+          checkLength(row.ids.length + piece.length)
+          this.#push(row, piece)
         }
-        await this.#add({ id: documents[index].id, ids })
+        await this.#add(row)
       } else await this.#packed(pieces, documents[index])
       index += 1
     }
@@ -116,16 +126,26 @@ export class ParquetWriter {
           row.documents.push(id)
           isStart = false
         }
-        for (let at = from; at < from + count; at++) row.ids.push(ids[at])
+        this.#push(row, ids.subarray(from, from + count))
         from += count
         if (row.ids.length === this.#pack) await this.#endRow()
       }
     }
   }
 
+  /** Adds tokens to a row. */
+  #push(row, tokens) {
+    if (!this.#hasMask) for (const id of tokens) row.ids.push(id)
+    else
+      for (const token of tokens) {
+        row.ids.push(idOfToken(token))
+        row.loss_mask.push(maskOfToken(token))
+      }
+  }
+
   #endRow() {
     const row = this.#row
-    this.#row = { ids: [], starts: [], documents: [] }
+    this.#row = newRow()
     return this.#add(row)
   }
 

@@ -39,9 +39,12 @@ export class Ends {
   }
 }
 
-/** The lengths of the rows that a block completes. `packer` is undefined if documents are rows. */
-export const rowLengths = ({ tokens, lengths }, packer, pack) =>
-  packer === undefined ? lengths : new Uint32Array(packer.add(tokens.length)).fill(pack)
+/**
+ * The lengths of the rows that a block completes: its own, or those of `packer`, which is undefined
+ * if documents are rows.
+ */
+export const rowLengths = ({ tokens, lengths, rows }, packer, pack) =>
+  rows ?? (packer === undefined ? lengths : new Uint32Array(packer.add(tokens.length)).fill(pack))
 
 /** The length of the last row, if that is not full, as an array of one number or none. */
 export const lastRow = (packer) =>

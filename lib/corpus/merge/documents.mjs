@@ -1,7 +1,7 @@
 // The documents of a unit, in blocks for a writer.
 
 import { WholeTokens } from '../tokens.mjs'
-import { randomOf } from '../shuffle.mjs'
+import { randomOf, shuffle } from '../shuffle.mjs'
 
 /** Size in bytes up to which the tokens of several documents are read at once. */
 const BLOCK_BYTES = 4 << 20
@@ -18,16 +18,16 @@ const BLOCK_BYTES = 4 << 20
  */
 export async function* documentsOfUnit(job, unit, seed) {
   const reader = job.read(job.shards[unit.shard])
-  const [ends, facts] = [await reader.documentEnds(), await reader.facts()]
-  const random = unit.share < 1 ? randomOf(`share ${seed} ${unit.input} ${unit.pass} ${unit.shard}`) : () => 0
+  const { ends, facts, start: begin } = clipped(await reader.documentEnds(), await reader.facts(), unit)
+  const isUsed = unit.share < 1 ? chosen(ends, unit, seed) : undefined
   const limit = BLOCK_BYTES / reader.View.BYTES_PER_ELEMENT
   for (let first = 0; first < ends.length; ) {
-    const from = first === 0 ? 0 : ends[first - 1]
+    const from = first === 0 ? begin : ends[first - 1]
     let end = first + 1
     while (end < ends.length && ends[end] - from <= limit) end += 1
     const tokens = await reader.read(from, ends[end - 1])
-    for (const run of usedRuns(first, end, random, unit.share)) {
-      const start = (index) => (index === 0 ? 0 : ends[index - 1]) - from
+    for (const run of usedRuns(first, end, isUsed)) {
+      const start = (index) => (index === 0 ? begin : ends[index - 1]) - from
       const starts = Array.from({ length: run.end - run.first + 1 }, (_, index) => start(run.first + index))
       yield { tokens, starts, facts: facts.slice(run.first, run.end) }
     }
@@ -35,11 +35,44 @@ export async function* documentsOfUnit(job, unit, seed) {
   }
 }
 
-/** Runs of documents that are used. */
-function* usedRuns(first, end, random, share) {
+/**
+ * The documents with tokens in the range of a unit. One that lies across its start or its end is
+ * cut there.
+ */
+function clipped(ends, facts, { from = 0, to = Infinity }) {
+  if (from === 0 && to >= (ends.at(-1) ?? 0)) return { ends, facts, start: 0 }
+  const first = ends.findIndex((end) => end > from)
+  const last = ends.findIndex((end) => end >= to)
+  const own = ends.slice(first, last + 1)
+  own[own.length - 1] = to
+  return { ends: own, facts: facts.slice(first, last + 1), start: from }
+}
+
+/**
+ * Which documents are used of a unit that is used in part: random ones with the expected number of
+ * tokens. The last one is taken with a probability, so that the sum over many units is right.
+ */
+function chosen(ends, { input, pass, shard, share }, seed) {
+  const random = randomOf(`share ${seed} ${input} ${pass} ${shard}`)
+  const order = Uint32Array.from({ length: ends.length }, (_, index) => index)
+  shuffle(order, random)
+  const isUsed = new Uint8Array(ends.length)
+  let left = (ends.at(-1) ?? 0) * share
+  for (const index of order) {
+    const length = ends[index] - (index === 0 ? 0 : ends[index - 1])
+    if (length > left && random() >= left / length) break
+    isUsed[index] = 1
+    left -= length
+    if (left <= 0) break
+  }
+  return isUsed
+}
+
+/** Runs of documents that are used; without a choice, all are. */
+function* usedRuns(first, end, isUsed) {
   let start = first
   for (let at = first; at <= end; at++) {
-    if (at < end && random() < share) continue
+    if (at < end && (isUsed === undefined || isUsed[at] === 1)) continue
     if (at > start) yield { first: start, end: at }
     start = at + 1
   }

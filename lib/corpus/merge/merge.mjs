@@ -16,10 +16,11 @@ import { FinishedJob } from '../reading/finished-job.mjs'
 import { writeShardFiles } from '../output-files.mjs'
 import { Stats } from '../stats.mjs'
 import { openStore } from '../store/store.mjs'
-import { viewOf } from '../tokens.mjs'
+import { lossTokensOf } from '../loss-mask.mjs'
+import { hasLossMask, viewOf } from '../tokens.mjs'
 import { blockOf, documentsOfUnit } from './documents.mjs'
 import { checkMerge } from './options.mjs'
-import { common, epochsOf, filesInOrder, planText, shuffledFiles, sizeOf, unitsOf } from './plan.mjs'
+import { common, epochsOf, exactFiles, filesInOrder, planText, shuffledFiles, sizeOf, unitsOf } from './plan.mjs'
 import { Scattered, scatter, scatterName } from './scatter.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../../package.json').version
@@ -74,17 +75,22 @@ class Merge {
     this.#store = store
     const places = jobs.map(({ place }) => place)
     this.#names = places.map((place, input) => (places.indexOf(place) === input ? place : `${place} (${input})`))
-    const { inputs, tokens, tokensPerFile, shuffle } = options
+    const { inputs, tokens } = options
     const sizes = jobs.map(({ shards }) => shards.reduce((sum, shard) => sum + shard.tokens, 0))
     this.#epochs = epochsOf(inputs, sizes, tokens)
     this.#units = unitsOf(jobs, this.#epochs)
     if (this.#units.length === 0) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', 'the inputs have no tokens')
-    this.#files =
-      shuffle === undefined
-        ? filesInOrder(this.#units, tokensPerFile)
-        : Array.from({ length: shuffledFiles(this.#units, tokensPerFile) }, () => undefined)
+    this.#files = this.#filesOf()
     this.#plan = planText(this.#units, jobs, this.#files)
     this.#job = this.#jobOf()
+  }
+
+  /** @returns {(import('./plan.mjs').Unit[] | undefined)[]} */
+  #filesOf() {
+    const { tokensPerFile, tokensPerShard, shuffle } = this.#options
+    if (tokensPerShard !== undefined) return exactFiles(this.#units, tokensPerShard)
+    if (shuffle === undefined) return filesInOrder(this.#units, tokensPerFile)
+    return Array.from({ length: shuffledFiles(this.#units, tokensPerFile) }, () => undefined)
   }
 
   async run() {
@@ -98,11 +104,15 @@ class Merge {
     const sources = inputs.map(({ path }, input) => ({
       path,
       epochs: this.#epochs[input],
+      planned: this.#planned(input),
       ...this.#used(records, input),
     }))
     const kept = records.filter(({ isNew }) => !isNew).length
     return { id: this.#job.id, output: this.#options.output, kept, ...totals.toJSON(), inputs: sources }
   }
+
+  /** The number of tokens that the output was to have of an input. */
+  #planned = (input) => Math.round(this.#units.reduce((sum, unit) => sum + (unit.input === input ? unit.tokens : 0), 0))
 
   /** What all files have of an input. */
   #used(records, input) {
@@ -133,7 +143,7 @@ class Merge {
   }
 
   #jobOf() {
-    const { format, pack, shuffle, tokensPerFile } = this.#options
+    const { format, pack, packing, shuffle, tokensPerFile, tokensPerShard } = this.#options
     const { tokenizer, type } = common(this.#jobs)
     const [first] = this.#jobs
     const { shuffle: _order, ...options } = first.job.options
@@ -146,9 +156,15 @@ class Merge {
         format: format ?? options.format,
         type: ['jsonl', 'parquet'].includes(format ?? options.format) ? undefined : type,
         pack,
+        packing,
         shuffle,
-        tokensPerFile,
-        inputs: this.#jobs.map(({ job }, input) => ({ id: job.id, epochs: this.#epochs[input] })),
+        ...(tokensPerShard === undefined ? { tokensPerFile } : { tokensPerShard }),
+        inputs: this.#jobs.map(({ job }, input) => ({
+          id: job.id,
+          epochs: this.#epochs[input],
+          name: this.#names[input],
+          planned: this.#planned(input),
+        })),
       },
       plan: this.#plan.summary,
     }
@@ -195,11 +211,12 @@ class Merge {
     const { options } = this.#job
     const View = viewOf(options)
     const blocks = this.#files[shard] === undefined ? this.#shuffled(scattered, shard, View) : this.#inOrder(shard)
-    const files = await writeShardFiles(this.#store, shard, options, async (writer) => {
+    const { files, packing } = await writeShardFiles(this.#store, shard, options, async (writer) => {
       for await (const { tokens, starts, facts, inputs } of blocks) {
         const block = blockOf({ tokens, starts, facts }, View)
         inputs.forEach((input, index) => {
-          const values = { tokens: block.lengths[index], cutTokens: 0, textBytes: 0, characters: 0 }
+          const lossTokens = hasLossMask(options) ? lossTokensOf(tokens, starts[index], starts[index + 1]) : undefined
+          const values = { tokens: block.lengths[index], cutTokens: 0, textBytes: 0, characters: 0, lossTokens }
           stats.document(this.#names[input], values)
         })
         await writer.write(block)
@@ -210,7 +227,7 @@ class Merge {
     // All files of a shuffle have the same input.
     const input = units === undefined ? (this.#inputOfAll ??= this.#inputOf(this.#units)) : this.#inputOf(units)
     const sums = { ...stats.toJSON(), ...(units !== undefined && this.#textOf(units)) }
-    const facts = { shard, planned: shard, job: this.#job.id, files, ...sums, input }
+    const facts = { shard, planned: shard, job: this.#job.id, files, packing, ...sums, input }
     const record = await writeRecord(this.#store, facts, started)
     this.#options.onEvent({ event: 'written', done: ++this.#written, all: this.#files.length })
     return record
@@ -225,7 +242,8 @@ class Merge {
 
   /** Bytes and characters of the texts of whole units; those of single documents are unknown. */
   #textOf(units) {
-    if (units.some(({ share }) => share < 1)) return {}
+    const isPart = ({ share, from = 0, to, tokens }) => share < 1 || from > 0 || (to ?? tokens) < tokens
+    if (units.some(isPart)) return {}
     const sum = (name) => units.reduce((total, { input, shard }) => total + this.#jobs[input].shards[shard][name], 0)
     return { textBytes: sum('textBytes'), characters: sum('characters') }
   }

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { typeError, wrongType, wrongValue } from '../errors.mjs'
-import { FORMATS, MAX_ROW_IDS, choice, listener, whole } from '../options.mjs'
+import { FORMATS, MAX_ROW_IDS, PACKINGS, choice, listener, rowsProblem, whole } from '../options.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../../options.js')
@@ -17,10 +17,12 @@ const NAMES = [
   'inputs',
   'output',
   'tokensPerFile',
+  'tokensPerShard',
   'tokens',
   'shuffle',
   'format',
   'pack',
+  'packing',
   'concurrency',
   'resumeCheck',
   'signal',
@@ -32,6 +34,7 @@ const NAMES = [
  * @property {string} path
  * @property {number} epochs how often each document is used; a fraction is the share of documents
  * @property {number} [weight] the share of the tokens, relative to the other inputs
+ * @property {number} [tokens] the number of tokens that the output has of it
  */
 
 /** Checks the options; everything that is not given has its default, apart from `format`. */
@@ -48,14 +51,34 @@ export function checkMerge(options) {
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'give all inputs a weight, or none')
   if (weighted > 0 && tokens === undefined)
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'weights are shares of a number of tokens: give the option tokens')
+  const budgets = inputs.filter((input) => input.tokens !== undefined).length
+  if (budgets > 0 && (tokens !== undefined || weighted > 0))
+    throw typeError(
+      'ERR_TOKENLANE_ARGUMENT_TYPE',
+      'inputs have tokens of their own, so there are no weights and no tokens of the output',
+    )
+  const shuffle = whole(options, 'shuffle', 0, Number.MAX_SAFE_INTEGER)
+  const tokensPerShard = whole(options, 'tokensPerShard', 1, Number.MAX_SAFE_INTEGER)
+  if (tokensPerShard !== undefined && (shuffle !== undefined || options.tokensPerFile !== undefined))
+    throw typeError(
+      'ERR_TOKENLANE_ARGUMENT_TYPE',
+      'tokensPerShard cuts tokens in their order: shuffle first, and merge the result with tokensPerShard alone',
+    )
+  const format = choice(options, 'format', FORMATS)
+  const pack = whole(options, 'pack', 1, MAX_ROW_IDS)
+  const packing = choice(options, 'packing', PACKINGS)
+  const noRows = rowsProblem({ format, pack, packing })
+  if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
   return {
     inputs,
     output,
     tokens,
     tokensPerFile: whole(options, 'tokensPerFile', 1, Number.MAX_SAFE_INTEGER) ?? TOKENS_PER_FILE,
-    shuffle: whole(options, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
-    format: choice(options, 'format', FORMATS),
-    pack: whole(options, 'pack', 1, MAX_ROW_IDS),
+    tokensPerShard,
+    shuffle,
+    format,
+    pack,
+    packing,
     concurrency: whole(options, 'concurrency', 1, 64) ?? 2,
     resumeCheck: choice(options, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
     signal: signalOption(options.signal),
@@ -67,15 +90,17 @@ export function checkMerge(options) {
 function inputOf(given, index) {
   const name = `inputs[${index}]`
   const input = typeof given === 'string' ? { path: given } : given
-  checkKnown(input, ['path', 'epochs', 'weight'])
+  checkKnown(input, ['path', 'epochs', 'weight', 'tokens'])
   const { path, epochs, weight } = input
+  const tokens = whole(input, 'tokens', 1, Number.MAX_SAFE_INTEGER)
   if (typeof path !== 'string' || path === '') throw wrongType(`${name}.path`, 'a folder', path)
-  if (epochs !== undefined && weight !== undefined)
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${name} has epochs and a weight: give one of them`)
+  if ([epochs, weight, tokens].filter((amount) => amount !== undefined).length > 1)
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${name}: give one of epochs, weight and tokens`)
   return {
     path,
     epochs: amount(`${name}.epochs`, epochs) ?? 1,
     ...(weight !== undefined && { weight: amount(`${name}.weight`, weight) }),
+    ...(tokens !== undefined && { tokens }),
   }
 }
 

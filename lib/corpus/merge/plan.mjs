@@ -2,12 +2,14 @@
 // the options.
 //
 // A unit is one pass over one shard of an input. An input of 2.5 epochs has three passes; in the
-// last one, each document is used with the probability 0.5. Without a shuffle, a file has whole
-// units, in order. With a shuffle, each document of each unit goes to a random file.
+// last one, random documents with half of the tokens are used. Without a shuffle, a file has whole
+// units, in order; or, with tokensPerShard, exactly so many tokens, so that a unit can lie in
+// several files. With a shuffle, each document of each unit goes to a random file.
 
 import { createHash } from 'node:crypto'
 
 import { error, typeError } from '../errors.mjs'
+import { hasLossMask } from '../tokens.mjs'
 
 /** Maximum number of files of a shuffle: each unit is read once for each of them. */
 const MAX_SHUFFLED_FILES = 1 << 16
@@ -17,8 +19,10 @@ const MAX_SHUFFLED_FILES = 1 << 16
  * @property {number} input
  * @property {number} pass
  * @property {number} shard the number of the shard in the input
- * @property {number} share the probability of a document to be used; 1 for a whole pass
+ * @property {number} share the share of the tokens that is used; 1 for a whole pass
  * @property {number} tokens the expected number of tokens
+ * @property {number} [from] the first of its tokens that is used. Default: 0
+ * @property {number} [to] the end of those that are used. Default: all
  */
 
 /**
@@ -29,7 +33,12 @@ const MAX_SHUFFLED_FILES = 1 << 16
  * @param {number} [budget] the number of tokens of the output
  */
 export function epochsOf(inputs, sizes, budget) {
-  if (budget === undefined) return inputs.map(({ epochs }) => epochs)
+  if (budget === undefined)
+    return inputs.map(({ epochs, tokens }, index) => {
+      if (tokens === undefined) return epochs
+      if (sizes[index] > 0) return tokens / sizes[index]
+      throw error('ERR_TOKENLANE_ARGUMENT_VALUE', `inputs[${index}] has no tokens, so it cannot give ${tokens}`)
+    })
   const weights = inputs.map(({ weight, epochs }, index) => weight ?? epochs * sizes[index])
   const all = weights.reduce((sum, weight) => sum + weight, 0)
   return weights.map((weight, index) => (sizes[index] === 0 ? 0 : (budget * weight) / all / sizes[index]))
@@ -72,6 +81,35 @@ export function filesInOrder(units, tokensPerFile) {
   return files
 }
 
+/**
+ * The units of each file of exactly `tokensPerShard` tokens; the last one may be shorter.
+ *
+ * @param {Unit[]} units
+ * @returns {Unit[][]}
+ */
+export function exactFiles(units, tokensPerShard) {
+  const files = []
+  let room = 0
+  for (const unit of units) {
+    if (unit.share < 1)
+      throw typeError(
+        'ERR_TOKENLANE_ARGUMENT_TYPE',
+        'tokensPerShard needs inputs that are used whole: mix first, and merge the result with tokensPerShard alone',
+      )
+    for (let from = 0; from < unit.tokens; ) {
+      if (room === 0) {
+        files.push([])
+        room = tokensPerShard
+      }
+      const to = Math.min(unit.tokens, from + room)
+      files.at(-1).push({ ...unit, from, to })
+      room -= to - from
+      from = to
+    }
+  }
+  return files
+}
+
 /** The number of files of a shuffle. */
 export function shuffledFiles(units, tokensPerFile) {
   const tokens = units.reduce((sum, unit) => sum + unit.tokens, 0)
@@ -92,13 +130,16 @@ export function planText(units, jobs, files) {
   }
   const lines = [
     ...units.map(line),
-    ...files.map((own, shard) => JSON.stringify({ shard, units: own?.length ?? units.length })),
+    ...files.map((own, shard) => JSON.stringify({ shard, units: own?.length ?? units.length, ...rangeOf(own) })),
   ]
   const text = `${lines.join('\n')}\n`
   const bytes = jobs.reduce((sum, { shards }) => sum + shards.reduce((all, shard) => all + sizeOf(shard), 0), 0)
   const sha256 = createHash('sha256').update(text).digest('hex')
   return { text, summary: { shards: files.length, parts: lines.length, bytes: Math.max(bytes, lines.length), sha256 } }
 }
+
+/** Where the tokens of a file of exact size start and end in its first and last unit. */
+const rangeOf = (own) => (own?.[0].from === undefined ? {} : { from: own[0].from, to: own.at(-1).to })
 
 export const sizeOf = ({ files }) => files.reduce((sum, { bytes }) => sum + bytes, 0)
 
@@ -111,6 +152,12 @@ export function common(jobs) {
     const names = `${JSON.stringify(first.job.tokenizer.name)} and ${JSON.stringify(job.tokenizer.name)}`
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${first.place} and ${place} have different tokenizers: ${names}`)
   }
+  const other = jobs.find(({ job }) => hasLossMask(job.options) !== hasLossMask(first.job.options))
+  if (other !== undefined)
+    throw typeError(
+      'ERR_TOKENLANE_ARGUMENT_TYPE',
+      `one of ${first.place} and ${other.place} has chats with loss masks, and the other one has texts: merge them apart`,
+    )
   const isNarrow = jobs.every(({ job }) => job.options.type === 'u16')
   return { tokenizer: first.job.tokenizer, type: isNarrow ? 'u16' : 'u32' }
 }

@@ -9,6 +9,7 @@ import os from 'node:os'
 import path from 'node:path'
 
 import { repositoryOf } from '../../files/tokenizers.mjs'
+import { checkChat } from '../chats.mjs'
 import { error, otherJob } from '../errors.mjs'
 import { parquetWriterVersion } from '../formats/parquet.mjs'
 import { idOf, readJob } from '../job-file.mjs'
@@ -88,6 +89,7 @@ async function opened(files) {
  * @property {number} from the first byte of the shard's lines in the plan
  * @property {number} to
  * @property {'sha256' | 'size'} [check] how the files of an earlier run are compared
+ * @property {boolean} [trustsInputs] whether the inputs of a shard that is done are not compared
  */
 
 /**
@@ -106,7 +108,10 @@ export function checkData(name, data) {
     (path.isAbsolute(data.output) || isAddress(data.output)) &&
     isText(data.base, MAX_PATH_LENGTH) &&
     path.isAbsolute(data.base)
-  const isShard = [data?.shard, data?.from, data?.to].every(isSize) && [undefined, 'size'].includes(data?.check)
+  const isShard =
+    [data?.shard, data?.from, data?.to].every(isSize) &&
+    [undefined, 'size'].includes(data?.check) &&
+    [undefined, true].includes(data?.trustsInputs)
   const isPlace = name === 'shard' ? isShard : name === 'manifest'
   if (!isJob || !isPlace)
     throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is not a job of tokenlane')
@@ -246,7 +251,7 @@ class Job {
   }
 
   /** @param {ShardData} data */
-  async shard({ shard, from, to, check = 'sha256' }, onProgress) {
+  async shard({ shard, from, to, check = 'sha256', trustsInputs }, onProgress) {
     const { job, store } = this
     const parts = await opened(readSlice(store, from, to))
     const [{ shard: planned }] = parts
@@ -254,7 +259,7 @@ class Job {
       throw otherJob(`the plan has shard ${planned} in bytes ${from} to ${to}, and the queue shard ${shard}`)
     this.#running.add(shard)
     try {
-      const request = { shard, parts, job: job.id, base: this.#base, check }
+      const request = { shard, parts, job: job.id, base: this.#base, check, trustsInputs }
       const { record, isNew } = await this.#threads.run(request, onProgress)
       const { documents, tokens, skipped, seconds } = record
       const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)
@@ -290,8 +295,10 @@ function contentOf({ options }) {
   const hasType = content.type !== undefined || ['jsonl', 'parquet'].includes(content.format)
   const isComplete = content.format === WORDS || (hasType && content.specialTokens !== undefined)
   const conflict = conflictOf(content, { output: '.' }, ['.'], false)
-  if (!isComplete || conflict !== undefined)
+  const hasChat = (content.messages === undefined) === (content.chat === undefined)
+  if (!isComplete || !hasChat || conflict !== undefined)
     throw otherJob(`the options of the job are not complete, or contradict each other: ${conflict ?? 'type'}`)
+  if (content.chat !== undefined) checkChat(content)
   const memory = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
   if (content.maxRow !== undefined && content.maxRow * MEMORY_PER_ROW_BYTE > memory)
     throw ofThisHost(

@@ -45,9 +45,9 @@ const MAX_NAMED_SHARDS = 5
  * Lets workers process a corpus job. Resolves when the manifest is written.
  *
  * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any,
- *   resumeCheck?: 'sha256' | 'size', giveUpSeconds?: number, signal?: AbortSignal, onEvent: (event:
- *   object) => void }} request `output` is absolute; `planFile` is a copy of the plan on this
- *   machine
+ *   resumeCheck?: 'sha256' | 'size', trustPlan?: boolean, giveUpSeconds?: number, signal?:
+ *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is a
+ *   copy of the plan on this machine
  */
 export async function runOnQueue({ queue: url, queueName, signal, ...request }) {
   const bullmq = await loadBullMq()
@@ -165,7 +165,7 @@ class Planner {
 
   /** Adds the jobs of all shards. */
   async #addShards(run, parent) {
-    const { queue, planFile, job, resumeCheck, signal, onEvent } = this.#of
+    const { queue, planFile, job, resumeCheck, trustPlan, signal, onEvent } = this.#of
     const { shuffle } = job.options
     const order = shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
     let jobs = []
@@ -187,7 +187,7 @@ class Planner {
         removeOnComplete: { count: MAX_FINISHED_JOBS },
         stackTraceLimit: 1,
       }
-      const check = resumeCheck === 'size' ? { check: 'size' } : {}
+      const check = { ...(resumeCheck === 'size' && { check: 'size' }), ...(trustPlan && { trustsInputs: true }) }
       jobs.push({ name: 'shard', data: { ...this.#data, shard: order(shard), from, to, ...check }, opts })
       if (jobs.length >= JOBS_PER_BATCH) await flush()
     }

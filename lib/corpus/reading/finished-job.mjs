@@ -5,24 +5,13 @@ import { existingJob } from '../job-file.mjs'
 import { isManifestOf, readManifestEnds } from '../manifest.mjs'
 import { recordName, recordsOf } from '../record.mjs'
 import { openStore } from '../store/store.mjs'
-import { ShardTokens, checkReadable, rowsOf } from './shard-tokens.mjs'
-
-/**
- * @typedef {object} FinishedShard
- * @property {number} shard
- * @property {number} tokens
- * @property {number} documents
- * @property {number} rows
- * @property {number} textBytes
- * @property {number} characters
- * @property {{ name: string, bytes: number, sha256: string }[]} files
- */
+import { ShardTokens, checkReadable } from './shard-tokens.mjs'
 
 export class FinishedJob {
   #store
   /** The content of job.json. */
   job
-  /** @type {FinishedShard[]} */
+  /** @type {import('./shard-tokens.mjs').FinishedShard[]} */
   shards
 
   constructor(store, job, shards) {
@@ -47,8 +36,9 @@ export class FinishedJob {
     for await (const record of recordsOf(store, job.plan.shards)) {
       if (record?.job !== job.id)
         throw damaged(`${store.where(recordName(shards.length))} is missing or is the record of another job`)
-      const { shard, tokens, documents, textBytes, characters, files } = record
-      shards.push({ shard, tokens, documents, rows: rowsOf(job.options, record), textBytes, characters, files })
+      const { shard, tokens, packing, textBytes, characters, files } = record
+      const [documents, rows] = [packing?.pieces ?? record.documents, packing?.rows ?? record.documents]
+      shards.push({ shard, tokens, documents, rows, textBytes, characters, files })
     }
     return new FinishedJob(store, job, shards)
   }
@@ -57,7 +47,7 @@ export class FinishedJob {
     return this.#store.place
   }
 
-  /** @param {FinishedShard} shard */
+  /** @param {import('./shard-tokens.mjs').FinishedShard} shard */
   read(shard) {
     return new ShardTokens(this.#store, this.job.options, shard)
   }

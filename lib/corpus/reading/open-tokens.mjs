@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { whole } from '../options.mjs'
 import { permutation } from '../shuffle.mjs'
+import { hasLossMask } from '../tokens.mjs'
 import { FinishedJob } from './finished-job.mjs'
 
 const { checkKnown } = createRequire(import.meta.url)('../../options.js')
@@ -22,6 +23,25 @@ const OPEN_SHARDS = 64
 export async function openTokens(output) {
   if (typeof output !== 'string') throw wrongType('output', 'a path', output)
   return new CorpusTokens(await FinishedJob.open(output))
+}
+
+/** The index of the first of sorted numbers that is above a limit. */
+function firstAbove(numbers, limit) {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (numbers[middle] > limit) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** The position of each token of a row in its document. */
+function positionsOf(cuSeqlens) {
+  const positions = new Int32Array(cuSeqlens.at(-1))
+  for (let document = 1; document < cuSeqlens.length; document++)
+    for (let at = cuSeqlens[document - 1]; at < cuSeqlens[document]; at++) positions[at] = at - cuSeqlens[document - 1]
+  return positions
 }
 
 class CorpusTokens {
@@ -45,40 +65,74 @@ class CorpusTokens {
     this.length = sum('rows')
     this.pack = finished.job.options.pack
     this.type = finished.job.options.type ?? 'u32'
+    this.hasLossMask = hasLossMask(finished.job.options)
   }
 
-  /** The tokens of a row. */
+  /** The ids of a row. */
   async row(index) {
+    const { tokens, from, to } = await this.#rangeOf(index)
+    return tokens.ids(from, to)
+  }
+
+  /** The loss mask of a row; undefined if the job has none. */
+  async lossMask(index) {
+    const { tokens, from, to } = await this.#rangeOf(index)
+    return this.hasLossMask ? tokens.lossMask(from, to) : undefined
+  }
+
+  /** Where the tokens of a row are. */
+  async #rangeOf(index) {
     if (!Number.isSafeInteger(index)) throw wrongType('index', 'a whole number', index)
     if (index < 0 || index >= this.length) throw wrongValue('index', `a row from 0 to ${this.length - 1}`, index)
     const shard = this.#shardOf(index)
     const tokens = this.#tokensOf(shard)
     const ends = await tokens.rowEnds()
     const row = index - this.#starts[shard]
-    return tokens.read(row === 0 ? 0 : ends[row - 1], ends[row])
+    return { tokens, from: row === 0 ? 0 : ends[row - 1], to: ends[row] }
+  }
+
+  /** Where the documents of a row start in it, and where the last one ends, as cu_seqlens. */
+  async documentsOfRow(index) {
+    const { tokens, from, to } = await this.#rangeOf(index)
+    const ends = await tokens.documentEnds()
+    const found = [0]
+    for (let at = firstAbove(ends, from); at < ends.length && ends[at] < to; at++) found.push(ends[at] - from)
+    return Int32Array.of(...found, to - from)
   }
 
   /** Yields rows with their numbers. */
   async *rows(options = {}) {
-    checkKnown(options, ['shuffle', 'rank', 'ranks', 'start'])
+    checkKnown(options, ['shuffle', 'rank', 'ranks', 'start', 'documents'])
     const most = Number.MAX_SAFE_INTEGER
     const seed = whole(options, 'shuffle', 0, most)
     const ranks = whole(options, 'ranks', 1, most) ?? 1
     const rank = whole(options, 'rank', 0, ranks - 1) ?? 0
     const start = whole(options, 'start', 0, most) ?? 0
+    const withDocuments = options.documents ?? false
+    if (typeof withDocuments !== 'boolean') throw wrongType('documents', 'a boolean', withDocuments)
     const order = seed === undefined ? (at) => at : permutation(`rows ${seed}`, this.length)
     const pending = []
     for (let at = rank + start * ranks; at < this.length || pending.length > 0; at += ranks) {
       if (at < this.length) {
         const index = order(at)
-        const ids = this.row(index)
+        const columns = Promise.all([
+          this.row(index),
+          this.lossMask(index),
+          withDocuments ? this.documentsOfRow(index) : undefined,
+        ])
         // A failure is thrown when the row's turn comes.
-        ids.catch(() => {})
-        pending.push({ index, ids })
+        columns.catch(() => {})
+        pending.push({ index, columns })
         if (pending.length < READ_AHEAD) continue
       }
-      const { index, ids } = pending.shift()
-      yield { index, ids: await ids }
+      const { index, columns } = pending.shift()
+      const [ids, lossMask, cuSeqlens] = await columns
+      yield {
+        index,
+        ids,
+        ...(lossMask && { lossMask }),
+        ...(cuSeqlens && { cuSeqlens, positionIds: positionsOf(cuSeqlens) }),
+      }
     }
   }
 

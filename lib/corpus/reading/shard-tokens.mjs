@@ -7,7 +7,8 @@ import zlib from 'node:zlib'
 
 import { damaged, unsupported } from '../errors.mjs'
 import { stemOf } from '../record.mjs'
-import { viewOf } from '../tokens.mjs'
+import { joinMask } from '../loss-mask.mjs'
+import { fileViewOf, hasLossMask, viewOf } from '../tokens.mjs'
 
 const gunzip = promisify(zlib.gunzip)
 
@@ -15,31 +16,34 @@ const gunzip = promisify(zlib.gunzip)
 const INDEX_HEADER = 34
 const NPY_HEADER = 128
 
+/**
+ * @typedef {object} FinishedShard
+ * @property {number} shard
+ * @property {number} tokens
+ * @property {number} documents with best fit, the pieces of documents
+ * @property {number} rows
+ * @property {number} textBytes
+ * @property {number} characters
+ * @property {{ name: string, bytes: number, sha256: string }[]} files
+ */
+
 /** Throws if the shards of a format cannot be read. */
 export function checkReadable({ format }, place) {
   if (['megatron', 'npy', 'bin'].includes(format)) return
   throw unsupported(`${place} has the format ${format}: only megatron, npy and bin are read back`)
 }
 
-/**
- * The number of rows of a shard; its record has no empty documents.
- *
- * @param {{ pack?: number }} content
- * @param {{ tokens: number, documents: number }} record
- */
-export const rowsOf = ({ pack }, { tokens, documents }) => (pack === undefined ? documents : Math.ceil(tokens / pack))
-
 export class ShardTokens {
   #store
   #content
   #record
   #rowEnds = /** @type {Promise<Float64Array> | undefined} */ (undefined)
+  #documentEnds = /** @type {Promise<Float64Array> | undefined} */ (undefined)
 
   /**
    * @param {import('../store/types.js').Store} store
    * @param {import('../options.mjs').Content} content
-   * @param {{ shard: number, tokens: number, documents: number, files: { name: string, bytes:
-   *   number }[] }} record
+   * @param {FinishedShard} record
    */
   constructor(store, content, record) {
     this.#store = store
@@ -47,16 +51,31 @@ export class ShardTokens {
     this.#record = record
   }
 
-  /** The type of the tokens. */
+  /** The type of the tokens that `read` returns. */
   get View() {
     return viewOf(this.#content)
   }
 
-  /** The tokens from one position to another. */
+  /** The tokens from one position to another, with their loss mask, as writers get them. */
   async read(from, to) {
-    const { View } = this
+    const ids = await this.ids(from, to)
+    return hasLossMask(this.#content) ? joinMask(ids, await this.lossMask(from, to)) : ids
+  }
+
+  /** The ids from one position to another. */
+  ids(from, to) {
+    return this.#perToken(fileViewOf(this.#content), '', from, to)
+  }
+
+  /** The loss mask from one position to another. */
+  lossMask(from, to) {
+    return this.#perToken(Uint8Array, '.mask', from, to)
+  }
+
+  /** Reads a file that has a number for each token. */
+  #perToken(View, name, from, to) {
     const header = this.#content.format === 'npy' ? NPY_HEADER : 0
-    const suffix = { megatron: '.bin', npy: '.npy', bin: '.bin' }[this.#content.format]
+    const suffix = `${name}.${this.#content.format === 'npy' ? 'npy' : 'bin'}`
     const width = View.BYTES_PER_ELEMENT
     const range = { from: header + from * width, to: header + to * width }
     return this.#numbers(View, suffix, range, header + this.#record.tokens * width)
@@ -64,16 +83,15 @@ export class ShardTokens {
 
   /** The position behind each row, in tokens. */
   rowEnds() {
-    this.#rowEnds ??= this.#ends(
-      rowsOf(this.#content, this.#record),
-      this.#content.format === 'megatron' ? '.idx' : '.rows',
-    )
+    this.#rowEnds ??= this.#ends(this.#record.rows, this.#content.format === 'megatron' ? '.idx' : '.rows')
     return this.#rowEnds
   }
 
   /** The position behind each document, in tokens. */
   documentEnds() {
-    return this.#content.pack === undefined ? this.rowEnds() : this.#ends(this.#record.documents, '.docs')
+    if (this.#content.pack === undefined) return this.rowEnds()
+    this.#documentEnds ??= this.#ends(this.#record.documents, '.docs')
+    return this.#documentEnds
   }
 
   /**

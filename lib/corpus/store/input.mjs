@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 /** Size of a chunk in bytes. */
 export const CHUNK_BYTES = 1 << 20
 /** Number of bytes at each end of a range that its sample covers. */
-const SAMPLE_BYTES = 1 << 16
+export const SAMPLE_BYTES = 1 << 16
 
 /** An open input. Errors name its path. */
 export class Input {

@@ -127,6 +127,11 @@ export class LocalStore {
     return this.where(name)
   }
 
+  /** A path where a file can be read. */
+  async copyHere(name) {
+    return this.where(name)
+  }
+
   /**
    * The text of a file of at most `limit` bytes; `undefined` if it does not exist.
    *

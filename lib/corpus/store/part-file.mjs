@@ -32,6 +32,8 @@ export class PartFile {
   #writing = Promise.resolve()
   /** The hash of all bytes so far; `undefined` if the file is read back at the end. */
   #hash = /** @type {import('node:crypto').Hash | undefined} */ (undefined)
+  /** The ETag of an object, once it is uploaded. */
+  etag = /** @type {string | undefined} */ (undefined)
 
   /**
    * @param {string} place the final path

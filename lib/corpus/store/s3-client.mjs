@@ -86,35 +86,73 @@ export async function sendIfThere(address, command, input) {
   }
 }
 
-/** Uploads a body, in parts if it is large. If the upload fails, its parts are removed. */
+/**
+ * Uploads a body, in parts if it is large. If the upload fails, its parts are removed.
+ *
+ * @returns {Promise<string | undefined>} the ETag of the object
+ */
 export async function upload(address, input, partSize) {
   const { client } = await s3()
   const { Upload } = await load('@aws-sdk/lib-storage')
   try {
-    await new Upload({ client, params: input, partSize, queueSize: 2, leavePartsOnError: false }).done()
+    const { ETag } = await new Upload({
+      client,
+      params: input,
+      partSize,
+      queueSize: 2,
+      leavePartsOnError: false,
+    }).done()
+    return ETag
   } catch (failure) {
     throw await s3Failure(address, failure)
   }
 }
 
 /**
+ * Opens an object and reads up to `length` bytes from `start` on, with one request.
+ *
+ * @param {{ address: string, bucket: string, key: string }} object
+ */
+export async function openObject({ address, bucket, key }, start, length) {
+  const request = { Bucket: bucket, Key: key }
+  try {
+    const first = await send(address, 'GetObjectCommand', { ...request, Range: `bytes=${start}-${start + length - 1}` })
+    const size = Number(/\/(\d+)$/.exec(first.ContentRange ?? '')?.[1] ?? NaN)
+    if (!Number.isSafeInteger(size)) {
+      first.Body.destroy()
+      throw new Failure('CORPUS_STORE', `${address}: the store has no ranges`)
+    }
+    const object = { address, bucket, key, etag: first.ETag, size, mtime: timeOf(first) }
+    return { object, bytes: await range(object, start, Math.min(size, start + length), first) }
+  } catch (failure) {
+    if (!failure.isOutOfRange) throw failure
+    // The object has no byte at `start`; an empty one has none at all.
+    const head = await send(address, 'HeadObjectCommand', request)
+    const object = { address, bucket, key, etag: head.ETag, size: head.ContentLength, mtime: timeOf(head) }
+    return { object, bytes: Buffer.alloc(0) }
+  }
+}
+
+const timeOf = ({ LastModified }) => LastModified?.getTime() ?? Infinity
+
+/**
  * Reads the bytes of an object from `start` up to `end`. A body that ends early is continued.
  *
  * @param {{ address: string, bucket: string, key: string, etag: string }} object
+ * @param {number} start
+ * @param {number} end
+ * @param {any} [first] the answer to a request for these bytes
  */
-export async function range({ address, bucket, key, etag }, start, end) {
+export async function range({ address, bucket, key, etag }, start, end, first) {
   const bytes = Buffer.allocUnsafeSlow(end - start)
   let at = start
   let tries = 0
   let mark = start
   while (at < end) {
     const Range = `bytes=${at}-${end - 1}`
-    const { Body, ContentRange } = await send(address, 'GetObjectCommand', {
-      Bucket: bucket,
-      Key: key,
-      Range,
-      IfMatch: etag,
-    })
+    const request = { Bucket: bucket, Key: key, Range, IfMatch: etag }
+    const { Body, ContentRange } = first ?? (await send(address, 'GetObjectCommand', request))
+    first = undefined
     try {
       if (!ContentRange?.startsWith(`bytes ${at}-`))
         throw new Failure('CORPUS_STORE', `${address}: the store has no ranges`)
@@ -171,6 +209,7 @@ export async function s3Failure(address, failure) {
   return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`), {
     isOfHost,
     isUnknownRequest: status === 501,
+    isOutOfRange: status === 416,
   })
 }
 

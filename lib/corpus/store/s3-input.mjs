@@ -3,7 +3,7 @@
 import { error, inputChanged } from '../errors.mjs'
 import { checkKey, partsOf } from './address.mjs'
 import { CHUNK_BYTES, Input } from './input.mjs'
-import { range, send, sendIfThere } from './s3-client.mjs'
+import { openObject, range, send, sendIfThere } from './s3-client.mjs'
 
 /** Number of bytes that are read when an object is opened. */
 const FIRST_BYTES = 1 << 17
@@ -31,11 +31,8 @@ export class S3Input extends Input {
   static async open(address, first = 0) {
     checkKey(address)
     const { bucket, key } = partsOf(address)
-    const head = await send(address, 'HeadObjectCommand', { Bucket: bucket, Key: key })
-    const size = head.ContentLength
-    const object = { address, bucket, key, etag: head.ETag, size, mtime: head.LastModified?.getTime() ?? Infinity }
-    const end = Math.min(size, first + FIRST_BYTES)
-    return new S3Input(object, first < end ? await range(object, first, end) : Buffer.alloc(0), first)
+    const { object, bytes } = await openObject({ address, bucket, key }, first, FIRST_BYTES)
+    return new S3Input(object, bytes, first)
   }
 
   async read(position, length) {
@@ -46,7 +43,10 @@ export class S3Input extends Input {
     return range(this.#object, position, end)
   }
 
-  /** Yields a range in chunks. The next request is sent while a chunk is in use. */
+  /**
+   * Yields a range in chunks, the first one of what was read at opening if the range starts there.
+   * The next request is sent while a chunk is in use.
+   */
   async *chunks(start, end, { onRead = (_chunk) => {} } = {}) {
     if (end > this.size) throw inputChanged(this.path, `it ends at byte ${this.size}, before byte ${end}`)
     const step = (from) => {
@@ -55,7 +55,8 @@ export class S3Input extends Input {
       next.catch(() => {})
       return next
     }
-    let next = start < end ? step(start) : undefined
+    const held = start === this.#heldAt ? this.#held.subarray(0, end - start) : Buffer.alloc(0)
+    let next = start >= end ? undefined : held.length > 0 ? Promise.resolve(held) : step(start)
     for (let position = start; position < end; ) {
       const bytes = await next
       position += bytes.length

@@ -54,7 +54,7 @@ class UploadedFile extends PartFile {
   store
 
   async rename() {
-    await this.store?.uploadFile(this.partPath, this.name, this.size)
+    this.etag = await this.store?.uploadFile(this.partPath, this.name, this.size)
     await fs.promises.rm(this.partPath, { force: true })
   }
 }
@@ -165,7 +165,15 @@ export class S3Store {
     return part
   }
 
-  /** Uploads a file of this machine. */
+  /** Copies an object to this machine's disk. Returns its path. */
+  async copyHere(name) {
+    const file = this.part(name)
+    const input = await S3Input.open(this.where(name))
+    await fs.promises.writeFile(file, input.chunks(0, input.size))
+    return file
+  }
+
+  /** Uploads a file of this machine. Returns the ETag of the object. */
   async uploadFile(file, name, size) {
     const partSize = Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_UPLOAD_PARTS))
     for (let tries = 1; ; tries++) {
@@ -206,10 +214,11 @@ export class S3Store {
     yield* textLines(input.chunks(0, input.size), this.where(name))
   }
 
-  async hashOf(name, expected = undefined) {
+  async hashOf(name, expected = undefined, etag = undefined) {
     const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
     if (found === undefined) return undefined
     if (expected !== undefined && expected !== found.ContentLength) return { bytes: found.ContentLength }
+    if (etag !== undefined && etag === found.ETag) return { bytes: found.ContentLength }
     const input = await S3Input.open(this.where(name))
     const hash = createHash('sha256')
     for await (const chunk of input.chunks(0, input.size)) hash.update(chunk)

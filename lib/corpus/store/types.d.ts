@@ -37,6 +37,8 @@ export interface Store {
   remove(name: string): Promise<void>
   /** A path for a file that `publish` gives its name later. */
   part(name: string): string
+  /** A path on this machine where a file can be read. */
+  copyHere(name: string): Promise<string>
   /** Returns a path where the file can be read. */
   publish(part: string, name: string): Promise<string>
   /** The text of a file of at most `limit` bytes; `undefined` if it does not exist. */
@@ -45,8 +47,8 @@ export interface Store {
   /** The first and the last bytes of a file, `length` of each. */
   ends(name: string, length: number): Promise<{ start: Buffer; end: Buffer } | undefined>
   lines(name: string): AsyncGenerator<string>
-  /** The hash of a file, unless it has another size than expected. */
-  hashOf(name: string, expected?: number): Promise<{ bytes: number; sha256?: string } | undefined>
+  /** The hash of a file, unless it has another size than expected, or the expected ETag. */
+  hashOf(name: string, expected?: number, etag?: string): Promise<{ bytes: number; sha256?: string } | undefined>
   sizeOf(name: string): Promise<{ bytes: number; sha256?: undefined } | undefined>
   /** Makes the names in the folder durable. */
   sync(): Promise<void>

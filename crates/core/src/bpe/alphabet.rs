@@ -101,6 +101,13 @@ pub(crate) const fn position(is_first: bool, is_last: bool) -> usize {
 }
 
 impl Alphabet {
+    /// The ids of all bytes, if symbols are bytes and every byte is a token.
+    pub(crate) fn byte_ids(&self) -> Option<Box<[u32; 256]>> {
+        let Self::Bytes { ids, .. } = self else { return None };
+        let ids: Vec<u32> = ids.iter().copied().collect::<Option<_>>()?;
+        ids.try_into().ok()
+    }
+
     /// Replaces `symbols` by those of `word`, which is valid UTF-8 unless symbols are bytes.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {

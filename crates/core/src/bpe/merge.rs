@@ -20,6 +20,8 @@ pub(crate) struct MergeScratch {
     pub(crate) pairs: Vec<Merge>,
     /// See [`super::incremental`].
     pub(super) previous: PreviousWord,
+    /// The number of words so far, for [`super::MIN_WORDS_WITH_PAIRS`].
+    pub(super) words: usize,
     long: LongScratch,
 }
 

@@ -37,7 +37,7 @@ pub(crate) mod split_points;
 mod token_table;
 pub(crate) mod word_cache;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::EncodeError;
 use crate::memory::Grow;
@@ -71,14 +71,22 @@ impl Symbol {
     pub const SAME: u32 = u32::MAX;
 }
 
+/// If a merge has this rank or a higher one, the merges of single bytes are looked up at loading;
+/// see [`Bpe::byte_pairs`].
+const MIN_RANK_WITH_PAIRS: u32 = 8 << 10;
+/// Otherwise, they are looked up after a worker has merged this many words.
+const MIN_WORDS_WITH_PAIRS: usize = 1 << 10;
+
 /// The model of a tokenizer. Immutable; a worker's state is in [`MergeScratch`] and [`WordCache`].
 #[derive(Debug)]
 pub(crate) struct Bpe {
     pub(crate) alphabet: Alphabet,
     /// Shared with tokenizers that were derived from this one.
     pub(crate) merges: Arc<Merges>,
-    /// The merges of single bytes; `None` unless every byte is a token.
-    byte_pairs: Option<BytePairs>,
+    /// Whether every byte is a token.
+    bytes_are_tokens: bool,
+    /// The merges of single bytes; see [`Self::byte_pairs`].
+    byte_pairs: OnceLock<BytePairs>,
     /// Where long words can be split; `None` if that is not known.
     pub(crate) split_points: Option<SplitPoints>,
     /// [`Alphabet::lengths_vary`], which is needed for every word.
@@ -104,13 +112,13 @@ impl Bpe {
         tokens: Option<TokenTable>,
         dropout: Option<f32>,
     ) -> Self {
-        let byte_pairs = BytePairs::new(&alphabet, &merges);
         let alphabet_varies = alphabet.lengths_vary();
         let is_splittable = incremental::is_splittable(&alphabet);
-        Self {
+        let bpe = Self {
+            bytes_are_tokens: alphabet.byte_ids().is_some(),
             alphabet,
             merges,
-            byte_pairs,
+            byte_pairs: OnceLock::new(),
             split_points: None,
             alphabet_varies,
             is_splittable,
@@ -118,14 +126,36 @@ impl Bpe {
             tokens,
             self_tokens: SelfTokens::default(),
             dropout,
+        };
+        if bpe.merges.highest_rank() >= MIN_RANK_WITH_PAIRS {
+            bpe.find_byte_pairs();
         }
+        bpe
+    }
+
+    /// The merges of single bytes, if every byte is a token. A small tokenizer has them only after
+    /// a worker has merged many words: they take more memory than all its other tables.
+    #[inline]
+    fn byte_pairs(&self, scratch: &mut MergeScratch) -> Option<&BytePairs> {
+        let pairs = self.byte_pairs.get();
+        if pairs.is_some() || !self.bytes_are_tokens || scratch.words < MIN_WORDS_WITH_PAIRS {
+            scratch.words += 1;
+            return pairs;
+        }
+        self.find_byte_pairs()
+    }
+
+    #[cold]
+    fn find_byte_pairs(&self) -> Option<&BytePairs> {
+        let ids = self.alphabet.byte_ids()?;
+        Some(self.byte_pairs.get_or_init(|| BytePairs::new(ids, &self.merges)))
     }
 
     /// Determines for which of `tokens` [`Self::is_self_token`] holds. Their ids are below `ids`,
     /// and all have the length of a short word. Does nothing with `ignore_merges`, which makes
     /// every token a self token, or if symbols are characters.
     pub(crate) fn find_self_tokens(&mut self, tokens: impl Iterator<Item = u32>, ids: usize) {
-        if self.byte_pairs.is_some() && self.tokens.is_none() && self.dropout.is_none() {
+        if self.bytes_are_tokens && self.tokens.is_none() && self.dropout.is_none() {
             self.self_tokens = SelfTokens::among(&self.merges, &self.alphabet, tokens, ids);
         }
     }
@@ -158,7 +188,7 @@ impl Bpe {
             out.push(Symbol { id, len: word.len() as u32 });
             return Ok(());
         }
-        if self.merge_short(word, key, out) {
+        if self.merge_short(word, key, self.byte_pairs(scratch), out) {
             return Ok(());
         }
         if word.len() > scratch.previous.sizes.min_len && self.is_splittable && self.dropout.is_none() {
@@ -172,8 +202,8 @@ impl Bpe {
     /// Appends the tokens of a short word of bytes. Returns false, and does nothing, for other
     /// words.
     #[inline(always)]
-    fn merge_short(&self, word: &[u8], key: Key, out: &mut Vec<Symbol>) -> bool {
-        if let Some(table) = &self.byte_pairs
+    fn merge_short(&self, word: &[u8], key: Key, pairs: Option<&BytePairs>, out: &mut Vec<Symbol>) -> bool {
+        if let Some(table) = pairs
             && short_word::is_short(&self.merges, word.len())
             && self.dropout.is_none()
         {
@@ -193,7 +223,7 @@ impl Bpe {
         if self.dropout.is_some() || !short_word::ranks_fit(&self.merges) {
             return None;
         }
-        Some((self.merges.packed()?, self.byte_pairs.as_ref()?.tables()))
+        Some((self.merges.packed()?, self.byte_pairs.get()?.tables()))
     }
 
     /// Merges words of up to [`lane_merger::MAX_LANE_LEN`] bytes, sixteen at a time, and calls
@@ -236,12 +266,13 @@ impl Bpe {
 
     /// Merges all of a word and leaves its tokens in `scratch.symbols`.
     fn merge(&self, word: &[u8], scratch: &mut MergeScratch) -> Result<(), EncodeError> {
+        let pairs = self.byte_pairs(scratch);
         scratch.symbols.clear();
-        if self.merge_short(word, word_key::of_word(word), &mut scratch.symbols) {
+        if self.merge_short(word, word_key::of_word(word), pairs, &mut scratch.symbols) {
             return Ok(());
         }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
-        match &self.byte_pairs {
+        match pairs {
             Some(table) => table.find_pairs(word, &mut scratch.pairs),
             None => scratch.find_pairs(&self.merges),
         }
@@ -263,7 +294,7 @@ impl Bpe {
         let merges = if Arc::strong_count(&self.merges) == 1 { self.merges.memory_bytes() } else { 0 };
         merges
             + self.alphabet.memory_bytes()
-            + self.byte_pairs.as_ref().map_or(0, BytePairs::memory_bytes)
+            + self.byte_pairs.get().map_or(0, BytePairs::memory_bytes)
             + self.tokens.as_ref().map_or(0, TokenTable::memory_bytes)
             + self.self_tokens.memory_bytes()
             + self.split_points.as_ref().map_or(0, SplitPoints::memory_bytes)
@@ -302,16 +333,14 @@ pub(crate) struct BytePairs {
 }
 
 impl BytePairs {
-    /// `None` unless symbols are bytes and every byte is a token.
-    fn new(alphabet: &Alphabet, merges: &Merges) -> Option<Self> {
-        let Alphabet::Bytes { ids, .. } = alphabet else { return None };
-        let ids: Vec<u32> = ids.iter().copied().collect::<Option<_>>()?;
+    /// `ids` are those of all bytes.
+    fn new(ids: Box<[u32; 256]>, merges: &Merges) -> Self {
         let mut pairs = vec![];
         pairs.grow(1 << 16);
-        for &right in &ids {
+        for &right in &*ids {
             pairs.extend(ids.iter().map(|&left| merges.get(left, right)).map(|pair| [pair.rank, pair.id]));
         }
-        Some(Self { pairs: pairs.into_boxed_slice().try_into().ok()?, ids: ids.try_into().ok()? })
+        Self { pairs: pairs.into_boxed_slice().try_into().expect("256 by 256 pairs"), ids }
     }
 
     /// The tables, as vector kernels take them.
@@ -372,11 +401,16 @@ mod tests {
         fn words_of_bytes_of_any_length_equal_the_naive_merge(seed in any::<u32>(), word in "[abcd]{0,70}") {
             let merges = byte_merges(seed);
             let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&merges)), None, None);
-            prop_assert!(bpe.byte_pairs.is_some());
-            let mut symbols = vec![];
-            bpe.tokenize(word.as_bytes(), word_key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
             let letters: Vec<_> = word.bytes().map(|byte| Symbol { id: byte.into(), len: 1 }).collect();
-            prop_assert_eq!(symbols, naive::merge(&merges, &letters));
+            let expected = naive::merge(&merges, &letters);
+            // A worker's first words, and those after the merges of single bytes are known.
+            for words in [0, MIN_WORDS_WITH_PAIRS] {
+                let (mut scratch, mut symbols) = (MergeScratch::default(), vec![]);
+                scratch.words = words;
+                bpe.tokenize(word.as_bytes(), word_key::of_word(word.as_bytes()), &mut scratch, &mut symbols).expect("every byte has a token");
+                prop_assert_eq!(&symbols, &expected);
+            }
+            prop_assert_eq!(bpe.byte_pairs.get().is_some(), !word.is_empty());
         }
     }
 
@@ -397,6 +431,7 @@ mod tests {
                 word.bytes().map(|byte| Symbol { id: id(byte.into()), len: 1 }).collect()
             };
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
+            bpe.find_byte_pairs();
             let Some(mut merger) = LaneMerger::new(Simd::best()) else { return Ok(()) };
             let mut found = vec![];
             let each = |word: &String, tokens: &[Symbol]| found.push((word.clone(), tokens.to_vec()));
@@ -414,6 +449,7 @@ mod tests {
         let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&byte_merges(1))), Some(whole), None);
         let words: Vec<Vec<u8>> =
             (0..100u8).map(|at| if at % 3 == 0 { b"abab".to_vec() } else { vec![b'a' + at % 4; 3] }).collect();
+        bpe.find_byte_pairs();
         let mut found = 0;
         let Some(mut merger) = LaneMerger::new(Simd::best()) else { return };
         bpe.tokenize_in_lanes(words.iter(), &mut merger, |word, tokens| {
@@ -431,6 +467,7 @@ mod tests {
         let words = [b"abc"; LANES];
         let Some(merger) = LaneMerger::new(Simd::best()) else { return };
         let left_out = |bpe: Bpe| {
+            bpe.find_byte_pairs();
             assert!(!bpe.merges_in_lanes());
             bpe.tokenize_in_lanes(words.iter(), &mut merger.clone(), |_, _| panic!("it was merged"));
         };
@@ -440,7 +477,10 @@ mod tests {
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, high)])), None, None));
         let wide = Merge { rank: 1, id: u32::MAX - 1 };
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, wide)])), None, None));
-        assert!(Bpe::new(byte_alphabet(|byte| byte), merges(), None, None).merges_in_lanes());
+        let bpe = Bpe::new(byte_alphabet(|byte| byte), merges(), None, None);
+        assert!(!bpe.merges_in_lanes(), "too few words were merged");
+        bpe.find_byte_pairs();
+        assert!(bpe.merges_in_lanes());
     }
 
     #[test]

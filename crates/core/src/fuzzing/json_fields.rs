@@ -139,8 +139,10 @@ fn check(text: &str, id: Option<&str>, line: &str) {
 /// leaves a doubt about the fields, for which `JSON.parse` reads it.
 #[allow(clippy::type_complexity, reason = "the type of Fields::read")]
 fn expected(text: &str, id: Option<&str>, line: &str) -> Option<(String, Option<Range<usize>>)> {
-    let line = paired(line);
-    let whole: &RawValue = serde_json::from_str(&line).ok()?;
+    if has_unpaired(line) {
+        return None;
+    }
+    let whole: &RawValue = serde_json::from_str(line).ok()?;
     let found: String = serde_json::from_str(find(whole.get(), text)?).ok()?;
     let Some(id) = id else { return Some((found, None)) };
     let id = find(whole.get(), id)?;
@@ -216,27 +218,24 @@ impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     }
 }
 
-/// The line with `\ufffd` for each escape of an unpaired surrogate, which serde_json refuses.
-fn paired(line: &str) -> String {
-    let mut line = line.as_bytes().to_vec();
-    let unit = |line: &[u8], at: usize| {
-        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        let digits = std::str::from_utf8(digits).ok()?;
+/// Whether the line has an escape of an unpaired surrogate, which serde_json refuses only in some
+/// places.
+fn has_unpaired(line: &str) -> bool {
+    let line = line.as_bytes();
+    let unit = |at: usize| {
+        let digits = std::str::from_utf8(line.get(at..at + 6)?.strip_prefix(b"\\u")?).ok()?;
         digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).expect("digits"))
     };
     let mut at = 0;
     while at < line.len() {
-        at += match (unit(&line, at), unit(&line, at + 6)) {
+        at += match (unit(at), unit(at + 6)) {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
-            (Some(0xd800..0xe000), _) => {
-                line[at..at + 6].copy_from_slice(b"\\ufffd");
-                6
-            }
+            (Some(0xd800..0xe000), _) => return true,
             _ if line[at] == b'\\' => 2,
             _ => 1,
         };
     }
-    String::from_utf8(line).expect("only ASCII was replaced")
+    false
 }
 
 /// The greatest number of values that are open at a time.

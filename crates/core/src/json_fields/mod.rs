@@ -3,8 +3,8 @@
 //! [`Fields::read`] takes a line only if `JSON.parse` accepts it and the line leaves no doubt about
 //! the fields. All other lines are left to `JSON.parse` itself: lines that are not JSON, whose
 //! fields are missing or of another type, that repeat a name on the way to a field or spell a name
-//! with escapes, and values that are nested too deeply. So the result is always that of
-//! `JSON.parse`, and so are the errors.
+//! with escapes, that have an unpaired surrogate, and values that are nested too deeply. So the
+//! result is always that of `JSON.parse`, and so are the errors.
 
 mod scanner;
 #[cfg(test)]
@@ -95,8 +95,8 @@ impl<'a> Wanted<'a> {
 
 impl Fields {
     /// Reads a line, which must be valid UTF-8 and have no line end. Writes the text, unescaped, to
-    /// `room`; an unpaired surrogate becomes U+FFFD. Returns the length of the text, and the place
-    /// of the id's JSON if ids are wanted. Returns `None` if `JSON.parse` has to read the line.
+    /// `room`. Returns the length of the text, and the place of the id's JSON if ids are wanted.
+    /// Returns `None` if `JSON.parse` has to read the line.
     ///
     /// # Panics
     /// If `room` has fewer than [`ROOM`] bytes more than the line.

@@ -246,7 +246,7 @@ impl<'a> JsonScanner<'a> {
             b'u' => {
                 let unit = self.unit(self.at)?;
                 self.at += 4;
-                sink.character(self.character(unit));
+                sink.character(self.character(unit)?);
                 return Some(());
             }
             _ => return None,
@@ -261,18 +261,17 @@ impl<'a> JsonScanner<'a> {
         digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
     }
 
-    /// The character of an escaped unit. Skips the escape of a second unit that belongs to it. A
-    /// surrogate without the other one is U+FFFD.
-    fn character(&mut self, unit: u32) -> char {
+    /// The character of an escaped unit. Skips the escape of a second unit that belongs to it.
+    /// `None` for a surrogate without the other one.
+    fn character(&mut self, unit: u32) -> Option<char> {
         if (0xd800..0xdc00).contains(&unit)
             && self.line[self.at..].starts_with(b"\\u")
             && let Some(low @ 0xdc00..0xe000) = self.unit(self.at + 2)
         {
             self.at += 6;
-            return char::from_u32(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00))
-                .unwrap_or(char::REPLACEMENT_CHARACTER);
+            return char::from_u32(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00));
         }
-        char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)
+        char::from_u32(unit)
     }
 
     /// Skips the value at the position, without recursion.

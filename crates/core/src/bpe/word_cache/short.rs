@@ -20,8 +20,8 @@ use crate::simd::probe::primary_bucket;
 use crate::simd::probe::{Bucket, Slot};
 use crate::word_key::Key;
 
-/// The initial size of a table, in buckets: 2 MiB.
-pub(super) const INITIAL_BUCKETS: usize = 32 << 10;
+/// The initial size of a table, in buckets: 64 KiB. It doubles quickly where there are more words.
+pub(super) const INITIAL_BUCKETS: usize = 1 << 10;
 /// The maximum initial size of a table that is seeded with words: 8 MiB.
 const MAX_SEEDED_BUCKETS: usize = 128 << 10;
 /// The maximum size of a table that shares a budget, in buckets: 16 MiB.

@@ -1,0 +1,133 @@
+// Looks at inputs on disk for the plan, many at once: in threads, because opening a file, reading
+// its ends and closing it take far less time in synchronous calls.
+
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+
+import { fileFailure } from '../files/failure.mjs'
+import { packError, unpackError } from './errors.mjs'
+import { SAMPLE_BYTES } from './store/input.mjs'
+import { openInput } from './store/store.mjs'
+import { ThreadPool } from './thread-pool.mjs'
+
+const { openRegularSync } = createRequire(import.meta.url)('../regular-file.js')
+
+/** Number of bytes at the start of an input that tell its kind. */
+const HEAD_BYTES = 4
+/** Number of inputs that a thread looks at in one call. */
+const BATCH = 128
+const MAX_THREADS = 4
+
+/** What the thread found: the size, the first bytes, and the sample of the whole input. */
+/** @typedef {{ size: number, head: Uint8Array, sample: string }} Found */
+
+/** The work of a thread. */
+export const work = (/** @type {string[]} */ paths) => {
+  const buffer = Buffer.allocUnsafe(2 * SAMPLE_BYTES)
+  return paths.map((path) => {
+    try {
+      return lookAt(path, buffer)
+    } catch (failure) {
+      return { error: packError(fileFailure(path, failure)) }
+    }
+  })
+}
+
+/** @returns {Found} */
+function lookAt(path, buffer) {
+  const { descriptor, stat } = openRegularSync(path)
+  try {
+    const { size } = stat
+    const first = fs.readSync(descriptor, buffer, 0, Math.min(SAMPLE_BYTES, size), 0)
+    const tail = Math.max(SAMPLE_BYTES, size - SAMPLE_BYTES)
+    const last = tail < size ? fs.readSync(descriptor, buffer, first, size - tail, tail) : 0
+    const sample = createHash('sha256')
+      .update(buffer.subarray(0, first + last))
+      .digest('hex')
+    return { size, head: Uint8Array.from(buffer.subarray(0, Math.min(HEAD_BYTES, first))), sample }
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
+/** Looks at inputs in threads. Their promises resolve in the order of the calls. */
+export class Probes {
+  #pool = new ThreadPool(new URL(import.meta.url), Math.min(MAX_THREADS, os.availableParallelism()))
+  #waiting = /** @type {{ path: string, resolve: (input: Probed) => void, reject: (failure: any) => void }[]} */ ([])
+
+  /** Number of inputs that keep all threads busy. */
+  static get ahead() {
+    return 2 * MAX_THREADS * BATCH
+  }
+
+  /** @returns {Promise<Probed>} */
+  of(path) {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ path, resolve, reject })
+      if (this.#waiting.length >= BATCH) this.flush()
+    })
+  }
+
+  /** Starts to look at the inputs of the last calls. */
+  flush() {
+    if (this.#waiting.length === 0) return
+    const batch = this.#waiting
+    this.#waiting = []
+    this.#pool.call(batch.map(({ path }) => path)).then(
+      (all) =>
+        all.forEach((found, index) => {
+          const { path, resolve, reject } = batch[index]
+          if (found.error === undefined) resolve(new Probed(path, found))
+          else reject(unpackError(found.error))
+        }),
+      (failure) => {
+        for (const { reject } of batch) reject(failure)
+      },
+    )
+  }
+
+  end() {
+    return this.#pool.end()
+  }
+}
+
+/** An input that is opened only if the plan needs more of it than what is known. */
+export class Probed {
+  #found
+  #opened = /** @type {Promise<import('./store/types.js').OpenInput> | undefined} */ (undefined)
+
+  /**
+   * @param {string} path
+   * @param {Found} found
+   */
+  constructor(path, found) {
+    this.path = path
+    this.size = found.size
+    this.#found = found
+  }
+
+  #open() {
+    this.#opened ??= openInput(this.path)
+    return this.#opened
+  }
+
+  async read(position, length) {
+    if (position === 0 && length <= this.#found.head.length) return Buffer.from(this.#found.head.subarray(0, length))
+    return (await this.#open()).read(position, length)
+  }
+
+  async sample(start, end) {
+    if (start === 0 && end === this.size) return this.#found.sample
+    return (await this.#open()).sample(start, end)
+  }
+
+  async recordEnd(position) {
+    return (await this.#open()).recordEnd(position)
+  }
+
+  async close() {
+    await (await this.#opened)?.close()
+  }
+}

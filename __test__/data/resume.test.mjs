@@ -360,8 +360,9 @@ test('Ctrl-C and SIGTERM remove what is half-written, and say how to go on', {
     let result
     for (let round = 0; round < 10 && (result?.status ?? 0) === 0; round++) {
       const output = `ended-${signal}-${round}`
+      const event = `"event":"${round % 2 === 0 ? 'shard' : 'plan'}"`
       const { child, written, ended } = startIn(at(), [...ARGS, '-o', output, '--json'])
-      child.stdout.on('data', () => written.stdout.includes('"event":"shard"') && child.kill(signal))
+      child.stdout.on('data', () => written.stdout.includes(event) && child.kill(signal))
       result = await ended
       assert.deepEqual(leftovers(at(output)), [])
       assertNothingHalf(at(output))

@@ -334,7 +334,7 @@ test('rows that cannot be rendered have a place and a code, and can be skipped',
   for (const [index, { message }] of listed.entries()) assert.match(message, BAD[index][2])
 })
 
-/** Numbers as JSON has them, as Python writes them with json.dumps(json.loads(…)), and of JavaScript. */
+/** Numbers in JSON, as Python writes them with json.dumps(json.loads(…)), and of JavaScript. */
 const NUMBERS = [
   ['1.0', '1.0', 1],
   ['-0', '0', 0],

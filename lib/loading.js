@@ -1,6 +1,6 @@
 'use strict'
 
-// The arguments and options of the loaders of lib/tokenizer.js.
+// The arguments and options of the loaders (loaders.js).
 
 const { wrongType, wrongValue } = require('./errors.js')
 const native = require('./native.js')

@@ -21,6 +21,7 @@ use tokenlane_train::{
     WordCounts,
 };
 
+use crate::allocator::Frugal;
 use crate::documents::Documents;
 use crate::error::{Class, Failure};
 use crate::guard::Held;
@@ -158,6 +159,7 @@ impl Work for WriteWords {
     type Js = ();
 
     fn run(&mut self) -> Result<(), Failure> {
+        let _frugal = Frugal::new();
         let mut watch = watch(&self.training, Some(&self.cancel));
         self.training.take_counter().write(&self.path, &mut watch).map_err(failure)
     }
@@ -238,6 +240,7 @@ impl Work for TrainWork {
     type Js = Made;
 
     fn run(&mut self) -> Result<Made, Failure> {
+        let _frugal = Frugal::new();
         let mut watch = watch(&self.training, self.cancel.as_ref());
         let words = self.training.take_counter().finish(&mut watch).map_err(failure)?;
         if words.is_empty() {

@@ -314,6 +314,28 @@ const BAD = [
   [JSON.stringify({ messages: [{ role: 'user', content: 5 }] }), 'CHAT_TEMPLATE', /template failed/],
 ]
 
+test('rows of best fit have the masks of their chats; llm.c has none', async () => {
+  const { output, result } = await job({ format: 'npy', pack: 200, packing: 'best-fit' })
+  const tokens = await openTokens(output)
+  const found = []
+  for await (const { ids, lossMask, cuSeqlens } of tokens.rows({ documents: true }))
+    cuSeqlens.slice(1).forEach((end, index) => {
+      const from = cuSeqlens[index]
+      found.push([[...ids.subarray(from, end)], [...lossMask.subarray(from, end)]])
+    })
+  await tokens.close()
+  const whole = expected().filter(([ids]) => ids.length <= 200)
+  const texts = (all) => all.map((one) => JSON.stringify(one)).sort()
+  const kept = new Set(texts(found))
+  assert.ok(whole.length > 20 && texts(whole).every((one) => kept.has(one)))
+  assert.equal(result.cutDocuments, rows.length - whole.length)
+  for (const refused of [
+    () => job({ format: 'llmc' }),
+    () => mergeCorpora({ inputs: [output], format: 'llmc', output: at('no') }),
+  ])
+    assert.match((await failure(refused)).message, /no loss mask/)
+})
+
 test('rows that cannot be rendered have a place and a code, and can be skipped', async () => {
   const own = folder('refusing', REFUSING.replaceAll('{{ m.content }}', '{{ "" + m.content }}'))
   const good = { messages: [user, { role: 'assistant', content: 'y' }] }

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
-import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
+import { openTokens, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { checkContent } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
 import { Probes } from '../../lib/corpus/probe.mjs'
@@ -421,6 +421,65 @@ test('inputs that threads look at have the plan of inputs that are opened one by
   const codes = (await Promise.all(found)).map(({ code }) => code)
   assert.deepEqual(codes, ['ERR_TOKENLANE_NOT_A_FILE', 'ERR_TOKENLANE_FILE_NOT_FOUND'])
   await probes.end()
+})
+
+test('--append: new inputs become new shards, and what is there is untouched', async () => {
+  const inputs = at('growing')
+  fs.cpSync(at('data'), inputs, { recursive: true })
+  for (const shuffle of [undefined, 4]) {
+    const output = at(`appended-${shuffle}`)
+    const append = (options = {}) => tokenizeCorpus({ ...BASE, inputs, output, shuffle, append: true, ...options })
+    const first = await append()
+    const [before, states] = [hashes(output), new Map()]
+    for (const name of fs.readdirSync(output).filter((name) => name !== 'job.json' && name !== 'manifest.json'))
+      states.set(name, fs.statSync(path.join(output, name)).mtimeMs)
+    const names = [`new-${shuffle}-1.jsonl`, `new-${shuffle}-2.jsonl`]
+    for (const [index, name] of names.entries()) {
+      fs.writeFileSync(path.join(inputs, name), jsonl(documents(50, 40 + index)))
+      const { shards, kept, documents: count } = await append()
+      const alone = await run({ inputs: path.join(inputs, name), shuffle })
+      const total = stems(output).length
+      assert.equal(shards, total)
+      assert.equal(kept, total - alone.result.shards)
+      assert.equal(count, first.documents + (index + 1) * alone.result.documents)
+      const own = Object.entries(hashes(output)).slice(-Object.keys(hashes(alone.output)).length)
+      assert.deepEqual(
+        own.map(([, hash]) => hash),
+        Object.values(hashes(alone.output)),
+      )
+      assert.equal((await verifyCorpus(output)).isWhole, true)
+    }
+    for (const [name, hash] of Object.entries(before)) assert.equal(hashes(output)[name], hash)
+    for (const [name, time] of states) assert.equal(fs.statSync(path.join(output, name)).mtimeMs, time, name)
+    // Nothing new: shards that are missing are made again.
+    const all = hashes(output)
+    fs.rmSync(path.join(output, 'shard-00000000.bin'))
+    const { kept, shards } = await append()
+    assert.equal(kept, shards - 1)
+    assert.deepEqual(hashes(output), all)
+    const reader = await openTokens(output)
+    assert.equal(reader.documents, (await verifyCorpus(output)).documents)
+    await reader.close()
+    for (const [options, code] of [
+      [{ append: false }, 'CORPUS_MISMATCH'],
+      [{ eos: true }, 'CORPUS_MISMATCH'],
+      [{ queue: 'redis://x' }, 'ARGUMENT_TYPE'],
+    ])
+      assert.equal((await failure(() => append(options))).code, `ERR_TOKENLANE_${code}`)
+    // An append that ended early is continued by its own command.
+    fs.writeFileSync(path.join(inputs, `late-${shuffle}.jsonl`), jsonl(documents(50, 90)))
+    await append()
+    fs.rmSync(path.join(output, 'manifest.json'))
+    fs.rmSync(path.join(output, stems(output).at(-1).concat('.bin')))
+    const early = await failure(() => append({ inputs: [path.join(inputs, names[0])] }))
+    assert.equal(early.code, 'ERR_TOKENLANE_CORPUS_MISMATCH')
+    const last = await append()
+    assert.equal(last.kept, last.shards - 1)
+    assert.equal((await verifyCorpus(output)).isWhole, true)
+    fs.appendFileSync(path.join(inputs, names[1]), '{"text":"more"}\n')
+    assert.equal((await failure(() => append())).code, 'ERR_TOKENLANE_CORPUS_INPUT_CHANGED')
+    for (const name of [...names, `late-${shuffle}.jsonl`]) fs.rmSync(path.join(inputs, name))
+  }
 })
 
 test('--trust-plan: the inputs are not listed; those that are read are compared', async () => {

@@ -7,6 +7,7 @@ import { before, test } from 'node:test'
 
 import { mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus, writeReport } from '../../lib/corpus/index.js'
 import { bestFit } from '../../lib/corpus/best-fit.mjs'
+import { HashSet } from '../../lib/corpus/merge/duplicates.mjs'
 import { runIn } from '../support/cli.mjs'
 import {
   documents,
@@ -340,6 +341,49 @@ test('budgets of tokens: what was planned and what the files have is in the resu
   assert.match(done.stdout, /planned 9,000, 100.0 %/, done.stderr)
 })
 
+test('dedup: documents that occurred before are left out of all inputs, and counted', async () => {
+  const seen = new Set()
+  const all = [
+    ...(await documentsOf(at('npy-a'))),
+    ...(await documentsOf(at('npy-a'))),
+    ...(await documentsOf(at('npy-b'))),
+  ]
+  const unique = all.filter((ids) => !seen.has(ids) && seen.add(ids))
+  const inputs = [at('npy-a'), { path: at('npy-a') }, at('npy-b')]
+  const result = await mergeCorpora({ inputs, output: at('dedup'), dedup: true })
+  assert.deepEqual(await documentsOf(at('dedup')), unique)
+  const sizes = result.inputs.map(({ duplicates, documents: own }) => [duplicates, own])
+  assert.equal(sizes[1][1], 0)
+  assert.equal(sizes[1][0], sizes[0][0] + sizes[0][1])
+  assert.equal(
+    result.inputs.reduce((sum, { duplicates }) => sum + duplicates, 0),
+    all.length - unique.length,
+  )
+  for (const { planned, tokens } of result.inputs) assert.equal(planned, tokens)
+  const options = {
+    inputs: [{ path: at('npy-a'), epochs: 1.5 }, at('npy-a')],
+    output: at('dedup-epochs'),
+    dedup: true,
+    shuffle: 1,
+  }
+  const {
+    tokens,
+    inputs: [first],
+  } = await mergeCorpora(options)
+  const counts = countsOf(await documentsOf(at('dedup-epochs')))
+  assert.ok([...counts.values()].every((count) => count <= 2))
+  assert.ok(Math.abs(tokens - first.planned) < first.planned * 0.1)
+  const before = hashes(at('dedup'))
+  fs.rmSync(at('dedup', 'shard-00000000.npy'))
+  await mergeCorpora({ inputs, output: at('dedup'), dedup: true })
+  assert.deepEqual(hashes(at('dedup')), before)
+  await writeReport(at('dedup'), at('dedup.html'))
+  assert.match(fs.readFileSync(at('dedup.html'), 'utf8'), /duplicates left out/)
+  const set = new HashSet(4)
+  for (let at = 1n; at < 1000n; at++) assert.ok(set.add(at % 7n, at << 32n))
+  for (let at = 1n; at < 1000n; at++) assert.ok(!set.add(at % 7n, at << 32n))
+})
+
 test('tokensPerShard: files of exactly so many tokens, and documents cut at their ends', async () => {
   const inputs = [at('npy-a'), at('npy-b')]
   const options = { inputs, tokensPerShard: 7000, format: 'bin' }
@@ -396,7 +440,7 @@ test('what cannot be merged is named', async () => {
     [{ inputs: [{ path: at('npy-a'), epochs: 0 }] }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /above 0/],
     [{ inputs: [{ path: at('npy-a'), epochs: 1, tokens: 5 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /one of epochs/],
     [{ inputs: [{ path: at('npy-a'), tokens: 5 }], tokens: 7 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /of their own/],
-    [{ inputs: [at('npy-a')], tokensPerShard: 5, shuffle: 1 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /shuffle first/],
+    [{ inputs: [at('npy-a')], tokensPerShard: 5, shuffle: 1 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /shuffle or dedup first/],
     [{ inputs: [{ path: at('npy-a'), tokens: 5 }], tokensPerShard: 5 }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /mix first/],
     [{ inputs: [at('npy-a')], tokenPerFile: 1 }, 'ERR_TOKENLANE_UNKNOWN_OPTION', /tokensPerFile/],
     [{ inputs: [at('npy-a')], output: at('npy-b') }, 'ERR_TOKENLANE_CORPUS_MISMATCH', /another job/],

@@ -63,6 +63,7 @@ export const merge = {
       multiple: true,
       help: 'the number of tokens of an input, such as code/=3B; K, M and B are 10^3, 10^6 and 10^9',
     },
+    dedup: { type: 'boolean', help: 'leave out documents whose tokens occurred before, in all inputs' },
     'tokens-per-shard': {
       type: 'string',
       value: 'N',
@@ -108,6 +109,7 @@ export const merge = {
       tokensPerFile: values['tokens-per-file'],
       tokensPerShard: values['tokens-per-shard'],
       shuffle: values.shuffle,
+      dedup: values.dedup,
       format: values.format,
       pack: values.pack,
       packing: values.packing,
@@ -134,7 +136,8 @@ export const merge = {
 }
 
 /** What the bar says: a shuffle reads all shards before it writes. */
-const wordsOf = ({ event, done, all }) => `${event === 'read' ? 'reading shard' : 'writing file'} ${done} of ${all}`
+const wordsOf = ({ event, done, all }) => `${VERBS[event]} ${done} of ${all}`
+const VERBS = { compared: 'comparing shard', read: 'reading shard', written: 'writing file' }
 
 /** The options that say how much of an input is used: its property, and how a value is read. */
 const SHARES = {
@@ -174,8 +177,8 @@ function summary({ output, shards, documents, tokens, kept, inputs }) {
   return [
     `${nameForOutput(output)}: ${number(documents)} documents, ${number(tokens)} tokens in ${files}`,
     ...inputs.map(
-      ({ path, epochs, tokens: own, planned }) =>
-        `  ${nameForOutput(path)}: ${number(own)} tokens (${share(own, tokens)}; planned ${number(planned)}, ${share(planned, allPlanned)}), ${Number(epochs.toFixed(3))} epochs`,
+      ({ path, epochs, tokens: own, planned, duplicates }) =>
+        `  ${nameForOutput(path)}: ${number(own)} tokens (${share(own, tokens)}; planned ${number(planned)}, ${share(planned, allPlanned)}), ${Number(epochs.toFixed(3))} epochs${duplicates > 0 ? `, ${number(duplicates)} duplicates left out` : ''}`,
     ),
   ].join('\n')
 }

@@ -147,6 +147,10 @@ const corpus = {
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
     price: { type: 'string', value: 'P', help: 'price of a million tokens; the result has the total cost' },
     'resume-check': RESUME_CHECK,
+    append: {
+      type: 'boolean',
+      help: 'add shards of new inputs to a finished job; the shards that are there stay as they are',
+    },
     'trust-plan': {
       type: 'boolean',
       help: 'continue with the plan of the output folder: do not list the inputs, nor compare those of shards that are done',
@@ -344,10 +348,12 @@ const optionsOf = (values) => ({
   queueName: values['queue-name'],
   resumeCheck: values['resume-check'],
   trustPlan: values['trust-plan'],
+  append: values.append,
 })
 
 /** The URL of the queue; an empty variable names none. */
-const queueOf = ({ queue, 'dry-run': isDry }) => queue ?? ((!isDry && process.env[QUEUE_VARIABLE]) || undefined)
+const queueOf = ({ queue, append, 'dry-run': isDry }) =>
+  queue ?? ((!isDry && !append && process.env[QUEUE_VARIABLE]) || undefined)
 
 const named = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]))
 

@@ -98,6 +98,7 @@ export class Encoder {
   #encoded(batches, onSkip) {
     /** @param {import('./document-batch.mjs').DocumentBatch} batch */
     const encode = async (batch, running) => {
+      batch.countCharacters()
       const results = await this.#encode(batch, running, onSkip)
       batch.release()
       return { isLarge: batch.isLarge, results }

@@ -163,6 +163,12 @@ export interface CorpusOptions {
    * Default: `false`.
    */
   trustPlan?: boolean | undefined
+  /**
+   * If the output folder has a finished job with the same options, adds shards of the inputs that
+   * it does not have; the shards that are there stay as they are. A known input on disk must have
+   * the same size. Without new inputs, all shards are compared. Not with `queue`. Default: `false`.
+   */
+  append?: boolean | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
   concurrency?: number | undefined
   /**
@@ -686,6 +692,12 @@ export interface MergeOptions {
    * by their weights or else by their sizes. Default: as `epochs` say.
    */
   tokens?: number | undefined
+  /**
+   * Leaves out documents whose tokens occurred before in the order of the inputs, in the same one
+   * too (by 128 bits of their SHA-256). Takes 32 to 64 bytes of memory for each document. Not with
+   * `tokensPerShard`. Default: `false`.
+   */
+  dedup?: boolean | undefined
   /** The seed of one random order of all documents. Default: the order of the inputs. */
   shuffle?: number | undefined
   /** The format of the output. Default: that of the first input. */
@@ -704,10 +716,10 @@ export interface MergeOptions {
   onEvent?: ((event: MergeEvent) => void) | undefined
 }
 
-/** The progress of a merge: shards that a shuffle has read, or files that are written. */
+/** The progress of a merge: shards that are compared or read, or files that are written. */
 export interface MergeEvent {
   /** The pass. */
-  event: 'read' | 'written'
+  event: 'compared' | 'read' | 'written'
   /** What is done. */
   done: number
   /** What there is to do. */
@@ -722,6 +734,8 @@ export interface MergedInput {
   epochs: number
   /** The tokens that the output was to have of it. */
   planned: number
+  /** With `dedup`: its documents that occurred before, which are left out. */
+  duplicates: number
   /** The documents that are in the output, with repetitions. */
   documents: number
   /** Their tokens. */

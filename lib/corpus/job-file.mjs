@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 
 import { error, otherJob } from './errors.mjs'
-import { JOB, JOB_ID_LENGTH, PLAN } from './layout.mjs'
+import { JOB, JOB_ID_LENGTH, planName } from './layout.mjs'
 import { isHash, isObject, isSize, isText } from './values.mjs'
 
 /** The version of the files in the output folder. */
@@ -14,6 +14,8 @@ const MAX_JOB_BYTES = 1 << 20
 /** Maximum id of a token before or after each document. */
 const MAX_TOKEN_ID = 2 ** 31 - 1
 const MAX_NAME_LENGTH = 4096
+/** Maximum number of segments of a job. */
+export const MAX_SEGMENTS = 1000
 /** Maximum number of shards if there is no plan to compare it with. */
 const MAX_UNPLANNED_SHARDS = 2 ** 24
 
@@ -38,19 +40,57 @@ export async function readJob(store) {
 export async function existingJob(store, output) {
   const job = await readJob(store)
   if (job !== undefined) {
-    const bytes = (await store.sizeOf(PLAN))?.bytes ?? MAX_UNPLANNED_SHARDS
-    if (job.plan.shards <= bytes) return job
-    throw otherJob(`${store.where(JOB)} has ${job.plan.shards} shards, which ${PLAN} does not have`)
+    for (const { plan, file } of segmentsOf(job)) {
+      const bytes = (await store.sizeOf(file))?.bytes ?? MAX_UNPLANNED_SHARDS
+      if (plan.shards > bytes)
+        throw otherJob(`${store.where(JOB)} has ${plan.shards} shards, which ${file} does not have`)
+    }
+    return job
   }
   const reason = `there is no ${JOB}, so this is not the output of a corpus job`
   throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: ${reason}`)
 }
 
 /** The id of a job, which depends on all of its job.json but the tokenizer's name and the start. */
-export function idOf({ version, tokenlane, tokenizer, options, plan }) {
-  const known = { version, tokenlane, tokenizer: { ...tokenizer, name: undefined }, options, plan }
+export function idOf({ version, tokenlane, tokenizer, options, plan, segments = undefined }) {
+  const known = { version, tokenlane, tokenizer: { ...tokenizer, name: undefined }, options, plan, segments }
   return createHash('sha256').update(JSON.stringify(known)).digest('hex').slice(0, 32)
 }
+
+/**
+ * The segments of a job: the shards of its first run, and those that were appended.
+ *
+ * @returns {{ id: string, plan: any, first: number, file: string }[]} the id that the records of
+ *   the shards have, the plan, the number of the first shard, and the file of the plan
+ */
+export function segmentsOf({ id, plan, segments = [{ id, plan }] }) {
+  let first = 0
+  return segments.map((one, index) => {
+    const segment = { ...one, first, file: planName(index) }
+    first += one.plan.shards
+    return segment
+  })
+}
+
+/** Returns a function that tests whether a record is that of a shard of a job. */
+export function recordsTest(job) {
+  const segments = segmentsOf(job)
+  return (record) => {
+    if (record === undefined) return false
+    const segment = segments.findLast(({ first }) => first <= record.shard)
+    return record.job === segment?.id
+  }
+}
+
+/** The plan of several segments. */
+export const planOf = (segments) => ({
+  shards: segments.reduce((sum, { plan }) => sum + plan.shards, 0),
+  parts: segments.reduce((sum, { plan }) => sum + plan.parts, 0),
+  bytes: segments.reduce((sum, { plan }) => sum + plan.bytes, 0),
+  sha256: createHash('sha256')
+    .update(JSON.stringify(segments.map(({ plan }) => plan.sha256)))
+    .digest('hex'),
+})
 
 /** Who started a job, and when, for messages; '' if the file does not say. */
 export const startText = (start) =>
@@ -76,9 +116,16 @@ function isJob(job) {
     isTokenizer(job.tokenizer) &&
     isObject(job.options) &&
     (job.start === undefined || isStart(job.start)) &&
-    isPlan(job.plan)
+    isPlan(job.plan) &&
+    (job.segments === undefined || areSegments(job.segments, job.plan))
   )
 }
+
+const areSegments = (segments, plan) =>
+  Array.isArray(segments) &&
+  segments.length <= MAX_SEGMENTS &&
+  segments.every((one) => isObject(one) && isText(one.id, JOB_ID_LENGTH) && isPlan(one.plan)) &&
+  JSON.stringify(planOf(segments)) === JSON.stringify(plan)
 
 function isTokenizer(tokenizer) {
   const isEdge = (id) => id === undefined || (isSize(id) && id <= MAX_TOKEN_ID)

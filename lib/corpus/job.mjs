@@ -25,8 +25,9 @@ import { fileFailure } from '../files/failure.mjs'
 import { hashOfChat, withChat } from './chats.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
-import { Totals, readTotals, writeManifest } from './manifest.mjs'
-import { LAYOUT_VERSION, idOf, readJob, startText } from './job-file.mjs'
+import { Totals, isManifestOf, readManifestEnds, readTotals, writeManifest } from './manifest.mjs'
+import { appended, inputsOf } from './append.mjs'
+import { LAYOUT_VERSION, idOf, readJob, segmentsOf, startText } from './job-file.mjs'
 import { CLAIM, JOB, PLAN } from './layout.mjs'
 import { openTokenizer } from '../files/tokenizers.mjs'
 import { checkOptions } from './options.mjs'
@@ -106,7 +107,7 @@ class Run {
       const plan = await this.#plan(file)
       const job = this.#job(prepared, plan)
       const totals = new Totals()
-      await this.#shards(file, job, prepared, undefined, (record) => totals.add(record))
+      await this.#shards(file, segmentsOf(job)[0], prepared, undefined, (record) => totals.add(record))
       return this.#done(job, totals.toJSON(), 0)
     } finally {
       remove()
@@ -118,14 +119,60 @@ class Run {
   async inFolder(store) {
     const before = await jobIn(store)
     const prepared = await this.#prepare()
+    if (before !== undefined && this.#options.append) return this.#append(store, before, prepared)
     const { job, file } = await this.#start(store, before, prepared)
     if (this.#options.base !== undefined) await writeBase(store, this.#options.base)
     if (this.#options.queue !== undefined) return this.#onQueue(job, store, file)
     let kept = 0
-    await this.#shards(file, job, prepared, store, (_record, isNew) => (kept += Number(!isNew)))
+    const [segment] = segmentsOf(job)
+    await this.#shards(file, segment, prepared, store, (_record, isNew) => (kept += Number(!isNew)))
     const totals = await writeManifest(store, job)
     await store.finish()
     return this.#done(job, totals.toJSON(), kept)
+  }
+
+  /**
+   * Adds shards of inputs that the job in the folder does not have. Without such inputs, the shards
+   * that are there are compared, and made again where they are missing.
+   */
+  async #append(store, before, prepared) {
+    checkSame(before, this.#job(prepared, before.plan))
+    const planned = await this.#planAppended(store, before, prepared)
+    let isNew = 0
+    for (const { segment, file } of planned.segments)
+      await this.#shards(file, segment, prepared, store, (_record, isWritten) => (isNew += Number(isWritten)))
+    const totals = await writeManifest(store, planned.job)
+    await store.finish()
+    return this.#done(planned.job, totals.toJSON(), totals.shards - isNew)
+  }
+
+  /** The job with its new segment, and the segments whose shards are to be processed. */
+  async #planAppended(store, before, prepared) {
+    const { inputs, filesFrom } = this.#options
+    const start = startOf(this.#options, prepared.source.name)
+    const release = await claim(store, digestOf({ append: before.id, inputs, filesFrom }), start)
+    try {
+      const segments = segmentsOf(before)
+      const manifest = await readManifestEnds(store)
+      const isFinished = manifest !== undefined && isManifestOf(manifest, before)
+      const known = await inputsOf(store, isFinished ? segments : segments.slice(0, -1))
+      const file = store.part(PLAN)
+      const plan = await this.#plan(file, [await store.exclude()], known)
+      const here = async (segment) => ({ segment, file: await store.copyHere(segment.file) })
+      if (isFinished && plan.shards === 0) return { job: before, segments: await Promise.all(segments.map(here)) }
+      const last = segments.at(-1)
+      if (!isFinished) {
+        if (plan.sha256 === last.plan.sha256) return { job: before, segments: [{ segment: last, file }] }
+        throw otherJob(`${store.place} is not finished: run the command again that wrote it, or name another folder`)
+      }
+      const job = appended(before, this.#job(prepared, plan))
+      const segment = segmentsOf(job).at(-1)
+      const published = await store.publish(file, segment.file)
+      await store.writeWhole(JOB, `${JSON.stringify(job, undefined, 2)}\n`)
+      return { job, segments: [{ segment, file: published }] }
+    } finally {
+      await release()
+    }
   }
 
   /**
@@ -135,6 +182,8 @@ class Run {
    * @returns {Promise<{ job: any, file: string }>} `file` is a copy of the plan on this machine
    */
   async #start(store, before, prepared) {
+    if (before?.segments !== undefined)
+      throw otherJob(`${otherThere(before)}, to which inputs were appended: continue with append (--append)`)
     if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
     const planned = () => this.#planInto(store, before, prepared)
     if (before !== undefined) return planned()
@@ -180,7 +229,7 @@ class Run {
   }
 
   /** Writes the plan to a file. */
-  async #plan(file, exclude) {
+  async #plan(file, exclude, known = undefined) {
     const { inputs, filesFrom, content, signal } = this.#options
     const onUnreadable = (/** @type {any} */ { code, message }) => this.#emit({ event: 'unreadable', code, message })
     const onNote = (message) => this.#emit({ event: 'note', message })
@@ -189,7 +238,7 @@ class Run {
     try {
       const summary = await writePlan(
         handle,
-        planParts({ inputs, filesFrom, content, exclude, onUnreadable, onNote }),
+        planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote }),
         (soFar) => {
           signal?.throwIfAborted()
           if (performance.now() - last < PROGRESS_INTERVAL_MS) return
@@ -198,7 +247,7 @@ class Run {
         },
       )
       await handle.sync()
-      if (summary.shards === 0)
+      if (summary.shards === 0 && known === undefined)
         throw error('ERR_TOKENLANE_FILE_NOT_FOUND', 'the inputs contain no text: all their files are empty')
       this.#emit({ event: 'plan', ...summary })
       return summary
@@ -250,13 +299,16 @@ class Run {
       throw otherJob(`${otherThere({ start })}, with other inputs than here; name another folder`)
   }
 
-  /** Processes all shards, `concurrency` at a time. Shards that are done are only checked. */
-  async #shards(planFile, job, { source, content, ids }, store, onRecord) {
+  /**
+   * Processes the shards of a segment, `concurrency` at a time. Shards that are done are only
+   * checked.
+   */
+  async #shards(planFile, { id, plan, first }, { source, content, ids }, store, onRecord) {
     const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
     const data = { source, content, ids, output: store?.place, threads, tableMemory }
     const pool = new Threads(data, concurrency)
-    const progress = new ThreadProgress(job.plan, this.#emit)
-    const order = await orderOf(content.shuffle, job.plan.shards)
+    const progress = new ThreadProgress(plan, this.#emit)
+    const order = await orderOf(content.shuffle, plan.shards)
     const running = new Set()
     let stop = (_reason) => {}
     const stopped = new Promise((_resolve, reject) => (stop = reject))
@@ -266,10 +318,10 @@ class Run {
     try {
       for await (const parts of readPlan(planFile)) {
         signal?.throwIfAborted()
-        const shard = order(parts[0].shard)
+        const shard = first + order(parts[0].shard)
         const started = progress.start(shard, parts)
         const task = pool
-          .run({ shard, parts, job: job.id, check, trustsInputs: trustPlan }, started.update)
+          .run({ shard, parts, job: id, check, trustsInputs: trustPlan }, started.update)
           .then(({ record, isNew }) => {
             started.end(record, isNew)
             onRecord(record, isNew)

@@ -1,6 +1,8 @@
 // The names of a job's files in its output folder, except those of the shards.
 
 export const PLAN = 'plan.jsonl'
+/** The plan of a segment of a job: the first one, or what was appended. */
+export const planName = (segment) => (segment === 0 ? PLAN : `plan-${String(segment).padStart(4, '0')}.jsonl`)
 export const JOB = 'job.json'
 export const MANIFEST = 'manifest.json'
 /** Of a job that counts words: what cuts texts into words. */

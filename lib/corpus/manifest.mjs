@@ -2,7 +2,7 @@
 // with one shard per line.
 
 import { error, otherJob } from './errors.mjs'
-import { readJob } from './job-file.mjs'
+import { readJob, recordsTest } from './job-file.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { writeFile } from './output-files.mjs'
 import { recordsOf } from './record.mjs'
@@ -75,9 +75,10 @@ export async function writeManifest(store, job) {
   await writeFile(store, MANIFEST, async (file) => {
     const { version, tokenlane, tokenizer, options, plan, id } = job
     let text = `${JSON.stringify({ version, id, tokenlane, tokenizer, options, plan }).slice(0, -1)},"shards":[\n`
+    const isOfJob = recordsTest(job)
     let shard = 0
     for await (const record of recordsOf(store, plan.shards)) {
-      if (record === undefined || record.job !== id)
+      if (!isOfJob(record))
         throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `the record of shard ${shard} is missing: run the job again`)
       totals.add(record)
       shard += 1

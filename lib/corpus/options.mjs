@@ -62,6 +62,7 @@ const NAMES = [
   'dryRun',
   'resumeCheck',
   'trustPlan',
+  'append',
   'concurrency',
   'threads',
   'signal',
@@ -89,6 +90,7 @@ const NAMES = [
  * @property {boolean} dryRun
  * @property {'sha256' | 'size'} resumeCheck
  * @property {boolean} trustPlan
+ * @property {boolean} append
  * @property {number} concurrency
  * @property {number} [threads]
  * @property {AbortSignal} [signal]
@@ -167,6 +169,7 @@ export function checkOptions(options) {
     dryRun,
     resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
     trustPlan: flag(given, 'trustPlan'),
+    append: flag(given, 'append'),
     concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
     threads: whole(given, 'threads', 1, 256),
     signal: signalOption(given.signal),
@@ -221,6 +224,8 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
   if (given.output !== undefined && dryRun) return 'a dry run writes nothing, so it takes no output'
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
+  if (given.append && (dryRun || given.queue !== undefined || given.trustPlan))
+    return 'append lists the inputs on this machine: it takes no dry run, no queue and no trusted plan'
   for (const name of ['queueName', 'giveUpSeconds'])
     if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
   if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))
@@ -246,7 +251,8 @@ export function conflictOf(content, given, inputs, dryRun) {
 }
 
 /** Why a format cannot have rows of a length, or of this packing; `undefined` if it can. */
-export function rowsProblem({ format, pack, packing }) {
+export function rowsProblem({ format, pack, packing, messages = undefined }) {
+  if (format === 'llmc' && messages !== undefined) return 'the format llmc has no loss mask, which chats need'
   if (format === 'llmc' && pack !== undefined) return 'the format llmc has tokens without rows, so it takes no pack'
   if (packing !== undefined && pack === undefined) return 'packing needs pack, the length of rows'
   if (packing !== 'best-fit') return undefined
@@ -296,7 +302,7 @@ function chatParts(value) {
   return value
 }
 
-function flag(given, name) {
+export function flag(given, name) {
   const value = given[name] ?? false
   if (typeof value !== 'boolean') throw wrongType(name, 'a boolean', value)
   return value

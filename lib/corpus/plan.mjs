@@ -9,6 +9,7 @@ import fs from 'node:fs'
 import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
 import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
+import { statIfThere } from '../files/stat.mjs'
 import { damaged, inputChanged, typeError } from './errors.mjs'
 import { PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
@@ -46,13 +47,15 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  * Yields the parts of all inputs, in order.
  *
  * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
- *   import('./options.mjs').Content, onUnreadable?: (error: Error) => void, onNote?: (message:
- *   string) => void }} request
+ *   import('./options.mjs').Content, known?: Map<string, number>, onUnreadable?: (error: Error) =>
+ *   void, onNote?: (message: string) => void }} request `known` are inputs that are left out, with
+ *   their sizes: they are planned already
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
-export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable, onNote }) {
+export async function* planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote }) {
   const parts = new Parts(content, onNote)
-  for await (const { opened } of openedAhead(inputFiles(inputs, filesFrom, { exclude }), content)) {
+  const files = inputFiles(inputs, filesFrom, { exclude })
+  for await (const { opened } of openedAhead(known === undefined ? files : others(files, known), content)) {
     try {
       const input = await opened
       try {
@@ -64,6 +67,18 @@ export async function* planParts({ inputs, filesFrom, content, exclude, onUnread
       const isUnreadable = openingErrors.has(failure) || ['PARQUET', 'INVALID_UTF8'].includes(bareCode(failure))
       if (content.onError === 'fail' || !isUnreadable || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
       onUnreadable?.(failure)
+    }
+  }
+}
+
+/** The inputs that are not known. Throws if a known one on disk has another size. */
+async function* others(paths, known) {
+  for await (const path of paths) {
+    const size = known.get(path)
+    if (size === undefined) yield path
+    else if (!isAddress(path)) {
+      const now = statIfThere(path)?.size
+      if (now !== size) throw inputChanged(path, `it had ${size} bytes and has ${now}`)
     }
   }
 }
@@ -307,6 +322,9 @@ async function* parsed(name, lines) {
     }
   }
 }
+
+/** Yields the inputs of a plan in the output folder, some of them several times. */
+export const inputsOfPlan = (store, file) => parsed(store.where(file), store.lines(file))
 
 /**
  * Throws an error that names the first difference between the plan of a job and `now`, a file with

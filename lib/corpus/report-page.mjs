@@ -94,19 +94,21 @@ function sourceSection(sources, price) {
 function mixtureSection({ inputs }, { sources }) {
   const all = inputs.reduce((sum, { planned }) => sum + planned, 0)
   const known = new Map(sources.largest())
+  const hasDuplicates = inputs.every(({ duplicates }) => Number.isFinite(duplicates))
   const has = inputs.map(({ name }) => known.get(name)?.tokens ?? 0)
   const written = has.reduce((sum, tokens) => sum + tokens, 0)
   const share = (tokens, of) => `${fixed((tokens / Math.max(1, of)) * 100)} %`
-  const rows = inputs.map(({ name, epochs, planned }, input) => [
+  const rows = inputs.map(({ name, epochs, planned, duplicates }, input) => [
     escape(name),
     number(planned),
     share(planned, all),
     number(has[input]),
     share(has[input], written),
     fixed(epochs),
+    ...(hasDuplicates ? [number(duplicates)] : []),
   ])
   return `<h2>Mixture</h2>
-${table(['input', 'tokens planned', 'share', 'tokens', 'share', 'epochs'], rows)}`
+${table(['input', 'tokens planned', 'share', 'tokens', 'share', 'epochs', ...(hasDuplicates ? ['duplicates left out'] : [])], rows)}`
 }
 
 /** Whether a job is a merge that knows what was planned of its inputs. */

@@ -3,7 +3,7 @@
 import path from 'node:path'
 
 import { wrongType, wrongValue } from './errors.mjs'
-import { existingJob } from './job-file.mjs'
+import { existingJob, recordsTest } from './job-file.mjs'
 import { Totals } from './manifest.mjs'
 import { Groups, MAX_SHOWN } from './report-groups.mjs'
 import { page } from './report-page.mjs'
@@ -31,7 +31,8 @@ export async function writeReport(output, file, options = {}) {
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const sums = new Sums()
-  for await (const record of recordsOf(store, job.plan.shards)) if (record?.job === job.id) sums.add(record)
+  const isOfJob = recordsTest(job)
+  for await (const record of recordsOf(store, job.plan.shards)) if (isOfJob(record)) sums.add(record)
   await writeWhole(path.resolve(file), page(job, sums, price))
   return sums.totals.toJSON()
 }

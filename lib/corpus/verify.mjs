@@ -4,8 +4,8 @@ import os from 'node:os'
 
 import { work as compareFiles } from './compare-files.mjs'
 import { wrongType } from './errors.mjs'
-import { existingJob } from './job-file.mjs'
-import { JOB, MANIFEST, PLAN } from './layout.mjs'
+import { existingJob, recordsTest, segmentsOf } from './job-file.mjs'
+import { JOB, MANIFEST } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
 import { listener, whole } from './options.mjs'
 import { recordName, recordsOf } from './record.mjs'
@@ -44,15 +44,18 @@ export async function verifyCorpus(output, options = {}) {
     if (found.listed.length < MAX_LISTED) found.listed.push({ file, problem })
     onEvent({ event: 'problem', file, problem })
   }
-  const plan = await store.hashOf(PLAN)
-  if (plan === undefined) report(PLAN, 'it is missing')
-  else if (plan.sha256 !== job.plan.sha256)
-    report(PLAN, `its SHA-256 is ${plan.sha256}, but ${JOB} says ${job.plan.sha256}`)
+  for (const { file, plan } of segmentsOf(job)) {
+    const found = await store.hashOf(file)
+    if (found === undefined) report(file, 'it is missing')
+    else if (found.sha256 !== plan.sha256)
+      report(file, `its SHA-256 is ${found.sha256}, but ${JOB} says ${plan.sha256}`)
+  }
   const totals = new Totals()
+  const isOfJob = recordsTest(job)
   const shards = { store, job, readsAll, concurrency, signal }
   for await (const { shard, record, problems } of comparedShards(shards)) {
     for (const { file, problem } of problems) report(file, problem)
-    if (record?.job === job.id) totals.add(record)
+    if (isOfJob(record)) totals.add(record)
     onEvent({ event: 'verified', shard, allShards: job.plan.shards })
   }
   const manifest = await manifestProblem(store, job, totals)
@@ -74,11 +77,12 @@ export async function verifyCorpus(output, options = {}) {
  */
 async function* comparedShards({ store, job, readsAll, concurrency, signal }) {
   const pool = new ThreadPool(new URL('./compare-files.mjs', import.meta.url), concurrency)
+  const isOfJob = recordsTest(job)
   const problemsOf = (record, shard) => {
     const name = recordName(shard)
     if (record === undefined)
       return [{ file: name, problem: 'it is missing or is not a record, so the shard is not done' }]
-    if (record.job !== job.id) return [{ file: name, problem: 'it is the record of another job' }]
+    if (!isOfJob(record)) return [{ file: name, problem: 'it is the record of another job' }]
     const request = { place: store.place, files: record.files, readsAll }
     const bytes = record.files.reduce((sum, file) => sum + file.bytes, 0)
     return bytes < MIN_THREAD_BYTES || concurrency === 1 ? compareFiles(request) : pool.call(request)

@@ -80,6 +80,7 @@ async function readSample({ inputs, filesFrom, content, exclude }, signal) {
   const hooks = { onRead: () => signal?.throwIfAborted(), onSkip, onDamage() {} }
   for await (const part of planParts({ inputs, filesFrom, content, exclude, onUnreadable() {} })) {
     for await (const batch of documentsOf([part], undefined, content, hooks)) {
+      batch.countCharacters()
       for (let index = 0; index < batch.length && !sample.isCut; index++) {
         const text = Buffer.from(batch.text(index)).toString()
         sample.texts.push(text)

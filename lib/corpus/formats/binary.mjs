@@ -1,8 +1,8 @@
 // The formats `npy` and `bin`. One file has the tokens of a shard, one document after the other. A
 // second file has the starts of the rows and the end of the last one (u64). A .csv.gz has a line
 // `start,end,id,src,loc` for each document, as in Dolma. With `pack`, a further file has the starts
-// of the documents and the end of the last one. With a loss mask, a further file has that of each
-// token (u8).
+// of the documents and the end of the last one. With a loss mask, a further file has the mask of
+// each token (u8).
 
 import { NumberFile } from '../../files/npy.mjs'
 import { withLossMask } from '../loss-mask.mjs'

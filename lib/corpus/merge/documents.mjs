@@ -19,7 +19,8 @@ const BLOCK_BYTES = 4 << 20
 export async function* documentsOfUnit(job, unit, seed) {
   const reader = job.read(job.shards[unit.shard])
   const { ends, facts, start: begin } = clipped(await reader.documentEnds(), await reader.facts(), unit)
-  const isUsed = unit.share < 1 ? chosen(ends, unit, seed) : undefined
+  const { unique } = job.shards[unit.shard]
+  const isUsed = unit.share < 1 ? chosen(ends, unit, seed, unique) : unique?.isNew
   const limit = BLOCK_BYTES / reader.View.BYTES_PER_ELEMENT
   for (let first = 0; first < ends.length; ) {
     const from = first === 0 ? begin : ends[first - 1]
@@ -52,13 +53,14 @@ function clipped(ends, facts, { from = 0, to = Infinity }) {
  * Which documents are used of a unit that is used in part: random ones with the expected number of
  * tokens. The last one is taken with a probability, so that the sum over many units is right.
  */
-function chosen(ends, { input, pass, shard, share }, seed) {
+function chosen(ends, { input, pass, shard, share }, seed, unique) {
   const random = randomOf(`share ${seed} ${input} ${pass} ${shard}`)
   const order = Uint32Array.from({ length: ends.length }, (_, index) => index)
   shuffle(order, random)
   const isUsed = new Uint8Array(ends.length)
-  let left = (ends.at(-1) ?? 0) * share
+  let left = (unique?.tokens ?? ends.at(-1) ?? 0) * share
   for (const index of order) {
+    if (unique?.isNew[index] === 0) continue
     const length = ends[index] - (index === 0 ? 0 : ends[index - 1])
     if (length > left && random() >= left / length) break
     isUsed[index] = 1

@@ -7,10 +7,11 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
-import { error, otherJob } from '../errors.mjs'
+import { error, otherJob, typeError } from '../errors.mjs'
 import { LAYOUT_VERSION, idOf, readJob } from '../job-file.mjs'
 import { JOB, PLAN } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
+import { rowsProblem } from '../options.mjs'
 import { intactRecord, stemOf, writeRecord } from '../record.mjs'
 import { FinishedJob } from '../reading/finished-job.mjs'
 import { writeShardFiles } from '../output-files.mjs'
@@ -19,8 +20,19 @@ import { openStore } from '../store/store.mjs'
 import { lossTokensOf } from '../loss-mask.mjs'
 import { hasLossMask, viewOf } from '../tokens.mjs'
 import { blockOf, documentsOfUnit } from './documents.mjs'
+import { markDuplicates } from './duplicates.mjs'
 import { checkMerge } from './options.mjs'
-import { common, epochsOf, exactFiles, filesInOrder, planText, shuffledFiles, sizeOf, unitsOf } from './plan.mjs'
+import {
+  common,
+  epochsOf,
+  exactFiles,
+  filesInOrder,
+  planText,
+  shuffledFiles,
+  sizeOf,
+  tokensOf,
+  unitsOf,
+} from './plan.mjs'
 import { Scattered, scatter, scatterName } from './scatter.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../../package.json').version
@@ -38,6 +50,7 @@ export async function mergeCorpora(given) {
   const jobs = []
   try {
     for (const { path } of options.inputs) jobs.push(await FinishedJob.open(path))
+    if (options.dedup) await markDuplicates(jobs, options)
     const store = await openStore(options.output)
     await store.prepare()
     return await new Merge(options, jobs, store).run()
@@ -76,7 +89,7 @@ class Merge {
     const places = jobs.map(({ place }) => place)
     this.#names = places.map((place, input) => (places.indexOf(place) === input ? place : `${place} (${input})`))
     const { inputs, tokens } = options
-    const sizes = jobs.map(({ shards }) => shards.reduce((sum, shard) => sum + shard.tokens, 0))
+    const sizes = jobs.map(({ shards }) => shards.reduce((sum, shard) => sum + tokensOf(shard), 0))
     this.#epochs = epochsOf(inputs, sizes, tokens)
     this.#units = unitsOf(jobs, this.#epochs)
     if (this.#units.length === 0) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', 'the inputs have no tokens')
@@ -105,6 +118,7 @@ class Merge {
       path,
       epochs: this.#epochs[input],
       planned: this.#planned(input),
+      duplicates: this.#duplicates(input),
       ...this.#used(records, input),
     }))
     const kept = records.filter(({ isNew }) => !isNew).length
@@ -113,6 +127,9 @@ class Merge {
 
   /** The number of tokens that the output was to have of an input. */
   #planned = (input) => Math.round(this.#units.reduce((sum, unit) => sum + (unit.input === input ? unit.tokens : 0), 0))
+
+  /** The number of documents of an input that occurred before. */
+  #duplicates = (input) => this.#jobs[input].shards.reduce((sum, { unique }) => sum + (unique?.duplicates ?? 0), 0)
 
   /** What all files have of an input. */
   #used(records, input) {
@@ -143,10 +160,12 @@ class Merge {
   }
 
   #jobOf() {
-    const { format, pack, packing, shuffle, tokensPerFile, tokensPerShard } = this.#options
+    const { format, pack, packing, shuffle, dedup, tokensPerFile, tokensPerShard } = this.#options
     const { tokenizer, type } = common(this.#jobs)
     const [first] = this.#jobs
     const { shuffle: _order, ...options } = first.job.options
+    const noRows = rowsProblem({ ...options, format: format ?? options.format, pack, packing })
+    if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
     const known = {
       version: LAYOUT_VERSION,
       tokenlane: VERSION,
@@ -158,12 +177,14 @@ class Merge {
         pack,
         packing,
         shuffle,
+        ...(dedup && { dedup }),
         ...(tokensPerShard === undefined ? { tokensPerFile } : { tokensPerShard }),
         inputs: this.#jobs.map(({ job }, input) => ({
           id: job.id,
           epochs: this.#epochs[input],
           name: this.#names[input],
           planned: this.#planned(input),
+          ...(this.#options.dedup && { duplicates: this.#duplicates(input) }),
         })),
       },
       plan: this.#plan.summary,
@@ -242,7 +263,8 @@ class Merge {
 
   /** Bytes and characters of the texts of whole units; those of single documents are unknown. */
   #textOf(units) {
-    const isPart = ({ share, from = 0, to, tokens }) => share < 1 || from > 0 || (to ?? tokens) < tokens
+    const isPart = ({ input, shard, share, from = 0, to, tokens }) =>
+      share < 1 || from > 0 || (to ?? tokens) < tokens || this.#jobs[input].shards[shard].unique?.duplicates > 0
     if (units.some(isPart)) return {}
     const sum = (name) => units.reduce((total, { input, shard }) => total + this.#jobs[input].shards[shard][name], 0)
     return { textBytes: sum('textBytes'), characters: sum('characters') }

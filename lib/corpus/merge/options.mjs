@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { typeError, wrongType, wrongValue } from '../errors.mjs'
-import { FORMATS, MAX_ROW_IDS, PACKINGS, choice, listener, rowsProblem, whole } from '../options.mjs'
+import { FORMATS, MAX_ROW_IDS, PACKINGS, choice, flag, listener, whole } from '../options.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../../options.js')
@@ -20,6 +20,7 @@ const NAMES = [
   'tokensPerShard',
   'tokens',
   'shuffle',
+  'dedup',
   'format',
   'pack',
   'packing',
@@ -59,16 +60,15 @@ export function checkMerge(options) {
     )
   const shuffle = whole(options, 'shuffle', 0, Number.MAX_SAFE_INTEGER)
   const tokensPerShard = whole(options, 'tokensPerShard', 1, Number.MAX_SAFE_INTEGER)
-  if (tokensPerShard !== undefined && (shuffle !== undefined || options.tokensPerFile !== undefined))
+  const dedup = flag(options, 'dedup')
+  if (tokensPerShard !== undefined && (dedup || shuffle !== undefined || options.tokensPerFile !== undefined))
     throw typeError(
       'ERR_TOKENLANE_ARGUMENT_TYPE',
-      'tokensPerShard cuts tokens in their order: shuffle first, and merge the result with tokensPerShard alone',
+      'tokensPerShard cuts tokens in their order: shuffle or dedup first, and merge the result with tokensPerShard alone',
     )
   const format = choice(options, 'format', FORMATS)
   const pack = whole(options, 'pack', 1, MAX_ROW_IDS)
   const packing = choice(options, 'packing', PACKINGS)
-  const noRows = rowsProblem({ format, pack, packing })
-  if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
   return {
     inputs,
     output,
@@ -76,6 +76,7 @@ export function checkMerge(options) {
     tokensPerFile: whole(options, 'tokensPerFile', 1, Number.MAX_SAFE_INTEGER) ?? TOKENS_PER_FILE,
     tokensPerShard,
     shuffle,
+    dedup,
     format,
     pack,
     packing,

@@ -54,8 +54,10 @@ export function unitsOf(jobs, epochs) {
   jobs.forEach(({ shards }, input) => {
     for (let pass = 0; pass < epochs[input]; pass++) {
       const share = Math.min(1, epochs[input] - pass)
-      for (const { shard, tokens } of shards)
-        if (tokens > 0) units.push({ input, pass, shard, share, tokens: tokens * share })
+      for (const one of shards) {
+        const tokens = tokensOf(one)
+        if (tokens > 0) units.push({ input, pass, shard: one.shard, share, tokens: tokens * share })
+      }
     }
   })
   return units
@@ -125,8 +127,9 @@ export function shuffledFiles(units, tokensPerFile) {
 /** The plan.jsonl of a merge, and its summary. */
 export function planText(units, jobs, files) {
   const line = ({ input, pass, shard, share }) => {
-    const { tokens, files: written } = jobs[input].shards[shard]
-    return JSON.stringify({ input, pass, from: shard, share, tokens, files: written.map(({ sha256 }) => sha256) })
+    const { files: written, unique } = jobs[input].shards[shard]
+    const about = { tokens: tokensOf(jobs[input].shards[shard]), duplicates: unique?.duplicates }
+    return JSON.stringify({ input, pass, from: shard, share, ...about, files: written.map(({ sha256 }) => sha256) })
   }
   const lines = [
     ...units.map(line),
@@ -140,6 +143,9 @@ export function planText(units, jobs, files) {
 
 /** Where the tokens of a file of exact size start and end in its first and last unit. */
 const rangeOf = (own) => (own?.[0].from === undefined ? {} : { from: own[0].from, to: own.at(-1).to })
+
+/** The tokens of a shard, without those of duplicates if these are left out. */
+export const tokensOf = ({ tokens, unique = /** @type {any} */ (undefined) }) => unique?.tokens ?? tokens
 
 export const sizeOf = ({ files }) => files.reduce((sum, { bytes }) => sum + bytes, 0)
 

@@ -1,7 +1,7 @@
 // A finished job: its job.json and the records of all its shards.
 
 import { damaged } from '../errors.mjs'
-import { existingJob } from '../job-file.mjs'
+import { existingJob, recordsTest } from '../job-file.mjs'
 import { isManifestOf, readManifestEnds } from '../manifest.mjs'
 import { recordName, recordsOf } from '../record.mjs'
 import { openStore } from '../store/store.mjs'
@@ -32,9 +32,10 @@ export class FinishedJob {
     const manifest = await readManifestEnds(store)
     if (manifest === undefined || !isManifestOf(manifest, job))
       throw damaged(`${place} is not finished: it has no manifest of its job`)
+    const isOfJob = recordsTest(job)
     const shards = []
     for await (const record of recordsOf(store, job.plan.shards)) {
-      if (record?.job !== job.id)
+      if (!isOfJob(record))
         throw damaged(`${store.where(recordName(shards.length))} is missing or is the record of another job`)
       const { shard, tokens, packing, textBytes, characters, files } = record
       const [documents, rows] = [packing?.pieces ?? record.documents, packing?.rows ?? record.documents]

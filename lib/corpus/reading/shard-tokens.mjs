@@ -25,6 +25,8 @@ const NPY_HEADER = 128
  * @property {number} textBytes
  * @property {number} characters
  * @property {{ name: string, bytes: number, sha256: string }[]} files
+ * @property {{ isNew: Uint8Array, documents: number, tokens: number, duplicates: number }} [unique]
+ *   which documents did not occur before, if a merge compares them
  */
 
 /** Throws if the shards of a format cannot be read. */

@@ -24,7 +24,7 @@ const READ_BYTES = 1 << 20
  */
 const FINISHED_AGE_MS = 3600 * 1000
 /** The names of unfinished files of jobs. */
-const JOB_PART = /^\.(?:shard-\d{8,}\.|(?:claim|job|manifest)\.json\.|plan\.jsonl\.)/
+const JOB_PART = /^\.(?:shard-\d{8,}\.|(?:claim|job|manifest)\.json\.|plan(?:-\d{4})?\.jsonl\.)/
 
 /**
  * @typedef {import('./types.js').Store} Store

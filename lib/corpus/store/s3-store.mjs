@@ -27,7 +27,7 @@ const MAX_TRIES = 3
 /** Age in milliseconds from which an unfinished upload is taken for one of a dead process. */
 const MIN_DEAD_AGE_MS = 24 * 3600 * 1000
 /** The names of the files of jobs. */
-const JOB_FILE = /^(?:shard-\d{8,}\..+|plan\.jsonl|job\.json|manifest\.json)$/
+const JOB_FILE = /^(?:shard-\d{8,}\..+|plan(?:-\d{4})?\.jsonl|job\.json|manifest\.json)$/
 
 /** The folder for files that are not uploaded yet. Only this user may have access to it. */
 function scratchFolder() {

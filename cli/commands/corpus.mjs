@@ -57,7 +57,7 @@ const corpus = {
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron, npy, bin, llmc, jsonl or parquet (default: megatron)'],
+    format: ['FORMAT', 'megatron (default), npy, bin, llmc, jsonl or parquet'],
     field: 'the field with the text (default: text)',
     eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',

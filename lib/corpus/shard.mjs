@@ -31,6 +31,7 @@ import { viewOf } from './tokens.mjs'
  * @property {import('../../index.js').Tokenizer} tokenizer
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
+ * @property {import('./hooks.mjs').Hooks} [hooks]
  * @property {import('./store/types.js').Store} [store] `undefined` for a dry run
  * @property {import('./store/allowed.mjs').Allowed} [allowed] what a worker may read
  * @property {number} [threads]
@@ -48,7 +49,7 @@ import { viewOf } from './tokens.mjs'
  * @returns {Promise<object>} its record
  */
 export async function doShard({ shard, parts, job, base }, context) {
-  const { tokenizer, content, ids, store, allowed, threads, memory, shards, onProgress } = context
+  const { tokenizer, content, ids, hooks: custom, store, allowed, threads, memory, shards, onProgress } = context
   const origin = { base, allowed }
   const started = Date.now()
   const stats = new Stats()
@@ -70,6 +71,10 @@ export async function doShard({ shard, parts, job, base }, context) {
     onSkip: (place, failure) => {
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
+    },
+    custom,
+    onFiltered: () => {
+      stats.filtered += 1
     },
     onUnpaired: () => {
       stats.unpaired += 1

@@ -47,9 +47,10 @@ class RowMemory {
 Error.stackTraceLimit = 0
 
 const memory = new RowMemory()
-const { source, content, ids, output, allowedPlaces, threads, running } = workerData
+const { source, content, ids, hooks: hooksFile, output, allowedPlaces, threads, running } = workerData
 const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)
 const tokenizer = await openTokenizer(source)
+const hooks = hooksFile && (await (await import('./hooks.mjs')).loadHooks(hooksFile, content.hooksSha256))
 const allowed = allowedPlaces === undefined ? undefined : new Allowed(allowedPlaces)
 const store = output === undefined ? undefined : await openStore(output, allowed)
 
@@ -64,7 +65,7 @@ parentPort.on('message', async ({ request, isReserved }) => {
   }
   try {
     const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, content })
-    const context = { tokenizer, content, ids, store, allowed, threads, memory, shards, onProgress }
+    const context = { tokenizer, content, ids, hooks, store, allowed, threads, memory, shards, onProgress }
     const record = found ?? (await doShard(request, context))
     parentPort.postMessage({ record, isNew: found === undefined })
   } catch (failure) {

@@ -93,12 +93,14 @@ export class Tokenizer {
 
   /**
    * Loads a tokenizer.json, a tekken.json, a SentencePiece model (`tokenizer.model`,
-   * `spiece.model`, `*.spm`; exact against PyPI `sentencepiece` 0.2.3) or, with `options`, a rank
-   * file. Reading and loading run off the event loop.
+   * `spiece.model`, `*.spm`; exact against PyPI `sentencepiece` 0.2.3), a GGUF file of llama.cpp
+   * or, with `options`, a rank file. Reading and loading run off the event loop. Of a GGUF file
+   * only the metadata are read, which takes a few tenths of a second of the event loop.
    *
    * From a folder, loads the tokenizer that `AutoTokenizer` of transformers 5.24 makes of it, from
    * the first of `tokenizer.json` (with the configs beside it), `tekken.json`, a SentencePiece
-   * model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP), `vocab.txt` (BERT). A file is
+   * model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP), `vocab.txt` (BERT),
+   * `tiktoken.model` (Kimi), `qwen.tiktoken`. A file is
    * what Hugging Face tokenizers makes of it, without configs. {@link source} says what was loaded.
    * A folder without any of these rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`, which lists them.
    * See docs/guide/loading.md.

@@ -30,7 +30,7 @@ export function corpusProgress({ json, quiet }) {
 }
 
 /** Writes lines about events that need attention, each line once. */
-class Notices {
+export class Notices {
   #written = new Set()
 
   on(event) {
@@ -41,6 +41,16 @@ class Notices {
     process.stderr.write(`tokenlane: ${oneLine(line)}\n`)
   }
 }
+
+/**
+ * What Ctrl-C says about a job.
+ *
+ * @param {{ queue?: string }} job
+ */
+export const howToGoOn = ({ queue }) =>
+  queue === undefined
+    ? 'interrupted: what is done is kept; run the same command again to continue'
+    : 'interrupted: the workers continue; run the same command again to see the progress'
 
 function lineOf({ event, host, shard, message }) {
   switch (event) {

@@ -9,7 +9,7 @@ export const TOKENIZER_OPTIONS = {
     short: 't',
     value: 'NAME',
     default: 'o200k_base',
-    help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, the folder of a model, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+    help: 'a tokenizer.json, tekken.json, SentencePiece model, GGUF file or rank file, the folder of a model, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
   },
   encoding: {
     type: 'string',

@@ -1,6 +1,8 @@
 // Tokens for display: the position of each token in the text, its text and its bytes.
 
+// The page of a static site uses it too, without Buffer.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const bytesOf = (text) => new TextEncoder().encode(text)
 
 /**
  * The options that encode a text for display: special tokens are parsed, without truncation and
@@ -36,16 +38,16 @@ export function describe(tokenizer, text, { ids, offsets, specialTokensMask }, f
   return Array.from(ids.subarray(from, to), (id, place) => {
     const index = from + place
     const start = offsets[2 * index]
-    const own = Buffer.from(tokenizer.decodeBytes([id]))
+    const own = tokenizer.decodeBytes([id])
     const kind =
       specialTokensMask[index] === 1 ? 'added' : isText(own) ? (isSpecial(tokenizer, id) ? 'special' : 'text') : 'half'
     // In SentencePiece files only the last byte of a character has its text.
     let last = index
     while (kind === 'half' && offsets[2 * last + 1] === start && last + 1 < ids.length) last += 1
     const end = offsets[2 * last + 1]
-    const token = tokenizer.idToToken(id) ?? own.toString()
+    const token = tokenizer.idToToken(id) ?? new TextDecoder().decode(own)
     const shown = kind === 'added' ? token : text.slice(start, end)
-    return { index, id, token, kind, start, end, text: shown, bytes: [...(kind === 'half' ? own : Buffer.from(shown))] }
+    return { index, id, token, kind, start, end, text: shown, bytes: [...(kind === 'half' ? own : bytesOf(shown))] }
   })
 }
 

@@ -1,17 +1,23 @@
 'use strict'
 
-// The arguments and options of the loaders of lib/tokenizer.js.
+// The arguments and options of the loaders (loaders.js).
 
 const { wrongType, wrongValue } = require('./errors.js')
 const native = require('./native.js')
 const { KNOWN, boolean, loadOptions } = require('./options.js')
-const { isUrl } = require('./realm.js')
+const { isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
 
 // Loaded on first use.
 const later = {
   get chat() {
     return require('./chat/chat.js')
+  },
+  get metadata() {
+    return require('./model/gguf/metadata.js')
+  },
+  get rankFiles() {
+    return require('./model/rank-files.js')
   },
   get openAi() {
     return require('./chat/openai.js')
@@ -41,11 +47,34 @@ function folderOptions(options) {
 
 const withoutConfigs = (failure) => `the file alone, because its configs cannot be used: ${failure.message}`
 
+/** The default of all calls for special tokens that a loader's options give, or undefined. */
+const defaultOf = (options) => (typeof options?.specialTokens === 'string' ? options.specialTokens : undefined)
+
 /** The chat of a loader's options, or undefined if the files in its folder define it. */
 function chatOfOptions(options) {
   const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
   if (isGiven) return later.chat.chatOption(options)
   return options?.encoding === undefined ? undefined : later.openAi.openAiChat(options.encoding)
+}
+
+/** The metadata of a GGUF file, or undefined for other bytes. */
+function ggufValues(bytes) {
+  // The first letter of the format, before a module is loaded.
+  if (!isUint8Array(bytes) || bytes[0] !== 0x47 || !later.metadata.isGguf(bytes)) return undefined
+  return later.metadata.valuesOf(bytes)
+}
+
+/**
+ * How a rank file that was found in a folder is loaded, and what is made of it; undefined for other
+ * files, and if the caller says how it is read.
+ *
+ * @param {any} found in a folder
+ * @param {{ encoding?: any, pattern?: any }} options of the caller
+ */
+function ranksOf({ ranks }, { encoding, pattern }) {
+  if (ranks === undefined || encoding !== undefined || pattern !== undefined) return undefined
+  const { ofRanks, rankOptions } = later.rankFiles
+  return { options: rankOptions(ranks.name), finished: (handle) => ofRanks(handle, ranks.name, ranks.config) }
 }
 
 function encodingFile(name) {
@@ -58,4 +87,13 @@ function encodingFile(name) {
   }
 }
 
-module.exports = { chatOfOptions, encodingFile, filePath, folderOptions, withoutConfigs }
+module.exports = {
+  chatOfOptions,
+  defaultOf,
+  encodingFile,
+  filePath,
+  folderOptions,
+  ggufValues,
+  ranksOf,
+  withoutConfigs,
+}

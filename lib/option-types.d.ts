@@ -336,8 +336,12 @@ export interface LoadOptions {
   encoding?: string | undefined
   /** The regular expression whose matches are the words. Excludes `encoding`. Default: none. */
   pattern?: string | undefined
-  /** Special tokens and their ids. Requires `pattern`. Default: none. */
-  specialTokens?: Readonly<Record<string, number>> | undefined
+  /**
+   * What all calls do by default with special tokens that a text spells out: `'text'` where users
+   * write the texts. Or, for a rank file with a `pattern`, its special tokens and their ids.
+   * Default: `'throw'` for ranks, else `'parse'`; no special tokens.
+   */
+  specialTokens?: DefaultSpecialTokens | Readonly<Record<string, number>> | undefined
   /**
    * A chat template in Jinja, or several by name. Default: from the folder of the file, as on the
    * hub: `chat_template.jinja` and `additional_chat_templates/`, else `chat_template` in

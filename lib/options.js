@@ -309,7 +309,11 @@ function addedTokensFlag(options) {
 function loadOptions(options, known = KNOWN.load) {
   if (options === undefined) return {}
   checkKnown(options, known)
-  const { encoding, pattern, specialTokens } = options
+  const { encoding, pattern } = options
+  // A string is the default of all calls, which does not concern the file.
+  const isDefault = typeof options.specialTokens === 'string'
+  const specialTokens = isDefault ? undefined : options.specialTokens
+  if (isDefault) defaultSpecialTokens(options.specialTokens)
   if (encoding !== undefined && typeof encoding !== 'string') throw wrongType('encoding', 'a string', encoding)
   if (pattern !== undefined && typeof pattern !== 'string') throw wrongType('pattern', 'a string', pattern)
   if (encoding !== undefined && (pattern !== undefined || specialTokens !== undefined)) {
@@ -317,7 +321,9 @@ function loadOptions(options, known = KNOWN.load) {
   }
   if (specialTokens === undefined) return { encoding, pattern }
   if (pattern === undefined) {
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'specialTokens belong to a pattern, but none is given')
+    const message =
+      "specialTokens belong to a pattern, but none is given; the default of all calls is 'parse', 'text' or 'throw'"
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
   }
   checkObject(specialTokens, 'specialTokens', 'an object of tokens and their ids')
   const entries = Object.entries(specialTokens)

@@ -107,6 +107,38 @@ function openRegularSync(file) {
   }
 }
 
+/** Reads the first `limit` bytes of a regular file, or all that it has. */
+async function readStart(file, limit) {
+  const handle = await openRegular(file)
+  try {
+    const bytes = Buffer.alloc(Math.min(limit, (await handle.stat()).size))
+    for (let length = 0; length < bytes.length; ) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length)
+      if (bytesRead === 0) return bytes.subarray(0, length)
+      length += bytesRead
+    }
+    return bytes
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Like readStart, but synchronous. */
+function readStartSync(file, limit) {
+  const { descriptor, stat } = openRegularSync(file)
+  try {
+    const bytes = Buffer.alloc(Math.min(limit, stat.size))
+    for (let length = 0; length < bytes.length; ) {
+      const bytesRead = fs.readSync(descriptor, bytes, length, bytes.length - length, length)
+      if (bytesRead === 0) return bytes.subarray(0, length)
+      length += bytesRead
+    }
+    return bytes
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
 /** Like readRegular, but synchronous. */
 function readRegularSync(file, limit) {
   try {
@@ -158,5 +190,7 @@ module.exports = {
   openRegularSync,
   readRegular,
   readRegularSync,
+  readStart,
+  readStartSync,
   tooLarge,
 }

@@ -23,6 +23,9 @@ module.exports = {
   get chatFiles() {
     return require('./chat/chat-files.js')
   },
+  get ggufFile() {
+    return require('./model/gguf/file.js')
+  },
   get modelFolder() {
     return require('./model/folder.js')
   },

@@ -6,11 +6,10 @@ const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
-const { chatOfOptions, encodingFile, filePath, folderOptions, withoutConfigs } = require('./loading.js')
+const loaders = require('./loaders.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { isArray, isUint8Array } = require('./realm.js')
-const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
 const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
 const {
@@ -25,7 +24,6 @@ const {
   runOptions,
   decodeFlag,
   addedTokensFlag,
-  defaultSpecialTokens,
   boolean,
   checkKnown,
   countsAs,
@@ -33,7 +31,6 @@ const {
   splitOptions,
   checkCount,
   checkId,
-  loadOptions,
 } = require('./options.js')
 
 // Modules that only some calls need load on first use: together they need as much memory as all
@@ -57,14 +54,8 @@ const later = {
   get fit() {
     return require('./chat/fit.js')
   },
-  get openAi() {
-    return require('./chat/openai.js')
-  },
   get request() {
     return require('./chat/request.js')
-  },
-  get models() {
-    return require('./models.js')
   },
   get print() {
     return require('./print.js')
@@ -199,15 +190,19 @@ class Tokenizer {
   /** Where it was loaded from, and what it equals. */
   #source
 
-  constructor(handle, loader, chat, source = {}) {
+  /**
+   * @param {import('./loaders.js').Parts} parts
+   * @param {symbol} loader
+   */
+  constructor(parts, loader) {
     if (loader !== LOADER) {
       const message =
         'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, forModel, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
-    this.#handle = handle
-    this.#chat = chat
-    this.#source = source
+    this.#handle = parts.handle
+    this.#chat = parts.chat
+    this.#source = parts.source
     this.clone = cannotBeCloned
   }
 
@@ -219,127 +214,39 @@ class Tokenizer {
   }
 
   static async fromFile(file, options) {
-    return Tokenizer.#fromPlace(filePath(file), options)
-  }
-
-  /** `repository` is the name of the repository on the hub that a folder is a copy of. */
-  static async #fromPlace(name, options, repository = undefined) {
-    const { configs, ...resolved } = folderOptions(options)
-    const chat = chatOfOptions(options)
-    const loaded = async (found) => {
-      const { file, bytes } = found
-      const handle = enqueue((queueEntry) =>
-        bytes === undefined
-          ? sources.loadFile(queueEntry, file, resolved)
-          : native.loadBytes(queueEntry, bytes, resolved),
-      )
-      const [made, chats] = await Promise.all([handle, chat ?? sources.chatFiles.loadChat(file)])
-      return Tokenizer.#ofFolder(made, chats, name, found, repository)
-    }
-    try {
-      return await loaded({ file: name })
-    } catch (failure) {
-      if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-      return await loaded(await sources.modelFolder.modelOf(name, configs))
-    }
-  }
-
-  /** The tokenizer of a file that was found in a folder, changed as the configs beside it say. */
-  static #ofFolder(handle, chat, from, { configs, failure, source: known }, repository = from) {
-    if (failure !== undefined) return new Tokenizer(handle, LOADER, chat, { from, note: withoutConfigs(failure) })
-    if (configs === undefined) return new Tokenizer(handle, LOADER, chat, { from, ...known })
-    try {
-      const { handle: made, ...source } = sources.fromConfigs(handle, configs, repository)
-      return new Tokenizer(made, LOADER, chat, { from, ...source })
-    } catch (failure) {
-      if (failure.code === 'ERR_TOKENLANE_OUT_OF_MEMORY') throw failure
-      return new Tokenizer(handle, LOADER, chat, { from, note: withoutConfigs(failure) })
-    }
+    return new Tokenizer(await loaders.fromFile(file, options), LOADER)
   }
 
   static fromFileSync(file, options) {
-    const name = filePath(file)
-    const { configs, ...resolved } = folderOptions(options)
-    const chat = chatOfOptions(options)
-    const loaded = (found) => {
-      const { file, bytes } = found
-      const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
-      return Tokenizer.#ofFolder(handle, chat ?? sources.chatFiles.loadChatSync(file), name, found)
-    }
-    try {
-      return loaded({ file: name })
-    } catch (failure) {
-      if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-      return loaded(sources.modelFolder.modelOfSync(name, configs))
-    }
+    return new Tokenizer(loaders.fromFileSync(file, options), LOADER)
   }
 
   static async fromPretrained(repo, options) {
-    const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
-    const file = await sources.hub.pretrainedFile(request)
-    // The folder has the configs; a file that the caller names is loaded alone.
-    return await Tokenizer.#fromPlace(request.file === undefined ? sources.folderOf(file) : file, loading, repo)
+    return new Tokenizer(await loaders.fromPretrained(repo, options), LOADER)
   }
 
-  static async fromEncoding(name, options = {}) {
-    checkKnown(options, KNOWN.loadEncoding)
-    return await Tokenizer.#ofEncoding(name, options)
+  static async fromEncoding(name, options) {
+    return new Tokenizer(await loaders.fromEncoding(name, options), LOADER)
   }
 
-  static fromEncodingSync(name, options = {}) {
-    checkKnown(options, KNOWN.loadEncodingSync)
-    return Tokenizer.#ofEncodingSync(name, options)
+  static fromEncodingSync(name, options) {
+    return new Tokenizer(loaders.fromEncodingSync(name, options), LOADER)
   }
 
-  static async forModel(name, options = {}) {
-    checkKnown(options, KNOWN.loadEncoding)
-    return await Tokenizer.#ofEncoding(later.models.encodingForModel(name), options, name)
+  static async forModel(name, options) {
+    return new Tokenizer(await loaders.forModel(name, options), LOADER)
   }
 
-  static forModelSync(name, options = {}) {
-    checkKnown(options, KNOWN.loadEncodingSync)
-    return Tokenizer.#ofEncodingSync(later.models.encodingForModel(name), options, name)
-  }
-
-  /** `model` is the model that the encoding is loaded for, if there is one. */
-  static async #ofEncoding(name, /** @type {any} */ { signal, specialTokens }, model = undefined) {
-    signalOption(signal)
-    defaultSpecialTokens(specialTokens)
-    const file = encodingFile(name)
-    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }), { signal })
-    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name }).#withDefault(
-      specialTokens,
-    )
-  }
-
-  static #ofEncodingSync(name, /** @type {any} */ { specialTokens }, model = undefined) {
-    defaultSpecialTokens(specialTokens)
-    const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
-    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), { from: name }).#withDefault(
-      specialTokens,
-    )
-  }
-
-  /** This tokenizer with another treatment of special tokens by default. */
-  #withDefault(specialTokens) {
-    if (specialTokens === undefined) return this
-    const handle = native.change(this.#handle, later.changes.changesOf({ specialTokens }))
-    return new Tokenizer(handle, LOADER, this.#chat, this.#source)
+  static forModelSync(name, options) {
+    return new Tokenizer(loaders.forModelSync(name, options), LOADER)
   }
 
   static async fromBuffer(bytes, options) {
-    const resolved = loadOptions(options)
-    const chat = chatOfOptions(options) ?? later.chat.chatOf()
-    let source = bytes
-    const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
-    const onWait = () => (source = copyOfBytes(bytes))
-    return new Tokenizer(await enqueue(start, { onWait }), LOADER, chat)
+    return new Tokenizer(await loaders.fromBuffer(bytes, options), LOADER)
   }
 
   static fromBufferSync(bytes, options) {
-    const resolved = loadOptions(options)
-    const chat = chatOfOptions(options) ?? later.chat.chatOf()
-    return new Tokenizer(native.loadBytesSync(bytes, resolved), LOADER, chat)
+    return new Tokenizer(loaders.fromBufferSync(bytes, options), LOADER)
   }
 
   encode(text, options) {
@@ -682,9 +589,9 @@ class Tokenizer {
 
   with(changes) {
     const { splitsSpecialTokens } = this.#source
-    const source = splitsSpecialTokens && { splitsSpecialTokens }
+    const source = splitsSpecialTokens ? { splitsSpecialTokens } : {}
     const changed = native.change(this.#handle, later.changes.changesOf(changes, this))
-    return new Tokenizer(changed, LOADER, this.#chat, source)
+    return new Tokenizer({ handle: changed, chat: this.#chat, source }, LOADER)
   }
 
   toBuffer() {

@@ -126,12 +126,55 @@ pub fn release_free_memory() {
 /// twice the length would take up to 2.8 times as long.
 pub fn keep_freed_memory() {
     #[cfg(mimalloc)]
-    {
-        use libmimalloc_sys::{mi_option_eager_commit_delay, mi_option_set_default};
-        // The number of the option in mimalloc.h of version 2. The crate does not export a name for
-        // it.
-        const PURGE_DELAY: i32 = mi_option_eager_commit_delay + 1;
-        // SAFETY: the call stores one integer option of mimalloc, which other threads only read.
-        unsafe { mi_option_set_default(PURGE_DELAY, 1000) };
+    // SAFETY: the call stores one integer option of mimalloc, which other threads only read.
+    unsafe {
+        libmimalloc_sys::mi_option_set_default(PURGE_DELAY, KEPT_MS);
+    }
+}
+
+/// The number of the option in mimalloc.h of version 2. The crate does not export a name for it.
+#[cfg(mimalloc)]
+const PURGE_DELAY: i32 = libmimalloc_sys::mi_option_eager_commit_delay + 1;
+/// The delay of [`keep_freed_memory`] in milliseconds.
+#[cfg(mimalloc)]
+const KEPT_MS: std::ffi::c_long = 1000;
+
+/// While one exists, mimalloc returns freed memory to the system at once, unless the environment
+/// sets another delay. Training frees tables of many megabytes one after the other, and would
+/// otherwise take the memory of several of them.
+pub struct Frugal(());
+
+#[cfg(mimalloc)]
+static FRUGAL: std::sync::Mutex<usize> = std::sync::Mutex::new(0);
+
+impl Frugal {
+    pub fn new() -> Self {
+        Self::count(|count| count + 1);
+        Self(())
+    }
+
+    #[cfg(mimalloc)]
+    fn count(change: impl Fn(usize) -> usize) {
+        use libmimalloc_sys::{mi_option_get, mi_option_set};
+        let mut count = FRUGAL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = *count;
+        *count = change(before);
+        let (from, to) = if *count == 0 { (0, KEPT_MS) } else { (KEPT_MS, 0) };
+        // SAFETY: the calls read and store one integer option of mimalloc; the lock is held by all
+        // that store it after the start.
+        unsafe {
+            if (before == 0) != (*count == 0) && mi_option_get(PURGE_DELAY) == from {
+                mi_option_set(PURGE_DELAY, to);
+            }
+        }
+    }
+
+    #[cfg(not(mimalloc))]
+    fn count(_change: impl Fn(usize) -> usize) {}
+}
+
+impl Drop for Frugal {
+    fn drop(&mut self) {
+        Self::count(|count| count - 1);
     }
 }

@@ -8,6 +8,7 @@
 //! which, and can go on.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use napi::Env;
@@ -20,6 +21,7 @@ use tokenlane_train::{
     WordCounts,
 };
 
+use crate::allocator::Frugal;
 use crate::documents::Documents;
 use crate::error::{Class, Failure};
 use crate::guard::Held;
@@ -145,6 +147,37 @@ impl Work for CountWords {
     }
 }
 
+/// The work of writing the counts to a file.
+pub struct WriteWords {
+    training: Arc<Shared>,
+    path: PathBuf,
+    cancel: Arc<Cancel>,
+}
+
+impl Work for WriteWords {
+    type Output = ();
+    type Js = ();
+
+    fn run(&mut self) -> Result<(), Failure> {
+        let _frugal = Frugal::new();
+        let mut watch = watch(&self.training, Some(&self.cancel));
+        self.training.take_counter().write(&self.path, &mut watch).map_err(failure)
+    }
+
+    fn deliver(&mut self, _env: Env, (): ()) -> napi::Result<()> {
+        Ok(())
+    }
+}
+
+/// Publishes the progress of a training, and ends it after it was cancelled.
+fn watch<'a>(training: &'a Shared, cancel: Option<&'a Arc<Cancel>>) -> impl FnMut(Progress) -> ControlFlow<()> + 'a {
+    move |progress| {
+        *lock(&training.progress) = Some(progress);
+        let is_cancelled = cancel.is_some_and(|cancel| cancel.is_cancelled());
+        if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
 /// What is made of the counts.
 enum Task {
     /// A new vocabulary.
@@ -207,11 +240,8 @@ impl Work for TrainWork {
     type Js = Made;
 
     fn run(&mut self) -> Result<Made, Failure> {
-        let mut watch = |progress| {
-            *lock(&self.training.progress) = Some(progress);
-            let is_cancelled = self.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled());
-            if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
+        let _frugal = Frugal::new();
+        let mut watch = watch(&self.training, self.cancel.as_ref());
         let words = self.training.take_counter().finish(&mut watch).map_err(failure)?;
         if words.is_empty() {
             return Err(failure(TrainError::NoWords));
@@ -334,6 +364,30 @@ fn count_words(
 ) -> CountWords {
     let selection = Selection { from: from as usize, held_out: held_out as usize, step: step as usize };
     CountWords { training: Arc::clone(&training.0), inputs, selection, in_order, cancel: entry.map(QueueEntry::cancel) }
+}
+
+/// Writes what was counted to a file of words, on the threadpool. The counts are used up.
+#[napi(catch_unwind)]
+pub fn write_words(
+    env: Env,
+    entry: &External<QueueEntry>,
+    training: &External<Training>,
+    path: String,
+) -> napi::Result<AsyncTask<Job<WriteWords>>> {
+    node_api::guarded(env, || {
+        let work = WriteWords { training: Arc::clone(&training.0), path: path.into(), cancel: entry.cancel() };
+        Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
+    })
+}
+
+/// Adds the counts of files of words, which are read when the vocabulary is made.
+#[napi(catch_unwind)]
+pub fn add_word_files(env: Env, training: &External<Training>, paths: Vec<String>) -> napi::Result<()> {
+    node_api::guarded(env, || {
+        let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+        training.0.with_counter(|counter| counter.add_files(&paths));
+        Ok(())
+    })
 }
 
 /// Trains on what was counted, on the threadpool. `trainer` is JSON: the type and the options,

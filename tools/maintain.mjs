@@ -9,8 +9,10 @@ import { root, run, stop } from './setup.mjs'
 /** The commands: what each does, and the command line that runs it. */
 const COMMANDS = {
   'bench-core': ['measures the core on 64 MiB of text of each kind', 'node tools/bench/core.mjs'],
+  'chat-origins': ['measures what the origins of strings cost when chats render', 'node tools/bench/chat-origins.mjs'],
   peers: ['compares with other packages, draws the picture of README', 'node tools/bench/peers.mjs'],
   instructions: ['counts instructions, also on a busy machine', 'node tools/bench/instructions.mjs'],
+  gguf: ['compares tokenizers of GGUF files with the pairs of llama.cpp', 'node tools/compare/gguf.mjs'],
   lint: ['formats and lints JavaScript', 'npx biome ci --error-on-warnings'],
   clippy: ['lints Rust', 'cargo clippy --workspace --all-targets -- -D warnings'],
   rustdoc: [

@@ -26,6 +26,8 @@ const COMMANDS = {
   inspect: (await import('../../cli/commands/inspect.mjs')).inspect,
   bench: (await import('../../cli/commands/bench.mjs')).bench,
   train: (await import('../../cli/commands/train.mjs')).trainCommand(undefined),
+  'train extend': (await import('../../cli/commands/train.mjs')).trainCommand('extend'),
+  'train prune': (await import('../../cli/commands/train.mjs')).trainCommand('prune'),
   'train report': (await import('../../cli/commands/train.mjs')).trainCommand('report'),
   worker: (await import('../../cli/commands/worker.mjs')).worker,
   completion: (await import('../../cli/commands/completion.mjs')).completionOf(async () => ({})),
@@ -60,7 +62,7 @@ for (const [name, command] of Object.entries(COMMANDS)) {
     for (const option of Object.keys(command.brief ?? {})) assert.ok(option in command.options, option)
     for (const [example] of command.examples) assert.ok(all.includes(example), example)
     const page = guide(
-      name.startsWith('corpus') || name === 'worker' ? 'corpus' : name.includes('report') ? 'training' : 'cli',
+      name.startsWith('corpus') || name === 'worker' ? 'corpus' : name.startsWith('train ') ? 'training' : 'cli',
     )
     const unnamed = Object.keys(command.options).filter((option) => !page.includes(`--${option}`))
     assert.deepEqual(unnamed, [], 'the guide names every option')

@@ -127,10 +127,24 @@ test('a text in UTF-16 is named', () => {
   const text = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('Hello', 'utf16le')])
   fs.writeFileSync(path.join(folder, 'wide.txt'), text)
   fs.writeFileSync(path.join(folder, 'ids.bin'), Uint16Array.of(0xfeff, 11))
-  for (const args of [['count'], ['encode'], ['split', '-n', '9'], ['inspect']]) {
-    const { status, stderr } = run([...args, 'wide.txt'])
-    assert.equal(status, 1)
-    assert.match(stderr, /wide\.txt: it is UTF-16.*iconv.*INVALID_UTF8/)
+  fs.mkdirSync(path.join(folder, 'wide'))
+  const big = Buffer.from('Hello, wörld 中\n', 'utf16le').swap16()
+  fs.writeFileSync(path.join(folder, 'wide', 'big.txt'), big)
+  for (const input of ['wide.txt', 'wide', 'wide/big.txt']) {
+    for (const args of [['count'], ['encode'], ['split', '-n', '9'], ['inspect']]) {
+      const { status, stderr } = run([...args, input])
+      assert.equal(status, 1)
+      assert.match(stderr, /\.txt: it is UTF-16.*iconv.*INVALID_UTF8/, `${args} ${input}`)
+    }
+  }
+  assert.match(run(['count'], { input: big }).stderr, /standard input: it is UTF-16/)
+  for (const args of [
+    ['corpus', 'wide', '-o', 'tokens'],
+    ['train', 'wide', '--vocab-size', '300', '-o', 'new.json'],
+  ]) {
+    const { status, stderr } = run(args)
+    assert.equal(status, 1, stderr)
+    assert.match(stderr, /big\.txt: it is UTF-16.*INVALID_UTF8/, args[0])
   }
   assert.doesNotMatch(run(['decode', 'ids.bin']).stderr, /UTF-16/)
 })

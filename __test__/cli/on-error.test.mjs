@@ -261,7 +261,7 @@ test('folders and patterns skip files that are not text, and say how many', () =
     'docs/image.png': PNG,
     'docs/image.jpg': Buffer.from('ffd8ffe000104a46494600', 'hex'),
     'docs/paper.pdf': Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\nstream\n\x9c\x03\x12\x8f', 'latin1'),
-    'docs/wide.txt': Buffer.from('hello', 'utf16le'),
+    'docs/ids.bin': Buffer.from(Uint16Array.of(13225, 11, 2375, 0).buffer),
     'docs/image.png.gz': zlib.gzipSync(PNG),
   }
   for (const [name, bytes] of Object.entries(binaries)) write(name, bytes)

@@ -118,3 +118,61 @@ test('mistakes', () => {
   fails(['rows.jsonl', '--field', 'body', '-o', 'rows.jsonl'], 1, /OUTPUT_IS_INPUT/)
   assert.ok(!fs.existsSync(path.join(folder, 'x.json')))
 })
+
+test('a tokenizer is extended', () => {
+  fs.writeFileSync(path.join(folder, 'coined.txt'), 'the zyqvorth and the blinkmurgle\n'.repeat(400))
+  const args = ['train', 'extend', 'r50k_base', 'coined.txt', '--new-tokens', '3', '-o', 'more.json']
+  const { status, stdout, stderr } = run(args)
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+  const [first, second, third] = stdout.split('\n')
+  assert.match(first, /^more\.json: 50,260 tokens, 3 of them new, for 400 texts \(0\.0 MiB\) in [\d.]+ s$/)
+  assert.match(second, /^the first new ones: "\S+" "\S+" "\S+"$/)
+  assert.match(
+    third,
+    /^the texts: [\d,]+ tokens before, [\d,]+ now \(-[\d.]+ %\); \d\.\d\d and \d\.\d\d bytes per token$/,
+  )
+  const { newTokens, effect } = JSON.parse(run([...args, '--json']).stdout)
+  assert.deepEqual(
+    newTokens.map(({ id }) => id),
+    [50_257, 50_258, 50_259],
+  )
+  assert.ok(effect.tokensAfter < effect.tokensBefore)
+})
+
+test('a tokenizer is pruned, with a map of ids beside it', () => {
+  const args = ['train', 'prune', 'r50k_base', 'data', '-o', path.join('data', 'less.json')]
+  const { status, stdout, stderr } = run(args)
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+  assert.match(stdout, /^data\/less\.json: \d+ of 50,257 tokens, used by 400 texts .*\ndata\/less\.ids\.json: /)
+  assert.match(stdout, /\(as before\)/)
+  const ids = JSON.parse(fs.readFileSync(path.join(folder, 'data', 'less.ids.json'), 'utf8'))
+  const [before, after] = [Tokenizer.fromEncodingSync('r50k_base'), path.join(folder, 'data', 'less.json')]
+  assert.deepEqual(
+    [...Tokenizer.fromFileSync(after).encode('the cat sat').ids],
+    Array.from(before.encode('the cat sat').ids, (id) => ids[id]),
+  )
+  // Both files are in the folder of the inputs, and neither is an input.
+  const again = JSON.parse(run([...args, '--json', '--quiet']).stdout)
+  assert.equal(again.texts, 400)
+  for (const name of ['less.json', 'less.ids.json']) fs.rmSync(path.join(folder, 'data', name))
+  const toPipe = run(['train', 'prune', 'r50k_base', 'data', '-o', '-', '--ids', 'map.json'])
+  assert.deepEqual(JSON.parse(fs.readFileSync(path.join(folder, 'map.json'), 'utf8')), ids)
+  assert.match(toPipe.stderr, /^-: /)
+  assert.equal(Object.keys(JSON.parse(toPipe.stdout).model.vocab).length, Object.keys(ids).length - 1)
+})
+
+test('mistakes with extend and prune', () => {
+  const fails = (args, status, message) => {
+    const made = run(['train', ...args])
+    assert.equal(made.status, status, made.stderr)
+    assert.match(made.stderr, message)
+  }
+  fails(['extend', '-o', 'x.json'], 2, /name a tokenizer/)
+  fails(['prune', 'gpt-4o', '-o', 'x.json'], 2, /nothing to read/)
+  fails(['prune', 'gpt-4o', 'data'], 2, /--output/)
+  fails(['prune', 'r50k_base', 'data', '-o', '-'], 2, /--ids/)
+  fails(['prune', 'r50k_base', 'data', '-o', 'x.json', '--ids', 'x.json'], 2, /the same file/)
+  fails(['extend', 'gpt4o', 'data', '-o', 'x.json'], 1, /did you mean 'gpt-4o'/)
+  fails(['extend', 'r50k_base', 'data/none', '-o', 'x.json'], 1, /FILE_NOT_FOUND/)
+  assert.ok(!fs.existsSync(path.join(folder, 'x.json')) && !fs.existsSync(path.join(folder, 'x.ids.json')))
+})

@@ -308,3 +308,11 @@ test('require and import give the same call', () => {
   const required = createRequire(import.meta.url)('../../lib/train/index.js')
   assert.deepEqual(required, { extendTokenizer, pruneTokenizer, trainTokenizer })
 })
+
+test('parts and tokens that cannot be written', async () => {
+  const circular = { type: 'Whitespace' }
+  Object.assign(circular, { self: circular })
+  await rejects({ texts, preTokenizer: circular }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /preTokenizer/)
+  await rejects({ texts, decoder: { type: 'Fuse', size: 1n } }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /decoder/)
+  await rejects({ texts, unkToken: '' }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /unkToken/)
+})

@@ -10,6 +10,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 
 import { Tokenizer } from '../../index.mjs'
 import { createWorker, mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
+import { parsePythonJson } from '../../lib/corpus/python-json.mjs'
 import { runIn } from '../support/cli.mjs'
 import { hashes, jsonl, numbers, readMegatron, readNpy, record, scratch, split, stems } from '../support/corpus.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
@@ -19,6 +20,8 @@ import { failure, text } from '../support/texts.mjs'
 const at = scratch()
 const run = runIn(at())
 const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
+/** Bytes of the header of llm.c. */
+const LLMC_HEADER = 1024
 const START = "{{ '<|im_start|>' + m.role + '\\n' }}"
 const TOOLS = "{% if tools %}{{ '<|im_start|>system\\n' + tools|tojson + '<|im_end|>\\n' }}{% endif %}"
 const ORIGIN = `${TOOLS}{% for m in messages %}${START}{{ m.content }}{{ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`
@@ -115,6 +118,12 @@ for (const format of FORMATS)
     const rowsOfDocuments = await job({ format, type: format === 'bin' ? 'u32' : undefined })
     assert.deepEqual(await rowsOf(rowsOfDocuments.output), expected())
     assert.equal(rowsOfDocuments.result.documents, rows.length)
+    assert.equal(
+      rowsOfDocuments.result.lossTokens,
+      expected()
+        .flatMap(([, mask]) => mask)
+        .filter(Boolean).length,
+    )
     const { output } = await job({ format, pack: 64 })
     assert.deepEqual(await rowsOf(output), packed(expected(), 64))
     assert.ok((await verifyCorpus(output)).isWhole)
@@ -128,6 +137,30 @@ for (const format of FORMATS)
     ]
     assert.deepEqual(await rowsOf(all.output), expected().map(cut))
   })
+
+test('llmc has a file of masks beside its tokens', async () => {
+  const [ids, mask] = [0, 1].map((column) => expected().flatMap((row) => row[column]))
+  for (const [type, descr] of Object.entries(WIDTHS)) {
+    const { output } = await job({ format: 'llmc', type })
+    const read = (name) => fs.readFileSync(path.join(output, `shard-00000000${name}`))
+    assert.deepEqual(numbers(read('.bin').subarray(LLMC_HEADER), descr), ids)
+    assert.deepEqual([...read('.mask.bin')], mask)
+    assert.equal(read('.bin').readInt32LE(8), ids.length)
+  }
+})
+
+test('rows of best fit have the masks of their documents', async () => {
+  const { output } = await job({ format: 'npy', pack: 200, packing: 'best-fit' })
+  const tokens = await openTokens(output)
+  const found = []
+  for await (const { ids, lossMask, cuSeqlens } of tokens.rows({ documents: true }))
+    for (let at = 1; at < cuSeqlens.length; at++)
+      found.push([ids, lossMask].map((column) => [...column.slice(cuSeqlens[at - 1], cuSeqlens[at])]))
+  await tokens.close()
+  const pieces = expected().flatMap((row) => packed([row], 200))
+  const sorted = (list) => list.map((one) => JSON.stringify(one)).sort()
+  assert.deepEqual(sorted(found), sorted(pieces))
+})
 
 test('by {% generation %} or by origin, and special tokens as text or parsed', async () => {
   const own = await Tokenizer.fromFile(tagged)
@@ -216,8 +249,9 @@ test('masks stay with their ids: shuffled, merged in another format, resumed, re
   }
   for (const format of FORMATS) {
     const whole = at(`merged-${format}`)
-    await mergeCorpora({ inputs, output: whole, format })
+    const { lossTokens } = await mergeCorpora({ inputs, output: whole, format })
     const all = (await Promise.all(inputs.map((input) => rowsOf(input)))).flat()
+    assert.equal(lossTokens, all.flatMap(([, mask]) => mask).filter(Boolean).length)
     assert.deepEqual(await rowsOf(whole), all)
     const mixed = at(`mixed-${format}`)
     await mergeCorpora({ inputs, output: mixed, format, shuffle: 5, tokensPerFile: 2000 })
@@ -320,6 +354,74 @@ test('rows that cannot be rendered have a place and a code, and can be skipped',
     BAD.map(([, code], index) => [index + 1, `ERR_TOKENLANE_${code}`]),
   )
   for (const [index, { message }] of listed.entries()) assert.match(message, BAD[index][2])
+})
+
+/** Numbers as JSON has them, as Python writes them with json.dumps(json.loads(…)), and of JavaScript. */
+const NUMBERS = [
+  ['1.0', '1.0', 1],
+  ['-0', '0', 0],
+  ['-0.0', '-0.0', 0],
+  ['1e3', '1000.0', 1000],
+  ['1E-2', '0.01', 0.01],
+  ['2.50', '2.5', 2.5],
+  ['36893488147419103232', '36893488147419103232', 2 ** 65],
+  ['9007199254740991', '9007199254740991', 9007199254740991],
+  ['7', '7', 7],
+]
+
+test('templates see the numbers of Python', async () => {
+  const template = '{% for m in messages %}{{ m.content ~ m.value|tojson }}{% endfor %}'
+  fs.writeFileSync(at('numbers.jinja'), template)
+  const strings = [String.raw`"1.0 \"2.0\\"`, String.raw`"\\"`]
+  const value = (list) => `{"a":[${list.join(',')}],"__proto__":{"1.0":${list[0]}},"s":[${strings}]}`
+  const line = `{"messages":[{"role":"user","content":"","value":${value(NUMBERS.map(([json]) => json))}}]}`
+  fs.writeFileSync(at('numbers.jsonl'), `${line}\n`)
+  const { output } = await job({ inputs: at('numbers.jsonl'), template: at('numbers.jinja'), format: 'jsonl' })
+  const [[ids]] = await rowsOf(output)
+  const wanted = value(NUMBERS.map(([, python]) => python))
+  assert.equal(loaded.decode(ids), wanted.replaceAll(/[,:](?=["[{\d-])/g, '$& '))
+})
+
+test('JSON with other numbers is that of JSON.parse', () => {
+  let state = 46
+  const random = (count) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * count)
+  }
+  const value = (depth) => {
+    const kinds = [
+      () => NUMBERS[random(NUMBERS.length)],
+      () => Array(3).fill(JSON.stringify(['1.0', '\\', '"', '-0 \n', 'é 1e5'][random(5)])),
+      () => Array(3).fill(['true', 'null', '[]', '{}'][random(4)]),
+    ]
+    if (depth === 0 || random(3) === 0) {
+      const [json, , plain] = kinds[random(3)]()
+      return [json, typeof plain === 'number' ? plain : JSON.parse(json)]
+    }
+    const parts = Array.from({ length: random(4) }, () => value(depth - 1))
+    if (random(2) === 0) return [`[ ${parts.map(([json]) => json).join(' , ')}]`, parts.map(([, plain]) => plain)]
+    const entries = parts.map(([json, plain], index) => [
+      `${JSON.stringify(`k1.0 ${index}`)} :${json}`,
+      [`k1.0 ${index}`, plain],
+    ])
+    return [`{${entries.map(([json]) => json).join(',')}}`, Object.fromEntries(entries.map(([, entry]) => entry))]
+  }
+  /** Numbers as JavaScript has them. */
+  const plainOf = (one) => {
+    if (typeof one === 'bigint') return Number(one)
+    if (typeof one !== 'object' || one === null) return one
+    if (one.constructor.name === 'Float') return one.value + 0
+    if (Array.isArray(one)) return one.map(plainOf)
+    return Object.fromEntries(Object.entries(one).map(([name, part]) => [name, plainOf(part)]))
+  }
+  for (let round = 0; round < 2000; round++) {
+    const [json, plain] = value(4)
+    assert.deepEqual(plainOf(parsePythonJson(json)), plain, json)
+  }
+  assert.throws(() => parsePythonJson('['.repeat(1000) + '1.0' + ']'.repeat(1000)), {
+    code: 'ERR_TOKENLANE_CHAT_LIMIT',
+  })
+  assert.throws(() => parsePythonJson('9'.repeat(5000)), { code: 'ERR_TOKENLANE_JSON' })
 })
 
 test('a template that writes the date gets that of the job', async () => {

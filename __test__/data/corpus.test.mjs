@@ -471,7 +471,7 @@ test('hooks: documents are filtered and changed; another module is another job',
     ['export const', 'ARGUMENT_VALUE', /cannot be loaded/],
   ]) {
     fs.writeFileSync(at('bad.mjs'), code)
-    const error = await failure(() => run({ hooks: at('bad.mjs') }))
+    const error = await failure(() => run({ hooks: at('bad.mjs'), concurrency: 1 }))
     assert.equal(error.code, `ERR_TOKENLANE_${of}`, error.message)
     assert.match(error.message, message)
   }

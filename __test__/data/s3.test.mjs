@@ -114,7 +114,7 @@ test('a dry run reads objects, and writes nothing', async () => {
 /** The names that inputs stand for. */
 async function walk(...names) {
   const found = []
-  for await (const one of inputFiles(names, undefined, { exclude: 's3://lake/raw/tokens/' })) found.push(one)
+  for await (const one of inputFiles(names, undefined, { exclude: ['s3://lake/raw/tokens/'] })) found.push(one)
   return found
 }
 

@@ -4,11 +4,15 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
 
 import { Tokenizer, encodings, isTokenlaneError } from 'tokenlane'
+
+import { bytesOf, tiny } from '../support/tiny.mjs'
 
 const require = createRequire(import.meta.url)
 
@@ -112,4 +116,36 @@ test('the command line suggests commands and tokenizers, and knows its version',
   assert.equal(tokenizer.status, 1)
   assert.match(tokenizer.stderr, /there is no tokenizer 'o200k_bse'.*did you mean 'o200k_base'\?/)
   assert.match(cli('count', '-t', 'got-4o', '-x', 'a').stderr, /did you mean 'gpt-4o'\?/)
+})
+
+test('every loader takes the default of all calls for special tokens', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-default-'))
+  const file = path.join(folder, 'tokenizer.json')
+  fs.writeFileSync(file, bytesOf(tiny()))
+  try {
+    const options = /** @type {const} */ ({ specialTokens: 'text' })
+    const bytes = bytesOf(tiny())
+    const made = [
+      await Tokenizer.fromFile(file, options),
+      await Tokenizer.fromFile(folder, options),
+      Tokenizer.fromFileSync(file, options),
+      await Tokenizer.fromBuffer(bytes, options),
+      Tokenizer.fromBufferSync(bytes, options),
+    ]
+    for (const one of made) {
+      // `<`, `/` and `>` are no tokens of this vocabulary.
+      assert.equal(one.encode('hel</s>lo', { addSpecialTokens: false }).ids.includes(15), false)
+      assert.equal(one.encode('</s>', { specialTokens: 'parse' }).ids[1], 15)
+    }
+    assert.equal(made[0].source.from, file)
+    const ranks = fileURLToPath(new URL('../../encodings/r50k_base.tiktoken', import.meta.url))
+    const text = '<|endoftext|>'
+    assert.ok((await Tokenizer.fromFile(ranks, { encoding: 'r50k_base', ...options })).count(text) > 1)
+    assert.equal(Tokenizer.fromFileSync(ranks, { encoding: 'r50k_base', specialTokens: 'parse' }).count(text), 1)
+    const code = 'ERR_TOKENLANE_ARGUMENT_VALUE'
+    await assert.rejects(Tokenizer.fromFile(file, { specialTokens: /** @type {any} */ ('txt') }), { code })
+    await assert.rejects(Tokenizer.fromPretrained('a/b', { specialTokens: /** @type {any} */ ('txt') }), { code })
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { Bar, canDraw, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
-import { corpusProgress } from '../corpus-progress.mjs'
+import { corpusProgress, howToGoOn } from '../corpus-progress.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
@@ -15,14 +15,17 @@ import {
   ENCODE_OPTIONS,
   FIELD,
   FILES_FROM,
+  GIVE_UP,
   JSON_EVENTS,
   MAX_ROW,
   PACKING,
+  QUEUE,
   QUEUE_NAME,
   QUEUE_VARIABLE,
   QUIET,
   RATIO_OPTION,
   RESUME_CHECK,
+  SHARD_SIZE,
   SHARD_THREADS,
   checkInputs,
 } from './options.mjs'
@@ -143,12 +146,7 @@ const corpus = {
       default: 'fail',
       help: 'skip: continue without rows that cannot be read or encoded, and count them',
     },
-    'shard-size': {
-      type: 'string',
-      value: 'SIZE',
-      size: [1, 2 ** 40],
-      help: 'approximate bytes of text of a shard (default: 256M)',
-    },
+    'shard-size': SHARD_SIZE,
     'max-row': MAX_ROW,
     ...RATIO_OPTION,
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
@@ -164,18 +162,9 @@ const corpus = {
     },
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
-    queue: {
-      type: 'string',
-      value: 'URL',
-      help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
-    },
+    queue: QUEUE,
     'queue-name': QUEUE_NAME,
-    'give-up': {
-      type: 'string',
-      value: 'SECONDS',
-      number: [1, 86_400],
-      help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
-    },
+    'give-up': GIVE_UP,
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -212,7 +201,7 @@ const corpus = {
         () => {
           progress.stop()
           if (!values.quiet)
-            process.stderr.write(`tokenlane: ${howToGoOn({ output: values.output, queue: options.queue })}\n`)
+            process.stderr.write(`tokenlane: ${values.output === undefined ? 'interrupted' : howToGoOn(options)}\n`)
         },
       )
       progress.stop()
@@ -225,14 +214,6 @@ const corpus = {
       progress.stop()
     }
   },
-}
-
-/** What Ctrl-C says about a job. */
-function howToGoOn({ output, queue }) {
-  if (output === undefined) return 'interrupted'
-  return queue === undefined
-    ? 'interrupted: what is done is kept; run the same command again to continue'
-    : 'interrupted: the workers continue; run the same command again to see the progress'
 }
 
 const verify = {
@@ -408,6 +389,7 @@ function summary(result, cost) {
     unpaired,
     filtered,
     skipped,
+    lossTokens,
   } = result
   const lines = [
     `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
@@ -415,6 +397,9 @@ function summary(result, cost) {
     ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
     ...(filtered > 0 ? [`${number(filtered)} documents were left out by the hooks`] : []),
     ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
+    ...(lossTokens === undefined
+      ? []
+      : [`${number(lossTokens)} tokens (${share(lossTokens, tokens)} %) are the assistant's`]),
     ...packingOf(result),
     ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
@@ -427,10 +412,11 @@ function summary(result, cost) {
   return lines.join('\n')
 }
 
+const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)
+
 /** What packing cost. */
 function packingOf({ options: { pack }, rows, cutDocuments, padding, documents }) {
   if (pack === undefined || rows === 0) return []
-  const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)
   return [
     `${number(rows)} rows, ${share(padding, rows * pack)} % padding; ${number(cutDocuments)} documents are cut (${share(cutDocuments, documents)} %)`,
   ]

@@ -104,6 +104,23 @@ export const CONCURRENCY = {
 }
 /** The environment variable with the URL of the queue. */
 export const QUEUE_VARIABLE = 'TOKENLANE_QUEUE'
+export const QUEUE = {
+  type: 'string',
+  value: 'URL',
+  help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
+}
+export const GIVE_UP = {
+  type: 'string',
+  value: 'SECONDS',
+  number: [1, 86_400],
+  help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
+}
+export const SHARD_SIZE = {
+  type: 'string',
+  value: 'SIZE',
+  size: [1, 2 ** 40],
+  help: 'approximate bytes of text of a shard (default: 256M)',
+}
 export const QUEUE_NAME = {
   type: 'string',
   value: 'NAME',

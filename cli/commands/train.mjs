@@ -1,31 +1,25 @@
 // `tokenlane train` trains a tokenizer on files.
 
-import fs from 'node:fs'
-
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
-import { openOutput } from '../output/file.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
-import { trainProgress } from '../train-progress.mjs'
-import { FIELD, FILES_FROM, MAX_ROW, QUIET, RATIO_OPTION, checkInputs } from './options.mjs'
+import { QUIET, checkInputs } from './options.mjs'
+import { extend, prune } from './train-adapt.mjs'
+import { COUNT_OPTIONS, INPUT_OPTIONS, count, countOf, mib, number, published, text } from './train-options.mjs'
 import { HeldOut } from '../../lib/train/count.mjs'
-import { MODELS, checkOptions } from '../../lib/train/options.mjs'
+import { MODELS, checkOptions, checkPruneOptions } from '../../lib/train/options.mjs'
 import { writeReport } from '../../lib/train/report.mjs'
 import { trained } from '../../lib/train/train.mjs'
 
-const MAX_COUNT = 2 ** 31 - 1
 /** Bytes of texts that are held out at most. */
 const HELD_OUT_BYTES = 4 << 20
 /** Number of texts that are counted at once for the comparison. */
 const COUNTED_TEXTS = 1 << 13
 
-const count = (help, least = 0) => ({ type: 'string', value: 'N', number: [least, MAX_COUNT], help })
-const text = (value, help) => ({ type: 'string', value, help })
-
 const train = {
   summary: 'Train a tokenizer on files.',
-  usage: ['[options] -o FILE FILE | FOLDER | PATTERN…', 'report [options] TOKENIZER -o FILE INPUTS…'],
+  usage: ['[options] -o FILE FILE | FOLDER | PATTERN…', 'extend | prune | report [options] NAME -o FILE INPUTS…'],
   about: [
     "The result is a tokenizer.json, equal to that of Hugging Face's tokenizers for the same texts and options: --model bpe, wordpiece, wordlevel or unigram. --like names a tokenizer whose splitting, decoder, post-processor and special tokens the new one gets; only its vocabulary is new. Without --like, BPE splits as o200k_base does, WordPiece as cased BERT, WordLevel at whitespace, and Unigram as SentencePiece.",
     'A text is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), a field of a row of Parquet, and a line with its line end in others. Words do not go across texts.',
@@ -76,36 +70,13 @@ const train = {
     },
     'n-sub-iterations': { ...count('unigram: number of estimates of each round (default: 2)'), number: [1, 1000] },
     'seed-size': count('unigram: number of pieces to begin with (default: 1000000)', 1),
-    rows: {
-      type: 'string',
-      choices: ['json', 'lines', 'files'],
-      help: 'what a text is (default: by the name of the file)',
-    },
-    field: FIELD,
-    'files-from': FILES_FROM,
-    'on-error': {
-      type: 'string',
-      choices: ['fail', 'skip'],
-      default: 'fail',
-      help: 'skip: continue without rows and texts that cannot be read, and count them',
-    },
-    'max-row': MAX_ROW,
-    ...RATIO_OPTION,
-    memory: {
-      type: 'string',
-      value: 'SIZE',
-      size: [1 << 20, 2 ** 50],
-      help: 'memory for counts of words; more go to files in TMPDIR (default: 2G, at most half of the memory)',
-    },
+    ...COUNT_OPTIONS,
     against: {
       ...text('NAME', 'compare with this tokenizer, named as for --like; can be repeated'),
       multiple: true,
       default: [],
     },
-    'held-out': {
-      ...count('hold out one text of N for the comparison; 0: none'),
-      default: 100,
-    },
+    'held-out': count('hold out one text of N for the comparison; 0: none (default: 100; with --work-dir: 0)'),
     json: { type: 'boolean', help: 'print the summary as JSON' },
     quiet: QUIET,
   },
@@ -122,44 +93,27 @@ const train = {
   async run({ values, positionals }) {
     checkInputs(values, positionals)
     if (values.output === undefined) throw new UsageError("name the tokenizer.json with '--output'")
-    const progress = trainProgress(values)
     const options = optionsOf(values, positionals)
     const against = await loadAll(values.against)
-    const output = openOutput(values.output, [])
-    const heldOut = values['held-out'] > 0 ? new HeldOut(values['held-out'], HELD_OUT_BYTES) : undefined
-    const start = performance.now()
-    const seen = { texts: 0, bytes: 0 }
-    const onProgress = (state) => {
-      if (state.phase === 'count') Object.assign(seen, { texts: state.texts, bytes: state.bytes })
-      progress.on(state)
+    const step = values['held-out'] ?? (options.job === undefined ? 100 : 0)
+    if (step > 0 && options.job !== undefined)
+      throw new UsageError("'--held-out' cannot go with '--work-dir', whose counts are those of all texts")
+    const heldOut = step > 0 ? new HeldOut(step, HELD_OUT_BYTES) : undefined
+    const { made, seen, seconds } = await published(values, options, (watched) => trained(watched, heldOut))
+    const { tokenizer, skipped } = made
+    const compared = [{ name: values.output, tokenizer }, ...against]
+    const tokenizers = heldOut === undefined ? [] : await compare(compared, heldOut)
+    const result = {
+      output: values.output,
+      vocabSize: tokenizer.vocabSize(),
+      ...seen,
+      skipped,
+      seconds,
+      heldOut: { texts: heldOut?.texts.length ?? 0, bytes: heldOut?.bytes ?? 0 },
+      tokenizers,
     }
-    try {
-      const { tokenizer, skipped } = await interruptible(
-        (signal) => trained({ ...options, onProgress, signal }, heldOut),
-        () => progress.stop(),
-      )
-      const seconds = (performance.now() - start) / 1000
-      await output.write(Buffer.from(tokenizer.toBuffer()))
-      await output.commit()
-      progress.stop()
-      const compared = [{ name: values.output, tokenizer }, ...against]
-      const tokenizers = heldOut === undefined ? [] : await compare(compared, heldOut)
-      const result = {
-        output: values.output,
-        vocabSize: tokenizer.vocabSize(),
-        ...seen,
-        skipped,
-        seconds,
-        heldOut: { texts: heldOut?.texts.length ?? 0, bytes: heldOut?.bytes ?? 0 },
-        tokenizers,
-      }
-      const stream = values.output === '-' ? process.stderr : process.stdout
-      stream.write(forOutput(`${values.json ? JSON.stringify(result) : summary(result)}\n`))
-    } catch (failure) {
-      throw failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure
-    } finally {
-      progress.stop()
-    }
+    const stream = values.output === '-' ? process.stderr : process.stdout
+    stream.write(forOutput(`${values.json ? JSON.stringify(result) : summary(result)}\n`))
   },
 }
 
@@ -173,12 +127,8 @@ const report = {
     output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
     against: train.options.against,
     'group-by': text('PATH', 'a field such as the language, in lines of JSON or rows of Parquet'),
-    rows: train.options.rows,
-    field: train.options.field,
-    'files-from': train.options['files-from'],
-    'on-error': { ...train.options['on-error'], help: 'skip: continue without rows that cannot be read' },
-    'max-row': train.options['max-row'],
-    ...RATIO_OPTION,
+    ...INPUT_OPTIONS,
+    'on-error': { ...INPUT_OPTIONS['on-error'], help: 'skip: continue without rows that cannot be read' },
   },
   examples: [
     ['tokenlane train report tokenizer.json held-out/ --against gpt-4o -o report.html', 'beside that of GPT-4o'],
@@ -190,7 +140,7 @@ const report = {
     if (name === undefined) throw new UsageError('name a tokenizer')
     checkInputs(values, inputs)
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
-    const options = inputOptions(values, inputs)
+    const options = countOf(checkPruneOptions, values, inputs, [values.output])
     options.content.groupBy = values['group-by']
     const tokenizers = await loadAll([name, ...values.against])
     const { texts, bytes } = await interruptible((signal) => writeReport(tokenizers, options, values.output, signal))
@@ -198,27 +148,14 @@ const report = {
   },
 }
 
-/** The command that the first argument selects. */
-export const trainCommand = (first) => (first === 'report' ? report : train)
+const FURTHER = { extend, prune, report }
 
-/** The options of what is read. */
-const inputOptions = (values, inputs, more = {}) => ({
-  ...checkOptions({
-    inputs,
-    filesFrom: values['files-from'],
-    rows: values.rows,
-    field: values.field,
-    onError: values['on-error'],
-    maxRow: values['max-row'],
-    maxRatio: values['max-ratio'],
-    ...more,
-  }),
-  exclude: realPathOf(values.output),
-})
+/** The command that the first argument selects. */
+export const trainCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : train)
 
 /** The options of `trainTokenizer` that the command line sets. */
 const optionsOf = (values, inputs) =>
-  inputOptions(values, inputs, {
+  countOf(checkOptions, values, inputs, [values.output], {
     like: values.like,
     model: values.model,
     vocabSize: values['vocab-size'],
@@ -233,17 +170,7 @@ const optionsOf = (values, inputs) =>
     maxPieceLength: values['max-piece-length'],
     nSubIterations: values['n-sub-iterations'],
     seedSize: values['seed-size'],
-    memory: values.memory,
   })
-
-/** The real path of an output that exists: a folder of inputs may contain it. */
-function realPathOf(output) {
-  try {
-    return fs.realpathSync(output)
-  } catch {
-    return undefined
-  }
-}
 
 function fractionOf(value) {
   if (value === undefined) return undefined
@@ -279,7 +206,3 @@ function summary({ output, vocabSize, texts, bytes, skipped, seconds, heldOut, t
     lines.push(`${(bytesPerToken ?? 0).toFixed(2).padStart(8)}  ${nameForOutput(name)}`)
   return lines.join('\n')
 }
-
-const number = (value) => value.toLocaleString('en')
-
-const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`

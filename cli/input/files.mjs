@@ -2,9 +2,10 @@
 
 import path from 'node:path'
 
-import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
+import { UsageError, at, fileFailure } from '../failure.mjs'
 import { decompressed } from '../../lib/files/decompress.mjs'
 import { Ratio } from '../../lib/files/ratio.mjs'
+import { isUtf16, utf16Failure } from '../../lib/files/utf16.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
@@ -54,7 +55,7 @@ export async function sourcesOf(names, { text, option = '--text', maxRatio, isTe
   }
   if (process.stdin.isTTY)
     throw new UsageError(`there is no input: name files, use ${option}, or pipe text to standard input`)
-  return [stdin(maxRatio)]
+  return [stdin({ maxRatio, isText })]
 }
 
 /**
@@ -73,7 +74,7 @@ export function inputsOf(sources, tokenizer) {
  * that cannot be read is a source whose reading fails.
  */
 async function named(name, options) {
-  if (name === '-') return [stdin(options.maxRatio)]
+  if (name === '-') return [stdin(options)]
   const stat = statIfThere(name)
   if (stat !== undefined && !stat.isDirectory())
     return [fileSource(name, { maxRatio: options.maxRatio, isNamedText: options.isText })]
@@ -100,21 +101,18 @@ function fileSource(file, { maxRatio, isText = false, isNamedText = false }) {
     maxRatio,
     isFound: isText,
     chunks: isText
-      ? (onRead) => onlyText(bytes(onRead))
+      ? (onRead) => onlyText(notUtf16(file, bytes(onRead)))
       : isNamedText
         ? (onRead) => notUtf16(file, bytes(onRead))
         : bytes,
   }
 }
 
-/** Yields the bytes of a named text, unless they start with the byte order mark of UTF-16. */
+/** Yields the bytes of a named text, unless it is UTF-16. */
 async function* notUtf16(name, chunks) {
   let isFirst = true
   for await (const chunk of chunks) {
-    if (isFirst && ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff))) {
-      const message = 'it is UTF-16, and text is read as UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8'
-      throw at(name, new Failure('INVALID_UTF8', message))
-    }
+    if (isFirst && isUtf16(chunk)) throw utf16Failure(name)
     isFirst = false
     yield chunk
   }
@@ -130,12 +128,16 @@ const unreadable = (folder, error) => ({
   },
 })
 
-const stdin = (maxRatio) => ({
-  name: 'standard input',
-  descriptor: 0,
-  size: undefined,
-  chunks: (onRead) => bytesOf('standard input', () => process.stdin, { onRead, maxRatio }),
-})
+function stdin({ maxRatio, isText = false }) {
+  const name = 'standard input'
+  const bytes = (onRead) => bytesOf(name, () => process.stdin, { onRead, maxRatio })
+  return {
+    name,
+    descriptor: 0,
+    size: undefined,
+    chunks: isText ? (onRead) => notUtf16(name, bytes(onRead)) : bytes,
+  }
+}
 
 const textSource = (text, option) => ({
   name: option,

@@ -26,13 +26,6 @@ const CLOCK = 'strftime_now'
 const MAX_NAMED = 8
 
 /**
- * What renders chats: templates with the special tokens of the tokenizer, or the format of gpt-oss.
- *
- * @typedef {{ templates: string | Record<string, string>, tokens: Record<string, string> } |
- *   { isHarmony: true }} ChatParts
- */
-
-/**
  * The options of a job, with what renders its chats.
  *
  * @param {import('../../index.js').Tokenizer} tokenizer

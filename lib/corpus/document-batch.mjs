@@ -135,10 +135,9 @@ export class DocumentBatch {
 
   /** Makes the documents available to the methods below. No more documents can be added. */
   seal() {
+    this.#bytes = native.documentsSize(this.handle)[1]
     this.#table = new Float64Array(native.takeDocumentTable(this.handle))
     this.length = this.#table.length / TABLE_COLUMNS
-    for (let index = 0; index < this.length; index++) this.#bytes += this.textBytes(index)
-    this.#characters = new Uint32Array(native.documentCharacters(this.handle))
     if (this.#hasIds || this.#hasGroups) {
       const json = Buffer.from(native.takeDocumentIds(this.handle)).toString()
       this.#ids = JSON.parse(`[${json.slice(1)}]`)
@@ -146,12 +145,17 @@ export class DocumentBatch {
     return this
   }
 
+  /** Counts the characters of all texts, before the batch is released. */
+  countCharacters() {
+    this.#characters = new Uint32Array(native.documentCharacters(this.handle))
+  }
+
   /** The length of a text in bytes. */
   textBytes(index) {
     return this.#table[index * TABLE_COLUMNS + 2]
   }
 
-  /** The length of a text in characters, Unicode code points. */
+  /** The length of a text in characters, Unicode code points, after `countCharacters`. */
   characters(index) {
     return this.#characters[index]
   }

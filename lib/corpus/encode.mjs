@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { withoutFailures } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
-import { idOfToken } from './loss-mask.mjs'
+import { idOfToken, lossTokensOf } from './loss-mask.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
 
 const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
@@ -98,6 +98,7 @@ export class Encoder {
   #encoded(batches, onSkip) {
     /** @param {import('./document-batch.mjs').DocumentBatch} batch */
     const encode = async (batch, running) => {
+      batch.countCharacters()
       const results = await this.#encode(batch, running, onSkip)
       batch.release()
       return { isLarge: batch.isLarge, results }
@@ -129,7 +130,8 @@ export class Encoder {
    * each document, and whether the ids of the result can be written as they are.
    */
   #count({ batch, first, encoded }) {
-    const { rowOffsets } = encoded
+    const { ids, rowOffsets } = encoded
+    const hasMask = hasLossMask(this.#content)
     const around = this.#bos.length + this.#eos.length
     const most = (this.#content.maxTokens ?? Infinity) - around
     const kept = new Uint32Array(encoded.length)
@@ -142,7 +144,9 @@ export class Encoder {
         isWhole &&= all === kept[row]
         const tokens = all === 0 ? 0 : kept[row] + around
         const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
-        const values = { tokens, cutTokens: all - kept[row], textBytes, characters }
+        const [start, end] = [rowOffsets[row], rowOffsets[row] + kept[row]]
+        const lossTokens = hasMask ? lossTokensOf(ids, start, end) : undefined
+        const values = { tokens, cutTokens: all - kept[row], textBytes, characters, lossTokens }
         this.#stats.document(path, values, batch.hasGroups ? batch.group(index) : undefined)
       }
     })

@@ -130,9 +130,9 @@ export interface CorpusOptions {
    * its JSON. They are rendered with the chat template of the tokenizer, or with the format of
    * gpt-oss for `'o200k_harmony'`. Special tokens in messages are text unless `specialTokens` is
    * `'parse'`. Each id gets a loss mask, 1 if the assistant wrote the token: `.mask.npy` or
-   * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, and `loss_mask` in jsonl and
-   * parquet. Numbers have Python's form, so `1.0` stays `1.0`; in columns of numbers of Parquet, it
-   * is `1`. Default: documents are texts.
+   * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, `.mask.bin` for llmc, and
+   * `loss_mask` in jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in columns
+   * of numbers of Parquet, it is `1`. Default: documents are texts.
    */
   messages?: string | undefined
   /** With `messages`: the field with the tools of a chat. Default: no tools. */
@@ -444,6 +444,8 @@ export interface CorpusTotals {
   filtered: number
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired: number
+  /** For chats, the tokens whose loss mask is 1. */
+  lossTokens?: number
   /** Rows that were skipped. */
   skipped: number
   /** The sum of the times of all shards. */

@@ -132,7 +132,7 @@ function isTokenizer(tokenizer) {
   return (
     isObject(tokenizer) &&
     isText(tokenizer.name, MAX_NAME_LENGTH) &&
-    ['file', 'encoding', 'hub'].includes(tokenizer.kind) &&
+    ['file', 'encoding', 'hub', 'base'].includes(tokenizer.kind) &&
     (tokenizer.encoding === undefined || isText(tokenizer.encoding, MAX_NAME_LENGTH)) &&
     isHash(tokenizer.sha256) &&
     isSize(tokenizer.vocabSize) &&

@@ -38,6 +38,7 @@ import { stemOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
 import { Threads } from './threads.mjs'
 import { completeContent, findTokenizer } from './tokenizer.mjs'
+import { sourceOfBase, writeBase } from './words.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
 const HOST = os.hostname()
@@ -58,7 +59,15 @@ const runs = new Map()
  * @param {any} given see index.d.ts
  */
 export async function tokenizeCorpus(given) {
-  const options = checkOptions(given)
+  return runJob(checkOptions(given))
+}
+
+/**
+ * Runs a job with checked options.
+ *
+ * @param {import('./options.mjs').Options} options
+ */
+export async function runJob(options) {
   options.signal?.throwIfAborted()
   const run = new Run(options)
   if (options.output === undefined) return run.dry()
@@ -113,6 +122,7 @@ class Run {
     const prepared = await this.#prepare()
     if (before !== undefined && this.#options.append) return this.#append(store, before, prepared)
     const { job, file } = await this.#start(store, before, prepared)
+    if (this.#options.base !== undefined) await writeBase(store, this.#options.base)
     if (this.#options.queue !== undefined) return this.#onQueue(job, store, file)
     let kept = 0
     const [segment] = segmentsOf(job)
@@ -148,7 +158,7 @@ class Run {
       const isFinished = manifest !== undefined && isManifestOf(manifest, before)
       const known = await inputsOf(store, isFinished ? segments : segments.slice(0, -1))
       const file = store.part(PLAN)
-      const plan = await this.#plan(file, await store.exclude(), known)
+      const plan = await this.#plan(file, [await store.exclude()], known)
       const here = async (segment) => ({ segment, file: await store.copyHere(segment.file) })
       if (isFinished && plan.shards === 0) return { job: before, segments: await Promise.all(segments.map(here)) }
       const last = segments.at(-1)
@@ -204,6 +214,9 @@ class Run {
   }
 
   async #prepare() {
+    const { base } = this.#options
+    if (base !== undefined)
+      return { source: sourceOfBase(base), content: this.#options.content, ids: {}, hooks: undefined, vocabSize: 0 }
     const source = await findTokenizer(this.#options.tokenizer, this.#options.encoding)
     const tokenizer = await openTokenizer(source)
     const hooks = this.#options.hooks && path.resolve(this.#options.hooks)
@@ -216,7 +229,7 @@ class Run {
   }
 
   #job({ source, content, ids, vocabSize }, plan = undefined) {
-    const { name, kind, encoding, sha256 } = source
+    const { name, kind, encoding, sha256 } = /** @type {any} */ (source)
     const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
     const known = { version: LAYOUT_VERSION, tokenlane: VERSION, tokenizer, options: content, plan }
     return JSON.parse(JSON.stringify({ id: idOf(known), ...known }))
@@ -256,7 +269,7 @@ class Run {
   async #planInto(store, before, prepared) {
     if (before !== undefined && this.#options.trustPlan) return this.#trusted(store, before, prepared)
     const file = store.part(PLAN)
-    const plan = await this.#plan(file, await store.exclude())
+    const plan = await this.#plan(file, [await store.exclude(), ...(this.#options.exclude ?? [])])
     if (before === undefined) {
       const job = this.#job(prepared, plan)
       const start = startOf(this.#options, prepared.source.name)
@@ -298,8 +311,8 @@ class Run {
    * checked.
    */
   async #shards(planFile, { id, plan, first }, { source, content, ids, hooks }, store, onRecord) {
-    const { concurrency, threads, signal, resumeCheck: check, trustPlan } = this.#options
-    const data = { source, content, ids, hooks, output: store?.place, threads }
+    const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
+    const data = { source, content, ids, hooks, output: store?.place, threads, tableMemory }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(plan, this.#emit)
     const order = await orderOf(content.shuffle, plan.shards)

@@ -5,6 +5,8 @@ export const PLAN = 'plan.jsonl'
 export const planName = (segment) => (segment === 0 ? PLAN : `plan-${String(segment).padStart(4, '0')}.jsonl`)
 export const JOB = 'job.json'
 export const MANIFEST = 'manifest.json'
+/** Of a job that counts words: what cuts texts into words. */
+export const BASE = 'base.json'
 /** Exists while a new job is planned. */
 export const CLAIM = 'claim.json'
 

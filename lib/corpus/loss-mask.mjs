@@ -2,7 +2,9 @@
 // highest bit of its id, so that whatever moves tokens moves their masks with them. In files, ids
 // and masks are apart: writers divide them, and readers join them.
 
-import { PieceBuffers, fileViewOf } from './tokens.mjs'
+import { PieceBuffers, fileViewOf, hasLossMask } from './tokens.mjs'
+
+/** @typedef {import('../files/npy.mjs').NumberFile} NumberFile */
 
 /** Largest id; ids of corpora have 31 bits. */
 const ID_BITS = 2 ** 31 - 1
@@ -26,8 +28,25 @@ export const idOfToken = (token) => token & ID_BITS
 /** The mask of a token: 1 if the assistant wrote it, else 0. */
 export const maskOfToken = (token) => token >>> MASK_SHIFT
 
+/** The number of tokens in a range that the assistant wrote. */
+export function lossTokensOf(tokens, from, to) {
+  let count = 0
+  for (let at = from; at < to; at++) count += maskOfToken(tokens[at])
+  return count
+}
+
+/**
+ * The file of the tokens of a shard: that of the ids, or both if the tokens have a loss mask.
+ *
+ * @param {import('./options.mjs').Content} content
+ * @param {NumberFile} ids
+ * @param {() => Promise<NumberFile>} createMask
+ */
+export const withLossMask = async (content, ids, createMask) =>
+  hasLossMask(content) ? new MaskedNumbers(content, ids, await createMask()) : ids
+
 /** Divides arrays of tokens, and writes ids and masks to two files. */
-export class MaskedNumbers {
+class MaskedNumbers {
   #ids
   #mask
   #idBuffers
@@ -35,8 +54,8 @@ export class MaskedNumbers {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {{ write(numbers: ArrayBufferView): Promise<void>, finish(): Promise<void> }} ids
-   * @param {{ write(numbers: ArrayBufferView): Promise<void>, finish(): Promise<void> }} mask
+   * @param {NumberFile} ids
+   * @param {NumberFile} mask
    */
   constructor(content, ids, mask) {
     this.#ids = ids

@@ -39,6 +39,8 @@ export class Totals {
   rows = 0
   cutDocuments = 0
   padding = 0
+  /** With loss masks: the tokens that the assistant wrote. */
+  lossTokens = /** @type {number | undefined} */ (undefined)
   skipped = 0
   /** The sum of the seconds of all shards. Shards run in parallel, so a job takes less time. */
   seconds = 0
@@ -50,10 +52,13 @@ export class Totals {
     this.rows += record.packing?.rows ?? record.documents
     this.cutDocuments += record.packing?.cutDocuments ?? 0
     this.padding += record.packing?.padding ?? 0
+    if (record.lossTokens !== undefined) this.lossTokens = (this.lossTokens ?? 0) + record.lossTokens
   }
 
   toJSON() {
-    return { ...this, seconds: Math.round(this.seconds * 1000) / 1000 }
+    const { lossTokens, ...sums } = this
+    const seconds = Math.round(this.seconds * 1000) / 1000
+    return { ...sums, seconds, ...(lossTokens !== undefined && { lossTokens }) }
   }
 }
 
@@ -103,6 +108,7 @@ const lineOf = ({
   empty,
   truncated,
   unpaired,
+  lossTokens,
   skipped,
   input,
   host,
@@ -119,6 +125,7 @@ const lineOf = ({
   empty,
   truncated,
   unpaired,
+  lossTokens,
   skipped: skipped.rows,
   files,
   input,

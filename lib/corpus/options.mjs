@@ -17,6 +17,8 @@ const { signalOption } = require('../options.js')
 
 export const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet']
 export const PACKINGS = ['sequential', 'best-fit']
+/** The format of a job that counts words, from which a tokenizer is trained. */
+export const WORDS = 'words'
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
@@ -82,6 +84,9 @@ const NAMES = [
  * @property {string} queueName
  * @property {number} [giveUpSeconds]
  * @property {string} tokenizer
+ * @property {string} [base] what cuts texts into words, if the job counts words
+ * @property {string[]} [exclude] the real paths of more files that folders and patterns do not name
+ * @property {number} [tableMemory] bytes for the words of a shard
  * @property {string} [encoding]
  * @property {string} [template] a file with a chat template
  * @property {boolean} dryRun
@@ -94,6 +99,13 @@ const NAMES = [
  * @property {AbortSignal} [signal]
  * @property {(event: object) => void} onEvent
  * @property {Content} content
+ */
+
+/**
+ * What renders chats: templates with the special tokens of the tokenizer, or the format of gpt-oss.
+ *
+ * @typedef {{ templates: string | Record<string, string>, tokens: Record<string, string> } |
+ *   { isHarmony: true }} ChatParts
  */
 
 /**
@@ -119,7 +131,7 @@ const NAMES = [
  * @property {string} [tools]
  * @property {'generation' | 'origin'} [maskBy]
  * @property {string} [date] the day that templates write
- * @property {import('./chats.mjs').ChatParts} [chat] what renders chats; only in a complete job
+ * @property {ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
  * @property {number} [maxRatio]
  * @property {number} shardSize
@@ -176,12 +188,15 @@ export function checkOptions(options) {
  * Checks the options that determine the bytes of the output, from a call or from a job.json.
  *
  * @param {any} given
+ * @param {string[]} [formats]
  * @returns {Content}
  */
-export function checkContent(given) {
+export function checkContent(given, formats = FORMATS) {
+  const format = choice(given, 'format', formats) ?? 'megatron'
   /** @type {any} */
   const content = {
-    format: choice(given, 'format', FORMATS) ?? 'megatron',
+    format,
+    ...(format === WORDS && { keepsLineEnds: true }),
     type: choice(given, 'type', ['u16', 'u32']),
     rows: choice(given, 'rows', UNITS),
     field: fieldPath(given, 'field') ?? 'text',
@@ -257,7 +272,7 @@ export function rowsProblem({ format, pack, packing, messages = undefined }) {
  * The default number of shards at a time. The thread of a shard mostly reads and parses; the
  * threads of the addon encode on all cores.
  */
-const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
+export const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
 
 function text(given, name) {
   const value = given[name]

@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 
-import { Failure, fileFailure } from '../files/failure.mjs'
+import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
+import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { damaged, inputChanged, typeError } from './errors.mjs'
 import { PLAN } from './layout.mjs'
@@ -45,10 +46,10 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
 /**
  * Yields the parts of all inputs, in order.
  *
- * @param {{ inputs: string[], filesFrom?: string, content: import('./options.mjs').Content,
- *   exclude?: string, known?: Map<string, number>, onUnreadable?: (error: Error) => void, onNote?:
- *   (message: string) => void }} request `known` are inputs that are left out, with their sizes:
- *   they are planned already
+ * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
+ *   import('./options.mjs').Content, known?: Map<string, number>, onUnreadable?: (error: Error) =>
+ *   void, onNote?: (message: string) => void }} request `known` are inputs that are left out, with
+ *   their sizes: they are planned already
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote }) {
@@ -63,7 +64,7 @@ export async function* planParts({ inputs, filesFrom, content, exclude, known, o
         await input.close()
       }
     } catch (failure) {
-      const isUnreadable = openingErrors.has(failure) || failure.code === 'ERR_TOKENLANE_PARQUET'
+      const isUnreadable = openingErrors.has(failure) || ['PARQUET', 'INVALID_UTF8'].includes(bareCode(failure))
       if (content.onError === 'fail' || !isUnreadable || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
       onUnreadable?.(failure)
     }
@@ -150,8 +151,11 @@ class Parts {
    */
   async *of(input) {
     if (input.size === 0) return
-    const head = await input.read(0, Math.min(4, input.size))
-    yield* isTable(head) ? this.#table(input) : this.#rows(input, codecOf(head))
+    const head = await input.read(0, Math.min(HEAD_BYTES, input.size))
+    if (isTable(head)) return yield* this.#table(input)
+    const codec = codecOf(head)
+    if (codec === undefined && isUtf16(head)) throw utf16Failure(input.path)
+    yield* this.#rows(input, codec)
   }
 
   /** Cuts a plain file between rows. A compressed file, or a file that is one row, is not cut. */

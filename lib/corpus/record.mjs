@@ -105,6 +105,7 @@ function isRecord(record, shard) {
     areFiles(record.files, stemOf(shard)) &&
     listOf(record.lengths, 64, isSize) &&
     isSkipped(record.skipped) &&
+    isOptional(record.lossTokens, isSize) &&
     isOptional(record.packing, (packing) => hasSizes(packing, PACKING)) &&
     allOf(record.sources, (source) => isCounts(source) && isSize(source.skipped)) &&
     isOptional(record.groups, (groups) => allOf(groups, isCounts)) &&

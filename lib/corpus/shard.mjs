@@ -14,6 +14,7 @@ import { writeShardFiles } from './output-files.mjs'
 import { Stats } from './stats.mjs'
 import { openInput } from './store/store.mjs'
 import { viewOf } from './tokens.mjs'
+import { writeWords } from './words.mjs'
 
 /**
  * @typedef {object} ShardJob
@@ -28,7 +29,8 @@ import { viewOf } from './tokens.mjs'
 
 /**
  * @typedef {object} Context the values that all shards of a job share
- * @property {import('../../index.js').Tokenizer} tokenizer
+ * @property {import('../../index.js').Tokenizer} [tokenizer]
+ * @property {Buffer} [base] what cuts texts into words, if the job counts words
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
  * @property {import('./hooks.mjs').Hooks} [hooks]
@@ -37,6 +39,7 @@ import { viewOf } from './tokens.mjs'
  * @property {number} [threads]
  * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
  *   if it is not limited
+ * @property {number} [tableMemory] bytes for tables of words
  * @property {() => number} [shards] the number of shards that the process works on now
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */
@@ -49,7 +52,7 @@ import { viewOf } from './tokens.mjs'
  * @returns {Promise<object>} its record
  */
 export async function doShard({ shard, parts, job, base }, context) {
-  const { tokenizer, content, ids, hooks: custom, store, allowed, threads, memory, shards, onProgress } = context
+  const { content, hooks: custom, store, allowed, memory, onProgress } = context
   const origin = { base, allowed }
   const started = Date.now()
   const stats = new Stats()
@@ -84,15 +87,11 @@ export async function doShard({ shard, parts, job, base }, context) {
       isDamaged = true
     },
     memory,
-    chats: await chatsOf(tokenizer, content),
+    chats: context.tokenizer && chatsOf(context.tokenizer, content),
   }
-  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
   const batches = documentsOf(parts, origin, content, hooks)
-  const { files, packing } =
-    store === undefined
-      ? { files: [], packing: undefined }
-      : await writeFiles(shard, parts, { encoder, batches, content, store, onSkip: hooks.onSkip })
-  if (store === undefined) await encoder.count(batches, hooks.onSkip)
+  const make = context.base === undefined ? encodeShard : writeWords
+  const { files, packing } = await make(shard, batches, context, { parts, stats, onSkip: hooks.onSkip })
   report()
   const sha256 = isDamaged ? await hashOfInputs(parts, origin, content) : input.digest('hex')
   const facts = {
@@ -105,6 +104,15 @@ export async function doShard({ shard, parts, job, base }, context) {
     input: { bytes, sha256, mtimes: hashOfTimes(mtimes) },
   }
   return writeRecord(store, facts, started)
+}
+
+/** Encodes the documents of a shard and writes their tokens, or only counts them. */
+async function encodeShard(shard, batches, context, { parts, stats, onSkip }) {
+  const { tokenizer, content, ids, store, threads, memory, shards } = context
+  const encoder = new Encoder(tokenizer, content, ids, stats, { threads, memory, shards })
+  if (store !== undefined) return writeFiles(shard, parts, { encoder, batches, content, store, onSkip })
+  await encoder.count(batches, onSkip)
+  return { files: [], packing: undefined }
 }
 
 /** Writes the files of a shard. */

@@ -50,6 +50,8 @@ export class Stats {
   filtered = 0
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired = 0
+  /** With a loss mask: the tokens that the assistant wrote. */
+  lossTokens = /** @type {number | undefined} */ (undefined)
   /**
    * Documents by the number of their tokens: entry i counts those with at least 2^i and fewer than
    * 2^(i + 1).
@@ -65,7 +67,7 @@ export class Stats {
    * Counts a document of an input.
    *
    * @param {string} path
-   * @param {Omit<Counts, 'documents'>} values
+   * @param {Omit<Counts, 'documents'> & { lossTokens?: number }} values
    * @param {string} [group] with the option groupBy
    */
   document(path, values, group) {
@@ -77,6 +79,7 @@ export class Stats {
     addTo(this.#source(path), values)
     if (group !== undefined) addTo(this.#group(group), values)
     if (values.cutTokens > 0) this.truncated += 1
+    if (values.lossTokens !== undefined) this.lossTokens = (this.lossTokens ?? 0) + values.lossTokens
     const magnitude = 31 - Math.clz32(values.tokens)
     while (this.lengths.length <= magnitude) this.lengths.push(0)
     this.lengths[magnitude] += 1

@@ -8,6 +8,7 @@ import { openTokenizer } from '../files/tokenizers.mjs'
 import { doShard, doneRecord } from './shard.mjs'
 import { Allowed } from './store/allowed.mjs'
 import { openStore } from './store/store.mjs'
+import { readBase } from './words.mjs'
 
 /** Minimum time in milliseconds between two messages about progress. */
 const PROGRESS_INTERVAL_MS = 100
@@ -47,12 +48,13 @@ class RowMemory {
 Error.stackTraceLimit = 0
 
 const memory = new RowMemory()
-const { source, content, ids, hooks: hooksFile, output, allowedPlaces, threads, running } = workerData
+const { source, content, ids, hooks: hooksFile, output, allowedPlaces, threads, tableMemory, running } = workerData
 const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)
-const tokenizer = await openTokenizer(source)
 const hooks = hooksFile && (await (await import('./hooks.mjs')).loadHooks(hooksFile, content.hooksSha256))
 const allowed = allowedPlaces === undefined ? undefined : new Allowed(allowedPlaces)
 const store = output === undefined ? undefined : await openStore(output, allowed)
+const [tokenizer, base] =
+  source.kind === 'base' ? [undefined, await readBase(store, source.sha256)] : [await openTokenizer(source), undefined]
 
 parentPort.on('message', async ({ request, isReserved }) => {
   if (isReserved) return memory.granted()
@@ -65,7 +67,8 @@ parentPort.on('message', async ({ request, isReserved }) => {
   }
   try {
     const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, content })
-    const context = { tokenizer, content, ids, hooks, store, allowed, threads, memory, shards, onProgress }
+    const resources = { threads, memory, tableMemory, shards }
+    const context = { tokenizer, base, content, ids, hooks, store, allowed, ...resources, onProgress }
     const record = found ?? (await doShard(request, context))
     parentPort.postMessage({ record, isNew: found === undefined })
   } catch (failure) {

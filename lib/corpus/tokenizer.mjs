@@ -17,6 +17,9 @@ const { openRegular, readRegular } = require('../regular-file.js')
 
 /** Loaded on first use: most tokenizers are encodings or files. */
 const later = {
+  get ggufFile() {
+    return require('../model/gguf/file.js')
+  },
   get modelFolder() {
     return require('../model/folder.js')
   },
@@ -98,8 +101,9 @@ async function identified(name, place) {
 async function wholeFile(name, place) {
   if (!PART.test(path.basename(place))) {
     if (!statIfThere(place)?.isDirectory()) return { file: place, hasConfigs: false }
-    const { file, bytes, configs, failure } = await later.modelFolder.modelOf(place)
-    if (bytes === undefined) return { file, hasConfigs: configs !== undefined || failure !== undefined }
+    const { file, bytes, configs, failure, ranks } = await later.modelFolder.modelOf(place)
+    if (bytes === undefined && ranks === undefined)
+      return { file, hasConfigs: configs !== undefined || failure !== undefined }
   }
   throw unsupported(
     `${name}: a corpus job needs a tokenizer in one file, whose SHA-256 identifies the job: write it with tokenizer.toBuffer() and name that tokenizer.json`,
@@ -110,6 +114,12 @@ async function sha256Of(files) {
   const hash = createHash('sha256')
   for (const file of files) {
     try {
+      // The weights behind the metadata are no part of a tokenizer.
+      const gguf = await later.ggufFile.ggufOf(file)
+      if (gguf !== undefined) {
+        hash.update(gguf.bytes)
+        continue
+      }
       const handle = await openRegular(file)
       for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
     } catch (failure) {

@@ -21,8 +21,8 @@ const RUN_LENGTH = 100_000
  *
  * @param {string[]} names files, folders and patterns
  * @param {string | undefined} filesFrom a file with a path per line
- * @param {{ exclude?: string, run?: number }} [options] `exclude` is the real path or the
- *   address of the output, a folder or a file, which is left out; `run` is the length of a run
+ * @param {{ exclude?: string[], run?: number }} [options] `exclude` has the real paths or the
+ *   addresses of outputs, folders or files, which are left out; `run` is the length of a run
  * @returns {AsyncGenerator<string>}
  */
 export async function* inputFiles(names, filesFrom, { exclude, run } = {}) {
@@ -66,11 +66,11 @@ export class Walk {
   #ignored
 
   /**
-   * @param {{ exclude?: string, run?: number, ignored?: LeftOut,
+   * @param {{ exclude?: string[], run?: number, ignored?: LeftOut,
    *   onUnreadable?: (folder: string, failure: any) => void }} [options] `onUnreadable` receives a
    *   folder that cannot be read; by default that throws
    */
-  constructor({ exclude, run = RUN_LENGTH, onUnreadable, ignored } = {}) {
+  constructor({ exclude = [], run = RUN_LENGTH, onUnreadable, ignored } = {}) {
     this.#ignored = ignored
     this.#exclude = exclude
     this.#run = run
@@ -96,7 +96,7 @@ export class Walk {
     const { bucket, key } = partsOf(name)
     const { isListed, isObject, keysBelow, noObject } = await import('./store/s3-input.mjs')
     if (key !== '' && !key.endsWith('/') && (await isObject(name))) {
-      if (this.#exclude !== undefined && isBelow(name, this.#exclude)) throw isOutput(name)
+      if (this.#exclude.some((one) => isBelow(name, one))) throw isOutput(name)
       yield name
       return
     }
@@ -106,7 +106,7 @@ export class Walk {
     let found = false
     for await (const one of keysBelow(name, bucket, prefix)) {
       const address = `s3://${bucket}/${one}`
-      if (this.#exclude !== undefined && isBelow(address, this.#exclude)) continue
+      if (this.#exclude.some((one) => isBelow(address, one))) continue
       if (one.endsWith('/') || !(isPattern ? matches(one) : isListed(one, prefix))) continue
       found = true
       yield address
@@ -116,10 +116,8 @@ export class Walk {
 
   /** A file, unless it is the output or in its folder: it would be read while it is written. */
   async *#file(name) {
-    const file = this.#exclude === undefined ? undefined : fs.realpathSync(name)
-    if (file !== undefined && `${file}${path.sep}`.startsWith(`${this.#exclude}${path.sep}`)) {
-      throw isOutput(name)
-    }
+    const file = this.#exclude.length === 0 ? '' : `${fs.realpathSync(name)}${path.sep}`
+    if (this.#exclude.some((one) => file.startsWith(`${one}${path.sep}`))) throw isOutput(name)
     yield name
   }
 
@@ -176,9 +174,9 @@ export class Walk {
 
   /** Whether a folder or a file is the output. */
   #isExcluded(place) {
-    if (this.#exclude === undefined) return false
+    if (this.#exclude.length === 0) return false
     try {
-      return fs.realpathSync(place) === this.#exclude
+      return this.#exclude.includes(fs.realpathSync(place))
     } catch {
       return false
     }

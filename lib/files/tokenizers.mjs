@@ -14,13 +14,13 @@ const { nearestOf } = require('../errors.js')
 const { encodings: models, findEncoding } = require('../models.js')
 const { encodings, fileFormat } = require('../tokenizer.js')
 const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
-const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
+const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
-const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
+const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe|gguf)$|[/\\]$/
 
 /** Files in the folder of a model that need others. */
-const PARTS = [...SENTENCEPIECE, ...VOCABULARIES]
+const PARTS = [...SENTENCEPIECE, ...VOCABULARIES, ...RANKS]
 
 /** `owner/name` on the hub; a branch, a tag or a commit may follow an `@`. */
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/

@@ -5,7 +5,7 @@
 
 const path = require('node:path')
 
-const { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE } = require('../model/folder.js')
+const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE } = require('../model/folder.js')
 const { optional } = require('../optional.js')
 const { COMMIT, RepoCache } = require('./cache.js')
 const { download } = require('./download.js')
@@ -18,7 +18,7 @@ const { shared } = require('./shared.js')
 const { Transport } = require('./transport.js')
 
 const RESOLVE_ATTEMPTS = 3
-const TOKENIZERS = [...JSON_TOKENIZERS, ...SENTENCEPIECE, 'vocab.json', 'vocab.txt']
+const TOKENIZERS = [...JSON_TOKENIZERS, ...SENTENCEPIECE, 'vocab.json', 'vocab.txt', ...RANKS]
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE_TEMPLATES = 'additional_chat_templates'

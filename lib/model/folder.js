@@ -9,6 +9,7 @@ const path = require('node:path')
 const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
 const { BACKEND, autoClass, classOfModel } = require('./auto-class.js')
+const { RANK_FILES } = require('./rank-files.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
 /**
@@ -26,7 +27,8 @@ const PART_OF_OTHERS = /\.(?:spm|model|bpe|codes)$|^(?:vocab|merges|dict)\b/
 /** Files that need others. */
 const VOCABULARIES = ['vocab.json', 'vocab.txt']
 const CONFIGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json', 'config.json']
-const LOOKED_FOR = [...JSON_TOKENIZERS, ...SENTENCEPIECE, 'vocab.json with merges.txt', 'vocab.txt']
+const RANKS = Object.keys(RANK_FILES)
+const LOOKED_FOR = [...JSON_TOKENIZERS, ...SENTENCEPIECE, 'vocab.json with merges.txt', 'vocab.txt', ...RANKS]
 
 /** The builders of tokenizer-json.js by class, and by `model_type` of config.json. */
 const CLASSES = {
@@ -34,6 +36,12 @@ const CLASSES = {
   Gpt2: /^GPT2Tokenizer$/,
   Roberta: /^(?:Roberta|Longformer|Bart)Tokenizer$/,
   Clip: /^CLIPTokenizer$/,
+  /** Classes whose code is in the repository, beside a rank file. */
+  Ranks: new RegExp(
+    `^(?:${Object.values(RANK_FILES)
+      .map((one) => one.class)
+      .join('|')})$`,
+  ),
   /** Classes whose ids are those of the SentencePiece model. */
   SentencePiece: /^(?:Llama|CodeLlama|Gemma|T5|MT5|Albert|XLNet|DebertaV2|Reformer|BigBird|RemBert|FNet)Tokenizer$/,
 }
@@ -62,6 +70,7 @@ const builtAs = (name) => `built as ${name}`
 function needsFolder(file, { code }) {
   const name = path.basename(file)
   if (code === 'ERR_TOKENLANE_NOT_A_FILE') return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  if (RANKS.includes(name)) return code === 'ERR_TOKENLANE_PATTERN_MISSING'
   const isPart = VOCABULARIES.includes(name) || name === 'merges.txt'
   return isPart && ['ERR_TOKENLANE_UNKNOWN_FORMAT', 'ERR_TOKENLANE_SHAPE', 'ERR_TOKENLANE_EMPTY_FILE'].includes(code)
 }
@@ -70,7 +79,8 @@ function needsFolder(file, { code }) {
  * The tokenizer of a folder, or of a vocabulary in it: { file, bytes, configs, failure, source }.
  * Without `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json, or
  * `failure` why they cannot be used. `source` has the class and the note of any other tokenizer.
- * `usesConfigs` says whether to read the configs.
+ * `ranks` are the name and the config of a rank file. `usesConfigs` says whether to read the
+ * configs.
  */
 async function modelOf(place, usesConfigs = true) {
   const names = await fs.promises.readdir(folderOf(place)).catch((failure) => {
@@ -111,7 +121,7 @@ function modelOfSync(place, usesConfigs = true) {
 const cannotRead = (file, cause) => error('ERR_TOKENLANE_FILE', `cannot read ${file}: ${cause.message}`, { cause })
 const cannotList = (cause) => error('ERR_TOKENLANE_FILE', `cannot read the folder: ${cause.message}`, { cause })
 
-const isVocabulary = (place) => [...VOCABULARIES, 'merges.txt'].includes(path.basename(place))
+const isVocabulary = (place) => [...VOCABULARIES, ...RANKS, 'merges.txt'].includes(path.basename(place))
 const folderOf = (place) => (isVocabulary(place) ? path.dirname(place) : place)
 
 function planOf(place, names, usesConfigs) {
@@ -126,6 +136,11 @@ function unsupportedClass(name) {
   const short = name.length > 100 ? `${name.slice(0, 100)}…` : name
   const message = `tokenizer_class: ${short} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
   return error('ERR_TOKENLANE_UNSUPPORTED', message)
+}
+
+function patternMissing(file) {
+  const message = `${file}: this is a rank file, which does not say how text is split, and no tokenizer_config.json beside it names its class: name its encoding, or give its pattern and special tokens`
+  return error('ERR_TOKENLANE_PATTERN_MISSING', message)
 }
 
 /** Determines which files of a folder to read, and builds the tokenizer from them. */
@@ -182,9 +197,19 @@ class Plan {
   /** The vocabulary from which to build the tokenizer, unless another file is a whole tokenizer. */
   #vocabulary() {
     const kind = this.#kind()
+    if (this.#ranks(kind) !== undefined) return undefined
     if (this.#wanted === undefined && this.#sentencePiece(kind) !== undefined) return undefined
     const names = this.#wanted !== undefined ? [this.#wanted] : kind === 'Bert' ? ['vocab.txt'] : VOCABULARIES
     return names.find((name) => this.#names.has(name) && (name !== 'vocab.json' || this.#names.has('merges.txt')))
+  }
+
+  /** The rank file, if the configs name its class; the name of Qwen's is enough. */
+  #ranks(kind) {
+    if (kind !== 'Ranks' && kind !== undefined) return undefined
+    const named = RANKS.find((name) => RANK_FILES[name].class === this.#className())
+    const name = named ?? (kind === undefined ? 'qwen.tiktoken' : undefined)
+    if (this.#wanted !== undefined && this.#wanted !== name) return undefined
+    return name !== undefined && this.#names.has(name) ? name : undefined
   }
 
   #sentencePiece(kind) {
@@ -194,8 +219,8 @@ class Plan {
   }
 
   model() {
-    const { file, bytes, source } = this.#found()
-    const place = { file: path.join(this.#folder, file), bytes, ...(this.#usesConfigs && { source }) }
+    const { file, bytes, source, ranks } = this.#found()
+    const place = { file: path.join(this.#folder, file), bytes, ranks, ...(this.#usesConfigs && { source }) }
     if (file !== JSON_TOKENIZERS[0] || !this.#usesConfigs) return place
     if (this.#failure !== undefined) return { ...place, failure: this.#failure }
     try {
@@ -216,6 +241,13 @@ class Plan {
     const vocabulary = this.#vocabulary()
     const file = this.#wanted === undefined ? this.#sentencePiece(kind) : undefined
     const name = this.#className() ?? classOfModel(this.#json('config.json').model_type)
+    const rankFile = this.#ranks(kind)
+    if (rankFile !== undefined) {
+      const ranks = { name: rankFile, config: this.#json('tokenizer_config.json') }
+      const { class: name, note } = RANK_FILES[rankFile]
+      return { file: rankFile, source: { class: name, ...(note !== undefined && { note }) }, ranks }
+    }
+    if (RANKS.includes(this.#wanted)) throw patternMissing(path.join(this.#folder, this.#wanted))
     const isOther = name !== undefined && name !== BACKEND && kindOfClass(name) === 'Other'
     if (file === undefined && vocabulary === undefined) {
       if (isOther && [...this.#names].some((one) => PART_OF_OTHERS.test(one))) throw unsupportedClass(name)
@@ -284,4 +316,4 @@ class Plan {
   }
 }
 
-module.exports = { CONFIGS, JSON_TOKENIZERS, SENTENCEPIECE, VOCABULARIES, needsFolder, modelOf, modelOfSync }
+module.exports = { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, needsFolder, modelOf, modelOfSync }

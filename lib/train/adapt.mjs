@@ -16,16 +16,8 @@ const { Tokenizer, componentsOf } = require('../tokenizer.js')
  * @param {object} options
  */
 export async function extendTokenizer(base, options) {
-  const checked = checkExtendOptions(options)
-  const tokenizer = await tokenizerOf(base)
-  const file = tokenizer.toBuffer()
-  const extend = (entry, training) => native.extend(entry, training, file, JSON.stringify(checked.extending))
-  const { made } = await withCounts(checked, componentsOf(tokenizer), extend)
-  return {
-    tokenizer: await Tokenizer.fromBuffer(made.file),
-    newTokens: made.tokens.map((token, index) => ({ id: made.ids[index], token })),
-    effect: effectOf(made.effect),
-  }
+  const { skipped: _, ...result } = await extended(base, checkExtendOptions(options))
+  return result
 }
 
 /**
@@ -33,14 +25,33 @@ export async function extendTokenizer(base, options) {
  * @param {object} options
  */
 export async function pruneTokenizer(base, options) {
-  const checked = checkPruneOptions(options)
+  const { skipped: _, ...result } = await pruned(base, checkPruneOptions(options))
+  return result
+}
+
+/** Like `extendTokenizer`, with checked options, and with the number of skipped texts. */
+export async function extended(base, options) {
+  const tokenizer = await tokenizerOf(base)
+  const file = tokenizer.toBuffer()
+  const extend = (entry, training) => native.extend(entry, training, file, JSON.stringify(options.extending))
+  const { made, skipped } = await withCounts(options, componentsOf(tokenizer), extend)
+  return {
+    tokenizer: await Tokenizer.fromBuffer(made.file),
+    newTokens: made.tokens.map((token, index) => ({ id: made.ids[index], token })),
+    effect: effectOf(made.effect),
+    skipped,
+  }
+}
+
+/** Like `pruneTokenizer`, with checked options, and with the number of skipped texts. */
+export async function pruned(base, options) {
   const tokenizer = await tokenizerOf(base)
   const file = tokenizer.toBuffer()
   const prune = (entry, training) => native.prune(entry, training, file)
-  const { made } = await withCounts(checked, componentsOf(tokenizer), prune)
+  const { made, skipped } = await withCounts(options, componentsOf(tokenizer), prune)
   const ids = new Map()
   for (let index = 0; index < made.ids.length; index += 2) ids.set(made.ids[index], made.ids[index + 1])
-  return { tokenizer: await Tokenizer.fromBuffer(made.file), ids, effect: effectOf(made.effect) }
+  return { tokenizer: await Tokenizer.fromBuffer(made.file), ids, effect: effectOf(made.effect), skipped }
 }
 
 /** @returns {Promise<any>} */

@@ -7,11 +7,11 @@ import { documentsOf, placeOf } from '../corpus/documents.mjs'
 import { wrongType } from '../corpus/errors.mjs'
 import { pipelined } from '../corpus/pipelined.mjs'
 import { planParts } from '../corpus/plan.mjs'
+import { countDocuments, countTexts } from '../corpus/count-words.mjs'
 import { Failure, bareCode } from '../files/failure.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
-const { enqueue } = require('../queue.js')
 const { BatchTexts, copyTexts } = require('../texts.js')
 
 /** UTF-16 units and number of strings at which a batch is full. */
@@ -43,7 +43,7 @@ export class HeldOut {
    *
    * @param {number} length of the batch
    * @param {(index: number) => Uint8Array} textOf
-   * @returns {{ first: number, step: number }} the indices; `step` is 0 for none
+   * @returns {import('../corpus/count-words.mjs').Selection}
    */
   select(length, textOf) {
     const before = this.#seen
@@ -108,12 +108,11 @@ export class Counter {
   }
 
   async #countDocuments(batch) {
-    const { first, step } = this.#heldOut?.select(batch.length, (index) => batch.text(index)) ?? { first: 0, step: 0 }
-    const options = { heldOut: first, step, inOrder: this.#isSkipping }
-    const count = (entry, from) => native.countDocuments(entry, this.#training, batch.handle, { from, ...options })
-    await this.#withoutFailures(count, (index) => placeOf(batch.place(index)))
-    this.progress.texts += batch.length
-    batch.release()
+    const { length } = batch
+    const selection = this.#heldOut?.select(length, (index) => batch.text(index))
+    const onSkip = (place, failure) => this.#skip(placeOf(place), failure)
+    await countDocuments(this.#training, batch, { ...this.#how, selection, onSkip })
+    this.progress.texts += length
   }
 
   async #countTexts(texts) {
@@ -121,14 +120,13 @@ export class Counter {
     const count = async (list) => {
       const start = before
       before += list.length
-      const select = (index) => Buffer.from(list[index])
-      const { first, step } = this.#heldOut?.select(list.length, select) ?? { first: 0, step: 0 }
-      const options = { heldOut: first, step, inOrder: this.#isSkipping }
-      const countFrom = async (entry, from) => {
+      const selection = this.#heldOut?.select(list.length, (index) => Buffer.from(list[index]))
+      const countFrom = async (entry, options) => {
         await copyTexts(entry, new BatchTexts([list], false))
-        return native.countTexts(entry, this.#training, { from, ...options })
+        return native.countTexts(entry, this.#training, options)
       }
-      await this.#withoutFailures(countFrom, (index) => `texts[${start + index}]`)
+      const onSkip = (index, failure) => this.#skip(`texts[${start + index}]`, failure)
+      await countTexts(countFrom, { ...this.#how, selection, onSkip })
       this.progress.texts += list.length
       this.progress.bytes += list.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
     }
@@ -138,6 +136,10 @@ export class Counter {
 
   get #isSkipping() {
     return this.#options.content.onError === 'skip'
+  }
+
+  get #how() {
+    return { isSkipping: this.#isSkipping, signal: this.#options.signal }
   }
 
   /** Collects strings to batches. */
@@ -155,23 +157,6 @@ export class Counter {
       ;[list, units] = [[], 0]
     }
     if (list.length > 0) yield { list, bytes: units, isLarge: false }
-  }
-
-  /**
-   * Calls `count` with the index of the first text that is not counted yet, until all texts of a
-   * batch are counted or skipped.
-   */
-  async #withoutFailures(count, placeAt) {
-    const { signal } = this.#options
-    for (let from = 0; ; ) {
-      try {
-        return await enqueue((entry) => count(entry, from), { signal })
-      } catch (failure) {
-        if (failure.row === undefined) throw failure
-        this.#skip(placeAt(failure.row), failure)
-        from = failure.row + 1
-      }
-    }
   }
 
   /** Skips a text, or throws its error with its place. */

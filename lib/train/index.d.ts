@@ -14,6 +14,7 @@
  */
 
 import type { Tokenizer } from '../../index.js'
+import type { CorpusEvent } from '../corpus/index.js'
 
 /** A token that is found in texts before the model, and that decoding can skip. */
 export interface SpecialToken {
@@ -80,6 +81,44 @@ export interface CountOptions {
    * container or the machine.
    */
   memory?: number | undefined
+  /**
+   * Counts the words as a corpus job: in shards, whose counts are kept in this folder, a path or
+   * `s3://bucket/prefix/`. After a crash the same call counts only what is missing, and a call with
+   * other options of the vocabulary uses the same counts. The result is the same as without. The
+   * folder must be new, empty or that of the same job: of the same inputs, and of a tokenizer that
+   * cuts texts into the same words. Not with `texts`. Default: none.
+   */
+  workDir?: string | undefined
+  /** The approximate bytes of text of a shard. Needs `workDir`. Default: 256 MiB. */
+  shardSize?: number | undefined
+  /**
+   * Number of shards that are counted at a time on this machine, 1 to 256; they share `memory`.
+   * Needs `workDir`. Default: half of the processors, from 2 to 4.
+   */
+  concurrency?: number | undefined
+  /**
+   * How the files of an earlier run are compared with their records. Needs `workDir`. Default:
+   * `'sha256'`.
+   */
+  resumeCheck?: 'sha256' | 'size' | undefined
+  /**
+   * Lets the workers of a queue count the shards: the URL of a Redis server. All machines have to
+   * reach the inputs and `workDir` by the same names. Merging the counts and training run here.
+   * Needs `workDir`. Default: none.
+   */
+  queue?: string | undefined
+  /** The name of the queue. Default: `'tokenlane-corpus'`. */
+  queueName?: string | undefined
+  /**
+   * With a queue: seconds without a worker that has a shard, after which the training fails.
+   * Default: it waits.
+   */
+  giveUpSeconds?: number | undefined
+  /**
+   * Called with the events of the job, as in {@link tokenlane/corpus}. Needs `workDir`. Default:
+   * none.
+   */
+  onEvent?: ((event: CorpusEvent) => void) | undefined
   /**
    * Called about five times per second. An error that it throws ends the training. Default: none.
    */
@@ -210,8 +249,8 @@ export interface VocabularyProgress {
  * @throws `ERR_TOKENLANE_UNKNOWN_OPTION`, `ERR_TOKENLANE_ARGUMENT_TYPE` and
  *   `ERR_TOKENLANE_ARGUMENT_VALUE` for options; `ERR_TOKENLANE_TRAIN_NO_WORDS` if the texts have no
  *   words; `ERR_TOKENLANE_TRAIN_VOCABULARY` if Unigram's vocabulary is smaller than its alphabet
- *   and special tokens; `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input changes meanwhile; the
- *   errors of reading inputs
+ *   and special tokens; `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input changes meanwhile;
+ *   `ERR_TOKENLANE_CORPUS_MISMATCH` if `workDir` holds another job; the errors of reading inputs
  */
 export function trainTokenizer(options: TrainOptions): Promise<Tokenizer>
 

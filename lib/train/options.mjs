@@ -2,7 +2,8 @@
 
 import { createRequire } from 'node:module'
 
-import { checkContent } from '../corpus/options.mjs'
+import { SHARD_SIZE, checkContent, choice, defaultConcurrency, queueName, whole } from '../corpus/options.mjs'
+import { MIN_MEMORY, defaultMemory } from '../corpus/count-words.mjs'
 import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
 
 const require = createRequire(import.meta.url)
@@ -34,9 +35,6 @@ const MOST = 2 ** 31 - 1
 /** Characters of a piece: the limit of the trainer, whose time is proportional to it. */
 const MAX_PIECE_LENGTH = 256
 
-/** The least memory for tables of words. */
-const MIN_MEMORY = 1 << 20
-
 const number = (least, most) => (name, value) => {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
@@ -52,6 +50,11 @@ function fraction(name, value) {
 function string(name, value) {
   if (typeof value === 'string') return value
   throw wrongType(name, 'a string', value)
+}
+
+function tokenText(name, value) {
+  if (string(name, value) !== '') return value
+  throw wrongValue(name, 'a string that is not empty', value)
 }
 
 function strings(name, value) {
@@ -70,8 +73,7 @@ function specialToken(name, token) {
   if (typeof token === 'string') return specialToken(name, { content: token })
   checkObject(token, name, 'a string, or an object with content')
   checkNames(token, ['content', ...Object.keys(TOKEN_FLAGS)], name)
-  const content = string(`${name}.content`, token.content)
-  if (content === '') throw wrongValue(`${name}.content`, 'a string that is not empty', content)
+  const content = tokenText(`${name}.content`, token.content)
   const flags = Object.entries(TOKEN_FLAGS).map(([flag, spelled]) => {
     const value = token[flag] ?? false
     if (typeof value !== 'boolean') throw wrongType(`${name}.${flag}`, 'a boolean', value)
@@ -96,11 +98,18 @@ const OF_TRAINERS = /** @type {Record<string, [(name: string, value: any) => any
   maxPieceLength: [number(1, MAX_PIECE_LENGTH), 'max_piece_length', ['unigram']],
   nSubIterations: [number(1, 1000), 'n_sub_iterations', ['unigram']],
   seedSize: [number(1, MOST), 'seed_size', ['unigram']],
-  unkToken: [string, 'unk_token', MODELS],
+  unkToken: [tokenText, 'unk_token', MODELS],
 })
 
 /** Options of what is counted, and how. */
 const COUNT_OPTIONS = ['inputs', 'texts', ...INPUT_OPTIONS, 'onError', 'memory', 'onProgress', 'signal']
+
+/** Options of counting in a job. All but the first one need it. */
+const JOB_OPTIONS = [
+  ...['workDir', 'shardSize', 'concurrency', 'resumeCheck'],
+  ...['queue', 'queueName', 'giveUpSeconds', 'onEvent'],
+]
+COUNT_OPTIONS.push(...JOB_OPTIONS)
 
 /** The names of the options of `trainTokenizer`. */
 const NAMES = [...COUNT_OPTIONS, 'model', 'like', ...Object.keys(PARTS), ...Object.keys(OF_TRAINERS)]
@@ -119,10 +128,24 @@ const OF_EXTENDING = {
  * @property {Iterable<string> | AsyncIterable<string>} [texts]
  * @property {import('../corpus/options.mjs').Content & { keepsLineEnds: true }} content how inputs
  *   are read
- * @property {string} [exclude] the real path of a file that folders and patterns do not name
- * @property {number} [memory] in bytes
+ * @property {string[]} [exclude] the real paths of files that folders and patterns do not name
+ * @property {number} memory in bytes
+ * @property {JobOptions} [job]
  * @property {(progress: object) => void} [onProgress]
  * @property {AbortSignal} [signal]
+ */
+
+/**
+ * @typedef {object} JobOptions
+ * @property {string} workDir
+ * @property {number} shardSize in bytes
+ * @property {number} tableMemory in bytes
+ * @property {number} concurrency
+ * @property {'sha256' | 'size'} resumeCheck
+ * @property {string} [queue]
+ * @property {string} queueName
+ * @property {number} [giveUpSeconds]
+ * @property {(event: object) => void} [onEvent]
  */
 
 /**
@@ -184,21 +207,49 @@ function countOptions(options) {
   if (inputs.length === 0 && options.filesFrom === undefined && texts === undefined)
     throw contradiction('there is nothing to train on: give inputs or texts')
   if (texts !== undefined) {
-    for (const name of ['inputs', ...INPUT_OPTIONS])
+    for (const name of ['inputs', ...INPUT_OPTIONS, ...JOB_OPTIONS])
       if (options[name] !== undefined) throw contradiction(`${name} is for files, so it cannot go with texts`)
   }
-  const { filesFrom, rows, field, onError, maxRow, maxRatio, memory, onProgress } = options
+  const { filesFrom, rows, field, onError, maxRow, maxRatio, onProgress } = options
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw wrongType('onProgress', 'a function', onProgress)
   if (filesFrom !== undefined) string('filesFrom', filesFrom)
+  const memory = options.memory === undefined ? defaultMemory() : number(MIN_MEMORY, 2 ** 50)('memory', options.memory)
   return {
     inputs,
     filesFrom,
     texts,
     content: { ...checkContent({ rows, field, onError, maxRow, maxRatio, shardSize: 2 ** 40 }), keepsLineEnds: true },
-    memory: memory === undefined ? undefined : number(MIN_MEMORY, 2 ** 50)('memory', memory),
+    memory,
+    job: jobOptions(options, memory),
     onProgress,
     signal: signalOption(options.signal),
+  }
+}
+
+/** @returns {JobOptions | undefined} */
+function jobOptions(options, tableMemory) {
+  const { workDir, queue, onEvent } = options
+  if (workDir === undefined) {
+    const other = JOB_OPTIONS.find((name) => options[name] !== undefined)
+    if (other === undefined) return undefined
+    throw contradiction(`${other} needs workDir, the folder that the counts of shards are written to`)
+  }
+  if (string('workDir', workDir) === '') throw wrongValue('workDir', 'a folder', workDir)
+  if (queue !== undefined) string('queue', queue)
+  for (const name of ['queueName', 'giveUpSeconds'])
+    if (queue === undefined && options[name] !== undefined) throw contradiction(`${name} needs the option queue`)
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
+  return {
+    workDir,
+    tableMemory,
+    shardSize: whole(options, 'shardSize', 1, 2 ** 40) ?? SHARD_SIZE,
+    concurrency: whole(options, 'concurrency', 1, 256) ?? defaultConcurrency(),
+    resumeCheck: /** @type {any} */ (choice(options, 'resumeCheck', ['sha256', 'size'])) ?? 'sha256',
+    queue,
+    queueName: queueName(options.queueName),
+    giveUpSeconds: whole(options, 'giveUpSeconds', 1, 86_400),
+    onEvent,
   }
 }
 
@@ -231,10 +282,22 @@ function partsOf(options) {
   for (const [name, spelled] of Object.entries(PARTS)) {
     const part = options[name]
     if (part === undefined) continue
-    if (part !== null) checkObject(part, name, 'a part of a tokenizer.json (an object), or null')
+    if (part !== null) checkPart(name, part)
     parts[spelled] = part
   }
   return parts
+}
+
+/** Throws unless a value can be a part of a tokenizer.json. */
+function checkPart(name, part) {
+  const expected = 'a part of a tokenizer.json (an object), or null'
+  checkObject(part, name, expected)
+  try {
+    JSON.stringify(part)
+  } catch {
+    // It contains itself, or a BigInt.
+    throw wrongType(name, expected, part)
+  }
 }
 
 /** Checks the options of trainers that are given. */

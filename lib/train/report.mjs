@@ -38,7 +38,7 @@ const ENCODE = /** @type {const} */ ({
  *
  * @param {{ name: string, tokenizer: import('../../index.js').Tokenizer }[]} tokenizers the first
  *   one is what the page is about
- * @param {import('./options.mjs').Options} options what is read
+ * @param {import('./options.mjs').CountOptions} options what is read
  * @param {string} file the page
  * @param {AbortSignal} [signal]
  * @returns {Promise<{ texts: number, bytes: number }>} what was measured
@@ -80,6 +80,7 @@ async function readSample({ inputs, filesFrom, content, exclude }, signal) {
   const hooks = { onRead: () => signal?.throwIfAborted(), onSkip, onDamage() {} }
   for await (const part of planParts({ inputs, filesFrom, content, exclude, onUnreadable() {} })) {
     for await (const batch of documentsOf([part], undefined, content, hooks)) {
+      batch.countCharacters()
       for (let index = 0; index < batch.length && !sample.isCut; index++) {
         const text = Buffer.from(batch.text(index)).toString()
         sample.texts.push(text)

@@ -1,15 +1,13 @@
 // Trains a tokenizer: counts words, then makes a vocabulary of them.
 
-import fs from 'node:fs'
 import { createRequire } from 'node:module'
-import os from 'node:os'
-import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { definitionOf } from './base.mjs'
 import { Counter } from './count.mjs'
 import { checkOptions } from './options.mjs'
 import { withIds } from './post-processor.mjs'
+import { inScratch } from '../corpus/count-words.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -18,15 +16,6 @@ const { Tokenizer } = require('../tokenizer.js')
 
 /** The interval in milliseconds at which the progress is reported. */
 const PROGRESS_MS = 200
-
-/** The default size in bytes of the tables of words, unless the machine is small. */
-const MAX_MEMORY = 2 ** 31
-
-/** Half of the memory of the container or the machine, at most `MAX_MEMORY`. */
-function defaultMemory() {
-  const limit = process.constrainedMemory?.() || Infinity
-  return Math.floor(Math.min(MAX_MEMORY, limit / 2, os.totalmem() / 2))
-}
 
 /** @param {object} options see ./index.d.ts */
 export async function trainTokenizer(options) {
@@ -60,22 +49,36 @@ export async function trained(options, heldOut) {
  */
 export async function withCounts(options, base, make, heldOut) {
   options.signal?.throwIfAborted()
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
-  let progress
-  try {
-    const training = native.training(base, options.memory ?? defaultMemory(), folder)
-    progress = new Progress(training, options)
+  return inScratch(async (folder) => {
+    const training = native.training(base, options.memory, folder)
+    const progress = new Progress(training, options)
     const { signal } = progress
-    const onProgress = () => progress.counted(counter.progress)
-    const counter = new Counter(training, { ...options, signal }, { heldOut, onProgress })
-    await counter.count()
-    progress.counted(counter.progress, true)
-    progress.follow()
-    return { made: await enqueue((entry) => make(entry, training), { signal }), skipped: counter.progress.skipped }
-  } finally {
-    progress?.stop()
-    await fs.promises.rm(folder, { recursive: true, force: true })
-  }
+    try {
+      const { job } = options
+      const skipped = await (job === undefined ? count() : countShards(job))
+      progress.follow()
+      return { made: await enqueue((entry) => make(entry, training), { signal }), skipped }
+    } finally {
+      progress.stop()
+    }
+
+    async function count() {
+      const onProgress = () => progress.counted(counter.progress)
+      const counter = new Counter(training, { ...options, signal }, { heldOut, onProgress })
+      await counter.count()
+      progress.counted(counter.progress, true)
+      return counter.progress.skipped
+    }
+
+    async function countShards(job) {
+      const { countInJob } = await import('./job.mjs')
+      const onProgress = (state) => progress.counted(state)
+      const { files, ...sums } = await countInJob({ ...options, signal, job }, base, { folder, onProgress })
+      native.addWordFiles(training, files)
+      progress.counted({ ...sums, allBytes: sums.bytes }, true)
+      return sums.skipped
+    }
+  })
 }
 
 /** The tokenizer, whose post-processor has the ids of the vocabulary. */

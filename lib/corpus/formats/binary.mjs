@@ -5,8 +5,7 @@
 // each token (u8).
 
 import { NumberFile } from '../../files/npy.mjs'
-import { MaskedNumbers } from '../loss-mask.mjs'
-import { hasLossMask } from '../tokens.mjs'
+import { withLossMask } from '../loss-mask.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 import { StoredGzip } from './stored-gzip.mjs'
 
@@ -39,12 +38,8 @@ export class BinaryWriter {
       const file = await create(`${suffix}.${format}`)
       return format === 'npy' ? NumberFile.create(file, descr) : NumberFile.create(file.appendOnly(), undefined)
     }
-    const tokens = async () => {
-      const ids = await numbers('', DESCR[type])
-      return hasLossMask(content) ? new MaskedNumbers(content, ids, await numbers('.mask', '|u1')) : ids
-    }
     const files = {
-      tokens: await tokens(),
+      tokens: await withLossMask(content, await numbers('', DESCR[type]), () => numbers('.mask', '|u1')),
       rows: await numbers('.rows', '<u8'),
       documents: pack === undefined ? undefined : await numbers('.docs', '<u8'),
       table: new StoredGzip((await create('.csv.gz')).appendOnly()),

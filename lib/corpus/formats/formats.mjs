@@ -30,6 +30,8 @@ const WRITERS = {
   llmc: async () => (await import('./llmc.mjs')).LlmcWriter,
   jsonl: async () => (await import('./json-lines.mjs')).JsonLinesWriter,
   parquet: async () => (await import('./parquet.mjs')).ParquetWriter,
+  // The file itself, which words.mjs fills.
+  words: async () => ({ create: async (_content, create) => (await create('.words')).appendOnly() }),
 }
 
 /**

@@ -14,7 +14,8 @@
 // positions in the tokens at which documents start. A loss mask is a second pair of files,
 // .mask.bin and .mask.idx, with a number for each token (u8).
 
-import { MaskedNumbers } from '../loss-mask.mjs'
+import { NumberFile } from '../../files/npy.mjs'
+import { withLossMask } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'
 import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
 
@@ -36,10 +37,7 @@ function headerOf(code, sequences, documents) {
 }
 
 /** The file with the positions at which documents start. */
-async function documentStarts(create) {
-  const { NumberFile } = await import('../../files/npy.mjs')
-  return NumberFile.create(await create('.docs.npy'), '<u8')
-}
+const documentStarts = async (create) => NumberFile.create(await create('.docs.npy'), '<u8')
 
 export class MegatronWriter {
   #tokens
@@ -60,14 +58,13 @@ export class MegatronWriter {
 
   static async create(content, create) {
     const { type, pack } = content
-    const numbers = async (name) => new Numbers((await create(`${name}.bin`)).appendOnly())
+    const numbers = async (name) => NumberFile.create((await create(`${name}.bin`)).appendOnly(), undefined)
     const ids = await numbers('')
     const indexes = [await Index.create(await create('.idx'), TYPES[type])]
     const documents = pack === undefined ? undefined : await documentStarts(create)
     await documents?.write(BigUint64Array.of(0n))
-    if (!hasLossMask(content)) return new MegatronWriter(ids, indexes, documents, pack)
-    const tokens = new MaskedNumbers(content, ids, await numbers('.mask'))
-    indexes.push(await Index.create(await create('.mask.idx'), TYPES.u8))
+    const tokens = await withLossMask(content, ids, () => numbers('.mask'))
+    if (hasLossMask(content)) indexes.push(await Index.create(await create('.mask.idx'), TYPES.u8))
     return new MegatronWriter(tokens, indexes, documents, pack)
   }
 
@@ -87,22 +84,6 @@ export class MegatronWriter {
     for (const index of this.#indexes) await index.finish()
     await this.#documents?.finish()
   }
-}
-
-/** A file of numbers without a header. */
-class Numbers {
-  #file
-
-  /** @param {import('../store/part-file.mjs').PartFile} file */
-  constructor(file) {
-    this.#file = file
-  }
-
-  write(numbers) {
-    return this.#file.writeNumbers(numbers)
-  }
-
-  async finish() {}
 }
 
 /** An .idx file. */

@@ -17,7 +17,8 @@ import { FinishedJob } from '../reading/finished-job.mjs'
 import { writeShardFiles } from '../output-files.mjs'
 import { Stats } from '../stats.mjs'
 import { openStore } from '../store/store.mjs'
-import { viewOf } from '../tokens.mjs'
+import { lossTokensOf } from '../loss-mask.mjs'
+import { hasLossMask, viewOf } from '../tokens.mjs'
 import { blockOf, documentsOfUnit } from './documents.mjs'
 import { markDuplicates } from './duplicates.mjs'
 import { checkMerge } from './options.mjs'
@@ -235,7 +236,8 @@ class Merge {
       for await (const { tokens, starts, facts, inputs } of blocks) {
         const block = blockOf({ tokens, starts, facts }, View)
         inputs.forEach((input, index) => {
-          const values = { tokens: block.lengths[index], cutTokens: 0, textBytes: 0, characters: 0 }
+          const lossTokens = hasLossMask(options) ? lossTokensOf(tokens, starts[index], starts[index + 1]) : undefined
+          const values = { tokens: block.lengths[index], cutTokens: 0, textBytes: 0, characters: 0, lossTokens }
           stats.document(this.#names[input], values)
         })
         await writer.write(block)

@@ -16,7 +16,7 @@ import { hashOfHooks } from '../hooks.mjs'
 import { idOf, readJob } from '../job-file.mjs'
 import { JOB_ID_LENGTH } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
-import { checkContent, conflictOf } from '../options.mjs'
+import { FORMATS, WORDS, checkContent, conflictOf } from '../options.mjs'
 import { readSlice } from '../plan.mjs'
 import { stemOf } from '../record.mjs'
 import { permutation } from '../shuffle.mjs'
@@ -25,6 +25,7 @@ import { openStore } from '../store/store.mjs'
 import { Threads } from '../threads.mjs'
 import { identify } from '../tokenizer.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
+import { defaultMemory } from '../count-words.mjs'
 import { CopiedTokenizer } from './copied-tokenizer.mjs'
 
 const require = createRequire(import.meta.url)
@@ -229,6 +230,8 @@ class Job {
         throw otherJob(`${store.where('job.json')} was changed: its id is not that of its content`)
       const content = contentOf(job)
       await checkHooks(content, hooks)
+      if ((content.format === WORDS) !== (job.tokenizer.kind === 'base'))
+        throw otherJob(`${store.where('job.json')} has a tokenizer that its format does not take`)
       tokenizer = await tokenizerOf(job.tokenizer, base, options)
       await store.prepare()
       const { bos, eos } = job.tokenizer
@@ -240,6 +243,7 @@ class Job {
         output,
         allowedPlaces: allowed.places,
         threads,
+        tableMemory: Math.floor(defaultMemory() / concurrency),
       }
       return new Job({ job, store, base, tokenizer, content, threads: new Threads(data, concurrency) })
     } catch (failure) {
@@ -287,14 +291,15 @@ class Job {
 
 /** The options of a job that this worker can process. */
 function contentOf({ options }) {
-  const content = JSON.parse(JSON.stringify(checkContent(options)))
+  const content = JSON.parse(JSON.stringify(checkContent(options, [...FORMATS, WORDS])))
   const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
   if (options.writer !== writer)
     throw ofThisHost(otherJob(`the job writes Parquet files with ${options.writer}, but this worker has ${writer}`))
   const hasType = content.type !== undefined || ['jsonl', 'parquet'].includes(content.format)
+  const isComplete = content.format === WORDS || (hasType && content.specialTokens !== undefined)
   const conflict = conflictOf(content, { output: '.' }, ['.'], false)
   const hasChat = (content.messages === undefined) === (content.chat === undefined)
-  if (!hasType || !hasChat || content.specialTokens === undefined || conflict !== undefined)
+  if (!isComplete || !hasChat || conflict !== undefined)
     throw otherJob(`the options of the job are not complete, or contradict each other: ${conflict ?? 'type'}`)
   if (content.chat !== undefined) checkChat(content)
   const memory = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
@@ -324,6 +329,8 @@ async function checkHooks({ hooksSha256 }, hooks) {
  * @returns {Promise<{ source: object, named: (message: string) => string, remove: () => void }>}
  */
 async function tokenizerOf({ name, kind, encoding, sha256 }, base, { allowed, allowHub }) {
+  // The threads read the base from the folder of the job, and compare its hash.
+  if (kind === 'base') return { source: { name, kind, sha256 }, named: (message) => message, remove() {} }
   const copy = kind === 'file' ? await CopiedTokenizer.of(path.resolve(base, name), allowed) : undefined
   const found = { named: copy?.named ?? ((message) => message), remove: () => copy?.remove() }
   try {

@@ -7,6 +7,7 @@ import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOldParts, removeOwnParts } from '../../files/parts.mjs'
+import { statIfThere } from '../../files/stat.mjs'
 import { otherJob } from '../errors.mjs'
 import { MANIFEST } from '../layout.mjs'
 import { textLines } from '../text-lines.mjs'
@@ -79,7 +80,7 @@ export class LocalStore {
   async prepare() {
     try {
       // The folder of a worker exists, and only its descriptor is known to be allowed.
-      if (this.#folder === undefined) await fs.promises.mkdir(this.place, { recursive: true })
+      if (this.#folder === undefined) await makeFolder(this.place)
       await fs.promises.access(this.#path(), fs.constants.W_OK)
     } catch (failure) {
       throw failure.code === 'EEXIST' || failure.code === 'ENOTDIR'
@@ -250,6 +251,22 @@ export class LocalStore {
     } finally {
       await handle.close()
     }
+  }
+}
+
+/**
+ * Creates a folder, with those above it, unless it exists. Node's `recursive` tries for ever where
+ * the system says that a parent does not exist although it does, as in /proc.
+ */
+async function makeFolder(place) {
+  try {
+    await fs.promises.mkdir(place)
+  } catch (failure) {
+    if (failure.code === 'EEXIST' && statIfThere(place)?.isDirectory()) return
+    const parent = path.dirname(path.resolve(place))
+    if (failure.code !== 'ENOENT' || statIfThere(parent) !== undefined) throw failure
+    await makeFolder(parent)
+    await makeFolder(place)
   }
 }
 

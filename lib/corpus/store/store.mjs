@@ -3,7 +3,6 @@
 
 import { folderAddress, isAddress } from './address.mjs'
 import { LocalInput } from './local-input.mjs'
-import { LocalStore } from './local-store.mjs'
 
 /**
  * Opens the output folder of a job. The SDK of S3 is loaded only for addresses.
@@ -14,7 +13,10 @@ import { LocalStore } from './local-store.mjs'
  * @returns {Promise<import('./types.js').Store>}
  */
 export async function openStore(place, allowed) {
-  if (!isAddress(place)) return allowed === undefined ? new LocalStore(place) : LocalStore.open(place, allowed)
+  if (!isAddress(place)) {
+    const { LocalStore } = await import('./local-store.mjs')
+    return allowed === undefined ? new LocalStore(place) : LocalStore.open(place, allowed)
+  }
   allowed?.checkAddress(folderAddress(place))
   const { S3Store } = await import('./s3-store.mjs')
   return new S3Store(place)

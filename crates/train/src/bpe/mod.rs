@@ -14,6 +14,11 @@
 //! one pair that repeats, 0.13, 0.23, 0.49 and 0.94 s.
 //!
 //! A character takes 8 bytes, and a place where a pair forms another 8, until it is merged.
+//!
+//! There is no checkpoint of merges: the counted words are one. 128,000 merges of 3.7 million
+//! characters of distinct words (502 MB of English, code and other scripts) take 2 CPU seconds
+//! after 23 s of counting, those of 29 million characters 9 s. Tables that fit into 2 GiB take less
+//! than half a minute, and going on from a list of merges would have to find all places again.
 
 mod merge;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -325,6 +325,10 @@ impl Queue {
                 start += len as usize;
             }
         }
+        if start > places.capacity() {
+            // Doubling would take the memory of three times the places for a moment.
+            places.reserve_exact((start - places.len()).max(places.len() / 4));
+        }
         places.resize(start, Place { word: 0, at: 0 });
         let first_right = first + formed[0].met.len() as u32;
         for (is_right, index, place) in self.forming.drain(..) {

@@ -119,6 +119,11 @@ impl WordCounter {
         self.parts.par_iter_mut().zip(other.parts).try_for_each(|(part, other)| part.merge(other, &place))
     }
 
+    /// Adds the counts of files of words, which are read at the end and stay.
+    pub fn add_files(&mut self, files: &[PathBuf]) {
+        self.parts.push(Part { files: files.iter().map(WordFile::from).collect(), ..Part::default() });
+    }
+
     /// The counts, sorted by the bytes of the words.
     ///
     /// # Errors

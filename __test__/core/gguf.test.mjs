@@ -1,0 +1,273 @@
+// Tokenizers of GGUF files, the format of llama.cpp. `npm run maintain -- gguf` compares the pairs
+// of texts and ids that llama.cpp publishes.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+
+import { Tokenizer } from '../../index.mjs'
+import { bert } from '../support/bert.mjs'
+import { runIn } from '../support/cli.mjs'
+import { bpeValues, gguf } from '../support/gguf.mjs'
+import { failure, texts } from '../support/texts.mjs'
+import { bytesOf, tiny } from '../support/tiny.mjs'
+
+const { preTokenizerOf } = createRequire(import.meta.url)('../../lib/model/gguf/patterns.js')
+
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-gguf-'))
+after(() => fs.rmSync(root, { recursive: true, force: true }))
+
+const TEMPLATE = "{{ bos_token }}{% for m in messages %}{{ m['content'] }}{{ eos_token }}{% endfor %}"
+const EDGES = [
+  ['tokenizer.ggml.bos_token_id', 'u32', 14],
+  ['tokenizer.ggml.eos_token_id', 'u32', 15],
+  ['tokenizer.ggml.add_bos_token', 'flag', true],
+  ['tokenizer.ggml.add_eos_token', 'flag', true],
+  ['tokenizer.chat_template', 'text', TEMPLATE],
+]
+const values = () => bpeValues(tiny(), EDGES)
+const file = () => gguf(values())
+const changed = (key, ...entry) => values().map((one) => (one[0] === key ? [key, ...entry] : one))
+const without = (key) => values().filter(([name]) => name !== key)
+const TOKENS = values().find(([key]) => key === 'tokenizer.ggml.tokens')[2]
+const TWICE = TOKENS.map((token) => (token === 'd' ? 'l' : token))
+const load = (bytes, options) => Tokenizer.fromBufferSync(bytes, options)
+const ids = (tokenizer, text, options) => [...tokenizer.encode(text, options).ids]
+
+function write(name, bytes) {
+  const place = path.join(root, name)
+  fs.writeFileSync(place, bytes)
+  return place
+}
+
+test('byte-level BPE equals that of the tokenizer.json', async () => {
+  const reference = load(bytesOf(tiny()))
+  const place = write('tiny.gguf', file())
+  const made = [load(file()), await Tokenizer.fromBuffer(file()), await Tokenizer.fromFile(place)]
+  for (const one of [...made, Tokenizer.fromFileSync(place)]) {
+    for (const text of ['hello world', 'hell  or </s> held', '<s>hello', '', ...texts(5, 300)]) {
+      assert.deepEqual(ids(one, text), ids(reference, text), text)
+      assert.deepEqual(ids(one, text, { specialTokens: 'text' }), ids(reference, text, { specialTokens: 'text' }))
+    }
+    assert.equal(one.decode([11, 12]), 'hello w')
+    assert.equal(one.vocabSize(), reference.vocabSize())
+  }
+  assert.deepEqual(ids(Tokenizer.fromBufferSync(made[0].toBuffer()), 'hello'), [14, 11, 15])
+})
+
+test('the file has the special tokens, the template and the length of the context', () => {
+  const tokenizer = load(file())
+  assert.deepEqual([tokenizer.bosId, tokenizer.eosId, tokenizer.modelMaxLength], [14, 15, 4096])
+  assert.deepEqual(
+    [...tokenizer.specialTokens],
+    [
+      ['<s>', 14],
+      ['</s>', 15],
+    ],
+  )
+  const messages = [{ role: 'user', content: 'hello</s>' }]
+  assert.equal(tokenizer.applyChatTemplate(messages, { tokenize: false }), '<s>hello</s></s>')
+  const { ids: chat } = tokenizer.applyChatTemplate(messages)
+  assert.deepEqual([chat[0], chat[1], chat.at(-1)], [14, 11, 15])
+  assert.equal(chat.indexOf(15), chat.length - 1)
+  const own = load(file(), { chatTemplate: '{{ eos_token }}', config: { eos_token: 'hello' } })
+  assert.deepEqual([...own.applyChatTemplate(messages).ids], [11])
+  const named = [...values(), ['tokenizer.chat_template.tool_use', 'text', 'tools']]
+  const options = /** @type {const} */ ({ tokenize: false, tools: [{}] })
+  assert.equal(load(gguf(named)).applyChatTemplate(messages, options), 'tools')
+  assert.equal(load(gguf(named)).applyChatTemplate(messages, { tokenize: false }), '<s>hello</s></s>')
+})
+
+test('WordPiece equals that of the tokenizer.json', () => {
+  const { model } = bert()
+  const pieces = Object.keys(model.vocab).sort((a, b) => model.vocab[a] - model.vocab[b])
+  const isSpecial = (one) => one.startsWith('[') && one.endsWith(']')
+  const spelled = pieces.map((one) => (isSpecial(one) ? one : one.startsWith('##') ? one.slice(2) : `▁${one}`))
+  const tokenizer = load(
+    gguf([
+      ['tokenizer.ggml.model', 'text', 'bert'],
+      ['tokenizer.ggml.tokens', '[text]', spelled],
+      ['tokenizer.ggml.token_type', '[i32]', pieces.map((one) => (isSpecial(one) ? 3 : 1))],
+      ['tokenizer.ggml.unknown_token_id', 'u32', 1],
+      ['tokenizer.ggml.cls_token_id', 'u32', 2],
+      ['tokenizer.ggml.seperator_token_id', 'u32', 3],
+      ['tokenizer.ggml.padding_token_id', 'u32', 0],
+    ]),
+  )
+  const reference = load(bytesOf(bert()))
+  for (const text of ['Which city is the capital of Frâncé?', 'baking breads [SEP] 中', ...texts(5, 300)]) {
+    assert.deepEqual(ids(tokenizer, text), ids(reference, text), text)
+    assert.deepEqual(
+      [...tokenizer.encode(text, { pair: 'sun' }).typeIds],
+      [...reference.encode(text, { pair: 'sun' }).typeIds],
+    )
+  }
+  assert.equal(tokenizer.padId, 0)
+})
+
+/** The fields of a protobuf message as [number, value]. */
+function fieldsOf(bytes) {
+  const fields = []
+  let at = 0
+  const varint = () => {
+    for (let value = 0, shift = 1; ; shift *= 128) {
+      const byte = bytes[at++]
+      value += (byte % 128) * shift
+      if (byte < 128) return value
+    }
+  }
+  while (at < bytes.length) {
+    const key = varint()
+    const size = { 1: 8, 2: -1, 5: 4 }[key % 8]
+    if (size === undefined) fields.push([key >> 3, varint()])
+    else {
+      const length = size < 0 ? varint() : size
+      fields.push([key >> 3, bytes.subarray(at, at + length)])
+      at += length
+    }
+  }
+  return fields
+}
+
+/** The values of a GGUF file that a converter writes for a SentencePiece model. */
+function sentencePieceValues(model, name) {
+  const fields = fieldsOf(model)
+  const pieces = fields.filter(([number]) => number === 1).map(([, piece]) => new Map(fieldsOf(piece)))
+  const normalizer = new Map(fieldsOf(fields.find(([number]) => number === 3)[1]))
+  return [
+    ['tokenizer.ggml.model', 'text', name],
+    ['tokenizer.ggml.tokens', '[text]', pieces.map((piece) => piece.get(1).toString())],
+    ['tokenizer.ggml.scores', '[f32]', pieces.map((piece) => piece.get(2).readFloatLE())],
+    ['tokenizer.ggml.token_type', '[i32]', pieces.map((piece) => piece.get(3) ?? 1)],
+    ['tokenizer.ggml.add_space_prefix', 'flag', (normalizer.get(3) ?? 1) === 1],
+    ['tokenizer.ggml.remove_extra_whitespaces', 'flag', (normalizer.get(4) ?? 1) === 1],
+    ['tokenizer.ggml.add_bos_token', 'flag', false],
+    ['tokenizer.ggml.add_eos_token', 'flag', false],
+    ...(normalizer.has(2) ? [['tokenizer.ggml.precompiled_charsmap', '[u8]', [...normalizer.get(2)]]] : []),
+  ]
+}
+
+const models = path.join(import.meta.dirname, '../../crates/core/testdata/sentencepiece')
+
+test('SentencePiece models equal their files: BPE with byte fallback, Unigram with a charsmap', () => {
+  for (const [name, kind] of [
+    ['bpe_bytes', 'llama'],
+    ['unigram_bytes', 't5'],
+  ]) {
+    const model = fs.readFileSync(path.join(models, `${name}.model`))
+    const reference = load(model)
+    const tokenizer = load(gguf(sentencePieceValues(model, kind)))
+    for (const text of ['Hello world', '中 🦙 naïve ﬁne', ...texts(10, 300)]) {
+      // llama.cpp keeps spaces as they are, whatever a SentencePiece model does.
+      const same = kind === 'llama' ? text.trim().replace(/\s+/g, ' ').normalize('NFKC') : text
+      assert.deepEqual(ids(tokenizer, same), ids(reference, same), `${name}: ${same}`)
+    }
+    assert.equal(tokenizer.vocabSize(), reference.vocabSize())
+  }
+})
+
+test('a control token of a SentencePiece model is found, and text after it starts a word', () => {
+  const tokens = ['<unk>', '<s>', '</s>', '▁', 'a', '▁a', 'b']
+  const base = [
+    ['tokenizer.ggml.model', 'text', 'llama'],
+    ['tokenizer.ggml.tokens', '[text]', tokens],
+    ['tokenizer.ggml.scores', '[f32]', [0, 0, 0, -3, -2, -1, -4]],
+    ['tokenizer.ggml.token_type', '[i32]', [2, 3, 3, 1, 1, 1, 1]],
+  ]
+  const tokenizer = load(gguf(base))
+  assert.deepEqual(ids(tokenizer, 'a</s>ab'), [1, 5, 2, 5, 6])
+  assert.deepEqual([tokenizer.bosId, tokenizer.eosId, tokenizer.unkId], [1, 2, 0])
+  // As in SentencePiece.
+  assert.equal(tokenizer.decode([1, 5, 2, 5, 6]), 'a ab')
+  const phi = load(gguf([...base, ['general.name', 'text', 'Phi-3 mini']]))
+  assert.deepEqual(ids(phi, '</s> \n a'), [1, 2, 5])
+})
+
+test('only the start of a large file is read', async () => {
+  const place = write('large.gguf', file())
+  // Nothing is written between the metadata and the end.
+  fs.truncateSync(place, 200 * 2 ** 30)
+  assert.deepEqual(ids(await Tokenizer.fromFile(place), 'hello'), [14, 11, 15])
+  assert.deepEqual(ids(Tokenizer.fromFileSync(place), 'hello'), [14, 11, 15])
+  fs.rmSync(place)
+})
+
+test('a file without the extension, of version 2, or with the bytes in the other order', () => {
+  assert.deepEqual(
+    ids(Tokenizer.fromFileSync(write('sha256-0', gguf(values(), { version: 2 }))), 'hello'),
+    [14, 11, 15],
+  )
+  assert.deepEqual(ids(load(gguf(values(), { little: false })), 'hello'), [14, 11, 15])
+})
+
+test('the command line takes such files', () => {
+  write('cli.gguf', file())
+  const { stdout, stderr } = runIn(root)(['encode', '-t', './cli.gguf', '-x', 'hello'])
+  assert.equal(stdout, '14 11 15\n', stderr)
+})
+
+test('what is not supported is named', async () => {
+  for (const [bytes, code, pattern] of [
+    [gguf(changed('tokenizer.ggml.model', 'text', 'rwkv')), 'UNSUPPORTED', /"rwkv" is not supported/],
+    [gguf(changed('tokenizer.ggml.model', 'text', 'plamo2')), 'UNSUPPORTED', /"plamo2"/],
+    [gguf(changed('tokenizer.ggml.pre', 'text', 'superbpe')), 'UNSUPPORTED', /"superbpe" is not supported/],
+    [gguf(without('tokenizer.ggml.model')), 'UNSUPPORTED', /has no tokenizer/],
+    [gguf(values(), { version: 1 }), 'UNSUPPORTED', /version 1/],
+    [gguf(without('tokenizer.ggml.tokens')), 'GGUF', /no tokenizer.ggml.tokens/],
+    [gguf(without('tokenizer.ggml.merges')), 'GGUF', /no tokenizer.ggml.merges/],
+    [gguf(without('tokenizer.ggml.bos_token_id')), 'GGUF', /bos_token_id/],
+    [gguf(changed('tokenizer.ggml.tokens', '[text]', TWICE)), 'GGUF', /twice/],
+    [gguf(changed('tokenizer.ggml.tokens', 'text', 'a')), 'GGUF', /a list of texts/],
+    [gguf(changed('tokenizer.ggml.token_type', '[i32]', [1])), 'GGUF', /only 1 values/],
+    [gguf(changed('tokenizer.ggml.merges', '[text]', ['hello'])), 'MERGE', /merges\[0\]/],
+    [gguf(changed('tokenizer.chat_template', 'u32', 1)), 'GGUF', /a text/],
+  ]) {
+    const values = bytes
+    const error = await failure(() => load(values))
+    assert.equal(error.code, `ERR_TOKENLANE_${code}`, error.stack)
+    assert.match(error.message, pattern)
+    const later = await failure(() => Tokenizer.fromFile(write('bad.gguf', values)))
+    assert.equal(later.message, error.message)
+  }
+  const given = await failure(() => load(file(), { encoding: 'o200k_base' }))
+  assert.equal(given.code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+})
+
+test('a file without tokenizer.ggml.pre is split as llama.cpp does, and says so', async () => {
+  const place = write('old.gguf', gguf(without('tokenizer.ggml.pre')))
+  assert.match((await Tokenizer.fromFile(place)).source.note, /tokenizer.ggml.pre/)
+})
+
+test('a file that is cut anywhere, or has a false length, is refused', async () => {
+  const whole = file()
+  const metadata = whole.length - 64
+  for (let length = 4; length < metadata; length += 7) {
+    const error = await failure(() => load(whole.subarray(0, length)))
+    assert.equal(error.code, 'ERR_TOKENLANE_GGUF', `${length}: ${error.stack}`)
+  }
+  // Each byte, as the last of a length, too.
+  for (let at = 4; at < metadata; at += 3) {
+    for (const byte of [0, 0xff]) {
+      const bytes = Buffer.from(whole)
+      bytes[at] = byte
+      try {
+        load(bytes)
+      } catch (error) {
+        assert.match(String(error.code), /^ERR_TOKENLANE_/, `${at}: ${error.stack}`)
+      }
+    }
+  }
+})
+
+test('the pattern of each known name compiles', () => {
+  const names = ['llama-bpe', 'qwen2', 'qwen35', 'gpt-4o', 'tekken', 'tiny_aya', 'youtu', 'minicpm5', 'seed-coder']
+  const more = ['bailingmoe', 'laguna', 'exaone-moe', 'deepseek-llm', 'deepseek-coder', 'deepseek-v3', 'spark2_5']
+  for (const name of [...names, ...more, 'bloom', 'viking', 'kimi-k2', 'falcon', 'starcoder', 'default', 'ufakzeka']) {
+    assert.notEqual(preTokenizerOf(name), undefined, name)
+    assert.ok(ids(load(gguf(changed('tokenizer.ggml.pre', 'text', name))), 'hello or 123 中').length > 0, name)
+  }
+  assert.equal(preTokenizerOf('__proto__'), undefined)
+})

@@ -1,0 +1,164 @@
+// What the commands that count words share: options, and the file that they write.
+
+import fs from 'node:fs'
+
+import { UsageError } from '../failure.mjs'
+import { interruptible } from '../interrupt.mjs'
+import { openOutput } from '../output/file.mjs'
+import { Notices, howToGoOn } from '../corpus-progress.mjs'
+import { trainProgress } from '../train-progress.mjs'
+import {
+  CONCURRENCY,
+  FIELD,
+  FILES_FROM,
+  GIVE_UP,
+  MAX_ROW,
+  QUEUE,
+  QUEUE_NAME,
+  QUEUE_VARIABLE,
+  RATIO_OPTION,
+  RESUME_CHECK,
+  SHARD_SIZE,
+} from './options.mjs'
+
+const MAX_COUNT = 2 ** 31 - 1
+
+export const count = (help, least = 0) => ({ type: 'string', value: 'N', number: [least, MAX_COUNT], help })
+export const text = (value, help) => ({ type: 'string', value, help })
+
+/** Options of what is read. */
+export const INPUT_OPTIONS = {
+  rows: {
+    type: 'string',
+    choices: ['json', 'lines', 'files'],
+    help: 'what a text is (default: by the name of the file)',
+  },
+  field: FIELD,
+  'files-from': FILES_FROM,
+  'on-error': {
+    type: 'string',
+    choices: ['fail', 'skip'],
+    default: 'fail',
+    help: 'skip: continue without rows and texts that cannot be read, and count them',
+  },
+  'max-row': MAX_ROW,
+  ...RATIO_OPTION,
+}
+
+/** Options of what is counted, and how. */
+export const COUNT_OPTIONS = {
+  ...INPUT_OPTIONS,
+  memory: {
+    type: 'string',
+    value: 'SIZE',
+    size: [1 << 20, 2 ** 50],
+    help: 'memory for counts of words; more go to files in TMPDIR (default: 2G, at most half of the memory)',
+  },
+  'work-dir': {
+    type: 'string',
+    value: 'FOLDER',
+    help: 'count in shards, whose counts are kept in this folder or s3://bucket/prefix/; the same command continues after a crash, and other options of the vocabulary use the same counts',
+  },
+  'shard-size': SHARD_SIZE,
+  concurrency: CONCURRENCY,
+  'resume-check': { ...RESUME_CHECK, default: undefined, help: `${RESUME_CHECK.help} (default: sha256)` },
+  queue: {
+    ...QUEUE,
+    help: `with --work-dir: ${QUEUE.help.replace(', except for --dry-run', '')}`,
+  },
+  'queue-name': QUEUE_NAME,
+  'give-up': GIVE_UP,
+}
+
+/**
+ * The options of a call that counts words, checked by `check`.
+ *
+ * @template Checked
+ * @param {(options: object) => Checked} check
+ * @param {Record<string, any>} values
+ * @param {string[]} inputs
+ * @param {(string | undefined)[]} outputs that a folder of inputs may contain
+ * @param {object} [more] options of that call alone
+ * @returns {Checked & { exclude: string[] }}
+ */
+export function countOf(check, values, inputs, outputs, more = {}) {
+  const options = {
+    inputs,
+    filesFrom: values['files-from'],
+    rows: values.rows,
+    field: values.field,
+    onError: values['on-error'],
+    maxRow: values['max-row'],
+    maxRatio: values['max-ratio'],
+    memory: values.memory,
+    workDir: values['work-dir'],
+    shardSize: values['shard-size'],
+    concurrency: values.concurrency,
+    resumeCheck: values['resume-check'],
+    queue: values.queue ?? (values['work-dir'] && (process.env[QUEUE_VARIABLE] || undefined)),
+    queueName: values['queue-name'],
+    giveUpSeconds: values['give-up'],
+    ...more,
+  }
+  try {
+    return { ...check(options), exclude: outputs.flatMap((output) => realPathOf(output)) }
+  } catch (failure) {
+    throw usage(failure)
+  }
+}
+
+/** Options that contradict each other are a mistake of the command line. */
+const usage = (failure) => (failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure)
+
+/** The real path of an output, if it exists. */
+function realPathOf(output) {
+  try {
+    return [fs.realpathSync(output)]
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Makes a tokenizer with a progress bar, and writes its tokenizer.json.
+ *
+ * @template {{ tokenizer: { toBuffer: () => Uint8Array }, [more: string]: any }} Made
+ * @param {Record<string, any>} values
+ * @param {import('../../lib/train/options.mjs').CountOptions} options of `make`
+ * @param {(options: any) => Promise<Made>} make
+ * @param {(made: Made) => Promise<void>} [beside] writes other files before the tokenizer.json
+ * @returns {Promise<{ made: Made, seen: { texts: number, bytes: number }, seconds: number }>}
+ */
+export async function published(values, options, make, beside = async () => {}) {
+  const progress = trainProgress(values)
+  const output = openOutput(values.output, [])
+  const start = performance.now()
+  const seen = { texts: 0, bytes: 0 }
+  const onProgress = (state) => {
+    if (state.phase === 'count') Object.assign(seen, { texts: state.texts, bytes: state.bytes })
+    progress.on(state)
+  }
+  const { job } = options
+  const notices = new Notices()
+  const watched = job === undefined ? options : { ...options, job: { ...job, onEvent: (event) => notices.on(event) } }
+  const onInterrupted = () => {
+    progress.stop()
+    if (job !== undefined && !values.quiet) process.stderr.write(`tokenlane: ${howToGoOn(job)}\n`)
+  }
+  try {
+    const made = await interruptible((signal) => make({ ...watched, onProgress, signal }), onInterrupted)
+    const seconds = (performance.now() - start) / 1000
+    await output.write(Buffer.from(made.tokenizer.toBuffer()))
+    await beside(made)
+    await output.commit()
+    return { made, seen, seconds }
+  } catch (failure) {
+    throw usage(failure)
+  } finally {
+    progress.stop()
+  }
+}
+
+export const number = (value) => value.toLocaleString('en')
+
+export const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`

@@ -1,0 +1,255 @@
+'use strict'
+
+// The loaders of lib/tokenizer.js. Each returns what a Tokenizer consists of: the handle of the
+// addon, its chat, and where it comes from.
+
+const { enqueue } = require('./queue.js')
+const {
+  chatOfOptions,
+  defaultOf,
+  encodingFile,
+  filePath,
+  folderOptions,
+  ggufValues,
+  ranksOf,
+  withoutConfigs,
+} = require('./loading.js')
+const native = require('./native.js')
+const { KNOWN, checkKnown, defaultSpecialTokens, loadOptions, signalOption } = require('./options.js')
+const sources = require('./sources.js')
+const { copyOfBytes } = require('./texts.js')
+
+// Loaded on first use.
+const later = {
+  get changes() {
+    return require('./changes.js')
+  },
+  get chat() {
+    return require('./chat/chat.js')
+  },
+  get gguf() {
+    return require('./model/gguf/load.js')
+  },
+  get models() {
+    return require('./models.js')
+  },
+  get openAi() {
+    return require('./chat/openai.js')
+  },
+}
+
+/**
+ * What a Tokenizer consists of.
+ *
+ * @typedef {{ handle: any, chat: any, source: object }} Parts `source` says where it was loaded
+ *   from, and what it equals
+ */
+
+/**
+ * @param {any} file
+ * @param {any} options
+ * @returns {Promise<Parts>}
+ */
+async function fromFile(file, options) {
+  return withDefault(await ofPlace(filePath(file), options), defaultOf(options))
+}
+
+/**
+ * @param {any} file
+ * @param {any} options
+ * @returns {Parts}
+ */
+function fromFileSync(file, options) {
+  return withDefault(ofPlaceSync(filePath(file), options), defaultOf(options))
+}
+
+/**
+ * @param {any} repo
+ * @param {any} options
+ * @returns {Promise<Parts>}
+ */
+async function fromPretrained(repo, options) {
+  const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
+  const file = await sources.hub.pretrainedFile(request)
+  // The folder has the configs; a file that the caller names is loaded alone.
+  const place = request.file === undefined ? sources.folderOf(file) : file
+  return withDefault(await ofPlace(place, loading, repo), defaultOf(loading))
+}
+
+/**
+ * @param {any} bytes
+ * @param {any} options
+ * @returns {Promise<Parts>}
+ */
+async function fromBuffer(bytes, options) {
+  const resolved = loadOptions(options)
+  const gguf = ggufValues(bytes)
+  if (gguf !== undefined) return withDefault(await ofGguf(gguf, options), defaultOf(options))
+  const chat = chatOfOptions(options) ?? later.chat.chatOf()
+  let source = bytes
+  const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
+  const onWait = () => (source = copyOfBytes(bytes))
+  return withDefault({ handle: await enqueue(start, { onWait }), chat, source: {} }, defaultOf(options))
+}
+
+/**
+ * @param {any} bytes
+ * @param {any} options
+ * @returns {Parts}
+ */
+function fromBufferSync(bytes, options) {
+  const resolved = loadOptions(options)
+  const gguf = ggufValues(bytes)
+  if (gguf !== undefined) return withDefault(ofGgufSync(gguf, options), defaultOf(options))
+  const chat = chatOfOptions(options) ?? later.chat.chatOf()
+  return withDefault({ handle: native.loadBytesSync(bytes, resolved), chat, source: {} }, defaultOf(options))
+}
+
+/**
+ * @param {any} name
+ * @param {any} options
+ * @returns {Promise<Parts>}
+ */
+async function fromEncoding(name, options = {}) {
+  checkKnown(options, KNOWN.loadEncoding)
+  return await ofEncoding(name, options)
+}
+
+/**
+ * @param {any} name
+ * @param {any} options
+ * @returns {Parts}
+ */
+function fromEncodingSync(name, options = {}) {
+  checkKnown(options, KNOWN.loadEncodingSync)
+  return ofEncodingSync(name, options)
+}
+
+/**
+ * @param {any} name
+ * @param {any} options
+ * @returns {Promise<Parts>}
+ */
+async function forModel(name, options = {}) {
+  checkKnown(options, KNOWN.loadEncoding)
+  return await ofEncoding(later.models.encodingForModel(name), options, name)
+}
+
+/**
+ * @param {any} name
+ * @param {any} options
+ * @returns {Parts}
+ */
+function forModelSync(name, options = {}) {
+  checkKnown(options, KNOWN.loadEncodingSync)
+  return ofEncodingSync(later.models.encodingForModel(name), options, name)
+}
+
+/** `repository` is the name of the repository on the hub that a folder is a copy of. */
+async function ofPlace(name, options, repository = undefined) {
+  const { configs, ...resolved } = folderOptions(options)
+  const chat = chatOfOptions(options)
+  const gguf = await sources.ggufFile?.ggufOf(name)
+  if (gguf !== undefined) return await ofGguf(gguf.values, options, { from: name })
+  const loaded = async (found) => {
+    const { file, bytes } = found
+    const ranks = ranksOf(found, resolved)
+    const load = (queueEntry) =>
+      bytes === undefined
+        ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
+        : native.loadBytes(queueEntry, bytes, resolved)
+    const [handle, chats] = await Promise.all([enqueue(load), chat ?? sources.chatFiles.loadChat(file)])
+    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, found, repository)
+  }
+  try {
+    return await loaded({ file: name })
+  } catch (failure) {
+    if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
+    return await loaded(await sources.modelFolder.modelOf(name, configs))
+  }
+}
+
+function ofPlaceSync(name, options) {
+  const { configs, ...resolved } = folderOptions(options)
+  const chat = chatOfOptions(options)
+  const gguf = sources.ggufFile?.ggufOfSync(name)
+  if (gguf !== undefined) return ofGgufSync(gguf.values, options, { from: name })
+  const loaded = (found) => {
+    const { file, bytes } = found
+    const ranks = ranksOf(found, resolved)
+    const handle =
+      bytes === undefined
+        ? sources.loadFileSync(file, ranks?.options ?? resolved)
+        : native.loadBytesSync(bytes, resolved)
+    return ofFolder(ranks?.finished(handle) ?? handle, chat ?? sources.chatFiles.loadChatSync(file), name, found)
+  }
+  try {
+    return loaded({ file: name })
+  } catch (failure) {
+    if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
+    return loaded(sources.modelFolder.modelOfSync(name, configs))
+  }
+}
+
+/** The tokenizer of a file that was found in a folder, changed as the configs beside it say. */
+function ofFolder(handle, chat, from, { configs, failure, source: known }, repository = from) {
+  if (failure !== undefined) return { handle, chat, source: { from, note: withoutConfigs(failure) } }
+  if (configs === undefined) return { handle, chat, source: { from, ...known } }
+  try {
+    const { handle: changed, ...source } = sources.fromConfigs(handle, configs, repository)
+    return { handle: changed, chat, source: { from, ...source } }
+  } catch (failure) {
+    if (failure.code === 'ERR_TOKENLANE_OUT_OF_MEMORY') throw failure
+    return { handle, chat, source: { from, note: withoutConfigs(failure) } }
+  }
+}
+
+/** The tokenizer of the metadata of a GGUF file. */
+async function ofGguf(values, options, source = {}) {
+  const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+  return withNote(finished(await enqueue((queueEntry) => native.loadBytes(queueEntry, bytes, {}))), source)
+}
+
+function ofGgufSync(values, options, source = {}) {
+  const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+  return withNote(finished(native.loadBytesSync(bytes, {})), source)
+}
+
+const withNote = ({ handle, chat, note }, source) => ({
+  handle,
+  chat,
+  source: note === undefined ? source : { ...source, note },
+})
+
+/** `model` is the model that the encoding is loaded for, if there is one. */
+async function ofEncoding(name, { signal, specialTokens }, model = undefined) {
+  signalOption(signal)
+  defaultSpecialTokens(specialTokens)
+  const file = encodingFile(name)
+  const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }), { signal })
+  return withDefault({ handle, chat: later.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
+}
+
+function ofEncodingSync(name, { specialTokens }, model = undefined) {
+  defaultSpecialTokens(specialTokens)
+  const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
+  return withDefault({ handle, chat: later.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
+}
+
+/** A tokenizer with another treatment of special tokens by default. */
+function withDefault(parts, specialTokens) {
+  if (specialTokens === undefined) return parts
+  return { ...parts, handle: native.change(parts.handle, later.changes.changesOf({ specialTokens })) }
+}
+
+module.exports = {
+  forModel,
+  forModelSync,
+  fromBuffer,
+  fromBufferSync,
+  fromEncoding,
+  fromEncodingSync,
+  fromFile,
+  fromFileSync,
+  fromPretrained,
+}

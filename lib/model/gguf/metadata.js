@@ -1,0 +1,193 @@
+'use strict'
+
+// Reads the metadata at the start of a GGUF file, the format of llama.cpp: a magic number, a
+// version, the numbers of tensors and of values, then each value as a key, a type and data. The
+// tensors behind them are never read. Texts stay bytes of the file, because a vocabulary has
+// hundreds of thousands of them.
+
+const { error } = require('../../errors.js')
+
+/** Bytes of metadata. The largest vocabularies have a quarter of this. */
+const MAX_BYTES = 64 * 2 ** 20
+const MAX_KEY_BYTES = 65_536
+
+const MAGIC = [0x47, 0x47, 0x55, 0x46]
+/** Numbers that this package needs exactly are below 2^53. */
+const SIZES = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 }
+const [TEXT, LIST, FLAG] = [8, 9, 7]
+const NUMBERS = {
+  0: (view, at) => view.getUint8(at),
+  1: (view, at) => view.getInt8(at),
+  2: (view, at, little) => view.getUint16(at, little),
+  3: (view, at, little) => view.getInt16(at, little),
+  4: (view, at, little) => view.getUint32(at, little),
+  5: (view, at, little) => view.getInt32(at, little),
+  6: (view, at, little) => view.getFloat32(at, little),
+  7: (view, at) => view.getUint8(at),
+  // Two halves are faster than a BigInt.
+  10: (view, at, little) =>
+    view.getUint32(at + (little ? 4 : 0), little) * 2 ** 32 + view.getUint32(at + (little ? 0 : 4), little),
+  11: (view, at, little) => Number(view.getBigInt64(at, little)),
+  12: (view, at, little) => view.getFloat64(at, little),
+}
+
+/** Whether bytes start like a GGUF file. */
+const isGguf = (bytes) => bytes.length >= 4 && MAGIC.every((byte, index) => bytes[index] === byte)
+
+const broken = (message) => error('ERR_TOKENLANE_GGUF', `the GGUF file ${message}`)
+
+/** Thrown where the bytes end, because the caller may have more of the file. */
+const MORE = Symbol('more bytes')
+
+/** A list of texts, as places in the bytes of the file. */
+class Texts {
+  constructor(bytes, starts, ends) {
+    /** The bytes of the file, in which each text has a start and an end. */
+    this.bytes = bytes
+    this.starts = starts
+    this.ends = ends
+  }
+
+  get length() {
+    return this.starts.length
+  }
+
+  text(index) {
+    return utf8(this.bytes.subarray(this.starts[index], this.ends[index]), () => `text ${index} of a list`)
+  }
+}
+
+function utf8(bytes, what) {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw broken(`has a text that is not UTF-8: ${what()}`)
+  }
+}
+
+class Reader {
+  #bytes
+  #view
+  #little = true
+  at = MAGIC.length
+
+  constructor(bytes) {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  /** The place of a number of bytes, which are read. */
+  #take(count) {
+    const at = this.at
+    if (count > this.#bytes.length - at) throw MORE
+    this.at += count
+    return at
+  }
+
+  number(type) {
+    return NUMBERS[type](this.#view, this.#take(SIZES[type]), this.#little)
+  }
+
+  /** The version is a small number in the byte order of the file. */
+  version() {
+    const version = this.number(4)
+    if (version % 65_536 !== 0) return version
+    this.#little = false
+    return version / 2 ** 24
+  }
+
+  /** A length in bytes or entries of at least `size` bytes, which the metadata could hold. */
+  length(what, size = 1) {
+    const length = this.number(10)
+    if (length > MAX_BYTES / size) throw broken(`says that ${what} has the length ${length}`)
+    return length
+  }
+
+  text(what, limit = MAX_BYTES) {
+    const length = this.length(what)
+    if (length > limit) throw broken(`says that ${what} has the length ${length}`)
+    const at = this.#take(length)
+    return this.#bytes.subarray(at, at + length)
+  }
+
+  value(type, key) {
+    if (type === TEXT) return utf8(this.text(key), () => key)
+    if (type === LIST) return this.#list(key)
+    if (SIZES[type] === undefined) throw broken(`has a value of the unknown type ${type}: ${key}`)
+    return type === FLAG ? this.number(type) !== 0 : this.number(type)
+  }
+
+  #list(key) {
+    const type = this.number(4)
+    if (type === TEXT) return this.#texts(key)
+    const size = SIZES[type]
+    if (size === undefined) throw broken(`has a list of the type ${type}, which is not supported: ${key}`)
+    const length = this.length(key, size)
+    const at = this.#take(length * size)
+    const read = NUMBERS[type]
+    return {
+      length,
+      at: (index) => read(this.#view, at + index * size, this.#little),
+      bytes: this.#bytes.subarray(at, at + length * size),
+    }
+  }
+
+  #texts(key) {
+    const length = this.length(key, 8)
+    if (length * 8 > this.#bytes.length - this.at) throw MORE
+    const [starts, ends] = [new Uint32Array(length), new Uint32Array(length)]
+    for (let index = 0; index < length; index++) {
+      const count = this.length(key)
+      starts[index] = this.#take(count)
+      ends[index] = this.at
+    }
+    return new Texts(this.#bytes, starts, ends)
+  }
+}
+
+/**
+ * The metadata of a file of which `bytes` are the start, as values by key and the number of bytes
+ * that they take; undefined if the bytes end before the metadata does. A number is a Number, a text
+ * a string, a list of texts a Texts, another list { length, at(index), bytes }.
+ *
+ * @param {Uint8Array} bytes which start like a GGUF file
+ * @returns {{ values: Map<string, any>, length: number } | undefined}
+ */
+function metadataOf(bytes) {
+  const reader = new Reader(bytes)
+  try {
+    return { values: read(reader), length: reader.at }
+  } catch (failure) {
+    if (failure !== MORE) throw failure
+    return undefined
+  }
+}
+
+function read(reader) {
+  const version = reader.version()
+  if (version !== 2 && version !== 3) {
+    const message = `the GGUF file has the version ${version}: versions 2 and 3 are supported`
+    throw error('ERR_TOKENLANE_UNSUPPORTED', message)
+  }
+  reader.number(10)
+  // A value takes at least a key's length, its type and a byte.
+  const count = reader.length('the metadata', 13)
+  const values = new Map()
+  for (let index = 0; index < count; index++) {
+    const key = utf8(reader.text(`key ${index}`, MAX_KEY_BYTES), () => `key ${index}`)
+    if (values.has(key)) throw broken(`has the key ${key} twice`)
+    values.set(key, reader.value(reader.number(4), key))
+  }
+  return values
+}
+
+const cut = () => broken('ends within its metadata: is it cut off?')
+
+/** The values of a file that is in memory, or of its first bytes. */
+function valuesOf(bytes) {
+  const metadata = metadataOf(bytes)
+  if (metadata === undefined) throw cut()
+  return metadata.values
+}
+
+module.exports = { MAX_BYTES, broken, cut, isGguf, metadataOf, valuesOf }

@@ -314,7 +314,7 @@ const BAD = [
   [JSON.stringify({ messages: [{ role: 'user', content: 5 }] }), 'CHAT_TEMPLATE', /template failed/],
 ]
 
-test('rows of best fit have the masks of their chats; llm.c has none', async () => {
+test('rows of best fit have the masks of their chats', async () => {
   const { output, result } = await job({ format: 'npy', pack: 200, packing: 'best-fit' })
   const tokens = await openTokens(output)
   const found = []
@@ -329,11 +329,6 @@ test('rows of best fit have the masks of their chats; llm.c has none', async () 
   const kept = new Set(texts(found))
   assert.ok(whole.length > 20 && texts(whole).every((one) => kept.has(one)))
   assert.equal(result.cutDocuments, rows.length - whole.length)
-  for (const refused of [
-    () => job({ format: 'llmc' }),
-    () => mergeCorpora({ inputs: [output], format: 'llmc', output: at('no') }),
-  ])
-    assert.match((await failure(refused)).message, /no loss mask/)
 })
 
 test('rows that cannot be rendered have a place and a code, and can be skipped', async () => {
@@ -356,7 +351,7 @@ test('rows that cannot be rendered have a place and a code, and can be skipped',
   for (const [index, { message }] of listed.entries()) assert.match(message, BAD[index][2])
 })
 
-/** Numbers as JSON has them, as Python writes them with json.dumps(json.loads(…)), and of JavaScript. */
+/** Numbers as JSON has them, as Python's json.dumps(json.loads(…)) has them, and in JavaScript. */
 const NUMBERS = [
   ['1.0', '1.0', 1],
   ['-0', '0', 0],

@@ -259,8 +259,7 @@ export function conflictOf(content, given, inputs, dryRun) {
 }
 
 /** Why a format cannot have rows of a length, or of this packing; `undefined` if it can. */
-export function rowsProblem({ format, pack, packing, messages = undefined }) {
-  if (format === 'llmc' && messages !== undefined) return 'the format llmc has no loss mask, which chats need'
+export function rowsProblem({ format, pack, packing }) {
   if (format === 'llmc' && pack !== undefined) return 'the format llmc has tokens without rows, so it takes no pack'
   if (packing !== undefined && pack === undefined) return 'packing needs pack, the length of rows'
   if (packing !== 'best-fit') return undefined

@@ -305,7 +305,7 @@ const BAD = [
   [JSON.stringify({ messages: [{ role: 'user', content: 5 }] }), 'CHAT_TEMPLATE', /template failed/],
 ]
 
-test('rows of best fit have the masks of their chats; llm.c has none', async () => {
+test('rows of best fit have the masks of their chats', async () => {
   const { output, result } = await job({ format: 'npy', pack: 200, packing: 'best-fit' })
   const tokens = await openTokens(output)
   const found = []

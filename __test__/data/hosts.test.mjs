@@ -72,6 +72,34 @@ describe('machines', { concurrency: 8 }, () => {
     assert.deepEqual(hashes(at('fits')), hashes(at('alone')))
   })
 
+  test('hooks: a worker has the module of the job, or hands the shard back', skip, async () => {
+    const queue = { queue: redis.url, queueName: 'hooks' }
+    for (const name of ['own', 'other'])
+      fs.writeFileSync(at(`${name}.mjs`), `export const map = ({ text }) => text + '${name === 'own' ? '!' : '?'}'`)
+    let start = () => {}
+    const isRefused = new Promise((resolve) => (start = () => resolve(undefined)))
+    const refused = []
+    const bad = await createWorker({ ...queue, allow: at(), hooks: at('other.mjs') })
+    const job = tokenizeCorpus({
+      ...BASE,
+      ...queue,
+      hooks: at('own.mjs'),
+      output: at('hooked'),
+      onEvent: (event) => {
+        if (event.event !== 'refused') return
+        refused.push(event.message)
+        start()
+      },
+    })
+    await isRefused
+    const good = await createWorker({ ...queue, allow: at(), hooks: at('own.mjs') })
+    await job
+    await Promise.all([bad.close(), good.close()])
+    assert.match(refused[0], /hooks with the SHA-256 [0-9a-f]{64}, and this worker has [0-9a-f]{64}.*--hooks FILE/)
+    await tokenizeCorpus({ ...BASE, hooks: at('own.mjs'), output: at('hooked-alone') })
+    assert.deepEqual(hashes(at('hooked')), hashes(at('hooked-alone')))
+  })
+
   test('the same inputs to two outputs on one queue: both are written', skip, async () => {
     const queue = { queue: redis.url, queueName: 'two-outputs' }
     const worker = await createWorker({ ...queue, allow: at() })

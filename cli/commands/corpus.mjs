@@ -135,6 +135,11 @@ const corpus = {
       help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or what comes from messages of the assistant (default: generation if the template has such tags)',
     },
     date: { type: 'string', value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
+    hooks: {
+      type: 'string',
+      value: 'FILE',
+      help: 'a module with filter(document) and map(document), called for each document; its SHA-256 is part of the job',
+    },
     'on-error': {
       type: 'string',
       choices: ['fail', 'skip'],
@@ -349,6 +354,7 @@ const optionsOf = (values) => ({
   resumeCheck: values['resume-check'],
   trustPlan: values['trust-plan'],
   append: values.append,
+  hooks: values.hooks,
 })
 
 /** The URL of the queue; an empty variable names none. */
@@ -370,12 +376,26 @@ function priceOf(value) {
 }
 
 function summary(result, cost) {
-  const { output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, unpaired, skipped } = result
-  const { lossTokens } = result
+  const {
+    output,
+    shards,
+    kept,
+    documents,
+    tokens,
+    textBytes,
+    empty,
+    truncated,
+    cutTokens,
+    unpaired,
+    filtered,
+    skipped,
+    lossTokens,
+  } = result
   const lines = [
     `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
     ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
+    ...(filtered > 0 ? [`${number(filtered)} documents were left out by the hooks`] : []),
     ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
     ...(lossTokens === undefined
       ? []

@@ -43,6 +43,7 @@ export const worker = {
       help: 'folder, or s3://bucket/prefix/, that jobs may read and write; can be repeated',
     },
     'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
+    hooks: { type: 'string', value: 'FILE', help: 'the module of hooks for jobs with this SHA-256' },
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
     'lock-time': {
@@ -94,6 +95,7 @@ export const worker = {
       queueName: values['queue-name'],
       allow: values.allow,
       allowHub: values['allow-hub'],
+      hooks: values.hooks,
       concurrency: values.concurrency,
       threads: values.threads,
       lockSeconds: values['lock-time'],

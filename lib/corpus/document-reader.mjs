@@ -43,6 +43,9 @@ export class DocumentReader {
   #content
   #onSkip
   #onUnpaired
+  #onFiltered
+  /** The hooks of the user. */
+  custom = /** @type {import('./hooks.mjs').Hooks | undefined} */ (undefined)
   #batch
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
   /** The addon's reader of the lines of the part. */
@@ -63,12 +66,13 @@ export class DocumentReader {
   /**
    * @param {import('./options.mjs').Content} content
    * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
-   *   onUnpaired?: () => void }} hooks
+   *   onUnpaired?: () => void, onFiltered?: () => void }} hooks
    */
-  constructor(content, { onSkip, onUnpaired }) {
+  constructor(content, { onSkip, onUnpaired, onFiltered }) {
     this.#content = content
     this.#onSkip = onSkip
     this.#onUnpaired = onUnpaired
+    this.#onFiltered = onFiltered
     this.#batch = this.#newBatch()
   }
 
@@ -98,6 +102,7 @@ export class DocumentReader {
   /** Whether the addon reads the documents of lines. It can read one field besides the text. */
   #isForAddon(rows) {
     const { field, idField, groupBy, messages } = this.#content
+    if (this.custom !== undefined) return false
     if (rows === 'lines') return groupBy === undefined
     if (messages !== undefined) return false
     const isRead = idField === undefined || groupBy === undefined
@@ -198,18 +203,32 @@ export class DocumentReader {
     try {
       const found = this.#read(row)
       if (found === undefined) return
-      this.#batch.push(found.text, row, found.id, found.group)
+      const text = this.custom === undefined ? found.text : this.#changed(found, row)
+      if (text === undefined) return this.#onFiltered?.()
+      this.#batch.push(text, row, found.id, found.group)
       if (found.tokens !== undefined) this.#batch.pushChat(found.tokens)
     } catch (failure) {
       this.#onSkip(row, failure)
     }
   }
 
+  /** The text of a document after the hooks; `undefined` if they leave it out. */
+  #changed(found, { path }) {
+    const { text, id, value } = found
+    if (!isUtf8(text)) throw notUtf8()
+    const changed = this.custom?.textOf({ text: asBuffer(text).toString(), path, id, row: value })
+    if (changed === undefined) return undefined
+    const bytes = Buffer.from(changed)
+    if (bytes.length > this.#maxRow) throw tooLong(this.#maxRow)
+    return bytes
+  }
+
   /**
    * The text, the id and the group of a row, and the tokens of a chat; `undefined` for a blank line
    * of JSON.
    *
-   * @returns {{ text: Uint8Array, tokens?: Uint32Array, id?: string, group?: string } | undefined}
+   * @returns {{ text: Uint8Array, tokens?: Uint32Array, id?: string, group?: string, value?: any }
+   *   | undefined} `value` is the row of JSON
    */
   #read(row) {
     const { rows } = this.#part
@@ -227,6 +246,7 @@ export class DocumentReader {
       ...(this.chats?.document(value, bytes) ?? { text: this.#textAt(value, field) }),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
       group: this.#groupOf(() => valueAt(value, groupBy)),
+      value,
     }
   }
 

@@ -25,6 +25,8 @@ import { openInput } from './store/store.mjs'
  * @property {(mtime: number) => void} [onOpen] receives the time of the last change of each input
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
+ * @property {import('./hooks.mjs').Hooks} [custom] the hooks of the user
+ * @property {() => void} [onFiltered] called for each document that they leave out
  * @property {() => void} [onUnpaired] called for each text with unpaired surrogates, which become
  *   U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
@@ -72,6 +74,7 @@ export const placeOf = ({ path, at, line, row }) =>
 export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks)
   reader.chats = hooks.chats
+  reader.custom = hooks.custom
   for (const part of parts) {
     reader.startPart(part)
     for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {

@@ -102,6 +102,15 @@ export interface CorpusOptions {
    */
   shuffle?: number | undefined
   /**
+   * A module that exports `filter(document)`, `map(document)` or both, of the type {@link Hook}:
+   * `filter` returns whether a document is kept, and `map` returns its new text. Its SHA-256, not
+   * that of modules that it imports, is one of the options of the job, so the functions must give
+   * the same results everywhere. A hook that throws or returns something else is an error of the
+   * row (`ERR_TOKENLANE_CORPUS_HOOK`). Lines are read more slowly. Not with `messages`. Default:
+   * none.
+   */
+  hooks?: string | undefined
+  /**
    * `'skip'` leaves out rows that cannot be read or encoded, and counts them. The record of a shard
    * lists the first 20. Default: `'fail'`.
    */
@@ -198,6 +207,21 @@ export interface CorpusOptions {
   /** Called with each event of the job. Default: none. */
   onEvent?: ((event: CorpusEvent) => void) | undefined
 }
+
+/** A document, as {@link CorpusOptions.hooks} get it. */
+export interface HookDocument {
+  /** The text. */
+  text: string
+  /** Its input. */
+  path: string
+  /** With `idField`: its id. */
+  id?: string
+  /** The row of JSON that it is in. */
+  row?: Record<string, unknown>
+}
+
+/** A function of a module of {@link CorpusOptions.hooks}. */
+export type Hook<Result extends boolean | string> = (document: HookDocument) => Result
 
 /** The events that {@link CorpusOptions.onEvent} receives. */
 export type CorpusEvent =
@@ -416,6 +440,8 @@ export interface CorpusTotals {
   cutDocuments: number
   /** Tokens that rows lack if all of them are filled up to `pack`. */
   padding: number
+  /** Documents that `hooks` left out. */
+  filtered: number
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired: number
   /** For chats, the tokens whose loss mask is 1. */
@@ -575,6 +601,11 @@ export interface WorkerOptions {
   allow: string | readonly string[]
   /** Lets jobs use tokenizers of the Hugging Face Hub. Default: `false`. */
   allowHub?: boolean | undefined
+  /**
+   * The module of {@link CorpusOptions.hooks} for jobs that have one: jobs name only its SHA-256.
+   * Default: none.
+   */
+  hooks?: string | undefined
   /** The name of the queue. Default: `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */

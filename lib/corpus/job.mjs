@@ -25,6 +25,7 @@ import { fileFailure } from '../files/failure.mjs'
 import { hashOfChat, withChat } from './chats.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
+import { hashOfHooks, loadHooks } from './hooks.mjs'
 import { Totals, isManifestOf, readManifestEnds, readTotals, writeManifest } from './manifest.mjs'
 import { appended, inputsOf } from './append.mjs'
 import { LAYOUT_VERSION, idOf, readJob, segmentsOf, startText } from './job-file.mjs'
@@ -214,11 +215,17 @@ class Run {
 
   async #prepare() {
     const { base } = this.#options
-    if (base !== undefined) return { source: sourceOfBase(base), content: this.#options.content, ids: {}, vocabSize: 0 }
+    if (base !== undefined)
+      return { source: sourceOfBase(base), content: this.#options.content, ids: {}, hooks: undefined, vocabSize: 0 }
     const source = await findTokenizer(this.#options.tokenizer, this.#options.encoding)
     const tokenizer = await openTokenizer(source)
-    const { content, ids } = await completeContent(tokenizer, source, await withChat(tokenizer, this.#options))
-    return { source, content, ids, vocabSize: tokenizer.vocabSize() }
+    const hooks = this.#options.hooks && path.resolve(this.#options.hooks)
+    const hooksSha256 = hooks && (await hashOfHooks(hooks))
+    // Errors of the module are told before anything is planned.
+    if (hooks) await loadHooks(hooks, hooksSha256)
+    const given = { ...(await withChat(tokenizer, this.#options)), hooksSha256 }
+    const { content, ids } = await completeContent(tokenizer, source, given)
+    return { source, content, ids, hooks, vocabSize: tokenizer.vocabSize() }
   }
 
   #job({ source, content, ids, vocabSize }, plan = undefined) {
@@ -303,9 +310,9 @@ class Run {
    * Processes the shards of a segment, `concurrency` at a time. Shards that are done are only
    * checked.
    */
-  async #shards(planFile, { id, plan, first }, { source, content, ids }, store, onRecord) {
+  async #shards(planFile, { id, plan, first }, { source, content, ids, hooks }, store, onRecord) {
     const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
-    const data = { source, content, ids, output: store?.place, threads, tableMemory }
+    const data = { source, content, ids, hooks, output: store?.place, threads, tableMemory }
     const pool = new Threads(data, concurrency)
     const progress = new ThreadProgress(plan, this.#emit)
     const order = await orderOf(content.shuffle, plan.shards)

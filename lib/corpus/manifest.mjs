@@ -19,6 +19,7 @@ const SUMMED = /** @type {const} */ ([
   'truncated',
   'cutTokens',
   'unpaired',
+  'filtered',
   'seconds',
 ])
 
@@ -33,6 +34,7 @@ export class Totals {
   truncated = 0
   cutTokens = 0
   unpaired = 0
+  filtered = 0
   /** Rows, and what `pack` did: documents that are cut, and tokens that rows lack. */
   rows = 0
   cutDocuments = 0

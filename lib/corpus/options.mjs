@@ -8,6 +8,7 @@ import os from 'node:os'
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
+import { isHash } from './values.mjs'
 import { isObject } from './values.mjs'
 
 const require = createRequire(import.meta.url)
@@ -62,6 +63,7 @@ const NAMES = [
   'dryRun',
   'resumeCheck',
   'trustPlan',
+  'hooks',
   'append',
   'concurrency',
   'threads',
@@ -91,6 +93,7 @@ const NAMES = [
  * @property {'sha256' | 'size'} resumeCheck
  * @property {boolean} trustPlan
  * @property {boolean} append
+ * @property {string} [hooks] the path of a module
  * @property {number} concurrency
  * @property {number} [threads]
  * @property {AbortSignal} [signal]
@@ -119,6 +122,7 @@ const NAMES = [
  * @property {boolean | string} eos
  * @property {number} [pack]
  * @property {'sequential' | 'best-fit'} [packing]
+ * @property {string} [hooksSha256] of the module of hooks
  * @property {number} [shuffle]
  * @property {'skip' | 'fail'} onError
  * @property {number} [maxTokens]
@@ -170,6 +174,7 @@ export function checkOptions(options) {
     resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
     trustPlan: flag(given, 'trustPlan'),
     append: flag(given, 'append'),
+    hooks: text(given, 'hooks'),
     concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
     threads: whole(given, 'threads', 1, 256),
     signal: signalOption(given.signal),
@@ -201,6 +206,7 @@ export function checkContent(given, formats = FORMATS) {
     eos: token(given, 'eos'),
     pack: whole(given, 'pack', 1, MAX_ROW_IDS),
     packing: choice(given, 'packing', PACKINGS),
+    hooksSha256: hash(given, 'hooksSha256'),
     shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
     onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
@@ -224,6 +230,8 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
   if (given.output !== undefined && dryRun) return 'a dry run writes nothing, so it takes no output'
   if (given.queue !== undefined && dryRun) return 'a dry run happens on this machine alone, so it takes no queue'
+  if (content.messages !== undefined && (given.hooks ?? content.hooksSha256) !== undefined)
+    return 'hooks are for texts, and messages for chats: give one of them'
   if (given.append && (dryRun || given.queue !== undefined || given.trustPlan))
     return 'append lists the inputs on this machine: it takes no dry run, no queue and no trusted plan'
   for (const name of ['queueName', 'giveUpSeconds'])
@@ -298,6 +306,12 @@ function chatParts(value) {
     isObject(value) &&
     (value.isHarmony === true || ((isText(value.templates) || areTexts(value.templates)) && areTexts(value.tokens)))
   if (!isChat) throw wrongValue('chat', 'the templates and tokens of a chat', 'something else')
+  return value
+}
+
+function hash(given, name) {
+  const value = given[name]
+  if (value !== undefined && !isHash(value)) throw wrongValue(name, 'a SHA-256', value)
   return value
 }
 

@@ -74,7 +74,17 @@ export async function* recordsOf(store, shards) {
 }
 
 /** The sums in a record, and those of a source or a group. */
-const SUMS = ['documents', 'tokens', 'cutTokens', 'textBytes', 'characters', 'empty', 'truncated', 'unpaired']
+const SUMS = [
+  'documents',
+  'tokens',
+  'cutTokens',
+  'textBytes',
+  'characters',
+  'empty',
+  'truncated',
+  'unpaired',
+  'filtered',
+]
 const PACKING = ['rows', 'pieces', 'cutDocuments', 'padding']
 const COUNTS = ['documents', 'tokens', 'textBytes']
 const OPTIONAL_COUNTS = ['cutTokens', 'characters']

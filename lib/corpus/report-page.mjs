@@ -73,6 +73,7 @@ function factsOf(job, { totals, first, last }, price) {
       `${number(totals.cutDocuments)}, ${percent(totals.cutDocuments, totals.documents)}`,
     ])
   }
+  if (totals.filtered > 0) facts.push(['documents that hooks left out', number(totals.filtered)])
   if (totals.lossTokens !== undefined) facts.push(['tokens of the assistant', number(totals.lossTokens)])
   if (totals.unpaired > 0) facts.push(['documents with unpaired surrogates', `${number(totals.unpaired)}, as U+FFFD`])
   if (price !== undefined) facts.push(['price', `${price} per million tokens`])

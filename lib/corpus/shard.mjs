@@ -33,6 +33,7 @@ import { writeWords } from './words.mjs'
  * @property {Buffer} [base] what cuts texts into words, if the job counts words
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
+ * @property {import('./hooks.mjs').Hooks} [hooks]
  * @property {import('./store/types.js').Store} [store] `undefined` for a dry run
  * @property {import('./store/allowed.mjs').Allowed} [allowed] what a worker may read
  * @property {number} [threads]
@@ -51,7 +52,7 @@ import { writeWords } from './words.mjs'
  * @returns {Promise<object>} its record
  */
 export async function doShard({ shard, parts, job, base }, context) {
-  const { content, store, allowed, memory, onProgress } = context
+  const { content, hooks: custom, store, allowed, memory, onProgress } = context
   const origin = { base, allowed }
   const started = Date.now()
   const stats = new Stats()
@@ -73,6 +74,10 @@ export async function doShard({ shard, parts, job, base }, context) {
     onSkip: (place, failure) => {
       if (content.onError === 'fail') throw atPlace(place, failure)
       stats.skip(place, failure)
+    },
+    custom,
+    onFiltered: () => {
+      stats.filtered += 1
     },
     onUnpaired: () => {
       stats.unpaired += 1

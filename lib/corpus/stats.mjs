@@ -46,6 +46,8 @@ export class Stats {
   /** Documents that had more than maxTokens, and the tokens that were cut off. */
   truncated = 0
   cutTokens = 0
+  /** Documents that hooks left out. */
+  filtered = 0
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired = 0
   /** With a loss mask: the tokens that the assistant wrote. */

@@ -48,8 +48,9 @@ class RowMemory {
 Error.stackTraceLimit = 0
 
 const memory = new RowMemory()
-const { source, content, ids, output, allowedPlaces, threads, tableMemory, running } = workerData
+const { source, content, ids, hooks: hooksFile, output, allowedPlaces, threads, tableMemory, running } = workerData
 const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)
+const hooks = hooksFile && (await (await import('./hooks.mjs')).loadHooks(hooksFile, content.hooksSha256))
 const allowed = allowedPlaces === undefined ? undefined : new Allowed(allowedPlaces)
 const store = output === undefined ? undefined : await openStore(output, allowed)
 const [tokenizer, base] =
@@ -67,7 +68,7 @@ parentPort.on('message', async ({ request, isReserved }) => {
   try {
     const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, content })
     const resources = { threads, memory, tableMemory, shards }
-    const context = { tokenizer, base, content, ids, store, allowed, ...resources, onProgress }
+    const context = { tokenizer, base, content, ids, hooks, store, allowed, ...resources, onProgress }
     const record = found ?? (await doShard(request, context))
     parentPort.postMessage({ record, isNew: found === undefined })
   } catch (failure) {

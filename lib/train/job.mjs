@@ -37,7 +37,7 @@ export async function countInJob({ inputs, filesFrom, content, exclude, signal, 
     tokenizer: '',
     dryRun: false,
     trustPlan: false,
-      append: false,
+    append: false,
     ...how,
     onEvent: (/** @type {any} */ event) => {
       if (event.event === 'unreadable') unreadable++

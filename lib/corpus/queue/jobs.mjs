@@ -12,6 +12,7 @@ import { repositoryOf } from '../../files/tokenizers.mjs'
 import { checkChat } from '../chats.mjs'
 import { error, otherJob } from '../errors.mjs'
 import { parquetWriterVersion } from '../formats/parquet.mjs'
+import { hashOfHooks } from '../hooks.mjs'
 import { idOf, readJob } from '../job-file.mjs'
 import { JOB_ID_LENGTH } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
@@ -123,8 +124,8 @@ export class Jobs {
   #jobs = new Map()
 
   /**
-   * @param {{ allowed: import('../store/allowed.mjs').Allowed, allowHub: boolean, concurrency:
-   *   number, threads?: number }} options
+   * @param {{ allowed: import('../store/allowed.mjs').Allowed, allowHub: boolean, hooks?: string,
+   *   concurrency: number, threads?: number }} options
    */
   constructor(options) {
     this.#options = options
@@ -214,7 +215,7 @@ class Job {
 
   /** Opens a job. Throws unless the folder holds the job that the queue names. */
   static async open({ id, output, base }, options) {
-    const { allowed, concurrency, threads } = options
+    const { allowed, concurrency, threads, hooks } = options
     const store = await openStore(output, allowed).catch((failure) => Promise.reject(absenceOfHost(failure)))
     let tokenizer
     try {
@@ -228,6 +229,7 @@ class Job {
       if (job.tokenlane !== VERSION || idOf(job) !== id)
         throw otherJob(`${store.where('job.json')} was changed: its id is not that of its content`)
       const content = contentOf(job)
+      await checkHooks(content, hooks)
       if ((content.format === WORDS) !== (job.tokenizer.kind === 'base'))
         throw otherJob(`${store.where('job.json')} has a tokenizer that its format does not take`)
       tokenizer = await tokenizerOf(job.tokenizer, base, options)
@@ -237,6 +239,7 @@ class Job {
         source: tokenizer.source,
         content,
         ids: { bos, eos },
+        hooks: content.hooksSha256 && hooks,
         output,
         allowedPlaces: allowed.places,
         threads,
@@ -305,6 +308,18 @@ function contentOf({ options }) {
       otherJob(`the job allows rows of ${content.maxRow} bytes, for which this worker has too little memory`),
     )
   return content
+}
+
+/** Throws unless this worker was started with the hooks of a job: a job never names a module. */
+async function checkHooks({ hooksSha256 }, hooks) {
+  if (hooksSha256 === undefined) return
+  const found = hooks === undefined ? 'none' : await hashOfHooks(hooks)
+  if (found === hooksSha256) return
+  throw ofThisHost(
+    otherJob(
+      `the job uses hooks with the SHA-256 ${hooksSha256}, and this worker has ${found}: start it with hooks (--hooks FILE)`,
+    ),
+  )
 }
 
 /**

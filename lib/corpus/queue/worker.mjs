@@ -8,6 +8,7 @@
 
 import { createRequire } from 'node:module'
 import os from 'node:os'
+import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { wrongType, wrongValue } from '../errors.mjs'
@@ -28,6 +29,7 @@ const NAMES = [
   'queueName',
   'allow',
   'allowHub',
+  'hooks',
   'concurrency',
   'threads',
   'lockSeconds',
@@ -87,6 +89,8 @@ function checkWorkerOptions(options) {
   const folders = typeof allow === 'string' ? [allow] : allow
   if (!Array.isArray(folders) || folders.length === 0 || folders.some((folder) => typeof folder !== 'string'))
     throw wrongType('allow', 'a folder or an array of folders', allow)
+  const { hooks } = options
+  if (hooks !== undefined && typeof hooks !== 'string') throw wrongType('hooks', 'a path', hooks)
   if (typeof allowHub !== 'boolean') throw wrongType('allowHub', 'a boolean', allowHub)
   if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
   // These two options are checked like those of a job.
@@ -100,6 +104,7 @@ function checkWorkerOptions(options) {
     queue,
     queueName: queueName(options.queueName),
     allowHub,
+    hooks: hooks && path.resolve(hooks),
     onEvent,
     concurrency,
     threads,

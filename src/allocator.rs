@@ -144,8 +144,12 @@ const KEPT_MS: std::ffi::c_long = 1000;
 /// otherwise take the memory of several of them.
 pub struct Frugal(());
 
+/// How many [`Frugal`] there are. The lock is held while the option changes, too.
 #[cfg(mimalloc)]
-static FRUGAL: std::sync::Mutex<usize> = std::sync::Mutex::new(0);
+static FRUGAL: std::sync::Mutex<FrugalCount> = std::sync::Mutex::new(FrugalCount(0));
+
+#[cfg(mimalloc)]
+struct FrugalCount(usize);
 
 impl Frugal {
     pub fn new() -> Self {
@@ -157,13 +161,13 @@ impl Frugal {
     fn count(change: impl Fn(usize) -> usize) {
         use libmimalloc_sys::{mi_option_get, mi_option_set};
         let mut count = FRUGAL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let before = *count;
-        *count = change(before);
-        let (from, to) = if *count == 0 { (0, KEPT_MS) } else { (KEPT_MS, 0) };
+        let before = count.0;
+        count.0 = change(before);
+        let (from, to) = if count.0 == 0 { (0, KEPT_MS) } else { (KEPT_MS, 0) };
         // SAFETY: the calls read and store one integer option of mimalloc; the lock is held by all
         // that store it after the start.
         unsafe {
-            if (before == 0) != (*count == 0) && mi_option_get(PURGE_DELAY) == from {
+            if (before == 0) != (count.0 == 0) && mi_option_get(PURGE_DELAY) == from {
                 mi_option_set(PURGE_DELAY, to);
             }
         }

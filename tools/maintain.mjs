@@ -43,6 +43,7 @@ const COMMANDS = {
   musl: ['runs the addon for musl', 'node tools/platforms/musl.mjs'],
   wasm: ['builds and tests the addon in WebAssembly', 'node tools/platforms/wasm.mjs'],
   web: ['builds the part for pages and edge runtimes', 'node tools/platforms/web.mjs'],
+  site: ['writes the page as a static site over that part', 'node tools/docs/site.mjs'],
   'web-golden': ['judges that part in Chromium by the golden data', 'node tools/platforms/web-golden.mjs'],
   'web-runtimes': ['runs that part in runtimes of the web and in bundles', 'node tools/platforms/web-runtimes.mjs'],
   targets: [

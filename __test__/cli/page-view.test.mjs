@@ -211,7 +211,7 @@ async function tests() {
     assert.match(await page.locator('#languages thead').innerText(), /relative to English/)
     await page.getByRole('textbox', { name: 'Text' }).focus()
     const order = []
-    for (let i = 0; i < 7; i++) {
+    for (let i = 0; i < 8; i++) {
       await page.keyboard.press('Tab')
       order.push(
         await page.evaluate(() => {
@@ -223,6 +223,7 @@ async function tests() {
     assert.deepEqual(order, [
       'Show ids',
       'Copy link',
+      'Price of a million tokens',
       'Tokenizer',
       `Copy the ids of ${names[0]}`,
       `Tokens of ${names[0]}`,

@@ -12,6 +12,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { bpeValues, gguf } from '../support/gguf.mjs'
 import { tiny } from '../support/tiny.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -23,6 +24,8 @@ fs.mkdirSync(modules)
 fs.symlinkSync(root, path.join(modules, 'tokenlane'), 'junction')
 fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }')
 fs.writeFileSync(path.join(folder, 'tokenizer.json'), JSON.stringify(tiny()))
+const template = ['tokenizer.chat_template', 'text', '{{ messages[0].content }}']
+fs.writeFileSync(path.join(folder, 'model.gguf'), gguf(bpeValues(tiny(), [template])))
 for (const name of ['data', 'model']) fs.mkdirSync(path.join(folder, name))
 fs.writeFileSync(path.join(folder, 'data', 'a.txt'), 'some text\n')
 await tokenizeCorpus({

@@ -32,6 +32,15 @@ export class Chart {
     this.#list.renew()
   }
 
+  /** Shows nothing: there are no counts. */
+  clear() {
+    document.querySelector('.scale').textContent = ''
+    this.#about = ''
+    this.#box.replaceChildren()
+    this.#list.renew()
+    this.#note.textContent = ''
+  }
+
   #bar(bar, per, total, names, lines, max) {
     const option = document.createElement('div')
     option.id = `line${bar}`

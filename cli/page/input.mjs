@@ -51,6 +51,11 @@ export class Input {
     return this.#stored ?? this.#field.value
   }
 
+  set hidden(isHidden) {
+    this.#field.hidden = isHidden
+    this.#clear.hidden = isHidden || this.#stored === undefined
+  }
+
   set(text) {
     const isLong = text.length > MAX_EDITED
     this.#stored = isLong ? text : undefined

@@ -3,12 +3,16 @@
 
 /** Maximum length of a fragment in characters; browsers and chat programs cut longer links. */
 export const MAX_LINK = 8000
+const MAX_PRICE = 20
+const MODES = ['chat', 'ids']
 
 /**
  * @typedef {object} View
  * @property {string} [text] is left out if the link would be too long
  * @property {string[]} [tokenizers]
  * @property {boolean} [ids] whether the ids of all tokens are shown
+ * @property {string} [mode] what is entered, unless it is a text: `chat`, whose text is JSON, `ids`
+ * @property {string} [price] of a million tokens
  * @property {number} [at] where the drawn part of a long text starts
  */
 
@@ -18,9 +22,11 @@ export const MAX_LINK = 8000
  * @param {View} view
  * @returns {{ fragment: string, hasText: boolean }}
  */
-export function fragmentOf({ text = '', tokenizers = [], ids = false, at = 0 }) {
+export function fragmentOf({ text = '', tokenizers = [], ids = false, at = 0, mode = 'text', price = '' }) {
   const fields = new URLSearchParams(tokenizers.map((name) => ['t', name]))
   if (ids) fields.set('ids', '1')
+  if (mode !== 'text') fields.set('mode', mode)
+  if (price !== '' && price.length <= MAX_PRICE) fields.set('price', price)
   const rest = `#${fields}`
   if (at > 0) fields.set('at', String(at))
   // Escaping makes text longer, and half a surrogate pair cannot be escaped.
@@ -45,5 +51,7 @@ export function viewOf(fragment) {
     tokenizers: fields.getAll('t'),
     ids: fields.get('ids') === '1',
     at: Number.isSafeInteger(at) && at > 0 ? at : 0,
+    ...(MODES.includes(fields.get('mode')) && { mode: fields.get('mode') }),
+    ...(fields.has('price') && { price: fields.get('price').slice(0, MAX_PRICE) }),
   }
 }

@@ -1,12 +1,15 @@
-// The page: a text and its tokens with two tokenizers. The server counts; the page draws a part of
-// the text at a time.
+// The page: a text, a chat or ids, and the tokens with two tokenizers. The server counts; the page
+// draws a part of the text at a time.
 
+import { ask } from './api.mjs'
+import { Chat, SAMPLE_CHAT } from './chat.mjs'
 import { Chart } from './chart.mjs'
 import { copyButton } from './clipboard.mjs'
 import { Input } from './input.mjs'
 import { showLanguages } from './languages.mjs'
 import { fragmentOf, viewOf } from './link.mjs'
 import { Pane } from './pane.mjs'
+import { costOf } from './price.mjs'
 import { SAMPLES } from './samples.mjs'
 import { theme } from './theme.mjs'
 import { number } from './visible.mjs'
@@ -18,8 +21,12 @@ import { number } from './visible.mjs'
 const PAUSE = 60
 const LONG_PAUSE = 400
 const LONG_TEXT = 50_000
+const TITLES = { text: 'Text', chat: 'Chat', ids: 'Ids' }
 /** Maximum length of a text, in UTF-16 units. */
 const MAX_TEXT = 4 << 20
+
+/** Ids of o200k_base. */
+const SAMPLE_IDS = '[13225, 11, 2375, 0]'
 
 const about = document.getElementById('about-text')
 const pager = /** @type {HTMLElement} */ (document.querySelector('.pager'))
@@ -36,6 +43,8 @@ panes.forEach(
 )
 const chart = new Chart(toLine)
 
+/** What is entered: a text, a chat or ids. */
+let mode = 'text'
 /** Where the drawn part of the text starts, and where it ends. */
 let at = 0
 let end = 0
@@ -43,12 +52,15 @@ let step = 0
 let timer
 let running = new AbortController()
 
-const input = new Input((isTyping) => {
-  at = 0
-  clearTimeout(timer)
-  if (!isTyping) update()
-  else timer = setTimeout(update, input.text.length > LONG_TEXT ? LONG_PAUSE : PAUSE)
-})
+const input = new Input(entered)
+const chat = new Chat(entered)
+const price = /** @type {HTMLInputElement} */ (document.getElementById('price'))
+price.addEventListener('input', () => entered(true))
+const modes = /** @type {HTMLButtonElement[]} */ ([...document.querySelectorAll('.modes button')])
+/** What was entered in the modes whose field is the same. */
+const kept = { text: SAMPLES.mixed, ids: SAMPLE_IDS }
+for (const button of modes) button.addEventListener('click', () => choose(button.dataset.mode))
+chat.messages = SAMPLE_CHAT
 document.querySelector('.samples').append(...Object.keys(SAMPLES).map(sample))
 back.addEventListener('click', () => move(Math.max(0, at - step)))
 next.addEventListener('click', () => move(end))
@@ -75,10 +87,59 @@ function chosen({ tokenizers = [] }, index) {
  * @param {import('./link.mjs').View} view
  * @param {string} otherwise the text if the link has none
  */
-function open({ text, ids = false, at: place = 0 }, otherwise) {
+function open({ text, ids = false, at: place = 0, mode: wanted = 'text', price: given = '' }, otherwise) {
   setIds(ids)
+  price.value = given
+  setMode(wanted)
+  if (mode === 'chat') {
+    if (text !== undefined) chat.messages = messagesOf(text)
+    return update()
+  }
   input.set(text ?? otherwise)
   if (text !== undefined && place > 0 && place < text.length) move(place)
+}
+
+/** The messages of a link. */
+function messagesOf(text) {
+  try {
+    const messages = JSON.parse(text)
+    return Array.isArray(messages) ? messages : []
+  } catch {
+    return []
+  }
+}
+
+/** Is called when the input changes, also while typing. */
+function entered(isTyping) {
+  at = 0
+  clearTimeout(timer)
+  if (!isTyping) update()
+  else timer = setTimeout(update, input.text.length > LONG_TEXT ? LONG_PAUSE : PAUSE)
+}
+
+function setMode(wanted) {
+  mode = wanted
+  for (const button of modes) button.setAttribute('aria-pressed', String(button.dataset.mode === mode))
+  chat.hidden = mode !== 'chat'
+  input.hidden = mode === 'chat'
+  document.getElementById('text-label').textContent = TITLES[mode]
+  document.querySelector('.samples').toggleAttribute('hidden', mode !== 'text')
+}
+
+/** Changes what is entered. A text and ids have the same field, and both are kept. */
+function choose(wanted) {
+  if (wanted === mode) return
+  if (mode !== 'chat') kept[mode] = input.text
+  setMode(wanted)
+  if (mode === 'chat') entered(false)
+  else input.set(kept[mode])
+}
+
+/** What is sent. */
+function question() {
+  if (mode === 'chat') return { mode, messages: chat.messages }
+  if (mode === 'ids') return { mode, ids: (input.text.match(/\d+/g) ?? []).map(Number) }
+  return { text: input.text }
 }
 
 function setIds(isOn) {
@@ -88,7 +149,9 @@ function setIds(isOn) {
 
 async function linkOfView() {
   const { fragment, hasText } = fragmentOf({
-    text: input.text,
+    text: mode === 'chat' ? JSON.stringify(chat.messages) : input.text,
+    mode,
+    price: price.value,
     tokenizers: panes.map(({ tokenizer }) => tokenizer),
     ids: showIds.getAttribute('aria-pressed') === 'true',
     at,
@@ -98,21 +161,7 @@ async function linkOfView() {
 }
 
 async function idsOf(tokenizer) {
-  return ask('POST', 'ids', { tokenizer, text: input.text })
-}
-
-/** Sends a request to the server. An error response becomes an error with the same message. */
-async function ask(method, what, body, signal) {
-  const init =
-    body === undefined
-      ? { method }
-      : { method, signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  const response = await fetch(`/api/${what}`, init).catch((error) => {
-    throw signal?.aborted ? error : new Error('The server does not respond. Start it again: tokenlane inspect --web')
-  })
-  const answer = await response.json()
-  if (!response.ok) throw new Error(answer.message)
-  return answer
+  return ask('POST', 'ids', { tokenizer, ...question() })
 }
 
 /** Counts the text again and draws the result. Aborts the previous request. */
@@ -121,7 +170,7 @@ async function update() {
   running = new AbortController()
   const { signal } = running
   const { text } = input
-  if (text.length > MAX_TEXT) {
+  if (mode !== 'chat' && text.length > MAX_TEXT) {
     panes.forEach((pane) =>
       pane.fail(
         `This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`,
@@ -129,23 +178,40 @@ async function update() {
     )
     about.textContent = `${number(text.length)} characters are more than this page accepts.${input.note}`
     pager.hidden = true
+    chart.clear()
     return
   }
+  const asked = question()
   panes.forEach((pane) => pane.wait())
   const answers = await Promise.all(
-    panes.map((pane) => ask('POST', 'tokens', { tokenizer: pane.tokenizer, text, at }, signal).catch((error) => error)),
+    panes.map((pane) =>
+      ask('POST', 'tokens', { tokenizer: pane.tokenizer, ...asked, at }, signal).then(
+        (answer) => (answer.refused === undefined ? answer : new Error(answer.refused)),
+        (error) => error,
+      ),
+    ),
   )
   if (signal.aborted) return
   answers.forEach((answer, index) =>
-    answer instanceof Error ? panes[index].fail(answer.message) : panes[index].show(text, answer),
+    answer instanceof Error
+      ? panes[index].fail(answer.message)
+      : panes[index].show(answer.text ?? text, answer, {
+          cost: costOf(price.value, answer.count),
+          roles: asked.messages?.map(({ role }) => role),
+        }),
   )
   const good = answers.filter((answer) => !(answer instanceof Error))
-  if (good.length === 0) return
+  if (good.length === 0) {
+    about.textContent = ''
+    pager.hidden = true
+    chart.clear()
+    return
+  }
   chart.show(
     panes.filter((_, index) => !(answers[index] instanceof Error)).map(({ tokenizer }) => tokenizer),
     good.map(({ lines }) => lines),
   )
-  describe(text, good[0])
+  describe(good[0].text ?? text, good[0])
 }
 
 function describe(text, { characters, bytes, start, end: to, step: size }) {
@@ -168,6 +234,7 @@ function move(place) {
 
 /** Selects a line in the text, and draws the part that starts with it if it is not drawn yet. */
 function toLine(line) {
+  if (mode !== 'text') return
   const { text } = input
   let start = 0
   for (let passed = 0; passed < line; passed++) start = text.indexOf('\n', start) + 1
@@ -177,6 +244,7 @@ function toLine(line) {
 }
 
 function replace(text) {
+  setMode('text')
   input.set(text)
   input.scrollIntoView()
 }

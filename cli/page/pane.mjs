@@ -23,6 +23,7 @@ export class Pane {
   #element
   #tokens = []
   #text = ''
+  #roles = []
   #list
   #id
 
@@ -81,8 +82,15 @@ export class Pane {
     this.#element.setAttribute('aria-busy', 'true')
   }
 
-  /** Shows a response of the server. */
-  show(text, { count, characters, bytes, tokens }) {
+  /**
+   * Shows a response.
+   *
+   * @param {string} text
+   * @param {any} answer
+   * @param {{ cost?: string, roles?: string[] }} [more] `roles` are those of the messages of a chat
+   */
+  show(text, { count, characters, bytes, tokens }, { cost, roles = [] } = {}) {
+    this.#roles = roles
     this.#name()
     this.#element.removeAttribute('aria-busy')
     this.#element.classList.remove('failed')
@@ -90,8 +98,8 @@ export class Pane {
     this.#tokens = tokens
     const [total, about] = this.#element.querySelectorAll('.counts > *')
     total.textContent = plural(count, 'token')
-    about.textContent =
-      count === 0 ? '' : `${number(characters / count, 2)} characters and ${number(bytes / count, 2)} bytes each`
+    const each = `${number(characters / count, 2)} characters and ${number(bytes / count, 2)} bytes each`
+    about.textContent = count === 0 ? '' : cost === undefined ? each : `${cost}, ${each}`
     this.#box.replaceChildren(...tokens.map((token) => this.#draw(token)))
     this.#list.renew()
   }
@@ -122,22 +130,28 @@ export class Pane {
   }
 
   #draw(token) {
-    const { index, id, kind, bytes, start, end } = token
+    const { index, id, kind, bytes, start, end, message } = token
     const option = document.createElement('span')
     option.id = `${this.#id}-${index}`
     option.dataset.id = String(id)
     const text = this.#textOf(token)
-    option.className = `token c${index % 4} ${kind}${text.endsWith('\n') ? ' end' : ''}`
+    const said = message === undefined || message === null ? '' : ` said s${message % 2}`
+    option.className = `token c${index % 4} ${kind}${said}${text.endsWith('\n') ? ' end' : ''}`
     option.setAttribute('role', 'option')
     const what = kind === 'half' ? `bytes ${bytes}, part of ${spoken(text)}` : spoken(text)
     const place = kind === 'added' ? '' : `, characters ${start} to ${end}`
     option.setAttribute(
       'aria-label',
-      `${what}, id ${id}${place}${kind === 'special' || kind === 'added' ? ', special token' : ''}`,
+      `${what}, id ${id}${place}${kind === 'special' || kind === 'added' ? ', special token' : ''}${message === undefined ? '' : `, ${this.#origin(message)}`}`,
     )
     if (kind === 'half') option.append(bytes)
     else option.append(...drawn(text))
     return option
+  }
+
+  /** Where a token of a chat comes from: a message, or the template if that is null. */
+  #origin(message) {
+    return message === null ? 'written by the template' : `message ${message + 1}, ${this.#roles[message]}`
   }
 
   #activate(option) {
@@ -158,6 +172,7 @@ export class Pane {
       ['bytes', bytes.length > 95 ? `${bytes.slice(0, 95)} …` : bytes],
       ['text', signed(text).slice(0, 80)],
       ['in the vocabulary', token.token.slice(0, 80)],
+      ...(token.message === undefined ? [] : [['origin', this.#origin(token.message)]]),
     ]
     return rows.map(([term, value]) => {
       const row = document.createElement('div')

@@ -100,15 +100,22 @@ function decodedOf(tokenizer, ids) {
   return { text, encoding: { ids: list, offsets, specialTokensMask: new Uint32Array(list.length) } }
 }
 
-/** Returns the counts of the whole text, and the tokens of the part that is drawn. */
+/**
+ * Returns the counts of the whole text, and the tokens of the part that is drawn; or why there are
+ * none.
+ */
 async function tokens(tokenizer, body) {
   const { at = 0, mode = 'text' } = body
   if (!Number.isSafeInteger(at) || at < 0) throw new Refusal(400, 'at must be a position in the text')
-  const { text, encoding, messages } = await inputOf(tokenizer, body).catch((failure) => {
+  let input
+  try {
+    input = await inputOf(tokenizer, body)
+  } catch (failure) {
     // The tokenizer cannot do this; others can.
     if (mode === 'text' || failure.status !== undefined || !/^ERR_TOKENLANE/.test(failure.code)) throw failure
-    throw new Refusal(422, withCount(tokenizer, body, failure))
-  })
+    return { refused: withCount(tokenizer, body, failure) }
+  }
+  const { text, encoding, messages } = input
   const start = at < text.length ? at : 0
   const end = start + MAX_DRAWN_UNITS < text.length ? start + MAX_DRAWN_UNITS : Infinity
   const shown = describe(tokenizer, text, encoding, ...tokensWithin(encoding, start, end))

@@ -60,7 +60,10 @@ function factsOf(job, { totals, first, last }, price) {
   ]
   if (totals.shards > 0)
     facts.push(['done', `${moment(first)} to ${moment(last)} (shards that a run kept have their own times)`])
-  facts.push(['input', `${number(job.plan.bytes)} bytes in ${number(job.plan.parts)} parts`])
+  facts.push([
+    'input',
+    `${number(job.plan.bytes)} bytes in ${number(job.plan.parts)} part${job.plan.parts === 1 ? '' : 's'}`,
+  ])
   if (totals.empty > 0) facts.push(['documents without tokens', `${number(totals.empty)}, left out`])
   if (totals.truncated > 0)
     facts.push(['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`])

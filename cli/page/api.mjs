@@ -1,0 +1,16 @@
+// The answers to the page: those of its server. The static site replaces this file by one that
+// answers in the page.
+
+/** Asks the server. An error response becomes an error with the same message. */
+export async function ask(method, what, body, signal) {
+  const init =
+    body === undefined
+      ? { method }
+      : { method, signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const response = await fetch(`/api/${what}`, init).catch((error) => {
+    throw signal?.aborted ? error : new Error('The server does not respond. Start it again: tokenlane inspect --web')
+  })
+  const answer = await response.json()
+  if (!response.ok) throw new Error(answer.message)
+  return answer
+}

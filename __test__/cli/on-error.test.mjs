@@ -127,9 +127,8 @@ test('commands and corpus jobs refuse rows of JSON with the same codes and words
   assert.equal(run([...args, 'bad.jsonl']).status, 0)
   const fromCommand = entries('report.jsonl').map(({ line, code, reason }) => [line, code, reason])
   const fromJob = []
-  const reader = new DocumentReader({ field: 'text' }, ({ line }, { code, message }) =>
-    fromJob.push([line, code, message]),
-  )
+  const onSkip = ({ line }, { code, message }) => fromJob.push([line, code, message])
+  const reader = new DocumentReader({ field: 'text' }, { onSkip })
   reader.startPart({ rows: 'json', path: 'bad.jsonl', start: 0 })
   reader.load({ lines: bytes, at: 0 })
   while (reader.nextBatch() !== undefined);

@@ -234,8 +234,11 @@ test('what is not supported is named', async () => {
     const error = await failure(() => load(values))
     assert.equal(error.code, `ERR_TOKENLANE_${code}`, error.stack)
     assert.match(error.message, pattern)
-    const later = await failure(() => Tokenizer.fromFile(write('bad.gguf', values)))
-    assert.equal(later.message, error.message)
+    const place = write('bad.gguf', values)
+    for (const run of [() => Tokenizer.fromFile(place), () => Tokenizer.fromFileSync(place)]) {
+      const named = await failure(run)
+      assert.deepEqual([named.code, named.message], [error.code, `${place}: ${error.message}`])
+    }
   }
   const given = await failure(() => load(file(), { encoding: 'o200k_base' }))
   assert.equal(given.code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
@@ -250,6 +253,24 @@ test('options of chats are checked as for other files', async () => {
     assert.equal(error.code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
     assert.equal(error.message, other.message)
   }
+})
+
+test('templates of the options take precedence, and a config changes what it names', () => {
+  const render = (options) =>
+    load(file(), options).applyChatTemplate([{ role: 'user', content: 'hello' }], { tokenize: false })
+  assert.equal(render({ config: { eos_token: 'hell' } }), '<s>hellohell')
+  assert.equal(render({ config: { chat_template: '{{ eos_token }}!' } }), '</s>!')
+  assert.equal(render({ config: { chat_template: 'a' }, chatTemplate: 'b' }), 'b')
+})
+
+test('a folder of GGUF files has a hint to name one', async () => {
+  const folder = path.join(root, 'several')
+  fs.mkdirSync(folder)
+  fs.writeFileSync(path.join(folder, 'tiny.gguf'), file())
+  const hint = /name a GGUF file itself, such as .*tiny\.gguf/
+  const error = await failure(() => Tokenizer.fromFile(folder))
+  assert.deepEqual([error.code, hint.test(error.message)], ['ERR_TOKENLANE_FILE_NOT_FOUND', true])
+  assert.match(runIn(root)(['count', '-t', './several', '-x', 'hello']).stderr, hint)
 })
 
 test('a text that is not UTF-8 matters only if it is used', () => {

@@ -24,11 +24,12 @@ function ggufTokenizer(values, options = {}) {
   // Checks them, as those of other files.
   chatOption(options)
   const { bytes, changes, config, note, size, templates } = tokenizerOf(values)
+  const isGiven = chatTemplate !== undefined || given.chat_template !== undefined
   const finished = (loaded) => {
     const handle = changes === undefined ? loaded : native.change(loaded, changesOf(changes))
     if (native.vocabSize(handle, true) !== size) throw broken('has a token twice')
     const chat = chatOption({
-      chatTemplate: /** @type {any} */ (chatTemplate === undefined ? templates : chatTemplate),
+      chatTemplate: /** @type {any} */ (isGiven ? chatTemplate : templates),
       config: { ...config, ...given },
     })
     return { handle, chat, note }

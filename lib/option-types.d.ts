@@ -370,8 +370,8 @@ export interface TokenizerSource {
   /** The path of the file or folder, or the name of the encoding or model, that was loaded. */
   from?: string
   /**
-   * For a folder without a SentencePiece model or tekken.json: the class of transformers, or of
-   * code in the repository, whose tokenizer this is. The class `TokenizersBackend` (`PreTrainedTokenizerFast`) uses the tokenizer.json as it is.
+   * For a folder whose files determine it: the class of transformers, or of Python code in the
+   * repository, whose tokenizer this is. The class `TokenizersBackend` (`PreTrainedTokenizerFast`) uses the tokenizer.json as it is.
    */
   class?: string
   /**

@@ -159,7 +159,7 @@ async function ofPlace(name, options, repository = undefined) {
         ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
         : native.loadBytes(queueEntry, bytes, resolved)
     const [handle, chats] = await Promise.all([enqueue(load), chat ?? sources.chatFiles.loadChat(file)])
-    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, found, repository)
+    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks), repository)
   }
   try {
     return await loaded({ file: name })
@@ -181,7 +181,8 @@ function ofPlaceSync(name, options) {
       bytes === undefined
         ? sources.loadFileSync(file, ranks?.options ?? resolved)
         : native.loadBytesSync(bytes, resolved)
-    return ofFolder(ranks?.finished(handle) ?? handle, chat ?? sources.chatFiles.loadChatSync(file), name, found)
+    const chats = chat ?? sources.chatFiles.loadChatSync(file)
+    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks))
   }
   try {
     return loaded({ file: name })
@@ -190,6 +191,10 @@ function ofPlaceSync(name, options) {
     return loaded(sources.modelFolder.modelOfSync(name, configs))
   }
 }
+
+/** What was found in a folder. Ranks that are read as the caller says have no class. */
+const originOf = (found, ranks) =>
+  found.ranks !== undefined && ranks === undefined ? { ...found, source: undefined } : found
 
 /** The tokenizer of a file that was found in a folder, changed as the configs beside it say. */
 function ofFolder(handle, chat, from, { configs, failure, source: known }, repository = from) {

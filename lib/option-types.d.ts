@@ -371,7 +371,8 @@ export interface TokenizerSource {
   from?: string
   /**
    * For a folder whose files determine it: the class of transformers, or of Python code in the
-   * repository, whose tokenizer this is. The class `TokenizersBackend` (`PreTrainedTokenizerFast`) uses the tokenizer.json as it is.
+   * repository, whose tokenizer this is. The class `TokenizersBackend` (`PreTrainedTokenizerFast`)
+   * uses the tokenizer.json as it is.
    */
   class?: string
   /**

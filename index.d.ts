@@ -100,8 +100,8 @@ export class Tokenizer {
    * From a folder, loads the tokenizer that `AutoTokenizer` of transformers 5.24 makes of it, from
    * the first of `tokenizer.json` (with the configs beside it), `tekken.json`, a SentencePiece
    * model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP), `vocab.txt` (BERT),
-   * `tiktoken.model` (Kimi), `qwen.tiktoken`. A file is
-   * what Hugging Face tokenizers makes of it, without configs. {@link source} says what was loaded.
+   * `tiktoken.model` (Kimi), `qwen.tiktoken`. A file is what Hugging Face tokenizers makes of it,
+   * without configs. {@link source} says what was loaded.
    * A folder without any of these rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`, which lists them.
    * See docs/guide/loading.md.
    *

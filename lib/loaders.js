@@ -149,8 +149,8 @@ function forModelSync(name, options = {}) {
 async function ofPlace(name, options, repository = undefined) {
   const { configs, ...resolved } = folderOptions(options)
   const chat = chatOfOptions(options)
-  const gguf = await sources.ggufFile?.ggufOf(name)
-  if (gguf !== undefined) return await ofGguf(gguf.values, options, { from: name })
+  const gguf = await ofGgufFile(name, options)
+  if (gguf !== undefined) return gguf
   const loaded = async (found) => {
     const { file, bytes } = found
     const ranks = ranksOf(found, resolved)
@@ -159,7 +159,7 @@ async function ofPlace(name, options, repository = undefined) {
         ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
         : native.loadBytes(queueEntry, bytes, resolved)
     const [handle, chats] = await Promise.all([enqueue(load), chat ?? sources.chatFiles.loadChat(file)])
-    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, found, repository)
+    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks), repository)
   }
   try {
     return await loaded({ file: name })
@@ -172,8 +172,8 @@ async function ofPlace(name, options, repository = undefined) {
 function ofPlaceSync(name, options) {
   const { configs, ...resolved } = folderOptions(options)
   const chat = chatOfOptions(options)
-  const gguf = sources.ggufFile?.ggufOfSync(name)
-  if (gguf !== undefined) return ofGgufSync(gguf.values, options, { from: name })
+  const gguf = ofGgufFileSync(name, options)
+  if (gguf !== undefined) return gguf
   const loaded = (found) => {
     const { file, bytes } = found
     const ranks = ranksOf(found, resolved)
@@ -181,7 +181,8 @@ function ofPlaceSync(name, options) {
       bytes === undefined
         ? sources.loadFileSync(file, ranks?.options ?? resolved)
         : native.loadBytesSync(bytes, resolved)
-    return ofFolder(ranks?.finished(handle) ?? handle, chat ?? sources.chatFiles.loadChatSync(file), name, found)
+    const chats = chat ?? sources.chatFiles.loadChatSync(file)
+    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks))
   }
   try {
     return loaded({ file: name })
@@ -190,6 +191,10 @@ function ofPlaceSync(name, options) {
     return loaded(sources.modelFolder.modelOfSync(name, configs))
   }
 }
+
+/** What was found in a folder. Ranks that are read as the caller says have no class. */
+const originOf = (found, ranks) =>
+  found.ranks !== undefined && ranks === undefined ? { ...found, source: undefined } : found
 
 /** The tokenizer of a file that was found in a folder, changed as the configs beside it say. */
 function ofFolder(handle, chat, from, { configs, failure, source: known }, repository = from) {
@@ -202,6 +207,34 @@ function ofFolder(handle, chat, from, { configs, failure, source: known }, repos
     if (failure.code === 'ERR_TOKENLANE_OUT_OF_MEMORY') throw failure
     return { handle, chat, source: { from, note: withoutConfigs(failure) } }
   }
+}
+
+/** The tokenizer of a GGUF file; undefined for other files. */
+async function ofGgufFile(file, options) {
+  try {
+    const gguf = await sources.ggufFile?.ggufOf(file)
+    return gguf === undefined ? undefined : await ofGguf(gguf.values, options, { from: file })
+  } catch (failure) {
+    throw named(file, failure)
+  }
+}
+
+function ofGgufFileSync(file, options) {
+  try {
+    const gguf = sources.ggufFile?.ggufOfSync(file)
+    return gguf === undefined ? undefined : ofGgufSync(gguf.values, options, { from: file })
+  } catch (failure) {
+    throw named(file, failure)
+  }
+}
+
+/** Codes of errors about the content of a GGUF file. */
+const CONTENT = /^ERR_TOKENLANE_(?:GGUF|UNSUPPORTED|TOO_LARGE|MERGE|SHAPE|DUPLICATE_ID|PATTERN)$/
+
+/** Adds the name of the file to an error about its content. */
+function named(file, failure) {
+  if (CONTENT.test(failure.code)) failure.message = `${file}: ${failure.message}`
+  return failure
 }
 
 /** The tokenizer of the metadata of a GGUF file. */

@@ -345,13 +345,13 @@ export interface LoadOptions {
   /**
    * A chat template in Jinja, or several by name. Default: from the folder of the file, as on the
    * hub: `chat_template.jinja` and `additional_chat_templates/`, else `chat_template` in
-   * `tokenizer_config.json`. For bytes: none.
+   * `tokenizer_config.json`. For bytes: none. For a GGUF file: its own.
    */
   chatTemplate?: string | Readonly<Record<string, string>> | undefined
   /**
    * The content of a tokenizer_config.json: special tokens that templates use (`bos_token`, …), and
    * chat templates. With it, chats read no file in the folder. Default: the one in the folder of
-   * the file. For bytes: none.
+   * the file. For bytes: none. For a GGUF file, what is not given is that of the file.
    */
   config?: Readonly<Record<string, unknown>> | undefined
 }
@@ -370,13 +370,15 @@ export interface TokenizerSource {
   /** The path of the file or folder, or the name of the encoding or model, that was loaded. */
   from?: string
   /**
-   * For a folder with a tokenizer.json: the class of transformers whose tokenizer this is. The
-   * class `TokenizersBackend` (`PreTrainedTokenizerFast`) uses the tokenizer.json as it is.
+   * For a folder whose files determine it: the class of transformers, or of Python code in the
+   * repository, whose tokenizer this is. The class `TokenizersBackend` (`PreTrainedTokenizerFast`)
+   * uses the tokenizer.json as it is.
    */
   class?: string
   /**
    * What differs from the tokenizer of that class, in one sentence; not there if nothing does. Then
-   * the tokenizer is that of the file, with the tokens of the configs if these can be used.
+   * the tokenizer is that of the file, with the tokens of the configs if these can be used. For a
+   * GGUF file: what it does not say, and what is done instead.
    */
   note?: string
   /** There if special tokens in a text are text by default (`split_special_tokens` of a config). */
@@ -399,8 +401,8 @@ export interface PretrainedOptions extends FileOptions {
   revision?: string | undefined
   /**
    * The path of the tokenizer in the repository, which is loaded alone, without configs. Default:
-   * the first of `tokenizer.json`, `tekken.json`, a SentencePiece model, `vocab.json` and
-   * `vocab.txt` that is there.
+   * the first of `tokenizer.json`, `tekken.json`, a SentencePiece model, `vocab.json`, `vocab.txt`,
+   * `tiktoken.model` and `qwen.tiktoken` that is there.
    */
   file?: string | undefined
   /**

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 import { Tokenizer } from '../../index.mjs'
 import { costOf } from '../../cli/page/price.mjs'
+import { numbersOf } from '../../cli/page/ids.mjs'
 import { fragmentOf, viewOf } from '../../cli/page/link.mjs'
 import { answersOf } from '../../cli/web/answers.mjs'
 import { launch, whyNot } from '../support/chromium.mjs'
@@ -71,6 +72,17 @@ test('ids: their text and the place of each', async () => {
     await assert.rejects(ask({ tokenizer: 'tiny', mode: 'ids', ids: wrong }), { status: 400 })
 })
 
+test('ids are read as code and logs print them, and nothing is turned into an id', async () => {
+  assert.deepEqual(numbersOf('[1, 2,3]'), [1, 2, 3])
+  assert.deepEqual(numbersOf('{"attention": 1, "input_ids": [101, 102]}'), [101, 102])
+  assert.deepEqual(numbersOf("tensor([[5, 6]], device='cuda:0', dtype=torch.int64)"), [5, 6])
+  assert.deepEqual(numbersOf('ids 7 8\n9 x10 int64 ]['), [7, 8, 9])
+  for (const text of ['5 -1', '5 1.5', '5 99999999999']) {
+    const answer = ask({ tokenizer: 'tiny', mode: 'ids', ids: numbersOf(text) })
+    await assert.rejects(answer, { status: 400, message: /^ids\[1\] is no id/ })
+  }
+})
+
 test('a price has its currency, and a link has the mode and the price', () => {
   assert.equal(costOf('$2.50', 4), '$0.00001')
   assert.equal(costOf('0,60 €', 2_000_000), '1.20 €')
@@ -79,6 +91,8 @@ test('a price has its currency, and a link has the mode and the price', () => {
   const view = { text: '[]', tokenizers: ['a'], ids: false, at: 0, mode: 'chat', price: '$2.50' }
   assert.deepEqual(viewOf(fragmentOf(view).fragment), view)
   assert.equal(viewOf('#mode=other').mode, undefined)
+  // The id of an element.
+  assert.deepEqual(viewOf('#text'), {})
 })
 
 async function inChromium() {
@@ -125,6 +139,14 @@ async function inChromium() {
     await page.getByRole('textbox', { name: 'Ids' }).fill('[11, 12]')
     await has(page, 0, /^2 tokens$/)
     assert.equal(await page.locator('.tokens').first().innerText(), 'hello·w')
+    await page.evaluate(() => (location.hash = '#mode=chat'))
+    await page.locator('.chat').waitFor()
+    await page.getByRole('button', { name: 'Ids', exact: true }).click()
+    assert.equal(await page.getByRole('textbox', { name: 'Ids' }).inputValue(), '[11, 12]')
+    await page.locator('.skip').focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#text$/)
+    assert.equal(await page.getByRole('textbox', { name: 'Ids' }).inputValue(), '[11, 12]')
     await page.getByRole('button', { name: 'Text', exact: true }).click()
     await page.locator('.tokens').nth(1).filter({ hasText: 'Tokens' }).waitFor()
     assert.deepEqual(wrong, [])

@@ -34,6 +34,7 @@ const changed = (key, ...entry) => values().map((one) => (one[0] === key ? [key,
 const without = (key) => values().filter(([name]) => name !== key)
 const TOKENS = values().find(([key]) => key === 'tokenizer.ggml.tokens')[2]
 const TWICE = TOKENS.map((token) => (token === 'd' ? 'l' : token))
+const NOT_UTF8 = TOKENS.map((token, id) => (id === 5 ? Buffer.from([0xff]) : token))
 const load = (bytes, options) => Tokenizer.fromBufferSync(bytes, options)
 const ids = (tokenizer, text, options) => [...tokenizer.encode(text, options).ids]
 
@@ -224,16 +225,87 @@ test('what is not supported is named', async () => {
     [gguf(changed('tokenizer.ggml.token_type', '[i32]', [1])), 'GGUF', /only 1 values/],
     [gguf(changed('tokenizer.ggml.merges', '[text]', ['hello'])), 'MERGE', /merges\[0\]/],
     [gguf(changed('tokenizer.chat_template', 'u32', 1)), 'GGUF', /a text/],
+    [gguf(changed('tokenizer.chat_template', '[text]', ['a'])), 'GGUF', /a text/],
+    [gguf(changed('tokenizer.ggml.bos_token_id', 'f32', 1.5)), 'GGUF', /a whole number as tokenizer.ggml.bos_token_id/],
+    [gguf(changed('tokenizer.ggml.tokens', '[text]', NOT_UTF8)), 'GGUF', /not UTF-8: tokenizer.ggml.tokens\[5\]/],
+    [gguf(values(), { version: 0x30000 }), 'UNSUPPORTED', /version 768/],
   ]) {
     const values = bytes
     const error = await failure(() => load(values))
     assert.equal(error.code, `ERR_TOKENLANE_${code}`, error.stack)
     assert.match(error.message, pattern)
-    const later = await failure(() => Tokenizer.fromFile(write('bad.gguf', values)))
-    assert.equal(later.message, error.message)
+    const place = write('bad.gguf', values)
+    for (const run of [() => Tokenizer.fromFile(place), () => Tokenizer.fromFileSync(place)]) {
+      const named = await failure(run)
+      assert.deepEqual([named.code, named.message], [error.code, `${place}: ${error.message}`])
+    }
   }
   const given = await failure(() => load(file(), { encoding: 'o200k_base' }))
   assert.equal(given.code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+})
+
+test('options of chats are checked as for other files', async () => {
+  for (const options of [{ config: 'abc' }, { config: null }, { config: [] }, { chatTemplate: 5 }]) {
+    const [error, other] = [
+      await failure(() => load(file(), options)),
+      await failure(() => load(bytesOf(tiny()), options)),
+    ]
+    assert.equal(error.code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+    assert.equal(error.message, other.message)
+  }
+})
+
+test('templates of the options take precedence, and a config changes what it names', () => {
+  const render = (options) =>
+    load(file(), options).applyChatTemplate([{ role: 'user', content: 'hello' }], { tokenize: false })
+  assert.equal(render({ config: { eos_token: 'hell' } }), '<s>hellohell')
+  assert.equal(render({ config: { chat_template: '{{ eos_token }}!' } }), '</s>!')
+  assert.equal(render({ config: { chat_template: 'a' }, chatTemplate: 'b' }), 'b')
+})
+
+test('a folder of GGUF files has a hint to name one', async () => {
+  const folder = path.join(root, 'several')
+  fs.mkdirSync(folder)
+  fs.writeFileSync(path.join(folder, 'tiny.gguf'), file())
+  const hint = /name a GGUF file itself, such as .*tiny\.gguf/
+  const error = await failure(() => Tokenizer.fromFile(folder))
+  assert.deepEqual([error.code, hint.test(error.message)], ['ERR_TOKENLANE_FILE_NOT_FOUND', true])
+  assert.match(runIn(root)(['count', '-t', './several', '-x', 'hello']).stderr, hint)
+})
+
+test('a text that is not UTF-8 matters only if it is used', () => {
+  const more = gguf([...values(), ['general.description', 'text', Buffer.from([0xff])]])
+  assert.deepEqual(ids(load(more), 'hello'), [14, 11, 15])
+})
+
+test('counts that no model has are refused before their work', async () => {
+  const number = (size, value) => {
+    const bytes = Buffer.alloc(size)
+    bytes.writeUIntLE(value, 0, 6 < size ? 6 : size)
+    return bytes
+  }
+  const key = (name) => Buffer.concat([number(8, name.length), Buffer.from(name)])
+  const list = (name, type, count, bytes) =>
+    Buffer.concat([key(name), number(4, 9), number(4, type), number(8, count), bytes])
+  const start = (count) => Buffer.concat([Buffer.from('GGUF'), number(4, 3), number(8, 0), number(8, count)])
+  const model = Buffer.concat([key('tokenizer.ggml.model'), number(4, 8), key('gpt2')])
+  const of = (tokens, kind) =>
+    Buffer.concat([
+      start(4),
+      model,
+      list('tokenizer.ggml.tokens', 8, tokens, Buffer.alloc(8 * tokens)),
+      list('tokenizer.ggml.token_type', 0, tokens, Buffer.alloc(tokens, kind)),
+      list('tokenizer.ggml.merges', 8, 0, Buffer.alloc(0)),
+    ])
+  for (const [bytes, pattern] of [
+    [start(65_537), /more than 65536 values/],
+    [of(2 ** 21 + 1, 1), /more than 2097152 tokens/],
+    [of(2 ** 18 + 1, 3), /more than 262144 control tokens/],
+  ]) {
+    const error = await failure(() => load(bytes))
+    assert.equal(error.code, 'ERR_TOKENLANE_TOO_LARGE', error.stack)
+    assert.match(error.message, pattern)
+  }
 })
 
 test('a file without tokenizer.ggml.pre is split as llama.cpp does, and says so', async () => {

@@ -59,6 +59,19 @@ test('tiktoken.model of Kimi: pattern, special tokens and template', async () =>
   assert.equal(made[0].encode('[EOS]', { specialTokens: 'text' }).ids.includes(50257), false)
   const own = await Tokenizer.fromFile(place, { encoding: 'r50k_base' })
   assert.equal(own.tokenToId('[EOS]'), undefined)
+  // It is not the tokenizer of the class.
+  assert.deepEqual(own.source, { from: place })
+  assert.deepEqual(Tokenizer.fromFileSync(place, { encoding: 'r50k_base' }).source, own.source)
+})
+
+test('special tokens of a config that cannot be: the error is about the files', async () => {
+  for (const tokens of [{ 50256: special('x!y'), 50257: special('x!y') }, { 50256: special('hi') }]) {
+    const config = { tokenizer_class: 'TikTokenTokenizer', added_tokens_decoder: tokens }
+    const place = folder({ 'tiktoken.model': ranks, 'tokenizer_config.json': config })
+    const error = await failure(() => Tokenizer.fromFile(place))
+    assert.equal(error.code, 'ERR_TOKENLANE_SHAPE', error.stack)
+    assert.match(error.message, /^tiktoken.model and its configs: the added token/)
+  }
 })
 
 test('qwen.tiktoken: special tokens follow the ranks, and texts are composed', async () => {

@@ -296,6 +296,23 @@ test('a tokenizer of several files is refused, because a job has the SHA-256 of 
   assert.deepEqual(readMegatron(names[0]).rows, [[2]])
 })
 
+test('a rank file with configs is refused like its folder, and taken with an encoding', async () => {
+  const folder = at('kimi')
+  const config = { tokenizer_class: 'TikTokenTokenizer' }
+  fs.mkdirSync(folder)
+  fs.copyFileSync(new URL('../../encodings/r50k_base.tiktoken', import.meta.url), path.join(folder, 'tiktoken.model'))
+  fs.writeFileSync(path.join(folder, 'tokenizer_config.json'), JSON.stringify(config))
+  fs.writeFileSync(at('kimi.txt'), 'ab\n')
+  for (const place of [folder, path.join(folder, 'tiktoken.model')]) {
+    const error = await failure(() => run({ inputs: at('kimi.txt'), tokenizer: place }))
+    assert.equal(error.code, 'ERR_TOKENLANE_UNSUPPORTED', place)
+    assert.ok(error.message.startsWith(`${place}: a corpus job needs a tokenizer in one file`), error.message)
+  }
+  const place = path.join(folder, 'tiktoken.model')
+  const { names } = await run({ inputs: at('kimi.txt'), tokenizer: place, encoding: 'r50k_base' })
+  assert.equal(names.length, 1)
+})
+
 test('shards are the same bytes with any number of threads, and for compressed inputs the same tokens', async () => {
   const reference = hashes((await run({ eos: true })).output)
   for (const how of [{ concurrency: 1, threads: 1 }, { concurrency: 5 }, { threads: 2 }]) {

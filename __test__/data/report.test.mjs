@@ -90,9 +90,35 @@ test('a job that is not finished, no job, and wrong arguments', async () => {
     ['tokens'],
     ['-o', 'x.html'],
     ['tokens', '-o', 'x.html', '--price', 'x'],
+    ['tokens', '-o', 'x.html', '--price', '$2 EUR'],
+    ['tokens', '-o', 'x.html', '--price', '<b>2'],
     ['tokens', '-o', 'x.html', '--eos'],
   ]) {
     assert.equal(run(['corpus', 'report', ...args]).status, 2, String(args))
+  }
+})
+
+test('a cost has the currency of its price', async () => {
+  const cost = ((result.tokens / 1e6) * 2).toFixed(2)
+  const run = runIn(at())
+  for (const [price, options, shown] of [
+    ['$2', { price: 2, currency: '$' }, `$${cost}`],
+    ['2 EUR', { price: 2, currency: 'EUR' }, `${cost} EUR`],
+  ]) {
+    await writeReport(at('tokens'), at('report.html'), options)
+    const page = fs.readFileSync(at('report.html'), 'utf8')
+    assert.ok(page.includes(`<dt>cost</dt><dd>${shown}</dd>`), shown)
+    run(['corpus', 'report', 'tokens', '-o', 'cli.html', '--price', price])
+    assert.equal(fs.readFileSync(at('cli.html'), 'utf8'), page)
+  }
+  for (const wrong of [
+    { price: 2, currency: '<b>' },
+    { price: 2, currency: '' },
+    { price: 2, currency: 5 },
+    { currency: '$' },
+  ]) {
+    const error = await failure(() => writeReport(at('tokens'), at('x.html'), wrong))
+    assert.equal(error.code, 'ERR_TOKENLANE_ARGUMENT_VALUE')
   }
 })
 

@@ -3,6 +3,7 @@
 
 import { createRequire } from 'node:module'
 
+import { withCurrency } from '../../lib/corpus/price.mjs'
 import { Bar, canDraw, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
@@ -34,7 +35,7 @@ import { merge } from './corpus-merge.mjs'
 const require = createRequire(import.meta.url)
 const { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
 
-const PRICE = /^(?:\d+|\d*\.\d+)$/
+const PRICE = /^(?:(\p{Sc}|[A-Z]{3}) ?)?(\d+|\d*\.\d+)(?: ?(\p{Sc}|[A-Z]{3}))?$/u
 const MAX_COUNT = 2 ** 31 - 1
 
 const corpus = {
@@ -150,7 +151,11 @@ const corpus = {
     'max-row': MAX_ROW,
     ...RATIO_OPTION,
     'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
-    price: { type: 'string', value: 'P', help: 'price of a million tokens; the result has the total cost' },
+    price: {
+      type: 'string',
+      value: 'P',
+      help: 'price of a million tokens, such as 0.13, $0.13 or "0.13 EUR"; the result has the total cost',
+    },
     'resume-check': RESUME_CHECK,
     append: {
       type: 'boolean',
@@ -192,7 +197,7 @@ const corpus = {
     checkInputs(values, positionals)
     if (values.output === undefined && !values['dry-run'])
       throw new UsageError("name a folder for the output with '--output', or use '--dry-run'")
-    const price = priceOf(values.price)
+    const { price, currency } = priceOf(values.price)
     const progress = corpusProgress(values)
     const options = { ...optionsOf(values), inputs: positionals, onEvent: (event) => progress.on(event) }
     try {
@@ -206,8 +211,9 @@ const corpus = {
       )
       progress.stop()
       const cost = price === undefined ? undefined : (result.tokens / 1e6) * price
-      if (values.json) print(JSON.stringify({ event: 'result', ...result, ...(cost !== undefined && { cost }) }))
-      else print(summary(result, cost))
+      if (values.json)
+        print(JSON.stringify({ event: 'result', ...result, ...(cost !== undefined && { cost, currency }) }))
+      else print(summary(result, cost === undefined ? undefined : withCurrency(cost.toFixed(2), currency)))
     } catch (failure) {
       throw failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure
     } finally {
@@ -271,7 +277,11 @@ const report = {
   ],
   options: {
     output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
-    price: { type: 'string', value: 'P', help: 'price of a million tokens; the report has the total cost' },
+    price: {
+      type: 'string',
+      value: 'P',
+      help: 'price of a million tokens, such as 0.13, $0.13 or "0.13 EUR"; the report has the total cost',
+    },
   },
   examples: [['tokenlane corpus report tokens/ -o report.html --price 0.13', 'a page with the cost']],
 
@@ -279,7 +289,7 @@ const report = {
     const [, folder, ...more] = positionals
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
-    const { tokens } = await writeReport(folder, values.output, { price: priceOf(values.price) })
+    const { tokens } = await writeReport(folder, values.output, priceOf(values.price))
     print(`${nameForOutput(values.output)}: ${number(tokens)} tokens`)
   },
 }
@@ -370,9 +380,11 @@ function edgeOf(name, values) {
 }
 
 function priceOf(value) {
-  if (value === undefined) return undefined
-  if (!PRICE.test(value)) throw new UsageError(`'--price' is a number such as 0.13, not '${value}'`)
-  return Number(value)
+  if (value === undefined) return {}
+  const [, before, price, behind] = PRICE.exec(value) ?? []
+  if (price === undefined || (before !== undefined && behind !== undefined))
+    throw new UsageError(`'--price' is a number such as 0.13, $0.13 or '0.13 EUR', not '${value}'`)
+  return { price: Number(price), currency: before ?? behind }
 }
 
 function summary(result, cost) {
@@ -402,7 +414,7 @@ function summary(result, cost) {
       : [`${number(lossTokens)} tokens (${share(lossTokens, tokens)} %) are the assistant's`]),
     ...packingOf(result),
     ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
-    ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
+    ...(cost === undefined ? [] : [`cost: ${cost}`]),
     ...(output === undefined
       ? []
       : [

@@ -37,13 +37,14 @@ export function fragmentOf({ text = '', tokenizers = [], ids = false, at = 0, mo
 }
 
 /**
- * The view of a fragment. Fields that are missing or malformed are left out.
+ * The view of a fragment. Fields that are missing or malformed are left out; a fragment without
+ * fields, such as the id of an element, is an empty view.
  *
  * @param {string} fragment
  * @returns {View}
  */
 export function viewOf(fragment) {
-  if (fragment.length > 2 * MAX_LINK) return {}
+  if (fragment.length > 2 * MAX_LINK || /^#[^=]+$/.test(fragment)) return {}
   const fields = new URLSearchParams(fragment.replace(/^#/, ''))
   const at = Number(fields.get('at') ?? 0)
   return {

@@ -5,6 +5,7 @@ import { ask } from './api.mjs'
 import { Chat, SAMPLE_CHAT } from './chat.mjs'
 import { Chart } from './chart.mjs'
 import { copyButton } from './clipboard.mjs'
+import { numbersOf } from './ids.mjs'
 import { Input } from './input.mjs'
 import { showLanguages } from './languages.mjs'
 import { fragmentOf, viewOf } from './link.mjs'
@@ -58,7 +59,7 @@ const price = /** @type {HTMLInputElement} */ (document.getElementById('price'))
 price.addEventListener('input', () => entered(true))
 const modes = /** @type {HTMLButtonElement[]} */ ([...document.querySelectorAll('.modes button')])
 /** What was entered in the modes whose field is the same. */
-const kept = { text: SAMPLES.mixed, ids: SAMPLE_IDS }
+const kept = { text: input.text || (first ?? SAMPLES.mixed), ids: SAMPLE_IDS }
 for (const button of modes) button.addEventListener('click', () => choose(button.dataset.mode))
 chat.messages = SAMPLE_CHAT
 document.querySelector('.samples').append(...Object.keys(SAMPLES).map(sample))
@@ -69,11 +70,14 @@ showIds.addEventListener('click', () => setIds(showIds.getAttribute('aria-presse
 copyButton(document.querySelector('.view .link'), document.querySelector('.view .said'), linkOfView)
 window.addEventListener('hashchange', () => {
   const view = viewOf(location.hash)
+  // The address of an element of the page, such as that of the skip link.
+  if (view.tokenizers === undefined) return
+  keep()
   panes.forEach((pane, index) => (pane.tokenizer = chosen(view, index) ?? pane.tokenizer))
-  open(view, input.text)
+  open(view)
   languages()
 })
-open(initial, input.text || (first ?? SAMPLES.mixed))
+open(initial)
 await languages()
 
 /** The tokenizer that a link names for a pane, if the page has it. */
@@ -82,12 +86,11 @@ function chosen({ tokenizers = [] }, index) {
 }
 
 /**
- * Shows the view of a link.
+ * Shows the view of a link; without a text, with the last one of its mode.
  *
  * @param {import('./link.mjs').View} view
- * @param {string} otherwise the text if the link has none
  */
-function open({ text, ids = false, at: place = 0, mode: wanted = 'text', price: given = '' }, otherwise) {
+function open({ text, ids = false, at: place = 0, mode: wanted = 'text', price: given = '' }) {
   setIds(ids)
   price.value = given
   setMode(wanted)
@@ -95,7 +98,7 @@ function open({ text, ids = false, at: place = 0, mode: wanted = 'text', price: 
     if (text !== undefined) chat.messages = messagesOf(text)
     return update()
   }
-  input.set(text ?? otherwise)
+  input.set(text ?? kept[mode])
   if (text !== undefined && place > 0 && place < text.length) move(place)
 }
 
@@ -114,7 +117,7 @@ function entered(isTyping) {
   at = 0
   clearTimeout(timer)
   if (!isTyping) update()
-  else timer = setTimeout(update, input.text.length > LONG_TEXT ? LONG_PAUSE : PAUSE)
+  else timer = setTimeout(update, mode !== 'chat' && input.text.length > LONG_TEXT ? LONG_PAUSE : PAUSE)
 }
 
 function setMode(wanted) {
@@ -126,10 +129,15 @@ function setMode(wanted) {
   document.querySelector('.samples').toggleAttribute('hidden', mode !== 'text')
 }
 
-/** Changes what is entered. A text and ids have the same field, and both are kept. */
+/** A text and ids have the same field, and both are kept. */
+function keep() {
+  if (mode !== 'chat') kept[mode] = input.text
+}
+
+/** Changes what is entered. */
 function choose(wanted) {
   if (wanted === mode) return
-  if (mode !== 'chat') kept[mode] = input.text
+  keep()
   setMode(wanted)
   if (mode === 'chat') entered(false)
   else input.set(kept[mode])
@@ -138,7 +146,7 @@ function choose(wanted) {
 /** What is sent. */
 function question() {
   if (mode === 'chat') return { mode, messages: chat.messages }
-  if (mode === 'ids') return { mode, ids: (input.text.match(/\d+/g) ?? []).map(Number) }
+  if (mode === 'ids') return { mode, ids: numbersOf(input.text) }
   return { text: input.text }
 }
 
@@ -216,7 +224,7 @@ async function update() {
 
 function describe(text, { characters, bytes, start, end: to, step: size }) {
   ;[at, end, step] = [start, to, size]
-  about.textContent = `${number(characters)} characters, ${number(bytes)} bytes of UTF-8.${input.note}`
+  about.textContent = `${number(characters)} characters, ${number(bytes)} bytes of UTF-8.${mode === 'chat' ? '' : input.note}`
   const isPart = start > 0 || to < text.length
   pager.hidden = !isPart
   if (!isPart) return
@@ -244,6 +252,7 @@ function toLine(line) {
 }
 
 function replace(text) {
+  keep()
   setMode('text')
   input.set(text)
   input.scrollIntoView()

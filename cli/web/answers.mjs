@@ -92,9 +92,10 @@ function messagesOf(pieces, offsets) {
 }
 
 function decodedOf(tokenizer, ids) {
-  const isId = (id) => Number.isInteger(id) && id >= 0 && id < 2 ** 32
-  if (!Array.isArray(ids) || ids.length > MAX_IDS || !ids.every(isId))
+  if (!Array.isArray(ids) || ids.length > MAX_IDS)
     throw new Refusal(400, `ids must be a list of at most ${MAX_IDS} whole numbers`)
+  const wrong = ids.findIndex((id) => !Number.isInteger(id) || id < 0 || id >= 2 ** 32)
+  if (wrong !== -1) throw new Refusal(400, `ids[${wrong}] is no id, which is a whole number below 2^32`)
   const list = Uint32Array.from(ids)
   const { text, offsets } = tokenizer.decodeWithOffsets(list)
   return { text, encoding: { ids: list, offsets, specialTokensMask: new Uint32Array(list.length) } }

@@ -664,6 +664,8 @@ export function createWorker(options: WorkerOptions): Promise<CorpusWorker>
 export interface ReportOptions {
   /** The price of a million tokens. With it, the page shows costs. Default: no costs. */
   price?: number | undefined
+  /** Its currency: a sign such as `'$'`, or a code such as `'EUR'`. Default: none is shown. */
+  currency?: string | undefined
 }
 
 /**

@@ -1,10 +1,11 @@
 // The HTML page of a report. It has no scripts and loads nothing. All names in it are escaped.
 
 import { placeOf } from './documents.mjs'
+import { withCurrency } from './price.mjs'
 import { MAX_SHOWN } from './report-groups.mjs'
 import { bar, bars, escape, fixed, head, number, table } from './report-parts.mjs'
 
-/** The page about a job. `price` is that of a million tokens. */
+/** The page about a job. `price` is that of a million tokens, with its currency. */
 export function page(job, sums, price) {
   const { totals } = sums
   const isFinished = totals.shards === job.plan.shards
@@ -79,7 +80,7 @@ function factsOf(job, { totals, first, last }, price) {
   if (totals.filtered > 0) facts.push(['documents that hooks left out', number(totals.filtered)])
   if (totals.lossTokens !== undefined) facts.push(['tokens of the assistant', number(totals.lossTokens)])
   if (totals.unpaired > 0) facts.push(['documents with unpaired surrogates', `${number(totals.unpaired)}, as U+FFFD`])
-  if (price !== undefined) facts.push(['price', `${price} per million tokens`])
+  if (price !== undefined) facts.push(['price', `${withCurrency(price.value, price.currency)} per million tokens`])
   return facts
 }
 
@@ -162,7 +163,7 @@ const perToken = (size, sums) => (sums[size] === 0 ? '–' : fixed(sums[size] / 
 const RATIO_HEADS = ['characters per token', 'bytes per token']
 const ratiosOf = (sums) => [perToken('characters', sums), perToken('textBytes', sums)]
 
-const costOf = (tokens, price) => fixed((tokens / 1e6) * price)
+const costOf = (tokens, { value, currency }) => withCurrency(fixed((tokens / 1e6) * value), currency)
 /** The head and the cell of the column that tables have if a price is given. */
 const costHead = (price) => (price === undefined ? [] : ['cost'])
 const costCell = (tokens, price) => (price === undefined ? [] : [costOf(tokens, price)])

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { wrongType, wrongValue } from './errors.mjs'
 import { existingJob, recordsTest } from './job-file.mjs'
 import { Totals } from './manifest.mjs'
+import { CURRENCY } from './price.mjs'
 import { Groups, MAX_SHOWN } from './report-groups.mjs'
 import { page } from './report-page.mjs'
 import { recordsOf } from './record.mjs'
@@ -19,21 +20,24 @@ const { checkKnown } = createRequire(import.meta.url)('../options.js')
  *
  * @param {string} output the folder of the job
  * @param {string} file
- * @param {{ price?: number }} [options]
+ * @param {{ price?: number, currency?: string }} [options]
  */
 export async function writeReport(output, file, options = {}) {
   if (typeof output !== 'string') throw wrongType('output', 'a path', output)
   if (typeof file !== 'string') throw wrongType('file', 'a path', file)
-  checkKnown(options, ['price'])
-  const { price } = options
+  checkKnown(options, ['price', 'currency'])
+  const { price, currency } = options
   if (price !== undefined && typeof price !== 'number') throw wrongType('price', 'a number', price)
   if (price !== undefined && !(price >= 0 && price < Infinity)) throw wrongValue('price', 'a price, 0 or more', price)
+  if (currency !== undefined && (typeof currency !== 'string' || !CURRENCY.test(currency)))
+    throw wrongValue('currency', "a sign such as '$' or a code such as 'EUR'", currency)
+  if (currency !== undefined && price === undefined) throw wrongValue('price', 'given with a currency', price)
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const sums = new Sums()
   const isOfJob = recordsTest(job)
   for await (const record of recordsOf(store, job.plan.shards)) if (isOfJob(record)) sums.add(record)
-  await writeWhole(path.resolve(file), page(job, sums, price))
+  await writeWhole(path.resolve(file), page(job, sums, price === undefined ? undefined : { value: price, currency }))
   return sums.totals.toJSON()
 }
 

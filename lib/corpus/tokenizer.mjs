@@ -32,6 +32,8 @@ const MAX_CONFIG_BYTES = 32 << 20
 const READ_BYTES = 1 << 20
 /** Files that are loaded together with other files of their folder. */
 const PART = /^(?:vocab\.(?:json|txt)|merges\.txt)$/
+/** Rank files whose class and special tokens are in the configs, unless an encoding is named. */
+const RANKS = /^(?:tiktoken\.model|qwen\.tiktoken)$/
 
 /**
  * Tokens that start or end a document in well-known vocabularies, for tokenizers without a
@@ -83,13 +85,13 @@ export async function identify(name, source) {
     const file = path.join(ENCODINGS, native.encodingFile(source.encoding))
     return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of([file]) }
   }
-  const found = await identified(name, path.resolve(source.file))
+  const found = await identified(name, path.resolve(source.file), source.encoding)
   return { name, kind: 'file', encoding: source.encoding, ...found }
 }
 
 /** The file of a tokenizer, whether configs belong to it, and the SHA-256 of both. */
-async function identified(name, place) {
-  const { file, hasConfigs } = await wholeFile(name, place)
+async function identified(name, place, encoding = undefined) {
+  const { file, hasConfigs } = await wholeFile(name, place, encoding)
   const configs = hasConfigs ? later.modelFolder.CONFIGS.map((one) => path.join(path.dirname(file), one)) : []
   return { file, hasConfigs, sha256: await sha256Of([file, ...configs.filter((one) => statIfThere(one)?.isFile())]) }
 }
@@ -98,8 +100,9 @@ async function identified(name, place) {
  * The file of a tokenizer that is a file or a folder, as Tokenizer.fromFile finds it. Throws if the
  * tokenizer consists of several files, because a job has the SHA-256 of one.
  */
-async function wholeFile(name, place) {
-  if (!PART.test(path.basename(place))) {
+async function wholeFile(name, place, encoding) {
+  const base = path.basename(place)
+  if (!PART.test(base) && (encoding !== undefined || !RANKS.test(base))) {
     if (!statIfThere(place)?.isDirectory()) return { file: place, hasConfigs: false }
     const { file, bytes, configs, failure, ranks } = await later.modelFolder.modelOf(place)
     if (bytes === undefined && ranks === undefined)

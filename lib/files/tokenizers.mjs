@@ -82,8 +82,11 @@ function fileOf(name) {
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
   const known = [...JSON_TOKENIZERS, ...PARTS]
   const isTokenizer = (one) => known.includes(one) || one.endsWith('.spm')
-  if (namesIn(name)?.some(isTokenizer) ?? true) return name
-  throw new Failure('FILE_NOT_FOUND', `this folder has no ${known.join(' and no ')}`, { place: name })
+  const names = namesIn(name)
+  if (names?.some(isTokenizer) ?? true) return name
+  const gguf = names.find((one) => one.endsWith('.gguf'))
+  const hint = gguf === undefined ? '' : `; name a GGUF file itself, such as ${path.join(name, gguf)}`
+  throw new Failure('FILE_NOT_FOUND', `this folder has no ${known.join(' and no ')}${hint}`, { place: name })
 }
 
 /** The names in a folder, or undefined if it cannot be listed, which loading reports. */

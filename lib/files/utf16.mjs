@@ -13,7 +13,8 @@ const CONTROLS = /[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]/
 
 /**
  * Whether the first bytes of a file are text in UTF-16: with a byte order mark, or with zeros in at
- * least half of its code units, always in the same half of a unit. UTF-8 has neither.
+ * least half of its code units, always in the same half of a unit. UTF-8 never starts like the
+ * first, and has the second only in a list of single characters that NULs separate.
  *
  * @param {Uint8Array} head
  */

@@ -212,6 +212,12 @@ class Plan {
     return name !== undefined && this.#names.has(name) ? name : undefined
   }
 
+  /** A folder of GGUF files has several tokenizers, or parts of one: none is chosen. */
+  #ggufHint() {
+    const file = [...this.#names].find((name) => name.endsWith('.gguf'))
+    return file === undefined ? '' : `; name a GGUF file itself, such as ${path.join(this.#folder, file)}`
+  }
+
   #sentencePiece(kind) {
     return kind === undefined || kind === 'SentencePiece' || kind === 'Other'
       ? SENTENCEPIECE.find((name) => this.#names.has(name))
@@ -254,7 +260,7 @@ class Plan {
       const what = this.#wanted === 'vocab.json' ? 'vocab.json with merges.txt' : LOOKED_FOR.join(', ')
       throw error(
         'ERR_TOKENLANE_FILE_NOT_FOUND',
-        `there is no tokenizer in the folder ${this.#folder}: looked for ${what}`,
+        `there is no tokenizer in the folder ${this.#folder}: looked for ${what}${this.#ggufHint()}`,
       )
     }
     if (kind === 'Other') throw unsupportedClass(name)

@@ -4,6 +4,7 @@
 // of the repository, which has the pattern and the special tokens.
 
 const { changesOf } = require('../changes.js')
+const { error } = require('../errors.js')
 const native = require('../native.js')
 const { normalizers } = require('./components.js')
 const { KIMI, QWEN } = require('./gguf/patterns.js')
@@ -58,11 +59,21 @@ function ofRanks(handle, name, config) {
     id: first + index,
     special: true,
   }))
-  const made = native.change(handle, changesOf({ addedTokens, specialTokens: 'parse' }))
+  const made = withTokens(handle, addedTokens, name)
   if (normalizer === undefined) return made
   // Ranks have no normalizer; a tokenizer.json has.
   const file = native.loadBytesSync(native.toBuffer(made), {})
   return native.change(file, changesOf({ normalizer }))
+}
+
+function withTokens(handle, addedTokens, name) {
+  try {
+    return native.change(handle, changesOf({ addedTokens, specialTokens: 'parse' }))
+  } catch (failure) {
+    // The tokens are not the caller's: two with one text, one that is a rank, ids beyond 32 bits.
+    if (failure.code !== 'ERR_TOKENLANE_ARGUMENT_VALUE') throw failure
+    throw error('ERR_TOKENLANE_SHAPE', `${name} and its configs: ${failure.message}`, { cause: failure })
+  }
 }
 
 module.exports = { RANK_FILES, ofRanks, rankOptions }

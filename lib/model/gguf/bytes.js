@@ -9,6 +9,8 @@ const BACKSLASH = 0x5c
 const FLOAT = new Float32Array(1)
 const BITS = new Uint32Array(FLOAT.buffer)
 
+const ENCODER = new TextEncoder()
+
 class Bytes {
   #bytes = new Uint8Array(64)
   #length = 0
@@ -33,7 +35,7 @@ class Bytes {
   }
 
   text(text) {
-    this.bytes(new TextEncoder().encode(text))
+    this.bytes(ENCODER.encode(text))
   }
 
   /** Text of ASCII characters; short texts are written often. */

@@ -20,13 +20,17 @@ function ggufTokenizer(values, options = {}) {
     const message = 'a GGUF file defines how text is split: leave out encoding and pattern'
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
   }
+  const { chatTemplate, config: given = {} } = options
+  // Checks them, as those of other files.
+  chatOption(options)
   const { bytes, changes, config, note, size, templates } = tokenizerOf(values)
+  const isGiven = chatTemplate !== undefined || given.chat_template !== undefined
   const finished = (loaded) => {
     const handle = changes === undefined ? loaded : native.change(loaded, changesOf(changes))
     if (native.vocabSize(handle, true) !== size) throw broken('has a token twice')
     const chat = chatOption({
-      chatTemplate: /** @type {any} */ (options.chatTemplate ?? templates),
-      config: { ...config, ...options.config },
+      chatTemplate: /** @type {any} */ (isGiven ? chatTemplate : templates),
+      config: { ...config, ...given },
     })
     return { handle, chat, note }
   }

@@ -10,6 +10,8 @@ const { error } = require('../../errors.js')
 /** Bytes of metadata. The largest vocabularies have a quarter of this. */
 const MAX_BYTES = 64 * 2 ** 20
 const MAX_KEY_BYTES = 65_536
+/** Values of a file. Real ones have less than a hundred. */
+const MAX_VALUES = 65_536
 
 const MAGIC = [0x47, 0x47, 0x55, 0x46]
 /** Numbers that this package needs exactly are below 2^53. */
@@ -39,9 +41,14 @@ const broken = (message) => error('ERR_TOKENLANE_GGUF', `the GGUF file ${message
 /** Thrown where the bytes end, because the caller may have more of the file. */
 const MORE = Symbol('more bytes')
 
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** A list of texts, as places in the bytes of the file. */
 class Texts {
-  constructor(bytes, starts, ends) {
+  #key
+
+  constructor(key, bytes, starts, ends) {
+    this.#key = key
     /** The bytes of the file, in which each text has a start and an end. */
     this.bytes = bytes
     this.starts = starts
@@ -53,15 +60,24 @@ class Texts {
   }
 
   text(index) {
-    return utf8(this.bytes.subarray(this.starts[index], this.ends[index]), () => `text ${index} of a list`)
+    return utf8(this.bytes.subarray(this.starts[index], this.ends[index]), () => `${this.#key}[${index}]`)
   }
 }
 
 function utf8(bytes, what) {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return DECODER.decode(bytes)
   } catch {
     throw broken(`has a text that is not UTF-8: ${what()}`)
+  }
+}
+
+/** A text; its bytes if they are not UTF-8, which only matters if the value is used. */
+function textOrBytes(bytes) {
+  try {
+    return DECODER.decode(bytes)
+  } catch {
+    return bytes
   }
 }
 
@@ -93,7 +109,8 @@ class Reader {
     const version = this.number(4)
     if (version % 65_536 !== 0) return version
     this.#little = false
-    return version / 2 ** 24
+    this.at = MAGIC.length
+    return this.number(4)
   }
 
   /** A length in bytes or entries of at least `size` bytes, which the metadata could hold. */
@@ -111,7 +128,7 @@ class Reader {
   }
 
   value(type, key) {
-    if (type === TEXT) return utf8(this.text(key), () => key)
+    if (type === TEXT) return textOrBytes(this.text(key))
     if (type === LIST) return this.#list(key)
     if (SIZES[type] === undefined) throw broken(`has a value of the unknown type ${type}: ${key}`)
     return type === FLAG ? this.number(type) !== 0 : this.number(type)
@@ -141,14 +158,15 @@ class Reader {
       starts[index] = this.#take(count)
       ends[index] = this.at
     }
-    return new Texts(this.#bytes, starts, ends)
+    return new Texts(key, this.#bytes, starts, ends)
   }
 }
 
 /**
  * The metadata of a file of which `bytes` are the start, as values by key and the number of bytes
  * that they take; undefined if the bytes end before the metadata does. A number is a Number, a text
- * a string, a list of texts a Texts, another list { length, at(index), bytes }.
+ * a string (its bytes if they are not UTF-8), a list of texts a Texts, another list
+ * { length, at(index), bytes }.
  *
  * @param {Uint8Array} bytes which start like a GGUF file
  * @returns {{ values: Map<string, any>, length: number } | undefined}
@@ -172,6 +190,8 @@ function read(reader) {
   reader.number(10)
   // A value takes at least a key's length, its type and a byte.
   const count = reader.length('the metadata', 13)
+  if (count > MAX_VALUES)
+    throw error('ERR_TOKENLANE_TOO_LARGE', `the metadata of the GGUF file have more than ${MAX_VALUES} values`)
   const values = new Map()
   for (let index = 0; index < count; index++) {
     const key = utf8(reader.text(`key ${index}`, MAX_KEY_BYTES), () => `key ${index}`)
@@ -190,4 +210,4 @@ function valuesOf(bytes) {
   return metadata.values
 }
 
-module.exports = { MAX_BYTES, broken, cut, isGguf, metadataOf, valuesOf }
+module.exports = { MAX_BYTES, broken, cut, isGguf, metadataOf, utf8, valuesOf }

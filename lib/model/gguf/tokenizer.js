@@ -7,12 +7,18 @@
 const { error } = require('../../errors.js')
 const { decoders, normalizers, preTokenizers, template } = require('../components.js')
 const { Bytes } = require('./bytes.js')
-const { broken } = require('./metadata.js')
+const { broken, utf8 } = require('./metadata.js')
 const { GPT2, preTokenizerOf } = require('./patterns.js')
 
 /** The values of `tokenizer.ggml.token_type`, which are those of SentencePiece. */
 const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6]
 
+/** Tokens of a file. The largest vocabularies have an eighth of this. */
+const MAX_TOKENS = 2 ** 21
+/** Tokens that are found in texts before anything else. */
+const MAX_ADDED_TOKENS = 2 ** 18
+
+const ENCODER = new TextEncoder()
 const SPACE = 0x20
 /** The UTF-8 of `▁`, with which tokens of BERT begin that begin a word. */
 const META = [0xe2, 0x96, 0x81]
@@ -55,6 +61,7 @@ class GgufFile {
     }
     this.tokens = this.texts('tokenizer.ggml.tokens')
     if (this.tokens === undefined || this.tokens.length === 0) throw broken('has no tokenizer.ggml.tokens')
+    if (this.tokens.length > MAX_TOKENS) throw tooMany('tokens', MAX_TOKENS)
   }
 
   #value(key, check, what) {
@@ -75,8 +82,8 @@ class GgufFile {
     return this.#value(key, (value) => typeof value === 'boolean', 'true or false') ?? byDefault
   }
 
-  number(key) {
-    return this.#value(key, (value) => typeof value === 'number', 'a number')
+  wholeNumber(key) {
+    return this.#value(key, Number.isInteger, 'a whole number')
   }
 
   /** A list of numbers, of which there is one for each token. */
@@ -101,7 +108,7 @@ class GgufFile {
   token(id) {
     const { bytes, starts, ends } = this.tokens
     if (starts[id] < ends[id]) return [bytes, starts[id], ends[id]]
-    const name = new TextEncoder().encode(`[EMPTY_${id}]`)
+    const name = ENCODER.encode(`[EMPTY_${id}]`)
     return [name, 0, name.length]
   }
 
@@ -112,7 +119,7 @@ class GgufFile {
   /** The id of a special token, or undefined; an id that no token has counts as the default. */
   special(name) {
     const byDefault = DEFAULTS[this.model]?.[name]
-    const [given] = [this.number(SPECIALS[name][0]), byDefault].filter((id) => id >= 0 && id < this.tokens.length)
+    const [given] = [this.wholeNumber(SPECIALS[name][0]), byDefault].filter((id) => id >= 0 && id < this.tokens.length)
     return given
   }
 
@@ -136,10 +143,12 @@ class GgufFile {
   get config() {
     const named = Object.keys(SPECIALS).map((name) => [SPECIALS[name][1], this.special(name)])
     const tokens = named.filter(([, id]) => id !== undefined).map(([name, id]) => [name, this.tokenText(id)])
-    const length = this.number(`${this.text('general.architecture')}.context_length`)
+    const length = this.wholeNumber(`${this.text('general.architecture')}.context_length`)
     return { ...Object.fromEntries(tokens), model_max_length: length }
   }
 }
+
+const tooMany = (what, limit) => error('ERR_TOKENLANE_TOO_LARGE', `the GGUF file has more than ${limit} ${what}`)
 
 const isText = (value) => typeof value === 'string'
 const isNumbers = (value) => value.bytes instanceof Uint8Array && typeof value.at === 'function'
@@ -196,6 +205,7 @@ function addedTokens(file) {
   for (let id = 0; id < file.tokens.length; id++) {
     const kind = kinds(id)
     if (kind !== CONTROL && kind !== UNKNOWN && kind !== USER_DEFINED) continue
+    if (tokens.length === MAX_ADDED_TOKENS) throw tooMany('control tokens', MAX_ADDED_TOKENS)
     const content = file.tokenText(id)
     const side = sideOf(content)
     tokens.push({ id, content, special: kind !== USER_DEFINED, lstrip: side === 'lstrip', rstrip: side === 'rstrip' })
@@ -304,7 +314,20 @@ function jsonFile(file, components, model) {
   json.text(`${head.slice(0, -1)},"model":`)
   json.bytes(model)
   json.text('}')
-  return { bytes: json.done() }
+  const bytes = json.done()
+  checkTexts(file, bytes)
+  return { bytes }
+}
+
+/** Throws if a file that is made of texts is not UTF-8, and names the text. */
+function checkTexts(file, bytes) {
+  try {
+    utf8(bytes, () => 'a token')
+  } catch {
+    for (const texts of [file.tokens, file.texts('tokenizer.ggml.merges')])
+      for (let index = 0; index < (texts?.length ?? 0); index++) texts.text(index)
+    throw broken('has a text that is not UTF-8')
+  }
 }
 
 /** WordPiece. Tokens that begin a word have a `▁`, and others no `##`. */

@@ -1,14 +1,18 @@
 """Reads the rows of a corpus job (npy, bin or megatron on a disk) for PyTorch.
 
-    from tokens import TokenRows
+    from tokens import TokenRows, padded
+    from torch.utils.data import DataLoader
     rows = TokenRows("tokens/", shuffle=1)
-    for batch in torch.utils.data.DataLoader(rows, batch_size=8, num_workers=2): ...
+    for batch in DataLoader(rows, batch_size=8, num_workers=2, collate_fn=padded): ...
 
-Each row is a tensor of int64 ids; for a job of chats it is a dict of `input_ids` and `loss_mask`.
+Each row is a tensor of int64 ids. For a job of chats, and with documents=True, it is a dict:
+`input_ids`, then `loss_mask` of chats, then `cu_seqlens` and `position_ids` of the documents.
+`padded` makes a batch of rows of different lengths, such as the last row of a shard.
+
 The order is that of `openTokens(folder).rows({ shuffle })`. Ranks of torch.distributed and workers
-of a DataLoader get different rows, all of them together every row once. To go on after a stop, pass
-the rows that each of them has had as `start`: with batches of B rows, worker w of W had
-B * (batches + W - 1 - w) // W of them. StatefulDataLoader of torchdata does that by itself.
+of a DataLoader get different rows, all of them together every row once. StatefulDataLoader of
+torchdata goes on after a stop exactly, with the same numbers of ranks and workers. Without workers,
+`start` does so too: the number of rows that this rank had in its first epoch.
 """
 
 import hashlib
@@ -26,13 +30,18 @@ try:
 except ImportError:  # rows can be read without torch
     torch, IterableDataset = None, object
 
+# The number of shards whose files are open, at most four for each.
+OPEN_SHARDS = 64
 TYPES = {"u16": np.uint16, "u32": np.uint32, None: np.uint32}
 
 
 class TokenRows(IterableDataset):
-    def __init__(self, folder, shuffle=None, start=0, rank=None, ranks=None):
-        self.folder, self.shuffle, self.start = folder, shuffle, start
+    def __init__(self, folder, shuffle=None, start=0, rank=None, ranks=None, documents=False):
+        self.folder, self.shuffle = folder, shuffle
+        # The rows that the next iteration leaves out, and those that the last one has passed.
+        self.start = self.taken = start
         self.rank, self.ranks = rank_of(rank, ranks)
+        self.documents = documents
         with open(os.path.join(folder, "manifest.json")) as file:
             manifest = json.load(file)
         options = manifest["options"]
@@ -42,10 +51,21 @@ class TokenRows(IterableDataset):
             raise ValueError(f"{folder} has the format {self.format}")
         self.pack = options.get("pack")
         self.starts = [0, *accumulate(shard["rows"] for shard in manifest["shards"])]
-        self.open, self.taken = {}, 0
+        # The shards that were used last, the latest one at the end.
+        self.open = {}
+
+    def __getstate__(self):
+        # Files that are mapped would be copied to workers that are not forked.
+        return {**self.__dict__, "open": {}}
+
+    @property
+    def count(self):
+        """The number of rows of all ranks."""
+        return self.starts[-1]
 
     def __len__(self):
-        return self.starts[-1]
+        """The number of rows of this rank, for the length of a DataLoader."""
+        return len(range(self.rank, self.count, self.ranks))
 
     def __getitem__(self, index):
         """The ids of a row, as a numpy array."""
@@ -55,61 +75,90 @@ class TokenRows(IterableDataset):
         """For a job of chats, 1 for each id of a row that the assistant wrote, else 0."""
         return self._row(index)[1]
 
-    def _row(self, index):
-        shard = bisect_right(self.starts, index) - 1
-        if shard not in self.open:
-            self.open[shard] = self._shard(shard)
-        *columns, ends = self.open[shard]
-        row = index - self.starts[shard]
-        return [column[(ends[row - 1] if row else 0) : ends[row]] for column in columns]
+    def cu_seqlens(self, index):
+        """Where the documents of a row start in it, and the length of the row."""
+        shard, start, end = self._range(index)
+        inner = []
+        if self.pack is not None:
+            documents = shard["documents"]
+            first, last = np.searchsorted(documents, np.array([start, end], dtype="<u8"), side="right")
+            inner = documents[first:last].astype(np.int64) - start
+        return np.array([0, *(at for at in inner if at < end - start), end - start], dtype=np.int32)
 
     def __iter__(self):
         worker = get_worker_info() if torch else None
         workers, own = (worker.num_workers, worker.id) if worker else (1, 0)
-        order = permutation(f"rows {self.shuffle}", len(self)) if self.shuffle is not None else None
+        order = permutation(f"rows {self.shuffle}", self.count) if self.shuffle is not None else None
         step = self.ranks * workers
-        self.taken = self.start
-        for at in range(self.rank * workers + own + self.start * step, len(self), step):
-            columns = [column.astype(np.int64) for column in self._row(order(at) if order else at)]
+        self.taken, self.start = self.start, 0
+        for at in range(self.rank * workers + own + self.taken * step, self.count, step):
+            row = self._columns(order(at) if order else at)
             self.taken += 1
-            columns = [torch.from_numpy(column) for column in columns] if torch else columns
-            yield dict(zip(("input_ids", "loss_mask"), columns)) if self.has_loss_mask else columns[0]
+            yield row if len(row) > 1 else row["input_ids"]
 
     def state_dict(self):
         """The state of this reader, for StatefulDataLoader of torchdata."""
-        return {"start": self.taken}
+        return {"taken": self.taken}
 
     def load_state_dict(self, state):
-        self.start = state["start"]
+        self.start = self.taken = state["taken"]
 
-    def cu_seqlens(self, index):
-        """Where the documents of a row start in it, and the length of the row."""
-        shard = bisect_right(self.starts, index) - 1
-        length = len(self[index])
-        row, ends = index - self.starts[shard], self.open[shard][-1]
-        start = ends[row - 1] if row else 0
-        if self.pack is None:
-            return np.array([0, length])
-        path = os.path.join(self.folder, f"shard-{shard:08}.docs")
-        starts = np.fromfile(f"{path}.bin", dtype="<u8") if self.format == "bin" else np.load(f"{path}.npy")
-        first, last = np.searchsorted(starts, [start, start + length], side="right")
-        inner = starts[first:last].astype(np.int64) - start
-        return np.array([0, *inner[inner < length], length])
+    def _columns(self, index):
+        row = dict(zip(("input_ids", "loss_mask"), self._row(index)))
+        row = {name: column.astype(np.int64) for name, column in row.items()}
+        if self.documents:
+            cu_seqlens = self.cu_seqlens(index)
+            row["cu_seqlens"] = cu_seqlens
+            row["position_ids"] = np.concatenate([np.arange(length) for length in np.diff(cu_seqlens)])
+        return {name: torch.from_numpy(column) for name, column in row.items()} if torch else row
 
-    def _shard(self, shard):
-        """The columns of a shard, mapped from the disk, and the end of each of its rows."""
-        path = os.path.join(self.folder, f"shard-{shard:08}")
-        types = {"": self.dtype, **({".mask": np.uint8} if self.has_loss_mask else {})}
-        if self.format == "npy":
-            columns = [np.load(f"{path}{name}.npy", mmap_mode="r") for name in types]
-            return *columns, np.load(f"{path}.rows.npy")[1:].astype(int)
-        columns = [np.memmap(f"{path}{name}.bin", dtype=dtype, mode="r") for name, dtype in types.items()]
-        if self.format == "bin":
-            return *columns, np.fromfile(f"{path}.rows.bin", dtype="<u8")[1:].astype(int)
-        with open(f"{path}.idx", "rb") as index:
-            rows = int.from_bytes(index.read(26)[18:], "little")
-        lengths = np.fromfile(f"{path}.idx", dtype="<i4", count=rows, offset=34)
-        return *columns, np.cumsum(lengths, dtype=np.int64)
+    def _row(self, index):
+        shard, start, end = self._range(index)
+        return [column[start:end] for column in shard["columns"]]
+
+    def _range(self, index):
+        """The shard of a row, and where the row starts and ends in it."""
+        if not 0 <= index < self.count:
+            raise IndexError(f"there are {self.count} rows")
+        number = bisect_right(self.starts, index) - 1
+        shard = self.open.pop(number, None) or self._shard(number)
+        self.open[number] = shard
+        if len(self.open) > OPEN_SHARDS:
+            del self.open[next(iter(self.open))]
+        row, ends = index - self.starts[number], shard["ends"]
+        return shard, int(ends[row - 1]) if row else 0, int(ends[row])
+
+    def _shard(self, number):
+        """The columns of a shard, and where its rows end and its documents start."""
+        path = os.path.join(self.folder, f"shard-{number:08}")
+        suffix = "npy" if self.format == "npy" else "bin"
+
+        def numbers(name, dtype, suffix=suffix):
+            file = f"{path}{name}.{suffix}"
+            return np.load(file, mmap_mode="r") if suffix == "npy" else np.memmap(file, dtype, "r")
+
+        columns = [numbers("", self.dtype), *([numbers(".mask", np.uint8)] if self.has_loss_mask else [])]
+        if self.format == "megatron":
+            with open(f"{path}.idx", "rb") as index:
+                rows = int.from_bytes(index.read(26)[18:], "little")
+            ends = np.cumsum(np.fromfile(f"{path}.idx", "<i4", rows, offset=34), dtype=np.int64)
+        else:
+            ends = numbers(".rows", "<u8")[1:]
+        documents = None
+        if self.pack is not None:
+            documents = numbers(".docs", "<u8", "bin" if self.format == "bin" else "npy")
+        return {"columns": columns, "ends": ends, "documents": documents}
+
+
+def padded(rows, pad=0):
+    """A batch of rows, filled up with `pad`. Its `loss_mask` is 0 there."""
+    rows = [row if isinstance(row, dict) else {"input_ids": row} for row in rows]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    columns.setdefault("loss_mask", [torch.ones_like(ids) for ids in columns["input_ids"]])
+    cu_seqlens = columns.pop("cu_seqlens", None)
+    fill = torch.nn.utils.rnn.pad_sequence
+    batch = {name: fill(own, True, pad if name == "input_ids" else 0) for name, own in columns.items()}
+    return batch if cu_seqlens is None else {**batch, "cu_seqlens": cu_seqlens}
 
 
 def rank_of(rank, ranks):

@@ -184,15 +184,3 @@ test('--trust-plan: the inputs are not listed; those that are read are compared'
   fs.appendFileSync(path.join(output, 'plan.jsonl'), '\n')
   assert.equal((await failure(() => again({ trustPlan: true }))).code, 'ERR_TOKENLANE_CORPUS_MISMATCH')
 })
-
-/** The names that a walk finds, relative to a folder. */
-async function walk(base, names, options = {}) {
-  const found = []
-  for await (const file of inputFiles(
-    names.map((name) => `${base}/${name}`),
-    options.filesFrom,
-    options,
-  ))
-    found.push(file.slice(base.length + 1))
-  return found
-}

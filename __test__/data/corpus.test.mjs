@@ -6,14 +6,11 @@ import path from 'node:path'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
-import { parquetWriteBuffer } from 'hyparquet-writer'
-
 import { Tokenizer } from '../../index.mjs'
-import { openTokens, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
+import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { checkContent } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
 import { Probes } from '../../lib/corpus/probe.mjs'
-import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { HEAD_BYTES } from '../../lib/files/utf16.mjs'
 import { folderWithTokenizer, runIn } from '../support/cli.mjs'
 import {
@@ -432,6 +429,18 @@ test('inputs that threads look at have the plan of inputs that are opened one by
   fs.rmSync(at('gone.txt'))
   assert.equal((await input.read(0, HEAD_BYTES)).toString(), 'x'.repeat(HEAD_BYTES))
 })
+
+/** The names that a walk finds, relative to a folder. */
+async function walk(base, names, options = {}) {
+  const found = []
+  for await (const file of inputFiles(
+    names.map((name) => `${base}/${name}`),
+    options.filesFrom,
+    options,
+  ))
+    found.push(file.slice(base.length + 1))
+  return found
+}
 
 test('inputs: folders, patterns and lists, in one order, also if names are sorted on the disk', async () => {
   const tree = [

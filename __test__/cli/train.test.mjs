@@ -46,6 +46,9 @@ test('a field of JSON Lines, like another tokenizer, as JSON', () => {
       tokenizers: [],
     },
   )
+  const alone = run([...args, '-o', '-', '--against', 'r50k_base'])
+  assert.equal(alone.status, 2)
+  assert.match(alone.stderr, /'--against' compares on texts that are held out/)
   const whole = run([...args, '-o', '-'])
   assert.deepEqual(JSON.parse(whole.stdout), JSON.parse(fs.readFileSync(path.join(folder, 'like.json'), 'utf8')))
   assert.match(whole.stderr, /265 tokens/)

@@ -8,6 +8,7 @@ import { before, test } from 'node:test'
 import { mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus, writeReport } from '../../lib/corpus/index.js'
 import { bestFit } from '../../lib/corpus/best-fit.mjs'
 import { HashSet } from '../../lib/corpus/merge/duplicates.mjs'
+import { exactFiles } from '../../lib/corpus/merge/plan.mjs'
 import { runIn } from '../support/cli.mjs'
 import {
   documents,
@@ -412,6 +413,11 @@ test('tokensPerShard: files of exactly so many tokens, and documents cut at thei
   assert.equal((await mergeCorpora({ ...options, output: at('exact') })).kept, shards - 1)
   assert.deepEqual(hashes(at('exact')), before)
   assert.equal((await verifyCorpus(at('exact'))).isWhole, true)
+  const tiny = await failure(async () => exactFiles([{ input: 0, pass: 0, shard: 0, share: 1, tokens: 2 ** 40 }], 1000))
+  assert.deepEqual(
+    [tiny.code, /set tokensPerShard to 1048576/.test(tiny.message)],
+    ['ERR_TOKENLANE_ARGUMENT_VALUE', true],
+  )
   const one = await mergeCorpora({ inputs, tokensPerShard: 1 << 30, output: at('exact-one') })
   assert.equal(one.shards, 1)
   assert.deepEqual(await documentsOf(at('exact-one')), whole)
@@ -421,6 +427,21 @@ test('the output is that of a job: it can be merged again, and reported on', asy
   await mergeCorpora({ inputs: [at('npy-a'), at('npy-b')], output: at('once'), shuffle: 1 })
   const twice = await mergeCorpora({ inputs: [at('once')], output: at('twice'), format: 'megatron' })
   assert.deepEqual(await documentsOf(at('twice')), await documentsOf(at('once')))
+  // What a merge was made with is not what another merge of its output is made with.
+  await mergeCorpora({ inputs: [at('once')], output: at('parts'), tokensPerShard: 5000 })
+  await mergeCorpora({ inputs: [at('parts')], output: at('without'), dedup: true })
+  await mergeCorpora({ inputs: [at('without')], output: at('again'), tokensPerShard: 6000 })
+  const optionsOf = (name) => JSON.parse(fs.readFileSync(at(name, 'job.json'), 'utf8')).options
+  assert.deepEqual([optionsOf('without').tokensPerShard, optionsOf('without').dedup], [undefined, true])
+  const { dedup, tokensPerFile, tokensPerShard } = optionsOf('again')
+  assert.deepEqual(
+    { dedup, tokensPerFile, tokensPerShard },
+    {
+      dedup: undefined,
+      tokensPerFile: undefined,
+      tokensPerShard: 6000,
+    },
+  )
   const { tokens } = await writeReport(at('twice'), at('page.html'))
   assert.equal(tokens, twice.tokens)
   assert.doesNotMatch(fs.readFileSync(at('page.html'), 'utf8'), /NaN|Infinity/)

@@ -89,7 +89,8 @@ export const prune = {
   async run({ values, positionals }) {
     const { base, inputs } = argumentsOf(values, positionals)
     const map = values.ids ?? idsBeside(values.output)
-    if (map === values.output) throw new UsageError("'--ids' and '--output' name the same file")
+    if (path.resolve(map) === path.resolve(values.output))
+      throw new UsageError("'--ids' and '--output' name the same file")
     const options = countOf(checkPruneOptions, values, inputs, [values.output, map])
     const idsFile = openOutput(map, [])
     const writeIds = async (/** @type {any} */ { ids }) => {

@@ -94,10 +94,12 @@ const train = {
     checkInputs(values, positionals)
     if (values.output === undefined) throw new UsageError("name the tokenizer.json with '--output'")
     const options = optionsOf(values, positionals)
-    const against = await loadAll(values.against)
     const step = values['held-out'] ?? (options.job === undefined ? 100 : 0)
     if (step > 0 && options.job !== undefined)
       throw new UsageError("'--held-out' cannot go with '--work-dir', whose counts are those of all texts")
+    if (step === 0 && values.against.length > 0)
+      throw new UsageError("'--against' compares on texts that are held out, and here there are none (--held-out)")
+    const against = await loadAll(values.against)
     const heldOut = step > 0 ? new HeldOut(step, HELD_OUT_BYTES) : undefined
     const { made, seen, seconds } = await published(values, options, (watched) => trained(watched, heldOut))
     const { tokenizer, skipped } = made

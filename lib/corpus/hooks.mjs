@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 
 import { Failure, fileFailure } from '../files/failure.mjs'
 import { otherJob, wrongValue } from './errors.mjs'
@@ -42,8 +43,10 @@ export class Hooks {
    * @returns {string | undefined}
    */
   textOf(document) {
+    // A filter may write to the document.
+    const { text } = document
     if (this.#filter !== undefined && !this.#call('filter', this.#filter, document, 'boolean')) return undefined
-    return this.#map === undefined ? document.text : this.#call('map', this.#map, document, 'string')
+    return this.#map === undefined ? text : this.#call('map', this.#map, { ...document, text }, 'string')
   }
 
   #call(name, hook, document, type) {
@@ -51,13 +54,16 @@ export class Hooks {
     try {
       value = hook(document)
     } catch (reason) {
-      throw new Failure('CORPUS_HOOK', `${name} of ${this.#name} threw: ${reason?.message ?? reason}`)
+      throw new Failure('CORPUS_HOOK', `${name} of ${this.#name} threw: ${messageOf(reason)}`)
     }
     if (typeof value === type) return value
     const found = typeof value?.then === 'function' ? 'a promise' : value === null ? 'null' : typeof value
     throw new Failure('CORPUS_HOOK', `${name} of ${this.#name} must return a ${type}, but it returned ${found}`)
   }
 }
+
+/** What a module threw, for messages: an error, or any other value. */
+const messageOf = (reason) => (typeof reason?.message === 'string' ? reason.message : inspect(reason))
 
 /** The SHA-256 of a module of hooks. */
 export async function hashOfHooks(file) {
@@ -81,7 +87,7 @@ export async function loadHooks(file, sha256) {
   try {
     module = await import(`${pathToFileURL(file)}?sha256=${sha256}`)
   } catch (failure) {
-    throw wrongHooks(file, `it cannot be loaded: ${failure.message}`)
+    throw wrongHooks(file, `it cannot be loaded: ${messageOf(failure)}`)
   }
   if ((await hashOfHooks(file)) !== sha256) throw otherJob(`${file} changed: its SHA-256 is not ${sha256}`)
   const { filter, map } = module

@@ -27,12 +27,12 @@ import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs
 import { error, otherJob } from './errors.mjs'
 import { hashOfHooks, loadHooks } from './hooks.mjs'
 import { Totals, isManifestOf, readManifestEnds, readTotals, writeManifest } from './manifest.mjs'
-import { appended, inputsOf } from './append.mjs'
+import { appended, inputsOf, segmentsWithoutRecords } from './append.mjs'
 import { LAYOUT_VERSION, idOf, readJob, segmentsOf, startText } from './job-file.mjs'
 import { CLAIM, JOB, PLAN } from './layout.mjs'
 import { openTokenizer } from '../files/tokenizers.mjs'
 import { checkOptions } from './options.mjs'
-import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
+import { changedPlan, planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
 import { Progress } from './progress.mjs'
 import { stemOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
@@ -138,7 +138,7 @@ class Run {
    */
   async #append(store, before, prepared) {
     checkSame(before, this.#job(prepared, before.plan))
-    const planned = await this.#planAppended(store, before, prepared)
+    const planned = await this.#planAppended(store, before.id, prepared)
     let isNew = 0
     for (const { segment, file } of planned.segments)
       await this.#shards(file, segment, prepared, store, (_record, isWritten) => (isNew += Number(isWritten)))
@@ -148,11 +148,14 @@ class Run {
   }
 
   /** The job with its new segment, and the segments whose shards are to be processed. */
-  async #planAppended(store, before, prepared) {
+  async #planAppended(store, id, prepared) {
     const { inputs, filesFrom } = this.#options
     const start = startOf(this.#options, prepared.source.name)
-    const release = await claim(store, digestOf({ append: before.id, inputs, filesFrom }), start)
+    const release = await claim(store, digestOf({ append: id, inputs, filesFrom }), start)
     try {
+      // Another process may have appended since the first look.
+      const before = await startedJob(store)
+      checkSame(before, this.#job(prepared, before.plan))
       const segments = segmentsOf(before)
       const manifest = await readManifestEnds(store)
       const isFinished = manifest !== undefined && isManifestOf(manifest, before)
@@ -162,15 +165,17 @@ class Run {
       const here = async (segment) => ({ segment, file: await store.copyHere(segment.file) })
       if (isFinished && plan.shards === 0) return { job: before, segments: await Promise.all(segments.map(here)) }
       const last = segments.at(-1)
-      if (!isFinished) {
-        if (plan.sha256 === last.plan.sha256) return { job: before, segments: [{ segment: last, file }] }
+      if (!isFinished && plan.sha256 !== last.plan.sha256)
         throw otherJob(`${store.place} is not finished: run the command again that wrote it, or name another folder`)
-      }
-      const job = appended(before, this.#job(prepared, plan))
+      const job = isFinished ? appended(before, this.#job(prepared, plan)) : before
       const segment = segmentsOf(job).at(-1)
-      const published = await store.publish(file, segment.file)
-      await store.writeWhole(JOB, `${JSON.stringify(job, undefined, 2)}\n`)
-      return { job, segments: [{ segment, file: published }] }
+      // An earlier run may have ended before it wrote the plan.
+      const isThere = (await store.hashOf(segment.file))?.sha256 === plan.sha256
+      const planFile = isThere ? file : await store.publish(file, segment.file)
+      if (isFinished) await store.writeWhole(JOB, `${JSON.stringify(job, undefined, 2)}\n`)
+      const damaged = await segmentsWithoutRecords(store, job)
+      const earlier = await Promise.all(damaged.filter(({ first }) => first < segment.first).map(here))
+      return { job, segments: [...earlier, { segment, file: planFile }] }
     } finally {
       await release()
     }
@@ -285,7 +290,7 @@ class Run {
     const isIntact = found?.sha256 === before.plan.sha256
     if (plan.sha256 !== before.plan.sha256) {
       if (isIntact) await throwDifference(store, file)
-      throw changedPlan(store)
+      throw changedPlan(store, PLAN)
     }
     // The process that created job.json has not written the plan yet, or never will.
     return { job, file: isIntact ? file : await store.publish(file, PLAN) }
@@ -295,7 +300,7 @@ class Run {
   async #trusted(store, before, prepared) {
     this.#checkInputs(before)
     const found = await store.hashOf(PLAN)
-    if (found?.sha256 !== before.plan.sha256) throw changedPlan(store)
+    if (found?.sha256 !== before.plan.sha256) throw changedPlan(store, PLAN)
     return { job: this.#job(prepared, before.plan), file: await store.copyHere(PLAN) }
   }
 
@@ -419,9 +424,6 @@ async function jobIn(store) {
   const what = `the output folder ${store.place} is not empty and holds no job (it has ${stranger})`
   throw otherJob(`${what}: name a new folder`)
 }
-
-const changedPlan = (store) =>
-  otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
 
 const NAME_ANOTHER = 'name another folder, or use the same options'
 

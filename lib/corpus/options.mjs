@@ -8,8 +8,7 @@ import os from 'node:os'
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
-import { isHash } from './values.mjs'
-import { isObject } from './values.mjs'
+import { isHash, isObject } from './values.mjs'
 
 const require = createRequire(import.meta.url)
 const { unknownOption } = require('../errors.js')
@@ -234,6 +233,7 @@ export function conflictOf(content, given, inputs, dryRun) {
     return 'hooks are for texts, and messages for chats: give one of them'
   if (given.append && (dryRun || given.queue !== undefined || given.trustPlan))
     return 'append lists the inputs on this machine: it takes no dry run, no queue and no trusted plan'
+  if (given.trustPlan && dryRun) return 'a dry run makes its own plan, so it trusts none: leave out trustPlan'
   for (const name of ['queueName', 'giveUpSeconds'])
     if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
   if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))

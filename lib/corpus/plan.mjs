@@ -5,13 +5,14 @@
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import path from 'node:path'
 
 import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
 import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
 import { statIfThere } from '../files/stat.mjs'
-import { damaged, inputChanged, typeError } from './errors.mjs'
-import { PLAN } from './layout.mjs'
+import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
+import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
 import { isAddress } from './store/address.mjs'
 import { openInput } from './store/store.mjs'
@@ -48,8 +49,8 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  *
  * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
  *   import('./options.mjs').Content, known?: Map<string, number>, onUnreadable?: (error: Error) =>
- *   void, onNote?: (message: string) => void }} request `known` are inputs that are left out, with
- *   their sizes: they are planned already
+ *   void, onNote?: (message: string) => void }} request `known` are inputs that are left out, by
+ *   `keyOf`, with their sizes: they are planned already
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote }) {
@@ -71,14 +72,17 @@ export async function* planParts({ inputs, filesFrom, content, exclude, known, o
   }
 }
 
+/** What identifies an input, however it is named: its address, or its path from the root. */
+export const keyOf = (name) => (isAddress(name) ? name : path.resolve(name))
+
 /** The inputs that are not known. Throws if a known one on disk has another size. */
-async function* others(paths, known) {
-  for await (const path of paths) {
-    const size = known.get(path)
-    if (size === undefined) yield path
-    else if (!isAddress(path)) {
-      const now = statIfThere(path)?.size
-      if (now !== size) throw inputChanged(path, `it had ${size} bytes and has ${now}`)
+async function* others(names, known) {
+  for await (const name of names) {
+    const size = known.get(keyOf(name))
+    if (size === undefined) yield name
+    else if (!isAddress(name)) {
+      const now = statIfThere(name)?.size
+      if (now !== size) throw inputChanged(name, `it had ${size} bytes and has ${now}`)
     }
   }
 }
@@ -323,6 +327,10 @@ async function* parsed(name, lines) {
   }
 }
 
+/** The error of a plan that is not that of its job. */
+export const changedPlan = (store, file) =>
+  otherJob(`${store.where(file)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
+
 /** Yields the inputs of a plan in the output folder, some of them several times. */
 export const inputsOfPlan = (store, file) => parsed(store.where(file), store.lines(file))
 
@@ -331,7 +339,15 @@ export const inputsOfPlan = (store, file) => parsed(store.where(file), store.lin
  * the plan of the inputs as they are now.
  */
 export async function throwDifference(store, now) {
-  const [first, second] = [parsed(store.where(PLAN), store.lines(PLAN)), readLines(now)]
+  const plans = [parsed(store.where(PLAN), store.lines(PLAN)), readLines(now)]
+  try {
+    await throwFirst(...plans)
+  } finally {
+    for (const plan of plans) await plan.return(undefined)
+  }
+}
+
+async function throwFirst(first, second) {
   for (;;) {
     const [{ value: was, done }, { value: is, done: isDone }] = [await first.next(), await second.next()]
     if (done && isDone) return

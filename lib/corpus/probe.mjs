@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 
 import { fileFailure } from '../files/failure.mjs'
+import { HEAD_BYTES } from '../files/utf16.mjs'
 import { packError, unpackError } from './errors.mjs'
 import { SAMPLE_BYTES } from './store/input.mjs'
 import { openInput } from './store/store.mjs'
@@ -14,8 +15,6 @@ import { ThreadPool } from './thread-pool.mjs'
 
 const { openRegularSync } = createRequire(import.meta.url)('../regular-file.js')
 
-/** Number of bytes at the start of an input that tell its kind. */
-const HEAD_BYTES = 4
 /** Number of inputs that a thread looks at in one call. */
 const BATCH = 128
 const MAX_THREADS = 4

@@ -236,7 +236,7 @@ function jobOptions(options, tableMemory) {
     throw contradiction(`${other} needs workDir, the folder that the counts of shards are written to`)
   }
   if (string('workDir', workDir) === '') throw wrongValue('workDir', 'a folder', workDir)
-  if (queue !== undefined) string('queue', queue)
+  if (queue !== undefined && string('queue', queue) === '') throw wrongValue('queue', 'a URL', queue)
   for (const name of ['queueName', 'giveUpSeconds'])
     if (queue === undefined && options[name] !== undefined) throw contradiction(`${name} needs the option queue`)
   if (onEvent !== undefined && typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)

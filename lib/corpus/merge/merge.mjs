@@ -36,6 +36,8 @@ import {
 import { Scattered, scatter, scatterName } from './scatter.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../../package.json').version
+/** The options of a job that say how a merge made it. */
+const OF_MERGES = ['shuffle', 'dedup', 'tokensPerFile', 'tokensPerShard', 'inputs']
 /** The list of prefixes with their weights that Megatron-LM reads with --data-args-path. */
 const BLEND = 'blend.txt'
 
@@ -163,7 +165,8 @@ class Merge {
     const { format, pack, packing, shuffle, dedup, tokensPerFile, tokensPerShard } = this.#options
     const { tokenizer, type } = common(this.#jobs)
     const [first] = this.#jobs
-    const { shuffle: _order, ...options } = first.job.options
+    // The first input may be the output of another merge.
+    const options = Object.fromEntries(Object.entries(first.job.options).filter(([name]) => !OF_MERGES.includes(name)))
     const noRows = rowsProblem({ ...options, format: format ?? options.format, pack, packing })
     if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
     const known = {

@@ -13,6 +13,8 @@ import { hasLossMask } from '../tokens.mjs'
 
 /** Maximum number of files of a shuffle: each unit is read once for each of them. */
 const MAX_SHUFFLED_FILES = 1 << 16
+/** Maximum number of files of an exact size. Their plan is in memory. */
+const MAX_EXACT_FILES = 1 << 20
 
 /**
  * @typedef {object} Unit
@@ -92,6 +94,12 @@ export function filesInOrder(units, tokensPerFile) {
 export function exactFiles(units, tokensPerShard) {
   const files = []
   let room = 0
+  const tokens = units.reduce((sum, unit) => sum + unit.tokens, 0)
+  if (tokens / tokensPerShard > MAX_EXACT_FILES)
+    throw error(
+      'ERR_TOKENLANE_ARGUMENT_VALUE',
+      `a merge writes at most ${MAX_EXACT_FILES} files: set tokensPerShard to ${Math.ceil(tokens / MAX_EXACT_FILES)} or more`,
+    )
   for (const unit of units) {
     if (unit.share < 1)
       throw typeError(

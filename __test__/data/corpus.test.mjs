@@ -11,6 +11,7 @@ import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { checkContent } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
 import { Probes } from '../../lib/corpus/probe.mjs'
+import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { HEAD_BYTES } from '../../lib/files/utf16.mjs'
 import { folderWithTokenizer, runIn } from '../support/cli.mjs'
 import {

@@ -6,8 +6,8 @@ import { changedPlan, inputsOfPlan, keyOf } from './plan.mjs'
 import { recordsOf } from './record.mjs'
 
 /**
- * The inputs of segments of a job (`keyOf`), with their sizes. Throws if a plan is not as it was written: an
- * input that it lacks would be appended once more.
+ * The inputs of segments of a job (`keyOf`), with their sizes. Throws if a plan is not as it was
+ * written: an input that it lacks would be appended once more.
  *
  * @param {import('./store/types.js').Store} store
  * @param {{ file: string, plan: { sha256: string } }[]} segments

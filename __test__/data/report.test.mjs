@@ -200,6 +200,20 @@ test('characters and bytes per token of each source count the tokens that were c
   }
 })
 
+test('lengths start with those that occur', async () => {
+  const lengths = async (name, texts) => {
+    fs.writeFileSync(at(`${name}.jsonl`), jsonl(texts.map((text) => ({ text }))))
+    await tokenizeCorpus(/** @type {any} */ ({ ...options, inputs: at(`${name}.jsonl`), output: at(name) }))
+    await writeReport(at(name), at(`${name}.html`))
+    return rows(fs.readFileSync(at(`${name}.html`), 'utf8'), 'Tokens per document')
+  }
+  assert.deepEqual(await lengths('longer', ['a b c d e']), [['4 to 7', '1']])
+  assert.deepEqual(await lengths('shorter', ['a', 'a b']), [
+    ['1', '1'],
+    ['2 to 3', '1'],
+  ])
+})
+
 test('groups beyond a thousand are one group', () => {
   const stats = new Stats()
   const one = { tokens: 2, cutTokens: 1, textBytes: 3, characters: 3 }

@@ -134,8 +134,9 @@ function groupSection(groups, field, price) {
 }
 
 function lengthSection(lengths) {
-  const rangeOf = (index) => `${number(2 ** index)} to ${number(2 ** (index + 1) - 1)}`
-  const counts = lengths.map((count = 0, index) => [rangeOf(index), count])
+  const rangeOf = (index) => (index === 0 ? '1' : `${number(2 ** index)} to ${number(2 ** (index + 1) - 1)}`)
+  const first = lengths.findIndex((count = 0) => count > 0)
+  const counts = lengths.map((count = 0, index) => [rangeOf(index), count]).slice(Math.max(0, first))
   return `<h2>Tokens per document</h2>\n${table(['tokens', 'documents'], bars(counts))}`
 }
 

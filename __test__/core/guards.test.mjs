@@ -49,6 +49,7 @@ const request = { maxTokens: 2, overlap: 0, boundary: 0, start: 0, covered: 0, i
  * Valid arguments for each function that the addon exports; undefined for those of other places.
  */
 const ARGUMENTS = {
+  addWordFiles: () => [training, []],
   appendToLine: () => [lines, bytes, 100],
   change: () => [handle, changes],
   clearDocuments: () => [documents],
@@ -138,6 +139,7 @@ const ARGUMENTS = {
   trimMemory: () => [],
   tryStart: () => [entry()],
   vocabSize: () => [handle, true],
+  writeWords: () => [entry(), training, 'words'],
 }
 
 const exported = Object.keys(native).filter((name) => typeof native[name] === 'function')

@@ -5,7 +5,7 @@
 //   usage: node tools/test.mjs [--only NAME] [--long]
 //
 //   --only   runs the checks whose name has this part
-//   --long   runs the specs of LONG_SPECS and the Rust tests of the addon, too
+//   --long   runs the specs of LONG_SPECS and all Rust tests, too
 //
 // The last line is the count of the Node specs. Specs that were skipped as a whole are listed above
 // it, with the reason and the command that runs them.
@@ -31,16 +31,23 @@ if (process.env.CI) Object.assign(process.env, { CARGO_INCREMENTAL: '0', CARGO_P
 // another build of all that it depends on.
 const OTHERS = ['tokenlane-web', ...(values.long ? [] : ['tokenlane'])].flatMap((name) => ['--exclude', name])
 const CARGO_DOCTEST = ['test', '--package', 'tokenlane-core', '--doc', '--quiet']
-const CARGO_TEST = ['test', '--workspace', ...OTHERS, '--lib', '--tests', '--quiet']
+// A test that takes a minute is ignored without --long.
+const IGNORED = values.long ? ['--', '--include-ignored'] : []
+const CARGO_TEST = ['test', '--workspace', ...OTHERS, '--lib', '--tests', '--quiet', ...IGNORED]
 /** They start first, so that no core is idle at the end. */
 const LONGEST_SPECS = [
   ...['data/job-queue', 'conformance/golden', 'chat/limits', 'data/s3'],
   ...['cli/hostile-input', 'package/exports', 'data/hostile-jobs', 'package/pack'],
 ]
-/** What hostile input, jobs, files and calls can do, and combinations of options. */
+
+/**
+ * What hostile input, jobs, files and calls can do, combinations of options, jobs in S3, and the
+ * page in a browser.
+ */
 const LONG_SPECS = [
-  ...['cli/hostile-input', 'core/file-limits', 'core/growth'],
-  ...['chat/limits', 'data/combinations', 'data/hostile-jobs', 'dropins/limits'],
+  ...['cli/hostile-input', 'cli/page-chromium', 'cli/page-modes', 'cli/page-view'],
+  ...['core/file-limits', 'core/growth', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
+  ...['data/s3', 'dropins/limits'],
 ]
 /** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */
 

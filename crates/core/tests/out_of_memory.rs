@@ -303,6 +303,7 @@ fn large_file() -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "takes a minute: npm test -- --long"]
 fn every_call_survives_a_system_without_memory() {
     // Makes slabs come from the allocator too.
     memory::configure(Settings { cap: 0, ..Settings::default() });

@@ -6,17 +6,9 @@ import { UsageError } from '../failure.mjs'
 import { openOutput } from '../output/file.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { QUIET, checkInputs } from './options.mjs'
-import { COUNT_OPTIONS, count, countOf, mib, number, published, text } from './train-options.mjs'
+import { COUNT_OPTIONS, JSON_SUMMARY, OUTPUT, count, countOf, mib, number, published, text } from './train-options.mjs'
 import { extended, pruned } from '../../lib/train/adapt.mjs'
 import { checkExtendOptions, checkPruneOptions } from '../../lib/train/options.mjs'
-
-const OUTPUT = {
-  type: 'string',
-  short: 'o',
-  value: 'FILE',
-  help: 'the tokenizer.json, or - for standard output; it appears when it is complete',
-}
-const JSON_SUMMARY = { type: 'boolean', help: 'print the summary as JSON' }
 
 /** Number of new tokens that the summary names. */
 const NAMED = 8

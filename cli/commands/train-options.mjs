@@ -26,6 +26,15 @@ const MAX_COUNT = 2 ** 31 - 1
 export const count = (help, least = 0) => ({ type: 'string', value: 'N', number: [least, MAX_COUNT], help })
 export const text = (value, help) => ({ type: 'string', value, help })
 
+/** Options of what is written. */
+export const OUTPUT = {
+  type: 'string',
+  short: 'o',
+  value: 'FILE',
+  help: 'the tokenizer.json, or - for standard output; it appears when it is complete',
+}
+export const JSON_SUMMARY = { type: 'boolean', help: 'print the summary as JSON' }
+
 /** Options of what is read. */
 export const INPUT_OPTIONS = {
   rows: {

@@ -6,7 +6,18 @@ import { forOutput, nameForOutput } from '../terminal.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
 import { QUIET, checkInputs } from './options.mjs'
 import { extend, prune } from './train-adapt.mjs'
-import { COUNT_OPTIONS, INPUT_OPTIONS, count, countOf, mib, number, published, text } from './train-options.mjs'
+import {
+  COUNT_OPTIONS,
+  INPUT_OPTIONS,
+  JSON_SUMMARY,
+  OUTPUT,
+  count,
+  countOf,
+  mib,
+  number,
+  published,
+  text,
+} from './train-options.mjs'
 import { HeldOut } from '../../lib/train/count.mjs'
 import { MODELS, checkOptions, checkPruneOptions } from '../../lib/train/options.mjs'
 import { writeReport } from '../../lib/train/report.mjs'
@@ -36,12 +47,7 @@ const train = {
     against: ['NAME', 'compare with this tokenizer; can be repeated'],
   },
   options: {
-    output: {
-      type: 'string',
-      short: 'o',
-      value: 'FILE',
-      help: 'the tokenizer.json, or - for standard output; it appears when it is complete',
-    },
+    output: OUTPUT,
     like: text(
       'NAME',
       'take splitting, decoder, post-processor and special tokens of this tokenizer: a file, a folder, an encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
@@ -77,7 +83,7 @@ const train = {
       default: [],
     },
     'held-out': count('hold out one text of N for the comparison; 0: none (default: 100; with --work-dir: 0)'),
-    json: { type: 'boolean', help: 'print the summary as JSON' },
+    json: JSON_SUMMARY,
     quiet: QUIET,
   },
   examples: [

@@ -31,9 +31,9 @@ function applyChat(chat, messages, options, calls) {
   const { content } = checkOptions(rest)
   const isTraced = hasPieces || mask !== undefined || content === 'throw' || (isTokenized && content === 'text')
   const rendered = render(chat, messages, rest, isTraced)
-  const checked = content === 'throw' ? checkContent(rendered, messages, rest, calls) : undefined
+  const checked = checkedContent(rendered, content, { messages, options: rest, calls })
   if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
-  const encoding = checked ?? calls.encode(rendered.text, boundsOf(rendered, content, calls))
+  const encoding = checked ?? encoded(rendered, content, calls)
   if (mask === undefined) return encoding
   const prompt = () => generationPrompt(chat, rest)
   return Object.assign(encoding, masked(chat, rendered, { encoding, messages, by: mask, prompt, calls }))
@@ -60,8 +60,8 @@ const prompts = new WeakMap()
 function encodeChat(chat, messages, { by = 'auto', options }, calls) {
   const { content } = checkOptions(options)
   const rendered = render(chat, messages, options, true)
-  const checked = content === 'throw' ? checkContent(rendered, messages, options, calls) : undefined
-  const encoding = checked ?? calls.encode(rendered.text, boundsOf(rendered, content, calls))
+  const checked = checkedContent(rendered, content, { messages, options, calls })
+  const encoding = checked ?? encoded(rendered, content, calls)
   const prompt = () => {
     if (!prompts.has(options)) prompts.set(options, generationPrompt(chat, options))
     return prompts.get(options)
@@ -74,7 +74,7 @@ function encodeChat(chat, messages, { by = 'auto', options }, calls) {
 function countChat(chat, messages, options, calls) {
   const { content } = checkOptions(options)
   const rendered = render(chat, messages, options, content !== 'parse')
-  const checked = content === 'throw' ? checkContent(rendered, messages, options, calls) : undefined
+  const checked = checkedContent(rendered, content, { messages, options, calls })
   return checked?.length ?? calls.count(rendered.text, boundsOf(rendered, content, calls))
 }
 
@@ -109,11 +109,15 @@ function boundsOf({ text, runs, trace }, content, { splits }) {
 /** Whether a place is between the halves of a surrogate pair. */
 const isWithinPair = (text, at) => at > 0 && text.codePointAt(at - 1) > 0xffff
 
+/** The encoding of a conversation whose input may become what `content` says. */
+const encoded = (rendered, content, calls) => calls.encode(rendered.text, boundsOf(rendered, content, calls))
+
 /**
- * Throws if a string of the caller has a special token, or if strings together make an added token
- * in the text. Returns the encoding, if it was needed to know.
+ * With the content 'throw', throws if a string of the caller has a special token, or if strings
+ * together make an added token in the text. Returns the encoding, if it was needed to know.
  */
-function checkContent(rendered, messages, options, calls) {
+function checkedContent(rendered, content, { messages, options, calls }) {
+  if (content !== 'throw') return undefined
   checkStrings(messages, options, calls.refuse)
   const bounds = boundsOf(rendered, 'text', calls)
   if (bounds === undefined) return undefined

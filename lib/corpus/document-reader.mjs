@@ -38,14 +38,12 @@ const NO_GROUP = '(none)'
 const isWellFormed = (name) => name === undefined || Buffer.from(name).toString() === name
 
 export class DocumentReader {
-  /** Encodes the chats of rows, if documents are chats. */
-  chats = /** @type {import('./chats.mjs').Chats | undefined} */ (undefined)
   #content
   #onSkip
   #onUnpaired
   #onFiltered
-  /** The hooks of the user. */
-  custom = /** @type {import('./hooks.mjs').Hooks | undefined} */ (undefined)
+  #chats
+  #custom
   #batch
   #part = /** @type {import('./part.mjs').Part | undefined} */ (undefined)
   /** The addon's reader of the lines of the part. */
@@ -65,14 +63,16 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
-   *   onUnpaired?: () => void, onFiltered?: () => void }} hooks
+   * @param {Pick<import('./documents.mjs').Hooks, 'onSkip' | 'onUnpaired' | 'onFiltered' | 'chats' |
+   *   'custom'>} hooks
    */
-  constructor(content, { onSkip, onUnpaired, onFiltered }) {
+  constructor(content, { onSkip, onUnpaired, onFiltered, chats, custom }) {
     this.#content = content
     this.#onSkip = onSkip
     this.#onUnpaired = onUnpaired
     this.#onFiltered = onFiltered
+    this.#chats = chats
+    this.#custom = custom
     this.#batch = this.#newBatch()
   }
 
@@ -102,7 +102,7 @@ export class DocumentReader {
   /** Whether the addon reads the documents of lines. It can read one field besides the text. */
   #isForAddon(rows) {
     const { field, idField, groupBy, messages } = this.#content
-    if (this.custom !== undefined) return false
+    if (this.#custom !== undefined) return false
     if (rows === 'lines') return groupBy === undefined
     if (messages !== undefined) return false
     const isRead = idField === undefined || groupBy === undefined
@@ -203,7 +203,7 @@ export class DocumentReader {
     try {
       const found = this.#read(row)
       if (found === undefined) return
-      const text = this.custom === undefined ? found.text : this.#changed(found, row)
+      const text = this.#custom === undefined ? found.text : this.#changed(found, row)
       if (text === undefined) return this.#onFiltered?.()
       this.#batch.push(text, row, found.id, found.group)
       if (found.tokens !== undefined) this.#batch.pushChat(found.tokens)
@@ -216,7 +216,7 @@ export class DocumentReader {
   #changed(found, { path }) {
     const { text, id, value } = found
     if (!isUtf8(text)) throw notUtf8()
-    const changed = this.custom?.textOf({ text: asBuffer(text).toString(), path, id, row: value })
+    const changed = this.#custom?.textOf({ text: asBuffer(text).toString(), path, id, row: value })
     if (changed === undefined) return undefined
     const bytes = Buffer.from(changed)
     if (bytes.length > this.#maxRow) throw tooLong(this.#maxRow)
@@ -243,7 +243,7 @@ export class DocumentReader {
     if (isBlank(bytes)) return undefined
     const value = parseJson(bytes)
     return {
-      ...(this.chats?.document(value, bytes) ?? { text: this.#textAt(value, field) }),
+      ...(this.#chats?.document(value, bytes) ?? { text: this.#textAt(value, field) }),
       id: idField === undefined ? undefined : idOf(valueAt(value, idField), idField),
       group: this.#groupOf(() => valueAt(value, groupBy)),
       value,
@@ -266,7 +266,7 @@ export class DocumentReader {
 
   /** The document of a row of a Parquet file. */
   #tableDocument({ value, tools, id, group: given }) {
-    const document = this.chats?.tableDocument(value, tools) ?? { text: this.#tableText(value) }
+    const document = this.#chats?.tableDocument(value, tools) ?? { text: this.#tableText(value) }
     const { idField } = this.#content
     const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
     if (idField === undefined) return { ...document, group }

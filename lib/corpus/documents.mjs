@@ -73,8 +73,6 @@ export const placeOf = ({ path, at, line, row }) =>
  */
 export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks)
-  reader.chats = hooks.chats
-  reader.custom = hooks.custom
   for (const part of parts) {
     reader.startPart(part)
     for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {

@@ -120,38 +120,35 @@ class Run {
   async inFolder(store) {
     const before = await jobIn(store)
     const prepared = await this.#prepare()
-    if (before !== undefined && this.#options.append) return this.#append(store, before, prepared)
+    if (before !== undefined && this.#options.append)
+      return this.#write(store, prepared, await this.#planAppended(store, before, prepared))
     const { job, file } = await this.#start(store, before, prepared)
     if (this.#options.base !== undefined) await writeBase(store, this.#options.base)
     if (this.#options.queue !== undefined) return this.#onQueue(job, store, file)
-    let kept = 0
     const [segment] = segmentsOf(job)
-    await this.#shards(file, segment, prepared, store, (_record, isNew) => (kept += Number(!isNew)))
+    return this.#write(store, prepared, { job, segments: [{ segment, file }] })
+  }
+
+  /** Writes the shards of segments of a job that are not done, and the manifest. */
+  async #write(store, prepared, { job, segments }) {
+    let written = 0
+    for (const { segment, file } of segments)
+      await this.#shards(file, segment, prepared, store, (_record, isNew) => (written += Number(isNew)))
     const totals = await writeManifest(store, job)
     await store.finish()
-    return this.#done(job, totals.toJSON(), kept)
+    return this.#done(job, totals.toJSON(), totals.shards - written)
   }
 
   /**
-   * Adds shards of inputs that the job in the folder does not have. Without such inputs, the shards
-   * that are there are compared, and made again where they are missing.
+   * The job in the folder with a segment of the inputs that it does not have, and the segments
+   * whose shards are to be processed. Without such inputs, the shards that are there are compared,
+   * and made again where they are missing.
    */
-  async #append(store, before, prepared) {
-    checkSame(before, this.#job(prepared, before.plan))
-    const planned = await this.#planAppended(store, before.id, prepared)
-    let isNew = 0
-    for (const { segment, file } of planned.segments)
-      await this.#shards(file, segment, prepared, store, (_record, isWritten) => (isNew += Number(isWritten)))
-    const totals = await writeManifest(store, planned.job)
-    await store.finish()
-    return this.#done(planned.job, totals.toJSON(), totals.shards - isNew)
-  }
-
-  /** The job with its new segment, and the segments whose shards are to be processed. */
-  async #planAppended(store, id, prepared) {
+  async #planAppended(store, found, prepared) {
+    checkSame(found, this.#job(prepared, found.plan))
     const { inputs, filesFrom } = this.#options
     const start = startOf(this.#options, prepared.source.name)
-    const release = await claim(store, digestOf({ append: id, inputs, filesFrom }), start)
+    const release = await claim(store, digestOf({ append: found.id, inputs, filesFrom }), start)
     try {
       // Another process may have appended since the first look.
       const before = await startedJob(store)
@@ -226,7 +223,7 @@ class Run {
     const tokenizer = await openTokenizer(source)
     const hooks = this.#options.hooks && path.resolve(this.#options.hooks)
     const hooksSha256 = hooks && (await hashOfHooks(hooks))
-    // Errors of the module are told before anything is planned.
+    // A module that cannot be loaded ends the job before the inputs are planned.
     if (hooks) await loadHooks(hooks, hooksSha256)
     const given = { ...(await withChat(tokenizer, this.#options)), hooksSha256 }
     const { content, ids } = await completeContent(tokenizer, source, given)
@@ -285,10 +282,11 @@ class Run {
       checkSame(before, job)
     }
     const job = this.#job(prepared, before.plan)
-    if (plan.sha256 !== before.plan.sha256) this.#checkInputs(before)
+    const isSame = plan.sha256 === before.plan.sha256
+    if (!isSame) this.#checkInputs(before)
     const found = await store.hashOf(PLAN)
     const isIntact = found?.sha256 === before.plan.sha256
-    if (plan.sha256 !== before.plan.sha256) {
+    if (!isSame) {
       if (isIntact) await throwDifference(store, file)
       throw changedPlan(store, PLAN)
     }

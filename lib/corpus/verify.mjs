@@ -7,7 +7,7 @@ import { wrongType } from './errors.mjs'
 import { existingJob, recordsTest, segmentsOf } from './job-file.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
-import { listener, whole } from './options.mjs'
+import { flag, listener, whole } from './options.mjs'
 import { recordName, recordsOf } from './record.mjs'
 import { openStore } from './store/store.mjs'
 import { ThreadPool } from './thread-pool.mjs'
@@ -34,8 +34,7 @@ export async function verifyCorpus(output, options = {}) {
   const signal = signalOption(options.signal)
   const onEvent = listener(options.onEvent)
   const concurrency = whole(options, 'concurrency', 1, 256) ?? os.availableParallelism()
-  const readsAll = options.readAll ?? false
-  if (typeof readsAll !== 'boolean') throw wrongType('readAll', 'a boolean', readsAll)
+  const readsAll = flag(options, 'readAll')
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }

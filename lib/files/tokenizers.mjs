@@ -14,7 +14,7 @@ const { nearestOf } = require('../errors.js')
 const { encodings: models, findEncoding } = require('../models.js')
 const { encodings, fileFormat } = require('../tokenizer.js')
 const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
-const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES } = require('../model/folder.js')
+const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, ggufHint } = require('../model/folder.js')
 
 /** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe|gguf)$|[/\\]$/
@@ -84,9 +84,8 @@ function fileOf(name) {
   const isTokenizer = (one) => known.includes(one) || one.endsWith('.spm')
   const names = namesIn(name)
   if (names?.some(isTokenizer) ?? true) return name
-  const gguf = names.find((one) => one.endsWith('.gguf'))
-  const hint = gguf === undefined ? '' : `; name a GGUF file itself, such as ${path.join(name, gguf)}`
-  throw new Failure('FILE_NOT_FOUND', `this folder has no ${known.join(' and no ')}${hint}`, { place: name })
+  const reason = `this folder has no ${known.join(' and no ')}${ggufHint(name, names)}`
+  throw new Failure('FILE_NOT_FOUND', reason, { place: name })
 }
 
 /** The names in a folder, or undefined if it cannot be listed, which loading reports. */

@@ -212,12 +212,6 @@ class Plan {
     return name !== undefined && this.#names.has(name) ? name : undefined
   }
 
-  /** A folder of GGUF files has several tokenizers, or parts of one: none is chosen. */
-  #ggufHint() {
-    const file = [...this.#names].find((name) => name.endsWith('.gguf'))
-    return file === undefined ? '' : `; name a GGUF file itself, such as ${path.join(this.#folder, file)}`
-  }
-
   #sentencePiece(kind) {
     return kind === undefined || kind === 'SentencePiece' || kind === 'Other'
       ? SENTENCEPIECE.find((name) => this.#names.has(name))
@@ -260,7 +254,7 @@ class Plan {
       const what = this.#wanted === 'vocab.json' ? 'vocab.json with merges.txt' : LOOKED_FOR.join(', ')
       throw error(
         'ERR_TOKENLANE_FILE_NOT_FOUND',
-        `there is no tokenizer in the folder ${this.#folder}: looked for ${what}${this.#ggufHint()}`,
+        `there is no tokenizer in the folder ${this.#folder}: looked for ${what}${ggufHint(this.#folder, this.#names)}`,
       )
     }
     if (kind === 'Other') throw unsupportedClass(name)
@@ -322,4 +316,20 @@ class Plan {
   }
 }
 
-module.exports = { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, needsFolder, modelOf, modelOfSync }
+/** A folder of GGUF files has several tokenizers, or parts of one: none is chosen. */
+function ggufHint(folder, names) {
+  const file = [...names].find((name) => name.endsWith('.gguf'))
+  return file === undefined ? '' : `; name a GGUF file itself, such as ${path.join(folder, file)}`
+}
+
+module.exports = {
+  CONFIGS,
+  JSON_TOKENIZERS,
+  RANKS,
+  SENTENCEPIECE,
+  VOCABULARIES,
+  ggufHint,
+  needsFolder,
+  modelOf,
+  modelOfSync,
+}

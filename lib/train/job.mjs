@@ -42,8 +42,8 @@ export async function countInJob({ inputs, filesFrom, content, exclude, signal, 
     onEvent: (/** @type {any} */ event) => {
       if (event.event === 'unreadable') unreadable++
       if (event.event === 'progress') onProgress({ ...event, texts: event.documents, skipped: unreadable })
-      // What a line is, training defines.
-      if (event.event !== 'note') onEvent?.(event)
+      // Notes say how a corpus job reads lines; training reads them in its own way.
+      if (event.event !== 'note') onEvent(event)
     },
   })
   const store = await openStore(workDir)

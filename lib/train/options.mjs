@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module'
 
-import { SHARD_SIZE, checkContent, choice, defaultConcurrency, queueName, whole } from '../corpus/options.mjs'
+import { SHARD_SIZE, checkContent, choice, defaultConcurrency, listener, queueName, whole } from '../corpus/options.mjs'
 import { MIN_MEMORY, defaultMemory } from '../corpus/count-words.mjs'
 import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
 
@@ -145,7 +145,7 @@ const OF_EXTENDING = {
  * @property {string} [queue]
  * @property {string} queueName
  * @property {number} [giveUpSeconds]
- * @property {(event: object) => void} [onEvent]
+ * @property {(event: object) => void} onEvent
  */
 
 /**
@@ -239,7 +239,6 @@ function jobOptions(options, tableMemory) {
   if (queue !== undefined && string('queue', queue) === '') throw wrongValue('queue', 'a URL', queue)
   for (const name of ['queueName', 'giveUpSeconds'])
     if (queue === undefined && options[name] !== undefined) throw contradiction(`${name} needs the option queue`)
-  if (onEvent !== undefined && typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
   return {
     workDir,
     tableMemory,
@@ -249,7 +248,7 @@ function jobOptions(options, tableMemory) {
     queue,
     queueName: queueName(options.queueName),
     giveUpSeconds: whole(options, 'giveUpSeconds', 1, 86_400),
-    onEvent,
+    onEvent: listener(onEvent),
   }
 }
 

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { wrongType, wrongValue } from '../errors.mjs'
-import { whole } from '../options.mjs'
+import { flag, whole } from '../options.mjs'
 import { permutation } from '../shuffle.mjs'
 import { hasLossMask } from '../tokens.mjs'
 import { FinishedJob } from './finished-job.mjs'
@@ -108,8 +108,7 @@ class CorpusTokens {
     const ranks = whole(options, 'ranks', 1, most) ?? 1
     const rank = whole(options, 'rank', 0, ranks - 1) ?? 0
     const start = whole(options, 'start', 0, most) ?? 0
-    const withDocuments = options.documents ?? false
-    if (typeof withDocuments !== 'boolean') throw wrongType('documents', 'a boolean', withDocuments)
+    const withDocuments = flag(options, 'documents')
     const order = seed === undefined ? (at) => at : permutation(`rows ${seed}`, this.length)
     const pending = []
     for (let at = rank + start * ranks; at < this.length || pending.length > 0; at += ranks) {

@@ -63,8 +63,9 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {Pick<import('./documents.mjs').Hooks, 'onSkip' | 'onUnpaired' | 'onFiltered' | 'chats' |
-   *   'custom'>} hooks
+   * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
+   *   onUnpaired?: () => void, onFiltered?: () => void, chats?: import('./chats.mjs').Chats,
+   *   custom?: import('./hooks.mjs').Hooks }} hooks see Hooks in documents.mjs
    */
   constructor(content, { onSkip, onUnpaired, onFiltered, chats, custom }) {
     this.#content = content

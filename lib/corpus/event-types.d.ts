@@ -1,8 +1,8 @@
 // The events of corpus jobs, a part of index.d.ts.
 
-import type { CorpusOptions, CorpusPlan, CorpusProgress, CorpusResult, ShardSummary } from './index.js'
+import type { CorpusPlan, CorpusProgress, CorpusResult, ShardSummary } from './result-types.js'
 
-/** The events that {@link CorpusOptions.onEvent} receives. */
+/** The events that `onEvent` of the options receives. */
 export type CorpusEvent =
   | PlanningEvent
   | UnreadableEvent

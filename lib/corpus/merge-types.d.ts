@@ -1,6 +1,7 @@
 // The calls that join finished jobs, a part of index.d.ts.
 
-import type { CorpusOptions, CorpusTotals, openTokens, verifyCorpus, writeReport } from './index.js'
+import type { CorpusOptions } from './job-types.js'
+import type { CorpusTotals } from './result-types.js'
 
 /** An input of {@link mergeCorpora}. */
 export interface MergeInput {
@@ -114,8 +115,8 @@ export interface MergeResult extends CorpusTotals {
 
 /**
  * Joins the outputs of finished jobs without tokenizing again: in order or shuffled, each input
- * whole, in part or several times. The output is that of a job: {@link verifyCorpus},
- * {@link writeReport}, {@link openTokens} and another merge read it. Its bytes depend only on the
+ * whole, in part or several times. The output is that of a job: `verifyCorpus`,
+ * `writeReport`, `openTokens` and another merge read it. Its bytes depend only on the
  * inputs and the options. If the folder contains the same merge, files that match their records are
  * kept. With the format `megatron`, `blend.txt` has the numbers of tokens and the prefixes of all
  * files, for `--data-args-path` of Megatron-LM.

@@ -1,7 +1,5 @@
 // The calls that read the tokens of finished jobs, a part of index.d.ts.
 
-import type { verifyCorpus } from './index.js'
-
 /** Options of {@link CorpusTokens.rows}. */
 export interface RowsOptions {
   /** The seed of a random order of all rows; another one for each epoch. Default: in order. */
@@ -69,6 +67,6 @@ export interface CorpusTokens {
  * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job,
  * `ERR_TOKENLANE_CORPUS_DAMAGED` if the job is not finished, and `ERR_TOKENLANE_UNSUPPORTED` for
  * another format. Files that are not as they were written are found when they are read, by their
- * sizes; {@link verifyCorpus} compares their SHA-256.
+ * sizes; `verifyCorpus` compares their SHA-256.
  */
 export function openTokens(output: string): Promise<CorpusTokens>

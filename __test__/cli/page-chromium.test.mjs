@@ -7,7 +7,7 @@ import { test } from 'node:test'
 
 import { Tokenizer } from '../../index.mjs'
 import { SENTENCES } from '../../cli/web/languages.mjs'
-import { launch, whyNot } from '../support/chromium.mjs'
+import { launch, openPage, whyNot } from '../support/chromium.mjs'
 import { folderWithTokenizer, servePage } from '../support/cli.mjs'
 import { contrast } from '../support/contrast.mjs'
 import { text as someText } from '../support/texts.mjs'
@@ -29,20 +29,11 @@ async function tests() {
   })
 
   /** Opens the page; `wrong` collects errors, policy violations, and requests to other servers. */
-  async function open(options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options })
-    const page = await context.newPage()
-    // Every wait is for a state; this only ends one that never comes, also on a busy machine.
-    page.setDefaultTimeout(180_000)
-    const wrong = []
-    page.on('pageerror', (error) => wrong.push(error.message))
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrong.push(message.text()))
-    page.on('request', (request) => request.url().startsWith(url) || wrong.push(request.url()))
-    page.on('dialog', (dialog) => wrong.push(dialog.message()) && dialog.dismiss())
-    await page.goto(url)
-    await page.locator('#languages tbody tr').first().waitFor()
-    return { page, wrong, close: () => context.close() }
-  }
+  const open = (options = {}) =>
+    openPage(browser, url, options, (page, wrong) => {
+      page.on('request', (request) => request.url().startsWith(url) || wrong.push(request.url()))
+      page.on('dialog', (dialog) => wrong.push(dialog.message()) && dialog.dismiss())
+    })
 
   const type = (page, value) => page.getByRole('textbox', { name: 'Text' }).fill(value)
   /** Pastes a text from the clipboard. */

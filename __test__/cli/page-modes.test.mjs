@@ -14,7 +14,7 @@ import { costOf } from '../../cli/page/price.mjs'
 import { numbersOf } from '../../cli/page/ids.mjs'
 import { fragmentOf, viewOf } from '../../cli/page/link.mjs'
 import { answersOf } from '../../cli/web/answers.mjs'
-import { launch, whyNot } from '../support/chromium.mjs'
+import { launch, openPage, whyNot } from '../support/chromium.mjs'
 import { folderWithTokenizer, servePage } from '../support/cli.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
 
@@ -107,17 +107,7 @@ async function inChromium() {
     child.kill()
   })
 
-  async function open(place, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(180_000)
-    const wrong = []
-    page.on('pageerror', (error) => wrong.push(error.message))
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrong.push(message.text()))
-    await page.goto(place)
-    await page.locator('#languages tbody tr').first().waitFor()
-    return { page, wrong, close: () => context.close() }
-  }
+  const open = (place, options = {}) => openPage(browser, place, options)
   const has = (page, pane, text) => page.locator('.counts strong').nth(pane).filter({ hasText: text }).waitFor()
 
   test('a chat, ids and a price on the page', async () => {
@@ -185,8 +175,8 @@ async function inChromium() {
   test('the static site works from a server of files alone', { skip }, async (context) => {
     const { spawnSync } = await import('node:child_process')
     const site = path.join(folder, 'site')
-    const made = spawnSync(process.execPath, [path.join(root, 'tools/docs/site.mjs'), site], { encoding: 'utf8' })
-    assert.equal(made.status, 0, made.stderr)
+    const result = spawnSync(process.execPath, [path.join(root, 'tools/docs/site.mjs'), site], { encoding: 'utf8' })
+    assert.equal(result.status, 0, result.stderr)
     const types = { html: 'text/html', css: 'text/css', mjs: 'text/javascript', svg: 'image/svg+xml' }
     const server = http.createServer((request, response) => {
       const name = request.url.endsWith('/') ? 'index.html' : path.basename(request.url)

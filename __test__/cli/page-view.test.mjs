@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { Tokenizer } from '../../index.mjs'
 import { MAX_LINK, fragmentOf, viewOf } from '../../cli/page/link.mjs'
 import { labelsOf } from '../../cli/page/names.mjs'
-import { launch, whyNot } from '../support/chromium.mjs'
+import { launch, openPage, whyNot } from '../support/chromium.mjs'
 import { folderWithTokenizer, servePage } from '../support/cli.mjs'
 import { contrast } from '../support/contrast.mjs'
 
@@ -72,18 +72,8 @@ async function tests() {
     child.kill()
   })
 
-  async function open({ hash = '', ...options } = {}) {
-    const permissions = ['clipboard-read', 'clipboard-write']
-    const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, permissions, ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(180_000)
-    const wrong = []
-    page.on('pageerror', (error) => wrong.push(error.message))
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrong.push(message.text()))
-    await page.goto(url + hash)
-    await page.locator('#languages tbody tr').first().waitFor()
-    return { page, wrong, close: () => context.close() }
-  }
+  const open = ({ hash = '', ...options } = {}) =>
+    openPage(browser, url + hash, { permissions: ['clipboard-read', 'clipboard-write'], ...options })
   const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText())
   const counted = (page, pane, count) =>
     page

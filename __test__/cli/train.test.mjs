@@ -102,9 +102,9 @@ test('a page about a tokenizer', () => {
 
 test('mistakes', () => {
   const fails = (args, status, message) => {
-    const made = run(['train', ...args])
-    assert.equal(made.status, status, made.stderr)
-    assert.match(made.stderr, message)
+    const result = run(['train', ...args])
+    assert.equal(result.status, status, result.stderr)
+    assert.match(result.stderr, message)
   }
   fails(['-o', 'x.json'], 2, /nothing to read/)
   fails(['data'], 2, /--output/)
@@ -166,9 +166,9 @@ test('a tokenizer is pruned, with a map of ids beside it', () => {
 
 test('mistakes with extend and prune', () => {
   const fails = (args, status, message) => {
-    const made = run(['train', ...args])
-    assert.equal(made.status, status, made.stderr)
-    assert.match(made.stderr, message)
+    const result = run(['train', ...args])
+    assert.equal(result.status, status, result.stderr)
+    assert.match(result.stderr, message)
   }
   fails(['extend', '-o', 'x.json'], 2, /name a tokenizer/)
   fails(['prune', 'gpt-4o', '-o', 'x.json'], 2, /nothing to read/)

@@ -9,7 +9,8 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { openTokens, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
-import { documents, hashes, jsonl, leftovers, scratch, stems, writeCorpus } from '../support/corpus.mjs'
+import { documents, hashes, jsonl, scratch, stems, writeCorpus } from '../support/corpus.mjs'
+import { jobsIn } from '../support/corpus-jobs.mjs'
 import { statIfThere } from '../../lib/files/stat.mjs'
 import { failure } from '../support/texts.mjs'
 
@@ -17,14 +18,7 @@ const at = scratch()
 writeCorpus(at('data'))
 const BASE = { inputs: at('data'), tokenizer: 'r50k_base', shardSize: 20_000 }
 
-let made = 0
-/** Runs a job in a new folder. */
-async function run(options) {
-  const output = at(`out-${(made += 1)}`)
-  const result = await tokenizeCorpus({ ...BASE, output, ...options })
-  assert.deepEqual(leftovers(output), [])
-  return { output, result }
-}
+const run = jobsIn(at, BASE)
 
 test('--append: new inputs become new shards, and what is there is untouched', async () => {
   const inputs = at('growing')

@@ -18,7 +18,6 @@ import {
   documents,
   hashes,
   jsonl,
-  leftovers,
   numbers,
   readMegatron,
   readNpy,
@@ -29,6 +28,7 @@ import {
   stems,
   writeCorpus,
 } from '../support/corpus.mjs'
+import { jobsIn } from '../support/corpus-jobs.mjs'
 import { failure } from '../support/texts.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
 import { stored } from '../support/zstd.mjs'
@@ -45,14 +45,9 @@ const idsOf = (rows, one = tokenizer) =>
 const expected = idsOf(all)
 const BASE = { inputs: at('data'), tokenizer: 'r50k_base', shardSize: 20_000 }
 
-let made = 0
-/** Runs a job in a new folder. */
-async function run(options) {
-  const output = at(`out-${(made += 1)}`)
-  const result = await tokenizeCorpus({ ...BASE, output, ...options })
-  assert.deepEqual(leftovers(output), [])
-  return { output, result, names: stems(output).map((stem) => path.join(output, stem)) }
-}
+const run = jobsIn(at, BASE)
+/** The number of files and folders that tests have named by it. */
+let named = 0
 
 test('megatron: every document is a sequence, in the order of the inputs', async () => {
   const { output, result, names } = await run({ eos: true })
@@ -514,7 +509,7 @@ test('--on-error: a row that fails ends the job with its place, or is left out a
     'a special token': [JSON.stringify({ text: 'a <|endoftext|> b' }), 'SPECIAL_TOKEN'],
   }
   for (const [what, [bad, code]] of Object.entries(poison)) {
-    const input = at(`poison-${code}-${(made += 1)}.jsonl`)
+    const input = at(`poison-${code}-${(named += 1)}.jsonl`)
     fs.writeFileSync(input, rows(bad))
     const request = { inputs: input, maxRow: 8000, specialTokens: 'throw' }
     const error = await failure(() => run(request))
@@ -706,7 +701,9 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ inputs: at('table.parquet') }, 'PARQUET'],
   ]
   for (const [options, code] of wrong) {
-    const error = await failure(() => tokenizeCorpus({ ...BASE, output: at('wrong', String((made += 1))), ...options }))
+    const error = await failure(() =>
+      tokenizeCorpus({ ...BASE, output: at('wrong', String((named += 1))), ...options }),
+    )
     assert.equal(error.code, `ERR_TOKENLANE_${code}`, `${JSON.stringify(options)}: ${error.message}`)
   }
 })

@@ -8,7 +8,8 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 
 import { Tokenizer } from '../../index.mjs'
 import { openTokens, tokenizeCorpus } from '../../lib/corpus/index.js'
-import { hashes, leftovers, scratch, writeCorpus } from '../support/corpus.mjs'
+import { hashes, scratch, writeCorpus } from '../support/corpus.mjs'
+import { jobsIn } from '../support/corpus-jobs.mjs'
 import { failure } from '../support/texts.mjs'
 
 const at = scratch()
@@ -21,14 +22,7 @@ const idsOf = (rows) =>
     .filter((ids) => ids.length > 0)
 const BASE = { inputs: at('data'), tokenizer: 'r50k_base', shardSize: 20_000 }
 
-let made = 0
-/** Runs a job in a new folder. */
-async function run(options) {
-  const output = at(`out-${(made += 1)}`)
-  const result = await tokenizeCorpus({ ...BASE, output, ...options })
-  assert.deepEqual(leftovers(output), [])
-  return { output, result }
-}
+const run = jobsIn(at, BASE)
 
 test('hooks: documents are filtered and changed; another module is another job', async () => {
   fs.writeFileSync(

@@ -23,3 +23,28 @@ export async function launch() {
   const { chromium } = await import('playwright-core')
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
 }
+
+/**
+ * Opens the page of the command line and waits for its first answer. `wrong` collects errors and
+ * warnings, and what `watch` adds.
+ *
+ * @param {import('playwright-core').Browser} browser
+ * @param {string} address
+ * @param {import('playwright-core').BrowserContextOptions} [options]
+ * @param {(page: import('playwright-core').Page, wrong: string[]) => void} [watch] called before
+ *   the page is loaded
+ */
+export async function openPage(browser, address, options = {}, watch = () => {}) {
+  const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options })
+  const page = await context.newPage()
+  // Every wait is for a state; this only ends one that never comes, also on a busy machine.
+  page.setDefaultTimeout(180_000)
+  /** @type {string[]} */
+  const wrong = []
+  page.on('pageerror', (error) => wrong.push(error.message))
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrong.push(message.text()))
+  watch(page, wrong)
+  await page.goto(address)
+  await page.locator('#languages tbody tr').first().waitFor()
+  return { page, wrong, close: () => context.close() }
+}

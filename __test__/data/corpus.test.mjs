@@ -1,4 +1,4 @@
-// tokenlane/corpus on one machine: formats, options, plans, rows that fail.
+// tokenlane/corpus on one machine: formats, options, rows that fail.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -8,11 +8,6 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
 import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
-import { checkContent } from '../../lib/corpus/options.mjs'
-import { planParts } from '../../lib/corpus/plan.mjs'
-import { Probes } from '../../lib/corpus/probe.mjs'
-import { inputFiles } from '../../lib/corpus/walk.mjs'
-import { HEAD_BYTES } from '../../lib/files/utf16.mjs'
 import { folderWithTokenizer, runIn } from '../support/cli.mjs'
 import {
   documents,
@@ -345,153 +340,6 @@ test('lines of text, whole files, and ends of lines', async () => {
     files.names.flatMap((name) => readMegatron(name).rows),
     texts(['one two\r\nthree\n\nfour', '\ufefffive\n']),
   )
-})
-
-test('the plan depends on the inputs alone, and cuts plain files at the ends of records', async () => {
-  const plans = ['here', 'there'].map((name) => {
-    fs.cpSync(at('data'), at(name, 'data'), { recursive: true })
-    const time = name === 'here' ? 1e9 : 1.5e9
-    for (const file of fs.readdirSync(at(name, 'data'))) fs.utimesSync(at(name, 'data', file), time, time)
-    const { status, stderr } = runIn(at(name))([
-      'corpus',
-      'data',
-      '-t',
-      'r50k_base',
-      '-o',
-      'tokens',
-      '--shard-size',
-      '20000',
-    ])
-    assert.equal(status, 0, stderr)
-    return fs.readFileSync(at(name, 'tokens', 'plan.jsonl'), 'utf8')
-  })
-  assert.equal(plans[0], plans[1])
-  const parts = parseJsonLines(plans[0])
-  for (const { path: name, start, end, size } of parts) {
-    const bytes = fs.readFileSync(at('here', name))
-    assert.equal(bytes.length, size)
-    assert.ok(start === 0 || bytes[start - 1] === 10)
-    assert.equal(bytes[end - 1], 10)
-    assert.ok(end - start < 25_000)
-  }
-  assert.deepEqual(
-    parts.map(({ shard }) => shard),
-    parts.map(({ shard }) => shard).toSorted((a, b) => a - b),
-  )
-})
-
-test('many small files share a shard', async () => {
-  fs.mkdirSync(at('small'), { recursive: true })
-  for (let index = 0; index < 50; index++) fs.writeFileSync(at('small', `${index}.txt`), `text number ${index}\n`)
-  const { names, result } = await run({ inputs: at('small'), shardSize: 1 << 20 })
-  assert.equal(names.length, 1)
-  assert.equal(result.documents, 50)
-  assert.equal(Object.keys(record(path.dirname(names[0]), 'shard-00000000').sources).length, 50)
-})
-
-test('inputs that threads look at have the plan of inputs that are opened one by one', async () => {
-  fs.mkdirSync(at('very-many'))
-  const inputs = Array.from({ length: 900 }, (_, index) => {
-    const text = jsonl(documents(1 + (index % 3), index))
-    const [kind, bytes] = [
-      ['jsonl', text],
-      ['jsonl.gz', zlib.gzipSync(text)],
-      ['jsonl', ''],
-      ['txt', `${'x'.repeat(99)}\n`.repeat(index % 80 === 3 ? 2000 : 1)],
-    ][index % 4]
-    const name = at('very-many', `${String(index).padStart(4, '0')}.${kind}`)
-    fs.writeFileSync(name, bytes)
-    return name
-  })
-  const partsOf = async (names) => {
-    const parts = []
-    const content = checkContent({ shardSize: 100_000 })
-    for await (const part of planParts({ inputs: names, content })) parts.push(part)
-    return parts
-  }
-  const all = await partsOf([at('very-many')])
-  const firsts = new Map(all.toReversed().map((part) => [part.path, part]))
-  const known = inputs.filter((name) => fs.statSync(name).size > 0)
-  assert.deepEqual([...firsts.keys()].sort(), known)
-  assert.ok(
-    all.some(({ start }) => start > 0),
-    'inputs are cut',
-  )
-  // Fewer inputs than those for which threads are started.
-  let compared = 0
-  for (let from = 0; from < inputs.length; from += 200) {
-    for (const part of await partsOf(inputs.slice(from, from + 200))) {
-      const { shard: _shard, ...same } = firsts.get(part.path)
-      if (part.start !== 0 || part.end !== same.end) continue
-      assert.deepEqual({ ...same, shard: part.shard }, part)
-      compared += 1
-    }
-  }
-  assert.ok(compared > 600, `${compared}`)
-  const probes = new Probes()
-  test.after(() => probes.end())
-  const found = [at('very-many'), at('very-many', 'missing')].map((name) => failure(() => probes.of(name)))
-  probes.flush()
-  const codes = (await Promise.all(found)).map(({ code }) => code)
-  assert.deepEqual(codes, ['ERR_TOKENLANE_NOT_A_FILE', 'ERR_TOKENLANE_FILE_NOT_FOUND'])
-  // What the plan needs of a small input is known without opening it.
-  fs.writeFileSync(at('gone.txt'), 'x'.repeat(HEAD_BYTES + 1))
-  const probed = probes.of(at('gone.txt'))
-  probes.flush()
-  const input = await probed
-  fs.rmSync(at('gone.txt'))
-  assert.equal((await input.read(0, HEAD_BYTES)).toString(), 'x'.repeat(HEAD_BYTES))
-})
-
-/** The names that a walk finds, relative to a folder. */
-async function walk(base, names, options = {}) {
-  const found = []
-  for await (const file of inputFiles(
-    names.map((name) => `${base}/${name}`),
-    options.filesFrom,
-    options,
-  ))
-    found.push(file.slice(base.length + 1))
-  return found
-}
-
-test('inputs: folders, patterns and lists, in one order, also if names are sorted on the disk', async () => {
-  const tree = [
-    'b.txt',
-    'a/z.md',
-    'a/b/c.txt',
-    'a/b/d.md',
-    'a.txt',
-    '.hidden/x.txt',
-    'a/.dot.txt',
-    'c/1.txt',
-    'c/10.txt',
-    'c/2.txt',
-  ]
-  for (const name of tree) {
-    fs.mkdirSync(path.dirname(at('tree', name)), { recursive: true })
-    fs.writeFileSync(at('tree', name), 'x')
-  }
-  const sorted = ['a/b/c.txt', 'a/b/d.md', 'a/z.md', 'a.txt', 'b.txt', 'c/1.txt', 'c/10.txt', 'c/2.txt']
-  assert.deepEqual(await walk(at('tree'), ['']), sorted)
-  assert.deepEqual(await walk(at('tree'), [''], { run: 2 }), sorted)
-  assert.deepEqual(
-    await walk(at('tree'), ['**/*.txt']),
-    sorted.filter((name) => name.endsWith('.txt')),
-  )
-  assert.deepEqual(await walk(at('tree'), ['a/**']), ['a/b/c.txt', 'a/b/d.md', 'a/z.md'])
-  assert.deepEqual(await walk(at('tree'), ['**/**/**/*.md', '{b,c/?}.txt']), [
-    'a/b/d.md',
-    'a/z.md',
-    'b.txt',
-    'c/1.txt',
-    'c/2.txt',
-  ])
-  fs.writeFileSync(at('list'), `${at('tree', 'b.txt')}\n${at('tree', 'c')}\n\n`)
-  const listed = await walk(at('tree'), ['a.txt'], { filesFrom: at('list') })
-  assert.deepEqual(listed, ['a.txt', 'b.txt', 'c/1.txt', 'c/10.txt', 'c/2.txt'])
-  assert.equal((await failure(() => walk(at('tree'), ['nothing*']))).code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
-  assert.equal((await failure(() => walk(at('tree'), ['nothing']))).code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
 })
 
 test('--on-error: a row that fails ends the job with its place, or is left out and counted', async () => {

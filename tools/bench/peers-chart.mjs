@@ -13,17 +13,18 @@ const COLOURS = {
 }
 
 /**
- * @param {{ peers: { name: string, mibPerCpuSecond: number }[] }} results of peers.mjs
+ * @param {{ peers: { name: string, corpora: Record<string, any> }[] }} results of peers.mjs
  * @param {'light' | 'dark'} scheme
  * @returns {string} an SVG file
  */
 export function picture({ peers }, scheme) {
   const colours = COLOURS[scheme]
-  const rows = peers.toSorted((a, b) => b.mibPerCpuSecond - a.mibPerCpuSecond)
-  const most = rows[0].mibPerCpuSecond
-  const own = rows.find(({ name }) => name === 'tokenlane').mibPerCpuSecond
+  const speeds = peers.map(({ name, corpora }) => ({ name, speed: corpora.english.encode }))
+  const rows = speeds.toSorted((a, b) => b.speed - a.speed)
+  const most = rows[0].speed
+  const own = rows.find(({ name }) => name === 'tokenlane').speed
   const height = TOP + rows.length * STEP + 4
-  const bars = rows.map(({ name, mibPerCpuSecond: speed }, index) => {
+  const bars = rows.map(({ name, speed }, index) => {
     const y = TOP + index * STEP
     const isOwn = name === 'tokenlane'
     const width = Math.max(2, (speed / most) * (WIDTH - LABEL - VALUE)).toFixed(1)
@@ -44,7 +45,7 @@ export function picture({ peers }, scheme) {
     ].join('\n')
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" font-family="-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif" font-size="14">
-<title>MiB of English text encoded per second of processor time: ${rows.map((row) => `${row.name} ${row.mibPerCpuSecond}`).join(', ')}</title>
+<title>MiB of English text encoded per second of processor time: ${rows.map((row) => `${row.name} ${row.speed}`).join(', ')}</title>
 ${text({ x: 0, y: 18, fill: colours.text, weight: 600 }, 'English text to o200k_base tokens')}
 ${text({ x: 0, y: 38, fill: colours.dim }, 'Speed by processor time, one text at a time, from JavaScript')}
 ${bars.join('\n')}

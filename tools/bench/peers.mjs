@@ -1,100 +1,45 @@
 #!/usr/bin/env node
-// Compares tokenlane with the packages that people use, for README: MiB of English text per second
-// of processor time with o200k_base, one text at a time on one thread. Writes docs/peers.json and
-// the pictures docs/peers-light.svg and docs/peers-dark.svg.
+// Compares tokenlane with the packages that people use, with o200k_base on one thread, from
+// JavaScript. Writes docs/peers.json, the tables of docs/peers.md, and the picture of README:
+// docs/peers-light.svg and docs/peers-dark.svg.
 //
 //   usage: npm run maintain -- peers [FOLDER] [--reps 3]   installs the packages into FOLDER, or
 //                                                 uses those that are there; default .cache/peers
-//          npm run maintain -- peers --draw       draws docs/peers.json again
+//          npm run maintain -- peers --draw       writes tables and picture of docs/peers.json again
 //
 // With a build of `npm run maintain -- web`, tokenlane/web is one of them.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import { installInto, root } from '../setup.mjs'
-import { corpus } from './corpora.mjs'
+import { corpus, corpusNames } from './corpora.mjs'
 import { picture } from './peers-chart.mjs'
+import { PEERS, VERSIONS, prepare, versionOf } from './peers-packages.mjs'
+import { tables } from './peers-tables.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { reps: { type: 'string', default: '3' }, one: { type: 'string' }, draw: { type: 'boolean' } },
+  options: {
+    reps: { type: 'string', default: '3' },
+    one: { type: 'string' },
+    corpus: { type: 'string' },
+    draw: { type: 'boolean' },
+  },
 })
 const docs = path.join(root, 'docs')
 const json = path.join(docs, 'peers.json')
 
-/** Characters of a document, and the documents of a pass: the first one is not timed. */
+/** Characters of a document, and the documents of a pass: the first pass is not timed. */
 const DOCUMENT = 6500
 const DOCUMENTS = 160
+/** Characters of a short text and of one of 2 KB, and how many of them are timed. */
+const PIECES = { short: { characters: 25, count: 4000 }, twoKb: { characters: 2048, count: 200 } }
 const SHORT = 'A short text, so that nothing is built lazily.'
-
-/** The versions of the packages. */
-const VERSIONS = {
-  '@hypertok/vocab-o200k': '1.0.0',
-  'ai-tokenizer': '1.0.6',
-  'gpt-tokenizer': '4.0.0',
-  hypertok: '0.3.4',
-  'js-tiktoken': '1.0.21',
-  tiktoken: '1.0.22',
-  tokenizers: '0.23.2',
-}
-
-const hasWeb = fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs'))
-
-/** Each package: how it encodes a text, as its own documentation shows it. */
-const PEERS = {
-  async tokenlane() {
-    const { Tokenizer } = await import('../../index.mjs')
-    const tokenizer = await Tokenizer.fromEncoding('o200k_base', { specialTokens: 'text' })
-    return (text) => tokenizer.encode(text).ids
-  },
-  ...(hasWeb && {
-    async 'tokenlane/web'() {
-      const { Tokenizer } = await import('../../web/index.mjs')
-      const tokenizer = await Tokenizer.fromEncoding('o200k_base')
-      return (text) => tokenizer.encode(text, { specialTokens: 'text' }).ids
-    },
-  }),
-  async hypertok(folder) {
-    const { fromBytes } = await import(String(pathToFileURL(path.join(folder, 'node_modules/hypertok/src/index.mjs'))))
-    const bytes = fs.readFileSync(path.join(folder, 'node_modules/@hypertok/vocab-o200k/vocab.htk'))
-    const tokenizer = await fromBytes(new Uint8Array(bytes), { tier: 'single' })
-    return (text) => tokenizer.encodeSync(text)
-  },
-  'gpt-tokenizer': (folder) => {
-    const { encode } = requireFrom(folder)('gpt-tokenizer/encoding/o200k_base')
-    const options = { allowedSpecial: new Set(), disallowedSpecial: new Set() }
-    return (text) => encode(text, options)
-  },
-  tiktoken: (folder) => {
-    const tokenizer = requireFrom(folder)('tiktoken').get_encoding('o200k_base')
-    return (text) => tokenizer.encode(text, [], [])
-  },
-  'js-tiktoken': (folder) => {
-    const tokenizer = requireFrom(folder)('js-tiktoken').getEncoding('o200k_base')
-    return (text) => tokenizer.encode(text, [], [])
-  },
-  'ai-tokenizer': (folder) => {
-    const { Tokenizer } = requireFrom(folder)('ai-tokenizer')
-    const tokenizer = new Tokenizer(requireFrom(folder)('ai-tokenizer/encoding/o200k_base'))
-    return (text) => tokenizer.encode(text, [], [])
-  },
-  async tokenizers(folder) {
-    const { Tokenizer } = await import('../../index.mjs')
-    const file = path.join(os.tmpdir(), `tokenlane-peers-${process.pid}.json`)
-    fs.writeFileSync(file, (await Tokenizer.fromEncoding('o200k_base')).toBuffer())
-    const tokenizer = requireFrom(folder)('tokenizers').Tokenizer.fromFile(file)
-    fs.rmSync(file)
-    return async (text) => (await tokenizer.encode(text, null, { addSpecialTokens: false })).getIds()
-  },
-}
-
-const requireFrom = (folder) => createRequire(path.join(path.resolve(folder), 'x.js'))
 
 /** Installs the packages that the folder lacks. */
 function install(folder) {
@@ -108,77 +53,103 @@ function install(folder) {
   )
 }
 
-function versionOf(folder, name) {
-  const place = /^tokenlane\b/.test(name) ? root : path.join(folder, 'node_modules', name)
-  return JSON.parse(fs.readFileSync(path.join(place, 'package.json'), 'utf8')).version
+/** Calls `work` for each item. Returns the results and the seconds of processor time. */
+async function timed(items, work) {
+  const results = []
+  const before = process.cpuUsage()
+  for (const item of items) results.push(await work(item))
+  const { user, system } = process.cpuUsage(before)
+  return { results, seconds: (user + system) / 1e6 }
 }
 
-/** The texts of the timed pass and of the one before, which differ. */
-async function texts() {
-  const { file } = await corpus('english')
-  const all = fs.readFileSync(file, 'utf8')
-  const part = (at) => all.slice(at * DOCUMENT, (at + 1) * DOCUMENT)
-  return Array.from({ length: 2 * DOCUMENTS }, (_, at) => part(at))
-}
+/** Measures one package with the texts of one corpus, and prints a line of JSON. */
+async function measure(name, corpusName, folder) {
+  const text = fs.readFileSync((await corpus(corpusName)).file, 'utf8')
+  const parts = (characters, count, start) =>
+    Array.from({ length: count }, (_, at) =>
+      text.slice(start + at * characters, start + (at + 1) * characters).toWellFormed(),
+    )
+  const mib = (texts) => Buffer.byteLength(texts.join('')) / 2 ** 20
 
-async function measure(name, folder) {
-  const all = await texts()
-  const encode = await PEERS[name](folder)
-  await encode(SHORT)
-  const pass = async (some) => {
-    const before = process.cpuUsage()
-    let tokens = 0
-    for (const text of some) tokens += (await encode(text)).length
-    const { user, system } = process.cpuUsage(before)
-    return { tokens, mibPerCpuSecond: Buffer.byteLength(some.join('')) / 2 ** 20 / ((user + system) / 1e6) }
+  const load = await timed([0], async () => {
+    const calls = await PEERS[name](folder)
+    await calls.encode(SHORT)
+    return calls
+  })
+  const [{ encode, decode }] = load.results
+  const [before, fresh] = [0, 1].map((pass) => parts(DOCUMENT, DOCUMENTS, pass * DOCUMENTS * DOCUMENT))
+  await timed((await timed(before, encode)).results, decode)
+  const encoded = await timed(fresh, encode)
+  const decoded = await timed(encoded.results, decode)
+  const figures = {
+    load: 1000 * load.seconds,
+    encode: mib(fresh) / encoded.seconds,
+    decode: mib(fresh) / decoded.seconds,
   }
-  await pass(all.slice(0, DOCUMENTS))
-  console.log(JSON.stringify(await pass(all.slice(DOCUMENTS))))
+  for (const [piece, { characters, count }] of Object.entries(PIECES)) {
+    // Each piece is new to a cache of whole texts, but its words are known.
+    const pieces = parts(characters, 2 * count, 0)
+    await timed(pieces.slice(0, count), encode)
+    figures[piece] = count / 1000 / (await timed(pieces.slice(count), encode)).seconds
+  }
+  const isRight = decoded.results.every((result, at) => result === fresh[at])
+  console.log(JSON.stringify({ tokens: encoded.results.reduce((sum, ids) => sum + ids.length, 0), isRight, figures }))
 }
 
 function compare(folder) {
-  const found = Object.fromEntries(Object.keys(PEERS).map((name) => [name, []]))
+  const cases = Object.keys(PEERS).flatMap((name) => corpusNames.map((corpus) => ({ name, corpus, runs: [] })))
   const self = fileURLToPath(import.meta.url)
   // In turn, so that a busy moment of the machine meets all of them.
   for (let rep = 0; rep < Number(values.reps); rep++) {
-    for (const name of Object.keys(PEERS)) {
-      const { stdout, stderr, status } = spawnSync(process.execPath, [self, folder, '--one', name], {
-        encoding: 'utf8',
-      })
+    for (const { name, corpus, runs } of cases) {
+      const command = [self, folder, '--one', name, '--corpus', corpus]
+      const { stdout, stderr, status } = spawnSync(process.execPath, command, { encoding: 'utf8' })
       if (status !== 0) throw new Error(`${name}: ${stderr}`)
-      found[name].push(JSON.parse(stdout))
+      runs.push(JSON.parse(stdout))
     }
   }
   const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1]
-  const peers = Object.entries(found).map(([name, runs]) => {
-    const speed = median(runs.map(({ mibPerCpuSecond }) => mibPerCpuSecond))
-    return {
-      name,
-      version: versionOf(folder, name),
-      tokens: runs[0].tokens,
-      mibPerCpuSecond: Number(speed.toPrecision(3)),
-    }
-  })
+  const medians = (runs) =>
+    Object.fromEntries(
+      Object.keys(runs[0].figures).map((figure) => [
+        figure,
+        Number(median(runs.map(({ figures }) => figures[figure])).toPrecision(3)),
+      ]),
+    )
+  const peers = Object.keys(PEERS).map((name) => ({
+    name,
+    version: versionOf(folder, name),
+    corpora: Object.fromEntries(
+      cases
+        .filter((one) => one.name === name)
+        .map(({ corpus, runs: [first, ...more] }) => [
+          corpus,
+          { tokens: first.tokens, isRight: first.isRight, ...medians([first, ...more]) },
+        ]),
+    ),
+  }))
   return {
     date: new Date().toISOString().slice(0, 10),
-    machine: `${os.cpus()[0].model}, Node ${process.version}`,
+    machine: `${os.cpus()[0].model}, ${os.cpus().length} processors, Node ${process.version}`,
     loadAverage: Number(os.loadavg()[1].toFixed(1)),
-    text: 'books in English, 1 MiB of documents of 6,500 characters, after another MiB; o200k_base',
+    reps: Number(values.reps),
     peers,
   }
 }
 
 if (values.one !== undefined) {
-  await measure(values.one, positionals[0])
+  await measure(values.one, values.corpus, path.resolve(positionals[0]))
 } else {
-  await corpus('english')
+  for (const name of corpusNames) await corpus(name)
   if (!values.draw) {
     const folder = path.resolve(positionals[0] ?? path.join(root, '.cache', 'peers'))
     install(folder)
+    await prepare()
     fs.writeFileSync(json, `${JSON.stringify(compare(folder), null, 2)}\n`)
   }
   const results = JSON.parse(fs.readFileSync(json, 'utf8'))
+  fs.writeFileSync(path.join(docs, 'peers.md'), tables(results))
   for (const scheme of /** @type {const} */ (['light', 'dark']))
     fs.writeFileSync(path.join(docs, `peers-${scheme}.svg`), picture(results, scheme))
-  console.log(results.peers)
+  console.log('Written: docs/peers.md, peers.json, peers-light.svg and peers-dark.svg')
 }

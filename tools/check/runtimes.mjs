@@ -78,7 +78,9 @@ function fetched(name, version, program) {
   if (!fs.existsSync(place)) {
     fs.mkdirSync(folder, { recursive: true })
     fs.writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
-    run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', `${name}@${version}`], { cwd: folder })
+    // The scripts of bun and deno fetch their programs.
+    const args = ['install', '--ignore-scripts=false', '--no-audit', '--no-fund', '--loglevel=error']
+    run('npm', [...args, `${name}@${version}`], { cwd: folder })
   }
   return fs.existsSync(place) ? place : undefined
 }

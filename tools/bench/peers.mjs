@@ -5,7 +5,7 @@
 //
 //   usage: npm run maintain -- peers [FOLDER] [--reps 3]   installs the packages into FOLDER, or
 //                                                 uses those that are there; default .cache/peers
-//          npm run maintain -- peers --draw       writes tables and picture of docs/peers.json again
+//          npm run maintain -- peers --draw       writes tables and pictures once more
 //
 // With a build of `npm run maintain -- web`, tokenlane/web is one of them.
 

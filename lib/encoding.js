@@ -108,8 +108,23 @@ class Source {
   }
 }
 
-// Makes the constructor private: only encodingOf and overflowing parts create encodings.
+// Makes the constructor private: only the functions below create encodings.
 const INTERNAL = Symbol('internal')
+
+/**
+ * The encoding of an input. Nobody else can change the ids, the text and the pair.
+ *
+ * @type {(ids: Uint32Array, handle: object, text: any, pair: any, flags: number, extra: any) =>
+ *   Encoding}
+ */
+let encodingOf
+
+/**
+ * An encoding without an input of its own; `more.source` has its columns.
+ *
+ * @type {(ids: Uint32Array, more: object) => Encoding}
+ */
+let encodingOfSource
 
 /**
  * The encoding of one input. The ids are stored; every other column is computed from the input on
@@ -117,6 +132,23 @@ const INTERNAL = Symbol('internal')
  * only the ids, so the rest is one object that is created on first use.
  */
 class Encoding {
+  static {
+    encodingOf = (ids, handle, text, pair, flags, extra) => {
+      const encoding = new Encoding(INTERNAL, ids)
+      encoding.#handle = handle
+      encoding.#text = text
+      encoding.#pair = pair
+      encoding.#flags = flags
+      encoding.#extra = extra
+      return encoding
+    }
+    encodingOfSource = (ids, more) => {
+      const encoding = new Encoding(INTERNAL, ids)
+      encoding.#more = more
+      return encoding
+    }
+  }
+
   #ids
   #handle
   #text
@@ -125,17 +157,11 @@ class Encoding {
   #extra
   #more
 
-  constructor(internal, ids, handle, text, pair, flags, extra, more = undefined) {
+  constructor(internal, ids) {
     if (internal !== INTERNAL) {
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'Encoding has no public constructor; call tokenizer.encode()')
     }
     this.#ids = ids
-    this.#handle = handle
-    this.#text = text
-    this.#pair = pair
-    this.#flags = flags
-    this.#extra = extra
-    this.#more = more
   }
 
   /** The source with the place of this part in it, and everything that was computed from it. */
@@ -317,13 +343,5 @@ class Encoding {
     return rest.columns[which]
   }
 }
-
-/** An encoding without an input of its own; `more.source` has its columns. */
-const encodingOfSource = (ids, more) =>
-  new Encoding(INTERNAL, ids, undefined, undefined, undefined, undefined, undefined, more)
-
-/** The encoding of an input. Nobody else can change the ids, the text and the pair. */
-const encodingOf = (ids, handle, text, pair, flags, extra) =>
-  new Encoding(INTERNAL, ids, handle, text, pair, flags, extra)
 
 module.exports = { Encoding, encodingOf, encodingOfSource }

@@ -45,8 +45,7 @@ const copying = new List()
 class BatchTexts {
   #words
   /**
-   * For each argument its parts: an array, the index of its first element in the argument, and the
-   * range of elements to copy.
+   * For each argument its parts, in order: an array, and the range of its elements to copy.
    */
   #lists
   #list = 0
@@ -59,7 +58,7 @@ class BatchTexts {
     this.#words = words
     const whole = (list, index) => {
       const array = unproxied(LIST_NAMES[index], list)
-      return [{ array, first: 0, from: 0, to: isArray(array) ? array.length : 0 }]
+      return [{ array, from: 0, to: isArray(array) ? array.length : 0 }]
     }
     this.#lists = lists.filter((list, index) => index === 0 || list !== undefined).map(whole)
   }
@@ -85,9 +84,9 @@ class BatchTexts {
         for (let index = 0; index < rows.length; index++) {
           if (typeof rows[index] !== 'string') rows[index] = copy(rows[index])
         }
-        parts.push({ array: rows, first, from: 0, to: rows.length })
+        parts.push({ array: rows, from: 0, to: rows.length })
       }
-      if (parts.length > 0 && end < to) parts.push({ array, first: 0, from: end, to })
+      if (parts.length > 0 && end < to) parts.push({ array, from: end, to })
       // An array without rows stays: the addon creates its list, or refuses what is not an array.
       if (parts.length > 0) this.#lists[list] = parts
     }
@@ -101,8 +100,8 @@ class BatchTexts {
       const parts = this.#lists[this.#list]
       while (this.#part < parts.length) {
         if (performance.now() > end) return false
-        const { array, first, to } = parts[this.#part]
-        this.#from = native.copyTexts(queueEntry, this.#list === 1, this.#words, array, first, this.#from, to)
+        const { array, to } = parts[this.#part]
+        this.#from = native.copyTexts(queueEntry, this.#list === 1, this.#words, array, this.#from, to)
         if (this.#from < to) return false
         this.#part++
         this.#from = parts[this.#part]?.from ?? 0

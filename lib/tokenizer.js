@@ -180,7 +180,7 @@ class Tokenizer {
       const { threads } = runOptions(options)
       const handle = tokenizer.#handle
       const start = (queueEntry) =>
-        native.encodeDocuments(queueEntry, handle, documents, flags, extra, threads, batches)
+        native.encodeDocuments(queueEntry, handle, documents, { flags, extra, threads, batches })
       return batchOf(await enqueue(start))
     }
   }

@@ -146,26 +146,24 @@ pub fn encode_work(
     }
 }
 
-/// Copies texts for a batch that may start, until a slice of time is over. `array` has texts of the
-/// argument `texts` or, if `second` is set, `pairs`, from the index `first` of that argument on.
-/// Its elements `from..to` are copied. Returns the index after the last one copied.
-#[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
+/// Copies texts for a batch that may start, until a slice of time is over: the elements `from..to`
+/// of `array`, which follow those copied before in the argument `texts` or, if `second` is set,
+/// `pairs`. Returns the index in `array` after the last one copied.
 #[napi(catch_unwind)]
 pub fn copy_texts(
-    env: Env,
     entry: &External<QueueEntry>,
     second: bool,
     words: bool,
     array: Unknown<'_>,
-    first: u32,
     from: u32,
     to: u32,
 ) -> napi::Result<u32> {
     let name = if second { "pairs" } else { "texts" };
-    let part = Part { name, array: &array, range: Some(from..to), first: first as usize };
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&array), || {
         entry.with_texts(second, |texts| {
-            texts.get_or_insert_with(|| Texts::new(words)).append(&part, &mut Slice::begin())
+            let texts = texts.get_or_insert_with(|| Texts::new(words));
+            let first = texts.len().saturating_sub(from as usize);
+            texts.append(&Part { name, array: &array, range: Some(from..to), first }, &mut Slice::begin())
         })
     })
 }
@@ -214,7 +212,6 @@ pub fn encode_copied(
 /// text `i` is encoded together with `pairs[i]`.
 #[napi(catch_unwind)]
 pub fn encode_batch_sync(
-    env: Env,
     handle: &External<Handle>,
     texts: Unknown<'_>,
     pairs: Unknown<'_>,
@@ -222,7 +219,7 @@ pub fn encode_batch_sync(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<Blocks> {
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&texts), || {
         let pairs = (!node_api::is_undefined(&pairs)).then_some(&pairs);
         let inputs = Inputs::copy(&texts, pairs, options::has_words(flags))?;
         encode_work(None, handle, inputs, flags, extra, threads).run()
@@ -296,7 +293,6 @@ fn decode_work(
 /// of ids.
 #[napi(catch_unwind)]
 pub fn decode_batch(
-    env: Env,
     entry: &External<QueueEntry>,
     handle: &External<Handle>,
     ids: Unknown<'_>,
@@ -304,7 +300,7 @@ pub fn decode_batch(
     skip_special_tokens: bool,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<DecodeWork>>> {
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&ids), || {
         let work = decode_work(Some(entry), handle, &ids, &row_offsets, skip_special_tokens, threads)?;
         Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
     })

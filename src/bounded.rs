@@ -52,7 +52,6 @@ fn is_surely_beyond(
 /// Returns false if more of the text is needed.
 #[napi(catch_unwind)]
 pub fn encode_into(
-    env: Env,
     handle: &External<Handle>,
     value: Unknown<'_>,
     target: Unknown<'_>,
@@ -60,7 +59,7 @@ pub fn encode_into(
     extra: Option<Extra>,
     result: Unknown<'_>,
 ) -> napi::Result<bool> {
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&value), || {
         let (is_end, options) = (!options::is_part(flags), options::encode_options(flags, extra, Columns::NONE));
         let capacity = text::room("ids", &target)?;
         with_ids(|ids| {
@@ -79,7 +78,6 @@ pub fn encode_into(
 /// more of the text is needed.
 #[napi(catch_unwind)]
 pub fn truncate(
-    env: Env,
     handle: &External<Handle>,
     value: Unknown<'_>,
     limit: u32,
@@ -87,7 +85,7 @@ pub fn truncate(
     extra: Option<Extra>,
     result: Unknown<'_>,
 ) -> napi::Result<Option<u32>> {
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&value), || {
         let (is_end, options) = (!options::is_part(flags), options::encode_options(flags, extra, Columns::NONE));
         let found = text::with_text("text", &value, |text| {
             Ok(handle.tokenizer.truncate(text, limit as usize, &options, is_end)?)

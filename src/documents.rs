@@ -65,11 +65,22 @@ struct LineReader {
 }
 
 /// Documents that are encoded together.
-pub struct Documents(Held<RefCell<Filled>>);
+pub struct Documents {
+    limits: DocumentLimits,
+    filled: Held<RefCell<Filled>>,
+}
+
+/// The size from which a list of documents is full.
+#[derive(Debug, Clone, Copy)]
+struct DocumentLimits {
+    /// Bytes of texts, and of ids.
+    bytes: usize,
+    documents: usize,
+}
 
 impl Documents {
     fn filled(&self) -> Result<Ref<'_, Filled>, Failure> {
-        self.0.try_borrow().map_err(|_| misuse("the documents are in use"))
+        self.filled.try_borrow().map_err(|_| misuse("the documents are in use"))
     }
 
     /// The texts, which stay the same as long as they are shared.
@@ -78,7 +89,7 @@ impl Documents {
     }
 
     fn filled_mut(&self) -> Result<RefMut<'_, Filled>, Failure> {
-        self.0.try_borrow_mut().map_err(|_| misuse("the documents are in use"))
+        self.filled.try_borrow_mut().map_err(|_| misuse("the documents are in use"))
     }
 }
 
@@ -131,12 +142,6 @@ struct Progress {
     end: usize,
 }
 
-/// The limits of one call of [`take_documents`].
-struct TakeLimits {
-    bytes: usize,
-    documents: usize,
-}
-
 impl LineReader {
     /// Whether the line is UTF-8. Called for the lines in order, so each byte is checked once.
     fn is_utf8(&mut self, start: usize, end: usize) -> bool {
@@ -170,7 +175,7 @@ impl LineReader {
         start: usize,
         base: f64,
         row: f64,
-        limits: &TakeLimits,
+        limits: DocumentLimits,
         to: &mut Filled,
     ) -> Result<(Stop, Progress), Failure> {
         let mut progress = Progress { at: start, lines: 0, end: start };
@@ -252,10 +257,14 @@ pub fn line_reader(
     })
 }
 
-/// Creates a list of documents.
+/// Creates a list of documents that is full with `max_bytes` bytes of texts or of ids, or with
+/// `max_documents` documents.
 #[napi(catch_unwind)]
-pub fn documents(env: Env) -> napi::Result<External<Documents>> {
-    node_api::guarded(env, || Ok(External::new(Documents(Held::new(RefCell::default())))))
+pub fn documents(env: Env, max_bytes: u32, max_documents: u32) -> napi::Result<External<Documents>> {
+    node_api::guarded(env, || {
+        let limits = DocumentLimits { bytes: max_bytes as usize, documents: max_documents as usize };
+        Ok(External::new(Documents { limits, filled: Held::new(RefCell::default()) }))
+    })
 }
 
 /// Copies whole lines of an input, which replace those before.
@@ -318,31 +327,25 @@ pub fn line_bytes(env: Env, lines: &External<Lines>) -> napi::Result<Bytes> {
     })
 }
 
-/// Appends the documents of the loaded lines from byte `start` on, until there are `most_bytes`
-/// bytes of texts or of ids, or `most_documents` documents, or a line has to be read by `lib/`.
-/// `base` is the position of the first loaded byte in the input, and `row` the number of rows
-/// before `start`.
+/// Appends the documents of the loaded lines from byte `start` on, until the list of documents is
+/// full or a line has to be read by `lib/`. `base` is the position of the first loaded byte in the
+/// input, and `row` the number of rows before `start`.
 ///
 /// `result`, a Uint32Array, gets the reason for the stop, see [`Stop`], the position of the next
 /// line, its end if it has to be read by `lib/`, and the number of lines that were taken.
-#[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
 #[napi(catch_unwind)]
 pub fn take_documents(
-    env: Env,
     lines: &External<Lines>,
     documents: &External<Documents>,
     start: u32,
     base: f64,
     row: f64,
-    most_bytes: u32,
-    most_documents: u32,
     result: Unknown<'_>,
 ) -> napi::Result<()> {
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&result), || {
         let mut reader = lines.reader()?;
         let mut filled = documents.filled_mut()?;
-        let limits = TakeLimits { bytes: most_bytes as usize, documents: most_documents as usize };
-        let (stop, progress) = reader.take(start as usize, base, row, &limits, &mut filled)?;
+        let (stop, progress) = reader.take(start as usize, base, row, documents.limits, &mut filled)?;
         let Progress { at, lines, end } = progress;
         node_api::fill_words(&result, &[stop as u32, at as u32, end as u32, lines as u32]);
         Ok(())
@@ -441,21 +444,30 @@ pub fn clear_documents(env: Env, documents: &External<Documents>) -> napi::Resul
     })
 }
 
-/// Encodes the documents on the threadpool, as `encode_batch` does with texts. `batches` is the
-/// number of batches that run at the same time: if `threads` is 0, they share the processors.
-#[allow(clippy::too_many_arguments, reason = "separate arguments are the cheapest to pass from JS")]
+/// How documents are encoded.
+#[napi(object, object_to_js = false)]
+pub struct DocumentOptions {
+    /// As of `encode_batch`.
+    pub flags: u32,
+    /// As of `encode_batch`.
+    pub extra: Option<Extra>,
+    /// The maximum number of threads. 0: the processors, divided by `batches`.
+    pub threads: u32,
+    /// The number of batches that run at the same time.
+    pub batches: u32,
+}
+
+/// Encodes the documents on the threadpool, as `encode_batch` does with texts.
 #[napi(catch_unwind)]
 pub fn encode_documents(
     env: Env,
     entry: &External<QueueEntry>,
     handle: &External<Handle>,
     documents: &External<Documents>,
-    flags: u32,
-    extra: Option<Extra>,
-    threads: u32,
-    batches: u32,
+    options: DocumentOptions,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
     node_api::guarded(env, || {
+        let DocumentOptions { flags, extra, threads, batches } = options;
         let share = || (tokenlane_core::batch::threads() as u32).div_ceil(batches.max(1));
         let threads = if threads == 0 { share() } else { threads };
         let texts = documents.texts()?;

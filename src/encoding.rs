@@ -19,7 +19,6 @@ pub type Column = Either3<Words, Bytes, JsTexts>;
 /// Returns one column of an input's encoding, or a pseudo-column: see [`Request::column`].
 #[napi(catch_unwind)]
 pub fn column(
-    env: Env,
     handle: &External<Handle>,
     value: Unknown<'_>,
     pair: Unknown<'_>,
@@ -27,7 +26,9 @@ pub fn column(
     extra: Option<Extra>,
     which: u32,
 ) -> napi::Result<Column> {
-    node_api::guarded(env, || requested(Request::One(which as usize), handle, &value, &pair, flags, extra))
+    node_api::guarded(node_api::env_of(&value), || {
+        requested(Request::One(which as usize), handle, &value, &pair, flags, extra)
+    })
 }
 
 /// Returns all numeric columns of an input's encoding in one block: see [`Request::column`]. Used

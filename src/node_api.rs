@@ -48,6 +48,11 @@ fn parts(value: &Unknown<'_>) -> (sys::napi_env, sys::napi_value) {
     (value.env, value.value)
 }
 
+/// The environment that a value belongs to. Calls with many arguments take it from one of them.
+pub fn env_of(value: &Unknown<'_>) -> Env {
+    Env::from_raw(value.value().env)
+}
+
 /// The type of a value, worded for an error message.
 pub fn describe(value: &Unknown<'_>) -> &'static str {
     match value.get_type() {

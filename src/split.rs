@@ -71,7 +71,6 @@ impl Work for SplitWork {
 /// Like [`split()`], but on the threadpool.
 #[napi(catch_unwind)]
 pub fn split_async(
-    env: Env,
     entry: &External<QueueEntry>,
     handle: &External<Handle>,
     value: Unknown<'_>,
@@ -79,7 +78,7 @@ pub fn split_async(
     extra: Option<Extra>,
     request: SplitRequest,
 ) -> napi::Result<AsyncTask<Job<SplitWork>>> {
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&value), || {
         let work = SplitWork {
             tokenizer: Arc::clone(&handle.tokenizer),
             text: Arena::of_one("text", &value)?,

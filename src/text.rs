@@ -322,7 +322,8 @@ impl Texts {
         })
     }
 
-    fn len(&self) -> usize {
+    /// The number of texts.
+    pub fn len(&self) -> usize {
         self.ends.as_ref().map_or(self.arena.len(), Vec::len)
     }
 

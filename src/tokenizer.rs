@@ -40,7 +40,6 @@ pub(crate) fn with_ids<T>(work: impl FnOnce(&mut Vec<u32>) -> T) -> T {
 /// ArrayBuffer with the ids is returned.
 #[napi(catch_unwind)]
 pub fn encode(
-    env: Env,
     handle: &External<Handle>,
     value: Unknown<'_>,
     pair: Unknown<'_>,
@@ -48,7 +47,7 @@ pub fn encode(
     extra: Option<Extra>,
     scratch: Unknown<'_>,
 ) -> napi::Result<Either<u32, Words>> {
-    node_api::guarded(env, || {
+    node_api::guarded(node_api::env_of(&value), || {
         let options = options::encode_options(flags, extra, Columns::NONE);
         with_ids(|ids| {
             text::with_input(&value, &pair, flags, |input| match input {

@@ -36,17 +36,24 @@ const textCall = (handle, name, text, extra, work) =>
     return work(instance, id, exports, length, instance.writeJson(extra, length))
   })
 
-/** Like textCall, with a string as UTF-16, so that lengths in the result are those of strings. */
+/**
+ * Writes a text, a string as UTF-16, so that lengths in the result are those of strings. Calls
+ * `work(instance, id, kind, length, optionBytes, end)`; what follows the options is written at
+ * `end`.
+ */
 const unitsCall = (handle, text, extra, work) =>
-  using(handle, (instance, id, exports) => {
+  using(handle, (instance, id) => {
     const isString = typeof checkText('text', text) === 'string'
     const length = isString ? instance.writeUtf16(text) : instance.write(text)
     const bytes = isString ? 2 * length : length
     const optionBytes = instance.writeJson(extra, bytes)
-    return work(instance, id, exports, isString ? UTF16 : UTF8, length, optionBytes, aligned(bytes) + optionBytes)
+    return work(instance, id, isString ? UTF16 : UTF8, length, optionBytes, aligned(bytes) + optionBytes)
   })
 
-/** Writes one input: texts or, with flags, words, or a text and the bounds of its ranges. */
+/**
+ * Writes one input: texts or, with flags, words, or a text and the bounds of its ranges. Calls
+ * `work(instance, id, length, tableLength, optionBytes)`.
+ */
 function inputCall(handle, text, pair, flags, extra, work) {
   const words = (flags & BITS.words) !== 0
   const isBounds = (flags & BITS.literal) !== 0
@@ -57,10 +64,9 @@ function inputCall(handle, text, pair, flags, extra, work) {
   const rows = new Rows()
   rows.add(checked('text', text))
   if (pair !== undefined) rows.add(checked('pair', pair))
-  return using(handle, (instance, id, exports) => {
+  return using(handle, (instance, id) => {
     const length = rows.write(instance)
-    const optionBytes = instance.writeJson(extra, rows.before(length))
-    return work(instance, id, exports, length, rows.table.length, pair === undefined ? 1 : 2, optionBytes)
+    return work(instance, id, length, rows.table.length, instance.writeJson(extra, rows.before(length)))
   })
 }
 
@@ -79,17 +85,10 @@ function encodeShort(handle, text, flags) {
 
 function encode(handle, text, pair, flags, extra, _scratch) {
   if (pair !== undefined || (flags & BITS.words) !== 0) {
-    return inputCall(
-      handle,
-      text,
-      pair,
-      flags,
-      extra,
-      (instance, id, exports, length, table, sequences, optionBytes) => {
-        instance.check(exports.encode_input(id, length, table, sequences, flags, optionBytes))
-        return instance.value()
-      },
-    )
+    return inputCall(handle, text, pair, flags, extra, (instance, id, length, table, optionBytes) => {
+      instance.check(instance.exports.encode_input(id, length, table, flags, optionBytes))
+      return instance.value()
+    })
   }
   return textCall(handle, 'text', text, extra, (instance, id, exports, length, optionBytes) => {
     const count = instance.check(exports.encode(id, UTF8, length, flags, optionBytes))
@@ -99,8 +98,8 @@ function encode(handle, text, pair, flags, extra, _scratch) {
 }
 
 const column = (handle, text, pair, flags, extra, which) =>
-  inputCall(handle, text, pair, flags, extra, (instance, id, exports, length, table, sequences, optionBytes) => {
-    instance.check(exports.column(id, length, table, sequences, flags, optionBytes, which))
+  inputCall(handle, text, pair, flags, extra, (instance, id, length, table, optionBytes) => {
+    instance.check(instance.exports.column(id, length, table, flags, optionBytes, which))
     return instance.value()
   })
 
@@ -121,15 +120,15 @@ function isWithin(handle, text, limit, flags, extra) {
     handle,
     text,
     extra,
-    (instance, id, exports, kind, length, optionBytes) =>
-      instance.check(exports.is_within(id, kind, length, limit, flags, optionBytes)) === 1,
+    (instance, id, kind, length, optionBytes) =>
+      instance.check(instance.exports.is_within(id, kind, length, limit, flags, optionBytes)) === 1,
   )
 }
 
 function encodeInto(handle, text, target, flags, extra, result) {
   const capacity = checkIds('ids', target).length
-  return unitsCall(handle, text, extra, (instance, id, exports, kind, length, optionBytes) => {
-    const isFound = instance.check(exports.encode_into(id, kind, length, capacity, flags, optionBytes)) === 1
+  return unitsCall(handle, text, extra, (instance, id, kind, length, optionBytes) => {
+    const isFound = instance.check(instance.exports.encode_into(id, kind, length, capacity, flags, optionBytes)) === 1
     if (!isFound) return false
     const [at, read, written] = [instance.number(0) >>> 2, instance.number(1), instance.number(2)]
     target.set(instance.u32.subarray(at, at + written))
@@ -140,8 +139,8 @@ function encodeInto(handle, text, target, flags, extra, result) {
 }
 
 const truncate = (handle, text, limit, flags, extra, result) =>
-  unitsCall(handle, text, extra, (instance, id, exports, kind, length, optionBytes) => {
-    const reason = instance.check(exports.truncate(id, kind, length, limit, flags, optionBytes))
+  unitsCall(handle, text, extra, (instance, id, kind, length, optionBytes) => {
+    const reason = instance.check(instance.exports.truncate(id, kind, length, limit, flags, optionBytes))
     if (reason !== 0) return reason
     result[0] = instance.number(0)
     result[1] = instance.number(1)
@@ -149,9 +148,9 @@ const truncate = (handle, text, limit, flags, extra, result) =>
   })
 
 const split = (handle, text, flags, extra, request) =>
-  unitsCall(handle, text, extra, (instance, id, exports, kind, length, optionBytes, before) => {
-    const requestBytes = instance.writeJson(request, before)
-    instance.check(exports.split(id, kind, length, flags, optionBytes, requestBytes))
+  unitsCall(handle, text, extra, (instance, id, kind, length, optionBytes, end) => {
+    const requestBytes = instance.writeJson(request, end)
+    instance.check(instance.exports.split(id, kind, length, flags, optionBytes, requestBytes))
     return instance.value()
   })
 
@@ -211,18 +210,18 @@ function leaveQueue(entry) {
   entry.hasLeft = true
 }
 
-function copyTexts(entry, second, words, array, first, from, to) {
+function copyTexts(entry, second, words, array, from, to) {
   const rows = (entry.lists[Number(second)] ??= [])
   const end = performance.now() + 0.5
   const mayContinue = (index) => index % 256 !== 0 || performance.now() < end
-  return copyRows(second ? 'pairs' : 'texts', words, array, first, from, to, rows, mayContinue)
+  return copyRows(second ? 'pairs' : 'texts', words, { array, from, to }, rows, mayContinue)
 }
 
 /** All texts of a synchronous call. */
 function copiedNow(texts, pairs, words) {
   const entry = enqueue()
   const all = (name, second, list) =>
-    copyRows(name, words, list, 0, 0, list?.length ?? 0, (entry.lists[second] ??= []), () => true)
+    copyRows(name, words, { array: list, from: 0, to: list?.length ?? 0 }, (entry.lists[second] ??= []), () => true)
   all('texts', 0, texts)
   if (pairs !== undefined) all('pairs', 1, pairs)
   return entry

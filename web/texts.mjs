@@ -66,14 +66,17 @@ export function checkIds(name, ids) {
 /** A text that a later change by the caller does not change. */
 const copied = (text) => (typeof text === 'string' ? text : text.slice())
 
-/** Checks and copies the elements `from` to `to` of a list, which are texts or arrays of words. */
-export function copyRows(name, words, array, first, from, to, rows, mayContinue) {
+/**
+ * Checks elements of an array, which are texts or arrays of words, and appends copies of them to
+ * the rows of the argument `name`. Returns the index after the last one copied.
+ */
+export function copyRows(name, words, { array, from, to }, rows, mayContinue) {
   if (!isArray(array)) {
     throw wrongType(name, words ? 'an array of arrays of words' : 'an array of strings or Uint8Arrays', array)
   }
   let index = from
   while (index < Math.min(to, array.length)) {
-    const row = first + index
+    const row = rows.length
     try {
       rows.push(words ? copyWords(`${name}[${row}]`, array[index]) : copied(checkText(`${name}[${row}]`, array[index])))
     } catch (failure) {

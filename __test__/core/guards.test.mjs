@@ -36,7 +36,7 @@ const bytes = Buffer.from(JSON.stringify(tiny()))
 const handle = native.loadBytesSync(bytes, {})
 const stream = native.decodeStream(handle, false)
 const lines = native.lineReader('text', undefined, 1000)
-const documents = native.documents()
+const documents = native.documents(100, 100)
 const training = native.training(bytes)
 const counted = { from: 0, heldOut: 0, step: 0, inOrder: false }
 const ids = () => new Uint32Array([1, 2])
@@ -59,7 +59,7 @@ const ARGUMENTS = {
   columnNames: () => [],
   components: () => [handle],
   configureMemory: () => [{}],
-  copyTexts: () => [entry(), false, false, ['a'], 0, 0, 1],
+  copyTexts: () => [entry(), false, false, ['a'], 0, 1],
   count: () => [handle, 'a', 0, undefined],
   countBatch: () => [entry(), handle, 0, undefined, 0],
   countBatchSync: () => [handle, ['a'], 0, undefined, 0],
@@ -77,14 +77,14 @@ const ARGUMENTS = {
   detach: () => [new ArrayBuffer(8)],
   documentCharacters: () => [documents],
   documentText: () => [documents, 0],
-  documents: () => [],
+  documents: () => [100, 100],
   documentsSize: () => [documents],
   dropByteOrderMark: () => [lines],
   encode: () => [handle, 'a', undefined, 0, undefined, new Uint32Array(9)],
   encodeBatch: () => [entry(), handle, 0, undefined, 0],
   encodeBatchSync: () => [handle, ['a'], undefined, 0, undefined, 0],
   encodeCopied: () => [entry(), handle, 0, undefined],
-  encodeDocuments: () => [entry(), handle, documents, 0, undefined, 0, 1],
+  encodeDocuments: () => [entry(), handle, documents, { flags: 0, threads: 0, batches: 1 }],
   encodeInto: () => [handle, 'a', ids(), 0, undefined, ids()],
   encodeShort: undefined,
   encodingDefinition: () => ['gpt2'],
@@ -129,7 +129,7 @@ const ARGUMENTS = {
   streamText: () => [stream, 1],
   takeDocumentIds: () => [documents],
   takeDocumentTable: () => [documents],
-  takeDocuments: () => [lines, documents, 0, 0, 0, 100, 100, new Uint32Array(4)],
+  takeDocuments: () => [lines, documents, 0, 0, 0, new Uint32Array(4)],
   toBuffer: () => [handle],
   tokenToId: () => [handle, 'a'],
   train: () => [entry(), training, '{"type":"BpeTrainer"}'],
@@ -216,7 +216,7 @@ test('finalizers contain a panic', { skip: isWasm }, () => {
       streams: (t) => t.decodeStream().push([1]),
       entries: () => native.enqueue(),
       lines: () => native.lineReader('text', undefined, 100),
-      documents: () => native.documents(),
+      documents: () => native.documents(100, 100),
       trainings: () => native.training(bytes),
       tasks: (t) => t.encodeBatch(rows),
     }
@@ -274,7 +274,12 @@ test('no function of the sources is without a guard, and the list of places is c
     )) {
       functions += 1
       if (attribute === '(module_exports)') assert.match(body, /caught\(Place::Init/)
-      else assert.match(`${attribute} ${body}`, /^\(catch_unwind\).*guarded\(env, /s, `${file}: ${name}`)
+      else
+        assert.match(
+          `${attribute} ${body}`,
+          /^\(catch_unwind\).*guarded\((?:env|node_api::env_of\(&\w+\)), /s,
+          `${file}: ${name}`,
+        )
     }
     for (const [, name, body] of source.matchAll(/^(?:pub )?unsafe extern "C" fn (\w+)(.*?)^\}/gms)) {
       assert.match(body, /caught\(Place::|contained\(Place::|with_arguments\(/, `${file}: ${name}`)

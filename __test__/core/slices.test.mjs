@@ -17,9 +17,9 @@ const { copyTexts } = native
 /** Lets each slice copy at most `rows()` rows, and calls `between` after each. */
 async function inSlices(rows, run, between = () => {}) {
   let slices = 0
-  native.copyTexts = (turn, second, words, array, first, from, to) => {
+  native.copyTexts = (turn, second, words, array, from, to) => {
     slices++
-    const next = copyTexts(turn, second, words, array, first, from, Math.min(to, from + rows()))
+    const next = copyTexts(turn, second, words, array, from, Math.min(to, from + rows()))
     if (next < to) between(slices)
     return next
   }
@@ -193,9 +193,9 @@ test('a worker that ends while it copies leaves its places to others', async () 
     const gpt = Tokenizer.fromEncodingSync('r50k_base')
     const { copyTexts } = native
     // Nothing is ever copied, so both places stay taken.
-    native.copyTexts = (turn, second, words, array, first, from) => {
+    native.copyTexts = (turn, second, words, array, from) => {
       parentPort.postMessage('copying')
-      return copyTexts(turn, second, words, array, first, from, from)
+      return copyTexts(turn, second, words, array, from, from)
     }
     for (let i = 0; i < 2; i++) gpt.encodeBatch(['text'])`
   const path = (file) => fileURLToPath(new URL(file, import.meta.url))

@@ -200,10 +200,10 @@ test('the addon takes ordinary lines, long ones too, and plain text', () => {
 
 test('calls of the addon with wrong values throw', () => {
   const lines = native.lineReader('text', undefined, 100)
-  const documents = native.documents()
+  const documents = native.documents(10, 10)
   const result = new Uint32Array(4)
   assert.throws(() => native.loadLines(lines, 'text'), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
-  native.takeDocuments(lines, documents, 99, 0, 0, 10, 10, result)
+  native.takeDocuments(lines, documents, 99, 0, 0, result)
   assert.deepEqual([...result], [0, 99, 99, 0])
   assert.throws(() => native.pushDocument(documents, 'text', 0, 0), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
   assert.throws(() => native.pushDocument(documents, new Uint8Array(new SharedArrayBuffer(1)), 0, 0), {

@@ -33,7 +33,7 @@ const taken = new Uint32Array(4)
 
 export class DocumentBatch {
   /** The addon's handle of the documents. */
-  handle = native.documents()
+  handle = native.documents(BATCH_BYTES, BATCH_DOCUMENTS)
   /** The parts that the documents are from, in order, each with the index of its first document. */
   #runs = /** @type {{ part: import('./part.mjs').Part, first: number }[]} */ ([])
   #hasIds
@@ -91,7 +91,7 @@ export class DocumentBatch {
    * @param {number} row the number of rows before `start`
    */
   take(lines, start, position, row) {
-    native.takeDocuments(lines, this.handle, start, position, row, BATCH_BYTES, BATCH_DOCUMENTS, taken)
+    native.takeDocuments(lines, this.handle, start, position, row, taken)
     const [reason, next, end, count] = taken
     return { next, end: reason === STOPPED_UNREAD ? end : undefined, count }
   }

@@ -5,7 +5,7 @@ use napi_derive::napi;
 use serde::Deserialize;
 use tokenlane_core::batch::Cancel;
 use tokenlane_core::memory::Grow;
-use tokenlane_core::split::{Boundary, Limits, Progress, Stopped};
+use tokenlane_core::split::{Boundary, Limits, PieceRequest, Progress, Stopped};
 use tokenlane_core::{EncodeError, EncodeOptions, Text, Tokenizer};
 
 /// The requested pieces. `lib/options.js` has validated the numbers.
@@ -48,7 +48,8 @@ pub fn pieces(
         },
     };
     let progress = Progress { start: request.start as usize, covered: request.covered as usize };
-    let found = tokenizer.split(text, progress, &limits, options, request.is_end, cancel)?;
+    let request = PieceRequest { limits, progress, is_end: request.is_end, cancel };
+    let found = tokenizer.split(text, &request, options)?;
     let stopped = match found.stopped {
         Stopped::AtEnd | Stopped::Cancelled => 0,
         Stopped::SpecialTokens => 1,

@@ -131,14 +131,13 @@ pub extern "C" fn encode(tokenizer: u32, kind: u32, length: u32, flags: u32, ext
 
 /// Encodes one input of `sequences` texts or lists of words. The result is its ids.
 #[unsafe(no_mangle)]
-pub extern "C" fn encode_input(tokenizer: u32, length: u32, table: u32, sequences: u32, flags: u32, extra: u32) -> i32 {
+pub extern "C" fn encode_input(tokenizer: u32, length: u32, table: u32, flags: u32, extra: u32) -> i32 {
     call(|instance| {
         instance.with_input(|instance, input| {
             let rows = Rows::read(input, length, table)?;
             let options = options::encode_options(flags, input.extra(rows.bytes, extra)?, Columns::NONE);
             let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let ids = rows
-                .with_first(sequences as usize, flags, |text| Ok(tokenizer.encode_input(text, &options)?.into_ids()))?;
+            let ids = rows.with_input(flags, |text| Ok(tokenizer.encode_input(text, &options)?.into_ids()))?;
             instance.give(Value::Words(ids));
             Ok(0)
         })
@@ -147,23 +146,14 @@ pub extern "C" fn encode_input(tokenizer: u32, length: u32, table: u32, sequence
 
 /// One column of an input, or all numeric ones if `which` is above all columns.
 #[unsafe(no_mangle)]
-pub extern "C" fn column(
-    tokenizer: u32,
-    length: u32,
-    table: u32,
-    sequences: u32,
-    flags: u32,
-    extra: u32,
-    which: u32,
-) -> i32 {
+pub extern "C" fn column(tokenizer: u32, length: u32, table: u32, flags: u32, extra: u32, which: u32) -> i32 {
     call(|instance| {
         instance.with_input(|instance, input| {
             let rows = Rows::read(input, length, table)?;
             let request = if which == u32::MAX { Request::Numbers } else { Request::One(which as usize) };
             let options = request.options(flags, input.extra(rows.bytes, extra)?)?;
             let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let column =
-                rows.with_first(sequences as usize, flags, |text| request.column(tokenizer, text, &options))?;
+            let column = rows.with_input(flags, |text| request.column(tokenizer, text, &options))?;
             instance.give(column.into());
             Ok(0)
         })

@@ -59,13 +59,8 @@ impl<'a> Rows<'a> {
         self.sequences.iter().all(|(is_whole, _)| *is_whole).then_some(&self.texts)
     }
 
-    /// Calls `work` with the first input, of `sequences` sequences or with literal ranges.
-    pub fn with_first<T>(
-        &self,
-        sequences: usize,
-        flags: u32,
-        work: impl FnOnce(&Input<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    /// Calls `work` with the one input of the rows: a text, a pair, or a text with literal ranges.
+    pub fn with_input<T>(&self, flags: u32, work: impl FnOnce(&Input<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let missing = || Failure::wrong_type("there is no text");
         if let [text, Text::Bytes(bounds)] = self.texts[..]
             && options::has_literal(flags)
@@ -75,7 +70,7 @@ impl<'a> Rows<'a> {
             let literal = options::literal(&bounds)?;
             return work(&Input { first: Sequence::Marked(text, &literal), second: None });
         }
-        work(self.inputs(sequences).first().ok_or_else(missing)?)
+        work(self.inputs(2).first().ok_or_else(missing)?)
     }
 
     /// The inputs, each of `sequences` sequences: 1, or 2 for pairs.

@@ -30,6 +30,7 @@ pub use columns::BatchColumns;
 use columns::bytes_per_token;
 use gather::{RowWindow, gather, reserve_estimate};
 pub use parallelism::{MAX_THREADS, parallelism_was_used, set_processors, set_threads, threads};
+pub(crate) use row_chunks::split_rows;
 use row_chunks::{CHUNK_LEN, RowChunk};
 use row_windows::RowCursor;
 
@@ -270,7 +271,11 @@ pub fn encode_rows<'a, T: Into<Input<'a>> + Copy + Sync>(
     options: &EncodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<PendingBatch, BatchError> {
-    encode_rows_in_chunks(tokenizer, rows, CHUNK_LEN, options, run, false)
+    catch(|| {
+        let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
+        let chunks = split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&row| row.into()))?;
+        encode_chunks(tokenizer, &chunks, plan, run, false)
+    })
 }
 
 /// [`encode_rows`] for some of the rows of a batch, which [`PendingBatch::append`] puts together.
@@ -280,34 +285,22 @@ pub fn encode_slice<'a, T: Into<Input<'a>> + Copy + Sync>(
     options: &EncodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<PendingBatch, BatchError> {
-    encode_rows_in_chunks(tokenizer, rows, CHUNK_LEN, options, run, true)
-}
-
-/// Chunks of rows have about `chunk_len` bytes or UTF-16 units; tests split short texts.
-/// `is_slice`: whether other rows follow or come before.
-pub(crate) fn encode_rows_in_chunks<'a, T: Into<Input<'a>> + Copy + Sync>(
-    tokenizer: &Tokenizer,
-    rows: &[T],
-    chunk_len: usize,
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-    is_slice: bool,
-) -> Result<PendingBatch, BatchError> {
-    let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
-    plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
     catch(|| {
-        let chunks = row_chunks::split_rows(tokenizer, &plan, chunk_len, rows.iter().map(|&row| row.into()))?;
-        encode_chunks(tokenizer, &chunks, plan, run, is_slice)
+        let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
+        let chunks = split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&row| row.into()))?;
+        encode_chunks(tokenizer, &chunks, plan, run, true)
     })
 }
 
-fn encode_chunks(
+/// Encodes the chunks of rows. `is_slice`: whether other rows follow or come before.
+pub(crate) fn encode_chunks(
     tokenizer: &Tokenizer,
     chunks: &[RowChunk<'_>],
-    plan: Plan,
+    mut plan: Plan,
     run: &RunOptions<'_>,
     is_slice: bool,
 ) -> Result<PendingBatch, BatchError> {
+    plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
     let rows = chunks.last().map_or(0, |chunk| chunk.row + 1);
     let per_token = bytes_per_token(plan.columns);
     let windows = over_windows(tokenizer, chunks, run, |session, window| {
@@ -377,7 +370,7 @@ pub fn count_batch(
     run: &RunOptions<'_>,
 ) -> Result<Vec<u32>, BatchError> {
     let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
-    let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()))?;
+    let chunks = split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()))?;
     let windows = over_windows(tokenizer, &chunks, run, |session, window| {
         let mut counts = with_capacity(window.len())?;
         while let Some(at) = window.next() {

@@ -30,7 +30,7 @@ const MAX_BOUNDARY_SEARCH: usize = 4 << 10;
 
 /// A row, or a chunk of one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RowChunk<'a> {
+pub(crate) struct RowChunk<'a> {
     pub(super) row: usize,
     pub(super) input: Input<'a>,
     /// For a chunk of a row: its text, and whether it is the row's first and last chunk.
@@ -58,7 +58,7 @@ impl RowChunk<'_> {
 
 /// Returns all rows. Rows of at least two chunks are split into chunks of about `size` bytes or
 /// UTF-16 units, if the tokenizer and the options allow that.
-pub(super) fn split_rows<'a>(
+pub(crate) fn split_rows<'a>(
     tokenizer: &Tokenizer,
     plan: &Plan,
     size: usize,

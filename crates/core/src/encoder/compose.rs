@@ -58,6 +58,18 @@ impl<'a> Part<'a> {
     fn whole(text: Text<'a>) -> Self {
         Self { text, words: WordNumbers::Next(0), literal: None }
     }
+
+    /// The parts of a sequence: a text, or the words of one, which share a budget.
+    fn all_of(sequence: Sequence<'a>) -> impl Iterator<Item = Self> {
+        let (text, words) = match sequence {
+            Sequence::Text(text) => (Some(Self::whole(text)), &[][..]),
+            Sequence::Marked(text, literal) => (Some(Self { literal: Some(literal), ..Self::whole(text) }), &[][..]),
+            Sequence::Words(words) => (None, words),
+        };
+        let words = words.iter().zip(0..);
+        text.into_iter()
+            .chain(words.map(|(&word, number)| Self { words: WordNumbers::Given(number), ..Self::whole(word) }))
+    }
 }
 
 /// What a call wants of the texts that it encodes.
@@ -150,18 +162,63 @@ impl Session<'_> {
         request: &mut Request<'_>,
         out: &mut Encoding,
     ) -> Result<Vec<Draft>, EncodeError> {
-        match source.into() {
-            Source::Input(input) => {
-                let plan = request.plan;
-                let added = || self.pipeline.post_processor.added_tokens(input.second.is_some());
-                let less = |truncation: Truncation| truncation.less(if plan.add_special_tokens { added() } else { 0 });
-                if let Some(truncation) = plan.truncation.and_then(less) {
-                    return self.encode_truncated(&input, plan, truncation, out);
-                }
-                self.encode_whole(&input, request, out)?;
+        let (input, [is_first, is_last]) = match source.into() {
+            Source::Input(input) => (input, [true, true]),
+            Source::Chunk { text, is_first, is_last } => (text.into(), [is_first, is_last]),
+            Source::Bare(text) => {
+                self.encode_text(Part::whole(text.into()), request, None, out)?;
+                return Ok(vec![]);
             }
-            Source::Chunk { text, is_first, is_last } => self.encode_chunk(text, [is_first, is_last], request, out)?,
-            Source::Bare(text) => self.encode_text(Part::whole(text.into()), request, None, out)?,
+        };
+        let plan = request.plan;
+        let added = || self.pipeline.post_processor.added_tokens(input.second.is_some());
+        let less = |truncation: Truncation| truncation.less(if plan.add_special_tokens { added() } else { 0 });
+        if let Some(truncation) = plan.truncation.and_then(less) {
+            return self.encode_truncated(&input, plan, truncation, out);
+        }
+        let layout = self.pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
+        let mut ends = vec![];
+        let start = out.ids.len();
+        // A chunk has the special tokens of the ends that are its own. It has one text.
+        let mut has_special = is_first;
+        for PlacedRun { run, sequence_id } in &layout.pieces {
+            let first = out.ids.len();
+            match run.tokens {
+                RunTokens::Special { token, .. } if has_special => {
+                    push_special(self.pipeline.post_processor.special(token), plan.columns, out);
+                }
+                RunTokens::Special { .. } => {}
+                RunTokens::Text { sequence, .. } => {
+                    let first_offset = out.offsets.len();
+                    let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
+                    let mut trimming = trims.then(|| std::mem::take(&mut self.encoder.trimming));
+                    request.budget = Budget::default();
+                    for part in Part::all_of(input.get(sequence)) {
+                        self.encode_text(part, request, trimming.as_mut(), out)?;
+                    }
+                    if let Some(mut trimming) = trimming {
+                        trimming.trim_offsets(0, &run.trims, &mut out.offsets[first_offset..]);
+                        trimming.clear();
+                        self.encoder.trimming = trimming;
+                    }
+                    has_special = is_last;
+                }
+            }
+            if plan.columns != Columns::NONE {
+                let count = out.ids.len() - first;
+                fill_constant_columns(count, run.type_id, run.special, plan.columns, out);
+                if plan.columns.contains(Columns::SEQUENCE_IDS) {
+                    append_copies(&mut out.sequence_ids, *sequence_id, count);
+                }
+            }
+            if plan.ranges {
+                ends.push(out.ids.len() - start);
+            }
+        }
+        if plan.ranges {
+            let start = |piece: usize| if piece == 0 { 0 } else { ends[piece - 1] };
+            let ranges = layout.ranges.iter().map(|(id, pieces)| (*id, start(pieces.start)..start(pieces.end)));
+            out.ranges = ranges.collect();
         }
         Ok(vec![])
     }
@@ -182,80 +239,6 @@ impl Session<'_> {
         result.map(|_| count)
     }
 
-    fn encode_whole(
-        &mut self,
-        input: &Input<'_>,
-        request: &mut Request<'_>,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        let plan = request.plan;
-        let layout = self.pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
-        let mut ends = vec![];
-        let start = out.ids.len();
-        for PlacedRun { run, sequence_id } in &layout.pieces {
-            let first = out.ids.len();
-            match run.tokens {
-                RunTokens::Special { token, .. } => {
-                    push_special(self.pipeline.post_processor.special(token), plan.columns, out);
-                }
-                RunTokens::Text { sequence, .. } => {
-                    let first_offset = out.offsets.len();
-                    let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
-                    let mut trimming = trims.then(|| std::mem::take(&mut self.encoder.trimming));
-                    self.encode_sequence(input.get(sequence), request, trimming.as_mut(), out)?;
-                    if let Some(mut trimming) = trimming {
-                        trimming.trim_offsets(0, &run.trims, &mut out.offsets[first_offset..]);
-                        trimming.clear();
-                        self.encoder.trimming = trimming;
-                    }
-                }
-            }
-            if plan.columns != Columns::NONE {
-                let count = out.ids.len() - first;
-                fill_constant_columns(count, run.type_id, run.special, plan.columns, out);
-                if plan.columns.contains(Columns::SEQUENCE_IDS) {
-                    append_copies(&mut out.sequence_ids, *sequence_id, count);
-                }
-            }
-            if plan.ranges {
-                ends.push(out.ids.len() - start);
-            }
-        }
-        if plan.ranges {
-            let start = |piece: usize| if piece == 0 { 0 } else { ends[piece - 1] };
-            let ranges = layout.ranges.iter().map(|(id, pieces)| (*id, start(pieces.start)..start(pieces.end)));
-            out.ranges = ranges.collect();
-        }
-        Ok(())
-    }
-
-    /// Appends the ids of a chunk. The layout has the text once.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    fn encode_chunk(
-        &mut self,
-        text: Text<'_>,
-        [is_first, is_last]: [bool; 2],
-        request: &mut Request<'_>,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        let plan = request.plan;
-        let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
-        let mut is_wanted = is_first;
-        for PlacedRun { run, .. } in &layout.pieces {
-            match run.tokens {
-                RunTokens::Special { token, .. } if is_wanted => {
-                    push_special(self.pipeline.post_processor.special(token), plan.columns, out);
-                }
-                RunTokens::Special { .. } => {}
-                RunTokens::Text { .. } => {
-                    self.encode_text(Part::whole(text), request, None, out)?;
-                    is_wanted = is_last;
-                }
-            }
-        }
-        Ok(())
-    }
-
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn encode_truncated(
         &mut self,
@@ -270,8 +253,11 @@ impl Session<'_> {
         for (sequence, text) in input.sequences().zip(&mut texts) {
             text.tokens.clear();
             text.trimming.clear();
-            let trimming = trims.then_some(&mut text.trimming);
-            self.encode_sequence(sequence, &mut Request::all(plan), trimming, &mut text.tokens)?;
+            let mut request = Request::all(plan);
+            for part in Part::all_of(sequence) {
+                let trimming = trims.then_some(&mut text.trimming);
+                self.encode_text(part, &mut request, trimming, &mut text.tokens)?;
+            }
         }
         let [first, second] = [0, 1].map(|i| texts[i].tokens.len());
         self.encoder.texts = texts;
@@ -332,52 +318,16 @@ impl Session<'_> {
         }
     }
 
-    /// Appends the tokens of a sequence, with the columns that vary from token to token.
-    fn encode_sequence(
-        &mut self,
-        sequence: Sequence<'_>,
-        request: &mut Request<'_>,
-        mut trimming: Option<&mut Trimming>,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        request.budget = Budget::default();
-        match sequence {
-            Sequence::Text(text) => self.encode_text(Part::whole(text), request, trimming, out),
-            Sequence::Marked(text, literal) => {
-                let part = Part { literal: Some(literal), ..Part::whole(text) };
-                self.encode_text(part, request, trimming, out)
-            }
-            // All words of a pre-split text share one budget.
-            Sequence::Words(words) => words.iter().enumerate().try_for_each(|(number, &word)| {
-                let part = Part { words: WordNumbers::Given(number as u32), ..Part::whole(word) };
-                self.encode_text(part, request, trimming.as_deref_mut(), out)
-            }),
-        }
-    }
-
     /// Appends the tokens of a text, with the columns that vary from token to token.
-    pub(super) fn encode_text(
+    fn encode_text(
         &mut self,
         part: Part<'_>,
         request: &mut Request<'_>,
-        trimming: Option<&mut Trimming>,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        let mut buffer = std::mem::take(&mut self.encoder.utf8);
-        let text = part.text.to_utf8(&mut buffer);
-        let result = text.and_then(|text| self.encode_utf8(text, part, request, trimming, out));
-        self.encoder.utf8 = buffer;
-        result
-    }
-
-    fn encode_utf8(
-        &mut self,
-        text: &str,
-        Part { words, literal, .. }: Part<'_>,
-        request: &mut Request<'_>,
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
+        let mut buffer = std::mem::take(&mut self.encoder.utf8);
+        let text = part.text.to_utf8(&mut buffer)?;
         let plan = request.plan;
         self.encoder.encoded_bytes += text.len() as u64;
         let columns = plan.columns.and(Columns::PER_TOKEN);
@@ -388,8 +338,7 @@ impl Session<'_> {
         let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
         let Request { quota, mut budget, .. } = *request;
         budget.add_input(text.len());
-        let spans_sources = plan.spans_sources;
-        let ranges = literal.map_or_else(Vec::new, |literal| literal.in_bytes(text));
+        let ranges = part.literal.map_or_else(Vec::new, |literal| literal.in_bytes(text));
         let first = out.ids.len();
         let mut row = Row {
             out,
@@ -399,25 +348,25 @@ impl Session<'_> {
             literal: &ranges,
             special: 0,
             converter,
-            spans_sources,
-            words,
+            spans_sources: plan.spans_sources,
+            words: part.words,
             margins,
             quota,
             budget,
         };
         let mut result = self.encode_segments(&mut row);
-        if literal.is_some() && result.is_ok() {
+        if part.literal.is_some() && result.is_ok() {
             // A call that only counts has discarded ids.
             let ids = row.out.ids.get(first..).unwrap_or_default();
             result = check_special(self.pipeline, ids, row.special);
         }
         (request.quota, request.budget) = (row.quota, row.budget);
         self.encoder.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
-        result?;
-        if let Some(trimming) = trimming {
+        if let (Ok(()), Some(trimming)) = (&result, trimming) {
             trimming.finish_text(text, plan.offset_unit);
         }
-        Ok(())
+        self.encoder.utf8 = buffer;
+        result
     }
 }
 

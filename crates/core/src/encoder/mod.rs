@@ -35,7 +35,7 @@ use crate::padding::Padding;
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
 use crate::pretokenizer::splits::Splits;
-use crate::segmenter::{FillEnd, SegmentedWords, Segmenter};
+use crate::segmenter::{FillEnd, OriginalPart, SegmentedWords, Segmenter};
 use crate::span::Span;
 use crate::truncation::Truncation;
 use crate::word_key::MAX_SHORT_LEN;
@@ -268,7 +268,7 @@ impl<'a> Session<'a> {
         let mut words = std::mem::take(&mut self.encoder.segmented_words);
         let mut result = Ok(());
         while at < text.len() && result.is_ok() && row.wants_more() {
-            let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
+            let stop = segmenter.fill(OriginalPart { text, base }, at, row.needs_positions(), &mut words);
             result = self.encoder.word_encoder.encode_segmented(self.pipeline, &words, base, row);
             at = match stop {
                 FillEnd::At(next) => next,

@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::error::EncodeError;
 use crate::memory::fallible::checkpoint;
 use crate::pretokenizer::scanner::Scanner;
-use crate::segmenter::FillEnd;
+use crate::segmenter::{FillEnd, OriginalPart};
 use crate::simd;
 
 /// A word, as [`Tokenizer::each_word`](crate::Tokenizer::each_word) passes it on.
@@ -48,7 +48,7 @@ impl Session<'_> {
             let mut words = std::mem::take(&mut self.encoder.segmented_words);
             let (mut at, mut result) = (0, Ok(()));
             while at < text.len() && result.is_ok() {
-                let stop = segmenter.fill(text, base, at, false, &mut words);
+                let stop = segmenter.fill(OriginalPart { text, base }, at, false, &mut words);
                 let written = simdutf8::basic::from_utf8(words.bytes()).expect("a segmenter writes characters");
                 each_range(written, 0, words.ends(), visit);
                 at = match stop {

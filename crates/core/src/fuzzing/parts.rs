@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::draw::Draw;
-use crate::batch::{self, BatchError, PendingBatch, RunOptions};
-use crate::{EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer};
+use crate::batch::{BatchError, PendingBatch, RunOptions, encode_chunks, split_rows};
+use crate::{EncodeError, EncodeOptions, Input, SpecialTokens, Text, Tokenizer};
 
 /// A byte-level tokenizer with NFC, these added tokens, and special tokens: two before a text and
 /// one after it.
@@ -133,8 +133,9 @@ pub(super) fn parts(bytes: &[u8]) {
         _ => Text::Utf16(&units),
     };
     let rows = [Text::Utf8("one more"), row];
-    let batch =
-        batch::encode_rows_in_chunks(tokenizer, &rows, size, &options, &run, false).and_then(PendingBatch::gather);
+    let plan = tokenizer.plan(&options).expect("the options are fine");
+    let chunks = split_rows(tokenizer, &plan, size, rows.into_iter().map(Input::from)).expect("there is memory");
+    let batch = encode_chunks(tokenizer, &chunks, plan, &run, false).and_then(PendingBatch::gather);
     let alone = |row| tokenizer.encode(row, &options);
     match (rows.map(alone), batch) {
         ([Ok(first), Ok(second)], Ok(batch)) => {

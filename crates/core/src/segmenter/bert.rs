@@ -8,7 +8,7 @@ use super::bits::decode_any;
 use super::character_table::CharacterTable;
 use super::characters::{self, CharacterEntry, Expansion, LongMarks, Role};
 use super::wide::{self, MAX_COVERED, WideBlock, after_letters};
-use super::words::SegmentedWords;
+use super::words::{SegmentedWords, WordMasks};
 use crate::normalizer::{Form, Letters, Normalizer};
 use crate::pretokenizer::{CharClass, Cut, PreTokenizer, Stage};
 use crate::simd::bits::below;
@@ -260,7 +260,7 @@ impl Filler<'_> {
         }
         let continues = letters & (letters << 1 | u64::from(self.is_open));
         let starts = kept & !inner & !continues;
-        self.words.push_block(self.simd, &written, self.at, kept, starts, starts);
+        self.words.push_block(self.simd, &written, self.at, WordMasks { kept, starts, origins: starts });
         if starts != 0 {
             self.word_at = self.at + BLOCK - 1 - starts.leading_zeros() as usize;
         }

@@ -49,6 +49,14 @@ pub(crate) enum FillEnd {
     General(Range<usize>),
 }
 
+/// A part of the original text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OriginalPart<'a> {
+    pub(crate) text: &'a str,
+    /// The byte of the original at which it starts.
+    pub(crate) base: usize,
+}
+
 impl Segmenter {
     /// The segmenter for a normalizer and a pre-tokenizer, if there is one. A segmenter that writes
     /// the meta symbol as a space is only used if the model reads it so.
@@ -71,21 +79,13 @@ impl Segmenter {
         }
     }
 
-    /// Replaces `words` with the words of `text` from byte `at` on, until the buffer is full or a
-    /// part needs the normalizer. If `tracked`, the positions of the words are recorded. `text`
-    /// starts at byte `base` of the original.
+    /// Replaces `words` with the words of a part from its byte `at` on, until the buffer is full or
+    /// some of it needs the normalizer. If `tracked`, the positions of the words are recorded.
     #[inline]
-    pub(crate) fn fill(
-        &self,
-        text: &str,
-        base: usize,
-        at: usize,
-        tracked: bool,
-        words: &mut SegmentedWords,
-    ) -> FillEnd {
+    pub(crate) fn fill(&self, part: OriginalPart<'_>, at: usize, tracked: bool, words: &mut SegmentedWords) -> FillEnd {
         match self {
-            Self::Bert(bert) => bert.fill(text, at, tracked, words),
-            Self::Metaspace(metaspace) => metaspace.fill(text, base, at, tracked, words),
+            Self::Bert(bert) => bert.fill(part.text, at, tracked, words),
+            Self::Metaspace(metaspace) => metaspace.fill(part, at, tracked, words),
         }
     }
 
@@ -101,7 +101,7 @@ impl Segmenter {
     ) -> FillEnd {
         match self {
             Self::Bert(bert) => bert.fill_with(simd, text, at, tracked, words),
-            Self::Metaspace(metaspace) => metaspace.fill_with(simd, text, 0, at, tracked, words),
+            Self::Metaspace(metaspace) => metaspace.fill_with(simd, OriginalPart { text, base: 0 }, at, tracked, words),
         }
     }
 }

@@ -22,6 +22,17 @@ pub(crate) struct SegmentedWords {
     inserts_meta_symbols: bool,
 }
 
+/// The words of a block, as a bit for each of its bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WordMasks {
+    /// Bytes of words.
+    pub(super) kept: u64,
+    /// The first byte of each word.
+    pub(super) starts: u64,
+    /// The origin of the first byte of each word, in the same order.
+    pub(super) origins: u64,
+}
+
 impl Default for SegmentedWords {
     fn default() -> Self {
         Self {
@@ -123,19 +134,10 @@ impl SegmentedWords {
         }
     }
 
-    /// Appends the bytes `kept` of a block, which is at byte `at` of the text. Words start at the
-    /// bits of `starts`. If tracked, the origin of the first byte of each word is the bit of
-    /// `origins` with the same number; there are as many.
+    /// Appends the words of a block, which is at byte `at` of the text.
     #[inline(always)]
-    pub(super) fn push_block(
-        &mut self,
-        simd: Simd,
-        block: &[u8; BLOCK],
-        at: usize,
-        kept: u64,
-        starts: u64,
-        origins: u64,
-    ) {
+    pub(super) fn push_block(&mut self, simd: Simd, block: &[u8; BLOCK], at: usize, masks: WordMasks) {
+        let WordMasks { kept, starts, origins } = masks;
         let room = self.bytes[self.len..].first_chunk_mut().expect("`reserve` made room");
         simd.compress(block, kept, room);
         let mut ends = simd.pext(starts, kept);

@@ -67,6 +67,20 @@ pub enum Boundary {
     Word,
 }
 
+/// What a call of [`Tokenizer::split`] wants.
+#[derive(Debug, Clone, Copy)]
+pub struct PieceRequest<'a> {
+    /// The limits of pieces.
+    pub limits: Limits,
+    /// The position to continue from.
+    pub progress: Progress,
+    /// Whether the text is complete. If more text may arrive, the call yields only pieces that do
+    /// not depend on it.
+    pub is_end: bool,
+    /// The flag that cancels the call.
+    pub cancel: Option<&'a Cancel>,
+}
+
 /// A piece of a text. Positions are UTF-16 units for UTF-16, and bytes for anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
@@ -248,20 +262,17 @@ impl Tokenizer {
         Ok(limit.checked_sub(special).map(|rest| TokenBudget { limit, tokens: tokens(rest), special, copies }))
     }
 
-    /// Splits a text from `progress` on. If more text may arrive (`is_end` is false), yields only
-    /// pieces that do not depend on it.
+    /// Splits a text into pieces.
     ///
     /// Ignores truncation and padding. If the options make a special token in the text an error,
     /// searches all of the text for special tokens.
     pub fn split(
         &self,
         text: Text<'_>,
-        progress: Progress,
-        limits: &Limits,
+        request: &PieceRequest<'_>,
         options: &EncodeOptions,
-        is_end: bool,
-        cancel: Option<&Cancel>,
     ) -> Result<Pieces, EncodeError> {
+        let PieceRequest { limits, progress, is_end, cancel } = request;
         let plan = self.count_plan(options)?;
         let mut buffer = String::new();
         let utf8 = text.to_utf8(&mut buffer)?;
@@ -270,7 +281,7 @@ impl Tokenizer {
         }
         let Some(room) = self.room_for_text(&plan, limits.max_tokens)? else {
             let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };
-            return Ok(Pieces { pieces: vec![], progress, stopped });
+            return Ok(Pieces { pieces: vec![], progress: *progress, stopped });
         };
         let bytes = |place| match text {
             Text::Utf16(_) => Units::new(utf8).byte_at(place),
@@ -278,7 +289,7 @@ impl Tokenizer {
         };
         let progress = Progress { start: bytes(progress.start), covered: bytes(progress.covered) };
         let mut found = self.with_encoder(|session| {
-            Splitter::new(session, &plan, room, utf8, is_end).pieces(limits, progress, cancel)
+            Splitter::new(session, &plan, room, utf8, *is_end).pieces(limits, progress, *cancel)
         })?;
         if let Text::Utf16(_) = text {
             in_utf16(utf8, &mut found);

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::section::{GROWTH, MARGIN, section_bytes};
 use super::subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
-use super::{Boundary, Limits, Piece, Pieces, Progress, Start, Stopped};
+use super::{Boundary, Limits, Piece, PieceRequest, Pieces, Progress, Start, Stopped};
 use crate::{Columns, EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
 
 fn options() -> EncodeOptions {
@@ -248,7 +248,7 @@ fn split_by_definition(
 }
 
 fn split(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Pieces {
-    tokenizer.split(text.into(), Progress::default(), limits, &options(), true, None).expect("a text")
+    tokenizer.split(text.into(), &whole(limits), &options()).expect("a text")
 }
 
 /// Panics if a piece does not fit, or if the pieces together leave out a part of the text.
@@ -263,6 +263,11 @@ fn check_that_pieces_fit(tokenizer: &Tokenizer, text: &str, limits: &Limits, fou
     assert!(covered == text.len() || found.stopped == Stopped::Character, "{text:?} {limits:?}: {covered}");
 }
 
+/// All pieces of a whole text.
+fn whole(limits: &Limits) -> PieceRequest<'static> {
+    PieceRequest { limits: *limits, progress: Progress::default(), is_end: true, cancel: None }
+}
+
 /// The pieces of a text that arrives in parts.
 fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Vec<Piece>, Stopped) {
     let (mut text, mut before) = (String::new(), 0);
@@ -270,7 +275,8 @@ fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Ve
     for number in 0..=parts.len() {
         let is_end = number == parts.len();
         text.push_str(parts.get(number).unwrap_or(&""));
-        let made = tokenizer.split(text.as_str().into(), progress, limits, &options(), is_end, None).expect("a text");
+        let request = PieceRequest { progress, is_end, ..whole(limits) };
+        let made = tokenizer.split(text.as_str().into(), &request, &options()).expect("a text");
         let moved = |piece: Piece| Piece { start: piece.start + before, end: piece.end + before, ..piece };
         pieces.extend(made.pieces.into_iter().map(moved));
         if made.stopped != Stopped::AtEnd {
@@ -306,6 +312,13 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
+/// Pieces of Unigram with their scores: characters, and more that the text can have.
+fn unigram_pieces() -> impl Strategy<Value = Vec<(String, u8)>> {
+    let more = prop::collection::vec(("▁?[abA1é中. ]{1,6}", 0u8..60), 0..30);
+    (prop::sample::select(vec!["▁abcdA1é中.'s!", "▁abA"]), more)
+        .prop_map(|(known, more)| known.chars().map(|c| (c.to_string(), 50)).chain(more).collect())
+}
+
 /// A tokenizer with a BertNormalizer and a BertPreTokenizer.
 fn bert(model: &serde_json::Value) -> Tokenizer {
     let file = json!({
@@ -319,7 +332,7 @@ fn bert(model: &serde_json::Value) -> Tokenizer {
 /// Compares `split`, streams, `truncate` and `encode_first` with the twin.
 fn check(tokenizer: &Tokenizer, name: &str, text: &str, limits: &Limits, cuts: &[prop::sample::Index]) {
     let context = format!("{name} {text:?} {limits:?}");
-    let found = tokenizer.split(text.into(), Progress::default(), limits, &options(), true, None);
+    let found = tokenizer.split(text.into(), &whole(limits), &options());
     let expected = split_by_definition(tokenizer, text, limits);
     let (found, expected) = match (found, expected) {
         (Ok(found), Ok(expected)) => (found, expected),
@@ -331,7 +344,7 @@ fn check(tokenizer: &Tokenizer, name: &str, text: &str, limits: &Limits, cuts: &
     assert_eq!(found, expected, "{context}");
     // The same pieces in UTF-16.
     let units: Vec<u16> = text.encode_utf16().collect();
-    let utf16 = tokenizer.split(Text::Utf16(&units), Progress::default(), limits, &options(), true, None);
+    let utf16 = tokenizer.split(Text::Utf16(&units), &whole(limits), &options());
     let utf16 = utf16.expect("the same text").pieces;
     let units_up_to = |end: usize| text[..end].encode_utf16().count();
     let moved = |piece: &Piece| Piece { start: units_up_to(piece.start), end: units_up_to(piece.end), ..*piece };
@@ -404,16 +417,9 @@ proptest! {
     fn pieces_of_unigram_are_those_of_the_definition(
         normalizer in prop::sample::select(vec![0, 0, 0, 1, 9, 14]),
         pretokenizer in prop::sample::select(vec![6, 6, 7, 8, 9, 5, 4, 0, 11]),
-        all in any::<bool>(),
-        more in prop::collection::vec(("▁?[abA1é中. ]{1,6}", 0u8..60), 0..30),
-        has_bytes in any::<bool>(),
-        text in text(),
-        limits in limits(),
-        cuts in cuts(),
+        (pieces, has_bytes) in (unigram_pieces(), any::<bool>()),
+        (text, limits, cuts) in (text(), limits(), cuts()),
     ) {
-        let known = if all { "▁abcdA1é中.'s!" } else { "▁abA" };
-        let mut pieces: Vec<(String, u8)> = known.chars().map(|c| (c.to_string(), 50)).collect();
-        pieces.extend(more);
         let tokenizer = unigram(normalizer, pretokenizer, &pieces, has_bytes);
         check(&tokenizer, &format!("{normalizer} {pretokenizer} {pieces:?} {has_bytes}"), &text, &limits, &cuts);
     }
@@ -504,7 +510,7 @@ fn the_work_of_many_small_pieces_is_limited() {
     let text = "a".repeat(20_000);
     assert!(tokenizer.count("a".into(), &options()).is_ok());
     let limits = Limits { max_tokens: 1, overlap: 0, boundary: Boundary::Token };
-    let found = tokenizer.split(text.as_str().into(), Progress::default(), &limits, &options(), true, None);
+    let found = tokenizer.split(text.as_str().into(), &whole(&limits), &options());
     assert!(matches!(found, Err(EncodeError::OutputLimit { .. } | EncodeError::Pattern { .. })), "{found:?}");
 }
 
@@ -538,6 +544,6 @@ fn a_character_that_exceeds_the_limit_and_a_refused_special_token_end_the_split(
     assert_eq!((made.stopped, made.progress.start, made.pieces.len()), (Stopped::Character, 2, 2));
     let strict = EncodeOptions { special_tokens: SpecialTokens::Throw, ..options() };
     let text = "many words before <|endoftext|>";
-    let error = tokenizer.split(text.into(), Progress::default(), &limits, &strict, true, None);
+    let error = tokenizer.split(text.into(), &whole(&limits), &strict);
     assert!(error.is_err(), "a special token is found wherever it is");
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::{Class as HirClass, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
-use super::program::{ByteSet, Class, Inst, Mode, NO_MAX, Pc, Program, Register};
+use super::program::{ByteSet, Class, Inst, Mode, NO_MAX, Pc, Program, Register, Repetition};
 use crate::Dialect;
 
 /// A part of the pattern that is not supported or too large. The text completes an error message.
@@ -307,7 +307,7 @@ impl Compiler<'_> {
         let inst = if max == NO_MAX && shape.min == 0 {
             let count = self.add_registers(2);
             self.patch(start, Inst::Zero { register: count });
-            Inst::RepeatEmpty { min, greedy, count, check: count + 1, next }
+            Inst::RepeatEmpty { of: Repetition { min, greedy, count, next }, check: count + 1 }
         } else if max == NO_MAX && min <= 1 {
             // The first iteration of `+` is not optional.
             self.patch(start, Inst::Jump { to: start + 1 + min });
@@ -318,7 +318,7 @@ impl Compiler<'_> {
         } else {
             let count = self.add_registers(1);
             self.patch(start, Inst::Zero { register: count });
-            Inst::Repeat { min, max, greedy, count, next }
+            Inst::Repeat { of: Repetition { min, greedy, count, next }, max }
         };
         self.patch(start + 1, inst);
         Ok(shape.times(min, max))

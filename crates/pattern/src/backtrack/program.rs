@@ -22,6 +22,18 @@ pub(crate) struct Program {
     pub(super) first: Option<ByteSet>,
 }
 
+/// A repetition: its body follows, and jumps back to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Repetition {
+    /// The minimum number of iterations.
+    pub(super) min: u32,
+    pub(super) greedy: bool,
+    /// The register with the number of iterations so far.
+    pub(super) count: Register,
+    /// Where execution continues after the repetition.
+    pub(super) next: Pc,
+}
+
 /// An instruction. Unless stated otherwise, execution continues with the next one.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Inst {
@@ -65,23 +77,16 @@ pub(super) enum Inst {
     Zero {
         register: Register,
     },
-    /// A repetition: the body follows and jumps back here. `count` is the register with the number
-    /// of iterations so far.
+    /// A repetition with at most `max` iterations.
     Repeat {
-        min: u32,
+        of: Repetition,
         max: u32,
-        greedy: bool,
-        count: Register,
-        next: Pc,
     },
     /// A repetition without a maximum, whose body may match the empty string: an empty iteration
     /// ends the repetition. `check` is the register with the start of the last iteration.
     RepeatEmpty {
-        min: u32,
-        greedy: bool,
-        count: Register,
+        of: Repetition,
         check: Register,
-        next: Pc,
     },
     Assert(Assertion),
     /// A look-around: the body follows and must match here, or must not if `negative`. Execution

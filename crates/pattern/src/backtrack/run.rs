@@ -2,7 +2,7 @@
 
 use fancy_regex::Assertion;
 
-use super::program::{Class, Inst, Mode, NO_MAX, Pc, Program, Register};
+use super::program::{Class, Inst, Mode, NO_MAX, Pc, Program, Register, Repetition};
 use crate::regular::take;
 use crate::span::Span;
 use crate::{GaveUp, meter};
@@ -186,19 +186,19 @@ impl Search<'_> {
                 self.set(register, 0);
                 Outcome::Go(next, at)
             }
-            Inst::Repeat { min, max, greedy, count, next: end } => {
-                let done = self.registers[count as usize];
-                if done == max { Outcome::Go(end, at) } else { self.iterate(pc, at, [done, min], greedy, count, end) }
+            Inst::Repeat { of, max } => {
+                let done = self.registers[of.count as usize];
+                if done == max { Outcome::Go(of.next, at) } else { self.iterate(pc, at, of, done) }
             }
-            Inst::RepeatEmpty { min, greedy, count, check, next: end } => {
-                let done = self.registers[count as usize];
+            Inst::RepeatEmpty { of, check } => {
+                let done = self.registers[of.count as usize];
                 if done > 0 && self.registers[check as usize] == at as u32 {
-                    Outcome::Go(end, at)
+                    Outcome::Go(of.next, at)
                 } else {
-                    if done >= min {
+                    if done >= of.min {
                         self.set(check, at as u32);
                     }
-                    self.iterate(pc, at, [done, min], greedy, count, end)
+                    self.iterate(pc, at, of, done)
                 }
             }
             Inst::Assert(assertion) => go_if(self.holds(assertion, at)?),
@@ -262,12 +262,12 @@ impl Search<'_> {
     }
 
     /// Starts another iteration of a repetition, or ends it. `done` iterations are complete.
-    fn iterate(&mut self, pc: Pc, at: usize, [done, min]: [u32; 2], greedy: bool, count: Register, end: Pc) -> Outcome {
-        self.set(count, done + 1);
-        if done < min {
+    fn iterate(&mut self, pc: Pc, at: usize, of: Repetition, done: u32) -> Outcome {
+        self.set(of.count, done + 1);
+        if done < of.min {
             return Outcome::Go(pc + 1, at);
         }
-        let (first, second) = if greedy { (pc + 1, end) } else { (end, pc + 1) };
+        let (first, second) = if of.greedy { (pc + 1, of.next) } else { (of.next, pc + 1) };
         self.stack.push(StackEntry::Branch { pc: second, at: at as u32 });
         Outcome::Go(first, at)
     }

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::{Bucket, PRIMARY_MULTIPLIER, PrimaryHits};
+use super::{AdjacentWords, Bucket, PRIMARY_MULTIPLIER, PrimaryHits};
 use crate::append::{APPEND_WIDTH, Appender};
 use crate::cpu::Avx2;
 use crate::packed::PackedIds;
@@ -37,9 +37,7 @@ const KEY_BITS: [[Key; 2]; MAX_SHORT_LEN + 2] = {
 #[inline(always)]
 pub(super) fn prefetch_groups(
     _: Avx2,
-    text: &[u8],
-    start: u32,
-    ends: &[u32],
+    AdjacentWords { text, start, ends }: AdjacentWords<'_>,
     table: &[Bucket],
     keys: &mut [Key],
     buckets: &mut [u32],

@@ -29,6 +29,17 @@ pub fn primary_bucket(key: Key, buckets: usize) -> usize {
     (word_key::hash(key, PRIMARY_MULTIPLIER) >> 32) as usize & buckets.wrapping_sub(1)
 }
 
+/// Adjacent words of a text, one directly after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct AdjacentWords<'a> {
+    /// The text.
+    pub text: &'a [u8],
+    /// The byte at which the first word starts.
+    pub start: u32,
+    /// The end of each word.
+    pub ends: &'a [u32],
+}
+
 /// Adjacent words that were all found in their primary buckets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrimaryHits {
@@ -39,31 +50,30 @@ pub struct PrimaryHits {
 }
 
 impl Simd {
-    /// Computes the keys and the primary buckets of up to [`BLOCK`] adjacent words and prefetches
-    /// the buckets. The first word starts at byte `start` of the text, word `i` ends at `ends[i]`.
+    /// Computes the keys and the primary buckets of up to [`BLOCK`] words and prefetches the
+    /// buckets.
     ///
     /// Returns a bit for each word that is not short; its key is [`NOT_SHORT`] and its bucket
     /// unspecified.
     ///
     /// # Panics
-    /// If `keys` or `buckets` are shorter than `ends`.
+    /// If `keys` or `buckets` are shorter than the list of words.
     // In WebAssembly a loop has registers enough only in a small function.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn prefetch_words(
         self,
-        text: &[u8],
-        start: u32,
-        ends: &[u32],
+        words: AdjacentWords<'_>,
         table: &[Bucket],
         keys: &mut [Key],
         buckets: &mut [u32],
     ) -> u64 {
+        let AdjacentWords { text, start, ends } = words;
         debug_assert!(ends.len() <= BLOCK);
         let (keys, buckets) = (&mut keys[..ends.len()], &mut buckets[..ends.len()]);
         #[cfg(target_arch = "x86_64")]
         let (done, mut not_short) = match self.avx2() {
-            Some(cpu) => avx2::prefetch_groups(cpu, text, start, ends, table, keys, buckets),
+            Some(cpu) => avx2::prefetch_groups(cpu, words, table, keys, buckets),
             None => (0, 0),
         };
         #[cfg(not(target_arch = "x86_64"))]

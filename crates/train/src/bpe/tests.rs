@@ -27,31 +27,39 @@ fn tokens(words: &[(&str, u64)], options: &BpeOptions) -> Vec<String> {
     train(&counts(words), options).expect("the options are valid").tokens
 }
 
+fn options() -> impl Strategy<Value = BpeOptions> {
+    let affix = |weight, texts: &[&str]| {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        option::weighted(weight, select(texts))
+    };
+    let sizes = (0usize..80, 0u64..6, option::weighted(0.2, 0usize..5), option::weighted(0.4, 0usize..8));
+    let special = vec(select(vec!["a", "ab", "##b", "aba", "<s>"]), 0..3);
+    (sizes, special, affix(0.4, &["##", "#", ""]), affix(0.3, &["_", "a"])).prop_map(
+        |(sizes, special, continuing_subword_prefix, end_of_word_suffix)| {
+            let (vocab_size, min_frequency, limit_alphabet, max_token_length) = sizes;
+            BpeOptions {
+                vocab_size,
+                min_frequency,
+                special_tokens: special.into_iter().map(SpecialToken::from).collect(),
+                limit_alphabet,
+                initial_alphabet: Vec::new(),
+                continuing_subword_prefix,
+                end_of_word_suffix,
+                max_token_length,
+            }
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn merges_like_the_slow_twin(
         words in vec(("[ab]{1,12}|[a-c#]{1,8}|[a-e]{1,5}é?", 1u64..40), 0..30),
-        vocab_size in 0usize..80,
-        min_frequency in 0u64..6,
-        special in vec(select(vec!["a", "ab", "##b", "aba", "<s>"]), 0..3),
-        limit_alphabet in option::weighted(0.2, 0usize..5),
-        continuing_subword_prefix in option::weighted(0.4, select(vec!["##", "#", ""]).prop_map(str::to_owned)),
-        end_of_word_suffix in option::weighted(0.3, select(vec!["_", "a"]).prop_map(str::to_owned)),
-        max_token_length in option::weighted(0.4, 0usize..8),
+        options in options(),
     ) {
         let words = WordCounts::new(words.into_iter().map(|(word, count)| (word.into(), count)).collect());
-        let options = BpeOptions {
-            vocab_size,
-            min_frequency,
-            special_tokens: special.into_iter().map(SpecialToken::from).collect(),
-            limit_alphabet,
-            initial_alphabet: Vec::new(),
-            continuing_subword_prefix,
-            end_of_word_suffix,
-            max_token_length,
-        };
         let found = train(&words, &options).expect("the options are valid");
         prop_assert_eq!(found, naive::train(start(&words, &options), &options));
     }

@@ -11,7 +11,7 @@ use super::long::LongWords;
 use super::medium::{self, MediumWords};
 use super::spill_ring::SpillRing;
 use crate::simd::append::Appender;
-use crate::simd::probe::{Bucket, LENGTHS_VARY_FLAG, Slot};
+use crate::simd::probe::{AdjacentWords, Bucket, LENGTHS_VARY_FLAG, Slot};
 use crate::simd::{self, BLOCK, Simd};
 use crate::word_key::{self, Key, MULTIPLIERS, NOT_SHORT};
 
@@ -100,7 +100,8 @@ impl<'a> Lookup<'a> {
         for (at, ends) in (0..).step_by(BLOCK).zip(ends.chunks(BLOCK)) {
             let words = at..at + ends.len();
             let (keys, buckets) = (&mut probes.keys[words.clone()], &mut probes.buckets[words]);
-            let not_short = self.simd.prefetch_words(text, from, ends, self.buckets, keys, buckets);
+            let not_short =
+                self.simd.prefetch_words(AdjacentWords { text, start: from, ends }, self.buckets, keys, buckets);
             self.simd.push_positions(not_short, at as u32, &mut probes.not_short);
             from = ends[ends.len() - 1];
         }

@@ -2,11 +2,11 @@
 
 use super::clusters::{Cluster, ClusterReplacement};
 use super::{BUFFERED_META_SYMBOL, Metaspace};
-use crate::segmenter::FillEnd;
 use crate::segmenter::bits::decode_any;
 use crate::segmenter::characters::{self, Role};
 use crate::segmenter::wide::{self, MAX_COVERED, WideBlock, WideMasks, after_long};
-use crate::segmenter::words::SegmentedWords;
+use crate::segmenter::words::{SegmentedWords, WordMasks};
+use crate::segmenter::{FillEnd, OriginalPart};
 use crate::simd::bits::below;
 use crate::simd::{BLOCK, PaddedBlock, Simd};
 
@@ -32,13 +32,12 @@ pub(super) struct Filler<'a> {
 }
 
 impl<'a> Filler<'a> {
-    /// Reads `text` from byte `at` on.
+    /// Reads a part from byte `at` on.
     #[inline(always)]
     pub(super) fn new(
         segmenter: &'a Metaspace,
         simd: Simd,
-        text: &'a str,
-        base: usize,
+        OriginalPart { text, base }: OriginalPart<'a>,
         at: usize,
         wide_block: &'a mut WideBlock,
         words: &'a mut SegmentedWords,
@@ -150,7 +149,7 @@ impl<'a> Filler<'a> {
         if has_wide {
             self.wide_block.put_texts(&mut written);
         }
-        self.words.push_block(self.simd, &written, self.at, kept, starts, origins);
+        self.words.push_block(self.simd, &written, self.at, WordMasks { kept, starts, origins });
         if starts != 0 {
             let last = BLOCK - 1 - origins.leading_zeros() as usize;
             self.word_at = self.at + last + usize::from(segmenter.drops_spaces);

@@ -10,11 +10,11 @@ mod filler;
 
 use std::sync::Arc;
 
-use super::FillEnd;
 use super::character_table::CharacterTable;
 use super::characters::{self, CharacterEntry, LongMarks, Role};
 use super::wide::WideBlock;
 use super::words::SegmentedWords;
+use super::{FillEnd, OriginalPart};
 use crate::normalizer::{Normalizer, Precompiled};
 use crate::pretokenizer::{CharClass, PreTokenizer, Prepend, Stage};
 use crate::simd::{self, Simd};
@@ -139,17 +139,10 @@ impl Metaspace {
 
     /// As [`super::Segmenter::fill`].
     #[inline]
-    pub(super) fn fill(
-        &self,
-        text: &str,
-        base: usize,
-        at: usize,
-        tracked: bool,
-        words: &mut SegmentedWords,
-    ) -> FillEnd {
+    pub(super) fn fill(&self, part: OriginalPart<'_>, at: usize, tracked: bool, words: &mut SegmentedWords) -> FillEnd {
         simd::dispatch(
             #[inline(always)]
-            || self.fill_with(Simd::best(), text, base, at, tracked, words),
+            || self.fill_with(Simd::best(), part, at, tracked, words),
         )
     }
 
@@ -158,15 +151,14 @@ impl Metaspace {
     pub(super) fn fill_with(
         &self,
         simd: Simd,
-        text: &str,
-        base: usize,
+        part: OriginalPart<'_>,
         at: usize,
         tracked: bool,
         words: &mut SegmentedWords,
     ) -> FillEnd {
         words.clear(tracked);
         words.set_inserts_meta_symbols(self.drops_spaces);
-        Filler::new(self, simd, text, base, at, &mut WideBlock::new(), words).fill()
+        Filler::new(self, simd, part, at, &mut WideBlock::new(), words).fill()
     }
 
     /// Whether a meta symbol is inserted before a word that no space precedes.

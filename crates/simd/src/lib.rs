@@ -188,6 +188,22 @@ impl Simd {
         }
     }
 
+    /// [`dispatch`] at this level.
+    #[inline]
+    fn dispatch<R>(self, work: impl FnOnce() -> R) -> R {
+        match self.0 {
+            Level::Scalar => work(),
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon(_) => work(),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128(_) => work(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 { cpu, .. } => x86_64::run_avx2(cpu, work),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512(cpu) => x86_64::run_avx512(cpu, work),
+        }
+    }
+
     /// Classifies the bytes of a block.
     #[inline(always)]
     pub fn masks(self, block: &[u8; BLOCK]) -> Masks {
@@ -322,17 +338,7 @@ impl Simd {
 /// baseline for x86-64 is a CPU of 2003, without an unsigned minimum or a count of leading zeros.
 #[inline]
 pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
-    match Simd::best().0 {
-        Level::Scalar => work(),
-        #[cfg(target_arch = "aarch64")]
-        Level::Neon(_) => work(),
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        Level::Simd128(_) => work(),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 { cpu, .. } => x86_64::run_avx2(cpu, work),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512(cpu) => x86_64::run_avx512(cpu, work),
-    }
+    Simd::best().dispatch(work)
 }
 
 /// Prefetches the cache line of a value. Does nothing on architectures without such an instruction.

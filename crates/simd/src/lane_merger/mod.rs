@@ -1,15 +1,17 @@
 //! Sixteen words merged at once, one in each lane.
 //!
-//! Each round performs one merge in every lane that still has one. Finding the next merge and its
-//! neighbors costs most of the time of merging a word, and here it is done for all lanes together.
-//! A lane never waits for the merge table's cache lines of another lane either: a round prefetches
-//! all of them before it reads the first.
+//! Each round performs one merge in every lane that still has one. A lane never waits for the merge
+//! table's cache lines of another lane: a round prefetches all of them before it reads the first.
 //!
-//! This requires AVX-512, for which [`LaneMerger::new`] checks. Other CPUs merge words one by one
-//! with `bpe::short_word`. Tests compare the two.
+//! - `avx512`: finds the next merge and its neighbors for all lanes together.
+//! - `turns`: for other CPUs. The lanes take turns in each step of a round.
+//!
+//! WebAssembly merges words one by one with `bpe::short_word`. Tests compare the three.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(not(target_arch = "wasm32"))]
+mod turns;
 
 use super::Simd;
 use super::cpu::Avx512;
@@ -32,7 +34,7 @@ const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePrio
 
 /// The merge table, as the kernel uses it. A pair of ids is hashed by multiplication; the hash
 /// selects a bit of a filter and a bucket of the table.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "only the kernels use it"))]
 pub trait PairTable {
     /// How pairs are hashed and filtered.
     fn hashing(&self) -> PairHashing<'_>;
@@ -46,7 +48,7 @@ pub trait PairTable {
 }
 
 /// See [`PairTable::hashing`].
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "only the kernels use it"))]
 #[derive(Debug, Clone, Copy)]
 pub struct PairHashing<'a> {
     /// Ids in pairs are below two to the power of this, which is at most 31.
@@ -60,8 +62,23 @@ pub struct PairHashing<'a> {
     pub filter_shift: u32,
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+impl PairHashing<'_> {
+    /// The hash of a pair, and whether the pair may be in the table. Without branches, because the
+    /// filter's answer cannot be predicted.
+    #[inline(always)]
+    fn candidate(&self, left: u32, right: u32) -> (u64, bool) {
+        let Self { id_bits, multiplier, filter, filter_shift } = *self;
+        let hash = (u64::from(left) << id_bits | u64::from(right)).wrapping_mul(multiplier);
+        let position = hash >> filter_shift;
+        let is_in_filter = filter[(position / 64) as usize & (filter.len() - 1)] >> (position % 64) & 1 == 1;
+        // Larger ids are in no pair, and their hash may equal that of another pair.
+        (hash, is_in_filter & ((left | right) >> id_bits == 0))
+    }
+}
+
 /// What single bytes and pairs of bytes become.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "only the kernels use it"))]
 #[derive(Debug, Clone, Copy)]
 pub struct ByteTables<'a> {
     /// The id of each byte.
@@ -81,10 +98,28 @@ impl Rows {
     }
 }
 
+/// What merges the words. Has no values in WebAssembly.
+#[derive(Debug, Clone, Copy)]
+enum Kernel {
+    Avx512(Avx512),
+    /// At any other level.
+    #[cfg(not(target_arch = "wasm32"))]
+    Turns(Simd),
+}
+
+impl Kernel {
+    fn new(simd: Simd) -> Option<Self> {
+        let kernel = simd.avx512().map(Self::Avx512);
+        #[cfg(not(target_arch = "wasm32"))]
+        let kernel = kernel.or(Some(Self::Turns(simd)));
+        kernel
+    }
+}
+
 /// Up to sixteen words and the state of merging them, reused from group to group.
 #[derive(Debug, Clone)]
 pub struct LaneMerger {
-    cpu: Avx512,
+    kernel: Kernel,
     /// The bytes of each word. The additional row is for loads of four bytes, which reach beyond
     /// the end of the last word.
     bytes: [[u8; POSITIONS]; LANES + 1],
@@ -102,10 +137,10 @@ pub struct LaneMerger {
 }
 
 impl LaneMerger {
-    /// Creates a merger if the CPU has the instructions.
+    /// Creates a merger. `None` in WebAssembly.
     pub fn new(simd: Simd) -> Option<Self> {
-        simd.avx512().map(|cpu| Self {
-            cpu,
+        Kernel::new(simd).map(|kernel| Self {
+            kernel,
             bytes: [[0; POSITIONS]; LANES + 1],
             lens: [0; LANES],
             words: 0,
@@ -149,12 +184,19 @@ impl LaneMerger {
 
     /// Merges all words. [`Self::tokens`] then returns what they became.
     pub fn merge(&mut self, table: &impl PairTable, bytes: ByteTables<'_>) {
-        #[cfg(target_arch = "x86_64")]
-        avx512::merge(self.cpu, self, table, bytes);
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = (table, bytes, &self.joined, &self.priorities);
-            self.cpu.unreachable::<()>();
+        match self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(cpu) => avx512::merge(cpu, self, table, bytes),
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Avx512(cpu) => {
+                let _ = (table, bytes, &self.joined, &self.priorities);
+                cpu.unreachable()
+            }
+            #[cfg(not(target_arch = "wasm32"))]
+            Kernel::Turns(simd) => simd.dispatch(
+                #[inline(always)]
+                || turns::merge(self, table, bytes),
+            ),
         }
     }
 

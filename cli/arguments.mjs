@@ -98,9 +98,9 @@ function check(rawName, { choices, number, size }, value) {
   }
   if (size !== undefined) return bytesOf(rawName, size, value)
   if (number === undefined) return value
-  const [least, most] = number
-  if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
-    const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
+  const [min, max] = number
+  if (!/^\d+$/.test(value) || Number(value) < min || Number(value) > max) {
+    const range = max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`
     throw new UsageError(`'${rawName}' must be a whole number ${range}, but it is '${value}'`)
   }
   return Number(value)
@@ -109,14 +109,14 @@ function check(rawName, { choices, number, size }, value) {
 const UNITS = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }
 
 /** Parses a size such as 4096, 64M or 1G. Units are powers of 1024. */
-function bytesOf(rawName, [least, most], value) {
+function bytesOf(rawName, [min, max], value) {
   const [, digits, unit] = /^(\d{1,15})([KMG]?)i?B?$/i.exec(value) ?? []
   const bytes = digits === undefined ? undefined : Math.min(Number(digits) * UNITS[unit.toUpperCase()], 2 ** 53)
   // 4G stands for the largest row, which is a byte smaller.
-  if (bytes === 2 ** 32) return Math.min(bytes, most)
-  if (bytes !== undefined && bytes >= least && bytes <= most) return bytes
+  if (bytes === 2 ** 32) return Math.min(bytes, max)
+  if (bytes !== undefined && bytes >= min && bytes <= max) return bytes
   throw new UsageError(
-    `'${rawName}' must be a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, but it is '${value}'`,
+    `'${rawName}' must be a number of bytes from ${min} to ${max}, such as 4096, 64M or 1G, but it is '${value}'`,
   )
 }
 

@@ -105,20 +105,20 @@ export class Bar {
  *
  * @param {number | undefined} part
  * @param {string[]} words
- * @param {number} room columns
+ * @param {number} columns the width of the line
  * @returns {{ text: string, columns: number }}
  */
-export function barLine(part, words, room) {
+export function barLine(part, words, columns) {
   const kept = []
   let used = 0
   for (const word of words) {
     const more = columnsOf(word) + (kept.length > 0 ? 3 : 0)
-    if (used + more > room) break
+    if (used + more > columns) break
     kept.push(word)
     used += more
   }
   const text = kept.join(' · ')
-  const free = room - used - (used > 0 ? 1 : 0)
+  const free = columns - used - (used > 0 ? 1 : 0)
   if (part === undefined || free < MIN_BAR_COLUMNS) return { text, columns: used }
   const length = Math.min(MAX_BAR_COLUMNS, free)
   const full = Math.round(length * Math.min(1, Math.max(0, part)))

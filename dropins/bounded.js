@@ -10,19 +10,19 @@ const MAX_IDS = 2 ** 26
 /** Maximum number of special tokens that one argument names. */
 const MAX_NAMES = 2 ** 20
 
-/** Returns a function that is called with the number of further items, and throws after `most`. */
-function counter(most, what) {
+/** Returns a function that is called with the number of further items, and throws after `max`. */
+function counter(max, what) {
   let count = 0
   return (more = 1) => {
     count += more
-    if (count > most) throw error('TEXT_TOO_LONG', `there are more than ${most} ${what}`)
+    if (count > max) throw error('TEXT_TOO_LONG', `there are more than ${max} ${what}`)
   }
 }
 
 /** The items of an iterable as an array. */
-function listOf(items, most, what) {
-  if (Array.isArray(items) && items.length <= most) return [...items]
-  const count = counter(most, what)
+function listOf(items, max, what) {
+  if (Array.isArray(items) && items.length <= max) return [...items]
+  const count = counter(max, what)
   const list = []
   for (const item of items) {
     count()

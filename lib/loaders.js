@@ -52,7 +52,7 @@ const MAX_PATH = 65_536
  * @returns {Promise<Parts>}
  */
 async function fromFile(file, options) {
-  return withDefault(await ofPlace(filePath(file), options), defaultOf(options))
+  return withDefault(await ofLocation(filePath(file), options), defaultOf(options))
 }
 
 /**
@@ -61,7 +61,7 @@ async function fromFile(file, options) {
  * @returns {Parts}
  */
 function fromFileSync(file, options) {
-  return withDefault(ofPlaceSync(filePath(file), options), defaultOf(options))
+  return withDefault(ofLocationSync(filePath(file), options), defaultOf(options))
 }
 
 /**
@@ -73,8 +73,8 @@ async function fromPretrained(repo, options) {
   const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
   const file = await sources.hub.pretrainedFile(request)
   // The folder has the configs; a file that the caller names is loaded alone.
-  const place = request.file === undefined ? sources.folderOf(file) : file
-  return withDefault(await ofPlace(place, loading, repo), defaultOf(loading))
+  const location = request.file === undefined ? sources.folderOf(file) : file
+  return withDefault(await ofLocation(location, loading, repo), defaultOf(loading))
 }
 
 /**
@@ -147,7 +147,7 @@ function forModelSync(name, options = {}) {
 }
 
 /** `repository` is the name of the repository on the hub that a folder is a copy of. */
-async function ofPlace(name, options, repository = undefined) {
+async function ofLocation(name, options, repository = undefined) {
   const { configs, ...resolved } = folderOptions(options)
   const chat = chatOfOptions(options)
   const gguf = await ofGgufFile(name, options)
@@ -170,7 +170,7 @@ async function ofPlace(name, options, repository = undefined) {
   }
 }
 
-function ofPlaceSync(name, options) {
+function ofLocationSync(name, options) {
   const { configs, ...resolved } = folderOptions(options)
   const chat = chatOfOptions(options)
   const gguf = ofGgufFileSync(name, options)

@@ -12,20 +12,20 @@ const MARGIN = 1024
 const GROWTH = 4
 
 /**
- * The places of a section at which an end may start, the last one first, each with the number of
- * tokens behind it: where a token starts, between two characters.
+ * Where an end may start in a section: where a token starts, between two characters. The last one
+ * comes first, each has the number of tokens behind it.
  */
-function placesOf(offsets, before, min) {
-  const places = []
+function candidatesOf(offsets, before, min) {
+  const candidates = []
   let end = Infinity
   for (let token = offsets.length / 2 - 1; token >= 0; token--) {
     const start = offsets[2 * token]
     const previous = token === 0 ? 0 : offsets[2 * token - 1]
     if (start < min) break
-    if (previous <= start && start < end) places.push({ start: before + start, tokens: offsets.length / 2 - token })
+    if (previous <= start && start < end) candidates.push({ start: before + start, tokens: offsets.length / 2 - token })
     end = Math.min(end, start)
   }
-  return places
+  return candidates
 }
 
 /**
@@ -41,29 +41,29 @@ function truncateLeft(tokenizer, text, maxTokens, options) {
   const added = tokenizer.count('', options)
   if (added > maxTokens) throw limitTooSmall(`the special tokens around a text are more than ${maxTokens}`)
   const isWithin = (at) => isInCharacter(text, at)
-  const most = maxTokens - added
+  const limit = maxTokens - added
   const bare = { ...options, addSpecialTokens: false, offsets: isBytes ? 'byte' : 'utf16' }
-  let places = []
-  for (let units = MIN_SECTION + PER_TOKEN * most; ; units *= GROWTH) {
+  let candidates = []
+  for (let units = MIN_SECTION + PER_TOKEN * limit; ; units *= GROWTH) {
     let start = Math.max(0, text.length - units)
     while (start > 0 && isWithin(start)) start--
     const { offsets } = tokenizer.encode(from(start), { ...bare, truncation: false, padding: false })
-    places = placesOf(offsets, start, start === 0 ? 0 : MARGIN)
-    const isEnough = places.length > 0 && places.at(-1).tokens >= most
-    if (start === 0 && (places.at(-1)?.tokens ?? 0) <= most && fits(0)) return from(0)
+    candidates = candidatesOf(offsets, start, start === 0 ? 0 : MARGIN)
+    const isEnough = candidates.length > 0 && candidates.at(-1).tokens >= limit
+    if (start === 0 && (candidates.at(-1)?.tokens ?? 0) <= limit && fits(0)) return from(0)
     if (start === 0 || isEnough) break
   }
-  let own = most
+  let own = limit
   for (let isFirst = true; own > 0; isFirst = false) {
-    const place = places.findLast(({ tokens }) => tokens <= own)
-    if (place === undefined) break
-    const count = tokenizer.count(from(place.start), options)
-    if (count <= maxTokens) return from(place.start)
-    const half = Math.floor(place.tokens / 2)
-    own = Math.max(0, isFirst ? place.tokens - Math.min(count - maxTokens, place.tokens - half) : half)
+    const candidate = candidates.findLast(({ tokens }) => tokens <= own)
+    if (candidate === undefined) break
+    const count = tokenizer.count(from(candidate.start), options)
+    if (count <= maxTokens) return from(candidate.start)
+    const half = Math.floor(candidate.tokens / 2)
+    own = Math.max(0, isFirst ? candidate.tokens - Math.min(count - maxTokens, candidate.tokens - half) : half)
   }
   // Not even the last token fits: halves of it, down to one character.
-  for (let length = text.length - (places[0]?.start ?? 0); length > 0; length = length >> 1) {
+  for (let length = text.length - (candidates[0]?.start ?? 0); length > 0; length = length >> 1) {
     let start = text.length - length
     while (start < text.length && isWithin(start)) start++
     if (start < text.length && fits(start)) return from(start)

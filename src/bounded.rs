@@ -61,7 +61,7 @@ pub fn encode_into(
 ) -> napi::Result<bool> {
     node_api::guarded(node_api::env_of(&value), || {
         let (is_end, options) = (!options::is_part(flags), options::encode_options(flags, extra, Columns::NONE));
-        let capacity = text::room("ids", &target)?;
+        let capacity = text::capacity("ids", &target)?;
         with_ids(|ids| {
             let found = text::with_text("text", &value, |text| {
                 Ok(handle.tokenizer.encode_first(text, capacity, &options, is_end, ids)?)

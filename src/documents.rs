@@ -218,10 +218,10 @@ impl LineReader {
             return Ok(false);
         }
         let (Some(fields), line) = (&self.fields, &self.bytes[start..end]) else { return Ok(false) };
-        let room = line.len() + json_fields::ROOM;
-        if room > self.scratch.len() {
-            self.scratch.try_grow(room - self.scratch.len())?;
-            self.scratch.resize(room, 0);
+        let capacity = line.len() + json_fields::EXTRA_BYTES;
+        if capacity > self.scratch.len() {
+            self.scratch.try_grow(capacity - self.scratch.len())?;
+            self.scratch.resize(capacity, 0);
         }
         let Some((length, id)) = fields.read(line, &mut self.scratch) else { return Ok(false) };
         to.texts_mut()?.push_utf8(&self.scratch[..length])?;
@@ -286,13 +286,13 @@ pub fn clear_lines(env: Env, lines: &External<Lines>) -> napi::Result<()> {
     })
 }
 
-/// Appends a part of a line; [`clear_lines`] comes before the first part. `room` is the number of
-/// bytes to reserve for the whole line.
+/// Appends a part of a line; [`clear_lines`] comes before the first part. `capacity` is the number
+/// of bytes to reserve for the whole line.
 #[napi(catch_unwind)]
-pub fn append_to_line(env: Env, lines: &External<Lines>, bytes: Unknown<'_>, room: f64) -> napi::Result<()> {
+pub fn append_to_line(env: Env, lines: &External<Lines>, bytes: Unknown<'_>, capacity: f64) -> napi::Result<()> {
     node_api::guarded(env, || {
         let mut reader = lines.reader()?;
-        let more = (room as usize).saturating_sub(reader.bytes.len());
+        let more = (capacity as usize).saturating_sub(reader.bytes.len());
         reader.bytes.try_grow(more)?;
         text::append_bytes("bytes", &bytes, &mut reader.bytes)
     })

@@ -1,19 +1,20 @@
 //! The guards: a panic never leaves a function that Node calls, where it would end the process.
 //!
-//! Node calls the addon in the ways that [`Place`] lists, and each of them runs its work in
+//! Node calls the addon in the ways that [`EntryPoint`] lists, and each of them runs its work in
 //! [`caught`]. `__test__/core/guards.test.mjs` lets each guard catch a panic, in every function.
 //!
-//! - [`Place::Call`]: functions with `#[napi(catch_unwind)]`, whose body runs in
+//! - [`EntryPoint::Call`]: functions with `#[napi(catch_unwind)]`, whose body runs in
 //!   [`guarded`](crate::node_api::guarded). The attribute guards the part of napi around it, which
 //!   converts arguments and results. The call throws `ERR_TOKENLANE_PANIC`.
-//! - [`Place::Short`]: `count_short`, `encode_short`, `shared_ids`. The general call runs instead.
-//! - [`Place::Work`]: `execute` of an asynchronous task, `Job::compute`. The promise rejects.
-//! - [`Place::Result`]: `complete` of an asynchronous task, `Job::resolve`, and all conversions of
-//!   results to JS. The promise rejects, or the call throws.
-//! - [`Place::Drop`]: finalizers of ArrayBuffers (`release_external`, `end_shared`), of Externals,
-//!   and the end of a task: [`Held`]. The rest of the value is leaked.
-//! - [`Place::Cleanup`]: the cleanup hook of an environment. Cached memory is not returned.
-//! - [`Place::Init`]: `module_exports`, while Node loads the addon. `require` throws.
+//! - [`EntryPoint::Short`]: `count_short`, `encode_short`, `shared_ids`. The general call runs
+//!   instead.
+//! - [`EntryPoint::Work`]: `execute` of an asynchronous task, `Job::compute`. The promise rejects.
+//! - [`EntryPoint::Result`]: `complete` of an asynchronous task, `Job::resolve`, and all
+//!   conversions of results to JS. The promise rejects, or the call throws.
+//! - [`EntryPoint::Drop`]: finalizers of ArrayBuffers (`release_external`, `end_shared`), of
+//!   Externals, and the end of a task: [`Held`]. The rest of the value is leaked.
+//! - [`EntryPoint::Cleanup`]: the cleanup hook of an environment. Cached memory is not returned.
+//! - [`EntryPoint::Init`]: `module_exports`, while Node loads the addon. `require` throws.
 //!
 //! There are no others: the addon has no classes, hence no constructors, getters and setters, and
 //! it passes no callback and no threadsafe function to Node. JS can run inside of a call where the
@@ -30,7 +31,7 @@ use crate::error::Failure;
 
 /// Where Node calls the addon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum EntryPoint {
     Call = 1,
     Short,
     Work,
@@ -40,18 +41,18 @@ pub enum Place {
     Init,
 }
 
-/// The [`Place`] whose next guard panics, for tests; 0 if none does.
+/// The [`EntryPoint`] whose next guard panics, for tests; 0 if none does.
 static PANICS: AtomicU32 = AtomicU32::new(0);
 
-/// Lets the next guard of a place panic, in any thread of the process. Only tests call it.
-pub fn panic_in(place: u32) {
-    PANICS.store(place, Ordering::Relaxed);
+/// Lets the next guard of an entry point panic, in any thread of the process. Only tests call it.
+pub fn panic_in(entry_point: u32) {
+    PANICS.store(entry_point, Ordering::Relaxed);
 }
 
 #[cold]
-fn panic_for_test(place: Place) {
+fn panic_for_test(entry_point: EntryPoint) {
     PANICS.store(0, Ordering::Relaxed);
-    panic!("a test lets the guard of {place:?} panic");
+    panic!("a test lets the guard of {entry_point:?} panic");
 }
 
 /// Runs `work`. A panic becomes a failure, and so does a failed allocation that unwinds with
@@ -60,10 +61,10 @@ fn panic_for_test(place: Place) {
 /// After a panic, nothing that `work` uses is read again except tokenizers, which are immutable
 /// apart from caches that the core keeps consistent, and scratch buffers that are cleared before
 /// each use.
-pub fn caught<T>(place: Place, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn caught<T>(entry_point: EntryPoint, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let run = || {
-        if PANICS.load(Ordering::Relaxed) == place as u32 {
-            panic_for_test(place);
+        if PANICS.load(Ordering::Relaxed) == entry_point as u32 {
+            panic_for_test(entry_point);
         }
         work()
     };
@@ -81,8 +82,8 @@ pub fn caught<T>(place: Place, work: impl FnOnce() -> Result<T, Failure>) -> Res
 }
 
 /// Runs `work`, which ends a value or an environment. Nobody can be told of a panic.
-pub fn contained(place: Place, work: impl FnOnce()) {
-    let ended = caught(place, || {
+pub fn contained(entry_point: EntryPoint, work: impl FnOnce()) {
+    let ended = caught(entry_point, || {
         work();
         Ok(())
     });
@@ -116,7 +117,7 @@ impl<T> DerefMut for Held<T> {
 
 impl<T> Drop for Held<T> {
     fn drop(&mut self) {
-        contained(Place::Drop, || drop(self.0.take()));
+        contained(EntryPoint::Drop, || drop(self.0.take()));
     }
 }
 
@@ -127,14 +128,14 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_a_failure_with_its_message() {
-        let failure = caught::<()>(Place::Call, || panic!("seven {}", 7)).expect_err("it panicked");
+        let failure = caught::<()>(EntryPoint::Call, || panic!("seven {}", 7)).expect_err("it panicked");
         assert_eq!(failure.code, "ERR_TOKENLANE_PANIC");
         assert!(failure.message.ends_with("seven 7"), "{}", failure.message);
     }
 
     #[test]
     fn memory_that_is_missing_is_no_defect() {
-        let failure = caught::<()>(Place::Call, || {
+        let failure = caught::<()>(EntryPoint::Call, || {
             Vec::<u64>::new().grow(usize::MAX / 16);
             Ok(())
         });

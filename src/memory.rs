@@ -24,7 +24,7 @@ use tokenlane_core::memory::{
 
 use crate::allocator;
 use crate::error::{Class, Failure};
-use crate::guard::{Place, contained};
+use crate::guard::{EntryPoint, contained};
 use crate::{node_api, queue};
 
 /// Copying at most this many bytes costs less than a finalizer: 16 KiB.
@@ -395,7 +395,7 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
             Ok(())
         });
         prepared.clone()?;
-        let hooked = env.add_env_cleanup_hook((), |()| contained(Place::Cleanup, trim));
+        let hooked = env.add_env_cleanup_hook((), |()| contained(EntryPoint::Cleanup, trim));
         hooked.map(|_| ()).map_err(|error| Failure::new(Class::Error, "ERR_TOKENLANE_NODE", error.to_string()))
     })
 }

@@ -22,7 +22,7 @@ use napi_derive::napi;
 use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
 
 use crate::error::{Class, Failure, shortened};
-use crate::guard::{self, Place, caught};
+use crate::guard::{self, EntryPoint, caught};
 use strings::new_utf8;
 pub use strings::{
     Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
@@ -73,20 +73,20 @@ pub fn is_undefined(value: &Unknown<'_>) -> bool {
     matches!(value.get_type(), Ok(ValueType::Undefined))
 }
 
-/// A list with uninitialized room after its last value.
-pub trait Room<T> {
-    /// The uninitialized room.
-    fn room(&mut self) -> &mut [MaybeUninit<T>];
+/// A list with uninitialized capacity after its last value.
+pub trait Spare<T> {
+    /// The uninitialized capacity.
+    fn spare(&mut self) -> &mut [MaybeUninit<T>];
 
     /// Increases the length by `count`.
     ///
     /// # Safety
-    /// The first `count` values of the room have been initialized.
+    /// The first `count` values of it have been initialized.
     unsafe fn added(&mut self, count: usize);
 }
 
-impl<T> Room<T> for Vec<T> {
-    fn room(&mut self) -> &mut [MaybeUninit<T>] {
+impl<T> Spare<T> for Vec<T> {
+    fn spare(&mut self) -> &mut [MaybeUninit<T>] {
         self.spare_capacity_mut()
     }
 
@@ -97,8 +97,8 @@ impl<T> Room<T> for Vec<T> {
     }
 }
 
-impl<T: Plain> Room<T> for Slab<T> {
-    fn room(&mut self) -> &mut [MaybeUninit<T>] {
+impl<T: Plain> Spare<T> for Slab<T> {
+    fn spare(&mut self) -> &mut [MaybeUninit<T>] {
         self.spare_capacity_mut()
     }
 
@@ -258,7 +258,7 @@ pub fn byte_length(value: &Unknown<'_>) -> Option<usize> {
 }
 
 /// The number of words that fit into a Uint32Array of the user.
-pub fn word_room(value: &Unknown<'_>) -> Result<usize, Refused> {
+pub fn word_capacity(value: &Unknown<'_>) -> Result<usize, Refused> {
     Ok(View::of(value, sys::TypedarrayType::uint32_array, 4)?.bytes / 4)
 }
 
@@ -266,7 +266,7 @@ pub fn word_room(value: &Unknown<'_>) -> Result<usize, Refused> {
 /// fit.
 ///
 /// Only for the scratch arrays of `lib/tokenizer.js`, which nothing else can reach, and for arrays
-/// that [`word_room`] accepted: this function does not check the buffer.
+/// that [`word_capacity`] accepted: this function does not check the buffer.
 pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
     let (env, raw) = parts(value);
     let (mut kind, mut length, mut data) = (-1, 0, ptr::null_mut());
@@ -364,19 +364,19 @@ pub fn each_element(
 
 /// Runs the body of a call from JS. A failure becomes a JS error, and so does a panic.
 pub fn guarded<T>(env: Env, body: impl FnOnce() -> Result<T, Failure>) -> napi::Result<T> {
-    caught(Place::Call, body).map_err(|failure| js_error(env, &failure))
+    caught(EntryPoint::Call, body).map_err(|failure| js_error(env, &failure))
 }
 
 /// Converts a result to JS. A panic becomes a JS error.
 pub fn converted<T>(env: sys::napi_env, convert: impl FnOnce() -> napi::Result<T>) -> napi::Result<T> {
-    caught(Place::Result, || Ok(convert())).unwrap_or_else(|failure| Err(js_error(Env::from_raw(env), &failure)))
+    caught(EntryPoint::Result, || Ok(convert())).unwrap_or_else(|failure| Err(js_error(Env::from_raw(env), &failure)))
 }
 
-/// Lets the next guard of a place panic: see [`guard`]. Only tests call it.
+/// Lets the next guard of an entry point panic: see [`guard`]. Only tests call it.
 #[napi(catch_unwind)]
-pub fn panic_next(env: Env, place: u32) -> napi::Result<()> {
+pub fn panic_next(env: Env, entry_point: u32) -> napi::Result<()> {
     guarded(env, || {
-        guard::panic_in(place);
+        guard::panic_in(entry_point);
         Ok(())
     })
 }

@@ -27,7 +27,7 @@ use napi_derive::napi;
 use tokenlane_core::batch::{BatchError, Cancel};
 
 use crate::error::Failure;
-use crate::guard::{Held, Place, contained};
+use crate::guard::{EntryPoint, Held, contained};
 use crate::node_api;
 use crate::text::{Inputs, Texts};
 
@@ -189,7 +189,7 @@ impl QueueEntry {
 
 impl Drop for QueueEntry {
     fn drop(&mut self) {
-        contained(Place::Drop, || self.leave());
+        contained(EntryPoint::Drop, || self.leave());
     }
 }
 

@@ -14,7 +14,7 @@ use tokenlane_core::memory::{self, Plain};
 
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
-use crate::guard::{Place, contained};
+use crate::guard::{EntryPoint, contained};
 use crate::memory::{Bytes, ExternalBuffer, Values, Words};
 use crate::node_api::{check, converted, js_error, named, written};
 
@@ -47,7 +47,7 @@ fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
 unsafe extern "C" fn release_external<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
     // SAFETY: `hint` is the box of an `ExternalBuffer<T>` that `buffer_of` leaked. Node calls a
     // finalizer once.
-    contained(Place::Drop, || drop(unsafe { Box::from_raw(hint.cast::<ExternalBuffer<T>>()) }));
+    contained(EntryPoint::Drop, || drop(unsafe { Box::from_raw(hint.cast::<ExternalBuffer<T>>()) }));
 }
 
 /// Converts values to an ArrayBuffer, without a copy if possible.

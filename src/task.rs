@@ -4,7 +4,7 @@ use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task};
 
 use crate::error::Failure;
-use crate::guard::{Held, Place, caught};
+use crate::guard::{EntryPoint, Held, caught};
 use crate::node_api;
 use crate::queue::Permit;
 
@@ -42,7 +42,7 @@ impl<W: Work> Task for Job<W> {
     type JsValue = W::Js;
 
     fn compute(&mut self) -> napi::Result<Self::Output> {
-        Ok(caught(Place::Work, || {
+        Ok(caught(EntryPoint::Work, || {
             // Released here and not on the JS thread, which may be busy or may have ended.
             let _permit = self.permit.take();
             self.work.run()

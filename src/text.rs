@@ -103,8 +103,8 @@ impl<T: Plain> Default for Chunks<T> {
 }
 
 impl<T: Plain> Chunks<T> {
-    /// Returns the last chunk, or a new one, with room for `count` more values.
-    fn chunk_with_room(&mut self, count: usize) -> Result<&mut Slab<T>, OutOfMemory> {
+    /// Returns the last chunk, or a new one, with capacity for `count` more values.
+    fn chunk_with_capacity(&mut self, count: usize) -> Result<&mut Slab<T>, OutOfMemory> {
         if self.all.last().is_none_or(|last| last.capacity() - last.len() < count) {
             let bytes = (count * size_of::<T>()).max(self.bytes.clamp(FIRST_CHUNK_BYTES, MAX_CHUNK_BYTES));
             self.all.push(Slab::try_with_capacity(bytes / size_of::<T>())?);
@@ -154,7 +154,11 @@ impl Arena {
     fn push(&mut self, value: &Unknown<'_>) -> Result<usize, Refused> {
         self.rows.try_grow(1)?;
         node_api::require_flat(value)?;
-        match node_api::append_utf16(value, self.units.chunk_with_room(MIN_CHECKED_FOR_ASCII)?, MIN_CHECKED_FOR_ASCII) {
+        match node_api::append_utf16(
+            value,
+            self.units.chunk_with_capacity(MIN_CHECKED_FOR_ASCII)?,
+            MIN_CHECKED_FOR_ASCII,
+        ) {
             Fit::Appended(length) => {
                 let (chunk, start, end) = self.units.latest(length);
                 self.rows.push(Row::Utf16 { chunk, start, end });
@@ -173,9 +177,9 @@ impl Arena {
     fn push_long(&mut self, value: &Unknown<'_>, starts_as_ascii: bool) -> Result<usize, Refused> {
         let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
         if starts_as_ascii && self.failed_ascii_units < MAX_FAILED_ASCII_UNITS {
-            // Node writes a terminating zero, which needs room too.
+            // Node writes a terminating zero, which needs capacity too.
             if node_api::is_ascii(value, length)
-                && node_api::append_ascii(value, self.utf8.chunk_with_room(length + 1)?)
+                && node_api::append_ascii(value, self.utf8.chunk_with_capacity(length + 1)?)
             {
                 let (chunk, start, end) = self.utf8.latest(length);
                 self.rows.push(Row::Utf8 { chunk, start, end });
@@ -183,7 +187,8 @@ impl Arena {
             }
             self.failed_ascii_units += length;
         }
-        let Fit::Appended(length) = node_api::append_utf16(value, self.units.chunk_with_room(length + 2)?, usize::MAX)
+        let Fit::Appended(length) =
+            node_api::append_utf16(value, self.units.chunk_with_capacity(length + 2)?, usize::MAX)
         else {
             return Err(Refused::NotThatKind);
         };
@@ -195,7 +200,7 @@ impl Arena {
     /// Appends a text of UTF-8.
     pub fn push_utf8(&mut self, text: &[u8]) -> Result<(), OutOfMemory> {
         self.rows.try_grow(1)?;
-        self.utf8.chunk_with_room(text.len())?.extend_from_slice(text);
+        self.utf8.chunk_with_capacity(text.len())?.extend_from_slice(text);
         let (chunk, start, end) = self.utf8.latest(text.len());
         self.rows.push(Row::Utf8 { chunk, start, end });
         Ok(())
@@ -204,7 +209,7 @@ impl Arena {
     /// Appends a Uint8Array. Returns its length.
     pub fn push_js_bytes(&mut self, name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
         self.rows.try_grow(1)?;
-        let memory = self.utf8.chunk_with_room(node_api::byte_length(value).unwrap_or(0))?;
+        let memory = self.utf8.chunk_with_capacity(node_api::byte_length(value).unwrap_or(0))?;
         let appended = node_api::append_bytes(value, memory);
         let length = appended.map_err(|refused| refusal(name, BYTES, value, refused))?;
         let (chunk, start, end) = self.utf8.latest(length);
@@ -490,8 +495,8 @@ pub fn copy_ids(name: &str, value: &Unknown<'_>) -> Result<Vec<u32>, Failure> {
 }
 
 /// The number of ids that fit into a Uint32Array.
-pub fn room(name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
-    node_api::word_room(value).map_err(|refused| refusal(name, IDS, value, refused))
+pub fn capacity(name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
+    node_api::word_capacity(value).map_err(|refused| refusal(name, IDS, value, refused))
 }
 
 /// What an argument or an element has to be, as error messages say it.

@@ -190,7 +190,7 @@ enum Task {
 
 /// The result of a [`Task`].
 #[napi(object, object_from_js = false)]
-pub struct Made {
+pub struct TrainOutcome {
     /// The tokenizer.json.
     pub file: Bytes,
     /// After extending, the new ids. After pruning, the old and the new id of each token.
@@ -202,7 +202,7 @@ pub struct Made {
     pub effect: Vec<f64>,
 }
 
-impl Made {
+impl TrainOutcome {
     fn new(file: String, ids: Vec<u32>, tokens: Vec<String>, effect: Option<Effect>) -> Self {
         let numbers = |Effect { bytes, tokens: [tokens, later], vocabulary: [size, new_size] }| {
             vec![bytes as f64, tokens as f64, size as f64, later as f64, new_size as f64]
@@ -219,27 +219,34 @@ pub struct TrainWork {
 }
 
 impl TrainWork {
-    fn make(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<Made, TrainError> {
+    fn make(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<TrainOutcome, TrainError> {
         Ok(match &self.task {
-            Task::Train(trainer) => Made::new(trainer.train(&self.training.base, words, watch)?, vec![], vec![], None),
+            Task::Train(trainer) => {
+                TrainOutcome::new(trainer.train(&self.training.base, words, watch)?, vec![], vec![], None)
+            }
             Task::Extend(file, options) => {
                 let Extended { file, new_tokens, effect } = tokenlane_train::extend(file, words, options, watch)?;
                 let (ids, tokens) = new_tokens.into_iter().unzip();
-                Made::new(file, ids, tokens, Some(effect))
+                TrainOutcome::new(file, ids, tokens, Some(effect))
             }
             Task::Prune(file) => {
                 let Pruned { file, ids, effect } = tokenlane_train::prune(file, words, watch)?;
-                Made::new(file, ids.into_iter().flat_map(|(old, new)| [old, new]).collect(), vec![], Some(effect))
+                TrainOutcome::new(
+                    file,
+                    ids.into_iter().flat_map(|(old, new)| [old, new]).collect(),
+                    vec![],
+                    Some(effect),
+                )
             }
         })
     }
 }
 
 impl Work for TrainWork {
-    type Output = Made;
-    type Js = Made;
+    type Output = TrainOutcome;
+    type Js = TrainOutcome;
 
-    fn run(&mut self) -> Result<Made, Failure> {
+    fn run(&mut self) -> Result<TrainOutcome, Failure> {
         let _frugal = Frugal::new();
         let mut watch = watch(&self.training, self.cancel.as_ref());
         let words = self.training.take_counter().finish(&mut watch).map_err(failure)?;
@@ -249,8 +256,8 @@ impl Work for TrainWork {
         self.make(&words, &mut watch).map_err(failure)
     }
 
-    fn deliver(&mut self, _env: Env, made: Made) -> napi::Result<Made> {
-        Ok(made)
+    fn deliver(&mut self, _env: Env, outcome: TrainOutcome) -> napi::Result<TrainOutcome> {
+        Ok(outcome)
     }
 }
 

@@ -12,7 +12,7 @@ import { DecodeStream } from '../lib/stream.js'
 import { Tokenizer, encodings } from '../lib/tokenizer.js'
 import { init, setModule, setPackedModule } from './module.mjs'
 import native from './native.mjs'
-import { addFile, fileBytes, setPlaces, withData } from './sources.mjs'
+import { addFile, fileBytes, setImports, withData } from './sources.mjs'
 
 /** A loader of an encoding that takes its packed rank file as the option `data`. */
 const takingData = (load, encodingOf) => async (name, options) => {
@@ -44,5 +44,5 @@ export {
   queue,
   setModule,
   setPackedModule,
-  setPlaces,
+  setImports,
 }

@@ -2,10 +2,10 @@
 // encodings are JavaScript, which every bundler finds by a literal path, and are loaded when they
 // are needed.
 
-import { setPackedModule, setPlaces } from './dist/core.mjs'
+import { setPackedModule, setImports } from './dist/core.mjs'
 
 setPackedModule(() => import('./dist/wasm.mjs'))
-setPlaces({
+setImports({
   'cl100k_base.tiktoken': () => import('./dist/cl100k_base.mjs'),
   'o200k_base.tiktoken': () => import('./dist/o200k_base.mjs'),
   'p50k_base.tiktoken': () => import('./dist/p50k_base.mjs'),

@@ -207,9 +207,9 @@ export class Instance {
 
   /** The text of the result. */
   text() {
-    const place = this.exports.values_at() >> 2
+    const at = this.exports.values_at() >> 2
     const { u32 } = this
-    return this.textAt(u32[place + 1], u32[place + 2])
+    return this.textAt(u32[at + 1], u32[at + 2])
   }
 
   textAt(at, length) {
@@ -227,8 +227,8 @@ export class Instance {
   }
 
   #describe(index) {
-    const place = (this.exports.values_at() >> 2) + DESCRIPTION * index
-    return this.u32.subarray(place, place + DESCRIPTION)
+    const at = (this.exports.values_at() >> 2) + DESCRIPTION * index
+    return this.u32.subarray(at, at + DESCRIPTION)
   }
 
   #texts(at, length, ends, count) {

@@ -1,6 +1,6 @@
 // Edge runtimes have no files, and a bundle with all encodings would be too large for them.
 
-import { setPlaces } from './dist/core.mjs'
+import { setImports } from './dist/core.mjs'
 
 const missing = (name) => () => {
   const message = `an edge runtime has no files: import data from 'tokenlane/web/${name}' and call Tokenizer.fromEncoding('${name}', { data })`
@@ -8,4 +8,4 @@ const missing = (name) => () => {
 }
 
 const names = ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']
-setPlaces(Object.fromEntries(names.map((name) => [`${name}.tiktoken`, missing(name)])))
+setImports(Object.fromEntries(names.map((name) => [`${name}.tiktoken`, missing(name)])))

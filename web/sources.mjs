@@ -8,10 +8,10 @@ import native from './native.mjs'
 const { error, wrongType } = errors
 
 /** By the name of the rank file: the function that imports it as compressed base64. */
-const places = {}
+const imports = {}
 
 /** Sets where the packed rank files are; an entry point calls it. */
-export const setPlaces = (given) => void Object.assign(places, given)
+export const setImports = (given) => void Object.assign(imports, given)
 
 /** Promises of the packed rank files that calls in progress gave. */
 const given = new Map()
@@ -77,7 +77,7 @@ export async function withData(file, data, load) {
   }
 }
 
-const imported = async (file) => await inflated(fromBase64((await places[file]()).base64))
+const imported = async (file) => await inflated(fromBase64((await imports[file]()).base64))
 
 async function loadEncoding(queueEntry, file, options) {
   try {

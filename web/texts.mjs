@@ -120,7 +120,7 @@ export class Rows {
 
   #add(text) {
     this.#texts.push(text)
-    // The place of the end, until the text is written.
+    // The index of the end, until the text is written.
     this.table.push(0)
     this.#bytes += sizeOf(text)
   }
@@ -129,11 +129,11 @@ export class Rows {
   write(instance) {
     const at = instance.input(aligned(this.#bytes) + 4 * this.table.length + 8)
     let length = 0
-    let place = 0
+    let index = 0
     let left = 0
     for (const text of this.#texts) {
       while (left === 0) {
-        const count = this.table[place++]
+        const count = this.table[index++]
         left = count === WHOLE ? 1 : count
       }
       if (typeof text === 'string') length += instance.writeString(text, at + length)
@@ -141,7 +141,7 @@ export class Rows {
         instance.u8.set(text, at + length)
         length += text.length
       }
-      this.table[place++] = length
+      this.table[index++] = length
       left--
     }
     instance.writeTable(this.table, length)

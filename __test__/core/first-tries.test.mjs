@@ -57,6 +57,7 @@ test('names of options of other libraries', () => {
   const wrong = [
     [() => tokenizer.split('a', { chunkSize: 3 }), /did you mean 'maxTokens'\?/],
     [() => tokenizer.split('a', { maxLength: 3 }), /did you mean 'maxTokens'\?/],
+    [() => tokenizer.split('a', { chunk_length: 3 }), /did you mean 'maxTokens'\?/],
     [() => tokenizer.split('a', { maxTokens: 3, chunk_overlap: 1 }), /did you mean 'overlap'\?/],
     [() => tokenizer.split('a', { maxTokens: 3, separators: ['\n'] }), /did you mean 'boundary'\?/],
     [() => tokenizer.encode('a', { maxLength: 3 }), /did you mean 'truncation: { maxLength: … }'\?/],

@@ -261,7 +261,7 @@ test('the cleanup hook and the start of the module contain a panic', { skip: isW
   assert.equal(await worker(), undefined)
 })
 
-test('no function of the sources is without a guard, and the list of places is complete', () => {
+test('no function of the sources is without a guard, and the list of entry points is complete', () => {
   const files = fs.readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
   const sources = files
     .filter((file) => file.endsWith('.rs'))
@@ -273,7 +273,7 @@ test('no function of the sources is without a guard, and the list of places is c
       /^#\[napi(\([^)\n]*\))?\]\n(?:#\[[^\n]*\n)*pub fn (\w+)(.*?)^\}/gms,
     )) {
       functions += 1
-      if (attribute === '(module_exports)') assert.match(body, /caught\(Place::Init/)
+      if (attribute === '(module_exports)') assert.match(body, /caught\(EntryPoint::Init/)
       else
         assert.match(
           `${attribute} ${body}`,
@@ -282,7 +282,7 @@ test('no function of the sources is without a guard, and the list of places is c
         )
     }
     for (const [, name, body] of source.matchAll(/^(?:pub )?unsafe extern "C" fn (\w+)(.*?)^\}/gms)) {
-      assert.match(body, /caught\(Place::|contained\(Place::|with_arguments\(/, `${file}: ${name}`)
+      assert.match(body, /caught\(EntryPoint::|contained\(EntryPoint::|with_arguments\(/, `${file}: ${name}`)
       assert.ok(list.includes(`\`${name}\``), `src/guard.rs does not list ${name}`)
     }
     const cells = source.matchAll(/RefCell<.*|\.borrow(?:_mut)?\(\).*/g)

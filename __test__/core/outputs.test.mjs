@@ -187,6 +187,7 @@ test('tensors are rectangles of ids or of a column', async () => {
 test('lookups between offsets, words and tokens', () => {
   const encoding = small.encode('hello world')
   assert.deepEqual([encoding.charToToken(0), encoding.charToToken(6), encoding.charToToken(99)], [1, 2, undefined])
+  assert.throws(() => encoding.charToToken(-1), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /^place must be/ })
   assert.deepEqual([encoding.charToWord(7), encoding.wordToTokens(1), encoding.wordToChars(1)], [1, [2, 6], [5, 11]])
   assert.deepEqual([encoding.tokenToChars(3), encoding.tokenToWord(3), encoding.tokenToSequence(3)], [[7, 9], 1, 0])
   assert.deepEqual([encoding.tokenToChars(0), encoding.tokenToWord(99), encoding.tokenToSequence(0)], Array(3).fill())

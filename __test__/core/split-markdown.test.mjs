@@ -117,6 +117,8 @@ test('what looks like Markdown and is not', () => {
   assert.deepEqual(texts(split('', 10)), [])
   assert.deepEqual(texts(split('\n\n', 10)), ['\n\n'])
   assert.deepEqual(texts(split('\n\n# a\r\n\r\nb\r\n# c\r\n', 100)), ['\n\n# a\r\n\r\nb\r\n', '# c\r\n'])
+  // A heading without text.
+  assert.deepEqual(texts(split('# a\n\nb\n#\n\nc\n', 100)), ['# a\n\nb\n', '#\n\nc\n'])
 })
 
 test('paragraphs', () => {

@@ -96,11 +96,11 @@ export const bench = {
 }
 
 /** Reads batches of rows up to a number of bytes, and at least one row. */
-async function readUpTo(most, sources, options) {
+async function readUpTo(maxBytes, sources, options) {
   const batches = []
   let bytes = 0
   for await (const batch of batchesOf(sources, options)) {
-    const end = batch.findIndex(({ text }) => (bytes += Buffer.byteLength(text)) > most)
+    const end = batch.findIndex(({ text }) => (bytes += Buffer.byteLength(text)) > maxBytes)
     if (end === -1) {
       batches.push(batch)
       continue

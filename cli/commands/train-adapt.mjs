@@ -47,8 +47,8 @@ export const extend = {
       minFrequency: values['min-frequency'],
       maxTokenLength: values['max-token-length'],
     })
-    const { made, seen, seconds } = await published(values, options, (watched) => extended(base, watched))
-    const { newTokens, effect, skipped } = made
+    const { outcome, seen, seconds } = await published(values, options, (watched) => extended(base, watched))
+    const { newTokens, effect, skipped } = outcome
     const named = newTokens.slice(0, NAMED).map(({ token }) => JSON.stringify(token))
     const lines = [
       `${nameForOutput(values.output)}: ${number(effect.vocabularyAfter)} tokens, ${number(newTokens.length)} of them new, for ${number(seen.texts)} texts (${mib(seen.bytes)}) in ${seconds.toFixed(1)} s`,
@@ -89,8 +89,8 @@ export const prune = {
       await idsFile.write(`${JSON.stringify(Object.fromEntries(ids))}\n`)
       await idsFile.commit()
     }
-    const { made, seen, seconds } = await published(values, options, (watched) => pruned(base, watched), writeIds)
-    const { effect, skipped } = made
+    const { outcome, seen, seconds } = await published(values, options, (watched) => pruned(base, watched), writeIds)
+    const { effect, skipped } = outcome
     const { vocabularyBefore, vocabularyAfter } = effect
     const lines = [
       `${nameForOutput(values.output)}: ${number(vocabularyAfter)} of ${number(vocabularyBefore)} tokens, used by ${number(seen.texts)} texts (${mib(seen.bytes)}), in ${seconds.toFixed(1)} s`,

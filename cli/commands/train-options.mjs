@@ -131,12 +131,14 @@ function realPathOf(output) {
 /**
  * Makes a tokenizer with a progress bar, and writes its tokenizer.json.
  *
- * @template {{ tokenizer: { toBuffer: () => Uint8Array }, [more: string]: any }} Made
+ * @template {{ tokenizer: { toBuffer: () => Uint8Array }, [more: string]: any }} TrainOutcome
  * @param {Record<string, any>} values
  * @param {import('../../lib/train/options.mjs').CountOptions} options of `make`
- * @param {(options: any) => Promise<Made>} make
- * @param {(made: Made) => Promise<void>} [beside] writes other files before the tokenizer.json
- * @returns {Promise<{ made: Made, seen: { texts: number, bytes: number }, seconds: number }>}
+ * @param {(options: any) => Promise<TrainOutcome>} make
+ * @param {(outcome: TrainOutcome) => Promise<void>} [beside] writes other files before the
+ * tokenizer.json
+ * @returns {Promise<{ outcome: TrainOutcome, seen: { texts: number, bytes: number }, seconds:
+ * number }>}
  */
 export async function published(values, options, make, beside = async () => {}) {
   const progress = trainProgress(values)
@@ -155,12 +157,12 @@ export async function published(values, options, make, beside = async () => {}) 
     if (job !== undefined && !values.quiet) process.stderr.write(`tokenlane: ${howToGoOn(job)}\n`)
   }
   try {
-    const made = await interruptible((signal) => make({ ...watched, onProgress, signal }), onInterrupted)
+    const outcome = await interruptible((signal) => make({ ...watched, onProgress, signal }), onInterrupted)
     const seconds = (performance.now() - start) / 1000
-    await output.write(Buffer.from(made.tokenizer.toBuffer()))
-    await beside(made)
+    await output.write(Buffer.from(outcome.tokenizer.toBuffer()))
+    await beside(outcome)
     await output.commit()
-    return { made, seen, seconds }
+    return { outcome, seen, seconds }
   } catch (failure) {
     throw usage(failure)
   } finally {

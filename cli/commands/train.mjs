@@ -107,8 +107,8 @@ const train = {
       throw new UsageError("'--against' compares on texts that are held out, and here there are none (--held-out)")
     const against = await loadAll(values.against)
     const heldOut = step > 0 ? new HeldOut(step, HELD_OUT_BYTES) : undefined
-    const { made, seen, seconds } = await published(values, options, (watched) => trained(watched, heldOut))
-    const { tokenizer, skipped } = made
+    const { outcome, seen, seconds } = await published(values, options, (watched) => trained(watched, heldOut))
+    const { tokenizer, skipped } = outcome
     const compared = [{ name: values.output, tokenizer }, ...against]
     const tokenizers = heldOut === undefined ? [] : await compare(compared, heldOut)
     const result = {

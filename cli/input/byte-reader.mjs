@@ -8,14 +8,14 @@ export class ByteReader {
   }
 
   /**
-   * Reads `length` bytes, or fewer at the end of the source. Throws `tooLong(most)` if that is more
-   * than `most` bytes.
+   * Reads `length` bytes, or fewer at the end of the source. Throws `tooLong(maxBytes)` if that is
+   * more than `maxBytes` bytes.
    */
-  async read(length, most = Infinity, tooLong = undefined) {
+  async read(length, maxBytes = Infinity, tooLong = undefined) {
     const parts = []
     let bytes = 0
     for (let wanted = length; wanted > 0; ) {
-      if (bytes > most) throw tooLong(most)
+      if (bytes > maxBytes) throw tooLong(maxBytes)
       if (this.#rest.length === 0) {
         const { value, done } = await this.#chunks.next()
         if (done) break

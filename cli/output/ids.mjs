@@ -154,8 +154,8 @@ function pairs(offsets) {
 }
 
 const TYPES = {
-  u16: { View: Uint16Array, descr: '<u2', most: 65535 },
-  u32: { View: Uint32Array, descr: '<u4', most: 2 ** 32 - 1 },
+  u16: { View: Uint16Array, descr: '<u2', max: 65535 },
+  u32: { View: Uint32Array, descr: '<u4', max: 2 ** 32 - 1 },
 }
 
 /** A file of numbers in an output. */
@@ -192,9 +192,9 @@ class BinaryWriter {
   }
 
   async write(batch) {
-    const { View, most } = TYPES[this.#type]
+    const { View, max } = TYPES[this.#type]
     const { ids } = batch
-    const tooLarge = most < 2 ** 32 - 1 ? ids.find((id) => id > most) : undefined
+    const tooLarge = max < 2 ** 32 - 1 ? ids.find((id) => id > max) : undefined
     if (tooLarge !== undefined) throw new Failure('USAGE', `the id ${tooLarge} has more than 16 bits: use '--type u32'`)
     // Copied, because the batch's memory is reused before a small write reaches the disk.
     await this.#ids.numbers.write(new View(ids))

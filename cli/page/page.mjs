@@ -40,7 +40,7 @@ const initial = viewOf(location.hash)
 const panes = shown.map((name, index) => new Pane(index, names, chosen(initial, index) ?? name, changed, idsOf))
 panes.forEach(
   (pane, index) =>
-    (pane.onActive = (part) => panes.forEach((other, place) => other.mark(place === index ? undefined : part))),
+    (pane.onActive = (part) => panes.forEach((other, position) => other.mark(position === index ? undefined : part))),
 )
 const chart = new Chart(toLine)
 
@@ -90,7 +90,7 @@ function chosen({ tokenizers = [] }, index) {
  *
  * @param {import('./link.mjs').View} view
  */
-function open({ text, ids = false, at: place = 0, mode: wanted = 'text', price: given = '' }) {
+function open({ text, ids = false, at: position = 0, mode: wanted = 'text', price: given = '' }) {
   setIds(ids)
   price.value = given
   setMode(wanted)
@@ -99,7 +99,7 @@ function open({ text, ids = false, at: place = 0, mode: wanted = 'text', price: 
     return update()
   }
   input.set(text ?? kept[mode])
-  if (text !== undefined && place > 0 && place < text.length) move(place)
+  if (text !== undefined && position > 0 && position < text.length) move(position)
 }
 
 /** The messages of a link. */
@@ -235,8 +235,8 @@ function describe(text, { characters, bytes, start, end: to, step: size }) {
   next.disabled = to >= text.length
 }
 
-function move(place) {
-  at = place
+function move(position) {
+  at = position
   update()
 }
 

@@ -83,17 +83,17 @@ function checked(texts, pairs = undefined) {
 function lengthsOf(tokenizer, { padding: wanted = false, truncation: wantedCut = null, max_length = null }) {
   const padding = paddingOf(wanted)
   let strategy = strategyOf(wantedCut)
-  const most = numberOrInfinity(tokenizer.model_max_length)
+  const modelMax = numberOrInfinity(tokenizer.model_max_length)
   if (max_length !== null && !(Number.isInteger(max_length) && max_length >= 0)) {
     throw error('ARGUMENT_VALUE', `max_length must be a non-negative integer, but it is ${String(max_length)}`)
   }
-  let limit = max_length ?? most
+  let limit = max_length ?? modelMax
   if (max_length !== null && strategy === null && padding === 'longest') {
     warnOnce(
       '`max_length` is ignored when `padding: true` and there is no truncation strategy. ' +
         "To pad to max length, use `padding: 'max_length'`.",
     )
-    limit = most
+    limit = modelMax
   } else if (max_length !== null && strategy === null && padding === false) {
     warnOnce(
       'Truncation was not explicitly activated but `max_length` is provided a specific value, please use ' +
@@ -101,7 +101,7 @@ function lengthsOf(tokenizer, { padding: wanted = false, truncation: wantedCut =
     )
     strategy = 'longest_first'
   }
-  limit = Math.min(limit, most)
+  limit = Math.min(limit, modelMax)
   const cuts = strategy && limit <= MAX_LENGTH
   const direction = tokenizer.config.truncation_side === 'left' ? 'left' : 'right'
   return { truncation: cuts ? { maxLength: limit, strategy, direction } : false, padding, limit }
@@ -174,7 +174,7 @@ function rowsOf(batch) {
 /** The length to which shorter rows are padded. Longer rows keep theirs. */
 function filledLength(rows, padding, limit) {
   if (padding === false) return 0
-  const longest = rows.reduce((most, { ids }) => Math.max(most, ids.length), 0)
+  const longest = rows.reduce((max, { ids }) => Math.max(max, ids.length), 0)
   if (padding === 'longest') return Math.min(longest, limit)
   if (limit <= MAX_LENGTH) return limit
   throw error(

@@ -53,7 +53,7 @@ class Budget {
     this.output = maxChatOutput
     this.depth = 0
     this.allowed = { work: maxChatWork, memory: maxChatMemory, output: maxChatOutput }
-    this.most = { work: GROWTH * maxChatWork, memory: GROWTH * maxChatMemory }
+    this.max = { work: GROWTH * maxChatWork, memory: GROWTH * maxChatMemory }
   }
 
   /**
@@ -65,7 +65,7 @@ class Budget {
   }
 
   #add(account, size) {
-    const added = Math.min(size, this.most[account] - this.allowed[account])
+    const added = Math.min(size, this.max[account] - this.allowed[account])
     // With a limit of Infinity the difference is NaN, and nothing needs to be added.
     if (!(added > 0)) return
     this.allowed[account] += added

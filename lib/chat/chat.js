@@ -203,23 +203,25 @@ function withReasoning(message) {
 }
 
 /** Yields all strings in the inputs of a chat, with their places: `messages[0].content`. */
-function* stringsIn(value, place) {
-  if (typeof value === 'string') yield [place, value]
+function* stringsIn(value, location) {
+  if (typeof value === 'string') yield [location, value]
   if (typeof value !== 'object' || value === null) return
   for (const [key, part] of entriesOf(value))
-    yield* stringsIn(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
+    yield* stringsIn(part, Array.isArray(value) ? `${location}[${key}]` : `${location}.${key}`)
 }
 
-/** Calls `check` with every string that the caller passed. Errors get the place of the string. */
+/**
+ * Calls `check` with every string that the caller passed. Errors get the location of the string.
+ */
 function checkStrings(messages, { tools, documents, variables }, check) {
   for (const [name, value] of Object.entries({ messages, tools, documents, variables })) {
-    for (const [place, text] of stringsIn(value, name)) {
+    for (const [location, text] of stringsIn(value, name)) {
       try {
         check(text)
       } catch (failure) {
         // The advice is that of calls for a text.
         const message = failure.message.replace(/: say specialTokens .*/, ": content: 'text' encodes it as text")
-        failure.message = `${place}: ${message}`
+        failure.message = `${location}: ${message}`
         throw failure
       }
     }

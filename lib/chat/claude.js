@@ -55,18 +55,18 @@ function countClaude({ messages: given, tools, thinking, model }, { imageSize, p
   const said = messages.filter(({ role }) => role !== 'system').length
   others += PER_MESSAGE * said
   messages.forEach((message, i) => {
-    const place = `messages[${i}]`
+    const location = `messages[${i}]`
     if (message.role === 'tool') others += PER_RESULT
-    for (const call of listOf(message.tool_calls ?? [], `${place}.tool_calls`)) {
+    for (const call of listOf(message.tool_calls ?? [], `${location}.tool_calls`)) {
       const { name, arguments: said } = call?.function ?? {}
-      words += countOf(String(name)) + countOf(typeof said === 'string' ? said : jsonText(said, place))
+      words += countOf(String(name)) + countOf(typeof said === 'string' ? said : jsonText(said, location))
       others += PER_CALL
     }
     const { content } = message
-    const parts = typeof content === 'string' ? [{ text: content }] : listOf(content ?? [], `${place}.content`)
+    const parts = typeof content === 'string' ? [{ text: content }] : listOf(content ?? [], `${location}.content`)
     parts.forEach((part, j) => {
       if (typeof part?.text === 'string') words += countOf(part.text)
-      else others += partOf(part, `${place}.content[${j}]`, imageSize, partTokens)
+      else others += partOf(part, `${location}.content[${j}]`, imageSize, partTokens)
     })
   })
   if (declared.length > 0) others += PER_TOOLS
@@ -84,7 +84,7 @@ function listOf(list, name) {
   return list
 }
 
-function partOf(part, place, imageSize, partTokens) {
+function partOf(part, location, imageSize, partTokens) {
   const url = imageOf(part)?.url
   const size = typeof url === 'string' ? (imageSize?.(url) ?? sizeOfDataUrl(url)) : undefined
   if (size !== undefined) {
@@ -92,13 +92,13 @@ function partOf(part, place, imageSize, partTokens) {
     return Math.ceil((size.width * scale * size.height * scale) / PIXELS_PER_TOKEN)
   }
   if (url !== undefined) {
-    const message = `the size of the image at ${place} is not known: give the option imageSize, a function that returns { width, height } for a URL`
+    const message = `the size of the image at ${location} is not known: give the option imageSize, a function that returns { width, height } for a URL`
     throw error('ERR_TOKENLANE_CHAT_IMAGE_SIZE', message)
   }
   const given = partTokens?.(part)
   if (given === undefined) {
     const what = JSON.stringify(part?.type)?.slice(0, 100)
-    const message = `the tokens of ${place} (a part of the type ${what}) depend on what is in it: give the option partTokens, a function that returns the tokens of such a part`
+    const message = `the tokens of ${location} (a part of the type ${what}) depend on what is in it: give the option partTokens, a function that returns the tokens of such a part`
     throw error('ERR_TOKENLANE_CHAT_UNDOCUMENTED', message)
   }
   if (!Number.isSafeInteger(given) || given < 0) throw wrongType('the result of partTokens', 'a whole number', given)

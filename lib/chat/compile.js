@@ -320,7 +320,7 @@ function loopStatement(node, frame) {
   }
 
   return (scope, out) => {
-    // jinja2 captures a recursive loop, which only shows in the places of generations.
+    // jinja2 captures a recursive loop, which only shows in the slots of generations.
     if (!isRecursive || current() === undefined) return render(evaluate(scope), scope, out, 0)
     const own = new Output()
     const left = render(evaluate(scope), scope, own, 0)
@@ -359,7 +359,7 @@ function macro(name, { parameters, body }, outer) {
       explicit_caller: words.includes('caller'),
     }),
   )
-  const places = words.map((word) => frame.variable(word).place)
+  const slots = words.map((word) => frame.variable(word).slot)
   const set = (word) => (frame.loads.has(word) ? setter(word, frame) : () => {})
   const [setCaller, setKeywords, setRest] = ['caller', 'kwargs', 'varargs'].map(set)
   frame.isDefining = true
@@ -373,7 +373,7 @@ function macro(name, { parameters, body }, outer) {
     const rest = new Dict(keywords.entries())
     words.forEach((word, i) => {
       spend(2)
-      scope.values[places[i]] = i < args.length ? args[i] : rest.get(word)
+      scope.values[slots[i]] = i < args.length ? args[i] : rest.get(word)
       if (i >= args.length) rest.delete(word)
     })
     if (usesCaller && !words.includes('caller')) {
@@ -390,8 +390,8 @@ function macro(name, { parameters, body }, outer) {
     }
     load(scope)
     words.forEach((word, i) => {
-      if (scope.values[places[i]] !== undefined) return
-      scope.values[places[i]] =
+      if (scope.values[slots[i]] !== undefined) return
+      scope.values[slots[i]] =
         defaults[i] === undefined ? new Undefined(`the argument '${word}' of ${what} is missing`) : defaults[i](scope)
     })
     const out = new Output()

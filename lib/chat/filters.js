@@ -64,8 +64,8 @@ function indent(value, width, first, blank) {
   })
 }
 
-function replace(value, old, by, most) {
-  return text.replace(str(value), bare(str(old)), str(by), most === null ? -1 : wholeOf(most))
+function replace(value, old, by, count) {
+  return text.replace(str(value), bare(str(old)), str(by), count === null ? -1 : wholeOf(count))
 }
 
 function format(value, args, kwargs) {
@@ -76,10 +76,10 @@ function format(value, args, kwargs) {
 function truncate(value, size, killWords, end, leeway) {
   const limit = boundOf(size)
   const spare = leeway === null ? 5 : boundOf(leeway)
-  const room = limit - textLength(textOf(end))
-  if (room < 0 || spare < 0) throw new TemplateError('truncate needs a length for its end, and no negative leeway')
+  const capacity = limit - textLength(textOf(end))
+  if (capacity < 0 || spare < 0) throw new TemplateError('truncate needs a length for its end, and no negative leeway')
   if (length(value) <= limit + spare) return value
-  const start = part(value, (whole) => text.slice(whole, 0, room, 1))
+  const start = part(value, (whole) => text.slice(whole, 0, capacity, 1))
   return add(isTrue(killWords) ? start : part(start, (whole) => text.splitRight(whole, ' ', 1)[0]), end)
 }
 

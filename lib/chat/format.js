@@ -26,7 +26,7 @@ const {
 } = require('./values.js')
 
 // %(key)-08.3d: a key, flags, a width, a precision, a length modifier without effect, and a letter.
-const PLACE = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^]?)/gu
+const CONVERSION = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^]?)/gu
 
 /** `pattern % values`, where `values` is a tuple, a mapping or one value. */
 function percent(pattern, values) {
@@ -39,7 +39,7 @@ function percent(pattern, values) {
     if (next >= args.length) throw new TemplateError('there are fewer values than places for them')
     return args[next++]
   }
-  const written = text.substitute(stringIn(pattern), PLACE, ([whole, key, flags, width, precision, letter]) => {
+  const written = text.substitute(stringIn(pattern), CONVERSION, ([whole, key, flags, width, precision, letter]) => {
     if (whole === '%%') return '%'
     if (key !== undefined) {
       // Python takes what follows from the value of the last key.
@@ -49,7 +49,7 @@ function percent(pattern, values) {
     const size = width === '*' ? wholeOf(take()) : Number(width ?? 0)
     const digits = precision === '*' ? wholeOf(take()) : precision === undefined ? null : Number(precision)
     const value = take()
-    return place({ flags, size, digits, letter }, value, isMarkup)
+    return convert({ flags, size, digits, letter }, value, isMarkup)
   })
   if (next < args.length && !hasKeys) throw new TemplateError('there are more values than places for them')
   return isMarkup ? new Markup(written) : written
@@ -61,8 +61,8 @@ function valueOf(values, key) {
   return value
 }
 
-/** Formats one value for its place in a pattern. */
-function place({ flags, size, digits, letter }, value, isMarkup) {
+/** Formats one value for a conversion of a pattern. */
+function convert({ flags, size, digits, letter }, value, isMarkup) {
   const isLeft = flags.includes('-') || size < 0
   const width = Math.abs(size)
   const shape = {
@@ -289,8 +289,8 @@ function formatValue(value, spec, isMarkup) {
 /** Groups the digits before the point. Zeros before them, up to a width, are in groups as well. */
 function grouped(digits, by, size, width) {
   const [, whole, rest] = digits.match(/^([\da-fA-F]*)([^]*)$/)
-  const room = width - rest.length
-  const zeros = Math.max(0, Math.ceil((room * size) / (size + 1)) - whole.length)
+  const spare = width - rest.length
+  const zeros = Math.max(0, Math.ceil((spare * size) / (size + 1)) - whole.length)
   const all = text.padLeft(whole, whole.length + zeros, '0')
   const groups = []
   for (let end = all.length; end > 0; end -= size) groups.push(all.slice(Math.max(0, end - size), end))
@@ -301,9 +301,9 @@ function aligned(written, width, align, fillWith) {
   if (align === '=') throw new TemplateError("'=' is for numbers")
   if (align === '<') return text.padRight(written, width, fillWith)
   if (align === '>') return text.padLeft(written, width, fillWith)
-  const room = Math.max(0, width - textLength(written))
-  const left = Math.floor(room / 2)
-  return text.concat(text.concat(text.repeat(fillWith, left), written), text.repeat(fillWith, room - left))
+  const spare = Math.max(0, width - textLength(written))
+  const left = Math.floor(spare / 2)
+  return text.concat(text.concat(text.repeat(fillWith, left), written), text.repeat(fillWith, spare - left))
 }
 
 module.exports = { formatFields, percent: keeping(percent) }

@@ -160,31 +160,33 @@ class ChatTurns {
 
   write(index) {
     const message = this.#messages[index]
-    const place = `messages[${index}]`
+    const location = `messages[${index}]`
     switch (message.role) {
       case 'user':
         return this.#out.write(
-          written`<|start|>user<|message|>${this.#out.input(textOf(message.content, `${place}.content`), index)}<|end|>`,
+          written`<|start|>user<|message|>${this.#out.input(textOf(message.content, `${location}.content`), index)}<|end|>`,
         )
       case 'tool':
-        return this.#result(message, index, place)
+        return this.#result(message, index, location)
       case 'assistant':
-        checkRendered(message, place)
-        return callsOf(message).length > 0 ? this.#call(message, index, place) : this.#answer(message, index, place)
+        checkRendered(message, location)
+        return callsOf(message).length > 0
+          ? this.#call(message, index, location)
+          : this.#answer(message, index, location)
       default:
         throw refusal(
-          `${place} has the role '${message.role}'; only the first message can be system or developer, and the others ` +
+          `${location} has the role '${message.role}'; only the first message can be system or developer, and the others ` +
             'are user, assistant or tool',
         )
     }
   }
 
-  #answer(message, index, place) {
-    const said = textOf(message.content, `${place}.content`)
+  #answer(message, index, location) {
+    const said = textOf(message.content, `${location}.content`)
     const isLast = index === this.#messages.length - 1 && !this.#addGenerationPrompt
     // The reasoning before earlier answers is dropped, as OpenAI recommends. Only a finished answer
     // at the end of a training example ends with <|return|>.
-    if (isLast && message.thinking !== undefined) this.#think(textOf(message.thinking, `${place}.thinking`), index)
+    if (isLast && message.thinking !== undefined) this.#think(textOf(message.thinking, `${location}.thinking`), index)
     const end = isLast ? '<|return|>' : '<|end|>'
     this.#out.write(written`<|start|>assistant<|channel|>final<|message|>${this.#out.input(said, index)}${end}`)
     this.#lastCalled = undefined
@@ -194,23 +196,23 @@ class ChatTurns {
     this.#out.write(written`<|start|>assistant<|channel|>analysis<|message|>${this.#out.input(thought, index)}<|end|>`)
   }
 
-  #call(message, index, place) {
+  #call(message, index, location) {
     const calls = callsOf(message)
     if (calls.length > 1) {
       throw refusal(
-        `${place}.tool_calls has ${calls.length} calls, and gpt-oss writes one per message: give each call an ` +
+        `${location}.tool_calls has ${calls.length} calls, and gpt-oss writes one per message: give each call an ` +
           'assistant message of its own, followed by its tool message',
       )
     }
-    const said = message.content === undefined ? '' : textOf(message.content, `${place}.content`)
-    const thought = message.thinking === undefined ? '' : textOf(message.thinking, `${place}.thinking`)
+    const said = message.content === undefined ? '' : textOf(message.content, `${location}.content`)
+    const thought = message.thinking === undefined ? '' : textOf(message.thinking, `${location}.thinking`)
     if (said !== '' && thought !== '')
-      throw refusal(`${place} has content and reasoning beside a tool call; give the reasoning in one of them`)
+      throw refusal(`${location} has content and reasoning beside a tool call; give the reasoning in one of them`)
     if (said + thought !== '' && this.#lastFinal < index) this.#think(said + thought, index)
     const call = calls[0]?.function || calls[0]
-    const name = stringOf(call?.name, `${place}.tool_calls[0].function.name`)
-    const type = call.content_type === undefined ? 'json' : stringOf(call.content_type, `${place}.content_type`)
-    if (call.arguments === undefined) throw refusal(`${place}.tool_calls[0].function has no arguments`)
+    const name = stringOf(call?.name, `${location}.tool_calls[0].function.name`)
+    const type = call.content_type === undefined ? 'json' : stringOf(call.content_type, `${location}.content_type`)
+    if (call.arguments === undefined) throw refusal(`${location}.tool_calls[0].function has no arguments`)
     // A string is the JSON that the model wrote. Quoting it again would change its tokens.
     const given = typeof call.arguments === 'string' ? call.arguments : jsonOf(call.arguments)
     const [to, as, what] = [name, type, given].map((text) => this.#out.input(text, index))
@@ -219,10 +221,10 @@ class ChatTurns {
     if (typeof calls[0].id === 'string') this.#called.set(calls[0].id, name)
   }
 
-  #result(message, index, place) {
+  #result(message, index, location) {
     const name = this.#called.get(message.tool_call_id) ?? this.#lastCalled
-    if (name === undefined) throw refusal(`${place} has the role tool, and no tool call precedes it`)
-    const result = message.content === undefined ? refuseMissing(`${place}.content`) : jsonOf(message.content)
+    if (name === undefined) throw refusal(`${location} has the role tool, and no tool call precedes it`)
+    const result = message.content === undefined ? refuseMissing(`${location}.content`) : jsonOf(message.content)
     const [from, what] = [name, result].map((text) => this.#out.input(text, index))
     this.#out.write(written`<|start|>functions.${from} to=assistant<|channel|>commentary<|message|>${what}<|end|>`)
   }
@@ -230,29 +232,29 @@ class ChatTurns {
 
 const callsOf = ({ tool_calls: calls }) => (Array.isArray(calls) ? calls : [])
 
-function refuseMissing(place) {
-  throw refusal(`${place} is missing`)
+function refuseMissing(location) {
+  throw refusal(`${location} is missing`)
 }
 
-function stringOf(value, place) {
-  if (typeof value !== 'string') throw refusal(`${place} must be a string`)
+function stringOf(value, location) {
+  if (typeof value !== 'string') throw refusal(`${location} must be a string`)
   return value
 }
 
 /** The text of a string or of parts of text. */
-function textOf(content, place) {
-  if (content === undefined) refuseMissing(place)
+function textOf(content, location) {
+  if (content === undefined) refuseMissing(location)
   if (typeof content === 'string') return content
   const isText = Array.isArray(content) && content.every((part) => typeof part?.text === 'string')
-  if (!isText) throw refusal(`${place} must be text, because gpt-oss reads text only`)
+  if (!isText) throw refusal(`${location} must be text, because gpt-oss reads text only`)
   return content.map(({ text }) => text).join('')
 }
 
-function checkRendered({ content, thinking }, place) {
+function checkRendered({ content, thinking }, location) {
   for (const [name, value] of Object.entries({ content, thinking })) {
     if (typeof value === 'string' && RENDERED.some((mark) => value.includes(mark))) {
       throw refusal(
-        `${place}.${name} has the marks of channels: give the analysis in the field thinking, and the answer in content`,
+        `${location}.${name} has the marks of channels: give the analysis in the field thinking, and the answer in content`,
       )
     }
   }
@@ -289,19 +291,19 @@ const declaresFunctions = (content) =>
   content.some((part) => part?.type === 'developer_content' && part.tools?.functions?.tools?.length > 0)
 
 function checkFields(message, index) {
-  const place = `messages[${index}]`
+  const location = `messages[${index}]`
   for (const [field, value] of entriesOf(message)) {
     if (!MESSAGE_FIELDS.includes(field))
       throw refusal(
-        `${place}.${field} is not a field of a harmony message; the fields are ${MESSAGE_FIELDS.join(', ')}`,
+        `${location}.${field} is not a field of a harmony message; the fields are ${MESSAGE_FIELDS.join(', ')}`,
       )
     if (field === 'content') continue
-    stringOf(value, `${place}.${field}`)
+    stringOf(value, `${location}.${field}`)
   }
-  if (!ROLES.includes(message.role)) throw refusal(`${place}.role must be ${ROLES.join(', ')}`)
-  if (message.role === 'tool' && message.name === undefined) throw refusal(`${place} has the role tool and no name`)
+  if (!ROLES.includes(message.role)) throw refusal(`${location}.role must be ${ROLES.join(', ')}`)
+  if (message.role === 'tool' && message.name === undefined) throw refusal(`${location} has the role tool and no name`)
   if (typeof message.content !== 'string' && !Array.isArray(message.content))
-    throw refusal(`${place}.content must be a string or an array`)
+    throw refusal(`${location}.content must be a string or an array`)
 }
 
 function headerOf({ role, name, recipient, channel, content_type: type }, input) {
@@ -314,27 +316,27 @@ function headerOf({ role, name, recipient, channel, content_type: type }, input)
   return written`<|start|>${author}${to}${on}${as}<|message|>`
 }
 
-function contentOf(part, role, hasFunctions, place) {
+function contentOf(part, role, hasFunctions, location) {
   switch (part?.type) {
     case 'text':
-      return stringOf(part.text, `${place}.text`)
+      return stringOf(part.text, `${location}.text`)
     case 'system_content':
-      if (role !== 'system') throw refusal(`${place} has a system_content, which belongs into a system message`)
-      return systemContent(part, hasFunctions, place)
+      if (role !== 'system') throw refusal(`${location} has a system_content, which belongs into a system message`)
+      return systemContent(part, hasFunctions, location)
     case 'developer_content':
       if (role !== 'developer')
-        throw refusal(`${place} has a developer_content, which belongs into a developer message`)
-      return developerContent(part, place)
+        throw refusal(`${location} has a developer_content, which belongs into a developer message`)
+      return developerContent(part, location)
     default:
-      throw refusal(`${place} has a part that is not text, system_content or developer_content`)
+      throw refusal(`${location} has a part that is not text, system_content or developer_content`)
   }
 }
 
 /** As in openai-harmony, missing fields have a default, and fields that are null no text. */
-function systemContent(part, hasFunctions, place) {
+function systemContent(part, hasFunctions, location) {
   const field = (name, otherwise) => {
     const value = part[name] === undefined ? otherwise : part[name]
-    return isGiven(value) ? stringOf(value, `${place}.${name}`) : undefined
+    return isGiven(value) ? stringOf(value, `${location}.${name}`) : undefined
   }
   const top = [
     ['', field('model_identity', IDENTITY)],
@@ -344,30 +346,31 @@ function systemContent(part, hasFunctions, place) {
   const sections = top.length > 0 ? [top.map(([label, value]) => label + value).join('\n')] : []
   const effort = field('reasoning_effort', 'medium')?.toLowerCase()
   if (effort !== undefined && !EFFORTS.includes(effort))
-    throw refusal(`${place}.reasoning_effort must be ${EFFORTS.join(', ')}`)
+    throw refusal(`${location}.reasoning_effort must be ${EFFORTS.join(', ')}`)
   if (effort !== undefined) sections.push(`Reasoning: ${effort}`)
-  sections.push(...toolSections(part.tools, place))
+  sections.push(...toolSections(part.tools, location))
   const config =
     part.channel_config === undefined ? { valid_channels: CHANNELS, channel_required: true } : part.channel_config
   const { valid_channels: channels = [], channel_required: isRequired } = config ?? {}
-  if (!Array.isArray(channels)) throw refusal(`${place}.channel_config.valid_channels must be an array`)
+  if (!Array.isArray(channels)) throw refusal(`${location}.channel_config.valid_channels must be an array`)
   if (channels.length > 0) sections.push(channelsText(channels, isRequired) + (hasFunctions ? CALLS_NOTE : ''))
   return sections.join('\n\n')
 }
 
-function developerContent(part, place) {
+function developerContent(part, location) {
   const sections = []
-  if (isGiven(part.instructions)) sections.push('# Instructions', stringOf(part.instructions, `${place}.instructions`))
-  sections.push(...toolSections(part.tools, place))
+  if (isGiven(part.instructions))
+    sections.push('# Instructions', stringOf(part.instructions, `${location}.instructions`))
+  sections.push(...toolSections(part.tools, location))
   return sections.join('\n\n')
 }
 
 const isGiven = (value) => value !== undefined && value !== null
 
 /** The sections of tool namespaces. openai-harmony sorts them by their keys. */
-function toolSections(tools, place) {
+function toolSections(tools, location) {
   if (!isGiven(tools) || Object.keys(tools).length === 0) return []
-  if (typeof tools !== 'object') throw refusal(`${place}.tools must be an object`)
+  if (typeof tools !== 'object') throw refusal(`${location}.tools must be an object`)
   const keys = Object.keys(tools).sort()
   return ['# Tools', ...keys.map((key) => declareFunctions(tools[key], refusal))]
 }

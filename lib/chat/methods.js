@@ -57,7 +57,8 @@ function part(self, start, end) {
   if (start === null && end === null) return self
   const [from, to] = [boundOrNull(start), boundOrNull(end)]
   const length = from === null && to === null ? 0 : textLength(self)
-  if (from !== null && place(self, from) > (to === null ? length : Math.min(length, place(self, to)))) return undefined
+  if (from !== null && positionOf(self, from) > (to === null ? length : Math.min(length, positionOf(self, to))))
+    return undefined
   return text.slice(self, from, to, 1)
 }
 
@@ -75,7 +76,7 @@ const edge = (is) =>
 /** The index of a string in another one, in code points, or -1. `find` searches. */
 const finder = (find) =>
   unnamed(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
-    const from = start === null ? 0 : place(self, boundOf(start))
+    const from = start === null ? 0 : positionOf(self, boundOf(start))
     const within = part(self, start, end)
     if (within === undefined) return -1
     const at = find(within, textOf(sub))
@@ -83,7 +84,7 @@ const finder = (find) =>
   })
 
 /** Converts an index that may count from the end to one from the start. */
-const place = (self, at) => (at < 0 ? Math.max(0, at + textLength(self)) : at)
+const positionOf = (self, at) => (at < 0 ? Math.max(0, at + textLength(self)) : at)
 
 /** Like a finder, but throws if the value is not found. */
 const index = (find) => (self, args, kwargs) => found(find(self, args, kwargs))
@@ -252,7 +253,7 @@ function markupMethod(name) {
 }
 
 /** The indices of a value in a list. */
-function* placesOf(list, value) {
+function* positionsOf(list, value) {
   for (const [at, item] of items(list).entries()) if (same(item, value, 0)) yield at
 }
 
@@ -260,14 +261,14 @@ function indexIn(self, value, start, stop) {
   if (self instanceof Range && (start !== 0 || stop !== null))
     throw new TemplateError('index of a range takes one value')
   const [from, to] = text.bounds(self.length, boundOf(start), boundOrNull(stop), 1)
-  for (const at of placesOf(self, value)) if (at >= from) return found(at < to ? at : -1)
+  for (const at of positionsOf(self, value)) if (at >= from) return found(at < to ? at : -1)
   return found(-1)
 }
 
 const LIST = {
   count: unnamed(['value'], [], (self, value) => {
     let count = 0
-    for (const at of placesOf(self, value)) count += at >= 0 ? 1 : 0
+    for (const at of positionsOf(self, value)) count += at >= 0 ? 1 : 0
     return count
   }),
   index: unnamed(['value', 'start', 'stop'], [0, null], indexIn),

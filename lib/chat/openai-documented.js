@@ -2,7 +2,7 @@
 
 // Counts the tokens of a conversation by the rules alone that OpenAI documents for chat
 // completions, in "How to count tokens with tiktoken" of the OpenAI cookbook and, for images, in
-// the guide "Images and vision". All else is refused by its place.
+// the guide "Images and vision". All else is refused by its location.
 //
 // Each message has three additional tokens, each name one, and the answer starts with three. OpenAI
 // verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini.
@@ -41,12 +41,12 @@ class Rules {
     this.#countOf = countOf
   }
 
-  message(message, place) {
-    if (typeof message.role !== 'string') throw wrongValue(place, 'a message with a role', message)
+  message(message, location) {
+    if (typeof message.role !== 'string') throw wrongValue(location, 'a message with a role', message)
     // OpenAI's API counted the result of a function two tokens lower than other messages.
     const own = message.role === 'function' ? PER_MESSAGE - PER_FUNCTION_RESULT : PER_MESSAGE
     return entriesOf(message).reduce((sum, [name, value]) => {
-      const where = `${place}.${name}`
+      const where = `${location}.${name}`
       if (name === 'tool_calls' && Array.isArray(value) && value.length === 0) return sum
       if (name === 'tool_calls' || name === 'function_call') throw undocumented(where)
       if (name === 'content') return sum + this.#content(value, where)
@@ -62,9 +62,9 @@ class Rules {
   }
 
   /** Text, or parts of text and images. Adjacent texts are counted together. */
-  #content(content, place) {
+  #content(content, location) {
     if (typeof content === 'string') return this.#countOf(content)
-    if (!Array.isArray(content)) throw wrongType(place, 'a string or an array of parts', content)
+    if (!Array.isArray(content)) throw wrongType(location, 'a string or an array of parts', content)
     let tokens = 0
     let text = ''
     content.forEach((part, i) => {
@@ -72,18 +72,18 @@ class Rules {
         text += part.text
         return
       }
-      tokens += this.#countOf(text) + this.#image(part, `${place}[${i}]`)
+      tokens += this.#countOf(text) + this.#image(part, `${location}[${i}]`)
       text = ''
     })
     return tokens + this.#countOf(text)
   }
 
-  #image(part, place) {
+  #image(part, location) {
     const image = imageOf(part)
     if (image === undefined)
-      throw undocumented(`${place} (a part of the type ${JSON.stringify(part?.type)?.slice(0, 100)})`)
+      throw undocumented(`${location} (a part of the type ${JSON.stringify(part?.type)?.slice(0, 100)})`)
     const { model, imageSize } = this.#of
-    return countImage(image, model, imageSize, place, (what, failure = undocumented(what)) => {
+    return countImage(image, model, imageSize, location, (what, failure = undocumented(what)) => {
       throw failure
     })
   }

@@ -150,21 +150,21 @@ class Estimate {
     const calls = new Map()
     const turn = lastOfUser(messages)
     return messages.map((message, i) => {
-      const place = `messages[${i}]`
-      if (typeof message.role !== 'string') throw wrongValue(place, 'a message with a role', message)
-      if (message.role === 'tool') return this.#result(message, calls.get(message.tool_call_id), place)
-      const made = callsOf(message, place)
+      const location = `messages[${i}]`
+      if (typeof message.role !== 'string') throw wrongValue(location, 'a message with a role', message)
+      if (message.role === 'tool') return this.#result(message, calls.get(message.tool_call_id), location)
+      const made = callsOf(message, location)
       for (const { id, name } of made) if (id !== undefined) calls.set(id, { name, isParallel: made.length > 1 })
       const ofTurn = made.length > 0 && i > turn ? this.#chat.turn : 0
-      return this.#message(message, place) + this.#calls(made, `${place}.tool_calls`) + ofTurn
+      return this.#message(message, location) + this.#calls(made, `${location}.tool_calls`) + ofTurn
     })
   }
 
-  #message(message, place) {
+  #message(message, location) {
     const isFunction = message.role === 'function'
     return entriesOf(message).reduce(
       (sum, [name, value]) => {
-        const where = `${place}.${name}`
+        const where = `${location}.${name}`
         if (name === 'tool_calls' || name === 'function_call' || NOT_SENT.includes(name)) return sum
         if (name === 'content') return sum + this.#content(value, where)
         if (name === 'type' && value === 'message') return sum
@@ -176,33 +176,33 @@ class Estimate {
     )
   }
 
-  #calls(calls, place) {
+  #calls(calls, location) {
     if (calls.length === 0) return 0
-    this.#note(place)
+    this.#note(location)
     if (calls.length === 1) return this.#chat.call + this.#countOf(calls[0].name) + this.#countOf(calls[0].text)
     const uses = calls.map(({ name, text }) => ({ recipient_name: `functions.${name}`, parameters: parsed(text) }))
     return (
       this.#chat.parallel -
       PER_MESSAGE -
       this.#countOf('assistant') +
-      this.#countOf(jsonText({ tool_uses: uses }, place))
+      this.#countOf(jsonText({ tool_uses: uses }, location))
     )
   }
 
-  #result(message, call, place) {
-    this.#note(`${place} (the result of a tool)`)
+  #result(message, call, location) {
+    this.#note(`${location} (the result of a tool)`)
     const name = call?.name ?? message.name ?? 'tool'
     if (call?.isParallel !== true)
-      return PER_MESSAGE + this.#countOf(name) + this.#content(message.content ?? '', `${place}.content`)
+      return PER_MESSAGE + this.#countOf(name) + this.#content(message.content ?? '', `${location}.content`)
     const content = escaped(textOf(message.content))
     return this.#countOf(`functions.${name}`) + this.#chat.line + this.#countOf(content)
   }
 
   /** Text, or parts of text, images and others. Adjacent texts are counted together. */
-  #content(content, place) {
+  #content(content, location) {
     if (content === undefined || content === null) return 0
     if (typeof content === 'string') return this.#countOf(content)
-    if (!Array.isArray(content)) throw wrongType(place, 'a string or an array of parts', content)
+    if (!Array.isArray(content)) throw wrongType(location, 'a string or an array of parts', content)
     let tokens = 0
     let text = ''
     content.forEach((part, i) => {
@@ -211,69 +211,73 @@ class Estimate {
         text += said
         return
       }
-      tokens += this.#countOf(text) + this.#part(part, `${place}[${i}]`)
+      tokens += this.#countOf(text) + this.#part(part, `${location}[${i}]`)
       text = ''
     })
     return tokens + this.#countOf(text)
   }
 
-  #part(part, place) {
+  #part(part, location) {
     const image = imageOf(part)
-    if (image !== undefined) return countImage(image, this.#model, this.#imageSize, place, (what) => this.#note(what))
+    if (image !== undefined)
+      return countImage(image, this.#model, this.#imageSize, location, (what) => this.#note(what))
     const given = this.#partTokens?.(part)
     if (given === undefined) {
       throw error(
         'ERR_TOKENLANE_CHAT_UNDOCUMENTED',
-        `the tokens of ${place} (a part of the type ${JSON.stringify(part?.type)?.slice(0, 100)}) depend on what is in it: ` +
+        `the tokens of ${location} (a part of the type ${JSON.stringify(part?.type)?.slice(0, 100)}) depend on what is in it: ` +
           'give the option partTokens, a function that returns the tokens of such a part',
       )
     }
     if (!Number.isSafeInteger(given) || given < 0) throw wrongType('the result of partTokens', 'a whole number', given)
-    this.#note(place)
+    this.#note(location)
     return given
   }
 
   /** An item of the input of the Responses API. */
-  #item(item, names, place) {
-    if (typeof item !== 'object' || item === null) throw wrongType(place, 'an item (an object)', item)
+  #item(item, names, location) {
+    if (typeof item !== 'object' || item === null) throw wrongType(location, 'an item (an object)', item)
     if (typeof item.role === 'string') {
       const { tools, ...message } = item
-      const added = this.#tools(listOf(tools, `${place}.tools`), `${place}.tools`, '', ADDED_TOOLS, true)
-      return this.#message(message, place) + added
+      const added = this.#tools(listOf(tools, `${location}.tools`), `${location}.tools`, '', ADDED_TOOLS, true)
+      return this.#message(message, location) + added
     }
     switch (item.type) {
       case CALLS[0]:
       case CALLS[1]: {
-        this.#note(place)
+        this.#note(location)
         const stored = item.id === undefined || item.id === null ? 0 : this.#responses.stored
         const text = item.arguments ?? item.input ?? ''
         return this.#responses.call + stored + this.#countOf(String(item.name)) + this.#countOf(String(text))
       }
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#note(place)
+        this.#note(location)
         return (
-          PER_MESSAGE + this.#countOf(names.get(item.call_id) ?? 'tool') + this.#content(item.output, `${place}.output`)
+          PER_MESSAGE +
+          this.#countOf(names.get(item.call_id) ?? 'tool') +
+          this.#content(item.output, `${location}.output`)
         )
       case 'reasoning':
         // The model sees its reasoning again only within the turn; its tokens are not in the item.
-        return this.#noted(textOf(item.content), place)
+        return this.#noted(textOf(item.content), location)
       default:
-        return this.#noted(jsonText(item, place), place)
+        return this.#noted(jsonText(item, location), location)
     }
   }
 
   /** Declarations continue the text of the first system message, or are a message of their own. */
-  #tools(tools, place, systemText, added, inline = false) {
+  #tools(tools, location, systemText, added, inline = false) {
     if (tools.length === 0) return 0
-    this.#note(place)
+    this.#note(location)
     const functions = []
     let others = 0
     tools.forEach((tool, i) => {
       const declared = tool?.function ?? tool?.custom ?? (tool?.type === 'function' ? tool : undefined)
       if (typeof declared?.name === 'string') functions.push(declared)
-      else if (typeof tool !== 'object' || tool === null) throw wrongType(`${place}[${i}]`, 'a tool (an object)', tool)
-      else others += this.#noted(jsonText(tool, `${place}[${i}]`), `${place}[${i}] (it is not a function)`)
+      else if (typeof tool !== 'object' || tool === null)
+        throw wrongType(`${location}[${i}]`, 'a tool (an object)', tool)
+      else others += this.#noted(jsonText(tool, `${location}[${i}]`), `${location}[${i}] (it is not a function)`)
     })
     if (functions.length === 0) return others
     const text = HEADING + declarations(functions, this.#encoding, inline)
@@ -289,21 +293,21 @@ class Estimate {
     return typeof chosen === 'string' ? PER_CHOICE[name] + this.#countOf(chosen) : 0
   }
 
-  #format(format, type, place, added) {
+  #format(format, type, location, added) {
     if (format === undefined || format === null || type === 'text') return 0
-    this.#note(place)
+    this.#note(location)
     const { name, description, schema } = format
     if (type !== 'json_schema') return 0
     const note = typeof description === 'string' ? this.#countOf(`// ${description}\n`) : 0
     return added + this.#countOf(String(name ?? '')) + note + this.#countOf(JSON.stringify(bareSchema(schema, 0)) ?? '')
   }
 
-  #note(place) {
-    this.estimated.push(place)
+  #note(location) {
+    this.estimated.push(location)
   }
 
-  #noted(text, place) {
-    this.#note(place)
+  #noted(text, location) {
+    this.#note(location)
     return this.#countOf(text)
   }
 }
@@ -316,13 +320,14 @@ function listOf(list, name) {
 }
 
 /** The calls of a message: their ids, names and arguments. */
-function callsOf({ tool_calls: calls, function_call: old }, place) {
+function callsOf({ tool_calls: calls, function_call: old }, location) {
   const list = [...(Array.isArray(calls) ? calls : []), ...(old === undefined || old === null ? [] : [old])]
   return list.map((call, i) => {
     const { name, arguments: given } = call?.function ?? call?.custom ?? call ?? {}
     const text = given ?? call?.custom?.input ?? ''
-    if (typeof name !== 'string') throw wrongType(`${place}.tool_calls[${i}]`, 'a call with a name and arguments', call)
-    return { id: call.id, name, text: typeof text === 'string' ? text : jsonText(text, place) }
+    if (typeof name !== 'string')
+      throw wrongType(`${location}.tool_calls[${i}]`, 'a call with a name and arguments', call)
+    return { id: call.id, name, text: typeof text === 'string' ? text : jsonText(text, location) }
   })
 }
 

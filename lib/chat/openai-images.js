@@ -63,55 +63,56 @@ function imageOf(part) {
 }
 
 /**
- * `note` takes the place of an estimate and the error that it is without estimates: it throws that,
- * or accepts the estimate.
+ * `note` takes the location of an estimate and the error that it is without estimates: it throws
+ * that, or accepts the estimate.
  */
-function countImage({ url, detail }, model, imageSize, place, note) {
-  if (typeof url !== 'string') throw wrongType(`${place}.image_url`, 'a URL (a string)', url)
-  if (!DETAILS.includes(detail)) throw wrongValue(`${place}.detail`, `one of ${DETAILS.join(', ')}`, detail)
-  const family = familyOf(model, place, note)
+function countImage({ url, detail }, model, imageSize, location, note) {
+  if (typeof url !== 'string') throw wrongType(`${location}.image_url`, 'a URL (a string)', url)
+  if (!DETAILS.includes(detail)) throw wrongValue(`${location}.detail`, `one of ${DETAILS.join(', ')}`, detail)
+  const family = familyOf(model, location, note)
   const { tiles, budgets, factor = 1 } = family
   if (detail === 'original' && budgets?.original === undefined)
-    throw wrongValue(`${place}.detail`, `auto, low or high with ${model}`, detail)
+    throw wrongValue(`${location}.detail`, `auto, low or high with ${model}`, detail)
   if (tiles !== undefined) {
-    return detail === 'low' ? tiles.base : tiles.base + tiles.each * tilesOf(sizeOf(url, imageSize, place, note))
+    return detail === 'low' ? tiles.base : tiles.base + tiles.each * tilesOf(sizeOf(url, imageSize, location, note))
   }
-  if (family.factor === undefined) note(`${place} (an image with ${model}, whose tokens per patch are not published)`)
-  if (detail === 'low') note(`${place} (an image of low detail with ${model})`)
+  if (family.factor === undefined)
+    note(`${location} (an image with ${model}, whose tokens per patch are not published)`)
+  if (detail === 'low') note(`${location} (an image of low detail with ${model})`)
   const budget = budgets[detail === 'auto' ? (family.auto ?? 'high') : detail] ?? budgets.high
   // The product is rounded up; a small difference keeps 25 * 1.62 at 40.5 and not above.
-  return Math.ceil(patchesOf(sizeOf(url, imageSize, place, note), budget) * factor - 1e-9)
+  return Math.ceil(patchesOf(sizeOf(url, imageSize, location, note), budget) * factor - 1e-9)
 }
 
 /** The rule for a model; for others that of the model whose name is most like it, or gpt-4o's. */
-function familyOf(model, place, note) {
+function familyOf(model, location, note) {
   if (model === undefined) {
-    const expected = `the name of the model, because ${place} is an image and models differ in its tokens`
-    note(`${place} (an image for an unknown model)`, wrongType('model', expected, model))
+    const expected = `the name of the model, because ${location} is an image and models differ in its tokens`
+    note(`${location} (an image for an unknown model)`, wrongType('model', expected, model))
     return families.get('gpt-4o')
   }
   const family = entryOf(families, model)
   if (family !== undefined) return family
-  const message = `OpenAI does not document how many tokens an image takes with ${model}: ${place}`
-  note(`${place} (an image for ${model})`, error('ERR_TOKENLANE_CHAT_UNDOCUMENTED', message))
+  const message = `OpenAI does not document how many tokens an image takes with ${model}: ${location}`
+  note(`${location} (an image for ${model})`, error('ERR_TOKENLANE_CHAT_UNDOCUMENTED', message))
   const near = [...families.keys()].filter((name) => model.startsWith(name)).sort((a, b) => b.length - a.length)[0]
   return families.get(near ?? 'gpt-4o')
 }
 
 /** The size of an image; one that is not known is estimated as that of a usual picture. */
-function sizeOf(url, imageSize, place, note) {
+function sizeOf(url, imageSize, location, note) {
   const size = imageSize?.(url) ?? sizeOfDataUrl(url)
   if (size === undefined) {
     const message =
-      `the size of the image at ${place} is not known, because it is no data: URL of a PNG, JPEG, GIF or WebP: give the ` +
+      `the size of the image at ${location} is not known, because it is no data: URL of a PNG, JPEG, GIF or WebP: give the ` +
       'option imageSize, a function that returns { width, height } for a URL'
-    note(`${place} (an image of unknown size)`, error('ERR_TOKENLANE_CHAT_IMAGE_SIZE', message))
+    note(`${location} (an image of unknown size)`, error('ERR_TOKENLANE_CHAT_IMAGE_SIZE', message))
     return UNKNOWN_SIZE
   }
   for (const side of ['width', 'height']) {
     const length = size?.[side]
     if (!Number.isSafeInteger(length) || length < 1 || length > MAX_SIDE)
-      throw wrongValue(`the ${side} of the image at ${place}`, `a whole number from 1 to ${MAX_SIDE}`, length)
+      throw wrongValue(`the ${side} of the image at ${location}`, `a whole number from 1 to ${MAX_SIDE}`, length)
   }
   return size
 }

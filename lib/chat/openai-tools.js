@@ -36,13 +36,13 @@ class ToolRule {
     this.#refuse = refuse
   }
 
-  tool(tool, place) {
+  tool(tool, location) {
     const given = tool?.function
     if (typeof given?.name !== 'string') {
-      if (typeof tool !== 'object' || tool === null) throw wrongType(place, 'a tool (an object)', tool)
-      throw this.#refuse(`${place} (it is not a function)`)
+      if (typeof tool !== 'object' || tool === null) throw wrongType(location, 'a tool (an object)', tool)
+      throw this.#refuse(`${location} (it is not a function)`)
     }
-    const own = `${place}.function`
+    const own = `${location}.function`
     const { name, parameters } = given
     const { properties = {} } = this.#object(parameters ?? {}, `${own}.parameters`)
     const entries = entriesOf(this.#object(properties, `${own}.parameters.properties`))
@@ -55,38 +55,41 @@ class ToolRule {
     )
   }
 
-  #property(name, schema, place) {
-    const { type, description, enum: values } = this.#object(schema, place)
-    if (typeof type !== 'string') this.#refuse(`${place}.type`)
-    this.#check(schema, PROPERTY_FIELDS, place)
+  #property(name, schema, location) {
+    const { type, description, enum: values } = this.#object(schema, location)
+    if (typeof type !== 'string') this.#refuse(`${location}.type`)
+    this.#check(schema, PROPERTY_FIELDS, location)
     return (
-      PER_PROPERTY + this.#line([name, type], description, `${place}.description`) + this.#enum(values, `${place}.enum`)
+      PER_PROPERTY +
+      this.#line([name, type], description, `${location}.description`) +
+      this.#enum(values, `${location}.enum`)
     )
   }
 
-  #enum(values, place) {
+  #enum(values, location) {
     if (values === undefined) return 0
-    if (!Array.isArray(values)) throw wrongType(place, 'an array', values)
+    if (!Array.isArray(values)) throw wrongType(location, 'an array', values)
     return values.reduce((sum, value, i) => {
-      if (typeof value !== 'string') this.#refuse(`${place}[${i}] (it is not a string)`)
+      if (typeof value !== 'string') this.#refuse(`${location}[${i}] (it is not a string)`)
       return sum + PER_ENUM_VALUE + this.#countOf(value)
     }, PER_ENUM)
   }
 
   /** `name:type:description` without the full stop at its end. */
-  #line(words, description, place) {
-    if (description === undefined) this.#refuse(`${place} (it is missing)`)
-    if (typeof description !== 'string') throw wrongType(place, 'a string', description)
+  #line(words, description, location) {
+    if (description === undefined) this.#refuse(`${location} (it is missing)`)
+    if (typeof description !== 'string') throw wrongType(location, 'a string', description)
     return this.#countOf([...words, description.endsWith('.') ? description.slice(0, -1) : description].join(':'))
   }
 
-  #check(schema, known, place) {
+  #check(schema, known, location) {
     for (const [name, value] of entriesOf(schema))
-      if (!known.includes(name) && value !== undefined) this.#refuse(`${place}.${name}`)
+      if (!known.includes(name) && value !== undefined) this.#refuse(`${location}.${name}`)
   }
 
-  #object(value, place) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(place, 'an object', value)
+  #object(value, location) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw wrongType(location, 'an object', value)
     return value
   }
 }

@@ -88,13 +88,13 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(message, place, chat, estimated) {
-  if (typeof message !== 'object' || message === null) throw wrongType(place, 'a message (an object)', message)
+function forTemplate(message, location, chat, estimated) {
+  if (typeof message !== 'object' || message === null) throw wrongType(location, 'a message (an object)', message)
   const { content, tool_calls: calls } = message
   const parts = Array.isArray(content) ? content : []
   const isText = parts.every((part) => typeof part?.text === 'string')
   parts.forEach((part, i) => {
-    if (typeof part?.text !== 'string') estimated.push(`${place}.content[${i}] (only its placeholder is counted)`)
+    if (typeof part?.text !== 'string') estimated.push(`${location}.content[${i}] (only its placeholder is counted)`)
   })
   const said = Array.isArray(content) && isText ? { content: parts.map(({ text }) => text).join('\n') } : {}
   if (!Array.isArray(calls) || calls.length === 0) return [{ ...message, ...said }]

@@ -52,11 +52,11 @@ class Scope {
 }
 
 /** A function of the scope that returns the value of a variable, which may be missing. */
-function reader({ hops, place }) {
-  if (hops === 0) return (scope) => scope.values[place]
+function reader({ hops, slot }) {
+  if (hops === 0) return (scope) => scope.values[slot]
   return (scope) => {
     spend(STEPS_PER_HOP * hops)
-    return scope.outer(hops).values[place]
+    return scope.outer(hops).values[slot]
   }
 }
 
@@ -78,10 +78,10 @@ function getter(name, frame) {
 
 /** A function of a value and the scope that sets a variable of a frame. */
 function setter(name, frame) {
-  const { place } = frame.variable(name)
-  if (!frame.isTop) return (value, scope) => void (scope.values[place] = value)
+  const { slot } = frame.variable(name)
+  if (!frame.isTop) return (value, scope) => void (scope.values[slot] = value)
   return (value, scope) => {
-    scope.values[place] = value
+    scope.values[slot] = value
     scope.context.set.set(name, value)
   }
 }
@@ -103,21 +103,21 @@ function enter(frame) {
 
 function loadOf(name, load, frame) {
   if (load === Load.PARAMETER) return undefined
-  const { place } = frame.variable(name)
-  if (load === Load.UNDEFINED) return (scope) => void (scope.values[place] = undefined)
-  if (load === Load.RESOLVE) return (scope) => void (scope.values[place] = scope.context.resolve(name))
+  const { slot } = frame.variable(name)
+  if (load === Load.UNDEFINED) return (scope) => void (scope.values[slot] = undefined)
+  if (load === Load.RESOLVE) return (scope) => void (scope.values[slot] = scope.context.resolve(name))
   const outer = frame.parent.variable(name)
   const isShared = frame.parent.locals === frame.locals
   const read = reader(isShared ? outer : { ...outer, hops: outer.hops + 1 })
-  return (scope) => void (scope.values[place] = read(scope))
+  return (scope) => void (scope.values[slot] = read(scope))
 }
 
 /** A function of the scope that removes the variables of a frame. */
 function leave(frame) {
-  const places = Array.from(frame.loads.keys(), (name) => frame.locals.place(frame.level, name))
+  const slots = Array.from(frame.loads.keys(), (name) => frame.locals.slot(frame.level, name))
   return (scope) => {
-    spend(STEPS_PER_LOAD * places.length)
-    for (let i = 0; i < places.length; i++) scope.values[places[i]] = undefined
+    spend(STEPS_PER_LOAD * slots.length)
+    for (let i = 0; i < slots.length; i++) scope.values[slots[i]] = undefined
   }
 }
 

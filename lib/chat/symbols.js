@@ -23,24 +23,24 @@ const Load = {
 
 /** The local variables of a function: the template, a block, a macro, or a part of a loop. */
 class Locals {
-  #places = new Map()
+  #slots = new Map()
 
   constructor(around) {
     this.around = around
   }
 
   get size() {
-    return this.#places.size
+    return this.#slots.size
   }
 
   /** The index of a variable. Frames of one level share their variables, as in Python. */
-  place(level, name) {
+  slot(level, name) {
     const key = `${level} ${name}`
-    const place = this.#places.get(key)
-    if (place !== undefined) return place
+    const slot = this.#slots.get(key)
+    if (slot !== undefined) return slot
     allocate(100)
-    this.#places.set(key, this.#places.size)
-    return this.#places.size - 1
+    this.#slots.set(key, this.#slots.size)
+    return this.#slots.size - 1
   }
 }
 
@@ -198,14 +198,14 @@ class Frame extends Symbols {
     else this.declare(target.name)
   }
 
-  /** The variable of a name: the number of functions outwards, its place, and its load. */
+  /** The variable of a name: the number of functions outwards, its slot, and its load. */
   variable(name) {
     const owner = this.find(name)
     // jinja2 has no variable for a name that is only in a filter of a set block, and fails.
     if (owner === undefined) throw new TemplateError(`the variable ${name} cannot be read in a filter of a set block`)
     let hops = 0
     for (let locals = this.locals; locals !== owner.locals; locals = locals.around) hops++
-    return { hops, place: owner.locals.place(owner.level, name), load: owner.loads.get(name) }
+    return { hops, slot: owner.locals.slot(owner.level, name), load: owner.loads.get(name) }
   }
 
   /** The names that are set here or outside. */

@@ -301,12 +301,12 @@ function consistsOf(text, pattern) {
 }
 
 /** The code point at an index, which counts from the end if it is negative, or undefined. */
-function characterAt(text, place) {
+function characterAt(text, index) {
   // Code points have at most two UTF-16 units.
-  const units = 2 * (place < 0 ? -place : place + 1)
-  const near = place < 0 ? text.slice(-units) : text.slice(0, units)
-  if (!hasSurrogates(near)) return near.at(place)
-  return characters(near).at(place)
+  const units = 2 * (index < 0 ? -index : index + 1)
+  const near = index < 0 ? text.slice(-units) : text.slice(0, units)
+  if (!hasSurrogates(near)) return near.at(index)
+  return characters(near).at(index)
 }
 
 /** A slice of a string or of a list as in Python; absent bounds are `null`. */
@@ -338,9 +338,9 @@ function sliceList(list, start, stop, step) {
 function bounds(size, start, stop, step) {
   if (step === 0) throw new TemplateError('a slice cannot have a step of 0')
   const [low, high] = step > 0 ? [0, size] : [-1, size - 1]
-  const clamp = (place, otherwise) => {
-    if (place === null) return otherwise
-    return Math.min(Math.max(place < 0 ? place + size : place, low), high)
+  const clamp = (index, otherwise) => {
+    if (index === null) return otherwise
+    return Math.min(Math.max(index < 0 ? index + size : index, low), high)
   }
   return [clamp(start, step > 0 ? low : high), clamp(stop, step > 0 ? high : low)]
 }

@@ -99,24 +99,24 @@ function splitLines(string, keepEnds = false) {
 function replace(string, old, by, most) {
   if (isPlain(string) && isPlain(by)) return text.replace(string, old, by, most)
   const whole = bare(string)
-  const places = []
+  const positions = []
   if (old === '') {
     let at = 0
     for (const point of [...whole, '']) {
-      places.push(at)
+      positions.push(at)
       at += point.length
     }
     allocate(24 * whole.length)
   } else {
-    // The places are those of the separators.
+    // The positions are those of the separators.
     const parts = text.split(whole, old, -1)
     let at = 0
     for (const part of parts.slice(0, -1)) {
-      places.push(at + part.length)
+      positions.push(at + part.length)
       at += part.length + old.length
     }
   }
-  const chosen = most < 0 ? places : places.slice(0, most)
+  const chosen = most < 0 ? positions : positions.slice(0, most)
   const written = text.replace(whole, old, bare(by), most)
   return withParts(
     string,
@@ -125,10 +125,10 @@ function replace(string, old, by, most) {
   )
 }
 
-function characterAt(string, place) {
-  const found = text.characterAt(bare(string), place)
+function characterAt(string, index) {
+  const found = text.characterAt(bare(string), index)
   if (found === undefined || isPlain(string)) return found
-  return slice(string, place, place === -1 ? null : place + 1, 1)
+  return slice(string, index, index === -1 ? null : index + 1, 1)
 }
 
 function slice(whole, start, stop, step) {

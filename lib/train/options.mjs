@@ -31,7 +31,7 @@ export const PARTS = {
 const INPUT_OPTIONS = ['filesFrom', 'rows', 'field', 'maxRow', 'maxRatio']
 
 /** The largest whole number that the addon takes. */
-const MOST = 2 ** 31 - 1
+const MAX_INT32 = 2 ** 31 - 1
 /** Characters of a piece: the limit of the trainer, whose time is proportional to it. */
 const MAX_PIECE_LENGTH = 256
 
@@ -86,18 +86,18 @@ function specialToken(name, token) {
  * The options of the trainers: the check of each, its name in the addon, and the models it is for.
  */
 const OF_TRAINERS = /** @type {Record<string, [(name: string, value: any) => any, string, string[]]>} */ ({
-  vocabSize: [number(1, MOST), 'vocab_size', MODELS],
+  vocabSize: [number(1, MAX_INT32), 'vocab_size', MODELS],
   minFrequency: [number(0, Number.MAX_SAFE_INTEGER), 'min_frequency', ['bpe', 'wordpiece', 'wordlevel']],
   specialTokens: [specialTokens, 'special_tokens', MODELS],
-  limitAlphabet: [number(0, MOST), 'limit_alphabet', ['bpe', 'wordpiece']],
+  limitAlphabet: [number(0, MAX_INT32), 'limit_alphabet', ['bpe', 'wordpiece']],
   initialAlphabet: [strings, 'initial_alphabet', ['bpe', 'wordpiece', 'unigram']],
   continuingSubwordPrefix: [string, 'continuing_subword_prefix', ['bpe', 'wordpiece']],
   endOfWordSuffix: [string, 'end_of_word_suffix', ['bpe', 'wordpiece']],
-  maxTokenLength: [number(1, MOST), 'max_token_length', ['bpe']],
+  maxTokenLength: [number(1, MAX_INT32), 'max_token_length', ['bpe']],
   shrinkingFactor: [fraction, 'shrinking_factor', ['unigram']],
   maxPieceLength: [number(1, MAX_PIECE_LENGTH), 'max_piece_length', ['unigram']],
   nSubIterations: [number(1, 1000), 'n_sub_iterations', ['unigram']],
-  seedSize: [number(1, MOST), 'seed_size', ['unigram']],
+  seedSize: [number(1, MAX_INT32), 'seed_size', ['unigram']],
   unkToken: [tokenText, 'unk_token', MODELS],
 })
 
@@ -116,9 +116,9 @@ const NAMES = [...COUNT_OPTIONS, 'model', 'like', ...Object.keys(PARTS), ...Obje
 
 /** The options of `extendTokenizer`, with their names in the addon. */
 const OF_EXTENDING = {
-  newTokens: [number(1, MOST), 'new_tokens'],
+  newTokens: [number(1, MAX_INT32), 'new_tokens'],
   minFrequency: [number(0, Number.MAX_SAFE_INTEGER), 'min_frequency'],
-  maxTokenLength: [number(1, MOST), 'max_token_length'],
+  maxTokenLength: [number(1, MAX_INT32), 'max_token_length'],
 }
 
 /**

@@ -17,7 +17,7 @@ use tokenlane_core::{Columns, EncodeOptions, Text};
 
 use super::strings::{Fit, is_limited, read_utf16};
 use super::{check, js_error};
-use crate::guard::{Place, caught, contained};
+use crate::guard::{EntryPoint, caught, contained};
 use crate::handle::Handle;
 use crate::options;
 
@@ -127,7 +127,7 @@ unsafe fn with_arguments(
         })
     };
     // After a panic the general function panics too, and reports it.
-    let number = caught(Place::Short, || Ok(run())).unwrap_or(None);
+    let number = caught(EntryPoint::Short, || Ok(run())).unwrap_or(None);
     let mut value = ptr::null_mut();
     if let Some(number) = number {
         // SAFETY: `env` belongs to the running call, and the result pointer is valid.
@@ -167,7 +167,7 @@ unsafe extern "C" fn encode_short(env: sys::napi_env, info: sys::napi_callback_i
 /// with the array, until the finalizer of its buffer ran.
 unsafe extern "C" fn shared_ids(env: sys::napi_env, _info: sys::napi_callback_info) -> sys::napi_value {
     // Null is undefined in JS, which then makes the general calls.
-    caught(Place::Short, || Ok(ids_shared_with(env))).unwrap_or(ptr::null_mut())
+    caught(EntryPoint::Short, || Ok(ids_shared_with(env))).unwrap_or(ptr::null_mut())
 }
 
 fn ids_shared_with(env: sys::napi_env) -> sys::napi_value {
@@ -193,12 +193,12 @@ fn ids_shared_with(env: sys::napi_env) -> sys::napi_value {
     }
     let kind = sys::TypedarrayType::uint32_array;
     // SAFETY: if the buffer was created, it has this size; all result pointers are valid.
-    let is_made = unsafe {
+    let is_created = unsafe {
         status == sys::Status::napi_ok
             && sys::napi_create_typedarray(env, kind, SHARED_IDS, buffer, 0, &raw mut array) == sys::Status::napi_ok
             && sys::napi_create_reference(env, array, 1, &raw mut reference) == sys::Status::napi_ok
     };
-    if !is_made {
+    if !is_created {
         return ptr::null_mut();
     }
     BUFFERS.with_borrow_mut(|buffers| buffers.shared.push((env, ids, reference)));
@@ -207,7 +207,7 @@ fn ids_shared_with(env: sys::napi_env) -> sys::napi_value {
 
 /// Node calls it on the JS thread after V8 has collected the buffer, or when the environment ends.
 unsafe extern "C" fn end_shared(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
-    contained(Place::Drop, || {
+    contained(EntryPoint::Drop, || {
         // SAFETY: `hint` is the box that `ids_shared_with` leaked. Node calls a finalizer once.
         let (env, _ids) = *unsafe { Box::from_raw(hint.cast::<(sys::napi_env, SharedIds)>()) };
         let _ = BUFFERS.try_with(|buffers| buffers.borrow_mut().shared.retain(|(owner, ..)| *owner != env));
@@ -221,7 +221,7 @@ pub fn add_short_functions(exports: Object<'_>) -> napi::Result<()> {
         return Ok(());
     }
     let env = Env::from_raw(exports.value().env);
-    let added = caught(Place::Init, || Ok(add_functions(&exports)));
+    let added = caught(EntryPoint::Init, || Ok(add_functions(&exports)));
     added.unwrap_or_else(|failure| Err(js_error(env, &failure)))
 }
 

@@ -1,9 +1,9 @@
 //! Reads JS strings into memory of Rust, and creates JS strings.
 //!
 //! In WebAssembly, Node-API is implemented by emnapi, in JS, and differs from Node's: a Latin-1
-//! string ends at its first zero; reading one reports that all of the room was written; and a byte
-//! order mark at the start of a string of more than a few characters is lost. The workarounds are
-//! in this file.
+//! string ends at its first zero; reading one reports that all of the capacity was written; and a
+//! byte order mark at the start of a string of more than a few characters is lost. The workarounds
+//! are in this file.
 
 use std::ptr;
 use std::slice;
@@ -14,19 +14,19 @@ use napi::{Env, sys};
 use tokenlane_core::memory::{self, Grow, OutOfMemory};
 use tokenlane_core::to_utf16;
 
-use super::{Room, check, converted, js_error, parts};
+use super::{Spare, check, converted, js_error, parts};
 
 /// Whether Node-API is implemented by emnapi.
 const IS_WASM: bool = cfg!(target_family = "wasm");
 
 const BYTE_ORDER_MARK: u16 = 0xfeff;
 
-/// The result of copying a string into the available room.
+/// The result of copying a string into the available capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
     /// The string fitted; this many units were appended.
     Appended(usize),
-    /// The string is longer than the room, or exactly fills it.
+    /// The string is longer than the capacity, or exactly fills it.
     TooLong {
         /// Whether the part that fits is ASCII.
         starts_as_ascii: bool,
@@ -60,10 +60,10 @@ pub fn require_flat(value: &Unknown<'_>) -> Result<(), OutOfMemory> {
 
 /// Appends the UTF-16 units of a string to `units` if they fit, with one unit to spare, into the
 /// first `most` units of its spare capacity.
-pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Room<u16>, most: usize) -> Fit {
+pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Spare<u16>, max_units: usize) -> Fit {
     let (env, raw) = parts(value);
     // SAFETY: both are those of an `Unknown`.
-    unsafe { read_utf16(env, raw, units, most) }
+    unsafe { read_utf16(env, raw, units, max_units) }
 }
 
 /// Like [`append_utf16`].
@@ -73,13 +73,13 @@ pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Room<u16>, most: usize
 pub(super) unsafe fn read_utf16(
     env: sys::napi_env,
     raw: sys::napi_value,
-    units: &mut impl Room<u16>,
-    most: usize,
+    units: &mut impl Spare<u16>,
+    max_units: usize,
 ) -> Fit {
-    let room = units.room();
-    let length = room.len().min(most);
-    let room = &mut room[..length];
-    if room.len() < 2 {
+    let spare = units.spare();
+    let length = spare.len().min(max_units);
+    let spare = &mut spare[..length];
+    if spare.len() < 2 {
         // SAFETY: the caller guarantees it.
         return if unsafe { length_of(env, raw) }.is_some() {
             Fit::TooLong { starts_as_ascii: false }
@@ -91,17 +91,17 @@ pub(super) unsafe fn read_utf16(
     // SAFETY: `room` is writable for `room.len()` units, and Node writes at most that many,
     // including a terminating zero.
     let status =
-        unsafe { sys::napi_get_value_string_utf16(env, raw, room.as_mut_ptr().cast(), room.len(), &raw mut written) };
+        unsafe { sys::napi_get_value_string_utf16(env, raw, spare.as_mut_ptr().cast(), spare.len(), &raw mut written) };
     if status != sys::Status::napi_ok {
         return Fit::NoString;
     }
-    // A string that fills the room up to the terminating zero may have been cut off.
-    if written + 1 >= room.len() {
-        // SAFETY: Node wrote `written` units at the start of the room.
-        let start = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u16>(), written) };
+    // A string that fills the capacity up to the terminating zero may have been cut off.
+    if written + 1 >= spare.len() {
+        // SAFETY: Node wrote `written` units at the start of the capacity.
+        let start = unsafe { slice::from_raw_parts(spare.as_ptr().cast::<u16>(), written) };
         return Fit::TooLong { starts_as_ascii: start.iter().fold(0, |all, unit| all | unit) < 0x80 };
     }
-    // SAFETY: Node wrote `written` units at the start of the room.
+    // SAFETY: Node wrote `written` units at the start of the capacity.
     unsafe { units.added(written) };
     Fit::Appended(written)
 }
@@ -118,20 +118,20 @@ pub fn is_ascii(value: &Unknown<'_>, length: usize) -> bool {
 
 /// Appends a string that [is ASCII](is_ascii) to `bytes`, whose spare capacity must be at least one
 /// byte larger: Node cuts off a longer string. Returns false if the value cannot be read.
-pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Room<u8>) -> bool {
+pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Spare<u8>) -> bool {
     let (env, raw) = parts(value);
-    let room = bytes.room();
+    let spare = bytes.spare();
     let mut written = 0;
     // Both functions copy ASCII unchanged. Latin-1 is faster in Node, but in WebAssembly it reports
-    // that all of the room was written.
+    // that all of the capacity was written.
     let copy = if IS_WASM { sys::napi_get_value_string_utf8 } else { sys::napi_get_value_string_latin1 };
     // SAFETY: `room` is writable for `room.len()` bytes, and Node writes at most that many,
     // including a terminating zero.
-    let status = unsafe { copy(env, raw, room.as_mut_ptr().cast(), room.len(), &raw mut written) };
-    if status != sys::Status::napi_ok || written + 1 > room.len() {
+    let status = unsafe { copy(env, raw, spare.as_mut_ptr().cast(), spare.len(), &raw mut written) };
+    if status != sys::Status::napi_ok || written + 1 > spare.len() {
         return false;
     }
-    // SAFETY: Node wrote `written` bytes at the start of the room.
+    // SAFETY: Node wrote `written` bytes at the start of the capacity.
     unsafe { bytes.added(written) };
     true
 }

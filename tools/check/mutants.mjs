@@ -7,6 +7,7 @@
 //     --since    the lines that changed since a commit, the default: HEAD~1
 //     --sample   instead, about this number of lines (JavaScript) or faults (Rust) of the whole
 //     --seed     which of them, default 0
+//     --in       only faults in this file or folder, such as lib/chat; default all
 //     --spec     JavaScript: the specs that may find the faults, such as core/decode; default all
 //
 // Needs cargo-mutants (cargo install --locked cargo-mutants); npx gets Stryker. Each fault of the
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
     since: { type: 'string', default: 'HEAD~1' },
     sample: { type: 'string' },
     seed: { type: 'string', default: '0' },
+    in: { type: 'string', multiple: true },
     spec: { type: 'string', multiple: true },
   },
 })
@@ -35,7 +37,7 @@ if (!Number.isInteger(sample) || sample < 1) stop('--sample is a whole number ab
 
 const output = path.join(root, 'target', 'mutants')
 /** What JavaScript consists of, apart from generated modules. */
-const SOURCES = ['index.js', 'lib', 'cli', 'dropins', 'web']
+const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'web']
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 })
 
 fs.mkdirSync(output, { recursive: true })
@@ -52,7 +54,8 @@ function step(count) {
 function rust() {
   if (spawnSync('cargo', ['mutants', '--version']).status !== 0)
     stop('there is no cargo-mutants: "cargo install --locked cargo-mutants" gets it')
-  const common = ['mutants', '--workspace', '--output', output]
+  const files = (values.in ?? []).flatMap((name) => ['--file', name.endsWith('.rs') ? name : `${name}/**`])
+  const common = ['mutants', '--workspace', '--output', output, ...files]
   if (values.sample === undefined) {
     const diff = path.join(output, 'since.diff')
     fs.writeFileSync(diff, git('diff', values.since, '--', '*.rs'))

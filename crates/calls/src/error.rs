@@ -27,8 +27,8 @@ pub struct Failure {
     pub code: &'static str,
     /// `error.message`.
     pub message: String,
-    /// `error.reason`: the message without the place of the failure and without the options of JS
-    /// that a caller could set, if that is not the message.
+    /// `error.reason`: the message without the location of the failure and without the options of
+    /// JS that a caller could set, if that is not the message.
     pub reason: Option<String>,
     /// `error.row`: the index of the batch row that failed, from 0.
     pub row: Option<usize>,
@@ -68,10 +68,10 @@ impl Failure {
         )
     }
 
-    /// Prepends the place of the failure to the message.
+    /// Prepends the location of the failure to the message.
     #[must_use]
-    pub fn within(self, place: &str) -> Self {
-        let message = format!("{place}: {}", self.message);
+    pub fn within(self, location: &str) -> Self {
+        let message = format!("{location}: {}", self.message);
         self.reworded(message)
     }
 

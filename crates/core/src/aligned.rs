@@ -32,7 +32,7 @@ pub(crate) struct AlignedText {
     old_text: String,
     old_origins: Vec<Span>,
     /// Maximum number of bytes of `text`. Text beyond it is dropped.
-    room: usize,
+    max_bytes: usize,
     /// Whether text was dropped.
     is_over: bool,
 }
@@ -46,7 +46,7 @@ impl Default for AlignedText {
             base: 0,
             old_text: String::new(),
             old_origins: vec![],
-            room: usize::MAX,
+            max_bytes: usize::MAX,
             is_over: false,
         }
     }
@@ -54,13 +54,13 @@ impl Default for AlignedText {
 
 impl AlignedText {
     /// Limits the size of rewritten text. [`Self::check`] fails if the limit was exceeded.
-    pub(crate) fn set_room(&mut self, bytes: usize) {
-        (self.room, self.is_over) = (bytes, false);
+    pub(crate) fn set_max_bytes(&mut self, bytes: usize) {
+        (self.max_bytes, self.is_over) = (bytes, false);
     }
 
-    /// Fails if a component wrote more text than the limit of [`Self::set_room`].
+    /// Fails if a component wrote more text than the limit of [`Self::set_max_bytes`].
     pub(crate) fn check(&self, budget: &Budget, component: &'static str) -> Result<(), OutputLimit> {
-        if self.is_over { budget.check(budget.room().saturating_add(1), component) } else { Ok(()) }
+        if self.is_over { budget.check(budget.remaining().saturating_add(1), component) } else { Ok(()) }
     }
 
     /// Replaces the text by `source`, which starts at byte `base` of the original.
@@ -136,7 +136,7 @@ impl AlignedText {
 
     /// Appends a character.
     pub(crate) fn push(&mut self, character: char, origin: Span) {
-        if self.text.len() >= self.room {
+        if self.text.len() >= self.max_bytes {
             self.is_over = true;
             return;
         }
@@ -208,7 +208,7 @@ impl AlignedText {
         if let [first, .., last] | [first @ last] = origins
             && first.start == last.end
         {
-            if self.text.len() + (end - start) > self.room {
+            if self.text.len() + (end - start) > self.max_bytes {
                 self.is_over = true;
                 return written;
             }
@@ -235,7 +235,7 @@ impl AlignedText {
             origin_at: lead,
             ran_out: false,
             base,
-            room: self.room,
+            max_bytes: self.max_bytes,
             is_over: false,
             new: &mut self.text,
             new_origins: self.tracked.then_some(&mut self.origins),
@@ -259,8 +259,8 @@ pub(crate) struct Rewriter<'a> {
     /// Whether a character was replaced for which no span is left.
     ran_out: bool,
     base: usize,
-    /// See [`AlignedText::set_room`].
-    room: usize,
+    /// See [`AlignedText::set_max_bytes`].
+    max_bytes: usize,
     is_over: bool,
     new: &'a mut String,
     new_origins: Option<&'a mut Vec<Span>>,
@@ -283,7 +283,7 @@ impl<'a> Rewriter<'a> {
         if self.origin_at != self.at {
             return kept.chars().for_each(|character| self.replace(character));
         }
-        if kept.len() > self.room.saturating_sub(self.new.len()) {
+        if kept.len() > self.max_bytes.saturating_sub(self.new.len()) {
             self.is_over = true;
             return self.skip_bytes(count);
         }
@@ -355,7 +355,7 @@ impl<'a> Rewriter<'a> {
     }
 
     fn write(&mut self, character: char, span: Option<Span>) {
-        if self.new.len() >= self.room {
+        if self.new.len() >= self.max_bytes {
             self.is_over = true;
             return;
         }
@@ -402,10 +402,10 @@ mod tests {
     #[test]
     fn text_beyond_the_limit_is_dropped_and_reported() {
         let budget = Budget::of_text(1);
-        for (room, expected) in [(7, Some("a-b-c-d")), (6, None), (0, None)] {
+        for (max_bytes, expected) in [(7, Some("a-b-c-d")), (6, None), (0, None)] {
             let mut text = AlignedText::default();
             text.start("abcd", 0, true);
-            text.set_room(room);
+            text.set_max_bytes(max_bytes);
             text.rewrite(|r| {
                 while r.rest().len() > 1 {
                     r.keep_bytes(1);
@@ -414,7 +414,7 @@ mod tests {
                 r.keep_bytes(1);
             });
             assert_eq!(text.check(&budget, "test").is_ok(), expected.is_some());
-            assert!(text.as_str().len() <= room.max(1) && text.origins().len() == text.as_str().len());
+            assert!(text.as_str().len() <= max_bytes.max(1) && text.origins().len() == text.as_str().len());
             assert!(expected.is_none_or(|expected| text.as_str() == expected));
         }
     }

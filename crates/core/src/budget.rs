@@ -220,14 +220,14 @@ impl Budget {
     }
 
     /// Bytes of output that may still be produced.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.limit().saturating_sub(self.used)
     }
 
     /// Fails if a component is about to produce `bytes` of output, including its previous output
     /// for this part of the input.
     pub(crate) fn check(&self, bytes: usize, component: &'static str) -> Result<(), OutputLimit> {
-        if bytes <= self.room() {
+        if bytes <= self.remaining() {
             return Ok(());
         }
         Err(OutputLimit { unit: Unit::Bytes, component, reached: self.used.saturating_add(bytes), limit: self.limit() })
@@ -262,12 +262,12 @@ mod tests {
         assert_eq!(budget.limit(), MIN_OUTPUT);
         budget.add_input(MIN_OUTPUT);
         let limit = (1 + MIN_OUTPUT) * DEFAULT_MAX_EXPANSION;
-        assert_eq!(budget.room(), limit);
+        assert_eq!(budget.remaining(), limit);
         assert_eq!(budget.charge(limit - 5, "x"), Ok(()));
         assert_eq!(budget.check(5, "x"), Ok(()));
         let error = OutputLimit { unit: Unit::Bytes, component: "x", reached: limit + 1, limit };
         assert_eq!(budget.charge(6, "x"), Err(error));
-        assert_eq!(budget.room(), 5);
+        assert_eq!(budget.remaining(), 5);
         assert_eq!(budget.steps, MIN_STEPS + STEPS_PER_BYTE * (1 + MIN_OUTPUT as u64));
     }
 

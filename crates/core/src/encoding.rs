@@ -269,7 +269,7 @@ impl Encoding {
         let words = self.word_ids.get(range.clone())?;
         // Tokens without a word do not end the search; a later word does.
         let known = words.iter().take_while(|&&id| id == NO_ID || id <= word);
-        let mut places = known.enumerate().filter(|&(_, &id)| id == word).map(|(place, _)| place);
+        let mut places = known.enumerate().filter(|&(_, &id)| id == word).map(|(position, _)| position);
         let first = places.next()?;
         let last = places.last().unwrap_or(first);
         Some(range.start + first..range.start + last + 1)
@@ -282,15 +282,15 @@ impl Encoding {
     }
 
     /// The first token whose span contains a position of a text, in the unit of the offsets.
-    pub fn char_to_token(&self, place: u32, sequence: u32) -> Option<usize> {
+    pub fn char_to_token(&self, position: u32, sequence: u32) -> Option<usize> {
         let range = self.range_of(sequence);
-        let covers = |&[start, end]: &[u32; 2]| start <= place && place < end;
+        let covers = |&[start, end]: &[u32; 2]| start <= position && position < end;
         Some(range.start + self.offsets.get(range.clone())?.iter().position(covers)?)
     }
 
     /// The index of the word at a position of a text, in the unit of the offsets.
-    pub fn char_to_word(&self, place: u32, sequence: u32) -> Option<u32> {
-        let token = self.char_to_token(place, sequence)?;
+    pub fn char_to_word(&self, position: u32, sequence: u32) -> Option<u32> {
+        let token = self.char_to_token(position, sequence)?;
         self.token_to_word(token).map(|(_, word)| word)
     }
 
@@ -301,22 +301,22 @@ impl Encoding {
         if target > limit {
             return Err(EncodeError::PaddingTooLong { length: target, limit });
         }
-        let place = if padding.direction == Direction::Left { 0 } else { self.len() };
+        let position = if padding.direction == Direction::Left { 0 } else { self.len() };
         self.ids.try_grow(count)?;
         self.grow_columns(count, columns);
-        fn insert<T: Clone>(wanted: bool, column: &mut Vec<T>, place: usize, count: usize, value: T) {
+        fn insert<T: Clone>(wanted: bool, column: &mut Vec<T>, position: usize, count: usize, value: T) {
             if wanted {
-                column.splice(place..place, repeat_n(value, count));
+                column.splice(position..position, repeat_n(value, count));
             }
         }
         let wanted = |column| columns.contains(column);
-        insert(true, &mut self.ids, place, count, padding.id);
-        insert(wanted(Columns::OFFSETS), &mut self.offsets, place, count, [0, 0]);
-        insert(wanted(Columns::TOKENS), &mut self.tokens, place, count, padding.token.clone());
-        insert(wanted(Columns::SPECIAL_TOKENS_MASK), &mut self.special_tokens_mask, place, count, 1);
-        insert(wanted(Columns::TYPE_IDS), &mut self.type_ids, place, count, padding.type_id);
-        insert(wanted(Columns::ATTENTION_MASK), &mut self.attention_mask, place, count, 0);
-        insert(wanted(Columns::WORD_IDS), &mut self.word_ids, place, count, NO_ID);
+        insert(true, &mut self.ids, position, count, padding.id);
+        insert(wanted(Columns::OFFSETS), &mut self.offsets, position, count, [0, 0]);
+        insert(wanted(Columns::TOKENS), &mut self.tokens, position, count, padding.token.clone());
+        insert(wanted(Columns::SPECIAL_TOKENS_MASK), &mut self.special_tokens_mask, position, count, 1);
+        insert(wanted(Columns::TYPE_IDS), &mut self.type_ids, position, count, padding.type_id);
+        insert(wanted(Columns::ATTENTION_MASK), &mut self.attention_mask, position, count, 0);
+        insert(wanted(Columns::WORD_IDS), &mut self.word_ids, position, count, NO_ID);
         if padding.direction == Direction::Left {
             self.ranges.iter_mut().for_each(|(_, range)| *range = range.start + count..range.end + count);
         }

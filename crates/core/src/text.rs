@@ -166,19 +166,19 @@ impl Text<'_> {
         }
     }
 
-    /// The last character boundary at or before `place`, in the unit of [`Self::weight`].
-    pub(crate) fn floor(&self, place: usize) -> usize {
-        let place = place.min(self.weight());
+    /// The last character boundary at or before `position`, in the unit of [`Self::weight`].
+    pub(crate) fn floor(&self, position: usize) -> usize {
+        let position = position.min(self.weight());
         match self {
-            Self::Utf8(text) => text.floor_char_boundary(place),
+            Self::Utf8(text) => text.floor_char_boundary(position),
             Self::Bytes(bytes) => {
                 let is_within = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
-                (place.saturating_sub(3)..=place).rev().find(|at| !is_within(at)).unwrap_or(place)
+                (position.saturating_sub(3)..=position).rev().find(|at| !is_within(at)).unwrap_or(position)
             }
             Self::Utf16(units) => {
-                let is_low = units.get(place).is_some_and(|unit| (0xDC00..0xE000).contains(unit));
-                let splits = is_low && place > 0 && is_high_surrogate(units[place - 1]);
-                place - usize::from(splits)
+                let is_low = units.get(position).is_some_and(|unit| (0xDC00..0xE000).contains(unit));
+                let splits = is_low && position > 0 && is_high_surrogate(units[position - 1]);
+                position - usize::from(splits)
             }
         }
     }

@@ -239,12 +239,12 @@ impl Trie {
         self.longest_after(node, at, id.map(|id| (id, at)), text)
     }
 
-    /// The length of the longest of the `most` shortest tokens that `text` starts with.
+    /// The length of the longest of the `max_tokens` shortest tokens that `text` starts with.
     #[inline]
-    pub(crate) fn longest_of(&self, most: usize, text: &[u8]) -> Option<usize> {
+    pub(crate) fn longest_of(&self, max_tokens: usize, text: &[u8]) -> Option<usize> {
         let (mut node, mut found, mut count) = (self.root(), None, 0);
         for (&byte, len) in text.iter().zip(1..) {
-            let Some((next, id)) = self.step(node, byte).filter(|_| count < most) else { break };
+            let Some((next, id)) = self.step(node, byte).filter(|_| count < max_tokens) else { break };
             node = next;
             if id.is_some() {
                 (found, count) = (Some(len), count + 1);
@@ -394,7 +394,7 @@ impl Builder {
             }
             labels.clear();
             labels.extend(children.iter().map(|(label, _)| *label));
-            let base = self.place(&labels)?;
+            let base = self.allocate_base(&labels)?;
             match slot {
                 Some(slot) => self.slots[slot].base = base,
                 None => root = Node(base),
@@ -433,7 +433,7 @@ impl Builder {
     }
 
     /// Allocates a base and the slots for the given labels. Nodes without children share [`LEAF`].
-    fn place(&mut self, labels: &[u8]) -> Result<u32, LoadError> {
+    fn allocate_base(&mut self, labels: &[u8]) -> Result<u32, LoadError> {
         if labels.is_empty() {
             return Ok(LEAF);
         }
@@ -497,9 +497,9 @@ mod tests {
                 trie.for_each_prefix(&trie.start(trie.root()), text, |len, id| prefixes.push((len, id)));
                 let expected = (1..=text.len()).filter_map(|len| Some((len, *by_token.get(&text[..len])?)));
                 prop_assert_eq!(&prefixes, &expected.collect::<Vec<_>>());
-                for most in 0..4 {
-                    let found = prefixes.iter().take(most).next_back().map(|&(len, _)| len);
-                    prop_assert_eq!(trie.longest_of(most, text), found);
+                for max_tokens in 0..4 {
+                    let found = prefixes.iter().take(max_tokens).next_back().map(|&(len, _)| len);
+                    prop_assert_eq!(trie.longest_of(max_tokens, text), found);
                 }
                 if let Some((slot, len)) = trie.first_slot(&trie.start(trie.root()), text) {
                     let mut nodes = vec![(len, slot)];

@@ -29,14 +29,14 @@ pub struct Vocab {
 /// Maps an id to the position of its token in the order of the file.
 #[derive(Debug)]
 enum ById {
-    /// `places[id]`, or [`NO_PLACE`] in gaps.
+    /// `indices[id]`, or [`NO_INDEX`] in gaps.
     Dense(Vec<u32>),
     /// For files with widely separated ids: a single id of four billion must not cost sixteen
     /// gigabytes.
     Sparse(HashTable<(u32, u32)>),
 }
 
-const NO_PLACE: u32 = u32::MAX;
+const NO_INDEX: u32 = u32::MAX;
 
 impl Default for ById {
     fn default() -> Self {
@@ -62,36 +62,36 @@ impl Vocab {
 
     /// The id of the token with exactly these bytes.
     pub fn id(&self, token: &[u8]) -> Option<u32> {
-        self.place(token).map(|place| self.id_at(place))
+        self.index_of(token).map(|index| self.id_at(index))
     }
 
     /// The position of a token in the order of the file.
-    pub(crate) fn place(&self, token: &[u8]) -> Option<usize> {
-        self.by_bytes.find(hash(&self.hasher, token), |&place| self.at(place) == token).map(|&place| place as usize)
+    pub(crate) fn index_of(&self, token: &[u8]) -> Option<usize> {
+        self.by_bytes.find(hash(&self.hasher, token), |&index| self.at(index) == token).map(|&index| index as usize)
     }
 
     /// The id of the token at a position.
-    pub(crate) fn id_at(&self, place: usize) -> u32 {
-        self.ids[place]
+    pub(crate) fn id_at(&self, index: usize) -> u32 {
+        self.ids[index]
     }
 
     /// The bytes of the token at a position.
-    pub(crate) fn token_at(&self, place: usize) -> Option<&[u8]> {
-        (place < self.len()).then(|| self.at(place as u32))
+    pub(crate) fn token_at(&self, index: usize) -> Option<&[u8]> {
+        (index < self.len()).then(|| self.at(index as u32))
     }
 
     /// The bytes of the token with this id.
     pub fn token(&self, id: u32) -> Option<&[u8]> {
-        let place = match &self.by_id {
-            ById::Dense(places) => *places.get(id as usize)?,
+        let index = match &self.by_id {
+            ById::Dense(indices) => *indices.get(id as usize)?,
             ById::Sparse(table) => table.find(self.hasher.hash_one(id), |entry| entry.0 == id)?.1,
         };
-        (place != NO_PLACE).then(|| self.at(place))
+        (index != NO_INDEX).then(|| self.at(index))
     }
 
     /// All tokens with their ids, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
-        self.ids.iter().enumerate().map(|(place, &id)| (self.at(place as u32), id))
+        self.ids.iter().enumerate().map(|(index, &id)| (self.at(index as u32), id))
     }
 
     /// The largest id; `None` if there are no tokens.
@@ -102,7 +102,7 @@ impl Vocab {
     /// One more than the largest id if the ids are dense enough for a table, otherwise zero.
     pub(crate) fn dense_ids(&self) -> usize {
         match &self.by_id {
-            ById::Dense(places) => places.len(),
+            ById::Dense(indices) => indices.len(),
             ById::Sparse(_) => 0,
         }
     }
@@ -115,7 +115,7 @@ impl Vocab {
     /// The allocated heap memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         let by_id = match &self.by_id {
-            ById::Dense(places) => places.capacity() * 4,
+            ById::Dense(indices) => indices.capacity() * 4,
             ById::Sparse(table) => table.allocation_size(),
         };
         self.bytes.capacity()
@@ -124,8 +124,8 @@ impl Vocab {
             + self.by_bytes.allocation_size()
     }
 
-    fn at(&self, place: u32) -> &[u8] {
-        &self.bytes[span(&self.ends, place)]
+    fn at(&self, index: u32) -> &[u8] {
+        &self.bytes[span(&self.ends, index)]
     }
 }
 
@@ -137,10 +137,10 @@ fn table_bytes<T>(entries: usize) -> usize {
 }
 
 /// The range of the bytes of the token at a position.
-fn span(ends: &[u32], place: u32) -> Range<usize> {
-    let place = place as usize;
-    let start = if place == 0 { 0 } else { ends[place - 1] };
-    start as usize..ends[place] as usize
+fn span(ends: &[u32], index: u32) -> Range<usize> {
+    let index = index as usize;
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    start as usize..ends[index] as usize
 }
 
 /// The hash of a token. It consists of the bytes only: the hasher includes their number.
@@ -197,12 +197,12 @@ impl VocabBuilder {
     /// repeated token keeps all its ids; a lookup of its bytes returns the last one.
     pub(crate) fn finish_list(mut self) -> Result<Vocab, LoadError> {
         let Vocab { bytes, ends, ids, by_bytes, hasher, by_id } = &mut self.vocab;
-        debug_assert!(ids.iter().zip(0..).all(|(&id, place)| id == place));
-        let text = |place: u32| &bytes[span(ends, place)];
+        debug_assert!(ids.iter().zip(0..).all(|(&id, index)| id == index));
+        let text = |index: u32| &bytes[span(ends, index)];
         *by_bytes = table_with_capacity(ids.len())?;
         for &id in &*ids {
-            let (token, rehash) = (text(id), |&place: &u32| hash(hasher, text(place)));
-            match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {
+            let (token, rehash) = (text(id), |&index: &u32| hash(hasher, text(index)));
+            match by_bytes.entry(hash(hasher, token), |&index| text(index) == token, rehash) {
                 Entry::Occupied(mut earlier) => *earlier.get_mut() = id,
                 Entry::Vacant(free) => drop(free.insert(id)),
             }
@@ -216,25 +216,25 @@ impl VocabBuilder {
         let vocab = &mut self.vocab;
         let slots = vocab.max_id().map_or(0, |max| max as usize + 1);
         if slots <= vocab.len() * 8 + 65_536 {
-            let mut places = with_capacity(slots)?;
-            places.resize(slots, NO_PLACE);
-            for (place, &id) in vocab.ids.iter().enumerate() {
-                if places[id as usize] != NO_PLACE {
-                    return Err(self.duplicate(id, places[id as usize], place as u32));
+            let mut indices = with_capacity(slots)?;
+            indices.resize(slots, NO_INDEX);
+            for (index, &id) in vocab.ids.iter().enumerate() {
+                if indices[id as usize] != NO_INDEX {
+                    return Err(self.duplicate(id, indices[id as usize], index as u32));
                 }
-                places[id as usize] = place as u32;
+                indices[id as usize] = index as u32;
             }
-            vocab.by_id = ById::Dense(places);
+            vocab.by_id = ById::Dense(indices);
         } else {
             let hasher = &vocab.hasher;
             require_large(table_bytes::<(u32, u32)>(vocab.len()))?;
             let mut table: HashTable<(u32, u32)> = table_with_capacity(vocab.len())?;
-            for (place, &id) in vocab.ids.iter().enumerate() {
+            for (index, &id) in vocab.ids.iter().enumerate() {
                 let hash = hasher.hash_one(id);
                 if let Some(&(_, first)) = table.find(hash, |entry| entry.0 == id) {
-                    return Err(self.duplicate(id, first, place as u32));
+                    return Err(self.duplicate(id, first, index as u32));
                 }
-                table.insert_unique(hash, (id, place as u32), |entry| hasher.hash_one(entry.0));
+                table.insert_unique(hash, (id, index as u32), |entry| hasher.hash_one(entry.0));
             }
             vocab.by_id = ById::Sparse(table);
         }
@@ -245,22 +245,22 @@ impl VocabBuilder {
     /// position and its last id.
     fn index(&mut self) -> Result<(), LoadError> {
         let Vocab { bytes, ends, ids, by_bytes, hasher, .. } = &mut self.vocab;
-        let text = |place: u32| &bytes[span(ends, place)];
+        let text = |index: u32| &bytes[span(ends, index)];
         require_large(table_bytes::<u32>(ids.len()))?;
         *by_bytes = table_with_capacity(ids.len())?;
-        for place in 0..ids.len() as u32 {
-            let (token, rehash) = (text(place), |&place: &u32| hash(hasher, text(place)));
-            match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {
-                Entry::Occupied(first) => ids[*first.get() as usize] = ids[place as usize],
-                Entry::Vacant(free) => drop(free.insert(place)),
+        for index in 0..ids.len() as u32 {
+            let (token, rehash) = (text(index), |&index: &u32| hash(hasher, text(index)));
+            match by_bytes.entry(hash(hasher, token), |&index| text(index) == token, rehash) {
+                Entry::Occupied(first) => ids[*first.get() as usize] = ids[index as usize],
+                Entry::Vacant(free) => drop(free.insert(index)),
             }
         }
         if by_bytes.len() == ids.len() {
             return Ok(());
         }
         let mut once = Vocab::builder(by_bytes.len(), bytes.len());
-        for (place, (token, id)) in self.vocab.iter().enumerate() {
-            if self.vocab.place(token) == Some(place) {
+        for (index, (token, id)) in self.vocab.iter().enumerate() {
+            if self.vocab.index_of(token) == Some(index) {
                 once.push(token, id)?;
             }
         }
@@ -269,7 +269,7 @@ impl VocabBuilder {
     }
 
     fn duplicate(&self, id: u32, first: u32, second: u32) -> LoadError {
-        let text = |place| String::from_utf8_lossy(self.vocab.at(place)).into_owned();
+        let text = |index| String::from_utf8_lossy(self.vocab.at(index)).into_owned();
         LoadError::DuplicateId { id, first: text(first), second: text(second) }
     }
 }

@@ -40,7 +40,7 @@ impl Tokenizer {
     fn max_bytes_per_token(&self) -> Option<usize> {
         *self.token_reach.get_or_init(|| {
             let normalized =
-                self.pipeline.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.most_bytes_per_byte())?;
+                self.pipeline.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.max_bytes_per_byte())?;
             let added = self.pipeline.parts.added_tokens.tokens();
             let takes_spaces = added.iter().any(|token| token.lstrip || token.rstrip);
             if takes_spaces || !self.pipeline.pretokenizer.drops_nothing() || !self.pipeline.model.spells_words() {

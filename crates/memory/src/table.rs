@@ -43,7 +43,7 @@ pub struct Table<T: Zeroed> {
     start: NonNull<T>,
     len: usize,
     /// The length up to which pages of its own are reserved.
-    most: usize,
+    max_len: usize,
     owner: Owner<T>,
 }
 
@@ -63,23 +63,23 @@ impl<T: Zeroed> Table<T> {
         Self::try_with_reserved(len, len)
     }
 
-    /// A table of `len` zeros. As soon as it has pages of its own, addresses for `most` values are
-    /// reserved, if the system supports that, and it grows in place up to that length. A failure
-    /// unwinds, as in [`Grow::grow`](super::Grow::grow).
-    pub fn with_reserved(len: usize, most: usize) -> Self {
-        Self::try_with_reserved(len, most).unwrap_or_else(|error| error.unwind())
+    /// A table of `len` zeros. As soon as it has pages of its own, addresses for `max_len` values
+    /// are reserved, if the system supports that, and it grows in place up to that length. A
+    /// failure unwinds, as in [`Grow::grow`](super::Grow::grow).
+    pub fn with_reserved(len: usize, max_len: usize) -> Self {
+        Self::try_with_reserved(len, max_len).unwrap_or_else(|error| error.unwind())
     }
 
-    fn try_with_reserved(len: usize, most: usize) -> Result<Self, OutOfMemory> {
+    fn try_with_reserved(len: usize, max_len: usize) -> Result<Self, OutOfMemory> {
         const {
             assert!(align_of::<T>() <= 4096, "no page is smaller");
             assert!(!std::mem::needs_drop::<T>(), "values in pages are not dropped");
         }
         let bytes = Self::bytes_of(len).filter(|&bytes| bytes >= MIN_MAPPED_BYTES);
-        let mapping = bytes.and_then(|bytes| Mapping::random_access(bytes, Self::bytes_of(most).unwrap_or(bytes)));
+        let mapping = bytes.and_then(|bytes| Mapping::random_access(bytes, Self::bytes_of(max_len).unwrap_or(bytes)));
         if let Some(mapping) = mapping {
             fallible::leave_headroom(mapping.reserved())?;
-            return Ok(Self { start: mapping.start().cast(), len, most, owner: Owner::Pages(mapping) });
+            return Ok(Self { start: mapping.start().cast(), len, max_len, owner: Owner::Pages(mapping) });
         }
         let mut values = fallible::with_capacity(len)?;
         // SAFETY: `T: Zeroed` promises that zero bytes are a value.
@@ -87,7 +87,7 @@ impl<T: Zeroed> Table<T> {
         // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither
         // grown nor dropped while the table lives; moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
-        Ok(Self { start, len, most, owner: Owner::Allocator(values) })
+        Ok(Self { start, len, max_len, owner: Owner::Allocator(values) })
     }
 
     fn bytes_of(len: usize) -> Option<usize> {
@@ -107,7 +107,7 @@ impl<T: Zeroed> Table<T> {
             self.len = len;
             return Ok(());
         }
-        let mut longer = Self::try_with_reserved(len, self.most.max(len))?;
+        let mut longer = Self::try_with_reserved(len, self.max_len.max(len))?;
         longer[..self.len].swap_with_slice(self);
         *self = longer;
         Ok(())
@@ -179,8 +179,8 @@ mod tests {
             (least, least, least + 7),
         ];
         // Large tables take minutes under Miri.
-        for (len, most, grown) in cases.into_iter().take(if cfg!(miri) { 1 } else { cases.len() }) {
-            let mut table = Table::<u64>::with_reserved(len, most);
+        for (len, max_len, grown) in cases.into_iter().take(if cfg!(miri) { 1 } else { cases.len() }) {
+            let mut table = Table::<u64>::with_reserved(len, max_len);
             assert!(table.iter().all(|&value| value == 0));
             table.fill(7);
             let start = table.start;
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(table.len(), grown);
             assert!(table[..len].iter().all(|&value| value == 7) && table[len..].iter().all(|&value| value == 0));
             if cfg!(target_os = "linux") && !cfg!(miri) {
-                assert_eq!(table.start == start, len >= least && grown <= most, "{len} of {most} to {grown}");
+                assert_eq!(table.start == start, len >= least && grown <= max_len, "{len} of {max_len} to {grown}");
             }
             table.fill(1);
         }

@@ -127,7 +127,7 @@ impl Regular {
         let dfa = &self.forward;
         let anchored = if anchored { Anchored::Yes } else { Anchored::No };
         let input = Input::new(text).range(at..).anchored(anchored);
-        let mut made = Made::before(cache);
+        let mut growth = CacheGrowth::before(cache);
         let mut state = dfa.start_state_forward(cache, &input).map_err(|_| GaveUp::Automaton)?;
         let mut found = None;
         let mut place = at;
@@ -140,19 +140,19 @@ impl Regular {
                     if state.is_match() {
                         found = Some(place + offset);
                     } else if state.is_dead() {
-                        made.charge(cache, steps)?;
+                        growth.charge(cache, steps)?;
                         take(steps, offset + 1)?;
                         return Ok(found);
                     }
                 }
             }
             take(steps, chunk.len())?;
-            made.charge(cache, steps)?;
+            growth.charge(cache, steps)?;
             place += chunk.len();
         }
         state = dfa.next_eoi_state(cache, state).map_err(|_| GaveUp::Automaton)?;
         take(steps, 1)?;
-        made.charge(cache, steps)?;
+        growth.charge(cache, steps)?;
         Ok(if state.is_match() { Some(text.len()) } else { found })
     }
 
@@ -167,7 +167,7 @@ impl Regular {
     ) -> Result<usize, GaveUp> {
         let dfa = &self.reverse;
         let input = Input::new(text).range(at..end).anchored(Anchored::Yes);
-        let mut made = Made::before(cache);
+        let mut growth = CacheGrowth::before(cache);
         let mut state = dfa.start_state_reverse(cache, &input).map_err(|_| GaveUp::Automaton)?;
         let mut found = end;
         for place in (at..end).rev() {
@@ -175,12 +175,12 @@ impl Regular {
             if state.is_match() {
                 found = place + 1;
             } else if state.is_dead() {
-                made.charge(cache, steps)?;
+                growth.charge(cache, steps)?;
                 take(steps, end - place)?;
                 return Ok(found);
             }
             if place % CHARGED_AT_ONCE == 0 {
-                made.charge(cache, steps)?;
+                growth.charge(cache, steps)?;
             }
         }
         take(steps, end - at)?;
@@ -188,7 +188,7 @@ impl Regular {
             Some(before) => next(dfa, cache, state, text[before])?,
             None => dfa.next_eoi_state(cache, state).map_err(|_| GaveUp::Automaton)?,
         };
-        made.charge(cache, steps)?;
+        growth.charge(cache, steps)?;
         Ok(if state.is_match() { at } else { found })
     }
 }
@@ -205,12 +205,12 @@ pub(super) fn take(steps: &mut u64, count: usize) -> Result<(), GaveUp> {
 }
 
 /// The state of a cache at some moment, from which its growth is computed.
-struct Made {
+struct CacheGrowth {
     clears: usize,
     bytes: usize,
 }
 
-impl Made {
+impl CacheGrowth {
     fn before(cache: &dfa::Cache) -> Self {
         Self { clears: cache.clear_count(), bytes: cache.memory_usage() }
     }

@@ -177,8 +177,8 @@ impl AddedTokens {
         mut normalize: impl FnMut(&str) -> Result<String, LoadError>,
     ) -> Result<(), LoadError> {
         self.normalized_forms.clear();
-        for (place, token) in self.tokens.iter().enumerate() {
-            if token.normalized && self.keeps_id(place) {
+        for (index, token) in self.tokens.iter().enumerate() {
+            if token.normalized && self.keeps_id(index) {
                 let form = normalize(&token.content)?;
                 if form != token.content {
                     self.normalized_forms.insert(token.id, form);
@@ -207,15 +207,15 @@ impl AddedTokens {
                     self.normalized_forms.insert(token.id, form);
                 }
             }
-            let place = *self.by_content.entry(token.content.clone()).or_insert(self.tokens.len());
+            let index = *self.by_content.entry(token.content.clone()).or_insert(self.tokens.len());
             // Of two tokens with the same id, the later one counts in a tokenizer.json, and the
             // first in a rank file.
-            let by_id = self.by_id.entry(token.id).or_insert(place);
+            let by_id = self.by_id.entry(token.id).or_insert(index);
             if !self.looks_within {
-                *by_id = place;
+                *by_id = index;
             }
-            if let Some(earlier) = self.tokens.get_mut(place) {
-                self.last_is_special[place] = token.special;
+            if let Some(earlier) = self.tokens.get_mut(index) {
+                self.last_is_special[index] = token.special;
                 // Of two tokens with the same content, the later one counts. But a token that was
                 // special stays so.
                 token.special |= earlier.special;
@@ -226,17 +226,17 @@ impl AddedTokens {
             }
         }
         let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
-        for (place, token) in self.tokens.iter().enumerate() {
+        for (index, token) in self.tokens.iter().enumerate() {
             // In a tokenizer.json, a token whose id was given to a later one is no longer searched.
-            if !self.keeps_id(place) {
+            if !self.keeps_id(index) {
                 continue;
             }
-            let (forms, places) = &mut sought[usize::from(token.normalized)];
+            let (forms, indices) = &mut sought[usize::from(token.normalized)];
             // A form that is empty after normalization is found between all characters, and splits
             // the text there.
             let form = self.normalized_forms.get(&token.id).filter(|_| token.normalized);
             forms.push(form.unwrap_or(&token.content).clone());
-            places.push(place);
+            indices.push(index);
         }
         let [raw, normalized] = sought.map(|(forms, tokens)| TokenSearch::new(&forms, tokens));
         self.raw = raw?;
@@ -251,21 +251,21 @@ impl AddedTokens {
     /// The tokens as a saved file lists them: the last definition of each. Tokens whose id was
     /// given to a later one are not included.
     pub(crate) fn listed(&self) -> impl Iterator<Item = AddedToken> {
-        let places = (0..self.tokens.len()).filter(|&place| self.keeps_id(place));
-        places.map(|place| AddedToken { special: self.last_is_special[place], ..self.tokens[place].clone() })
+        let indices = (0..self.tokens.len()).filter(|&index| self.keeps_id(index));
+        indices.map(|index| AddedToken { special: self.last_is_special[index], ..self.tokens[index].clone() })
     }
 
     /// Whether the token's id maps to this token. In a rank file, two tokens may share an id.
-    fn keeps_id(&self, place: usize) -> bool {
-        self.looks_within || self.by_id.get(&self.tokens[place].id) == Some(&place)
+    fn keeps_id(&self, index: usize) -> bool {
+        self.looks_within || self.by_id.get(&self.tokens[index].id) == Some(&index)
     }
 
     pub(crate) fn by_content(&self, content: &str) -> Option<&AddedToken> {
-        self.by_content.get(content).map(|&place| &self.tokens[place])
+        self.by_content.get(content).map(|&index| &self.tokens[index])
     }
 
     pub(crate) fn by_id(&self, id: u32) -> Option<&AddedToken> {
-        self.by_id.get(&id).map(|&place| &self.tokens[place])
+        self.by_id.get(&id).map(|&index| &self.tokens[index])
     }
 
     /// The text of a token when it is decoded.
@@ -291,7 +291,7 @@ impl AddedTokens {
                 let mut parsed = copies(false, self.tokens.len());
                 for name in names {
                     match self.by_content.get(name) {
-                        Some(&place) if self.tokens[place].special => parsed[place] = true,
+                        Some(&index) if self.tokens[index].special => parsed[index] = true,
                         _ => return Err(EncodeError::NoSuchSpecialToken { token: name.clone() }),
                     }
                 }
@@ -310,7 +310,7 @@ impl AddedTokens {
     }
 
     /// Whether the search can never find a token.
-    pub(crate) fn is_idle(&self, stage: SearchStage) -> bool {
+    pub(crate) fn never_matches(&self, stage: SearchStage) -> bool {
         self.search(stage).is_none()
     }
 
@@ -365,8 +365,8 @@ impl AddedTokens {
                 }
             }
             last_end = Some(hit.end);
-            let place = hit.token;
-            let token = &self.tokens[place];
+            let index = hit.token;
+            let token = &self.tokens[index];
             at = hit.end;
             if token.single_word && touches_word(text, hit.start, hit.end) {
                 continue;
@@ -375,7 +375,7 @@ impl AddedTokens {
                 let parse = match policy {
                     Policy::Parse => true,
                     Policy::Text => false,
-                    Policy::Only(parsed) => parsed[place],
+                    Policy::Only(parsed) => parsed[index],
                     Policy::Throw => {
                         return Err(EncodeError::SpecialToken { token: token.content.clone(), byte: hit.start });
                     }
@@ -399,7 +399,7 @@ impl AddedTokens {
                 found(Segment::Text(Span::new(done, start)))?;
             }
             if start < end {
-                found(Segment::Token { token: place, span: Span::new(start, end) })?;
+                found(Segment::Token { token: index, span: Span::new(start, end) })?;
             }
             // White space that the previous token includes may contain a token of its own. Hugging
             // Face tokenizers then yields both, although they overlap, and continues at the end of

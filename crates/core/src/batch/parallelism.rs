@@ -73,8 +73,8 @@ fn pool_size(helpers: usize, threads: usize) -> usize {
 /// on the calling thread.
 pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
     let process = process_id();
-    let made_in = POOL_PROCESS.load(Ordering::Acquire);
-    if made_in != 0 && made_in != process {
+    let created_in = POOL_PROCESS.load(Ordering::Acquire);
+    if created_in != 0 && created_in != process {
         // Return before taking the lock: another thread of the parent may have held it during the
         // fork.
         return None;

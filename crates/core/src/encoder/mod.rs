@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
     fn scanner_of_original(&self, text: &str, budget: &mut Budget) -> Option<Scanner> {
         let pipeline = self.pipeline;
         let is_unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, budget));
-        let has_no_more_tokens = pipeline.parts.added_tokens.is_idle(SearchStage::Normalized);
+        let has_no_more_tokens = pipeline.parts.added_tokens.never_matches(SearchStage::Normalized);
         if is_unchanged && has_no_more_tokens && pipeline.pretokenizer.stages.is_empty() {
             pipeline.scanner
         } else {
@@ -239,7 +239,7 @@ impl<'a> Session<'a> {
     ) -> Result<AlignedText, EncodeError> {
         let mut normalized = std::mem::take(&mut self.encoder.text);
         normalized.start(text, base, tracked);
-        normalized.set_room(budget.room());
+        normalized.set_max_bytes(budget.remaining());
         if let Some(normalizer) = &self.pipeline.normalizer {
             normalizer.normalize(&mut normalized, budget)?;
         }
@@ -290,7 +290,7 @@ impl<'a> Session<'a> {
     fn run_pipeline(&mut self, text: &str, base: usize, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let tracked = row.needs_positions() || self.pipeline.needs_origins || !row.literal.is_empty();
         let mut normalized = self.normalize(text, base, tracked, &mut row.budget)?;
-        let result = if self.pipeline.parts.added_tokens.is_idle(SearchStage::Normalized) {
+        let result = if self.pipeline.parts.added_tokens.never_matches(SearchStage::Normalized) {
             self.encode_normalized(&mut normalized, row)
         } else {
             self.encode_normalized_segments(&normalized, row)
@@ -317,7 +317,7 @@ impl<'a> Session<'a> {
                 }
                 Segment::Text(span) => {
                     between.start_slice(normalized, span);
-                    between.set_room(row.budget.room());
+                    between.set_max_bytes(row.budget.remaining());
                     self.encode_normalized(&mut between, row)
                 }
             }

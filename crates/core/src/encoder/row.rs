@@ -174,7 +174,7 @@ impl Row<'_> {
             self.budget.charge(content.len(), "the column of tokens")?;
         }
         push(&mut self.out.ids, id);
-        self.make_room(1);
+        self.reserve_columns(1);
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
         }
@@ -197,7 +197,7 @@ impl Row<'_> {
     ) -> Result<(), EncodeError> {
         let pipeline = input.pipeline;
         self.charge_tokens(symbols.iter().map(|symbol| symbol.id), pipeline)?;
-        self.make_room(symbols.len());
+        self.reserve_columns(symbols.len());
         let places = || {
             let mut place = (word.start as usize, word.start as usize);
             symbols.iter().map(move |symbol| {
@@ -221,7 +221,7 @@ impl Row<'_> {
                 self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
             }
             if let Model::SentencePiece(_) = &*pipeline.model {
-                place_pieces(&mut self.out.offsets[first..], self.spans_sources);
+                set_piece_offsets(&mut self.out.offsets[first..], self.spans_sources);
             }
         }
         if let Some(margins) = &mut self.margins {
@@ -248,7 +248,7 @@ impl Row<'_> {
             self.out.ids = made;
             charged?;
         }
-        self.make_room(self.out.ids.len() - first);
+        self.reserve_columns(self.out.ids.len() - first);
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
         let token = |id: u32| input.pipeline.model_token(id).unwrap_or_default();
@@ -313,7 +313,7 @@ impl Row<'_> {
 
     /// Reserves space in each requested column, so that the loops that fill them need not grow
     /// them. A failure unwinds.
-    fn make_room(&mut self, tokens: usize) {
+    fn reserve_columns(&mut self, tokens: usize) {
         self.out.grow_columns(tokens, self.columns);
         if let Some(margins) = &mut self.margins {
             margins.grow(tokens);
@@ -333,7 +333,7 @@ impl Row<'_> {
 /// piece ends where the next one starts, so of the pieces of one character only the last one has
 /// text. With `spans_sources`, only pieces without a source change, such as an inserted suffix:
 /// they get the span of the piece before them.
-fn place_pieces(offsets: &mut [[u32; 2]], spans_sources: bool) {
+fn set_piece_offsets(offsets: &mut [[u32; 2]], spans_sources: bool) {
     for at in 1..offsets.len() {
         let [start, end] = offsets[at];
         if !spans_sources {

@@ -79,7 +79,7 @@ impl Session<'_> {
     ) -> Result<(), EncodeError> {
         let pipeline = self.pipeline;
         let mut normalized = self.normalize(text, base, pipeline.needs_origins, budget)?;
-        let result = if pipeline.parts.added_tokens.is_idle(SearchStage::Normalized) {
+        let result = if pipeline.parts.added_tokens.never_matches(SearchStage::Normalized) {
             self.words_of_normalized(&mut normalized, budget, visit)
         } else {
             let mut between = AlignedText::default();
@@ -92,7 +92,7 @@ impl Session<'_> {
                 }
                 Segment::Text(span) => {
                     between.start_slice(&normalized, span);
-                    between.set_room(budget.room());
+                    between.set_max_bytes(budget.remaining());
                     self.words_of_normalized(&mut between, budget, visit)
                 }
             })

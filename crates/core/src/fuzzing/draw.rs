@@ -31,8 +31,8 @@ impl<'a> Draw<'a> {
         all[self.below(all.len())].clone()
     }
 
-    pub(crate) fn list<T>(&mut self, most: usize, mut entry: impl FnMut(&mut Self) -> T) -> Vec<T> {
-        (0..self.below(most + 1)).map(|_| entry(self)).collect()
+    pub(crate) fn list<T>(&mut self, max_len: usize, mut entry: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.below(max_len + 1)).map(|_| entry(self)).collect()
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -42,7 +42,7 @@ impl<'a> Draw<'a> {
     /// Interprets all remaining bytes as text: either as UTF-8, with U+FFFD for invalid bytes, or
     /// as indices of `pieces`. The highest byte values repeat the previous piece, so that a few
     /// bytes give a word of hundreds of bytes. The text ends when it has at least `most` bytes.
-    pub(crate) fn text(&mut self, pieces: &[&str], most: usize) -> String {
+    pub(crate) fn text(&mut self, pieces: &[&str], max_len: usize) -> String {
         const REPEATS: u8 = 240;
         let as_utf8 = self.byte() % 4 == 3;
         let bytes = std::mem::take(&mut self.0);
@@ -51,7 +51,7 @@ impl<'a> Draw<'a> {
         }
         let (mut text, mut last) = (String::new(), "");
         for &byte in bytes {
-            if text.len() >= most {
+            if text.len() >= max_len {
                 break;
             }
             if byte < REPEATS {

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::draw::Draw;
-use crate::json_fields::{Fields, ROOM};
+use crate::json_fields::{EXTRA_BYTES, Fields};
 
 const FIELD_NAMES: [&str; 10] = ["text", "id", "a", "", "a.b", "b", "t\\u0065xt", "é", "\\ud83d", "n"];
 const PATHS: [&str; 9] = ["text", "id", "a", "", "a.b", "a.text", "a.b.text", ".a", "é"];
@@ -122,9 +122,9 @@ fn damage(draw: &mut Draw<'_>, line: &mut String) {
 
 fn check(text: &str, id: Option<&str>, line: &str) {
     let fields = Fields { text: text.into(), id: id.map(Into::into) };
-    let mut room = vec![0; line.len() + ROOM];
-    let read = fields.read(line.as_bytes(), &mut room).map(|(length, id)| {
-        let text = std::str::from_utf8(&room[..length]).expect("the text is UTF-8");
+    let mut buffer = vec![0; line.len() + EXTRA_BYTES];
+    let read = fields.read(line.as_bytes(), &mut buffer).map(|(length, id)| {
+        let text = std::str::from_utf8(&buffer[..length]).expect("the text is UTF-8");
         (text.to_owned(), id.map(|id| &line[id]))
     });
     let expected = expected(text, id, line);

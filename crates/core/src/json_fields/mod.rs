@@ -16,9 +16,9 @@ use memchr::memchr;
 
 use scanner::{JsonScanner, Unescaped, is_plain_id};
 
-/// The number of bytes by which the room of [`Fields::read`] must be longer than the line, because
-/// texts are copied in words of eight bytes.
-pub const ROOM: usize = 8;
+/// The number of bytes by which the buffer of [`Fields::read`] must be longer than the line,
+/// because texts are copied in words of eight bytes.
+pub const EXTRA_BYTES: usize = 8;
 
 /// The length of the first line, without its line end.
 pub fn line_length(bytes: &[u8]) -> usize {
@@ -80,7 +80,7 @@ struct Wanted<'a> {
     found: Option<Found>,
 }
 
-/// The value of a name: its place in the line, and what the name means for the path.
+/// The value of a name: its range in the line, and what the name means for the path.
 #[derive(Clone)]
 struct Found {
     value: Range<usize>,
@@ -95,14 +95,14 @@ impl<'a> Wanted<'a> {
 
 impl Fields {
     /// Reads a line, which must be valid UTF-8 and have no line end. Writes the text, unescaped, to
-    /// `room`. Returns the length of the text, and the place of the id's JSON if ids are wanted.
+    /// `buffer`. Returns the length of the text, and the range of the id's JSON if ids are wanted.
     /// Returns `None` if `JSON.parse` has to read the line.
     ///
     /// # Panics
-    /// If `room` has fewer than [`ROOM`] bytes more than the line.
-    pub fn read(&self, line: &[u8], room: &mut [u8]) -> Option<(usize, Option<Range<usize>>)> {
-        assert!(room.len() >= line.len() + ROOM, "the room must be longer than the line");
-        let mut text = Unescaped::new(room);
+    /// If `buffer` has fewer than [`EXTRA_BYTES`] bytes more than the line.
+    pub fn read(&self, line: &[u8], buffer: &mut [u8]) -> Option<(usize, Option<Range<usize>>)> {
+        assert!(buffer.len() >= line.len() + EXTRA_BYTES, "the buffer must be longer than the line");
+        let mut text = Unescaped::new(buffer);
         let id = self.find(line, &mut text)?;
         Some((text.len, id))
     }
@@ -128,7 +128,7 @@ impl Fields {
     }
 }
 
-/// Follows a path to its end. Returns the place of its value.
+/// Follows a path to its end. Returns the range of its value.
 fn resolve(line: &[u8], wanted: Wanted<'_>, text: &mut Unescaped<'_>) -> Option<Range<usize>> {
     let Wanted { path, is_text, found, .. } = wanted;
     let mut found = found?;

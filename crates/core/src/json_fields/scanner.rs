@@ -31,16 +31,16 @@ impl Sink for Nothing {
     fn character(&mut self, _character: char) {}
 }
 
-/// A text that is being unescaped. A string is never longer than its JSON, so a room that is one
+/// A text that is being unescaped. A string is never longer than its JSON, so a buffer that is one
 /// word longer than the line is enough.
 pub(super) struct Unescaped<'a> {
-    room: &'a mut [u8],
+    buffer: &'a mut [u8],
     pub(super) len: usize,
 }
 
 impl<'a> Unescaped<'a> {
-    pub(super) fn new(room: &'a mut [u8]) -> Self {
-        Self { room, len: 0 }
+    pub(super) fn new(buffer: &'a mut [u8]) -> Self {
+        Self { buffer, len: 0 }
     }
 }
 
@@ -48,18 +48,18 @@ impl Sink for Unescaped<'_> {
     #[inline]
     fn word(&mut self, word: [u8; 8], count: usize) {
         // Copies the whole word, which takes one instruction. Surplus bytes are overwritten.
-        self.room[self.len..self.len + 8].copy_from_slice(&word);
+        self.buffer[self.len..self.len + 8].copy_from_slice(&word);
         self.len += count;
     }
 
     #[inline]
     fn byte(&mut self, byte: u8) {
-        self.room[self.len] = byte;
+        self.buffer[self.len] = byte;
         self.len += 1;
     }
 
     fn character(&mut self, character: char) {
-        self.len += character.encode_utf8(&mut self.room[self.len..]).len();
+        self.len += character.encode_utf8(&mut self.buffer[self.len..]).len();
     }
 }
 

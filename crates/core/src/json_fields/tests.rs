@@ -1,15 +1,15 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{Fields, ROOM};
+use super::{EXTRA_BYTES, Fields};
 
 /// The text and the id of a line, as [`Fields::read`] finds them.
 fn read(text: &str, id: Option<&str>, line: &str) -> Option<(String, Option<String>)> {
     let fields = Fields { text: text.into(), id: id.map(Into::into) };
-    let mut room = vec![0; line.len() + ROOM];
-    let (length, id) = fields.read(line.as_bytes(), &mut room)?;
-    room.truncate(length);
-    Some((String::from_utf8(room).expect("the text is UTF-8"), id.map(|id| line[id].to_owned())))
+    let mut buffer = vec![0; line.len() + EXTRA_BYTES];
+    let (length, id) = fields.read(line.as_bytes(), &mut buffer)?;
+    buffer.truncate(length);
+    Some((String::from_utf8(buffer).expect("the text is UTF-8"), id.map(|id| line[id].to_owned())))
 }
 
 fn text_of(line: &str) -> Option<String> {

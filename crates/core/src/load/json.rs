@@ -176,8 +176,8 @@ impl<'a> Part<'a> {
 pub(super) struct FileText<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 /// Stores an error that serde cannot carry. Returns one that ends the parsing.
-pub(super) fn store_error<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
+pub(super) fn store_error<E: serde::de::Error>(slot: &mut Option<LoadError>, error: LoadError) -> E {
     let carried = E::custom(&error);
-    *place = Some(error);
+    *slot = Some(error);
     carried
 }

@@ -143,7 +143,7 @@ impl<'f> MergeIds<'f> {
         let is_it = |place: &usize| self.vocab.token_at(*place).is_some_and(is_joined);
         self.last = match [self.last + 1, self.last].into_iter().find(is_it) {
             Some(place) => place,
-            None => self.vocab.place(&[left, right].concat())?,
+            None => self.vocab.index_of(&[left, right].concat())?,
         };
         Some(self.vocab.id_at(self.last))
     }

@@ -12,8 +12,8 @@ pub(super) fn resolve(normalizer: Option<&Normalizer>, pretokenizer: &PreTokeniz
     match (normalizer, &pretokenizer.stages[..]) {
         (Some(normalizer), stages) => {
             let meta_symbol = written_for_spaces(normalizer)?;
-            let idle = |stage: &Stage| matches!(stage, Stage::Cut(cut) if cut.is_idle_without(' '));
-            stages.iter().all(idle).then_some(Spaces { meta_symbol, start_words: false })
+            let is_unchanged = |stage: &Stage| matches!(stage, Stage::Cut(cut) if cut.is_unchanged_without(' '));
+            stages.iter().all(is_unchanged).then_some(Spaces { meta_symbol, start_words: false })
         }
         (None, [Stage::Spaces { replacement, .. }]) => Some(Spaces { meta_symbol: *replacement, start_words: false }),
         (None, [Stage::Spaces { replacement, .. }, Stage::Cut(cut)]) if cut.starts_words_at(*replacement) => {

@@ -48,12 +48,12 @@ impl<'a> TokenSplits<'a> {
         Self(Some(nibbles))
     }
 
-    /// The positions at which the token at index `place` of the file, which has `len` bytes, may
+    /// The positions at which the token at index `index` of the file, which has `len` bytes, may
     /// have to be split.
-    pub(super) fn cuts(self, place: usize, len: usize) -> Range<usize> {
+    pub(super) fn cuts(self, index: usize, len: usize) -> Range<usize> {
         let all = 1..len;
-        let Some(byte) = self.0.and_then(|nibbles| nibbles.get(place / 2)) else { return all };
-        match byte >> (place % 2 * 4) & 15 {
+        let Some(byte) = self.0.and_then(|nibbles| nibbles.get(index / 2)) else { return all };
+        match byte >> (index % 2 * 4) & 15 {
             NOT_MERGED => 0..0,
             LONG_RIGHT_PART => all,
             // Neither part is empty, even if the file is a different one with the same checksum.
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn four_bits_say_where_a_token_may_be_cut() {
         let splits = TokenSplits(Some(&[0x20, 0xF1]));
-        let cuts: Vec<_> = (0..6).map(|place| splits.cuts(place, 6)).collect();
+        let cuts: Vec<_> = (0..6).map(|index| splits.cuts(index, 6)).collect();
         assert_eq!(cuts, [0..0, 4..5, 5..6, 1..6, 1..6, 1..6]);
         assert_eq!([splits.cuts(1, 1), splits.cuts(1, 2)], [0..0, 0..0]);
     }

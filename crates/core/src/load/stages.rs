@@ -69,7 +69,7 @@ pub(crate) fn build(
         }
     };
     // Added tokens that are matched in normalized text need the whole text. BPE uses scanners.
-    let (spaces, segmenter) = match settings.filter(|_| parts.added_tokens.is_idle(SearchStage::Normalized)) {
+    let (spaces, segmenter) = match settings.filter(|_| parts.added_tokens.never_matches(SearchStage::Normalized)) {
         Some(ModelSettings::Bpe(_)) => (spaces::resolve(normalizer.as_ref(), &pretokenizer), None),
         Some(settings) => {
             let reads_meta_symbol = matches!(settings, ModelSettings::Unigram(_));

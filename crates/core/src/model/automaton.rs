@@ -94,7 +94,7 @@ impl Automaton {
 
     /// The maximum number of tokens that end at one position of a text. Takes at most one step per
     /// byte of all tokens.
-    pub(super) fn most_tokens(&self, trie: &Trie) -> usize {
+    pub(super) fn max_nested_tokens(&self, trie: &Trie) -> usize {
         let ends = (0..trie.slots() as u32).filter(|&slot| trie.id_at(slot).is_some());
         ends.map(|slot| self.tokens(trie, State(slot)).count()).max().unwrap_or(0)
     }
@@ -119,8 +119,8 @@ mod tests {
             let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(0..)).expect("there is room");
             let automaton = Automaton::new(&trie, tokens.iter().map(|token| token.as_bytes()));
             let suffixes = |token: &String| tokens.iter().filter(|other| token.ends_with(*other)).count();
-            let most = tokens.iter().map(suffixes).max().unwrap_or(0);
-            prop_assert_eq!(automaton.most_tokens(&trie), most);
+            let max = tokens.iter().map(suffixes).max().unwrap_or(0);
+            prop_assert_eq!(automaton.max_nested_tokens(&trie), max);
             let mut state = State::START;
             for (at, &byte) in text.as_bytes().iter().enumerate() {
                 state = automaton.step(&trie, state, byte);

@@ -69,7 +69,7 @@ struct MetaSymbol {
     character: char,
     /// The trie position after the meta symbol, from which pieces that start with it are searched,
     /// and its slot. `None` if no piece starts with it.
-    place: Option<(Start, u32)>,
+    in_trie: Option<(Start, u32)>,
 }
 
 /// Buffers, reused from word to word.
@@ -114,11 +114,11 @@ impl Unigram {
         let meta_symbol = meta_symbol.map(|character| {
             let mut buffer = [0; 4];
             let text = character.encode_utf8(&mut buffer).as_bytes();
-            MetaSymbol { character, place: trie.slot(text).map(|slot| (trie.start(trie.node(slot)), slot)) }
+            MetaSymbol { character, in_trie: trie.slot(text).map(|slot| (trie.start(trie.node(slot)), slot)) }
         });
         let tokens = vocab.iter().map(|(token, _)| token);
         let long = (trie.longest() > limit).then(|| Automaton::new(&trie, tokens));
-        let nested = long.as_ref().map_or(0, |long| long.most_tokens(&trie));
+        let nested = long.as_ref().map_or(0, |long| long.max_nested_tokens(&trie));
         if nested > MAX_NESTED {
             return Err(LoadError::TooLarge {
                 what: "the number of Unigram pieces that end with one another",
@@ -185,9 +185,9 @@ impl Unigram {
             && let Some(meta_symbol) = self.meta_symbol_of(word)
         {
             // The trie is searched after the meta symbol, which is the first byte of the word.
-            let slot = meta_symbol.place.as_ref().map(|&(_, slot)| slot);
+            let slot = meta_symbol.in_trie.as_ref().map(|&(_, slot)| slot);
             self.offer_character(flat, slot, so_far, &mut after[0]);
-            if let Some((search, _)) = &meta_symbol.place
+            if let Some((search, _)) = &meta_symbol.in_trie
                 && let Some((slot, len)) = self.trie.first_slot(search, &rest[1..])
             {
                 so_far.offer(&mut after[len], flat.scores[slot as usize], slot);
@@ -272,10 +272,10 @@ impl Unigram {
         // As in `extend_flat`: the search starts after the meta symbol.
         let (search, skipped) = match meta_symbol {
             None => (Some(&self.start), 0),
-            Some(meta) => (meta.place.as_ref().map(|place| &place.0), 1),
+            Some(meta) => (meta.in_trie.as_ref().map(|in_trie| &in_trie.0), 1),
         };
         let mut is_piece = false;
-        if let Some(id) = meta_symbol.and_then(|meta| self.trie.id_at(meta.place.as_ref()?.1)) {
+        if let Some(id) = meta_symbol.and_then(|meta| self.trie.id_at(meta.in_trie.as_ref()?.1)) {
             offers.offer(length, self.scores[id as usize], id);
             is_piece = true;
         }
@@ -381,8 +381,8 @@ impl Unigram {
     pub(crate) fn memory_bytes(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, |bytes| size_of_val(&**bytes));
         let long = self.long.as_ref().map_or(0, Automaton::memory_bytes);
-        let place = self.meta_symbol.as_ref().and_then(|meta| meta.place.as_ref());
-        let starts = self.start.memory_bytes() + place.map_or(0, |place| place.0.memory_bytes());
+        let in_trie = self.meta_symbol.as_ref().and_then(|meta| meta.in_trie.as_ref());
+        let starts = self.start.memory_bytes() + in_trie.map_or(0, |in_trie| in_trie.0.memory_bytes());
         let flat = self.flat.as_ref().map_or(0, |flat| size_of_val(&*flat.scores));
         self.trie.memory_bytes() + starts + size_of_val(&*self.scores) + bytes + long + flat
     }

@@ -38,7 +38,7 @@ static BOUNDARIES: [LazyLock<Box<[u64]>>; 4] = [
 impl Form {
     /// Maximum number of bytes of a text that may become one byte: a bold mathematical letter
     /// becomes a plain one.
-    pub(crate) const MOST_BYTES_PER_BYTE: usize = 4;
+    pub(crate) const MAX_BYTES_PER_BYTE: usize = 4;
 
     /// Builds the table of this form if necessary, so that no text has to wait for it.
     pub(crate) fn prepared(self) -> Self {
@@ -251,7 +251,7 @@ mod tests {
         for c in '\0'..=char::MAX {
             let parts = plain(Form::Nfd, &c.to_string());
             let most: f64 = parts.chars().map(|part| sources.get(&part).copied().unwrap_or(4.0)).sum();
-            let bound = Form::MOST_BYTES_PER_BYTE as f64;
+            let bound = Form::MAX_BYTES_PER_BYTE as f64;
             assert!(most <= bound * c.len_utf8() as f64 + 1e-9, "{c:?}: {most}");
         }
     }

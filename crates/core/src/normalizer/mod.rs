@@ -133,14 +133,14 @@ impl Normalizer {
 
     /// Maximum number of bytes of a text that may become one byte; `None` if there is no such
     /// bound.
-    pub(crate) fn most_bytes_per_byte(&self) -> Option<usize> {
+    pub(crate) fn max_bytes_per_byte(&self) -> Option<usize> {
         match self {
-            Self::Form(_) => Some(Form::MOST_BYTES_PER_BYTE),
+            Self::Form(_) => Some(Form::MAX_BYTES_PER_BYTE),
             Self::Letters(Letters::Lowercase) => Some(3), // U+212A KELVIN SIGN becomes k
             Self::Prepend(_) | Self::Letters(Letters::ByteLevel) => Some(1),
             Self::Replace(replace) => replace.grows().then_some(1),
             Self::Sequence(all) => {
-                all.iter().try_fold(1usize, |bytes, one| bytes.checked_mul(one.most_bytes_per_byte()?))
+                all.iter().try_fold(1usize, |bytes, one| bytes.checked_mul(one.max_bytes_per_byte()?))
             }
             Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) | Self::SentencePiece(_) => None,
         }
@@ -150,7 +150,7 @@ impl Normalizer {
     pub(crate) fn normalized(&self, text: &str, budget: &mut Budget) -> Result<String, StageError> {
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, self.may_insert_empty_origins());
-        aligned.set_room(budget.room());
+        aligned.set_max_bytes(budget.remaining());
         self.normalize(&mut aligned, budget)?;
         budget.charge(aligned.as_str().len(), COMPONENT)?;
         Ok(aligned.as_str().to_owned())

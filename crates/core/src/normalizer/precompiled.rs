@@ -269,16 +269,16 @@ pub(crate) mod tests {
         for (source, is_too_long) in [("a", true), ("bbb", false), ("bab", true)] {
             let mut text = AlignedText::default();
             text.start(source, 0, true);
-            text.set_room(budget.room());
+            text.set_max_bytes(budget.remaining());
             let result = precompiled.normalize(&mut text, &budget);
             assert_eq!(result.is_err(), is_too_long, "{source}");
             assert_eq!(text.as_str().len(), if is_too_long { source.len() } else { 3000 });
         }
         // Several replacements that only together exceed the budget.
-        budget.charge(budget.room() - 2500, "test").expect("there is room");
+        budget.charge(budget.remaining() - 2500, "test").expect("there is room");
         let mut text = AlignedText::default();
         text.start("bbb", 0, true);
-        text.set_room(budget.room());
+        text.set_max_bytes(budget.remaining());
         let result = precompiled.normalize(&mut text, &budget).and_then(|()| text.check(&budget, "test"));
         assert!(result.is_err());
         assert!(text.as_str().len() <= 2500);

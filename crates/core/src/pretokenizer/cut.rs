@@ -97,7 +97,7 @@ impl Cut {
     }
 
     /// Whether a text without `character` is certainly not split.
-    pub(crate) fn is_idle_without(&self, character: char) -> bool {
+    pub(crate) fn is_unchanged_without(&self, character: char) -> bool {
         let CutAt::Pattern(pattern) = &self.matcher else { return false };
         !self.invert && pattern.as_string().is_some_and(|sought| sought.contains(character))
     }

@@ -101,7 +101,7 @@ fn components(pattern: &str) -> Result<Components, SaveError> {
 /// For each token that merging creates, the pair that it is created from, in the order of the
 /// ranks. The flag says whether there are tokens that merging does not create.
 fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32, u32)>, bool) {
-    let (mut pairs, mut unmade) = (vec![], false);
+    let (mut pairs, mut is_incomplete) = (vec![], false);
     pairs.grow(by_rank.len());
     let (mut ids, mut found) = (vec![], vec![]);
     for (_, token) in by_rank.iter().filter(|(_, token)| token.len() > 1) {
@@ -113,10 +113,10 @@ fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32,
         }
         match last_pair(&mut ids, &mut found, table) {
             Some(pair) => pairs.push(pair),
-            None => unmade = true,
+            None => is_incomplete = true,
         }
     }
-    (pairs, unmade)
+    (pairs, is_incomplete)
 }
 
 /// Merges `ids`, the tokens of the single bytes of a token, until two are left; returns `None` if

@@ -203,7 +203,7 @@ impl Filler<'_> {
     #[inline(always)]
     fn fill(mut self) -> FillEnd {
         let mut general = None;
-        while general.is_none() && self.at < self.text.len() && self.words.has_room() {
+        while general.is_none() && self.at < self.text.len() && self.words.has_capacity() {
             self.words.reserve();
             if self.read_block() {
                 general = self.read_characters();
@@ -275,7 +275,7 @@ impl Filler<'_> {
     fn read_characters(&mut self) -> Option<usize> {
         let (segmenter, bytes) = (self.segmenter, self.text.as_bytes());
         let mut covered = 0;
-        while covered < MAX_COVERED && self.words.has_room() {
+        while covered < MAX_COVERED && self.words.has_capacity() {
             self.words.reserve();
             let Some(&first) = bytes.get(self.at) else { break };
             let (code, len) = decode_any(&bytes[self.at..]);

@@ -8,13 +8,13 @@ use crate::simd::{BLOCK, BYTE_POSITIONS, Simd};
 /// The words that a segmenter wrote last. The buffers are reused from text to text.
 #[derive(Debug)]
 pub(crate) struct SegmentedWords {
-    /// The words are the first `len` bytes; the rest is spare room.
+    /// The words are the first `len` bytes; the rest is spare capacity.
     bytes: Vec<u8>,
     len: usize,
     /// End of each word.
     ends: Vec<u32>,
     /// If tracked, for each byte: a byte of the text within the character that it comes from, and
-    /// then as much spare room as in `bytes`.
+    /// then as much spare capacity as in `bytes`.
     origins: Vec<u32>,
     tracked: bool,
     /// Whether each word starts with a meta symbol that is not in the text. Its origin is the
@@ -69,7 +69,7 @@ impl SegmentedWords {
         &self.bytes[..self.len]
     }
 
-    /// The words followed by spare room, so that the last words can be read with wide loads.
+    /// The words followed by spare capacity, so that the last words can be read with wide loads.
     pub(crate) fn padded_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -106,11 +106,11 @@ impl SegmentedWords {
 
     /// Whether there is room for the ends of a block's words and of a word before the block.
     #[inline(always)]
-    pub(super) fn has_room(&self) -> bool {
+    pub(super) fn has_capacity(&self) -> bool {
         self.ends.len() < self.ends.capacity() - BLOCK
     }
 
-    /// Ensures spare room for two blocks.
+    /// Ensures spare capacity for two blocks.
     #[inline(always)]
     pub(super) fn reserve(&mut self) {
         if self.bytes.len() < self.len + 2 * BLOCK {
@@ -126,7 +126,7 @@ impl SegmentedWords {
         self.grow_origins();
     }
 
-    /// Gives `origins` as much room as `bytes` has, if tracked.
+    /// Gives `origins` as much capacity as `bytes` has, if tracked.
     fn grow_origins(&mut self) {
         if self.tracked && self.origins.len() < self.bytes.len() {
             let more = self.bytes.len() - self.origins.len();

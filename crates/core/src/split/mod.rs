@@ -1,15 +1,14 @@
 //! Parts of a text that have at most a number of tokens: its start, and pieces one after the other.
 //!
-//! - [`section`]: the part of a text that is encoded at once, and the places in it where pieces can
-//!   end; [`sentences`], [`lines`], [`words`]: the boundaries at which pieces end on request.
+//! - [`section`]: the part of a text that is encoded at once, and where pieces can end in it;
+//!   [`sentences`], [`lines`], [`words`]: the boundaries at which pieces end on request.
 //!
 //! A piece ends where a token of the text ends. It is counted alone, because its tokens can differ
-//! from those of the text: a piece can start or end within a word, or get a prefix. The place that
-//! the limit permits in the text is tried first. If the piece has `k` tokens too many, the place
-//! `k` tokens before is tried, and then places with half as many tokens as the last one. If even
-//! the first place does not fit, such as that behind a run of unknown characters whose bytes are
-//! all tokens, the bytes up to it are cut in proportion to its tokens and then halved, to a
-//! character.
+//! from those of the text: a piece can start or end within a word, or get a prefix. The end that
+//! the limit permits in the text is tried first. If the piece has `k` tokens too many, the end `k`
+//! tokens before is tried, and then ends with half as many tokens as the last one. If even the
+//! first end does not fit, such as that behind a run of unknown characters whose bytes are all
+//! tokens, the bytes up to it are cut in proportion to its tokens and then halved, to a character.
 //!
 //! So each piece costs at most three times its first candidate. To stay linear where that is much
 //! longer than the piece, the next candidate after such a piece is at most twice as long as the
@@ -168,7 +167,7 @@ impl Tokenizer {
         is_end: bool,
     ) -> Result<Start, EncodeError> {
         let plan = self.count_plan(options)?;
-        let Some(room) = self.room_for_text(&plan, limit)? else { return Ok(Start::SpecialTokens) };
+        let Some(budget) = self.token_budget(&plan, limit)? else { return Ok(Start::SpecialTokens) };
         self.with_encoder(|session| {
             // If the text is probably within the limit, the fastest way to know is to count it.
             if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= limit {
@@ -177,7 +176,7 @@ impl Tokenizer {
                     return Ok(Start::Found { length: text.weight(), tokens });
                 }
             }
-            self.start(session, text, &plan, room, is_end)
+            self.start(session, text, &plan, budget, is_end)
         })
     }
 
@@ -203,8 +202,8 @@ impl Tokenizer {
                 }
             }
             out.ids.clear();
-            let Some(room) = self.room_for_text(&plan, capacity)? else { return Ok(Some(0)) };
-            match self.start(session, text, &plan, room, is_end)? {
+            let Some(budget) = self.token_budget(&plan, capacity)? else { return Ok(Some(0)) };
+            match self.start(session, text, &plan, budget, is_end)? {
                 Start::DependsOnMore => Ok(None),
                 Start::SpecialTokens | Start::Found { length: 0, .. } => Ok(Some(0)),
                 Start::Found { length, .. } => {
@@ -226,22 +225,22 @@ impl Tokenizer {
         session: &mut Session<'_>,
         text: Text<'_>,
         plan: &Plan,
-        room: TokenBudget,
+        budget: TokenBudget,
         is_end: bool,
     ) -> Result<Start, EncodeError> {
         let mut buffer = String::new();
-        let mut bytes = section_bytes(room.limit);
+        let mut bytes = section_bytes(budget.limit);
         loop {
             // Each unit has at least one byte, and at most three units are cut to whole characters.
             let part = text.slice(0, bytes.saturating_add(4));
             let is_all = part.weight() == text.weight();
             let utf8 = part.to_utf8(&mut buffer)?;
-            let mut splitter = Splitter::new(session, plan, room, utf8, is_all && is_end);
-            splitter.wanted = room.tokens.saturating_add(1);
+            let mut splitter = Splitter::new(session, plan, budget, utf8, is_all && is_end);
+            splitter.wanted = budget.tokens.saturating_add(1);
             if splitter.read(0)? {
                 let (end, tokens) = splitter.next(0, None)?.map_or((0, 0), |found| (found.end, found.tokens));
                 let length = if let Text::Utf16(_) = text { utf16_len(&utf8[..end]) } else { end };
-                return Ok(Start::Found { length, tokens: room.total(tokens) });
+                return Ok(Start::Found { length, tokens: budget.total(tokens) });
             }
             if is_all {
                 return Ok(Start::DependsOnMore);
@@ -252,7 +251,7 @@ impl Tokenizer {
 
     /// The number of tokens of a text alone that are within `limit`; `None` if the special tokens
     /// exceed it.
-    fn room_for_text(&self, plan: &Plan, limit: usize) -> Result<Option<TokenBudget>, EncodeError> {
+    fn token_budget(&self, plan: &Plan, limit: usize) -> Result<Option<TokenBudget>, EncodeError> {
         let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let runs = || layout.pieces.iter().map(|piece| &piece.run);
         let is_text = |run: &&Run| matches!(run.tokens, RunTokens::Text { .. });
@@ -279,17 +278,17 @@ impl Tokenizer {
         if plan.policy == Policy::Throw {
             self.pipeline.parts.added_tokens.segments(SearchStage::Raw, utf8, &plan.policy, |_| Ok(()))?;
         }
-        let Some(room) = self.room_for_text(&plan, limits.max_tokens)? else {
+        let Some(budget) = self.token_budget(&plan, limits.max_tokens)? else {
             let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };
             return Ok(Pieces { pieces: vec![], progress: *progress, stopped });
         };
-        let bytes = |place| match text {
-            Text::Utf16(_) => Units::new(utf8).byte_at(place),
-            Text::Utf8(_) | Text::Bytes(_) => place,
+        let bytes = |position| match text {
+            Text::Utf16(_) => Units::new(utf8).byte_at(position),
+            Text::Utf8(_) | Text::Bytes(_) => position,
         };
         let progress = Progress { start: bytes(progress.start), covered: bytes(progress.covered) };
         let mut found = self.with_encoder(|session| {
-            Splitter::new(session, &plan, room, utf8, *is_end).pieces(limits, progress, *cancel)
+            Splitter::new(session, &plan, budget, utf8, *is_end).pieces(limits, progress, *cancel)
         })?;
         if let Text::Utf16(_) = text {
             in_utf16(utf8, &mut found);
@@ -322,7 +321,7 @@ struct Splitter<'a, 's> {
     session: &'a mut Session<'s>,
     /// To count tokens, without columns.
     plan: &'a Plan,
-    room: TokenBudget,
+    budget: TokenBudget,
     text: &'a str,
     is_end: bool,
     /// Sections are only read up to this number of tokens.
@@ -341,9 +340,9 @@ struct Found {
 }
 
 impl<'a, 's> Splitter<'a, 's> {
-    fn new(session: &'a mut Session<'s>, plan: &'a Plan, room: TokenBudget, text: &'a str, is_end: bool) -> Self {
+    fn new(session: &'a mut Session<'s>, plan: &'a Plan, budget: TokenBudget, text: &'a str, is_end: bool) -> Self {
         let (section, counting) = (Section::default(), Request::all(plan));
-        Self { session, plan, room, text, is_end, wanted: usize::MAX, section, counting }
+        Self { session, plan, budget, text, is_end, wanted: usize::MAX, section, counting }
     }
 
     fn pieces(
@@ -356,7 +355,7 @@ impl<'a, 's> Splitter<'a, 's> {
         let mut stopped = Stopped::AtEnd;
         'sections: while start < self.text.len() && self.read(start)? {
             let mut cap = None;
-            while start < self.text.len() && self.section.covers(start, self.room.tokens, cap) {
+            while start < self.text.len() && self.section.covers(start, self.budget.tokens, cap) {
                 if cancel.is_some_and(Cancel::is_cancelled) {
                     stopped = Stopped::Cancelled;
                     break 'sections;
@@ -372,7 +371,7 @@ impl<'a, 's> Splitter<'a, 's> {
                     start = covered;
                     continue;
                 }
-                pieces.push(Piece { start, end, tokens: self.room.total(tokens) });
+                pieces.push(Piece { start, end, tokens: self.budget.total(tokens) });
                 covered = end;
                 start = if self.is_end && end == self.text.len() { end } else { self.overlap(start, end, limits)? };
             }
@@ -383,7 +382,7 @@ impl<'a, 's> Splitter<'a, 's> {
     /// Reads the section that starts at a position. Returns false if its text has not arrived yet.
     fn read(&mut self, start: usize) -> Result<bool, EncodeError> {
         let with_offsets = Plan { columns: Columns::OFFSETS, offset_unit: OffsetUnit::Byte, ..self.plan.clone() };
-        let mut bytes = section_bytes(self.room.limit);
+        let mut bytes = section_bytes(self.budget.limit);
         loop {
             let rest = self.text.len() - start;
             if !self.is_end && rest <= bytes {
@@ -400,7 +399,7 @@ impl<'a, 's> Splitter<'a, 's> {
                 Ok(_) => {
                     let is_complete = tokens.len() <= self.wanted;
                     self.section = Section::of(self.text, start..end, tokens, is_complete);
-                    if self.section.covers(start, self.room.tokens, None) {
+                    if self.section.covers(start, self.budget.tokens, None) {
                         return Ok(true);
                     }
                 }
@@ -412,13 +411,13 @@ impl<'a, 's> Splitter<'a, 's> {
     /// The piece that starts at a position of the section. `None` if its first character does not
     /// fit.
     fn next(&mut self, start: usize, cap: Option<usize>) -> Result<Option<Found>, EncodeError> {
-        let limit = self.room.tokens;
+        let limit = self.budget.tokens;
         let before = self.section.tokens_up_to(start);
         let max_tokens = before.saturating_add(limit);
         let first_character = start + self.text[start..].chars().next().map_or(0, char::len_utf8);
         let max_end = cap.map_or(usize::MAX, |cap| start.saturating_add(cap));
         let token_end = self.section.first_end(start, 0);
-        let uncapped = self.section.last_place(start, max_tokens, usize::MAX).map_or(token_end, |place| place.end);
+        let uncapped = self.section.last_end(start, max_tokens, usize::MAX).map_or(token_end, |last| last.end);
         // The first end that is tried.
         let mut first = None;
         let found = |first: Option<usize>, end: usize, tokens| {
@@ -427,20 +426,20 @@ impl<'a, 's> Splitter<'a, 's> {
             Ok(Some(Found { end, tokens, cap: is_short.then_some(2 * (end - start)) }))
         };
         let mut last = None;
-        let mut candidate = self.section.last_place(start, max_tokens, max_end);
-        while let Some(place) = candidate {
-            let counted = self.count(start, place.end)?;
+        let mut candidate = self.section.last_end(start, max_tokens, max_end);
+        while let Some(piece_end) = candidate {
+            let counted = self.count(start, piece_end.end)?;
             if let Some(tokens) = counted.filter(|&tokens| tokens <= limit) {
-                return found(first, place.end, tokens);
+                return found(first, piece_end.end, tokens);
             }
-            let own = place.tokens - before;
+            let own = piece_end.tokens - before;
             let fewer = fewer(own, counted.filter(|_| first.is_none()), limit);
-            first.get_or_insert(place.end);
-            last = Some(place.end);
-            candidate = self.section.last_place(start, before + fewer, max_end.min(place.end - 1));
+            first.get_or_insert(piece_end.end);
+            last = Some(piece_end.end);
+            candidate = self.section.last_end(start, before + fewer, max_end.min(piece_end.end - 1));
         }
         if !self.section.is_complete {
-            // The proportion needs all tokens up to the place, which may be more than `wanted`.
+            // The proportion needs all tokens up to that end, which may be more than `wanted`.
             self.wanted = usize::MAX;
             self.read(self.section.start)?;
         }
@@ -489,7 +488,7 @@ impl<'a, 's> Splitter<'a, 's> {
                 if start + length == found.end {
                     return Ok((found.end, found.tokens));
                 }
-                if let Some(tokens) = self.count(start, start + length)?.filter(|&count| count <= self.room.tokens) {
+                if let Some(tokens) = self.count(start, start + length)?.filter(|&count| count <= self.budget.tokens) {
                     return Ok((start + length, tokens));
                 }
                 max = length / 2;
@@ -561,13 +560,13 @@ fn utf16_len(text: &str) -> usize {
 }
 
 /// Converts pieces from bytes to UTF-16 units.
-fn in_utf16(text: &str, made: &mut Pieces) {
+fn in_utf16(text: &str, found: &mut Pieces) {
     let (mut starts, mut ends) = (Units::new(text), Units::new(text));
-    for piece in &mut made.pieces {
+    for piece in &mut found.pieces {
         (piece.start, piece.end) = (starts.unit_at(piece.start), ends.unit_at(piece.end));
     }
-    made.progress.start = starts.unit_at(made.progress.start);
-    made.progress.covered = ends.unit_at(made.progress.covered);
+    found.progress.start = starts.unit_at(found.progress.start);
+    found.progress.covered = ends.unit_at(found.progress.covered);
 }
 
 /// Converts increasing positions of a text between bytes and UTF-16 units.

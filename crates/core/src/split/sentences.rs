@@ -153,11 +153,11 @@ impl<'a> Ends<'a> {
 
     /// The next end of a sentence, if it is at or before `most`. The end of the text does not
     /// count.
-    pub(super) fn next_up_to(&mut self, most: usize) -> Option<usize> {
-        while self.at <= most
+    pub(super) fn next_up_to(&mut self, max: usize) -> Option<usize> {
+        while self.at <= max
             && let Some(character) = self.text[self.at..].chars().next()
         {
-            if self.skip_plain(most) {
+            if self.skip_plain(max) {
                 continue;
             }
             let (at, class) = (self.at, BreakClass::of(character));
@@ -173,12 +173,12 @@ impl<'a> Ends<'a> {
 
     /// Skips ASCII characters that end neither a sentence nor a paragraph, all but the last of
     /// them. Returns false if there is none to skip.
-    fn skip_plain(&mut self, most: usize) -> bool {
+    fn skip_plain(&mut self, max: usize) -> bool {
         if !matches!(self.before, Before::Nothing | Before::Letter { .. } | Before::Other { .. }) {
             return false;
         }
         let bytes = &self.text.as_bytes()[self.at..];
-        let near = &bytes[..bytes.len().min((most - self.at).saturating_add(1))];
+        let near = &bytes[..bytes.len().min((max - self.at).saturating_add(1))];
         let run = plain_run(near);
         if run < 2 {
             return false;
@@ -346,10 +346,10 @@ mod tests {
         let text = "One. Two etc. and more! (Three?) 4.5 and E.U. Law. \r\n\u{301}Last";
         let all = ends(text);
         assert!(all.len() >= 4, "{all:?}");
-        for most in 0..=text.len() {
+        for max in 0..=text.len() {
             let mut some = Ends::new(text);
-            let mut found: Vec<usize> = std::iter::from_fn(|| some.next_up_to(most)).collect();
-            assert_eq!(found, all.iter().copied().filter(|&end| end <= most).collect::<Vec<_>>(), "{most}");
+            let mut found: Vec<usize> = std::iter::from_fn(|| some.next_up_to(max)).collect();
+            assert_eq!(found, all.iter().copied().filter(|&end| end <= max).collect::<Vec<_>>(), "{max}");
             found.extend(std::iter::from_fn(|| some.next_up_to(usize::MAX)));
             assert_eq!(found, all);
         }

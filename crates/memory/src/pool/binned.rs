@@ -112,7 +112,7 @@ impl<P: Pages> Binned<P> {
             self.mappings.get(node.mapping).reuse(node.offset..node.offset + node.bytes);
         }
         self.outstanding += node.bytes;
-        let block = Block { start: self.mappings.place(node.mapping, node.offset), bytes: node.bytes, id };
+        let block = Block { start: self.mappings.address(node.mapping, node.offset), bytes: node.bytes, id };
         self.check();
         block
     }
@@ -143,8 +143,8 @@ impl<P: Pages> Pool for Binned<P> {
         size_of_block(bytes).map_or(usize::MAX, |bytes| bytes.max(MAPPING_BYTES)).max(page_size())
     }
 
-    fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
-        let needed = Some(self.needed(bytes)).filter(|&needed| needed <= room)?;
+    fn map(&mut self, bytes: usize, available: usize) -> Option<Block> {
+        let needed = Some(self.needed(bytes)).filter(|&needed| needed <= available)?;
         let bytes = size_of_block(bytes)?;
         let mapping = self.mappings.add(needed, needed)?;
         if self.mapping_blocks.len() <= mapping as usize {

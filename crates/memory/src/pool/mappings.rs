@@ -49,7 +49,7 @@ impl<P: Pages> Mappings<P> {
     }
 
     /// The address at `offset` bytes in a mapping.
-    pub fn place(&self, number: u32, offset: usize) -> NonNull<u8> {
+    pub fn address(&self, number: u32, offset: usize) -> NonNull<u8> {
         let pages = self.get(number);
         debug_assert!(offset < pages.bytes());
         NonNull::new(pages.start().as_ptr().wrapping_add(offset)).expect("a place inside a mapping is not null")

@@ -93,8 +93,8 @@ pub trait Pool: Send {
     /// The minimum number of bytes that [`Self::map`] would have to map.
     fn needed(&self, bytes: usize) -> usize;
 
-    /// Allocates a block from newly mapped memory of at most `room` bytes.
-    fn map(&mut self, bytes: usize, room: usize) -> Option<Block>;
+    /// Allocates a block from newly mapped memory of at most `available` bytes.
+    fn map(&mut self, bytes: usize, available: usize) -> Option<Block>;
 
     /// Releases a block of this pool. Pools that merge blocks merge it with its free neighbours.
     fn release(&mut self, block: Block);

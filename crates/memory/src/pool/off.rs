@@ -26,10 +26,10 @@ impl<P: Pages> Pool for Off<P> {
         bytes.max(1).checked_next_multiple_of(page_size()).unwrap_or(usize::MAX)
     }
 
-    fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
-        let bytes = Some(self.needed(bytes)).filter(|&needed| needed <= room)?;
+    fn map(&mut self, bytes: usize, available: usize) -> Option<Block> {
+        let bytes = Some(self.needed(bytes)).filter(|&needed| needed <= available)?;
         let id = self.mappings.add(bytes, bytes)?;
-        Some(Block { start: self.mappings.place(id, 0), bytes: self.mappings.get(id).bytes(), id })
+        Some(Block { start: self.mappings.address(id, 0), bytes: self.mappings.get(id).bytes(), id })
     }
 
     fn release(&mut self, block: Block) {

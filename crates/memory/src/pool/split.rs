@@ -150,7 +150,7 @@ impl<P: Pages> Split<P> {
         let node = &mut self.nodes[id];
         let (touch, range) = (node.touch, node.range());
         (node.state, node.touch) = (BlockState::Outstanding, PageState::Written);
-        let block = Block { start: self.mappings.place(node.mapping, range.start), bytes: range.len(), id };
+        let block = Block { start: self.mappings.address(node.mapping, range.start), bytes: range.len(), id };
         if touch == PageState::Discarded {
             self.mappings.get(node.mapping).reuse(range);
         }
@@ -181,10 +181,10 @@ impl<P: Pages> Split<P> {
 
     /// Grows a mapping so that its last block has at least `bytes` bytes. Returns that block, which
     /// is in no list.
-    fn grow(&mut self, class: SizeClass, bytes: usize, room: usize) -> Option<u32> {
-        let (mapping, lacking) = self.growable(class, bytes).filter(|&(_, lacking)| lacking <= room)?;
+    fn grow(&mut self, class: SizeClass, bytes: usize, available: usize) -> Option<u32> {
+        let (mapping, lacking) = self.growable(class, bytes).filter(|&(_, lacking)| lacking <= available)?;
         let (before, reserved) = (self.mappings.get(mapping).bytes(), self.mappings.get(mapping).reserved());
-        let most = room.min(reserved.saturating_sub(before)) / page_size() * page_size();
+        let most = available.min(reserved.saturating_sub(before)) / page_size() * page_size();
         // SAFETY: only a huge mapping grows beyond its reserved size. It is one free block, so
         // nobody uses it.
         let more = unsafe { self.mappings.grow(mapping, before + lacking.max(class.tunables().growth.min(most))) };
@@ -203,9 +203,9 @@ impl<P: Pages> Split<P> {
     }
 
     /// Adds a mapping of one block. Returns that block, which is in no list.
-    fn add_mapping(&mut self, class: SizeClass, bytes: usize, room: usize) -> Option<u32> {
-        let needed = bytes.checked_next_multiple_of(page_size()).filter(|&needed| needed <= room)?;
-        let growth = class.tunables().growth.min(room) / page_size() * page_size();
+    fn add_mapping(&mut self, class: SizeClass, bytes: usize, available: usize) -> Option<u32> {
+        let needed = bytes.checked_next_multiple_of(page_size()).filter(|&needed| needed <= available)?;
+        let growth = class.tunables().growth.min(available) / page_size() * page_size();
         let mapping = self.mappings.add(needed.max(growth), class.tunables().reserved)?;
         let mapped = self.mappings.get(mapping).bytes();
         self.cached += mapped;
@@ -323,10 +323,10 @@ impl<P: Pages> Pool for Split<P> {
         }
     }
 
-    fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
+    fn map(&mut self, bytes: usize, available: usize) -> Option<Block> {
         let (class, size) = SizeClass::and_size(bytes)?;
         let bytes = class.bytes(size);
-        let id = self.grow(class, bytes, room).or_else(|| self.add_mapping(class, bytes, room))?;
+        let id = self.grow(class, bytes, available).or_else(|| self.add_mapping(class, bytes, available))?;
         let rest = self.nodes[id].size - size;
         Some(self.take_block(class, id, size, rest))
     }
@@ -447,7 +447,7 @@ impl<P: Pages> super::CheckedPool for Split<P> {
     fn check_outstanding(&self, block: &Block) {
         let node = &self.nodes[block.id];
         assert_eq!((node.state, node.bytes()), (BlockState::Outstanding, block.bytes));
-        assert_eq!(self.mappings.place(node.mapping, node.range().start), block.start);
+        assert_eq!(self.mappings.address(node.mapping, node.range().start), block.start);
     }
 }
 

@@ -157,9 +157,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn digits(&mut self, radix: u32, most: usize) -> &'a str {
+    fn digits(&mut self, radix: u32, max_count: usize) -> &'a str {
         let rest = self.rest();
-        let count = rest.chars().take(most).take_while(|c| c.is_digit(radix)).count();
+        let count = rest.chars().take(max_count).take_while(|c| c.is_digit(radix)).count();
         self.at += count;
         &rest[..count]
     }

@@ -1,8 +1,8 @@
 //! The queue of pairs: their counts, and where they are.
 //!
-//! The places of all entries lie one behind the other in the order of the entries. While a pair is
-//! merged, what changes beside it is collected by the neighbor, in tables by token; so a pair is
-//! looked up once for each merge beside it, not once for each place.
+//! The occurrences of all entries lie one behind the other in the order of the entries. While a
+//! pair is merged, what changes beside it is collected by the neighbor, in tables by token; so a
+//! pair is looked up once for each merge beside it, not once for each occurrence.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ type Queued = (u64, Reverse<Pair>, Reverse<u32>);
 
 /// Where a pair is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct Occurrence {
     pub word: u32,
     /// The slot of the left token.
     pub at: u32,
@@ -35,12 +35,12 @@ struct Counted {
     last: u32,
 }
 
-/// A pair with places where it formed in one merge.
+/// A pair with occurrences where it formed in one merge.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     /// The number of the pair.
     number: u32,
-    /// How many places there are; none once it is merged.
+    /// How many occurrences there are; none once it is merged.
     len: u32,
     start: usize,
 }
@@ -113,14 +113,14 @@ impl Neighbors {
 pub(super) struct Queue {
     numbers: Numbers,
     entries: Vec<Entry>,
-    /// The places of each entry in rising order.
-    places: Vec<Place>,
-    /// The number of places of entries that are merged or hidden.
+    /// The occurrences of each entry in rising order.
+    occurrences: Vec<Occurrence>,
+    /// The number of occurrences of entries that are merged or hidden.
     dead: usize,
     /// Entries of pairs that form again after they were queued.
     others: HashMap<u32, Vec<u32>, RandomState>,
-    /// Places of pairs that are not counted or not queued.
-    hidden: HashMap<u32, Vec<Place>, RandomState>,
+    /// Occurrences of pairs that are not counted or not queued.
+    hidden: HashMap<u32, Vec<Occurrence>, RandomState>,
     heap: BinaryHeap<Queued>,
     /// The token that is being made.
     token: u32,
@@ -128,11 +128,11 @@ pub(super) struct Queue {
     formed: [Neighbors; 2],
     /// Those of the pair.
     lost: [Neighbors; 2],
-    /// The side, the index of the neighbor and the place of each pair that formed.
-    forming: Vec<(bool, u32, Place)>,
+    /// For each pair that formed: the side, the index of the neighbor, and the occurrence.
+    forming: Vec<(bool, u32, Occurrence)>,
 }
 
-/// Places that are worth moving.
+/// Occurrences that are worth moving.
 const MIN_DEAD: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
 impl Queue {
@@ -144,7 +144,7 @@ impl Queue {
         Self {
             numbers: Numbers { dense, first_tokens, others, counted: Vec::new() },
             entries: Vec::new(),
-            places: Vec::new(),
+            occurrences: Vec::new(),
             dead: 0,
             others: HashMap::default(),
             hidden: HashMap::default(),
@@ -168,21 +168,21 @@ impl Queue {
         self.entries[number as usize].len += 1;
     }
 
-    /// All pairs are counted; now the same ones come with their places.
-    pub fn begin_places(&mut self) {
+    /// All pairs are counted; now the same ones come with their occurrences.
+    pub fn begin_occurrences(&mut self) {
         let mut start = 0;
         for entry in &mut self.entries {
             entry.start = start;
             start += entry.len as usize;
             entry.len = 0;
         }
-        self.places = vec![Place { word: 0, at: 0 }; start];
+        self.occurrences = vec![Occurrence { word: 0, at: 0 }; start];
     }
 
-    /// Notes the place of a pair of the words before the first merge.
-    pub fn place_first(&mut self, pair: Pair, place: Place) {
+    /// Notes the occurrence of a pair of the words before the first merge.
+    pub fn add_first(&mut self, pair: Pair, occurrence: Occurrence) {
         let entry = &mut self.entries[self.numbers.of(pair) as usize];
-        self.places[entry.start + entry.len as usize] = place;
+        self.occurrences[entry.start + entry.len as usize] = occurrence;
         entry.len += 1;
     }
 
@@ -200,20 +200,22 @@ impl Queue {
         self.heap = BinaryHeap::from(queued);
     }
 
-    /// The count of an entry that is to be queued. Without occurrences, its places are hidden.
+    /// The count of an entry that is to be queued. If it is not positive, the occurrences are
+    /// hidden.
     fn queue_or_hide(&mut self, entry: u32) -> Option<u64> {
         let Entry { number, len, start } = self.entries[entry as usize];
         let count = self.numbers.counted(number).count;
         if count <= 0 {
             self.entries[entry as usize].len = 0;
             self.dead += len as usize;
-            self.hidden.entry(number).or_default().extend(&self.places[start..start + len as usize]);
+            self.hidden.entry(number).or_default().extend(&self.occurrences[start..start + len as usize]);
         }
         (count > 0).then_some(count as u64)
     }
 
-    /// Takes the most frequent pair with its count, once that is up to date, and writes its places.
-    pub fn pop(&mut self, places: &mut Vec<Place>) -> Option<(Pair, u64)> {
+    /// Takes the most frequent pair with its count, once that is up to date, and writes its
+    /// occurrences.
+    pub fn pop(&mut self, occurrences: &mut Vec<Occurrence>) -> Option<(Pair, u64)> {
         loop {
             let mut top = self.heap.peek_mut()?;
             let (queued, Reverse(pair), Reverse(entry)) = *top;
@@ -221,40 +223,40 @@ impl Queue {
             let count = self.numbers.counted[number as usize].count as u64;
             if count == queued {
                 PeekMut::pop(top);
-                self.take_places(number, entry, places);
+                self.take_occurrences(number, entry, occurrences);
                 return Some((pair, count));
             }
             top.0 = count;
         }
     }
 
-    fn places_of(&self, entry: u32) -> &[Place] {
+    fn occurrences_of(&self, entry: u32) -> &[Occurrence] {
         let Entry { len, start, .. } = self.entries[entry as usize];
-        &self.places[start..start + len as usize]
+        &self.occurrences[start..start + len as usize]
     }
 
-    /// The places of an entry, and all other places of its pair in the same words.
-    fn take_places(&mut self, number: u32, entry: u32, places: &mut Vec<Place>) {
-        places.clear();
-        places.extend_from_slice(self.places_of(entry));
+    /// The occurrences of an entry, and all other occurrences of its pair in the same words.
+    fn take_occurrences(&mut self, number: u32, entry: u32, occurrences: &mut Vec<Occurrence>) {
+        occurrences.clear();
+        occurrences.extend_from_slice(self.occurrences_of(entry));
         self.entries[entry as usize].len = 0;
-        self.dead += places.len();
+        self.dead += occurrences.len();
         let others = self.others.get(&number);
         if others.is_none() && !self.hidden.contains_key(&number) {
             return;
         }
-        let mut words: Vec<u32> = places.iter().map(|place| place.word).collect();
+        let mut words: Vec<u32> = occurrences.iter().map(|occurrence| occurrence.word).collect();
         words.dedup();
-        let in_words = |place: &Place| words.binary_search(&place.word).is_ok();
+        let in_words = |occurrence: &Occurrence| words.binary_search(&occurrence.word).is_ok();
         let last = self.numbers.counted[number as usize].last;
         for &other in others.into_iter().flatten().chain(Some(&last)) {
-            places.extend(self.places_of(other).iter().filter(|place| in_words(place)));
+            occurrences.extend(self.occurrences_of(other).iter().filter(|occurrence| in_words(occurrence)));
         }
         if let Some(hidden) = self.hidden.get_mut(&number) {
-            places.extend(hidden.extract_if(.., |place| in_words(place)));
+            occurrences.extend(hidden.extract_if(.., |occurrence| in_words(occurrence)));
         }
-        places.sort_unstable();
-        places.dedup();
+        occurrences.sort_unstable();
+        occurrences.dedup();
     }
 
     /// Starts the merge that makes `token`. `tokens` is the size of the vocabulary then.
@@ -265,20 +267,20 @@ impl Queue {
         }
     }
 
-    /// The new token forms a pair with the one on its left. Places come in rising order.
+    /// The new token forms a pair with the one on its left. Occurrences come in rising order.
     #[inline]
-    pub fn form_left(&mut self, left: u32, count: i64, place: Place) {
+    pub fn form_left(&mut self, left: u32, count: i64, occurrence: Occurrence) {
         // The pair of the new token with itself is on its right only, so that it has one entry.
         let is_right = left == self.token;
         let index = self.formed[usize::from(is_right)].add(left, count);
-        self.forming.push((is_right, index, place));
+        self.forming.push((is_right, index, occurrence));
     }
 
     /// The new token forms a pair with the one on its right.
     #[inline]
-    pub fn form_right(&mut self, right: u32, count: i64, place: Place) {
+    pub fn form_right(&mut self, right: u32, count: i64, occurrence: Occurrence) {
         let index = self.formed[1].add(right, count);
-        self.forming.push((true, index, place));
+        self.forming.push((true, index, occurrence));
     }
 
     /// The merged pair's left token is no longer beside the one on its left.
@@ -294,14 +296,14 @@ impl Queue {
     }
 
     /// Notes a pair that forms and is not counted.
-    pub fn hide(&mut self, pair: Pair, place: Place) {
+    pub fn hide(&mut self, pair: Pair, occurrence: Occurrence) {
         let number = self.numbers.of(pair);
-        self.hidden.entry(number).or_default().push(place);
+        self.hidden.entry(number).or_default().push(occurrence);
     }
 
-    /// Queues the pairs that formed, after all places of `pair` became `token`.
+    /// Queues the pairs that formed, after all occurrences of `pair` became `token`.
     pub fn end_merge(&mut self, pair: Pair, token: u32) {
-        let Self { numbers, entries, places, others, formed, lost, .. } = self;
+        let Self { numbers, entries, occurrences, others, formed, lost, .. } = self;
         for (side, neighbors) in lost.iter_mut().enumerate() {
             for &(neighbor, count, _) in &neighbors.met {
                 let number = numbers.of(if side == 0 { (neighbor, pair.0) } else { (pair.1, neighbor) });
@@ -311,7 +313,7 @@ impl Queue {
             neighbors.clear();
         }
         let first = entries.len() as u32;
-        let mut start = places.len();
+        let mut start = occurrences.len();
         for (side, neighbors) in formed.iter().enumerate() {
             for &(neighbor, count, len) in &neighbors.met {
                 let number = numbers.of(if side == 0 { (neighbor, token) } else { (token, neighbor) });
@@ -325,15 +327,15 @@ impl Queue {
                 start += len as usize;
             }
         }
-        if start > places.capacity() {
-            // Doubling would take the memory of three times the places for a moment.
-            places.reserve_exact((start - places.len()).max(places.len() / 4));
+        if start > occurrences.capacity() {
+            // Doubling would take the memory of three times the occurrences for a moment.
+            occurrences.reserve_exact((start - occurrences.len()).max(occurrences.len() / 4));
         }
-        places.resize(start, Place { word: 0, at: 0 });
+        occurrences.resize(start, Occurrence { word: 0, at: 0 });
         let first_right = first + formed[0].met.len() as u32;
-        for (is_right, index, place) in self.forming.drain(..) {
+        for (is_right, index, occurrence) in self.forming.drain(..) {
             let entry = &mut entries[(index + if is_right { first_right } else { first }) as usize];
-            places[entry.start + entry.len as usize] = place;
+            occurrences[entry.start + entry.len as usize] = occurrence;
             entry.len += 1;
         }
         for side in 0..2 {
@@ -348,21 +350,21 @@ impl Queue {
             neighbors.clear();
             self.formed[side] = neighbors;
         }
-        if self.dead > MIN_DEAD.max(self.places.len() / 2) {
+        if self.dead > MIN_DEAD.max(self.occurrences.len() / 2) {
             self.compact();
         }
     }
 
-    /// Moves the places that are left over those that are not.
+    /// Moves the occurrences that are left over those that are not.
     fn compact(&mut self) {
         let mut end = 0;
         for Entry { len, start, .. } in &mut self.entries {
-            self.places.copy_within(*start..*start + *len as usize, end);
+            self.occurrences.copy_within(*start..*start + *len as usize, end);
             *start = end;
             end += *len as usize;
         }
-        self.places.truncate(end);
-        self.places.shrink_to(2 * end);
+        self.occurrences.truncate(end);
+        self.occurrences.shrink_to(2 * end);
         self.dead = 0;
     }
 }

@@ -82,14 +82,14 @@ impl WordCounter {
         if self.parts.len() < threads {
             self.parts.resize_with(threads, Part::default);
         }
-        let place = Place { base: &self.base, spill: self.spill.as_deref(), parts: self.parts.len() };
+        let shared = Shared { base: &self.base, spill: self.spill.as_deref(), parts: self.parts.len() };
         let next = AtomicUsize::new(0);
         let failures = self.parts[..threads].par_iter_mut().filter_map(|part| {
             loop {
                 let portion = next.fetch_add(1, Ordering::Relaxed);
                 let start = *portions.get(portion)?;
                 let end = portions.get(portion + 1).copied().unwrap_or(texts.len());
-                if let Err((index, error)) = part.add(&texts[start..end], &place) {
+                if let Err((index, error)) = part.add(&texts[start..end], &shared) {
                     let index = start + index;
                     return Some((index, error.of_text(index)));
                 }
@@ -106,8 +106,8 @@ impl WordCounter {
         if self.parts.is_empty() {
             self.parts.push(Part::default());
         }
-        let place = Place { base: &self.base, spill: self.spill.as_deref(), parts: self.parts.len() };
-        self.parts[0].add(&texts, &place).map_err(|(index, error)| error.of_text(index))
+        let shared = Shared { base: &self.base, spill: self.spill.as_deref(), parts: self.parts.len() };
+        self.parts[0].add(&texts, &shared).map_err(|(index, error)| error.of_text(index))
     }
 
     /// Adds the counts of another counter of the same base.
@@ -115,8 +115,8 @@ impl WordCounter {
         if self.parts.len() < other.parts.len() {
             self.parts.resize_with(other.parts.len(), Part::default);
         }
-        let place = Place { base: &self.base, spill: self.spill.as_deref(), parts: self.parts.len() };
-        self.parts.par_iter_mut().zip(other.parts).try_for_each(|(part, other)| part.merge(other, &place))
+        let shared = Shared { base: &self.base, spill: self.spill.as_deref(), parts: self.parts.len() };
+        self.parts.par_iter_mut().zip(other.parts).try_for_each(|(part, other)| part.merge(other, &shared))
     }
 
     /// Adds the counts of files of words, which are read at the end and stay.
@@ -153,9 +153,9 @@ impl WordCounter {
     /// The sorted tables, or the files, if there are any: then memory is for the result.
     fn sources(self) -> Result<(Vec<Source<'static>>, Vec<WordFile>), TrainError> {
         let Self { base, spill, mut parts } = self;
-        let place = Place { base: &base, spill: spill.as_deref(), parts: parts.len() };
+        let shared = Shared { base: &base, spill: spill.as_deref(), parts: parts.len() };
         if parts.iter().any(|part| !part.files.is_empty()) {
-            parts.par_iter_mut().try_for_each(|part| part.spill(&place))?;
+            parts.par_iter_mut().try_for_each(|part| part.spill(&shared))?;
         }
         let bytes = base.cutter.reads_bytes();
         let files = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.files)).collect();
@@ -175,7 +175,7 @@ fn size(text: &Text<'_>) -> usize {
 }
 
 /// What the parts of a counter share.
-struct Place<'a> {
+struct Shared<'a> {
     base: &'a Base,
     spill: Option<&'a Spill>,
     parts: usize,
@@ -197,7 +197,7 @@ impl Failure {
 }
 
 impl Part {
-    fn add(&mut self, texts: &[Text<'_>], place: &Place<'_>) -> Result<(), (usize, Failure)> {
+    fn add(&mut self, texts: &[Text<'_>], shared: &Shared<'_>) -> Result<(), (usize, Failure)> {
         // The core's walk cannot be ended by a visitor: after a failure, words are skipped.
         let mut failed = None;
         let mut index = 0;
@@ -205,9 +205,9 @@ impl Part {
             index = at;
             text
         });
-        let walked = place.base.cutter.each_word(walked, |word| {
+        let walked = shared.base.cutter.each_word(walked, |word| {
             if failed.is_none()
-                && let Err(error) = self.count(word, 1, place)
+                && let Err(error) = self.count(word, 1, shared)
             {
                 failed = Some(error);
             }
@@ -220,7 +220,7 @@ impl Part {
     }
 
     #[inline]
-    fn count(&mut self, word: Word<'_>, count: u64, place: &Place<'_>) -> Result<(), TrainError> {
+    fn count(&mut self, word: Word<'_>, count: u64, shared: &Shared<'_>) -> Result<(), TrainError> {
         let (table, word) = match word {
             Word::Split(word) => (&mut self.words, word),
             Word::Added(word) => (&mut self.added, word),
@@ -229,15 +229,15 @@ impl Part {
             return Err(TrainError::WordTooLong { bytes: word.len(), limit: MAX_WORD });
         }
         if table.add(word, count)
-            && let Some(spill) = place.spill
-            && self.words.memory() + self.added.memory() > (spill.memory / place.parts).max(MIN_MEMORY)
+            && let Some(spill) = shared.spill
+            && self.words.memory() + self.added.memory() > (spill.memory / shared.parts).max(MIN_MEMORY)
         {
-            return self.spill(place);
+            return self.spill(shared);
         }
         Ok(())
     }
 
-    fn merge(&mut self, mut other: Self, place: &Place<'_>) -> Result<(), TrainError> {
+    fn merge(&mut self, mut other: Self, shared: &Shared<'_>) -> Result<(), TrainError> {
         self.files.append(&mut other.files);
         if self.words.is_empty() && self.added.is_empty() {
             (self.words, self.added) = (std::mem::take(&mut other.words), std::mem::take(&mut other.added));
@@ -245,7 +245,7 @@ impl Part {
         let mut result = Ok(());
         let mut add = |word: Word<'_>, count| {
             if result.is_ok() {
-                result = self.count(word, count, place);
+                result = self.count(word, count, shared);
             }
         };
         other.words.each(|word, count| add(Word::Split(word), count));
@@ -254,9 +254,9 @@ impl Part {
     }
 
     /// Writes the tables to files and empties them.
-    fn spill(&mut self, place: &Place<'_>) -> Result<(), TrainError> {
-        let Some(Spill { folder, .. }) = place.spill else { return Ok(()) };
-        let bytes = place.base.cutter.reads_bytes();
+    fn spill(&mut self, shared: &Shared<'_>) -> Result<(), TrainError> {
+        let Some(Spill { folder, .. }) = shared.spill else { return Ok(()) };
+        let bytes = shared.base.cutter.reads_bytes();
         for (table, bytes) in [(&mut self.words, bytes), (&mut self.added, false)] {
             if table.is_empty() {
                 continue;

@@ -1,4 +1,4 @@
-//! The table of longer words, found by their hash. A slot has the place of an entry in the spill
+//! The table of longer words, found by their hash. A slot has the position of an entry in the spill
 //! ring, which contains the ids and the bytes of the word. The table also has words that the table
 //! of medium words evicted or could not store.
 
@@ -11,12 +11,12 @@ use crate::memory::fallible::append;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
 
-/// A word's place in the ring. The ids come first, then the bytes, four to a number.
+/// A word's position in the ring. The ids come first, then the bytes, four to a number.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 struct LongSlot {
     hash: u64,
-    place: u32,
+    position: u32,
     /// The word's length in bytes, with [`LENGTHS_VARY_FLAG`].
     len: u16,
     /// The number of ids.
@@ -75,7 +75,7 @@ impl LongWords {
             if slot.hash != hash || len != word.len() {
                 return None;
             }
-            let entry = ring.read(slot.place, count + len.div_ceil(4))?;
+            let entry = ring.read(slot.position, count + len.div_ceil(4))?;
             let flags = WordFlags { lengths_vary: slot.len & LENGTHS_VARY_FLAG != 0 };
             has_bytes(&entry[count..], word).then(|| (flags, &entry[..count]))
         })
@@ -90,12 +90,12 @@ impl LongWords {
         ring: &mut SpillRing,
     ) {
         let count = ids.len() as u16;
-        let Some(place) = ring.write(ids.chain(pack_bytes(word))) else { return };
+        let Some(position) = ring.write(ids.chain(pack_bytes(word))) else { return };
         let hash = self.hasher.hash_one(word);
         let len = word.len() as u16 | if lengths_vary { LENGTHS_VARY_FLAG } else { 0 };
         let at = self.bucket(hash);
         self.slots[at + 1] = self.slots[at];
-        self.slots[at] = LongSlot { hash, place, len, count };
+        self.slots[at] = LongSlot { hash, position, len, count };
     }
 
     /// Removes all words.

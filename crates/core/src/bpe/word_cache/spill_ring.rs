@@ -1,8 +1,8 @@
 //! The ring buffer for ids, and for bytes of long words, that do not fit into a slot.
 //!
 //! The ring is a list of numbers that is written from front to back repeatedly, so that the newest
-//! entries overwrite the oldest. The *place* of an entry is the count of all numbers written before
-//! it. So a slot knows from a place alone whether its entry still exists.
+//! entries overwrite the oldest. The *position* of an entry is the count of all numbers written
+//! before it. So a slot knows from a position alone whether its entry still exists.
 //!
 //! The ring doubles when it overwrites too many entries, up to a limit, and while the memory that
 //! it shares with other tables lasts.
@@ -18,7 +18,7 @@ use crate::simd::packed::PackedIds;
 use crate::simd::probe::{LENGTHS_VARY_FLAG, Slot};
 use crate::word_key::Key;
 
-/// The count of packed ids that marks a place in the ring.
+/// The count of packed ids that marks a position in the ring.
 const SPILLED: u8 = PackedIds::COUNT_MASK;
 
 /// The initial length of a ring: 512 KiB.
@@ -30,15 +30,15 @@ const NUMBERS_PER_ENTRY: usize = 16;
 
 /// The ring. See the module documentation.
 ///
-/// Invariant: `tail <= head`, `head - tail <= numbers.len()`, and all numbers of these places
+/// Invariant: `tail <= head`, `head - tail <= numbers.len()`, and all numbers of these positions
 /// exist. An entry is contiguous.
 #[derive(Debug)]
 pub(super) struct SpillRing {
     /// The ring. Its length is a power of two or 0.
     pub(super) numbers: Table<u32>,
-    /// The place of the next entry.
+    /// The position of the next entry.
     pub(super) head: u32,
-    /// The first place that exists.
+    /// The first position that exists.
     tail: u32,
     /// The maximum length.
     limit: usize,
@@ -67,7 +67,7 @@ impl SpillRing {
     }
 
     /// Doubles the ring, if the limit, the budget and the system allow it. Each number keeps its
-    /// place.
+    /// position.
     #[cold]
     fn grow(&mut self) {
         let (len, larger_len) = (self.numbers.len(), 2 * self.numbers.len());
@@ -76,25 +76,25 @@ impl SpillRing {
         }
         // If memory is short, the ring continues to overwrite entries.
         let Ok(mut larger) = Table::try_zeroed(larger_len) else { return };
-        for place in self.tail..self.head {
-            larger[place as usize & (larger_len - 1)] = self.numbers[place as usize & (len - 1)];
+        for position in self.tail..self.head {
+            larger[position as usize & (larger_len - 1)] = self.numbers[position as usize & (len - 1)];
         }
         self.numbers = larger;
     }
 
-    /// Whether places are about to exceed 32 bits. The owner then clears every table that has
-    /// places, and the ring.
+    /// Whether positions are about to exceed 32 bits. The owner then clears every table that has
+    /// positions, and the ring.
     pub(super) fn is_exhausted(&self) -> bool {
         (u32::MAX - self.head) as usize <= 2 * self.numbers.len()
     }
 
-    /// Starts again at place 0.
+    /// Starts again at position 0.
     pub(super) fn clear(&mut self) {
         (self.head, self.tail) = (0, 0);
     }
 
-    /// Writes an entry and returns its place; `None` if the entry is longer than an eighth of the
-    /// ring.
+    /// Writes an entry and returns its position; `None` if the entry is longer than an eighth of
+    /// the ring.
     pub(super) fn write(&mut self, numbers: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         let count = numbers.clone().count();
         let len = self.numbers.len();
@@ -107,20 +107,20 @@ impl SpillRing {
             self.head += (len - at) as u32;
             at = 0;
         }
-        let place = self.head;
+        let position = self.head;
         for (to, number) in self.numbers[at..].iter_mut().zip(numbers) {
             *to = number;
         }
         self.head += count as u32;
         self.tail = self.tail.max(self.head.saturating_sub(len as u32));
-        Some(place)
+        Some(position)
     }
 
-    /// Writes ids. Returns their place and their number, packed like ids.
+    /// Writes ids. Returns their position and their number, packed like ids.
     pub(super) fn spill_ids(&mut self, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<PackedIds> {
         let count = ids.len() as u128;
-        let place = u128::from(self.write(ids)?);
-        let mut packed = PackedIds::from_number(place | count << 32);
+        let position = u128::from(self.write(ids)?);
+        let mut packed = PackedIds::from_number(position | count << 32);
         packed.set_flags(SPILLED, true);
         Some(packed)
     }
@@ -146,13 +146,13 @@ impl SpillRing {
         Some(WordFlags { lengths_vary: slot.ids.control() & LENGTHS_VARY_FLAG != 0 })
     }
 
-    /// The entry of `count` numbers at `place`, unless it was overwritten.
+    /// The entry of `count` numbers at `position`, unless it was overwritten.
     #[inline]
-    pub(super) fn read(&self, place: u32, count: usize) -> Option<&[u32]> {
-        if place < self.tail {
+    pub(super) fn read(&self, position: u32, count: usize) -> Option<&[u32]> {
+        if position < self.tail {
             return None;
         }
-        self.numbers.get(place as usize & (self.numbers.len() - 1)..)?.get(..count)
+        self.numbers.get(position as usize & (self.numbers.len() - 1)..)?.get(..count)
     }
 }
 
@@ -166,22 +166,23 @@ mod tests {
         for budget in [0, usize::MAX] {
             let mut ring = SpillRing::new(LEN);
             ring.share_budget(Arc::new(CacheBudget::new(budget)));
-            let mut places = vec![];
+            let mut positions = vec![];
             for number in 0..2000u32 {
                 let count = 1 + number as usize % 20;
-                let place = ring.write((0..count as u32).map(|at| number + at)).expect("it is short");
+                let position = ring.write((0..count as u32).map(|at| number + at)).expect("it is short");
                 ring.record_entry(0);
-                places.push((number, place, count));
+                positions.push((number, position, count));
                 let mut exist = true;
-                for &(number, place, count) in places.iter().rev() {
-                    let entry = ring.read(place, count);
+                for &(number, position, count) in positions.iter().rev() {
+                    let entry = ring.read(position, count);
                     assert!(exist || entry.is_none(), "older entries are overwritten first");
                     exist = entry.is_some();
                     if let Some(entry) = entry {
                         assert_eq!(entry, (0..count as u32).map(|at| number + at).collect::<Vec<_>>());
                     }
                 }
-                let kept = places.iter().rev().take(6).all(|&(_, place, count)| ring.read(place, count).is_some());
+                let kept =
+                    positions.iter().rev().take(6).all(|&(_, position, count)| ring.read(position, count).is_some());
                 assert!(kept, "the newest entries exist");
             }
             assert_eq!(ring.numbers.len() > LEN, budget > 0);

@@ -178,12 +178,12 @@ impl<'a> ClassMasks<'a> {
 
     /// The digits that start a word if words have at most `most` digits.
     #[inline(always)]
-    pub(super) fn digit_starts(&self, most: usize) -> u64 {
+    pub(super) fn digit_starts(&self, max: usize) -> u64 {
         let digits = self.digits;
-        if most == 1 {
+        if max == 1 {
             return digits;
         }
-        debug_assert_eq!(most, 3);
+        debug_assert_eq!(max, 3);
         let mut starts = run_starts(digits);
         let mut next = starts;
         while next != 0 {

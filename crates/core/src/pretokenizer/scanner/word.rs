@@ -103,8 +103,8 @@ impl<'a> Scan<'a> {
     }
 
     /// The end of `\p{N}{1,most}` from `at` on.
-    pub(super) fn digits(&self, mut at: usize, most: usize) -> usize {
-        for _ in 0..most {
+    pub(super) fn digits(&self, mut at: usize, max: usize) -> usize {
+        for _ in 0..max {
             let (bits, len) = self.see(at);
             if bits & NUMBER == 0 {
                 break;

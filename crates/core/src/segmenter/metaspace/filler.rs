@@ -48,7 +48,7 @@ impl<'a> Filler<'a> {
     #[inline(always)]
     pub(super) fn fill(mut self) -> FillEnd {
         let bytes = self.text.as_bytes();
-        while self.at < bytes.len() && self.words.has_room() {
+        while self.at < bytes.len() && self.words.has_capacity() {
             self.words.reserve();
             if !self.is_open {
                 self.start_first_word();
@@ -166,7 +166,7 @@ impl<'a> Filler<'a> {
     fn read_characters(&mut self) -> Option<usize> {
         let (segmenter, bytes) = (self.segmenter, self.text.as_bytes());
         let mut covered = 0;
-        while covered < MAX_COVERED && self.words.has_room() {
+        while covered < MAX_COVERED && self.words.has_capacity() {
             self.words.reserve();
             let Some(&byte) = bytes.get(self.at) else { break };
             let (code, len) = decode_any(&bytes[self.at..]);

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
+import { defaultConcurrency, shardsAtOnce } from '../../lib/corpus/concurrency.mjs'
 import { checkContent } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
 import { Probes } from '../../lib/corpus/probe.mjs'
@@ -52,6 +53,27 @@ test('the plan depends on the inputs alone, and cuts plain files at the ends of 
     parts.map(({ shard }) => shard),
     parts.map(({ shard }) => shard).toSorted((a, b) => a - b),
   )
+})
+
+test('two processors get one shard at a time only where the addon reads and JavaScript adds nothing', () => {
+  const parts = [{ rows: 'json' }, { rows: 'lines' }]
+  const atOnce = (options, more = [], processors = 2) =>
+    shardsAtOnce([...parts, ...more], checkContent({ format: 'megatron', ...options }), processors)
+  assert.equal(atOnce({}), 1)
+  assert.equal(atOnce({ format: 'npy', idField: 'id' }), 1)
+  assert.equal(atOnce({}, [], 1), 1)
+  assert.equal(atOnce({}, [], 3), defaultConcurrency(3))
+  for (const options of [
+    { shuffle: 1 },
+    { format: 'jsonl' },
+    { pack: 64, packing: 'best-fit' },
+    { idField: 'id', groupBy: 'group' },
+    { messages: 'messages' },
+    { hooksSha256: 'a'.repeat(64) },
+  ])
+    assert.equal(atOnce(options), 2, JSON.stringify(options))
+  for (const part of [{ rows: 'json', codec: 'zstd' }, { rows: 'parquet' }]) assert.equal(atOnce({}, [part]), 2)
+  assert.deepEqual([1, 2, 4, 6, 8, 64].map(defaultConcurrency), [2, 2, 2, 3, 4, 4])
 })
 
 test('many small files share a shard', async () => {

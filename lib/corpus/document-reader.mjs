@@ -37,6 +37,20 @@ const NO_GROUP = '(none)'
  */
 const isWellFormed = (name) => name === undefined || Buffer.from(name).toString() === name
 
+/**
+ * Whether the addon reads the documents of rows, unless there are hooks. It can read one field
+ * besides the text.
+ *
+ * @param {string} rows
+ * @param {import('./options.mjs').Content} content
+ */
+export function addonReads(rows, { field, idField, groupBy, messages }) {
+  if (rows === 'lines') return groupBy === undefined
+  if (rows !== 'json' || messages !== undefined) return false
+  const isRead = idField === undefined || groupBy === undefined
+  return isRead && isWellFormed(field) && isWellFormed(idField ?? groupBy)
+}
+
 export class DocumentReader {
   #content
   #onSkip
@@ -89,7 +103,7 @@ export class DocumentReader {
     this.#maxRow = maxRowBytes(part, this.#content)
     this.#row = 0
     this.#batch.startPart(part)
-    this.#readsAllLines = !this.#isForAddon(rows)
+    this.#readsAllLines = this.#custom !== undefined || !addonReads(rows, this.#content)
     if (rows !== 'json' && rows !== 'lines') return
     this.#readers[rows] ??= this.#lineReader(rows)
     this.#lines = this.#readers[rows]
@@ -98,16 +112,6 @@ export class DocumentReader {
   /** Gathers a line of the part. */
   get gatherer() {
     return new LineGatherer(this.#lines)
-  }
-
-  /** Whether the addon reads the documents of lines. It can read one field besides the text. */
-  #isForAddon(rows) {
-    const { field, idField, groupBy, messages } = this.#content
-    if (this.#custom !== undefined) return false
-    if (rows === 'lines') return groupBy === undefined
-    if (messages !== undefined) return false
-    const isRead = idField === undefined || groupBy === undefined
-    return rows === 'json' && isRead && isWellFormed(field) && isWellFormed(idField ?? groupBy)
   }
 
   /** Creates a reader of the addon. If JavaScript reads the lines, it only keeps them. */

@@ -23,6 +23,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure } from '../files/failure.mjs'
 import { hashOfChat, withChat } from './chats.mjs'
+import { defaultConcurrency, shardsAtOnce } from './concurrency.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
 import { hashOfHooks, loadHooks } from './hooks.mjs'
@@ -316,7 +317,8 @@ class Run {
   async #shards(planFile, { id, plan, first }, { source, content, ids, hooks }, store, onRecord) {
     const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
     const data = { source, content, ids, hooks, output: store?.place, threads, tableMemory }
-    const pool = new Threads(data, concurrency)
+    const pool = new Threads(data, concurrency ?? defaultConcurrency())
+    const atOnce = (parts) => concurrency ?? shardsAtOnce(parts, content)
     const progress = new ThreadProgress(plan, this.#emit)
     const order = await orderOf(content.shuffle, plan.shards)
     const running = new Set()
@@ -327,6 +329,7 @@ class Run {
     signal?.addEventListener('abort', onAbort)
     try {
       for await (const parts of readPlan(planFile)) {
+        while (running.size >= atOnce(parts)) await Promise.race([...running, stopped])
         signal?.throwIfAborted()
         const shard = first + order(parts[0].shard)
         const started = progress.start(shard, parts)
@@ -339,7 +342,6 @@ class Run {
           })
         task.catch(stop)
         running.add(task)
-        if (running.size >= concurrency) await Promise.race([...running, stopped])
       }
       await Promise.race([Promise.all(running), stopped])
     } finally {

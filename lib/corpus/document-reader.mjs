@@ -11,6 +11,7 @@ import { Failure } from '../files/failure.mjs'
 import { MAX_JSON, MAX_WHOLE, isBlank, notUtf8, parseJson, valueAt, wrongField } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
+import { countedFrom } from './part.mjs'
 
 const native = createRequire(import.meta.url)('../native.js')
 
@@ -201,7 +202,7 @@ export class DocumentReader {
   #addLine(bytes, at) {
     const { path, start } = this.#part
     this.#row += 1
-    this.#add({ path, bytes, at, line: start === 0 ? this.#row : undefined })
+    this.#add({ path, bytes, at, line: start === 0 ? this.#row : undefined, ...countedFrom(this.#part) })
   }
 
   #add(row) {

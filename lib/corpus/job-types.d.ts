@@ -167,9 +167,9 @@ export interface CorpusOptions {
    */
   append?: boolean | undefined
   /**
-   * Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4; on one
-   * or two processors 1 for plain files of lines without hooks, chats or shuffle, whose tokens are
-   * written as numbers.
+   * Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4; on
+   * one or two processors 1 for plain files of lines without hooks, chats or shuffle, whose tokens
+   * are written as numbers.
    */
   concurrency?: number | undefined
   /**

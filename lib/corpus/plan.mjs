@@ -11,6 +11,7 @@ import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
 import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
 import { statIfThere } from '../files/stat.mjs'
+import { checkFrame, piecesOf } from './compressed.mjs'
 import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
@@ -162,7 +163,7 @@ class Parts {
     yield* this.#rows(input, codec)
   }
 
-  /** Cuts a plain file between rows. A compressed file, or a file that is one row, is not cut. */
+  /** Cuts a plain file between rows, and a large compressed one between frames. A row is not cut. */
   async *#rows(input, codec) {
     const { path, size } = input
     const { shardSize } = this.#content
@@ -176,6 +177,8 @@ class Parts {
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: say rows: 'json' (--rows json), or name another input`)
     }
     if (rows === 'lines' && this.#content.rows === undefined) this.#note(path)
+    if (codec !== undefined && rows !== 'files' && size * COMPRESSION > this.#content.shardSize)
+      return yield* this.#pieces(input, { rows, codec }, piecesOf(input, codec, COMPRESSION))
     const isCut = codec === undefined && rows !== 'files'
     for (let start = 0; start < size; ) {
       const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)
@@ -191,19 +194,34 @@ class Parts {
 
   /** Cuts a Parquet file between row groups. */
   async *#table(input) {
+    const groups = await tableGroups(input, input.path, this.#content.rows)
+    yield* this.#pieces(input, { rows: 'parquet' }, groups)
+  }
+
+  /** Cuts an input between pieces. */
+  async *#pieces(input, { rows, codec = undefined }, pieces) {
     const { path, size } = input
-    const { rows, shardSize } = this.#content
+    const { shardSize } = this.#content
     let [start, end, sum] = [0, 0, 0]
-    const part = async () => ({
-      shard: this.#shard,
-      path,
-      rows: /** @type {const} */ ('parquet'),
-      start,
-      end,
-      size,
-      sample: await input.sample(start, end),
-    })
-    for (const piece of await tableGroups(input, path, rows)) {
+    /**
+     * The decompressed bytes before the part, and before the piece, if they are known.
+     *
+     * @type {(number | undefined)[]}
+     */
+    let [offset, contents] = [0, 0]
+    const part = async () => {
+      if (codec !== undefined && start > 0) await checkFrame(input, start, codec)
+      const range = { start, end, ...(start > 0 && codec && offset !== undefined && { offset }), size }
+      return {
+        shard: this.#shard,
+        path,
+        rows,
+        ...(codec && { codec }),
+        ...range,
+        sample: await input.sample(start, end),
+      }
+    }
+    for await (const piece of pieces) {
       if (this.#weight + sum > 0 && this.#weight + sum + piece.weight > shardSize) {
         if (sum > 0) {
           yield await part()
@@ -212,9 +230,12 @@ class Parts {
         this.#close()
         start = end
         sum = 0
+        offset = contents
       }
       end = piece.end
       sum += piece.weight
+      const isKnown = contents !== undefined && piece.content !== undefined
+      contents = isKnown ? contents + piece.content : undefined
     }
     if (sum === 0) return
     yield await part()
@@ -425,5 +446,6 @@ function isPart(part) {
     [part?.shard, part?.start, part?.end, part?.size].every(isSize) && part.start < part.end && part.end <= part.size
   const isKnown =
     ['json', 'lines', 'files', 'parquet'].includes(part?.rows) && [undefined, 'gzip', 'zstd'].includes(part?.codec)
-  return isRange && isKnown && isText(part.path, MAX_PATH_LENGTH) && isHash(part.sample)
+  const isOffset = part.offset === undefined || isSize(part.offset)
+  return isRange && isKnown && isOffset && isText(part.path, MAX_PATH_LENGTH) && isHash(part.sample)
 }

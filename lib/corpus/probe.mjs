@@ -107,23 +107,24 @@ export class Probed {
     this.#found = found
   }
 
-  #open() {
+  /** The input itself. */
+  opened() {
     this.#opened ??= openInput(this.path)
     return this.#opened
   }
 
   async read(position, length) {
     if (position === 0 && length <= this.#found.head.length) return Buffer.from(this.#found.head.subarray(0, length))
-    return (await this.#open()).read(position, length)
+    return (await this.opened()).read(position, length)
   }
 
   async sample(start, end) {
     if (start === 0 && end === this.size) return this.#found.sample
-    return (await this.#open()).sample(start, end)
+    return (await this.opened()).sample(start, end)
   }
 
   async recordEnd(position) {
-    return (await this.#open()).recordEnd(position)
+    return (await this.opened()).recordEnd(position)
   }
 
   async close() {

@@ -13,7 +13,7 @@ import { Probes } from '../../lib/corpus/probe.mjs'
 import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { HEAD_BYTES } from '../../lib/files/utf16.mjs'
 import { runIn } from '../support/cli.mjs'
-import { documents, jsonl, record, scratch, writeCorpus } from '../support/corpus.mjs'
+import { documents, hashes, jsonl, record, scratch, writeCorpus } from '../support/corpus.mjs'
 import { jobsIn } from '../support/corpus-jobs.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
 import { failure } from '../support/texts.mjs'
@@ -74,6 +74,37 @@ test('two processors get one shard at a time only where the addon reads and Java
     assert.equal(atOnce(options), 2, JSON.stringify(options))
   for (const part of [{ rows: 'json', codec: 'zstd' }, { rows: 'parquet' }]) assert.equal(atOnce({}, [part]), 2)
   assert.deepEqual([1, 2, 4, 6, 8, 64].map(defaultConcurrency), [2, 2, 2, 3, 4, 4])
+})
+
+test('shards that are much larger than others are handed out first, largest first', async () => {
+  fs.mkdirSync(at('sizes'))
+  const names = ['a', 'b-large', 'c', 'd-largest', 'e']
+  for (const [index, name] of names.entries()) {
+    // Text that does not compress well; a gzip file of one member is not cut.
+    const rows = documents(name.endsWith('largest') ? 400 : name.endsWith('large') ? 200 : 20, index + 1)
+    const bytes = Buffer.from(jsonl(rows))
+    const isLarge = name.includes('-')
+    fs.writeFileSync(at('sizes', `${name}.jsonl${isLarge ? '.gz' : ''}`), isLarge ? zlib.gzipSync(bytes) : bytes)
+  }
+  const shardSize = fs.statSync(at('sizes', 'b-large.jsonl.gz')).size
+  const orders = []
+  for (const concurrency of [1, 2]) {
+    const order = []
+    const onEvent = ({ event, shard }) => event === 'shard' && order.push(shard)
+    const { names: stems, output } = await run({ inputs: at('sizes'), shardSize, concurrency, onEvent })
+    const plan = parseJsonLines(fs.readFileSync(path.join(output, 'plan.jsonl'), 'utf8'))
+    const shardOf = (name) => plan.find(({ path }) => path.includes(name)).shard
+    assert.equal(order.length, stems.length)
+    assert.equal(new Set(order).size, stems.length)
+    if (concurrency === 1) assert.deepEqual(order.slice(0, 2), [shardOf('d-largest'), shardOf('b-large')])
+    if (concurrency === 1)
+      assert.deepEqual(
+        order.slice(2),
+        order.slice(2).toSorted((a, b) => a - b),
+      )
+    orders.push(hashes(output))
+  }
+  assert.deepEqual(orders[0], orders[1])
 })
 
 test('many small files share a shard', async () => {

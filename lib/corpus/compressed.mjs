@@ -27,8 +27,8 @@ const NEWLINE = 10
  * @param {any} input of a plan
  * @param {'gzip' | 'zstd'} codec
  * @param {number} ratio estimated bytes of text per compressed byte
- * @returns {AsyncGenerator<Piece & { content?: number }>} `content` is the exact number of bytes, if
- *   the frame says so
+ * @returns {AsyncGenerator<Piece & { content?: number }>} `content` is the exact number of bytes,
+ *   if the frame says so
  */
 export async function* piecesOf(input, codec, ratio) {
   const { size } = input
@@ -69,8 +69,8 @@ export async function checkFrame(input, start, codec) {
  * The decompressed bytes of the rows that belong to a part.
  *
  * @param {import('./part.mjs').Part} part
- * @param {(start: number, end: number) => AsyncIterable<Buffer>} decompressed the decompressed bytes
- *   of a range. A chunk is valid until the next one is requested
+ * @param {(start: number, end: number) => AsyncIterable<Buffer>} decompressed the decompressed
+ *   bytes of a range. A chunk is valid until the next one is requested
  * @returns {Promise<{ chunks: AsyncIterable<Buffer>, position: number }>} `position` is that of the
  *   first byte in the decompressed file, or in the part if its `offset` is not known
  */

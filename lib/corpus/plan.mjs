@@ -16,6 +16,7 @@ import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
 import { isAddress } from './store/address.mjs'
+import { readFully } from './store/read.mjs'
 import { openInput } from './store/store.mjs'
 import { textLines } from './text-lines.mjs'
 import { isHash, isSize, isText } from './values.mjs'
@@ -34,6 +35,9 @@ const MAX_PATH_LENGTH = 1 << 14
 const COMPRESSION = 4
 /** If less than this fraction of a shard is free, the next part of a file starts a new shard. */
 const MIN_RANGE_SHARE = 1 / 16
+/** A shard with more than this many times the usual size is handed out before others. */
+const LARGE_SHARD = 2
+const MAX_LARGE_SHARDS = 1000
 /** Lines are collected and written once they have this many characters. */
 const FLUSH_LENGTH = 1 << 16
 
@@ -163,7 +167,7 @@ class Parts {
     yield* this.#rows(input, codec)
   }
 
-  /** Cuts a plain file between rows, and a large compressed one between frames. A row is not cut. */
+  /** Cuts a plain file between rows, and a large compressed one between frames. */
   async *#rows(input, codec) {
     const { path, size } = input
     const { shardSize } = this.#content
@@ -281,16 +285,33 @@ async function tableGroups(input, path, rows) {
  */
 
 /**
+ * A shard that is much larger than others, because its input cannot be cut, and the byte range of
+ * its lines in the plan.
+ *
+ * @typedef {{ shard: number, from: number, to: number, weight: number }} LargeShard
+ */
+
+/**
  * Writes a plan.
  *
  * @param {fs.promises.FileHandle} handle of a new file
  * @param {AsyncIterable<import('./part.mjs').Part>} parts
- * @param {(summary: { shards: number, parts: number, bytes: number }) => void} [onPart]
- * @returns {Promise<PlanSummary>}
+ * @param {{ shardSize?: number, onPart?: (soFar: { shards: number, parts: number, bytes: number })
+ *   => void }} [options]
+ * @returns {Promise<{ summary: PlanSummary, large: LargeShard[] }>} `large` has the shards that are
+ *   handed out first, largest first
  */
-export async function writePlan(handle, parts, onPart) {
+export async function writePlan(handle, parts, { shardSize = Infinity, onPart } = {}) {
   const hash = createHash('sha256')
   const summary = { shards: 0, parts: 0, bytes: 0 }
+  /** @type {LargeShard[]} */
+  let large = []
+  let last = { shard: -1, from: 0, to: 0, weight: 0 }
+  const endShard = () => {
+    if (last.weight <= LARGE_SHARD * shardSize) return
+    large.push(last)
+    if (large.length >= 2 * MAX_LARGE_SHARDS) large = largestOf(large)
+  }
   let text = ''
   const flush = async () => {
     hash.update(text)
@@ -298,7 +319,14 @@ export async function writePlan(handle, parts, onPart) {
     text = ''
   }
   for await (const part of parts) {
-    text += `${JSON.stringify(part)}\n`
+    const line = `${JSON.stringify(part)}\n`
+    text += line
+    if (part.shard !== last.shard) {
+      endShard()
+      last = { shard: part.shard, from: last.to, to: last.to, weight: 0 }
+    }
+    last.to += Buffer.byteLength(line)
+    last.weight += (part.end - part.start) * (part.codec === undefined ? 1 : COMPRESSION)
     summary.shards = part.shard + 1
     summary.parts += 1
     summary.bytes += part.end - part.start
@@ -306,16 +334,38 @@ export async function writePlan(handle, parts, onPart) {
     if (text.length >= FLUSH_LENGTH) await flush()
   }
   await flush()
-  return { ...summary, sha256: hash.digest('hex') }
+  endShard()
+  return { summary: { ...summary, sha256: hash.digest('hex') }, large: largestOf(large) }
 }
 
+const largestOf = (shards) =>
+  shards.toSorted((a, b) => b.weight - a.weight || a.shard - b.shard).slice(0, MAX_LARGE_SHARDS)
+
 /**
- * Yields the parts of each shard of a plan, in order.
+ * Yields the parts of each shard of a plan: first the large ones, then the others in order.
  *
  * @param {string} file
+ * @param {LargeShard[]} [large]
  * @returns {AsyncGenerator<import('./part.mjs').Part[]>}
  */
-export async function* readPlan(file) {
+export async function* readPlan(file, large = []) {
+  if (large.length > 0) {
+    const handle = await fs.promises.open(file)
+    try {
+      for (const { from, to } of large) {
+        const bytes = Buffer.allocUnsafe(to - from)
+        await readFully(handle, bytes, bytes.length, from)
+        yield [...linesOf(bytes)].map((line) => JSON.parse(line))
+      }
+    } finally {
+      await handle.close()
+    }
+  }
+  const isDone = new Set(large.map(({ shard }) => shard))
+  for await (const parts of partsInOrder(file)) if (!isDone.has(parts[0].shard)) yield parts
+}
+
+async function* partsInOrder(file) {
   let parts = []
   for await (const part of readLines(file)) {
     if (parts.length > 0 && parts[0].shard !== part.shard) {
@@ -386,17 +436,21 @@ async function throwFirst(first, second) {
 }
 
 /**
- * Yields the byte range of each shard's lines in a plan.
+ * Yields the byte range of each shard's lines in a plan: first the large ones, then the others in
+ * order.
  *
  * @param {string} file
+ * @param {LargeShard[]} [large]
  * @returns {AsyncGenerator<{ shard: number, from: number, to: number }>}
  */
-export async function* planSlices(file) {
+export async function* planSlices(file, large = []) {
+  yield* large
+  const isDone = new Set(large.map(({ shard }) => shard))
   let from = 0
   for await (const parts of readPlan(file)) {
     // JSON.stringify wrote the lines, and writes them the same way again.
     const to = parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)) + 1, from)
-    yield { shard: parts[0].shard, from, to }
+    if (!isDone.has(parts[0].shard)) yield { shard: parts[0].shard, from, to }
     from = to
   }
 }

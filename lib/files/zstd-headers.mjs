@@ -1,5 +1,5 @@
-// The headers of frames and blocks of Zstandard (RFC 8878). They say how long frames and blocks are,
-// so that these can be found without decompressing them.
+// The headers of frames and blocks of Zstandard (RFC 8878). They say how long frames and blocks
+// are, so that these can be found without decompressing them.
 
 const FRAME = 0xfd2fb528
 const SKIPPABLE = 0x184d2a5

@@ -42,7 +42,7 @@ export class LocalInput extends Input {
     }
   }
 
-  /** Reads bytes in a synchronous call, which is much faster for a few bytes. Returns their number. */
+  /** Reads bytes in a synchronous call, which is faster for a few bytes. Returns their number. */
   readNow(position, buffer) {
     try {
       return fs.readSync(this.#handle.fd, buffer, 0, buffer.length, position)

@@ -8,11 +8,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
-import { codecOf, isTable } from '../files/magic.mjs'
-import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
+import { HEAD_BYTES, utf16Failure } from '../files/utf16.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { checkFrame, piecesOf } from './compressed.mjs'
 import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
+import { kindOf } from './kind.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
 import { isAddress } from './store/address.mjs'
@@ -160,11 +160,10 @@ class Parts {
    */
   async *of(input) {
     if (input.size === 0) return
-    const head = await input.read(0, Math.min(HEAD_BYTES, input.size))
-    if (isTable(head)) return yield* this.#table(input)
-    const codec = codecOf(head)
-    if (codec === undefined && isUtf16(head)) throw utf16Failure(input.path)
-    yield* this.#rows(input, codec)
+    const kind = input.kind ?? kindOf(await input.read(0, Math.min(HEAD_BYTES, input.size)))
+    if (kind === 'table') return yield* this.#table(input)
+    if (kind === 'utf16') throw utf16Failure(input.path)
+    yield* this.#rows(input, kind === 'plain' ? undefined : kind)
   }
 
   /** Cuts a plain file between rows, and a large compressed one between frames. */

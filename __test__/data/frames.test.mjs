@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
+import { piecesOf } from '../../lib/corpus/compressed.mjs'
 import { documentsOf } from '../../lib/corpus/documents.mjs'
 import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { checkContent } from '../../lib/corpus/options.mjs'
@@ -178,6 +179,35 @@ test('frames: what has no known frames is one part', async () => {
   await one('members.gz', Buffer.concat(pieces.map((piece) => zlib.gzipSync(piece))))
   fs.writeFileSync(at('whole.zst'), Buffer.concat(pieces.map(frameOf)))
   assert.equal((await read(at('whole.zst'), { rows: 'files', shardSize: SHARD_BYTES })).parts.length, 1)
+})
+
+test('frames: a store in which reads are requests only uses the table of the file', async () => {
+  const pieces = cut(lines(random(8), 200), random(9), 400)
+  const stored = (bytes) => {
+    const requests = []
+    const read = async (from, length) => {
+      requests.push([from, length])
+      return bytes.subarray(from, from + length)
+    }
+    return { input: { path: 's3://lake/a.zst', size: bytes.length, read }, requests }
+  }
+  const all = async (input) => {
+    const found = []
+    for await (const piece of piecesOf(input, 'zstd', 4)) found.push(piece)
+    return found
+  }
+  const frames = pieces.map(frameOf)
+  const table = stored(seekable(frames, pieces))
+  const found = await all(table.input)
+  assert.equal(found.length, pieces.filter(({ length }) => length > 0).length)
+  assert.equal(
+    found.reduce((sum, { content }) => sum + content, 0),
+    Buffer.concat(pieces).length,
+  )
+  assert.equal(table.requests.length, 2)
+  const plain = stored(Buffer.concat(frames))
+  assert.deepEqual(await all(plain.input), [{ end: plain.input.size, weight: plain.input.size * 4 }])
+  assert.equal(plain.requests.length, 1)
 })
 
 test('frames: a truncated last frame, zeros and garbage after the last member, a wrong table', async () => {

@@ -178,3 +178,15 @@ test('--trust-plan: the inputs are not listed; those that are read are compared'
   fs.appendFileSync(path.join(output, 'plan.jsonl'), '\n')
   assert.equal((await failure(() => again({ trustPlan: true }))).code, 'ERR_TOKENLANE_CORPUS_MISMATCH')
 })
+
+test('--trust-plan compares the names of all inputs, not only those that job.json shows', async () => {
+  fs.mkdirSync(at('names'))
+  const inputs = Array.from({ length: 12 }, (_, index) => at('names', `${index}.jsonl`))
+  for (const file of [...inputs, at('names', 'other.jsonl')]) fs.writeFileSync(file, '{"text":"a name"}\n')
+  const { output, result } = await run({ inputs })
+  const again = (changed) => tokenizeCorpus({ ...BASE, inputs: changed, output, trustPlan: true })
+  assert.equal((await again(inputs)).kept, result.shards)
+  const error = await failure(() => again([...inputs.slice(0, -1), at('names', 'other.jsonl')]))
+  assert.equal(error.code, 'ERR_TOKENLANE_CORPUS_MISMATCH')
+  assert.match(error.message, /with other inputs than here/)
+})

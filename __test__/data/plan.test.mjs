@@ -1,18 +1,20 @@
 // Inputs of corpus jobs and their plan: which files, in which order, cut into which shards.
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
+import { defaultConcurrency, shardsAtOnce } from '../../lib/corpus/concurrency.mjs'
 import { checkContent } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
 import { Probes } from '../../lib/corpus/probe.mjs'
 import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { HEAD_BYTES } from '../../lib/files/utf16.mjs'
 import { runIn } from '../support/cli.mjs'
-import { documents, jsonl, record, scratch, writeCorpus } from '../support/corpus.mjs'
+import { documents, hashes, jsonl, record, scratch, writeCorpus } from '../support/corpus.mjs'
 import { jobsIn } from '../support/corpus-jobs.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
 import { failure } from '../support/texts.mjs'
@@ -52,6 +54,58 @@ test('the plan depends on the inputs alone, and cuts plain files at the ends of 
     parts.map(({ shard }) => shard),
     parts.map(({ shard }) => shard).toSorted((a, b) => a - b),
   )
+})
+
+test('two processors get one shard at a time only where the addon reads and JavaScript adds nothing', () => {
+  const parts = [{ rows: 'json' }, { rows: 'lines' }]
+  const atOnce = (options, more = [], processors = 2) =>
+    shardsAtOnce([...parts, ...more], checkContent({ format: 'megatron', ...options }), processors)
+  assert.equal(atOnce({}), 1)
+  assert.equal(atOnce({ format: 'npy', idField: 'id' }), 1)
+  assert.equal(atOnce({}, [], 1), 1)
+  assert.equal(atOnce({}, [], 3), defaultConcurrency(3))
+  for (const options of [
+    { shuffle: 1 },
+    { format: 'jsonl' },
+    { pack: 64, packing: 'best-fit' },
+    { idField: 'id', groupBy: 'group' },
+    { messages: 'messages' },
+    { hooksSha256: 'a'.repeat(64) },
+  ])
+    assert.equal(atOnce(options), 2, JSON.stringify(options))
+  for (const part of [{ rows: 'json', codec: 'zstd' }, { rows: 'parquet' }]) assert.equal(atOnce({}, [part]), 2)
+  assert.deepEqual([1, 2, 4, 6, 8, 64].map(defaultConcurrency), [2, 2, 2, 3, 4, 4])
+})
+
+test('shards that are much larger than others are handed out first, largest first', async () => {
+  fs.mkdirSync(at('sizes'))
+  const names = ['a', 'b-large', 'c', 'd-largest', 'e']
+  for (const [index, name] of names.entries()) {
+    // Text that does not compress well; a gzip file of one member is not cut.
+    const rows = documents(name.endsWith('largest') ? 400 : name.endsWith('large') ? 200 : 20, index + 1)
+    const bytes = Buffer.from(jsonl(rows))
+    const isLarge = name.includes('-')
+    fs.writeFileSync(at('sizes', `${name}.jsonl${isLarge ? '.gz' : ''}`), isLarge ? zlib.gzipSync(bytes) : bytes)
+  }
+  const shardSize = fs.statSync(at('sizes', 'b-large.jsonl.gz')).size
+  const orders = []
+  for (const concurrency of [1, 2]) {
+    const order = []
+    const onEvent = ({ event, shard }) => event === 'shard' && order.push(shard)
+    const { names: stems, output } = await run({ inputs: at('sizes'), shardSize, concurrency, onEvent })
+    const plan = parseJsonLines(fs.readFileSync(path.join(output, 'plan.jsonl'), 'utf8'))
+    const shardOf = (name) => plan.find(({ path }) => path.includes(name)).shard
+    assert.equal(order.length, stems.length)
+    assert.equal(new Set(order).size, stems.length)
+    if (concurrency === 1) assert.deepEqual(order.slice(0, 2), [shardOf('d-largest'), shardOf('b-large')])
+    if (concurrency === 1)
+      assert.deepEqual(
+        order.slice(2),
+        order.slice(2).toSorted((a, b) => a - b),
+      )
+    orders.push(hashes(output))
+  }
+  assert.deepEqual(orders[0], orders[1])
 })
 
 test('many small files share a shard', async () => {
@@ -114,7 +168,11 @@ test('inputs that threads look at have the plan of inputs that are opened one by
   probes.flush()
   const input = await probed
   fs.rmSync(at('gone.txt'))
-  assert.equal((await input.read(0, HEAD_BYTES)).toString(), 'x'.repeat(HEAD_BYTES))
+  assert.equal(input.kind, 'plain')
+  const sha256 = createHash('sha256')
+    .update('x'.repeat(HEAD_BYTES + 1))
+    .digest('hex')
+  assert.equal(await input.sample(0, HEAD_BYTES + 1), sha256)
 })
 
 /** The names that a walk finds, relative to a folder. */
@@ -128,6 +186,17 @@ async function walk(base, names, options = {}) {
     found.push(file.slice(base.length + 1))
   return found
 }
+
+test('an output that is a file is left out, also by a link to it, and a file of its name is not', async () => {
+  const folder = at('left-out')
+  fs.mkdirSync(path.join(folder, 'below'), { recursive: true })
+  for (const name of ['a.txt', 'out.npy', 'below/out.npy', 'z.txt']) fs.writeFileSync(path.join(folder, name), 'x\n')
+  fs.symlinkSync(path.join(folder, 'out.npy'), path.join(folder, 'link.npy'))
+  const exclude = [fs.realpathSync(path.join(folder, 'out.npy'))]
+  const names = ['a.txt', 'below/out.npy', 'z.txt']
+  assert.deepEqual(await walk(folder, [''], { exclude }), names)
+  assert.deepEqual(await walk(folder, ['**/*'], { exclude }), names)
+})
 
 test('inputs: folders, patterns and lists, in one order, also if names are sorted on the disk', async () => {
   const tree = [

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import os from 'node:os'
+import path from 'node:path'
 import { after, before, test } from 'node:test'
 
-import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
+import { cleanCorpus, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { thisProcess } from '../../lib/files/parts.mjs'
 import { startIn } from '../support/cli.mjs'
 import { hashes, scratch, writeCorpus } from '../support/corpus.mjs'
@@ -108,6 +109,21 @@ test('a claim of a process that has ended is taken over; one that may live is no
     assert.match(error.message, /"first" with "gpt2", started on "far" at 2026-01-02T03:04:05\.000Z/)
     assert.deepEqual(fs.readdirSync(output), ['claim.json'])
   }
+})
+
+test('clean keeps the claim of a process that appends to a job, and removes that of one that ended', async () => {
+  const output = at('appending')
+  await tokenizeCorpus({ ...FIRST, output })
+  const claim = path.join(output, 'claim.json')
+  const claimIt = (name, process) => fs.renameSync(path.join(claimed(name, process), 'claim.json'), claim)
+  const far = { ...thisProcess(), system: 'f'.repeat(12) }
+  claimIt('claim-alive', thisProcess())
+  assert.deepEqual(await cleanCorpus(output, { ageSeconds: 0 }), { removed: [] })
+  claimIt('claim-far', far)
+  assert.deepEqual(await cleanCorpus(output, { ageSeconds: 1e9 }), { removed: [] })
+  assert.deepEqual(await cleanCorpus(output), { removed: ['claim.json'] })
+  claimIt('claim-gone', { ...thisProcess(), pid: 2 ** 22 + 1 })
+  assert.deepEqual(await cleanCorpus(output), { removed: ['claim.json'] })
 })
 
 test('a job that ends before it is planned releases its claim', async () => {

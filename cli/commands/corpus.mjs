@@ -165,7 +165,10 @@ const corpus = {
       type: 'boolean',
       help: 'continue with the plan of the output folder: do not list the inputs, nor compare those of shards that are done',
     },
-    concurrency: CONCURRENCY,
+    concurrency: {
+      ...CONCURRENCY,
+      help: 'number of shards at a time (default: 1 to 4, by the processors and the work)',
+    },
     threads: SHARD_THREADS,
     queue: QUEUE,
     'queue-name': QUEUE_NAME,

@@ -27,7 +27,8 @@ export const READ_PAUSE_MS = 50
 /**
  * Who started a job, when and with what.
  *
- * @typedef {{ inputs: string[], tokenizer: string, host: string, time: string }} Start
+ * @typedef {{ inputs: string[], inputsSha256?: string, tokenizer: string, host: string, time:
+ *   string }} Start `inputs` has the first names, `inputsSha256` is the hash of all of them
  */
 
 /**
@@ -39,7 +40,13 @@ export function startOf({ inputs, filesFrom }, tokenizer) {
   const names = [...inputs, ...(filesFrom === undefined ? [] : [filesFrom])]
   const shown = names.slice(0, MAX_NAMED_INPUTS)
   if (names.length > shown.length) shown.push(`${names.length - shown.length} more`)
-  return { inputs: shown, tokenizer, host: os.hostname(), time: new Date().toISOString() }
+  return {
+    inputs: shown,
+    inputsSha256: digestOf(names),
+    tokenizer,
+    host: os.hostname(),
+    time: new Date().toISOString(),
+  }
 }
 
 /** The SHA-256 of everything that determines a job before it is planned. */
@@ -76,15 +83,16 @@ export async function claim(store, digest, start) {
 }
 
 /**
- * Removes the claim of a folder if it has no use: there is a job, its process has ended, or it is
- * older than an age in milliseconds and of another machine. Returns whether it was removed.
+ * Removes the claim of a folder if its process has ended, or if it is older than an age in
+ * milliseconds and of another machine. That of a process which still plans a job, or appends to
+ * one, stays. Returns whether it was removed.
  */
-export async function removeStale(store, hasJob, age) {
+export async function removeStale(store, age) {
   if ((await store.sizeOf(CLAIM)) === undefined) return false
   const found = await readClaim(store)
   const isOld = Date.now() - Date.parse(found?.start.time) >= age
   const isHere = found?.process?.system === thisProcess().system
-  if (!(hasJob || found === undefined || isGone(found.process) || (isOld && !isHere))) return false
+  if (!(found === undefined || isGone(found.process) || (isOld && !isHere))) return false
   await store.remove(CLAIM)
   return true
 }

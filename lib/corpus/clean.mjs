@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 
 import { removeStale } from './claim.mjs'
 import { wrongType, wrongValue } from './errors.mjs'
-import { existingJob, readJob } from './job-file.mjs'
+import { existingJob } from './job-file.mjs'
 import { CLAIM } from './layout.mjs'
 import { openStore } from './store/store.mjs'
 
@@ -27,10 +27,9 @@ export async function cleanCorpus(output, options = {}) {
   if (typeof ageSeconds !== 'number') throw wrongType('ageSeconds', 'a number', ageSeconds)
   if (!(ageSeconds >= 0 && ageSeconds <= 1e9)) throw wrongValue('ageSeconds', 'seconds from 0 to 1e9', ageSeconds)
   const store = await openStore(output)
-  const hasJob = (await readJob(store)) !== undefined
   // Only folders of jobs are cleaned.
-  if (!hasJob && (await store.sizeOf(CLAIM)) === undefined) await existingJob(store, output)
+  if ((await store.sizeOf(CLAIM)) === undefined) await existingJob(store, output)
   const removed = await store.clean(ageSeconds * 1000)
-  if (await removeStale(store, hasJob, ageSeconds * 1000)) removed.push(CLAIM)
+  if (await removeStale(store, ageSeconds * 1000)) removed.push(CLAIM)
   return { removed }
 }

@@ -3,6 +3,8 @@
 
 import { createRequire } from 'node:module'
 
+import { countedFrom } from './part.mjs'
+
 const native = createRequire(import.meta.url)('../native.js')
 
 /** Bytes of text and number of documents at which a batch is full. */
@@ -27,6 +29,8 @@ const taken = new Uint32Array(4)
  * @property {string} path of its input
  * @property {number} at the byte of the decompressed input at which its row starts; in Parquet the
  *   number of the row, counted from 0
+ * @property {number} [from] the byte of the compressed input from which `at` counts decompressed
+ *   bytes, if that is not its start
  * @property {number} [line] counted from 1; only where the input is read from its start
  * @property {number} [row] counted from 1; only in Parquet
  */
@@ -195,7 +199,7 @@ export class DocumentBatch {
     const at = this.#table[index * TABLE_COLUMNS]
     const row = this.#table[index * TABLE_COLUMNS + 1]
     if (part.rows === 'parquet') return { path: part.path, at, row }
-    return part.start === 0 ? { path: part.path, at, line: row } : { path: part.path, at }
+    return part.start === 0 ? { path: part.path, at, line: row } : { path: part.path, at, ...countedFrom(part) }
   }
 
   /** The facts about a document that output files may contain. */

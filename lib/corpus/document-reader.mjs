@@ -11,6 +11,7 @@ import { Failure } from '../files/failure.mjs'
 import { MAX_JSON, MAX_WHOLE, isBlank, notUtf8, parseJson, valueAt, wrongField } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
+import { countedFrom } from './part.mjs'
 
 const native = createRequire(import.meta.url)('../native.js')
 
@@ -36,6 +37,20 @@ const NO_GROUP = '(none)'
  * Whether a field's name is valid Unicode. Only JSON.parse finds a name with half a surrogate pair.
  */
 const isWellFormed = (name) => name === undefined || Buffer.from(name).toString() === name
+
+/**
+ * Whether the addon reads the documents of rows, unless there are hooks. It can read one field
+ * besides the text.
+ *
+ * @param {string} rows
+ * @param {import('./options.mjs').Content} content
+ */
+export function addonReads(rows, { field, idField, groupBy, messages }) {
+  if (rows === 'lines') return groupBy === undefined
+  if (rows !== 'json' || messages !== undefined) return false
+  const isRead = idField === undefined || groupBy === undefined
+  return isRead && isWellFormed(field) && isWellFormed(idField ?? groupBy)
+}
 
 export class DocumentReader {
   #content
@@ -89,7 +104,7 @@ export class DocumentReader {
     this.#maxRow = maxRowBytes(part, this.#content)
     this.#row = 0
     this.#batch.startPart(part)
-    this.#readsAllLines = !this.#isForAddon(rows)
+    this.#readsAllLines = this.#custom !== undefined || !addonReads(rows, this.#content)
     if (rows !== 'json' && rows !== 'lines') return
     this.#readers[rows] ??= this.#lineReader(rows)
     this.#lines = this.#readers[rows]
@@ -98,16 +113,6 @@ export class DocumentReader {
   /** Gathers a line of the part. */
   get gatherer() {
     return new LineGatherer(this.#lines)
-  }
-
-  /** Whether the addon reads the documents of lines. It can read one field besides the text. */
-  #isForAddon(rows) {
-    const { field, idField, groupBy, messages } = this.#content
-    if (this.#custom !== undefined) return false
-    if (rows === 'lines') return groupBy === undefined
-    if (messages !== undefined) return false
-    const isRead = idField === undefined || groupBy === undefined
-    return rows === 'json' && isRead && isWellFormed(field) && isWellFormed(idField ?? groupBy)
   }
 
   /** Creates a reader of the addon. If JavaScript reads the lines, it only keeps them. */
@@ -197,7 +202,7 @@ export class DocumentReader {
   #addLine(bytes, at) {
     const { path, start } = this.#part
     this.#row += 1
-    this.#add({ path, bytes, at, line: start === 0 ? this.#row : undefined })
+    this.#add({ path, bytes, at, line: start === 0 ? this.#row : undefined, ...countedFrom(this.#part) })
   }
 
   #add(row) {

@@ -4,6 +4,7 @@
 import { Failure, bareCode } from '../files/failure.mjs'
 import { Gatherer } from '../files/gather.mjs'
 import { Ratio } from '../files/ratio.mjs'
+import { ownBytes } from './compressed.mjs'
 import { DocumentReader, maxRowBytes } from './document-reader.mjs'
 import { inputChanged } from './errors.mjs'
 import { lineBlocks, tooLong } from './lines.mjs'
@@ -59,8 +60,10 @@ export const isOfInput = ({ code }, { rows }) =>
   INPUT_ERRORS.includes(code) || (code === 'ERR_TOKENLANE_FIELD' && rows === 'parquet')
 
 /** Where a document is, for messages. */
-export const placeOf = ({ path, at, line, row }) =>
-  `${path}, ${row !== undefined ? `row ${row}` : line === undefined ? `byte ${at}` : `line ${line}`}`
+export const placeOf = ({ path, at, from, line, row }) =>
+  `${path}, ${row !== undefined ? `row ${row}` : line === undefined ? `byte ${at}${startOf(from)}` : `line ${line}`}`
+
+const startOf = (from) => (from === undefined ? '' : ` of what the frames from byte ${from} on decompress to`)
 
 /**
  * Yields the documents of parts in batches.
@@ -108,15 +111,14 @@ async function* rowsOfPart(part, origin, content, hooks, gatherer) {
       await input.checkUnchanged()
       return
     }
-    const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
-    const chunks = part.codec === undefined ? raw : charged(await decompressedChunks(raw, ratio), ratio, hooks)
+    const { chunks, position } = await chunksOf(part, input, hooks, ratio)
     const maxRow = maxRowBytes(part, content)
     const longest = part.codec === undefined ? part.end - part.start : Infinity
     const limits = limitsOf(maxRow, longest, hooks.memory)
     const keepsLineEnds = part.rows === 'lines' && content.keepsLineEnds
     yield* part.rows === 'files'
       ? wholeFile(chunks, part, limits)
-      : lineBlocks(chunks, part.start, gatherer, limits, keepsLineEnds)
+      : lineBlocks(chunks, position, gatherer, limits, keepsLineEnds)
     await input.checkUnchanged()
   } catch (failure) {
     if (!isOfInput(failure, part)) throw failure
@@ -129,9 +131,17 @@ async function* rowsOfPart(part, origin, content, hooks, gatherer) {
   }
 }
 
-async function decompressedChunks(chunks, ratio) {
+/** The bytes of a part's rows, and the position of the first one in the decompressed file. */
+async function chunksOf(part, input, hooks, ratio) {
+  const { start, end, codec } = part
+  const { onRead } = hooks
+  if (codec === undefined) return { chunks: input.chunks(start, end, { onRead, isReused: true }), position: start }
   const { decompressed } = await import('../files/decompress.mjs')
-  return decompressed(chunks, ratio)
+  // The hash of the shard's input has only the bytes of the part.
+  const { chunks, position } = await ownBytes(part, (from, to) =>
+    decompressed(input.chunks(from, to, from === start ? { onRead } : {}), ratio),
+  )
+  return { chunks: charged(chunks, ratio, hooks), position }
 }
 
 /**

@@ -104,6 +104,7 @@ export const isStart = (start) =>
   Array.isArray(start.inputs) &&
   start.inputs.length <= 32 &&
   [...start.inputs, start.tokenizer, start.host].every((name) => isText(name, MAX_NAME_LENGTH)) &&
+  (start.inputsSha256 === undefined || isHash(start.inputsSha256)) &&
   isText(start.time, 64) &&
   Number.isFinite(Date.parse(start.time))
 

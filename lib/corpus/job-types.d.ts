@@ -166,7 +166,11 @@ export interface CorpusOptions {
    * the same size. Without new inputs, all shards are compared. Not with `queue`. Default: `false`.
    */
   append?: boolean | undefined
-  /** Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4. */
+  /**
+   * Number of shards at a time, 1 to 256. Default: half the number of processors, from 2 to 4; on
+   * one or two processors 1 for plain files of lines without hooks, chats or shuffle, whose tokens
+   * are written as numbers.
+   */
   concurrency?: number | undefined
   /**
    * Maximum number of threads that encode one batch, 1 to 256. Two batches are encoded at the same

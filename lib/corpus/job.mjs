@@ -23,6 +23,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure } from '../files/failure.mjs'
 import { hashOfChat, withChat } from './chats.mjs'
+import { defaultConcurrency, shardsAtOnce } from './concurrency.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
 import { error, otherJob } from './errors.mjs'
 import { hashOfHooks, loadHooks } from './hooks.mjs'
@@ -91,6 +92,13 @@ export async function runJob(options) {
 class Run {
   #options
   #emit
+  /**
+   * The shards of a plan that are handed out first, by the SHA-256 of the plan. One that was not
+   * made in this run is taken in its order.
+   *
+   * @type {Map<string, import('./plan.mjs').LargeShard[]>}
+   */
+  #large = new Map()
 
   constructor(options) {
     this.#options = options
@@ -210,7 +218,8 @@ class Run {
     const { runOnQueue } = await import('./queue/planner.mjs')
     const output = await store.exclude()
     const settings = { resumeCheck, trustPlan, giveUpSeconds, signal, onEvent: this.#emit }
-    const request = { queue, queueName, output, planFile, job, ...settings }
+    const large = this.#large.get(job.plan.sha256)
+    const request = { queue, queueName, output, planFile, large, job, ...settings }
     const { kept } = await runOnQueue(request)
     return this.#done(job, await readTotals(store), kept)
   }
@@ -245,16 +254,16 @@ class Run {
     const handle = await fs.promises.open(file, 'wx').catch((failure) => Promise.reject(fileFailure(file, failure)))
     let last = performance.now()
     try {
-      const summary = await writePlan(
-        handle,
-        planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote }),
-        (soFar) => {
-          signal?.throwIfAborted()
-          if (performance.now() - last < PROGRESS_INTERVAL_MS) return
-          last = performance.now()
-          this.#emit({ event: 'planning', ...soFar })
-        },
-      )
+      const parts = planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote })
+      const { shardSize } = content
+      const onPart = (soFar) => {
+        signal?.throwIfAborted()
+        if (performance.now() - last < PROGRESS_INTERVAL_MS) return
+        last = performance.now()
+        this.#emit({ event: 'planning', ...soFar })
+      }
+      const { summary, large } = await writePlan(handle, parts, { shardSize, onPart })
+      this.#large.set(summary.sha256, large)
       await handle.sync()
       if (summary.shards === 0 && known === undefined)
         throw error('ERR_TOKENLANE_FILE_NOT_FOUND', 'the inputs contain no text: all their files are empty')
@@ -304,8 +313,12 @@ class Run {
 
   /** Throws if a job in the folder was started with other inputs than this one. */
   #checkInputs({ start }) {
-    const { inputs } = startOf(this.#options, '')
-    if (start !== undefined && JSON.stringify(start.inputs) !== JSON.stringify(inputs))
+    const { inputs, inputsSha256 } = startOf(this.#options, '')
+    const isSame =
+      JSON.stringify(start?.inputs) === JSON.stringify(inputs) &&
+      // A job of an earlier version has no hash.
+      [undefined, inputsSha256].includes(start?.inputsSha256)
+    if (start !== undefined && !isSame)
       throw otherJob(`${otherThere({ start })}, with other inputs than here; name another folder`)
   }
 
@@ -316,7 +329,8 @@ class Run {
   async #shards(planFile, { id, plan, first }, { source, content, ids, hooks }, store, onRecord) {
     const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
     const data = { source, content, ids, hooks, output: store?.place, threads, tableMemory }
-    const pool = new Threads(data, concurrency)
+    const pool = new Threads(data, concurrency ?? defaultConcurrency())
+    const atOnce = (parts) => concurrency ?? shardsAtOnce(parts, content)
     const progress = new ThreadProgress(plan, this.#emit)
     const order = await orderOf(content.shuffle, plan.shards)
     const running = new Set()
@@ -326,7 +340,8 @@ class Run {
     const onAbort = () => stop(signal.reason)
     signal?.addEventListener('abort', onAbort)
     try {
-      for await (const parts of readPlan(planFile)) {
+      for await (const parts of readPlan(planFile, this.#large.get(plan.sha256))) {
+        while (running.size >= atOnce(parts)) await Promise.race([...running, stopped])
         signal?.throwIfAborted()
         const shard = first + order(parts[0].shard)
         const started = progress.start(shard, parts)
@@ -339,7 +354,6 @@ class Run {
           })
         task.catch(stop)
         running.add(task)
-        if (running.size >= concurrency) await Promise.race([...running, stopped])
       }
       await Promise.race([Promise.all(running), stopped])
     } finally {

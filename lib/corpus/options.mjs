@@ -3,7 +3,6 @@
 // those that control this process.
 
 import { createRequire } from 'node:module'
-import os from 'node:os'
 
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
@@ -93,7 +92,7 @@ const NAMES = [
  * @property {boolean} trustPlan
  * @property {boolean} append
  * @property {string} [hooks] the path of a module
- * @property {number} concurrency
+ * @property {number} [concurrency] `undefined`: what a shard needs, see concurrency.mjs
  * @property {number} [threads]
  * @property {AbortSignal} [signal]
  * @property {(event: object) => void} onEvent
@@ -174,7 +173,7 @@ export function checkOptions(options) {
     trustPlan: flag(given, 'trustPlan'),
     append: flag(given, 'append'),
     hooks: text(given, 'hooks'),
-    concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
+    concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY),
     threads: whole(given, 'threads', 1, 256),
     signal: signalOption(given.signal),
     onEvent: listener(given.onEvent),
@@ -266,12 +265,6 @@ export function rowsProblem({ format, pack, packing }) {
   if (['jsonl', 'parquet'].includes(format)) return 'packing best-fit is for megatron, npy and bin'
   return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
 }
-
-/**
- * The default number of shards at a time. The thread of a shard mostly reads and parses; the
- * threads of the addon encode on all cores.
- */
-export const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
 
 function text(given, name) {
   const value = given[name]

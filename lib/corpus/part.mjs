@@ -8,11 +8,23 @@
  * @property {string} path
  * @property {'json' | 'lines' | 'files' | 'parquet'} rows
  * @property {'gzip' | 'zstd'} [codec]
- * @property {number} start in bytes
+ * @property {number} start in bytes, as they are stored
  * @property {number} end
+ * @property {number} [offset] the byte of the decompressed file at which the range starts. Only of
+ *   compressed inputs from their second part on, and only if it is known
  * @property {number} size of the whole file
  * @property {string} sample SHA-256 of the first and the last 64 KiB of the range
  */
+
+/**
+ * The byte of an input from which the positions of a part's rows are counted, if that is not the
+ * start of the decompressed input.
+ *
+ * @param {Part} part
+ * @returns {{ from?: number }}
+ */
+export const countedFrom = ({ codec, start, offset }) =>
+  codec !== undefined && start > 0 && offset === undefined ? { from: start } : {}
 
 /**
  * The limits of the rows of a part.
@@ -23,5 +35,3 @@
  * @property {(length: number) => Promise<number>} reserve waits until there is memory for a row
  *   that has `length` bytes or more. Returns the size that memory was reserved for
  */
-
-export {}

@@ -8,13 +8,15 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
-import { codecOf, isTable } from '../files/magic.mjs'
-import { HEAD_BYTES, isUtf16, utf16Failure } from '../files/utf16.mjs'
+import { HEAD_BYTES, utf16Failure } from '../files/utf16.mjs'
 import { statIfThere } from '../files/stat.mjs'
+import { checkFrame, piecesOf } from './compressed.mjs'
 import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
+import { kindOf } from './kind.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
 import { isAddress } from './store/address.mjs'
+import { readFully } from './store/read.mjs'
 import { openInput } from './store/store.mjs'
 import { textLines } from './text-lines.mjs'
 import { isHash, isSize, isText } from './values.mjs'
@@ -33,6 +35,9 @@ const MAX_PATH_LENGTH = 1 << 14
 const COMPRESSION = 4
 /** If less than this fraction of a shard is free, the next part of a file starts a new shard. */
 const MIN_RANGE_SHARE = 1 / 16
+/** A shard with more than this many times the usual size is handed out before others. */
+const LARGE_SHARD = 2
+const MAX_LARGE_SHARDS = 1000
 /** Lines are collected and written once they have this many characters. */
 const FLUSH_LENGTH = 1 << 16
 
@@ -155,14 +160,13 @@ class Parts {
    */
   async *of(input) {
     if (input.size === 0) return
-    const head = await input.read(0, Math.min(HEAD_BYTES, input.size))
-    if (isTable(head)) return yield* this.#table(input)
-    const codec = codecOf(head)
-    if (codec === undefined && isUtf16(head)) throw utf16Failure(input.path)
-    yield* this.#rows(input, codec)
+    const kind = input.kind ?? kindOf(await input.read(0, Math.min(HEAD_BYTES, input.size)))
+    if (kind === 'table') return yield* this.#table(input)
+    if (kind === 'utf16') throw utf16Failure(input.path)
+    yield* this.#rows(input, kind === 'plain' ? undefined : kind)
   }
 
-  /** Cuts a plain file between rows. A compressed file, or a file that is one row, is not cut. */
+  /** Cuts a plain file between rows, and a large compressed one between frames. */
   async *#rows(input, codec) {
     const { path, size } = input
     const { shardSize } = this.#content
@@ -176,6 +180,8 @@ class Parts {
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: say rows: 'json' (--rows json), or name another input`)
     }
     if (rows === 'lines' && this.#content.rows === undefined) this.#note(path)
+    if (codec !== undefined && rows !== 'files' && size * COMPRESSION > this.#content.shardSize)
+      return yield* this.#pieces(input, { rows, codec }, piecesOf(input, codec, COMPRESSION))
     const isCut = codec === undefined && rows !== 'files'
     for (let start = 0; start < size; ) {
       const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)
@@ -191,19 +197,34 @@ class Parts {
 
   /** Cuts a Parquet file between row groups. */
   async *#table(input) {
+    const groups = await tableGroups(input, input.path, this.#content.rows)
+    yield* this.#pieces(input, { rows: 'parquet' }, groups)
+  }
+
+  /** Cuts an input between pieces. */
+  async *#pieces(input, { rows, codec = undefined }, pieces) {
     const { path, size } = input
-    const { rows, shardSize } = this.#content
+    const { shardSize } = this.#content
     let [start, end, sum] = [0, 0, 0]
-    const part = async () => ({
-      shard: this.#shard,
-      path,
-      rows: /** @type {const} */ ('parquet'),
-      start,
-      end,
-      size,
-      sample: await input.sample(start, end),
-    })
-    for (const piece of await tableGroups(input, path, rows)) {
+    /**
+     * The decompressed bytes before the part, and before the piece, if they are known.
+     *
+     * @type {(number | undefined)[]}
+     */
+    let [offset, contents] = [0, 0]
+    const part = async () => {
+      if (codec !== undefined && start > 0) await checkFrame(input, start, codec)
+      const range = { start, end, ...(start > 0 && codec && offset !== undefined && { offset }), size }
+      return {
+        shard: this.#shard,
+        path,
+        rows,
+        ...(codec && { codec }),
+        ...range,
+        sample: await input.sample(start, end),
+      }
+    }
+    for await (const piece of pieces) {
       if (this.#weight + sum > 0 && this.#weight + sum + piece.weight > shardSize) {
         if (sum > 0) {
           yield await part()
@@ -212,9 +233,12 @@ class Parts {
         this.#close()
         start = end
         sum = 0
+        offset = contents
       }
       end = piece.end
       sum += piece.weight
+      const isKnown = contents !== undefined && piece.content !== undefined
+      contents = isKnown ? contents + piece.content : undefined
     }
     if (sum === 0) return
     yield await part()
@@ -260,16 +284,33 @@ async function tableGroups(input, path, rows) {
  */
 
 /**
+ * A shard that is much larger than others, because its input cannot be cut, and the byte range of
+ * its lines in the plan.
+ *
+ * @typedef {{ shard: number, from: number, to: number, weight: number }} LargeShard
+ */
+
+/**
  * Writes a plan.
  *
  * @param {fs.promises.FileHandle} handle of a new file
  * @param {AsyncIterable<import('./part.mjs').Part>} parts
- * @param {(summary: { shards: number, parts: number, bytes: number }) => void} [onPart]
- * @returns {Promise<PlanSummary>}
+ * @param {{ shardSize?: number, onPart?: (soFar: { shards: number, parts: number, bytes: number })
+ *   => void }} [options]
+ * @returns {Promise<{ summary: PlanSummary, large: LargeShard[] }>} `large` has the shards that are
+ *   handed out first, largest first
  */
-export async function writePlan(handle, parts, onPart) {
+export async function writePlan(handle, parts, { shardSize = Infinity, onPart } = {}) {
   const hash = createHash('sha256')
   const summary = { shards: 0, parts: 0, bytes: 0 }
+  /** @type {LargeShard[]} */
+  let large = []
+  let last = { shard: -1, from: 0, to: 0, weight: 0 }
+  const endShard = () => {
+    if (last.weight <= LARGE_SHARD * shardSize) return
+    large.push(last)
+    if (large.length >= 2 * MAX_LARGE_SHARDS) large = largestOf(large)
+  }
   let text = ''
   const flush = async () => {
     hash.update(text)
@@ -277,7 +318,14 @@ export async function writePlan(handle, parts, onPart) {
     text = ''
   }
   for await (const part of parts) {
-    text += `${JSON.stringify(part)}\n`
+    const line = `${JSON.stringify(part)}\n`
+    text += line
+    if (part.shard !== last.shard) {
+      endShard()
+      last = { shard: part.shard, from: last.to, to: last.to, weight: 0 }
+    }
+    last.to += Buffer.byteLength(line)
+    last.weight += (part.end - part.start) * (part.codec === undefined ? 1 : COMPRESSION)
     summary.shards = part.shard + 1
     summary.parts += 1
     summary.bytes += part.end - part.start
@@ -285,16 +333,38 @@ export async function writePlan(handle, parts, onPart) {
     if (text.length >= FLUSH_LENGTH) await flush()
   }
   await flush()
-  return { ...summary, sha256: hash.digest('hex') }
+  endShard()
+  return { summary: { ...summary, sha256: hash.digest('hex') }, large: largestOf(large) }
 }
 
+const largestOf = (shards) =>
+  shards.toSorted((a, b) => b.weight - a.weight || a.shard - b.shard).slice(0, MAX_LARGE_SHARDS)
+
 /**
- * Yields the parts of each shard of a plan, in order.
+ * Yields the parts of each shard of a plan: first the large ones, then the others in order.
  *
  * @param {string} file
+ * @param {LargeShard[]} [large]
  * @returns {AsyncGenerator<import('./part.mjs').Part[]>}
  */
-export async function* readPlan(file) {
+export async function* readPlan(file, large = []) {
+  if (large.length > 0) {
+    const handle = await fs.promises.open(file)
+    try {
+      for (const { from, to } of large) {
+        const bytes = Buffer.allocUnsafe(to - from)
+        await readFully(handle, bytes, bytes.length, from)
+        yield [...linesOf(bytes)].map((line) => JSON.parse(line))
+      }
+    } finally {
+      await handle.close()
+    }
+  }
+  const isDone = new Set(large.map(({ shard }) => shard))
+  for await (const parts of partsInOrder(file)) if (!isDone.has(parts[0].shard)) yield parts
+}
+
+async function* partsInOrder(file) {
   let parts = []
   for await (const part of readLines(file)) {
     if (parts.length > 0 && parts[0].shard !== part.shard) {
@@ -365,17 +435,21 @@ async function throwFirst(first, second) {
 }
 
 /**
- * Yields the byte range of each shard's lines in a plan.
+ * Yields the byte range of each shard's lines in a plan: first the large ones, then the others in
+ * order.
  *
  * @param {string} file
+ * @param {LargeShard[]} [large]
  * @returns {AsyncGenerator<{ shard: number, from: number, to: number }>}
  */
-export async function* planSlices(file) {
+export async function* planSlices(file, large = []) {
+  yield* large
+  const isDone = new Set(large.map(({ shard }) => shard))
   let from = 0
   for await (const parts of readPlan(file)) {
     // JSON.stringify wrote the lines, and writes them the same way again.
     const to = parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)) + 1, from)
-    yield { shard: parts[0].shard, from, to }
+    if (!isDone.has(parts[0].shard)) yield { shard: parts[0].shard, from, to }
     from = to
   }
 }
@@ -425,5 +499,6 @@ function isPart(part) {
     [part?.shard, part?.start, part?.end, part?.size].every(isSize) && part.start < part.end && part.end <= part.size
   const isKnown =
     ['json', 'lines', 'files', 'parquet'].includes(part?.rows) && [undefined, 'gzip', 'zstd'].includes(part?.codec)
-  return isRange && isKnown && isText(part.path, MAX_PATH_LENGTH) && isHash(part.sample)
+  const isOffset = part.offset === undefined || isSize(part.offset)
+  return isRange && isKnown && isOffset && isText(part.path, MAX_PATH_LENGTH) && isHash(part.sample)
 }

@@ -9,6 +9,7 @@ import os from 'node:os'
 import { fileFailure } from '../files/failure.mjs'
 import { HEAD_BYTES } from '../files/utf16.mjs'
 import { packError, unpackError } from './errors.mjs'
+import { KINDS, kindOf } from './kind.mjs'
 import { SAMPLE_BYTES } from './store/input.mjs'
 import { openInput } from './store/store.mjs'
 import { ThreadPool } from './thread-pool.mjs'
@@ -19,19 +20,40 @@ const { openRegularSync } = createRequire(import.meta.url)('../regular-file.js')
 const BATCH = 128
 const MAX_THREADS = 4
 
-/** What the thread found: the size, the first bytes, and the sample of the whole input. */
-/** @typedef {{ size: number, head: Uint8Array, sample: string }} Found */
+/**
+ * What the thread found of an input: the sample is that of the whole input.
+ *
+ * @typedef {{ size: number, kind: import('./kind.mjs').Kind, sample: string }} Found
+ */
 
-/** The work of a thread. */
-export const work = (/** @type {string[]} */ paths) => {
+const SAMPLE_LENGTH = 64
+
+/**
+ * The work of a thread. The result has few values, because copying many takes longer than looking
+ * at the inputs: `samples` is one text, and `errors` is sparse.
+ */
+export const work = (/** @type {string} */ joined) => {
+  const paths = joined.split('\0')
   const buffer = Buffer.allocUnsafe(2 * SAMPLE_BYTES)
-  return paths.map((path) => {
+  const all = {
+    sizes: new Float64Array(paths.length),
+    kinds: Buffer.alloc(paths.length),
+    samples: '',
+    errors: /** @type {{ index: number, error: any }[]} */ ([]),
+  }
+  paths.forEach((path, index) => {
+    let sample = ''
     try {
-      return lookAt(path, buffer)
+      const found = lookAt(path, buffer)
+      sample = found.sample
+      all.sizes[index] = found.size
+      all.kinds[index] = KINDS.indexOf(found.kind)
     } catch (failure) {
-      return { error: packError(fileFailure(path, failure)) }
+      all.errors.push({ index, error: packError(fileFailure(path, failure)) })
     }
+    all.samples += sample.padEnd(SAMPLE_LENGTH)
   })
+  return all
 }
 
 /** @returns {Found} */
@@ -45,7 +67,7 @@ function lookAt(path, buffer) {
     const sample = createHash('sha256')
       .update(buffer.subarray(0, first + last))
       .digest('hex')
-    return { size, head: Uint8Array.from(buffer.subarray(0, Math.min(HEAD_BYTES, first))), sample }
+    return { size, kind: kindOf(buffer.subarray(0, Math.min(HEAD_BYTES, first))), sample }
   } finally {
     fs.closeSync(descriptor)
   }
@@ -74,13 +96,15 @@ export class Probes {
     if (this.#waiting.length === 0) return
     const batch = this.#waiting
     this.#waiting = []
-    this.#pool.call(batch.map(({ path }) => path)).then(
-      (all) =>
-        all.forEach((found, index) => {
-          const { path, resolve, reject } = batch[index]
-          if (found.error === undefined) resolve(new Probed(path, found))
-          else reject(unpackError(found.error))
-        }),
+    this.#pool.call(batch.map(({ path }) => path).join('\0')).then(
+      ({ sizes, kinds, samples, errors }) => {
+        for (const { index, error } of errors) batch[index].reject(unpackError(error))
+        // A promise that was rejected stays so.
+        batch.forEach(({ path, resolve }, index) => {
+          const sample = samples.slice(index * SAMPLE_LENGTH, (index + 1) * SAMPLE_LENGTH)
+          resolve(new Probed(path, { size: sizes[index], kind: KINDS[kinds[index]], sample }))
+        })
+      },
       (failure) => {
         for (const { reject } of batch) reject(failure)
       },
@@ -104,26 +128,27 @@ export class Probed {
   constructor(path, found) {
     this.path = path
     this.size = found.size
+    this.kind = found.kind
     this.#found = found
   }
 
-  #open() {
+  /** The input itself. */
+  opened() {
     this.#opened ??= openInput(this.path)
     return this.#opened
   }
 
   async read(position, length) {
-    if (position === 0 && length <= this.#found.head.length) return Buffer.from(this.#found.head.subarray(0, length))
-    return (await this.#open()).read(position, length)
+    return (await this.opened()).read(position, length)
   }
 
   async sample(start, end) {
     if (start === 0 && end === this.size) return this.#found.sample
-    return (await this.#open()).sample(start, end)
+    return (await this.opened()).sample(start, end)
   }
 
   async recordEnd(position) {
-    return (await this.#open()).recordEnd(position)
+    return (await this.opened()).recordEnd(position)
   }
 
   async close() {

@@ -142,6 +142,7 @@ const isSkipped = (skipped) =>
     (row) =>
       hasSizes(row, ['at']) &&
       isShortText(row.path) &&
+      isOptional(row.from, isSize) &&
       isOptional(row.line, isSize) &&
       isOptional(row.row, isSize) &&
       isOptional(row.code, isShortText) &&

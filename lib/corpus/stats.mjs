@@ -97,12 +97,12 @@ export class Stats {
   }
 
   /** Counts a row that was skipped. */
-  skip({ path, at, line, row }, { code, message }) {
+  skip({ path, at, from, line, row }, { code, message }) {
     this.skipped.rows += 1
     this.#source(path).skipped += 1
     this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + 1
     if (this.skipped.listed.length < MAX_LISTED_ROWS)
-      this.skipped.listed.push({ path, at, line, row, code, message: message.slice(0, MAX_MESSAGE_LENGTH) })
+      this.skipped.listed.push({ path, at, from, line, row, code, message: message.slice(0, MAX_MESSAGE_LENGTH) })
   }
 
   #source(path) {

@@ -61,6 +61,7 @@ const withSlashes = (place) => (path.sep === '\\' && !place.startsWith('\\\\?\\'
 /** Lists files, except those below an excluded folder. Commands list their inputs with it too. */
 export class Walk {
   #exclude
+  #excludedNames
   #run
   #onUnreadable
   #ignored
@@ -73,6 +74,7 @@ export class Walk {
   constructor({ exclude = [], run = RUN_LENGTH, onUnreadable, ignored } = {}) {
     this.#ignored = ignored
     this.#exclude = exclude
+    this.#excludedNames = new Set(exclude.map((place) => path.basename(place)))
     this.#run = run
     this.#onUnreadable = onUnreadable
   }
@@ -124,12 +126,14 @@ export class Walk {
   /** All files below a folder, except hidden ones. */
   async *below(folder, rules = this.#ignored?.start(folder)) {
     if (this.#isExcluded(folder)) return
+    // What `path.join` puts before each name.
+    const start = withSlashes(path.join(folder, 'x')).slice(0, -1)
     for await (const { name, kind } of this.#entries(folder)) {
       if (name.startsWith('.')) continue
-      const place = withSlashes(path.join(folder, name))
+      const place = start + name
       if (rules !== undefined && this.#ignored.has(rules, place, kind === 'd')) continue
       if (kind === 'd') yield* this.below(place, rules && this.#ignored.enter(rules, place))
-      else if (kind === 'f' || statIfThere(place)?.isFile()) yield* this.#found(place)
+      else if ((kind === 'f' || statIfThere(place)?.isFile()) && !this.#isExcluded(place, kind)) yield place
     }
   }
 
@@ -163,18 +167,17 @@ export class Walk {
       const isMatch = next.some(({ parts, at }) => at === parts.length)
       const inner = next.filter(({ parts, at }) => at < parts.length)
       if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []
-      else if (isMatch && (kind === 'f' || statIfThere(place)?.isFile())) yield* this.#found(place)
+      else if (isMatch && (kind === 'f' || statIfThere(place)?.isFile()) && !this.#isExcluded(place, kind)) yield place
     }
   }
 
-  /** A file below a folder, unless it is the output. */
-  *#found(place) {
-    if (!this.#isExcluded(place)) yield place
-  }
-
-  /** Whether a folder or a file is the output. */
-  #isExcluded(place) {
+  /**
+   * Whether a folder or a file is the output. A file that is no link has the name of its real path,
+   * so only the real paths of a few files are looked up.
+   */
+  #isExcluded(place, kind = 'o') {
     if (this.#exclude.length === 0) return false
+    if (kind === 'f' && !this.#excludedNames.has(path.basename(place))) return false
     try {
       return this.#exclude.includes(fs.realpathSync(place))
     } catch {

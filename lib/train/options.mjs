@@ -2,7 +2,8 @@
 
 import { createRequire } from 'node:module'
 
-import { SHARD_SIZE, checkContent, choice, defaultConcurrency, listener, queueName, whole } from '../corpus/options.mjs'
+import { defaultConcurrency } from '../corpus/concurrency.mjs'
+import { SHARD_SIZE, checkContent, choice, listener, queueName, whole } from '../corpus/options.mjs'
 import { MIN_MEMORY, defaultMemory } from '../corpus/count-words.mjs'
 import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
 

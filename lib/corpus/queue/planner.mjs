@@ -44,7 +44,8 @@ const MAX_NAMED_SHARDS = 5
 /**
  * Lets workers process a corpus job. Resolves when the manifest is written.
  *
- * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any,
+ * @param {{ queue: string, queueName: string, output: string, planFile: string, large?:
+ *   import('../plan.mjs').LargeShard[], job: any,
  *   resumeCheck?: 'sha256' | 'size', trustPlan?: boolean, giveUpSeconds?: number, signal?:
  *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is a
  *   copy of the plan on this machine
@@ -165,7 +166,7 @@ class Planner {
 
   /** Adds the jobs of all shards. */
   async #addShards(run, parent) {
-    const { queue, planFile, job, resumeCheck, trustPlan, signal, onEvent } = this.#of
+    const { queue, planFile, large, job, resumeCheck, trustPlan, signal, onEvent } = this.#of
     const { shuffle } = job.options
     const order = shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
     let jobs = []
@@ -176,7 +177,7 @@ class Planner {
       jobs = []
       onEvent({ event: 'queued', shards: added, allShards: job.plan.shards })
     }
-    for await (const { shard, from, to } of planSlices(planFile)) {
+    for await (const { shard, from, to } of planSlices(planFile, large)) {
       signal?.throwIfAborted()
       const opts = {
         jobId: `${this.#parentId(run)}-${shard}`,

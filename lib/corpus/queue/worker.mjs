@@ -11,6 +11,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import { defaultConcurrency } from '../concurrency.mjs'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { checkOptions, queueName, whole } from '../options.mjs'
 import { Allowed, realPlace } from '../store/allowed.mjs'
@@ -94,7 +95,7 @@ function checkWorkerOptions(options) {
   if (typeof allowHub !== 'boolean') throw wrongType('allowHub', 'a boolean', allowHub)
   if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
   // These two options are checked like those of a job.
-  const { concurrency, threads } = checkOptions({
+  const { concurrency = defaultConcurrency(), threads } = checkOptions({
     inputs: '.',
     output: '.',
     concurrency: options.concurrency,

@@ -1,5 +1,6 @@
 // Inputs that are files.
 
+import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
@@ -36,6 +37,15 @@ export class LocalInput extends Input {
   async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
     try {
       return buffer.subarray(0, await readFully(this.#handle, buffer, length, position))
+    } catch (failure) {
+      throw fileFailure(this.path, failure)
+    }
+  }
+
+  /** Reads bytes in a synchronous call, which is faster for a few bytes. Returns their number. */
+  readNow(position, buffer) {
+    try {
+      return fs.readSync(this.#handle.fd, buffer, 0, buffer.length, position)
     } catch (failure) {
       throw fileFailure(this.path, failure)
     }

@@ -11,6 +11,8 @@ export interface OpenInput extends Input {
     end: number,
     options?: { onRead?: (chunk: Buffer) => void; isReused?: boolean },
   ): AsyncGenerator<Buffer>
+  /** Reads bytes in a synchronous call; only where that is fast. Returns their number. */
+  readNow?(position: number, buffer: Buffer): number
   /** Throws if the input has changed since it was opened. */
   checkUnchanged(): Promise<void>
   close(): Promise<void>

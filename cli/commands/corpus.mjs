@@ -19,6 +19,7 @@ import {
   GIVE_UP,
   JSON_EVENTS,
   MAX_ROW,
+  METRICS,
   PACKING,
   QUEUE,
   QUEUE_NAME,
@@ -29,6 +30,7 @@ import {
   SHARD_SIZE,
   SHARD_THREADS,
   checkInputs,
+  metricsOf,
 } from './options.mjs'
 import { merge } from './corpus-merge.mjs'
 
@@ -170,6 +172,7 @@ const corpus = {
     queue: QUEUE,
     'queue-name': QUEUE_NAME,
     'give-up': GIVE_UP,
+    metrics: METRICS,
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -360,6 +363,7 @@ const optionsOf = (values) => ({
   dryRun: values['dry-run'],
   queue: queueOf(values),
   giveUpSeconds: values['give-up'],
+  metrics: metricsOf(values),
   queueName: values['queue-name'],
   resumeCheck: values['resume-check'],
   trustPlan: values['trust-plan'],

@@ -14,7 +14,7 @@
  * @module tokenlane/corpus
  */
 
-import type { CorpusOptions } from './job-types.js'
+import type { CorpusOptions, MetricsOptions } from './job-types.js'
 import type { CorpusResult, CorpusTotals } from './result-types.js'
 
 /** Options of {@link verifyCorpus}. */
@@ -159,11 +159,13 @@ export interface WorkerOptions {
   maxStalls?: number | undefined
   /** Seconds to wait at the start for a Redis that cannot be reached. Default: 300. */
   waitSeconds?: number | undefined
+  /** Serves metrics of this worker, as {@link CorpusOptions.metrics}. Default: none. */
+  metrics?: MetricsOptions | undefined
   /**
-   * Called with an event when a shard is done (`shard`), when a shard or the manifest failed
-   * (`failed`), when this machine cannot process a shard and the worker pauses (`paused`), when the
-   * manifest is written (`manifest`), and when Redis fails (`error`). Default:
-   * none.
+   * Called with an event when metrics are served (`metrics`), when a shard is done (`shard`), when
+   * a shard or the manifest failed (`failed`), when this machine cannot process a shard and the
+   * worker pauses (`paused`), when the manifest is written (`manifest`), and when Redis fails
+   * (`error`). Default: none.
    */
   onEvent?: ((event: Record<string, unknown> & { event: string }) => void) | undefined
 }

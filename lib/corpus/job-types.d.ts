@@ -2,6 +2,17 @@
 
 import type { CorpusEvent } from './event-types.js'
 
+/** Where metrics are served. */
+export interface MetricsOptions {
+  /** The port, 0 to 65,535. Required; there is no default. */
+  port: number
+  /**
+   * The address of this machine. Others can reach the metrics at another one, and there is no
+   * password. Default: `'127.0.0.1'`, this machine alone.
+   */
+  host?: string | undefined
+}
+
 /** Options of `tokenizeCorpus`. */
 export interface CorpusOptions {
   /**
@@ -187,6 +198,12 @@ export interface CorpusOptions {
    * for this number of seconds, 1 to 86,400. Default: waits.
    */
   giveUpSeconds?: number | undefined
+  /**
+   * Serves metrics for Prometheus at `http://host:port/metrics` while the job runs. Port 0 is any
+   * free one, which the event `metrics` names. Rejects with `ERR_TOKENLANE_METRICS` if another
+   * program uses the port. Default: none.
+   */
+  metrics?: MetricsOptions | undefined
   /**
    * Ends the job; the promise rejects with `signal.reason`. With a queue, workers continue.
    * Default: none.

@@ -31,6 +31,7 @@ import { appended, inputsOf, segmentsWithoutRecords } from './append.mjs'
 import { LAYOUT_VERSION, idOf, readJob, segmentsOf, startText } from './job-file.mjs'
 import { CLAIM, JOB, PLAN } from './layout.mjs'
 import { openTokenizer } from '../files/tokenizers.mjs'
+import { startMetrics } from './metrics.mjs'
 import { checkOptions } from './options.mjs'
 import { changedPlan, planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
 import { Progress } from './progress.mjs'
@@ -59,7 +60,13 @@ const runs = new Map()
  * @param {any} given see index.d.ts
  */
 export async function tokenizeCorpus(given) {
-  return runJob(checkOptions(given))
+  const checked = checkOptions(given)
+  const { options, end } = await startMetrics(checked, checked.queue === undefined ? 'job' : 'planner')
+  try {
+    return await runJob(options)
+  } finally {
+    end()
+  }
 }
 
 /**

@@ -55,6 +55,7 @@ const corpus = {
     'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in jsonl and parquet.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
+    'Inputs may be datasets of the Hugging Face Hub, hf://datasets/OWNER/NAME[@REVISION] with a path or a pattern after it, with the package @huggingface/hub; HF_TOKEN gives access to private ones.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
   ],
   brief: {
@@ -193,6 +194,7 @@ const corpus = {
       'on all machines that run tokenlane worker',
     ],
     ['tokenlane corpus s3://lake/raw/ -o s3://lake/tokens/ --eos', 'from S3 to S3'],
+    ['tokenlane corpus hf://datasets/OWNER/NAME/data -o tokens/ --eos', 'a folder of a dataset of the hub'],
     ['tokenlane corpus verify tokens/', 'check that all files are as they were written'],
   ],
 

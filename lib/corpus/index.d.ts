@@ -127,7 +127,8 @@ export interface WorkerOptions {
   queue: string
   /**
    * Folders, and prefixes such as `s3://bucket/prefix/`, that jobs may read and write. Links are
-   * resolved: what is opened must lie below one of them. Required; there is no default.
+   * resolved: what is opened must lie below one of them. `hf://datasets/OWNER/NAME` allows all
+   * revisions of a dataset. Required; there is no default.
    */
   allow: string | readonly string[]
   /** Lets jobs use tokenizers of the Hugging Face Hub. Default: `false`. */

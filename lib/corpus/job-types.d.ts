@@ -20,7 +20,9 @@ export interface CorpusOptions {
    * files of a folder are read in the order of their names, except those whose names start with a
    * dot. gzip, Zstandard and Parquet are recognised by their first bytes. `s3://bucket/prefix/` and
    * patterns of keys need the optional packages `@aws-sdk/client-s3` and `@aws-sdk/lib-storage`,
-   * Parquet `hyparquet` and `fzstd`. Default: none.
+   * Parquet `hyparquet` and `fzstd`. `hf://datasets/OWNER/NAME[@REVISION]`, with a path or a pattern
+   * after it, is a dataset of the Hugging Face Hub, at the commit that its revision has when the job
+   * is planned, and needs `@huggingface/hub`. Default: none.
    */
   inputs?: string | readonly string[] | undefined
   /** A file with one more input per line. Default: none. */

@@ -40,7 +40,7 @@ export const worker = {
       type: 'string',
       value: 'FOLDER',
       multiple: true,
-      help: 'folder, s3://bucket/prefix/ or hf://datasets/OWNER/NAME that jobs may use; can be repeated',
+      help: 'folder, s3://bucket/prefix/ (gs://, az://) or hf://datasets/OWNER/NAME that jobs may use; can be repeated',
     },
     'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
     hooks: { type: 'string', value: 'FILE', help: 'the module of hooks for jobs with this SHA-256' },

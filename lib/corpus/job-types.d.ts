@@ -20,6 +20,7 @@ export interface CorpusOptions {
    * files of a folder are read in the order of their names, except those whose names start with a
    * dot. gzip, Zstandard and Parquet are recognised by their first bytes. `s3://bucket/prefix/` and
    * patterns of keys need the optional packages `@aws-sdk/client-s3` and `@aws-sdk/lib-storage`,
+   * `gs://bucket/prefix/` `@google-cloud/storage`, `az://container/prefix/` `@azure/storage-blob`,
    * Parquet `hyparquet` and `fzstd`. `hf://datasets/OWNER/NAME[@REVISION]`, with a path or a pattern
    * after it, is a dataset of the Hugging Face Hub, at the commit that its revision has when the job
    * is planned, and needs `@huggingface/hub`. Default: none.
@@ -28,7 +29,8 @@ export interface CorpusOptions {
   /** A file with one more input per line. Default: none. */
   filesFrom?: string | undefined
   /**
-   * The folder for the output, a path or `s3://bucket/prefix/`. It must not exist, be empty, or
+   * The folder for the output, a path or an address of S3 (`s3://bucket/prefix/`), Google Cloud
+   * Storage (`gs://`) or Azure Blob Storage (`az://`). It must not exist, be empty, or
    * contain the same job. Required unless `dryRun`. Default: none.
    */
   output?: string | undefined

@@ -1,5 +1,5 @@
-// Addresses in stores: s3://bucket/key, and datasets of the Hugging Face Hub,
-// hf://datasets/OWNER/NAME@REVISION/path. A key is used as it is written, without decoding.
+// Addresses in stores: s3://bucket/key, gs://bucket/key, az://container/key, and datasets of the
+// Hugging Face Hub, hf://datasets/OWNER/NAME@REVISION/path. A key is used as it is written, without decoding.
 
 import { error, unsupported } from '../errors.mjs'
 
@@ -7,6 +7,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i
 /** What follows the scheme up to the key, and how messages call it. */
 const ROOTS = {
   s3: { root: /^[a-z0-9][a-z0-9._-]{1,62}(?=\/|$)/i, name: 'the name of a bucket' },
+  gs: { root: /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](?=\/|$)/, name: 'the name of a bucket' },
+  az: { root: /^(?:[a-z0-9](?:-?[a-z0-9]){2,62}|\$root|\$web)(?=\/|$)/, name: 'the name of a container' },
   hf: {
     root: /^datasets\/\w[\w.-]{0,95}\/\w[\w.-]{0,95}(?:@(?:refs\/(?:convert|pr)\/[\w.-]+|[\w.%~+-]{1,255}))?(?=\/|$)/,
     name: 'datasets/OWNER/NAME or datasets/OWNER/NAME@REVISION',
@@ -25,7 +27,9 @@ export const isAddress = (name) => SCHEME.test(name)
 export function partsOf(address) {
   const scheme = address.split('://')[0]
   if (!Object.hasOwn(ROOTS, scheme))
-    throw unsupported(`${scheme}://: corpus jobs read and write files, folders and s3://, and read hf://datasets/`)
+    throw unsupported(
+      `${scheme}://: corpus jobs read and write files, folders, s3://, gs:// and az://, and read hf://datasets/`,
+    )
   const rest = address.slice(scheme.length + '://'.length)
   const { root, name } = ROOTS[scheme]
   const bucket = root.exec(rest)?.[0]

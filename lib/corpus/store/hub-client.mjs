@@ -1,5 +1,5 @@
-// The client of datasets of the Hugging Face Hub, which are inputs: hf://datasets/OWNER/NAME@REVISION.
-// The revision becomes its commit when the inputs are planned, so that all machines and later runs
+// The client of datasets of the Hugging Face Hub, hf://datasets/OWNER/NAME@REVISION, which are
+// inputs. The revision becomes its commit when the inputs are planned, so that all machines and later runs
 // read the same bytes. HF_ENDPOINT, HF_TOKEN and the timeouts are those of Tokenizer.fromPretrained.
 
 import { createRequire } from 'node:module'
@@ -41,7 +41,7 @@ function placeOf(address) {
   return { repo, name: repo.slice('datasets/'.length), revision: decodeURIComponent(revision), key, path }
 }
 
-/** Repeats what may succeed later: after the time that the hub names, or after longer and longer. */
+/** Repeats what may succeed later: after the time that the hub names, else after longer times. */
 async function patiently(work) {
   for (let tries = 1; ; tries++) {
     try {
@@ -84,8 +84,8 @@ function explained(address, failure, { endpoint, token }) {
  * The address of a file or of a folder with the commit of its revision.
  *
  * @param {string} address
- * @param {Map<string, string>} commits those that are known by repository and revision; further ones
- *   are added
+ * @param {Map<string, string>} commits those that are known, by repository and revision; further
+ *   ones are added
  */
 export async function pinned(address, commits) {
   const { name, repo, revision, key } = placeOf(address)

@@ -1,5 +1,5 @@
-// An output folder in a store of objects. Files are written to this machine's disk and uploaded when they are
-// complete, so an object appears only as a whole.
+// An output folder in a store of objects. Files are written to this machine's disk and uploaded
+// when they are complete, so an object appears only as a whole.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'

@@ -6,6 +6,8 @@ import { partsOf } from './address.mjs'
 
 const CLIENTS = {
   s3: () => import('./s3-client.mjs'),
+  gs: () => import('./gcs-client.mjs'),
+  az: () => import('./azure-client.mjs'),
   hf: () => import('./hub-client.mjs'),
 }
 

@@ -16,8 +16,8 @@ const MAX_PAUSE_MS = 5000
 /**
  * A response to a request for the bytes from a position on.
  *
- * @typedef {{ body: AsyncIterable<Uint8Array> & { destroy?: () => void }, start: number | undefined }}
- *   Ranged `start` is the position of the first byte; `undefined` if the store has no ranges
+ * @typedef {{ body: AsyncIterable<Uint8Array> & { destroy?: () => void }, start?: number }} Ranged
+ *   `start` is the position of the first byte; `undefined` if the store has no ranges
  */
 
 /**
@@ -49,7 +49,7 @@ export async function readRange(address, start, end, request, { first, explain }
       if (at < end) throw Object.assign(new Error('the store ended the body early'), { code: 'ECONNRESET' })
     } catch (failure) {
       body.destroy?.()
-      if (failure instanceof Failure) throw failure
+      if (failure instanceof Failure || isFinal(failure)) throw failure
       if (at - mark >= MIN_PROGRESS_BYTES) tries = 0
       mark = at
       tries += 1
@@ -58,6 +58,33 @@ export async function readRange(address, start, end, request, { first, explain }
     }
   }
   return bytes
+}
+
+/** Whether an error of a body says that another request would fail too. */
+const isFinal = ({ code }) => code?.startsWith?.('ERR_TOKENLANE_') && code !== 'ERR_TOKENLANE_HUB_NETWORK'
+
+/** Time in seconds without a byte after which a body is continued by another request. */
+const IDLE_TIMEOUT_SECONDS = 60
+
+const idleTimeout = () => (Number(process.env.TOKENLANE_STORE_TIMEOUT) || IDLE_TIMEOUT_SECONDS) * 1000
+
+/**
+ * The chunks of a stream, which fails if nothing arrives for a time.
+ *
+ * @param {import('node:stream').Readable} stream
+ */
+export async function* watched(stream) {
+  const stalled = Object.assign(new Error('the store sent nothing more'), { code: 'ETIMEDOUT' })
+  const timer = setTimeout(() => stream.destroy(stalled), idleTimeout())
+  try {
+    for await (const chunk of stream) {
+      timer.refresh()
+      yield chunk
+    }
+  } finally {
+    clearTimeout(timer)
+    stream.destroy()
+  }
 }
 
 /** The first position and the size in a Content-Range; `undefined` where it has none. */

@@ -111,6 +111,9 @@ test('names: a revision, a folder, a file, patterns', async () => {
     `hf://${NAME}@`,
     `hf://${NAME}/../x`,
     `hf://${NAME}@a@b`,
+    `hf://${NAME}@..`,
+    `hf://${NAME}@%ff`,
+    `hf://${NAME}@%2e%2e%2fx`,
   ])
     assert.equal((await failure(() => walk(name))).code, 'ERR_TOKENLANE_ARGUMENT_VALUE', name)
 })
@@ -184,6 +187,7 @@ test('a file that differs at its commit is refused; ranges have the bytes of the
   assert.deepEqual(await input.read(bytes.length - 10, 500), bytes.subarray(-10))
   repos[NAME].files['data/nested/e.jsonl'] = Buffer.alloc(bytes.length, 'x')
   assert.equal((await failure(() => input.read(200_000, 50))).code, 'ERR_TOKENLANE_CORPUS_INPUT_CHANGED')
+  assert.equal((await failure(() => ObjectInput.open(`hf://${NAME}/z.jsonl`))).code, 'ERR_TOKENLANE_UNSUPPORTED')
   repos[NAME].files['empty.jsonl'] = Buffer.alloc(0)
   assert.equal((await ObjectInput.open(`hf://${NAME}@${COMMIT}/empty.jsonl`)).size, 0)
 })

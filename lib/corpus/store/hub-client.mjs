@@ -1,12 +1,13 @@
 // The client of datasets of the Hugging Face Hub, hf://datasets/OWNER/NAME@REVISION, which are
-// inputs. The revision becomes its commit when the inputs are planned, so that all machines and later runs
-// read the same bytes. HF_ENDPOINT, HF_TOKEN and the timeouts are those of Tokenizer.fromPretrained.
+// inputs. The revision becomes its commit when the inputs are planned, so that all machines and
+// later runs read the same bytes. HF_ENDPOINT, HF_TOKEN and the timeouts are those of
+// Tokenizer.fromPretrained.
 
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { Failure } from '../../files/failure.mjs'
-import { inputChanged, unsupported } from '../errors.mjs'
+import { error, inputChanged, unsupported } from '../errors.mjs'
 import { addressOf, partsOf } from './address.mjs'
 import { contentRange, readRange } from './ranges.mjs'
 
@@ -38,7 +39,23 @@ function placeOf(address) {
   const { bucket, key } = partsOf(address)
   const [repo, revision = 'main'] = bucket.split('@')
   const path = key.split('/').map(encodeURIComponent).join('/')
-  return { repo, name: repo.slice('datasets/'.length), revision: decodeURIComponent(revision), key, path }
+  return { repo, name: repo.slice('datasets/'.length), revision: decoded(revision, address), key, path }
+}
+
+/** The name of a revision, in which a slash is %2F. */
+function decoded(revision, address) {
+  try {
+    const name = decodeURIComponent(revision)
+    if (!name.split('/').some((part) => /^\.*$/.test(part))) return name
+  } catch {
+    // Reported below.
+  }
+  throw error('ERR_TOKENLANE_ARGUMENT_VALUE', `${address}: ${revision} is not the name of a revision`)
+}
+
+/** Throws unless an address has a commit: what is read must be what was planned. */
+function checkCommit(address) {
+  if (!COMMIT.test(placeOf(address).revision)) throw unsupported(`${address}: a file of a dataset is read at a commit`)
 }
 
 /** Repeats what may succeed later: after the time that the hub names, else after longer times. */
@@ -201,6 +218,7 @@ const explain = async (failure) => {
 }
 
 export async function open(address, start, length) {
+  checkCommit(address)
   await loadHub()
   try {
     const first = await request(address, start, start + length)
@@ -224,7 +242,7 @@ const objectOf = (address, { etag, size }) => ({ address, etag, size, mtime: 0 }
 export async function head(address) {
   const hub = await loadHub()
   const { repo, revision, path } = placeOf(address)
-  if (!COMMIT.test(revision)) throw unsupported(`${address}: a file of a dataset is read at a commit`)
+  checkCommit(address)
   const found = await patiently(() =>
     withTransport(address, (transport, { endpoint }) =>
       hub.fileDownloadInfo({

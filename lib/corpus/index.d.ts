@@ -81,9 +81,9 @@ export interface VerifyResult extends CorpusTotals {
  * `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input changed after it was planned,
  * `ERR_TOKENLANE_CORPUS_DAMAGED` if a record is missing, `ERR_TOKENLANE_OUTPUT_IS_INPUT` if an
  * input is in the output folder, `ERR_TOKENLANE_FILE` for a failure of the file system such as a
- * full disk, `ERR_TOKENLANE_CORPUS_STORE` for a failure of a store, and `ERR_TOKENLANE_PARQUET` for a
- * Parquet file that is damaged or has pages above the limits. Unless rows are skipped, rejects with
- * the error of the first row that fails; its message names the row. With a queue, rejects with
+ * full disk, `ERR_TOKENLANE_CORPUS_STORE` for a failure of a store, and `ERR_TOKENLANE_PARQUET` for
+ * a Parquet file that is damaged or has pages above the limits. Unless rows are skipped, rejects
+ * with the error of the first row that fails; its message names the row. With a queue, rejects with
  * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be used, and `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if
  * shards failed three times; the other shards are done then.
  */

@@ -52,8 +52,8 @@ export async function existingJob(store, output) {
 }
 
 /**
- * The id of a job, which depends on all of its job.json but the tokenizer's name, the start, and the
- * commits, which the plan has too.
+ * The id of a job, which depends on all of its job.json but the tokenizer's name, the start, and
+ * the commits, which the plan has too.
  */
 export function idOf({ version, tokenlane, tokenizer, options, plan, segments = undefined }) {
   const known = { version, tokenlane, tokenizer: { ...tokenizer, name: undefined }, options, plan, segments }

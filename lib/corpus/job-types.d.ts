@@ -21,9 +21,9 @@ export interface CorpusOptions {
    * dot. gzip, Zstandard and Parquet are recognised by their first bytes. `s3://bucket/prefix/` and
    * patterns of keys need the optional packages `@aws-sdk/client-s3` and `@aws-sdk/lib-storage`,
    * `gs://bucket/prefix/` `@google-cloud/storage`, `az://container/prefix/` `@azure/storage-blob`,
-   * Parquet `hyparquet` and `fzstd`. `hf://datasets/OWNER/NAME[@REVISION]`, with a path or a pattern
-   * after it, is a dataset of the Hugging Face Hub, at the commit that its revision has when the job
-   * is planned, and needs `@huggingface/hub`. Default: none.
+   * Parquet `hyparquet` and `fzstd`. `hf://datasets/OWNER/NAME[@REVISION]`, with a path or a
+   * pattern after it, is a dataset of the Hugging Face Hub, at the commit that its revision has
+   * when the job is planned, and needs `@huggingface/hub`. Default: none.
    */
   inputs?: string | readonly string[] | undefined
   /** A file with one more input per line. Default: none. */

@@ -49,9 +49,9 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  *
  * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
  *   import('./options.mjs').Content, known?: Map<string, number>, commits?: Map<string, string>,
- *   onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }} request `known` are
- *   inputs that are left out, by `keyOf`, with their sizes: they are planned already; `commits` are
- *   those of datasets of the hub
+ *   onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }} request `known`
+ *   are inputs that are left out, by `keyOf`, with their sizes: they are planned already; `commits`
+ *   are those of datasets of the hub
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, known, commits, onUnreadable, onNote }) {

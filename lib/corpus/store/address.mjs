@@ -1,5 +1,6 @@
 // Addresses in stores: s3://bucket/key, gs://bucket/key, az://container/key, and datasets of the
-// Hugging Face Hub, hf://datasets/OWNER/NAME@REVISION/path. A key is used as it is written, without decoding.
+// Hugging Face Hub, hf://datasets/OWNER/NAME@REVISION/path. A key is used as it is written, without
+// decoding.
 
 import { error, unsupported } from '../errors.mjs'
 

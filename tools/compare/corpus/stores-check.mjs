@@ -9,9 +9,10 @@
 //   AZURE_STORAGE_CONNECTION_STRING='UseDevelopmentStorage=true' \
 //     node tools/compare/corpus/stores-check.mjs az://lake
 //
-// The bucket has to exist; that of Azure is made. This script uploads inputs, of which one is larger
-// than a block of an upload, and tokenizes them from the store to the store. A run is killed, and
-// two different jobs start on one new folder. The output must equal that of the same job on a disk.
+// The bucket has to exist; that of Azure is made. This script uploads inputs, of which one is
+// larger than a block of an upload, and tokenizes them from the store to the store. A run is
+// killed, and two different jobs start on one new folder. The output must equal that of the same
+// job on a disk.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -52,8 +52,10 @@ export const howToGoOn = ({ queue }) =>
     ? 'interrupted: what is done is kept; run the same command again to continue'
     : 'interrupted: the workers continue; run the same command again to see the progress'
 
-function lineOf({ event, host, shard, message }) {
+function lineOf({ event, host, shard, message, url }) {
   switch (event) {
+    case 'metrics':
+      return `metrics at ${url}`
     case 'refused':
       return `${host} cannot process shards and pauses: ${message}`
     case 'stalled':

@@ -41,13 +41,13 @@ const LONGEST_SPECS = [
 ]
 
 /**
- * What hostile input, jobs, files and calls can do, combinations of options, jobs in S3, and the
- * page in a browser.
+ * What hostile input, jobs, files and calls can do, combinations of options, jobs in stores, and
+ * the page in a browser.
  */
 const LONG_SPECS = [
   ...['cli/hostile-input', 'cli/page-chromium', 'cli/page-modes', 'cli/page-view'],
   ...['core/file-limits', 'core/growth', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
-  ...['data/s3', 'dropins/limits'],
+  ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],
 ]
 /** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */
 

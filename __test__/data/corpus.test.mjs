@@ -541,7 +541,7 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ onEvent: 1 }, 'ARGUMENT_TYPE'],
     [{ tokenizer: 'o200k_base', type: 'u16' }, 'ARGUMENT_VALUE'],
     [{ tokenizer: 'nothing' }, 'UNKNOWN_TOKENIZER'],
-    [{ inputs: 'gs://lake/raw/' }, 'UNSUPPORTED'],
+    [{ inputs: 'ftp://lake/raw/' }, 'UNSUPPORTED'],
     [{ output: 'https://lake/tokens/' }, 'UNSUPPORTED'],
     [{ format: 'llmc', pack: 8 }, 'ARGUMENT_TYPE'],
     [{ format: 'llmc', idField: 'id' }, 'ARGUMENT_TYPE'],

@@ -7,8 +7,8 @@ import path from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 
 import { tokenizeCorpus, verifyCorpus, writeReport } from '../../lib/corpus/index.js'
-import { S3Input } from '../../lib/corpus/store/s3-input.mjs'
-import { S3Store } from '../../lib/corpus/store/s3-store.mjs'
+import { ObjectInput } from '../../lib/corpus/store/object-input.mjs'
+import { ObjectStore } from '../../lib/corpus/store/object-store.mjs'
 import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { startIn, withoutPackage } from '../support/cli.mjs'
 import { hashes, scratch, writeCorpus } from '../support/corpus.mjs'
@@ -196,7 +196,7 @@ test('a store that fails for good ends the job, which goes on when it is back', 
 
 /** A store whose files are uploaded in parts, and such a file. */
 async function largeFile(name) {
-  const store = new S3Store('s3://lake/large')
+  const store = await ObjectStore.open('s3://lake/large')
   const file = await store.create(name)
   const bytes = Buffer.alloc(20 << 20, 'some bytes ')
   await file.write(bytes)
@@ -345,7 +345,7 @@ test('an object that changes is refused: after planning, while it is read, after
   const error = await failure(job)
   assert.equal(error.code, 'ERR_TOKENLANE_CORPUS_INPUT_CHANGED')
   s3.put('lake/raw/reading.txt', 'x'.repeat(300_000))
-  const input = await S3Input.open('s3://lake/raw/reading.txt')
+  const input = await ObjectInput.open('s3://lake/raw/reading.txt')
   s3.put('lake/raw/reading.txt', 'y'.repeat(300_000))
   assert.match((await failure(() => input.read(200_000, 50_000))).message, /it was written to while it was read/)
 })

@@ -18,8 +18,9 @@ const gitHash = (bytes) => createHash('sha1').update(`blob ${bytes.length}\0`).u
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * `repos` is { 'org/name': { files: { path: Buffer }, lfs: [path], etags, commit, tags, token,
- * gated, silent } }. `trouble` is called for each request with { kind: 'resolve' | 'cdn' | 'tree' |
+ * `repos` is { 'org/name' or 'datasets/org/name': { files: { path: Buffer }, lfs: [path], etags,
+ * commit, older: { commit: files }, page, tags, token, gated, silent } }. `trouble` is called for
+ * each request with { kind: 'resolve' | 'cdn' | 'tree' |
  * 'info', path, isProbe, count }, and can return one of
  * - { status, headers }: send only these
  * - { hangs }: never respond
@@ -42,9 +43,9 @@ export async function startHub(repos, trouble = () => undefined) {
   function answer(request, response) {
     const url = new URL(request.url, at(server))
     const resolve = url.pathname.match(/^\/(.+)\/resolve\/([^/]+)\/(.+)$/)
-    const tree = url.pathname.match(/^\/api\/models\/(.+)\/tree\/([^/]+)\/(.+)$/)
-    const info = url.pathname.match(/^\/api\/models\/(.+)\/revision\/([^/]+)$/)
-    const [, name, revision, path] = (resolve ?? tree ?? info ?? []).map(decodeURIComponent)
+    const tree = url.pathname.match(/^\/api\/(?:models\/)?(.+)\/tree\/([^/]+)(?:\/(.*))?$/)
+    const info = url.pathname.match(/^\/api\/(?:models\/)?(.+)\/revision\/([^/]+)$/)
+    const [, name, revision, path] = (resolve ?? tree ?? info ?? []).map((part) => decodeURIComponent(part ?? ''))
     const repo = repos[name]
     const deny = (status, code, message) =>
       response
@@ -59,15 +60,16 @@ export async function startHub(repos, trouble = () => undefined) {
       return deny(known ? 404 : 401, 'RepoNotFound', 'Repository not found')
     if (repo.gated && !known) return deny(403, 'GatedRepo', `Access to model ${name} is restricted`)
     const commit = repo.commit ?? COMMIT
-    if (!['main', commit, ...(repo.tags ?? [])].includes(revision))
+    if (!['main', commit, ...(repo.tags ?? []), ...Object.keys(repo.older ?? {})].includes(revision))
       return deny(404, 'RevisionNotFound', `Invalid rev id: ${revision}`)
     if (info)
       return response
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ _id: '0', id: name, sha: commit }))
-    if (!resolve) return list(repo, path, response, deny)
+    const files = repo.older?.[revision] ?? repo.files
+    if (!resolve) return list({ ...repo, files }, path, url, response, deny)
     if (!repo.silent) response.setHeader('x-repo-commit', commit)
-    const bytes = repo.files[path]
+    const bytes = files[path]
     if (bytes === undefined) return deny(404, 'EntryNotFound')
     const isLfs = repo.lfs?.includes(path)
     const place = `/${encodeURIComponent(name)}/${path}`
@@ -77,12 +79,17 @@ export async function startHub(repos, trouble = () => undefined) {
     sendFile(request, response, bytes)
   }
 
-  function list(repo, folder, response, deny) {
-    const paths = Object.keys(repo.files).filter((path) => path.startsWith(`${folder}/`))
+  /** Lists the files below a folder, `page` of a repository at a time if it has this field. */
+  function list(repo, folder, url, response, deny) {
+    const paths = Object.keys(repo.files).filter((path) => folder === '' || path.startsWith(`${folder}/`))
     if (paths.length === 0) return deny(404, 'EntryNotFound')
-    response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify(paths.map((path) => ({ type: 'file', path, size: 1 }))))
+    const from = Number(url.searchParams.get('cursor') ?? 0)
+    const to = from + (repo.page ?? paths.length)
+    const shown = paths.slice(from, to).map((path) => ({ type: 'file', path, size: 1 }))
+    const folders = from === 0 && repo.page ? [{ type: 'directory', path: 'a folder', size: 0 }] : []
+    url.searchParams.set('cursor', String(to))
+    if (to < paths.length) response.setHeader('link', `<${url}>; rel="next"`)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify([...folders, ...shown]))
   }
 
   function note(request, response, kind, path) {
@@ -102,15 +109,16 @@ export async function startHub(repos, trouble = () => undefined) {
   /** Sends the bytes, or the requested range of them. */
   function sendFile(request, response, bytes) {
     if (bytes === undefined) {
-      const [, name, ...path] = decodeURIComponent(request.url).match(/^\/([^/]+\/[^/]+)\/(.+)$/) ?? []
-      if (repos[name]?.files[path.join('/')] === undefined) return response.writeHead(404).end()
-      bytes = repos[name].files[path.join('/')]
+      const [, name, path] = (request.url.match(/^\/([^/]+)\/(.+)$/) ?? []).map(decodeURIComponent)
+      bytes = repos[name]?.files[path]
+      if (bytes === undefined) return response.writeHead(404).end()
       response.setHeader('etag', '"the CDN has its own"')
-      if (note(request, response, 'cdn', path.join('/'))) return
+      if (note(request, response, 'cdn', path)) return
     }
     const { cut, holds, whole, says, sends = bytes } = response.trouble ?? {}
-    const range = whole ? undefined : request.headers.range?.match(/bytes=(\d+)-(\d*)/)
+    const range = whole || sends.length === 0 ? undefined : request.headers.range?.match(/bytes=(\d+)-(\d*)/)
     const start = Number(range?.[1] ?? 0)
+    if (range && start > 0 && start >= sends.length) return response.writeHead(416).end()
     const part = sends.subarray(start, range?.[2] ? Number(range[2]) + 1 : undefined)
     const headers = { 'content-length': says ?? part.length, 'content-type': 'text/plain; charset=utf-8' }
     if (request.headers.range !== 'bytes=0-0') sent.push({ path: response.path, start })

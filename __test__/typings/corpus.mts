@@ -36,7 +36,7 @@ console.log(mask, rows.hasLossMask)
 // @ts-expect-error there is no such mask
 await tokenizeCorpus({ inputs: 'chats.jsonl', output: 'chats/', messages: 'messages', maskBy: 'role' })
 
-const settings: WorkerOptions = { queue: 'redis://localhost', allow: '/shared' }
+const settings: WorkerOptions = { queue: 'redis://localhost', allow: '/shared', metrics: { port: 9464 } }
 const worker = await createWorker(settings)
 await worker.close()
 await worker.done
@@ -45,6 +45,8 @@ const totals: number = (await writeReport('tokens/', 'report.html', { price: 0.1
 
 // @ts-expect-error there is no such format
 await tokenizeCorpus({ inputs: 'data/', output: 'tokens/', format: 'csv' })
+// @ts-expect-error metrics need a port
+await tokenizeCorpus({ inputs: 'data/', output: 'tokens/', metrics: { host: '0.0.0.0' } })
 // @ts-expect-error a worker needs folders
 await createWorker({ queue: 'redis://localhost' })
 // @ts-expect-error a number of tokens

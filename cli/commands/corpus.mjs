@@ -19,6 +19,7 @@ import {
   GIVE_UP,
   JSON_EVENTS,
   MAX_ROW,
+  METRICS,
   PACKING,
   QUEUE,
   QUEUE_NAME,
@@ -29,6 +30,7 @@ import {
   SHARD_SIZE,
   SHARD_THREADS,
   checkInputs,
+  metricsOf,
 } from './options.mjs'
 import { merge } from './corpus-merge.mjs'
 
@@ -53,6 +55,8 @@ const corpus = {
     'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in jsonl and parquet.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
+    'gs://bucket/prefix/ needs the package @google-cloud/storage, and az://container/prefix/ @azure/storage-blob with AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT_NAME.',
+    'Inputs may be datasets of the Hugging Face Hub, hf://datasets/OWNER/NAME[@REVISION] with a path or a pattern after it, with the package @huggingface/hub; HF_TOKEN gives access to private ones.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
   ],
   brief: {
@@ -69,7 +73,7 @@ const corpus = {
       type: 'string',
       short: 'o',
       value: 'FOLDER',
-      help: 'folder of the output, or s3://bucket/prefix/; it must be new, empty, or that of the same job',
+      help: 'folder of the output, or an address (s3://bucket/prefix/, gs://, az://); it must be new, empty, or that of the same job',
     },
     ...TOKENIZER_OPTIONS,
     tokenizer: {
@@ -173,6 +177,7 @@ const corpus = {
     queue: QUEUE,
     'queue-name': QUEUE_NAME,
     'give-up': GIVE_UP,
+    metrics: METRICS,
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -193,6 +198,7 @@ const corpus = {
       'on all machines that run tokenlane worker',
     ],
     ['tokenlane corpus s3://lake/raw/ -o s3://lake/tokens/ --eos', 'from S3 to S3'],
+    ['tokenlane corpus hf://datasets/OWNER/NAME/data -o tokens/ --eos', 'a folder of a dataset of the hub'],
     ['tokenlane corpus verify tokens/', 'check that all files are as they were written'],
   ],
 
@@ -363,6 +369,7 @@ const optionsOf = (values) => ({
   dryRun: values['dry-run'],
   queue: queueOf(values),
   giveUpSeconds: values['give-up'],
+  metrics: metricsOf(values),
   queueName: values['queue-name'],
   resumeCheck: values['resume-check'],
   trustPlan: values['trust-plan'],

@@ -115,6 +115,21 @@ export const GIVE_UP = {
   number: [1, 86_400],
   help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
 }
+export const METRICS = {
+  type: 'string',
+  value: '[HOST:]PORT',
+  help: 'serve metrics for Prometheus at http://HOST:PORT/metrics; port 0 is any free one (default host: 127.0.0.1)',
+}
+
+/** The option `metrics` of the library. */
+export function metricsOf({ metrics }) {
+  if (metrics === undefined) return undefined
+  const [, host, port] = /^(?:(.+):)?(\d{1,5})$/.exec(metrics) ?? []
+  if (port === undefined || Number(port) > 65_535)
+    throw new UsageError(`'--metrics' is a port from 0 to 65535, or HOST:PORT, not '${metrics}'`)
+  return { port: Number(port), host: host?.replace(/^\[|\]$/g, '') }
+}
+
 export const SHARD_SIZE = {
   type: 'string',
   value: 'SIZE',

@@ -35,7 +35,7 @@ const train = {
     "The result is a tokenizer.json, equal to that of Hugging Face's tokenizers for the same texts and options: --model bpe, wordpiece, wordlevel or unigram. --like names a tokenizer whose splitting, decoder, post-processor and special tokens the new one gets; only its vocabulary is new. Without --like, BPE splits as o200k_base does, WordPiece as cased BERT, WordLevel at whitespace, and Unigram as SentencePiece.",
     'A text is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), a field of a row of Parquet, and a line with its line end in others. Words do not go across texts.',
     'One text of 100, up to 4 MiB in all, is not trained on. At the end the new tokenizer and those of --against encode these texts, and the summary has their bytes per token. --held-out 0 trains on all texts.',
-    'Inputs may be addresses such as s3://bucket/prefix/, with the package @aws-sdk/client-s3.',
+    'Inputs may be addresses such as s3://bucket/prefix/, with the package @aws-sdk/client-s3, and hf://datasets/OWNER/NAME, with @huggingface/hub.',
   ],
   brief: {
     output: 'the tokenizer.json; it appears when it is complete',

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
 import { forOutput, oneLine } from '../terminal.mjs'
-import { CONCURRENCY, QUEUE_NAME, QUEUE_VARIABLE, QUIET, SHARD_THREADS } from './options.mjs'
+import { CONCURRENCY, METRICS, QUEUE_NAME, QUEUE_VARIABLE, QUIET, SHARD_THREADS, metricsOf } from './options.mjs'
 
 const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
@@ -40,7 +40,7 @@ export const worker = {
       type: 'string',
       value: 'FOLDER',
       multiple: true,
-      help: 'folder, or s3://bucket/prefix/, that jobs may read and write; can be repeated',
+      help: 'folder, s3://bucket/prefix/ (gs://, az://) or hf://datasets/OWNER/NAME that jobs may use; can be repeated',
     },
     'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
     hooks: { type: 'string', value: 'FILE', help: 'the module of hooks for jobs with this SHA-256' },
@@ -74,6 +74,7 @@ export const worker = {
       default: 300,
       help: 'how long to wait at the start for a Redis that cannot be reached',
     },
+    metrics: METRICS,
     json: { type: 'boolean', help: 'write events as JSON Lines to standard output' },
     quiet: { ...QUIET, help: 'print no lines about events' },
   },
@@ -102,6 +103,7 @@ export const worker = {
       graceSeconds: values.grace,
       maxStalls: values['max-stalls'],
       waitSeconds: values.wait,
+      metrics: metricsOf(values),
       onEvent: (event) => say(event, values),
     })
     say({ event: 'ready' }, values)
@@ -141,6 +143,8 @@ function lineOf(event) {
       return `${event.shard === undefined ? 'the manifest' : `shard ${event.shard}`} failed (attempt ${event.attempt}): ${event.message}`
     case 'paused':
       return `paused for ${event.seconds} s, because this machine cannot process ${event.shard === undefined ? 'the manifest' : `shard ${event.shard}`}: ${event.message}`
+    case 'metrics':
+      return `metrics at ${event.url}`
     default:
       return event.message
   }

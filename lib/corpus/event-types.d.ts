@@ -16,6 +16,7 @@ export type CorpusEvent =
   | StalledEvent
   | WaitingEvent
   | NoteEvent
+  | MetricsEvent
 
 /** A machine handed a shard back, because only another one may be able to process it. */
 export interface RefusedEvent {
@@ -53,6 +54,14 @@ export interface NoteEvent {
   event: 'note'
   /** What it is. */
   message: string
+}
+
+/** Metrics are served. */
+export interface MetricsEvent {
+  /** The kind of event. */
+  event: 'metrics'
+  /** Where, with the port that was chosen if none was named. */
+  url: string
 }
 
 /** The plan is being made. */

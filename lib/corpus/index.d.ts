@@ -14,7 +14,7 @@
  * @module tokenlane/corpus
  */
 
-import type { CorpusOptions } from './job-types.js'
+import type { CorpusOptions, MetricsOptions } from './job-types.js'
 import type { CorpusResult, CorpusTotals } from './result-types.js'
 
 /** Options of {@link verifyCorpus}. */
@@ -81,9 +81,9 @@ export interface VerifyResult extends CorpusTotals {
  * `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input changed after it was planned,
  * `ERR_TOKENLANE_CORPUS_DAMAGED` if a record is missing, `ERR_TOKENLANE_OUTPUT_IS_INPUT` if an
  * input is in the output folder, `ERR_TOKENLANE_FILE` for a failure of the file system such as a
- * full disk, `ERR_TOKENLANE_CORPUS_STORE` for a failure of S3, and `ERR_TOKENLANE_PARQUET` for a
- * Parquet file that is damaged or has pages above the limits. Unless rows are skipped, rejects with
- * the error of the first row that fails; its message names the row. With a queue, rejects with
+ * full disk, `ERR_TOKENLANE_CORPUS_STORE` for a failure of a store, and `ERR_TOKENLANE_PARQUET` for
+ * a Parquet file that is damaged or has pages above the limits. Unless rows are skipped, rejects
+ * with the error of the first row that fails; its message names the row. With a queue, rejects with
  * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be used, and `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if
  * shards failed three times; the other shards are done then.
  */
@@ -127,7 +127,8 @@ export interface WorkerOptions {
   queue: string
   /**
    * Folders, and prefixes such as `s3://bucket/prefix/`, that jobs may read and write. Links are
-   * resolved: what is opened must lie below one of them. Required; there is no default.
+   * resolved: what is opened must lie below one of them. `hf://datasets/OWNER/NAME` allows all
+   * revisions of a dataset. Required; there is no default.
    */
   allow: string | readonly string[]
   /** Lets jobs use tokenizers of the Hugging Face Hub. Default: `false`. */
@@ -159,11 +160,13 @@ export interface WorkerOptions {
   maxStalls?: number | undefined
   /** Seconds to wait at the start for a Redis that cannot be reached. Default: 300. */
   waitSeconds?: number | undefined
+  /** Serves metrics of this worker, as {@link CorpusOptions.metrics}. Default: none. */
+  metrics?: MetricsOptions | undefined
   /**
-   * Called with an event when a shard is done (`shard`), when a shard or the manifest failed
-   * (`failed`), when this machine cannot process a shard and the worker pauses (`paused`), when the
-   * manifest is written (`manifest`), and when Redis fails (`error`). Default:
-   * none.
+   * Called with an event when metrics are served (`metrics`), when a shard is done (`shard`), when
+   * a shard or the manifest failed (`failed`), when this machine cannot process a shard and the
+   * worker pauses (`paused`), when the manifest is written (`manifest`), and when Redis fails
+   * (`error`). Default: none.
    */
   onEvent?: ((event: Record<string, unknown> & { event: string }) => void) | undefined
 }

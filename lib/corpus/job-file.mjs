@@ -51,7 +51,10 @@ export async function existingJob(store, output) {
   throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: ${reason}`)
 }
 
-/** The id of a job, which depends on all of its job.json but the tokenizer's name and the start. */
+/**
+ * The id of a job, which depends on all of its job.json but the tokenizer's name, the start, and
+ * the commits, which the plan has too.
+ */
 export function idOf({ version, tokenlane, tokenizer, options, plan, segments = undefined }) {
   const known = { version, tokenlane, tokenizer: { ...tokenizer, name: undefined }, options, plan, segments }
   return createHash('sha256').update(JSON.stringify(known)).digest('hex').slice(0, 32)
@@ -117,10 +120,15 @@ function isJob(job) {
     isTokenizer(job.tokenizer) &&
     isObject(job.options) &&
     (job.start === undefined || isStart(job.start)) &&
+    (job.commits === undefined || areCommits(job.commits)) &&
     isPlan(job.plan) &&
     (job.segments === undefined || areSegments(job.segments, job.plan))
   )
 }
+
+/** Whether a value has the commits of datasets by their addresses. */
+const areCommits = (commits) =>
+  isObject(commits) && Object.values(commits).every((one) => typeof one === 'string' && /^[0-9a-f]{40}$/.test(one))
 
 const areSegments = (segments, plan) =>
   Array.isArray(segments) &&

@@ -2,6 +2,17 @@
 
 import type { CorpusEvent } from './event-types.js'
 
+/** Where metrics are served. */
+export interface MetricsOptions {
+  /** The port, 0 to 65,535. Required; there is no default. */
+  port: number
+  /**
+   * The address of this machine. Others can reach the metrics at another one, and there is no
+   * password. Default: `'127.0.0.1'`, this machine alone.
+   */
+  host?: string | undefined
+}
+
 /** Options of `tokenizeCorpus`. */
 export interface CorpusOptions {
   /**
@@ -9,13 +20,17 @@ export interface CorpusOptions {
    * files of a folder are read in the order of their names, except those whose names start with a
    * dot. gzip, Zstandard and Parquet are recognised by their first bytes. `s3://bucket/prefix/` and
    * patterns of keys need the optional packages `@aws-sdk/client-s3` and `@aws-sdk/lib-storage`,
-   * Parquet `hyparquet` and `fzstd`. Default: none.
+   * `gs://bucket/prefix/` `@google-cloud/storage`, `az://container/prefix/` `@azure/storage-blob`,
+   * Parquet `hyparquet` and `fzstd`. `hf://datasets/OWNER/NAME[@REVISION]`, with a path or a
+   * pattern after it, is a dataset of the Hugging Face Hub, at the commit that its revision has
+   * when the job is planned, and needs `@huggingface/hub`. Default: none.
    */
   inputs?: string | readonly string[] | undefined
   /** A file with one more input per line. Default: none. */
   filesFrom?: string | undefined
   /**
-   * The folder for the output, a path or `s3://bucket/prefix/`. It must not exist, be empty, or
+   * The folder for the output, a path or an address of S3 (`s3://bucket/prefix/`), Google Cloud
+   * Storage (`gs://`) or Azure Blob Storage (`az://`). It must not exist, be empty, or
    * contain the same job. Required unless `dryRun`. Default: none.
    */
   output?: string | undefined
@@ -191,6 +206,12 @@ export interface CorpusOptions {
    * for this number of seconds, 1 to 86,400. Default: waits.
    */
   giveUpSeconds?: number | undefined
+  /**
+   * Serves metrics for Prometheus at `http://host:port/metrics` while the job runs. Port 0 is any
+   * free one, which the event `metrics` names. Rejects with `ERR_TOKENLANE_METRICS` if another
+   * program uses the port. Default: none.
+   */
+  metrics?: MetricsOptions | undefined
   /**
    * Ends the job; the promise rejects with `signal.reason`. With a queue, workers continue.
    * Default: none.

@@ -32,6 +32,7 @@ import { appended, inputsOf, segmentsWithoutRecords } from './append.mjs'
 import { LAYOUT_VERSION, idOf, readJob, segmentsOf, startText } from './job-file.mjs'
 import { CLAIM, JOB, PLAN } from './layout.mjs'
 import { openTokenizer } from '../files/tokenizers.mjs'
+import { startMetrics } from './metrics.mjs'
 import { checkOptions } from './options.mjs'
 import { changedPlan, planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
 import { Progress } from './progress.mjs'
@@ -60,7 +61,13 @@ const runs = new Map()
  * @param {any} given see index.d.ts
  */
 export async function tokenizeCorpus(given) {
-  return runJob(checkOptions(given))
+  const checked = checkOptions(given)
+  const { options, end } = await startMetrics(checked, checked.queue === undefined ? 'job' : 'planner')
+  try {
+    return await runJob(options)
+  } finally {
+    end()
+  }
 }
 
 /**
@@ -166,13 +173,14 @@ class Run {
       const isFinished = manifest !== undefined && isManifestOf(manifest, before)
       const known = await inputsOf(store, isFinished ? segments : segments.slice(0, -1))
       const file = store.part(PLAN)
-      const plan = await this.#plan(file, [await store.exclude()], known)
+      const commits = commitsOf(isFinished ? undefined : before)
+      const plan = await this.#plan(file, [await store.exclude()], { known, commits })
       const here = async (segment) => ({ segment, file: await store.copyHere(segment.file) })
       if (isFinished && plan.shards === 0) return { job: before, segments: await Promise.all(segments.map(here)) }
       const last = segments.at(-1)
       if (!isFinished && plan.sha256 !== last.plan.sha256)
         throw otherJob(`${store.place} is not finished: run the command again that wrote it, or name another folder`)
-      const job = isFinished ? appended(before, this.#job(prepared, plan)) : before
+      const job = isFinished ? withCommits(appended(before, this.#job(prepared, plan)), commits) : before
       const segment = segmentsOf(job).at(-1)
       // An earlier run may have ended before it wrote the plan.
       const isThere = (await store.hashOf(segment.file))?.sha256 === plan.sha256
@@ -247,14 +255,14 @@ class Run {
   }
 
   /** Writes the plan to a file. */
-  async #plan(file, exclude, known = undefined) {
+  async #plan(file, exclude, { known, commits } = /** @type {any} */ ({})) {
     const { inputs, filesFrom, content, signal } = this.#options
     const onUnreadable = (/** @type {any} */ { code, message }) => this.#emit({ event: 'unreadable', code, message })
     const onNote = (message) => this.#emit({ event: 'note', message })
     const handle = await fs.promises.open(file, 'wx').catch((failure) => Promise.reject(fileFailure(file, failure)))
     let last = performance.now()
     try {
-      const parts = planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote })
+      const parts = planParts({ inputs, filesFrom, content, exclude, known, commits, onUnreadable, onNote })
       const { shardSize } = content
       const onPart = (soFar) => {
         signal?.throwIfAborted()
@@ -280,11 +288,12 @@ class Run {
   async #planInto(store, before, prepared) {
     if (before !== undefined && this.#options.trustPlan) return this.#trusted(store, before, prepared)
     const file = store.part(PLAN)
-    const plan = await this.#plan(file, [await store.exclude(), ...(this.#options.exclude ?? [])])
+    const commits = commitsOf(before)
+    const plan = await this.#plan(file, [await store.exclude(), ...(this.#options.exclude ?? [])], { commits })
     if (before === undefined) {
       const job = this.#job(prepared, plan)
       const start = startOf(this.#options, prepared.source.name)
-      const text = `${JSON.stringify({ ...job, start }, undefined, 2)}\n`
+      const text = `${JSON.stringify({ ...withCommits(job, commits), start }, undefined, 2)}\n`
       if (await store.createWhole(JOB, text)) return { job, file: await store.publish(file, PLAN) }
       // Another process has started a job since the last look.
       before = await startedJob(store)
@@ -456,6 +465,13 @@ async function startedJob(store) {
     }
   }
 }
+
+/** The commits of the datasets that a job was planned with; none for a new job. */
+const commitsOf = (job) => new Map(Object.entries(job?.commits ?? {}))
+
+/** The content of job.json with the commits of datasets. */
+const withCommits = (job, commits) =>
+  commits.size === 0 ? job : { ...job, commits: { ...job.commits, ...Object.fromEntries(commits) } }
 
 /** Throws if the job in the folder differs from this one. */
 function checkSame(before, now) {

@@ -70,6 +70,7 @@ const NAMES = [
   'queue',
   'queueName',
   'giveUpSeconds',
+  'metrics',
 ]
 
 /**
@@ -94,6 +95,7 @@ const NAMES = [
  * @property {string} [hooks] the path of a module
  * @property {number} [concurrency] `undefined`: what a shard needs, see concurrency.mjs
  * @property {number} [threads]
+ * @property {{ port: number, host: string }} [metrics]
  * @property {AbortSignal} [signal]
  * @property {(event: object) => void} onEvent
  * @property {Content} content
@@ -175,6 +177,7 @@ export function checkOptions(options) {
     hooks: text(given, 'hooks'),
     concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY),
     threads: whole(given, 'threads', 1, 256),
+    metrics: metricsOption(given.metrics),
     signal: signalOption(given.signal),
     onEvent: listener(given.onEvent),
     content,
@@ -346,6 +349,26 @@ export function listener(value) {
   if (value === undefined) return () => {}
   if (typeof value !== 'function') throw wrongType('onEvent', 'a function', value)
   return value
+}
+
+const METRICS_NAMES = ['port', 'host']
+/** The address of a server that other machines cannot reach. */
+const LOOPBACK = '127.0.0.1'
+
+/**
+ * Checks the option metrics.
+ *
+ * @param {any} value
+ * @returns {{ port: number, host: string } | undefined}
+ */
+export function metricsOption(value) {
+  if (value === undefined) return undefined
+  if (!isObject(value)) throw wrongType('metrics', 'an object with a port', value)
+  for (const name of Object.keys(value))
+    if (!METRICS_NAMES.includes(name)) throw unknownOption(name, METRICS_NAMES, 'metrics')
+  const port = whole({ 'metrics.port': value.port }, 'metrics.port', 0, 65_535)
+  if (port === undefined) throw wrongType('metrics.port', 'a number', port)
+  return { port, host: text({ 'metrics.host': value.host }, 'metrics.host') ?? LOOPBACK }
 }
 
 export const QUEUE_NAME = 'tokenlane-corpus'

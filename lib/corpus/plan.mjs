@@ -15,7 +15,7 @@ import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
 import { kindOf } from './kind.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
-import { isAddress } from './store/address.mjs'
+import { isAddress, withoutRevision } from './store/address.mjs'
 import { readFully } from './store/read.mjs'
 import { openInput } from './store/store.mjs'
 import { textLines } from './text-lines.mjs'
@@ -53,14 +53,15 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  * Yields the parts of all inputs, in order.
  *
  * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
- *   import('./options.mjs').Content, known?: Map<string, number>, onUnreadable?: (error: Error) =>
- *   void, onNote?: (message: string) => void }} request `known` are inputs that are left out, by
- *   `keyOf`, with their sizes: they are planned already
+ *   import('./options.mjs').Content, known?: Map<string, number>, commits?: Map<string, string>,
+ *   onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }} request `known`
+ *   are inputs that are left out, by `keyOf`, with their sizes: they are planned already; `commits`
+ *   are those of datasets of the hub
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
-export async function* planParts({ inputs, filesFrom, content, exclude, known, onUnreadable, onNote }) {
+export async function* planParts({ inputs, filesFrom, content, exclude, known, commits, onUnreadable, onNote }) {
   const parts = new Parts(content, onNote)
-  const files = inputFiles(inputs, filesFrom, { exclude })
+  const files = inputFiles(inputs, filesFrom, { exclude, commits })
   for await (const { opened } of openedAhead(known === undefined ? files : others(files, known), content)) {
     try {
       const input = await opened
@@ -77,8 +78,11 @@ export async function* planParts({ inputs, filesFrom, content, exclude, known, o
   }
 }
 
-/** What identifies an input, however it is named: its address, or its path from the root. */
-export const keyOf = (name) => (isAddress(name) ? name : path.resolve(name))
+/**
+ * What identifies an input, however it is named: its address, without the revision of a dataset, or
+ * its path from the root.
+ */
+export const keyOf = (name) => (isAddress(name) ? withoutRevision(name) : path.resolve(name))
 
 /** The inputs that are not known. Throws if a known one on disk has another size. */
 async function* others(names, known) {

@@ -11,7 +11,7 @@ import { fileFailure } from '../files/failure.mjs'
 import { alternatives, isGlob, matcher } from '../files/glob.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { error } from './errors.mjs'
-import { folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
+import { addressOf, checkKey, folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
 
 /** Number of names that are sorted in memory at once. */
 const RUN_LENGTH = 100_000
@@ -21,12 +21,13 @@ const RUN_LENGTH = 100_000
  *
  * @param {string[]} names files, folders and patterns
  * @param {string | undefined} filesFrom a file with a path per line
- * @param {{ exclude?: string[], run?: number }} [options] `exclude` has the real paths or the
- *   addresses of outputs, folders or files, which are left out; `run` is the length of a run
+ * @param {{ exclude?: string[], run?: number, commits?: Map<string, string> }} [options] `exclude`
+ *   has the real paths or the addresses of outputs, folders or files, which are left out; `run` is
+ *   the length of a run; `commits` are those of datasets, to which further ones are added
  * @returns {AsyncGenerator<string>}
  */
-export async function* inputFiles(names, filesFrom, { exclude, run } = {}) {
-  const walk = new Walk({ exclude, run })
+export async function* inputFiles(names, filesFrom, { exclude, run, commits } = {}) {
+  const walk = new Walk({ exclude, run, commits })
   for (const name of names) yield* walk.named(name)
   if (filesFrom === undefined) return
   for await (const line of linesOf(filesFrom)) if (line.trim() !== '') yield* walk.named(line)
@@ -65,13 +66,15 @@ export class Walk {
   #run
   #onUnreadable
   #ignored
+  #commits
 
   /**
-   * @param {{ exclude?: string[], run?: number, ignored?: LeftOut,
+   * @param {{ exclude?: string[], run?: number, ignored?: LeftOut, commits?: Map<string, string>,
    *   onUnreadable?: (folder: string, failure: any) => void }} [options] `onUnreadable` receives a
    *   folder that cannot be read; by default that throws
    */
-  constructor({ exclude = [], run = RUN_LENGTH, onUnreadable, ignored } = {}) {
+  constructor({ exclude = [], run = RUN_LENGTH, onUnreadable, ignored, commits = new Map() } = {}) {
+    this.#commits = commits
     this.#ignored = ignored
     this.#exclude = exclude
     this.#excludedNames = new Set(exclude.map((place) => path.basename(place)))
@@ -94,32 +97,39 @@ export class Walk {
   }
 
   /** The objects that an address names: one, those below it, or those that match it. */
-  async *#stored(name) {
-    const { bucket, key } = partsOf(name)
-    const { isListed, isObject, keysBelow, noObject } = await import('./store/s3-input.mjs')
-    if (key !== '' && !key.endsWith('/') && (await isObject(name))) {
-      if (this.#exclude.some((one) => isBelow(name, one))) throw isOutput(name)
-      yield name
-      return
+  async *#stored(given) {
+    const { isListed, noObject, objectsOf } = await import('./store/objects.mjs')
+    const objects = await objectsOf(given)
+    const name = (await objects.pinned?.(given, this.#commits)) ?? given
+    const { key } = partsOf(name)
+    const isOutput = (address) => this.#exclude.some((one) => isBelow(address, one))
+    if (key !== '' && !key.endsWith('/')) {
+      checkKey(name)
+      if ((await objects.head(name)) !== undefined) {
+        if (isOutput(name)) throw outputIsInput(name)
+        yield name
+        return
+      }
     }
     const isPattern = isGlob(key)
     const prefix = isPattern ? key.slice(0, key.search(/[*?[{]/)) : partsOf(folderAddress(name)).key
     const matches = isPattern ? keyMatcher(key) : () => true
     let found = false
-    for await (const one of keysBelow(name, bucket, prefix)) {
-      const address = `s3://${bucket}/${one}`
-      if (this.#exclude.some((one) => isBelow(address, one))) continue
-      if (one.endsWith('/') || !(isPattern ? matches(one) : isListed(one, prefix))) continue
+    for await (const one of objects.keysBelow(addressOf(name, prefix))) {
+      const address = addressOf(name, one)
+      if (isOutput(address)) continue
+      const isNamed = isPattern ? matches(one) : isListed(one, prefix) && objects.isData?.(one) !== false
+      if (one.endsWith('/') || !isNamed) continue
       found = true
       yield address
     }
-    if (!found) throw noObject(name)
+    if (!found) throw noObject(given)
   }
 
   /** A file, unless it is the output or in its folder: it would be read while it is written. */
   async *#file(name) {
     const file = this.#exclude.length === 0 ? '' : `${fs.realpathSync(name)}${path.sep}`
-    if (this.#exclude.some((one) => file.startsWith(`${one}${path.sep}`))) throw isOutput(name)
+    if (this.#exclude.some((one) => file.startsWith(`${one}${path.sep}`))) throw outputIsInput(name)
     yield name
   }
 
@@ -215,7 +225,7 @@ export class Walk {
   }
 }
 
-const isOutput = (name) =>
+const outputIsInput = (name) =>
   error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${name}: this input is the output, or lies in its folder`)
 
 /** Returns a function that tests whether a key matches a pattern. A key is treated as a path. */

@@ -44,7 +44,8 @@ export type TrainedModel = 'bpe' | 'wordpiece' | 'wordlevel' | 'unigram'
 export interface CountOptions {
   /**
    * Files, folders and patterns (`*`, `?`, `**`, `[a-z]`, `{md,txt}`), as in corpus jobs: text,
-   * JSON Lines and Parquet, also compressed by gzip or Zstandard, and `s3://bucket/prefix/`.
+   * JSON Lines and Parquet, also compressed by gzip or Zstandard, `s3://bucket/prefix/`, and
+   * `hf://datasets/OWNER/NAME`.
    * Default: none.
    */
   inputs?: string | readonly string[] | undefined

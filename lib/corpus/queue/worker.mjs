@@ -13,7 +13,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { defaultConcurrency } from '../concurrency.mjs'
 import { wrongType, wrongValue } from '../errors.mjs'
-import { checkOptions, queueName, whole } from '../options.mjs'
+import { startMetrics } from '../metrics.mjs'
+import { checkOptions, metricsOption, queueName, whole } from '../options.mjs'
 import { Allowed, realPlace } from '../store/allowed.mjs'
 import { isSize, isText } from '../values.mjs'
 import { connectPatiently, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
@@ -37,6 +38,7 @@ const NAMES = [
   'graceSeconds',
   'maxStalls',
   'waitSeconds',
+  'metrics',
   'onEvent',
 ]
 /**
@@ -74,13 +76,20 @@ const MAX_MESSAGE_LENGTH = 2000
  * @param {any} options see index.d.ts
  */
 export async function createWorker(options) {
-  const checked = checkWorkerOptions(options)
-  const bullmq = await loadBullMq()
-  const connection = connectionOf(checked.queue)
-  const onWait = ({ message }) => checked.onEvent({ event: 'error', message: `${message}; trying again` })
-  const client = await connectPatiently(connection, checked.wait, onWait)
-  client.disconnect()
-  return new CorpusWorker(bullmq, connection, checked)
+  const { options: checked, end } = await startMetrics(checkWorkerOptions(options), 'worker')
+  try {
+    const bullmq = await loadBullMq()
+    const connection = connectionOf(checked.queue)
+    const onWait = ({ message }) => checked.onEvent({ event: 'error', message: `${message}; trying again` })
+    const client = await connectPatiently(connection, checked.wait, onWait)
+    client.disconnect()
+    const worker = new CorpusWorker(bullmq, connection, checked)
+    worker.done.then(end, end)
+    return worker
+  } catch (failure) {
+    end()
+    throw failure
+  }
 }
 
 function checkWorkerOptions(options) {
@@ -113,6 +122,7 @@ function checkWorkerOptions(options) {
     lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
     grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
     wait: seconds('waitSeconds', options.waitSeconds, 0, WAIT_SECONDS),
+    metrics: metricsOption(options.metrics),
     maxStalls: whole(options, 'maxStalls', 0, 1_000_000) ?? MAX_STALLS,
   }
 }

@@ -1,25 +1,26 @@
-// Sends requests to an S3 store. The SDK finds endpoint, region and credentials: in the environment
+// The client of S3 stores. The SDK finds endpoint, region and credentials: in the environment
 // (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or by the role of the machine.
 
+import fs from 'node:fs'
 import { createRequire } from 'node:module'
-import { setTimeout as wait } from 'node:timers/promises'
 import { isMainThread } from 'node:worker_threads'
 
 import { error, inputChanged } from '../errors.mjs'
 import { Failure } from '../../files/failure.mjs'
+import { partsOf } from './address.mjs'
+import { contentRange, readRange } from './ranges.mjs'
 
 const { optional } = createRequire(import.meta.url)('../../optional.js')
 
-/** How often a request is tried, and how often a range whose body ended early is continued. */
+/** How often a request is tried. */
 const ATTEMPTS = 6
+/** Minimum size in bytes of a part of an upload, and the maximum number of parts of an object. */
+const MIN_PART_BYTES = 8 << 20
+const MAX_UPLOAD_PARTS = 10_000
 /** Timeout in milliseconds for a connection. */
 const CONNECTION_TIMEOUT_MS = 10_000
 /** Time in seconds without a byte after which a request is tried again. */
 const IDLE_TIMEOUT_SECONDS = 60
-/**
- * A range that received at least this many bytes since its last failure is tried from the first.
- */
-const MIN_PROGRESS_BYTES = 1 << 16
 
 /**
  * Loads an optional package.
@@ -32,12 +33,12 @@ let made
 
 /** The client of this thread, and the commands of the SDK. */
 export function s3() {
-  made ??= create()
+  made ??= connect()
   made.catch(() => (made = undefined))
   return made
 }
 
-async function create() {
+async function connect() {
   const lib = await load('@aws-sdk/client-s3')
   const env = process.env
   const isOwnEndpoint = Boolean(env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL)
@@ -108,72 +109,108 @@ export async function upload(address, input, partSize) {
   }
 }
 
-/**
- * Opens an object and reads up to `length` bytes from `start` on, with one request.
- *
- * @param {{ address: string, bucket: string, key: string }} object
- */
-export async function openObject({ address, bucket, key }, start, length) {
-  const request = { Bucket: bucket, Key: key }
-  try {
-    const first = await send(address, 'GetObjectCommand', { ...request, Range: `bytes=${start}-${start + length - 1}` })
-    const size = Number(/\/(\d+)$/.exec(first.ContentRange ?? '')?.[1] ?? NaN)
-    if (!Number.isSafeInteger(size)) {
-      first.Body.destroy()
-      throw new Failure('CORPUS_STORE', `${address}: the store has no ranges`)
-    }
-    const object = { address, bucket, key, etag: first.ETag, size, mtime: timeOf(first) }
-    return { object, bytes: await range(object, start, Math.min(size, start + length), first) }
-  } catch (failure) {
-    if (!failure.isOutOfRange) throw failure
-    // The object has no byte at `start`; an empty one has none at all.
-    const head = await send(address, 'HeadObjectCommand', request)
-    const object = { address, bucket, key, etag: head.ETag, size: head.ContentLength, mtime: timeOf(head) }
-    return { object, bytes: Buffer.alloc(0) }
-  }
+/** The bucket and the key of an address, as the SDK calls them. */
+const requestOf = (address) => {
+  const { bucket: Bucket, key: Key } = partsOf(address)
+  return { Bucket, Key }
 }
 
 const timeOf = ({ LastModified }) => LastModified?.getTime() ?? Infinity
 
-/**
- * Reads the bytes of an object from `start` up to `end`. A body that ends early is continued.
- *
- * @param {{ address: string, bucket: string, key: string, etag: string }} object
- * @param {number} start
- * @param {number} end
- * @param {any} [first] the answer to a request for these bytes
- */
-export async function range({ address, bucket, key, etag }, start, end, first) {
-  const bytes = Buffer.allocUnsafeSlow(end - start)
-  let at = start
-  let tries = 0
-  let mark = start
-  while (at < end) {
-    const Range = `bytes=${at}-${end - 1}`
-    const request = { Bucket: bucket, Key: key, Range, IfMatch: etag }
-    const { Body, ContentRange } = first ?? (await send(address, 'GetObjectCommand', request))
-    first = undefined
-    try {
-      if (!ContentRange?.startsWith(`bytes ${at}-`))
-        throw new Failure('CORPUS_STORE', `${address}: the store has no ranges`)
-      for await (const chunk of Body) {
-        if (at + chunk.length > end)
-          throw new Failure('CORPUS_STORE', `${address}: the store sent more than was requested`)
-        chunk.copy(bytes, at - start)
-        at += chunk.length
-      }
-      if (at < end) throw Object.assign(new Error('the store ended the body early'), { code: 'ECONNRESET' })
-    } catch (failure) {
-      Body.destroy()
-      if (failure instanceof Failure) throw failure
-      if (at - mark >= MIN_PROGRESS_BYTES) tries = 0
-      mark = at
-      tries += 1
-      if (tries >= ATTEMPTS) throw await s3Failure(address, failure)
-      await wait(Math.min(100 * 2 ** tries, 5000))
+export async function open(address, start, length) {
+  const request = requestOf(address)
+  try {
+    const first = await send(address, 'GetObjectCommand', { ...request, Range: `bytes=${start}-${start + length - 1}` })
+    const { size } = contentRange(first.ContentRange)
+    if (size === undefined) {
+      first.Body.destroy()
+      throw new Failure('CORPUS_STORE', `${address}: the store has no ranges`)
     }
+    const object = { address, etag: first.ETag, size, mtime: timeOf(first) }
+    return { object, bytes: await range(object, start, Math.min(size, start + length), ranged(first)) }
+  } catch (failure) {
+    if (!failure.isOutOfRange) throw failure
+    // The object has no byte at `start`; an empty one has none at all.
+    const object = objectOf(address, await send(address, 'HeadObjectCommand', request))
+    return { object, bytes: Buffer.alloc(0) }
   }
-  return bytes
+}
+
+const ranged = ({ Body: body, ContentRange }) => ({ body, start: contentRange(ContentRange).start })
+
+const objectOf = (address, head) => ({ address, etag: head.ETag, size: head.ContentLength, mtime: timeOf(head) })
+
+export async function head(address) {
+  const found = await sendIfThere(address, 'HeadObjectCommand', requestOf(address))
+  return found && objectOf(address, found)
+}
+
+export async function range({ address, etag }, start, end, first = undefined) {
+  const request = async (from, to) =>
+    ranged(
+      await send(address, 'GetObjectCommand', {
+        ...requestOf(address),
+        Range: `bytes=${from}-${to - 1}`,
+        IfMatch: etag,
+      }),
+    )
+  return readRange(address, start, end, request, { first, explain: (failure) => s3Failure(address, failure) })
+}
+
+export async function* keysBelow(address) {
+  const { bucket, key } = partsOf(address)
+  let token
+  do {
+    const input = { Bucket: bucket, Prefix: key, ContinuationToken: token }
+    const page = await send(address, 'ListObjectsV2Command', input)
+    for (const { Key: one } of page.Contents ?? []) yield one
+    token = page.IsTruncated ? page.NextContinuationToken : undefined
+  } while (token !== undefined)
+}
+
+export async function put(address, bytes) {
+  await send(address, 'PutObjectCommand', { ...requestOf(address), Body: bytes })
+}
+
+export async function create(address, bytes) {
+  const input = { ...requestOf(address), Body: bytes }
+  try {
+    await send(address, 'PutObjectCommand', { ...input, IfNoneMatch: '*' })
+    return true
+  } catch (failure) {
+    if (failure.isConditionFailed) return false
+    if (!failure.isUnknownRequest) throw failure
+  }
+  if ((await head(address)) !== undefined) return false
+  await send(address, 'PutObjectCommand', input)
+  return true
+}
+
+export async function remove(address) {
+  await send(address, 'DeleteObjectCommand', requestOf(address))
+}
+
+export async function uploadFile(address, file, size) {
+  const partSize = Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_UPLOAD_PARTS))
+  const Body = size === 0 ? Buffer.alloc(0) : fs.createReadStream(file, { highWaterMark: 1 << 20 })
+  try {
+    return await upload(address, { ...requestOf(address), Body }, partSize)
+  } finally {
+    if (Body instanceof fs.ReadStream) Body.destroy()
+  }
+}
+
+export async function removeUploads(place, isDead) {
+  const { Bucket, Key: prefix } = requestOf(place)
+  let markers = {}
+  do {
+    const page = await send(place, 'ListMultipartUploadsCommand', { Bucket, Prefix: prefix, ...markers })
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      if (!isDead(Key.slice(prefix.length), Initiated.getTime())) continue
+      await send(place, 'AbortMultipartUploadCommand', { Bucket, Key, UploadId }).catch(() => {})
+    }
+    markers = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : {}
+  } while (markers.KeyMarker !== undefined)
 }
 
 const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']

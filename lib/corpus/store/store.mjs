@@ -1,13 +1,13 @@
-// Opens outputs and inputs on disk or in S3, depending on their names. The interfaces are in
+// Opens outputs and inputs on disk or in a store, depending on their names. The interfaces are in
 // types.d.ts.
 
 import { folderAddress, isAddress } from './address.mjs'
 import { LocalInput } from './local-input.mjs'
 
 /**
- * Opens the output folder of a job. The SDK of S3 is loaded only for addresses.
+ * Opens the output folder of a job. What stores need is loaded only for addresses.
  *
- * @param {string} place a path, or s3://bucket/prefix
+ * @param {string} place a path or an address
  * @param {import('./allowed.mjs').Allowed} [allowed] what a worker may use; then the folder must
  *   exist
  * @returns {Promise<import('./types.js').Store>}
@@ -18,8 +18,8 @@ export async function openStore(place, allowed) {
     return allowed === undefined ? new LocalStore(place) : LocalStore.open(place, allowed)
   }
   allowed?.checkAddress(folderAddress(place))
-  const { S3Store } = await import('./s3-store.mjs')
-  return new S3Store(place)
+  const { ObjectStore } = await import('./object-store.mjs')
+  return ObjectStore.open(place)
 }
 
 /**
@@ -33,6 +33,6 @@ export async function openStore(place, allowed) {
 export async function openInput(name, origin = {}, first = 0) {
   if (!isAddress(name)) return LocalInput.open(name, origin)
   origin.allowed?.checkAddress(name)
-  const { S3Input } = await import('./s3-input.mjs')
-  return S3Input.open(name, first)
+  const { ObjectInput } = await import('./object-input.mjs')
+  return ObjectInput.open(name, first)
 }

@@ -1,4 +1,5 @@
-// What a folder on disk and a folder in S3 offer to a job.
+// What a folder on disk and a folder in a store of objects offer to a job, and what the clients of
+// stores have in common.
 
 import type { Input } from './input.mjs'
 import type { PartFile } from './part-file.mjs'
@@ -16,6 +17,44 @@ export interface OpenInput extends Input {
   /** Throws if the input has changed since it was opened. */
   checkUnchanged(): Promise<void>
   close(): Promise<void>
+}
+
+/** An object of a store, in the version that was found. */
+export interface StoredObject {
+  address: string
+  /** Names the version. */
+  etag: string
+  /** In bytes. */
+  size: number
+  /** The time of its last change, in milliseconds; `Infinity` if the store does not say. */
+  mtime: number
+}
+
+/** The client of a store. Errors name the address, and never a credential. */
+export interface Objects {
+  /**
+   * An address in a dataset with the commit of its revision. `commits` are those that are known;
+   * further ones are added.
+   */
+  pinned?(address: string, commits: Map<string, string>): Promise<string>
+  /** Whether an object is read that no name and no pattern names. By default all are. */
+  isData?(key: string): boolean
+  /** Opens an object and reads up to `length` bytes from `start` on. */
+  open(address: string, start: number, length: number): Promise<{ object: StoredObject; bytes: Buffer }>
+  /** Looks an object up; `undefined` if it does not exist. */
+  head(address: string): Promise<StoredObject | undefined>
+  /** Reads a range. Throws if the object is not the version that was found. */
+  range(object: StoredObject, start: number, end: number): Promise<Buffer>
+  /** Yields the keys that start with the key of an address, in the order of their bytes. */
+  keysBelow(address: string): AsyncGenerator<string>
+  put(address: string, bytes: Buffer): Promise<void>
+  /** Like `put`, unless the object exists. Returns whether it was written. */
+  create(address: string, bytes: Buffer): Promise<boolean>
+  remove(address: string): Promise<void>
+  /** Uploads a file, so that the object appears when it is complete. Returns its ETag. */
+  uploadFile(address: string, file: string, size: number): Promise<string | undefined>
+  /** Removes unfinished uploads, in stores that keep them. */
+  removeUploads?(place: string, isDead: (name: string, started: number) => boolean): Promise<void>
 }
 
 /** An output folder. */

@@ -1,27 +1,25 @@
-// An output folder in S3. Files are written to this machine's disk and uploaded when they are
-// complete, so an object appears only as a whole.
+// An output folder in a store of objects. Files are written to this machine's disk and uploaded
+// when they are complete, so an object appears only as a whole.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { Readable } from 'node:stream'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
-import { error } from '../errors.mjs'
+import { error, unsupported } from '../errors.mjs'
 import { textLines } from '../text-lines.mjs'
 import { folderAddress, partsOf } from './address.mjs'
+import { ObjectInput } from './object-input.mjs'
+import { objectsOf } from './objects.mjs'
 import { PartFile } from './part-file.mjs'
-import { range, send, sendIfThere, upload } from './s3-client.mjs'
-import { S3Input } from './s3-input.mjs'
 
 const { tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
 
-/** Minimum size in bytes of a part of an upload, and the maximum number of parts of an object. */
-const MIN_PART_BYTES = 8 << 20
-const MAX_UPLOAD_PARTS = 10_000
+/** Number of names that are enough to tell an empty folder from one with other files. */
+const MAX_NAMES = 100
 /** How often an upload is tried that another process removed. */
 const MAX_TRIES = 3
 /** Age in milliseconds from which an unfinished upload is taken for one of a dead process. */
@@ -50,7 +48,7 @@ const removeIfEmpty = (folder) => fs.promises.rmdir(folder).catch(() => {})
 
 /** A file that is uploaded instead of renamed. */
 class UploadedFile extends PartFile {
-  /** @type {S3Store | undefined} */
+  /** @type {ObjectStore | undefined} */
   store
 
   async rename() {
@@ -63,22 +61,29 @@ class UploadedFile extends PartFile {
  * @typedef {import('./types.js').Store} Store
  * @implements {Store}
  */
-export class S3Store {
-  #bucket
-  #prefix
+export class ObjectStore {
+  #objects
   /**
    * The folder for files of this output. No other job uses it, so everything in it may be removed.
    */
   #scratch
 
-  /** @param {string} address */
-  constructor(address) {
+  /**
+   * @param {string} address
+   * @param {import('./types.js').Objects} objects
+   */
+  constructor(address, objects) {
     this.place = folderAddress(address)
-    const { bucket, key } = partsOf(this.place)
-    this.#bucket = bucket
-    this.#prefix = key
+    this.#objects = objects
     const own = createHash('sha256').update(this.place).digest('hex').slice(0, 16)
     this.#scratch = path.join(scratchFolder(), own)
+  }
+
+  /** @param {string} address */
+  static async open(address) {
+    const { scheme } = partsOf(address)
+    if (scheme === 'hf') throw unsupported(`${address}: datasets of the hub are inputs, and no outputs`)
+    return new ObjectStore(address, await objectsOf(address))
   }
 
   where(name) {
@@ -104,19 +109,23 @@ export class S3Store {
       removed.push(...removeDeadParts(path.join(all, name)))
       await removeIfEmpty(path.join(all, name))
     }
-    await this.#removeUploads(({ Initiated }, name) => {
-      const isOld = Date.now() - Initiated.getTime() > age
+    await this.#removeUploads((name, started) => {
+      const isOld = Date.now() - started > age
       if (isOld) removed.push(name)
       return isOld
     })
     return removed
   }
 
-  /** Up to 100 names in the folder. */
+  /** Some of the names in the folder. */
   async names() {
-    const input = { Bucket: this.#bucket, Prefix: this.#prefix, MaxKeys: 100 }
-    const { Contents = [] } = await send(this.place, 'ListObjectsV2Command', input)
-    return Contents.map(({ Key: key }) => key.slice(this.#prefix.length)).filter((name) => name !== '')
+    const { key: prefix } = partsOf(this.place)
+    const names = []
+    for await (const key of this.#objects.keysBelow(this.place)) {
+      if (key !== prefix) names.push(key.slice(prefix.length))
+      if (names.length >= MAX_NAMES) break
+    }
+    return names
   }
 
   async create(name) {
@@ -127,7 +136,7 @@ export class S3Store {
   }
 
   async writeWhole(name, text) {
-    await send(this.where(name), 'PutObjectCommand', { ...this.#of(name), Body: Buffer.from(text) })
+    await this.#objects.put(this.where(name), Buffer.from(text))
   }
 
   /**
@@ -135,22 +144,12 @@ export class S3Store {
    * conditional writes, another process may write it at the same moment.
    */
   async createWhole(name, text) {
-    const input = { ...this.#of(name), Body: Buffer.from(text) }
-    try {
-      await send(this.where(name), 'PutObjectCommand', { ...input, IfNoneMatch: '*' })
-      return true
-    } catch (failure) {
-      if (failure.isConditionFailed) return false
-      if (!failure.isUnknownRequest) throw failure
-    }
-    if ((await this.sizeOf(name)) !== undefined) return false
-    await send(this.where(name), 'PutObjectCommand', input)
-    return true
+    return this.#objects.create(this.where(name), Buffer.from(text))
   }
 
   /** Removes an object. Ignores failures, because a role may lack the permission. */
   async remove(name) {
-    await send(this.where(name), 'DeleteObjectCommand', this.#of(name)).catch(() => {})
+    await this.#objects.remove(this.where(name)).catch(() => {})
   }
 
   /** A path on this machine's disk for a file that `publish` uploads later. */
@@ -168,66 +167,62 @@ export class S3Store {
   /** Copies an object to this machine's disk. Returns its path. */
   async copyHere(name) {
     const file = this.part(name)
-    const input = await S3Input.open(this.where(name))
+    const input = await ObjectInput.open(this.where(name))
     await fs.promises.writeFile(file, input.chunks(0, input.size))
     return file
   }
 
   /** Uploads a file of this machine. Returns the ETag of the object. */
   async uploadFile(file, name, size) {
-    const partSize = Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_UPLOAD_PARTS))
     for (let tries = 1; ; tries++) {
-      const Body = size === 0 ? Buffer.alloc(0) : fs.createReadStream(file, { highWaterMark: 1 << 20 })
       try {
-        return await upload(this.where(name), { ...this.#of(name), Body }, partSize)
+        return await this.#objects.uploadFile(this.where(name), file, size)
       } catch (failure) {
         // Another process that finished the job took this upload for one of a dead process.
         if (!failure.isLostUpload || tries >= MAX_TRIES) throw failure
-      } finally {
-        if (Body instanceof Readable) Body.destroy()
       }
     }
   }
 
   async readText(name, limit) {
-    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
+    const found = await this.#objects.head(this.where(name))
     if (found === undefined) return undefined
-    if (!(found.ContentLength <= limit)) throw tooLarge(this.where(name), limit)
-    return (await range(this.#object(name, found), 0, found.ContentLength)).toString()
+    if (!(found.size <= limit)) throw tooLarge(this.where(name), limit)
+    return (await this.#objects.range(found, 0, found.size)).toString()
   }
 
   async readRange(name, from, to) {
-    const input = await S3Input.open(this.where(name), from)
+    const input = await ObjectInput.open(this.where(name), from)
     return input.read(from, to - from)
   }
 
   async ends(name, length) {
-    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
+    const found = await this.#objects.head(this.where(name))
     if (found === undefined) return undefined
-    const [object, size] = [this.#object(name, found), found.ContentLength]
-    const count = Math.min(size, length)
-    return { start: await range(object, 0, count), end: await range(object, size - count, size) }
+    const count = Math.min(found.size, length)
+    const range = (start, end) => this.#objects.range(found, start, end)
+    return { start: await range(0, count), end: await range(found.size - count, found.size) }
   }
 
   async *lines(name) {
-    const input = await S3Input.open(this.where(name))
+    const input = await ObjectInput.open(this.where(name))
     yield* textLines(input.chunks(0, input.size), this.where(name))
   }
 
   async hashOf(name, expected = undefined, etag = undefined) {
-    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
+    const found = await this.#objects.head(this.where(name))
     if (found === undefined) return undefined
-    if (expected !== undefined && expected !== found.ContentLength) return { bytes: found.ContentLength }
-    if (etag !== undefined && etag === found.ETag) return { bytes: found.ContentLength }
-    const input = await S3Input.open(this.where(name))
+    if (expected !== undefined && expected !== found.size) return { bytes: found.size }
+    if (etag !== undefined && etag === found.etag) return { bytes: found.size }
+    const input = await ObjectInput.open(this.where(name))
     const hash = createHash('sha256')
     for await (const chunk of input.chunks(0, input.size)) hash.update(chunk)
     return { bytes: input.size, sha256: hash.digest('hex') }
   }
 
   async sizeOf(name) {
-    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
-    return found && { bytes: found.ContentLength }
+    const found = await this.#objects.head(this.where(name))
+    return found && { bytes: found.size }
   }
 
   async sync() {}
@@ -242,8 +237,7 @@ export class S3Store {
   /** Removes the unfinished files and uploads of shards whose threads were ended. */
   async abandon(stems) {
     this.removeOwn()
-    if (stems.length > 0)
-      await this.#removeUploads((_upload, name) => stems.some((stem) => name.startsWith(`${stem}.`)))
+    if (stems.length > 0) await this.#removeUploads((name) => stems.some((stem) => name.startsWith(`${stem}.`)))
   }
 
   /**
@@ -254,33 +248,14 @@ export class S3Store {
   }
 
   /**
-   * Removes unfinished uploads of jobs. Ignores failures, because a role may lack the permission.
+   * Removes unfinished uploads of jobs, in stores that keep them. Ignores failures, because a role
+   * may lack the permission, and a rule of the bucket can remove them too.
+   *
+   * @param {(name: string, started: number) => boolean} isDead `started` is a time in ms
    */
   async #removeUploads(isDead) {
-    try {
-      let markers = {}
-      do {
-        const input = { Bucket: this.#bucket, Prefix: this.#prefix, ...markers }
-        const page = await send(this.place, 'ListMultipartUploadsCommand', input)
-        for (const one of page.Uploads ?? []) {
-          const name = one.Key.slice(this.#prefix.length)
-          if (!JOB_FILE.test(name) || !isDead(one, name)) continue
-          await send(this.place, 'AbortMultipartUploadCommand', { ...this.#of(name), UploadId: one.UploadId }).catch(
-            () => {},
-          )
-        }
-        markers = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : {}
-      } while (markers.KeyMarker !== undefined)
-    } catch {
-      // A lifecycle rule of the bucket can remove them too.
-    }
+    await this.#objects
+      .removeUploads?.(this.place, (name, started) => JOB_FILE.test(name) && isDead(name, started))
+      .catch(() => {})
   }
-
-  #of = (name) => ({ Bucket: this.#bucket, Key: this.#prefix + name })
-  #object = (name, { ETag }) => ({
-    address: this.where(name),
-    bucket: this.#bucket,
-    key: this.#prefix + name,
-    etag: ETag,
-  })
 }

@@ -1,9 +1,9 @@
-// Inputs that are objects in S3, and the keys below a prefix.
+// Inputs that are objects in a store.
 
-import { error, inputChanged } from '../errors.mjs'
-import { checkKey, partsOf } from './address.mjs'
+import { inputChanged } from '../errors.mjs'
+import { checkKey } from './address.mjs'
 import { CHUNK_BYTES, Input } from './input.mjs'
-import { openObject, range, send, sendIfThere } from './s3-client.mjs'
+import { objectsOf } from './objects.mjs'
 
 /** Number of bytes that are read when an object is opened. */
 const FIRST_BYTES = 1 << 17
@@ -11,14 +11,16 @@ const FIRST_BYTES = 1 << 17
 const REQUEST_BYTES = 8 << 20
 
 /** An open object. All requests are for the version that the first request found. */
-export class S3Input extends Input {
+export class ObjectInput extends Input {
+  #objects
   #object
   /** The bytes that were read when the object was opened, and their position. */
   #held
   #heldAt
 
-  constructor(object, held, heldAt) {
+  constructor(objects, object, held, heldAt) {
     super(object.address, object.size, object.mtime)
+    this.#objects = objects
     this.#object = object
     this.#held = held
     this.#heldAt = heldAt
@@ -30,9 +32,9 @@ export class S3Input extends Input {
    */
   static async open(address, first = 0) {
     checkKey(address)
-    const { bucket, key } = partsOf(address)
-    const { object, bytes } = await openObject({ address, bucket, key }, first, FIRST_BYTES)
-    return new S3Input(object, bytes, first)
+    const objects = await objectsOf(address)
+    const { object, bytes } = await objects.open(address, first, FIRST_BYTES)
+    return new ObjectInput(objects, object, bytes, first)
   }
 
   async read(position, length) {
@@ -40,7 +42,7 @@ export class S3Input extends Input {
     if (position >= end) return Buffer.alloc(0)
     const at = position - this.#heldAt
     if (at >= 0 && at + end - position <= this.#held.length) return this.#held.subarray(at, at + end - position)
-    return range(this.#object, position, end)
+    return this.#objects.range(this.#object, position, end)
   }
 
   /**
@@ -50,7 +52,7 @@ export class S3Input extends Input {
   async *chunks(start, end, { onRead = (_chunk) => {} } = {}) {
     if (end > this.size) throw inputChanged(this.path, `it ends at byte ${this.size}, before byte ${end}`)
     const step = (from) => {
-      const next = range(this.#object, from, Math.min(from + REQUEST_BYTES, end))
+      const next = this.#objects.range(this.#object, from, Math.min(from + REQUEST_BYTES, end))
       // The failure is reported when the promise is awaited.
       next.catch(() => {})
       return next
@@ -74,42 +76,3 @@ export class S3Input extends Input {
 
   async close() {}
 }
-
-/**
- * Yields the keys below a prefix, in the order of the store: that of their bytes.
- *
- * @param {string} address for messages
- * @returns {AsyncGenerator<string>}
- */
-export async function* keysBelow(address, bucket, prefix) {
-  let token
-  do {
-    const page = await send(address, 'ListObjectsV2Command', {
-      Bucket: bucket,
-      Prefix: prefix,
-      ContinuationToken: token,
-    })
-    for (const { Key: key } of page.Contents ?? []) yield key
-    token = page.IsTruncated ? page.NextContinuationToken : undefined
-  } while (token !== undefined)
-}
-
-/** Whether there is an object with this address. */
-export async function isObject(address) {
-  const { bucket, key } = partsOf(address)
-  return (await sendIfThere(address, 'HeadObjectCommand', { Bucket: bucket, Key: key })) !== undefined
-}
-
-/** Whether a key is that of a file that is not hidden. Keys of folders end with a slash. */
-export const isListed = (key, prefix) => {
-  if (key.endsWith('/')) return false
-  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
-  return !key
-    .slice(folder.length)
-    .split('/')
-    .some((name) => name.startsWith('.'))
-}
-
-/** The error for an address without an object. */
-export const noObject = (address) =>
-  error('ERR_TOKENLANE_FILE_NOT_FOUND', `${address}: there is no such object, and none below it`)

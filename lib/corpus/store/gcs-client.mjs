@@ -1,0 +1,136 @@
+// The client of Google Cloud Storage: gs://bucket/key. The package finds the credentials: in
+// GOOGLE_APPLICATION_CREDENTIALS, in those of gcloud, or by the role of the machine.
+
+import { createRequire } from 'node:module'
+
+import { error, inputChanged } from '../errors.mjs'
+import { partsOf } from './address.mjs'
+import { readRange, watched } from './ranges.mjs'
+import { ifThere, isWritten, storeFailure } from './store-failure.mjs'
+
+const { optional } = createRequire(import.meta.url)('../../optional.js')
+
+const PACKAGE = '@google-cloud/storage'
+/** How often a request is tried again. */
+const MAX_RETRIES = 5
+/** Size in bytes from which a file is uploaded in parts. */
+const MIN_RESUMABLE_BYTES = 8 << 20
+
+let made
+
+/** The client of this thread. */
+function client() {
+  made ??= connect()
+  made.catch(() => (made = undefined))
+  return made
+}
+
+async function connect() {
+  const lib = await optional(() => import(PACKAGE), PACKAGE, 'An address that starts with gs://')
+  const { Storage, IdempotencyStrategy } = lib
+  // A write that is repeated writes the same bytes again.
+  const idempotencyStrategy = IdempotencyStrategy.RetryAlways
+  return new Storage({ retryOptions: { autoRetry: true, maxRetries: MAX_RETRIES, idempotencyStrategy } })
+}
+
+async function fileOf(address, generation = undefined) {
+  const { bucket, key } = partsOf(address)
+  return (await client()).bucket(bucket).file(key, generation === undefined ? {} : { generation })
+}
+
+/** Returns the result of `work`. Errors name the address. */
+async function sent(address, work) {
+  try {
+    return await work()
+  } catch (failure) {
+    throw explained(address, failure)
+  }
+}
+
+function explained(address, failure) {
+  if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
+  const message = String(failure?.message ?? failure)
+  if (/Could not load the default credentials/.test(message)) {
+    const reason = 'no credentials were found: set GOOGLE_APPLICATION_CREDENTIALS, or use gcloud or a role'
+    return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${reason}`), { isOfHost: true })
+  }
+  const number = Number(failure?.code ?? failure?.status)
+  const status = Number.isInteger(number) && number >= 400 ? number : undefined
+  const isNoBucket = status === 404 && /bucket does not exist/i.test(message)
+  const name = failure?.errors?.[0]?.reason ?? failure?.code ?? failure?.name ?? 'Error'
+  return storeFailure(address, { status, name: String(name), message, isNoBucket, secrets: [] })
+}
+
+const objectOf = (address, { generation, size, updated }) => ({
+  address,
+  etag: String(generation),
+  size: Number(size),
+  mtime: updated === undefined ? Infinity : Date.parse(updated),
+})
+
+async function existing(address) {
+  const [metadata] = await sent(address, async () => (await fileOf(address)).getMetadata())
+  return objectOf(address, metadata)
+}
+
+export const head = (address) => ifThere(() => existing(address))
+
+export async function open(address, start, length) {
+  const object = await existing(address)
+  const end = Math.min(object.size, start + length)
+  return { object, bytes: start >= end ? Buffer.alloc(0) : await range(object, start, end) }
+}
+
+/** Reads one generation of an object, as it is stored. */
+export async function range({ address, etag }, start, end) {
+  const file = await fileOf(address, etag)
+  const request = async (from, to) => {
+    const stream = file.createReadStream({ start: from, end: to - 1, validation: false, decompress: false })
+    return { body: chunksOf(address, stream), start: from }
+  }
+  return readRange(address, start, end, request, { explain: (failure) => explained(address, failure) })
+}
+
+/** The chunks of a body. What the store refuses is an error of the body too. */
+async function* chunksOf(address, stream) {
+  try {
+    yield* watched(stream)
+  } catch (failure) {
+    const made = explained(address, failure)
+    // The generation that was opened was replaced.
+    if (made.isAbsence) throw inputChanged(address, 'it was written to while it was read')
+    throw made.isOfHost ? failure : made
+  }
+}
+
+export async function* keysBelow(address) {
+  const { bucket, key } = partsOf(address)
+  const files = (await client()).bucket(bucket)
+  let pageToken
+  do {
+    const query = { prefix: key, autoPaginate: false, fields: 'items(name),nextPageToken', pageToken }
+    // The second value, a query for the next page, is also there after the last one.
+    const [page, , answer] = await sent(address, () => files.getFiles(query))
+    for (const { name } of page) yield name
+    pageToken = answer.nextPageToken
+  } while (pageToken)
+}
+
+const save = (address, bytes, more) =>
+  sent(address, async () => (await fileOf(address)).save(bytes, { resumable: false, validation: false, ...more }))
+
+export const put = (address, bytes) => save(address, bytes, {})
+
+export const create = (address, bytes) =>
+  isWritten(() => save(address, bytes, { preconditionOpts: { ifGenerationMatch: 0 } }))
+
+export async function remove(address) {
+  await sent(address, async () => (await fileOf(address)).delete())
+}
+
+export async function uploadFile(address, file, size) {
+  const { bucket, key: destination } = partsOf(address)
+  const options = { destination, resumable: size >= MIN_RESUMABLE_BYTES, validation: 'crc32c' }
+  const [{ metadata }] = await sent(address, async () => (await client()).bucket(bucket).upload(file, options))
+  return metadata.generation === undefined ? undefined : String(metadata.generation)
+}

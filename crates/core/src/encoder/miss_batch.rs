@@ -181,7 +181,6 @@ fn sort_by_length(misses: &mut Vec<Miss>, unsorted: &mut Vec<Miss>, window: &Wor
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::byte_level;
     use crate::options::EncodeOptions;
     use crate::tokenizer::Tokenizer;

@@ -64,16 +64,29 @@ pub struct PairHashing<'a> {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl PairHashing<'_> {
-    /// The hash of a pair, and whether the pair may be in the table. Without branches, because the
-    /// filter's answer cannot be predicted.
+    /// The hash of a pair.
     #[inline(always)]
-    fn candidate(&self, left: u32, right: u32) -> (u64, bool) {
-        let Self { id_bits, multiplier, filter, filter_shift } = *self;
-        let hash = (u64::from(left) << id_bits | u64::from(right)).wrapping_mul(multiplier);
-        let position = hash >> filter_shift;
-        let is_in_filter = filter[(position / 64) as usize & (filter.len() - 1)] >> (position % 64) & 1 == 1;
-        // Larger ids are in no pair, and their hash may equal that of another pair.
-        (hash, is_in_filter & ((left | right) >> id_bits == 0))
+    fn hash(&self, left: u32, right: u32) -> u64 {
+        (u64::from(left) << self.id_bits | u64::from(right)).wrapping_mul(self.multiplier)
+    }
+
+    /// Whether ids are small enough for pairs. If not, the hash may equal that of another pair.
+    #[inline(always)]
+    fn fits(&self, ids: u32) -> bool {
+        ids >> self.id_bits == 0
+    }
+
+    /// Prefetches what [`Self::may_contain`] reads.
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) {
+        super::prefetch_at(self.filter, (hash >> self.filter_shift) as usize / 64);
+    }
+
+    /// Whether the pair with this hash may be in the table.
+    #[inline(always)]
+    fn may_contain(&self, hash: u64) -> bool {
+        let position = hash >> self.filter_shift;
+        self.filter[(position / 64) as usize & (self.filter.len() - 1)] >> (position % 64) & 1 == 1
     }
 }
 

@@ -1,7 +1,8 @@
 //! The kernel of [`super::LaneMerger`] for CPUs without AVX-512. The lanes take turns in each step
-//! of a round: all look for their next merge, then all prefetch, then all read the merge table. A
-//! CPU that executes out of order overlaps them, because no branch depends on the word or on the
-//! table. Only the minima are computed with vectors, which the compiler makes of loops over a row.
+//! of a round: all find their next merge, then all read the filter, then all read the merge table.
+//! Each step prefetches what the next one reads, and a CPU that executes out of order overlaps the
+//! lanes of a step, because no branch depends on the word or on the filter. Only the minima are
+//! computed with vectors, which the compiler makes of loops over a row.
 
 use super::{ByteTables, LaneMerger, MAX_LANE_LEN, POSITIONS, PairTable, Rows};
 use crate::lanes::LANES;
@@ -22,10 +23,10 @@ pub(super) fn merge(words: &mut LaneMerger, table: &impl PairTable, bytes: ByteT
         count += usize::from(lowest < MergePriority::NO_MERGE);
     }
     while count > 0 {
-        // The new pairs that may be in the table: their hashes, and the positions and lanes of
-        // their left symbols.
-        let (mut hashes, mut places, mut candidates) = ([0; 2 * LANES], [(0, 0); 2 * LANES], 0);
-        for &lane in &active[..count] {
+        // The two new pairs of each lane: their hashes, whether their ids are small enough for the
+        // table, and the positions and lanes of their left symbols.
+        let (mut hashes, mut fit, mut places) = ([0; 2 * LANES], [false; 2 * LANES], [(0, 0); 2 * LANES]);
+        for (turn, &lane) in active[..count].iter().enumerate() {
             let lane = usize::from(lane) % LANES;
             // The symbol at `at` takes its right neighbor in, whose position becomes free. Then the
             // symbols before and after the joined one are its neighbors.
@@ -43,12 +44,23 @@ pub(super) fn merge(words: &mut LaneMerger, table: &impl PairTable, bytes: ByteT
             for position in [before, at, right] {
                 priorities[position][lane] = u32::MAX;
             }
-            for (position, left, right) in [(before, before_id, id), (at, id, after_id)] {
-                let (hash, may_merge) = hashing.candidate(left, right);
-                hashes[candidates % (2 * LANES)] = hash;
-                places[candidates % (2 * LANES)] = (position as u8, lane as u8);
-                candidates += usize::from(may_merge);
+            for (side, (position, left, right)) in [(before, before_id, id), (at, id, after_id)].into_iter().enumerate()
+            {
+                let pair = (2 * turn + side) % (2 * LANES);
+                hashes[pair] = hashing.hash(left, right);
+                fit[pair] = hashing.fits(left | right);
+                places[pair] = (position as u8, lane as u8);
+                hashing.prefetch(hashes[pair]);
             }
+        }
+        // Those that may be in the table.
+        let mut candidates = 0;
+        for pair in 0..2 * count {
+            let pair = pair % (2 * LANES);
+            let (hash, place) = (hashes[pair], places[pair]);
+            hashes[candidates % (2 * LANES)] = hash;
+            places[candidates % (2 * LANES)] = place;
+            candidates += usize::from(fit[pair] & hashing.may_contain(hash));
         }
         let candidates = candidates.min(2 * LANES);
         for &hash in &hashes[..candidates] {

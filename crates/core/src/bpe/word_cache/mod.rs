@@ -410,9 +410,12 @@ impl WordCache {
         }
     }
 
-    /// The numbers of hits and misses since the cache was created.
+    /// The numbers of hits and misses since the cache was created. Their sum is the number of
+    /// lookups, although a word that was inserted before its lookup, and then evicted or moved by a
+    /// growing table, is merged twice.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.lookups.saturating_sub(self.misses), self.misses)
+        let misses = self.misses.min(self.lookups);
+        (self.lookups - misses, misses)
     }
 
     /// Heap memory, in bytes.

@@ -11,6 +11,7 @@ import { documentsOf } from '../../lib/corpus/documents.mjs'
 import { tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { checkContent } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
+import { seekTable } from '../../lib/files/frames.mjs'
 import { hashes, jsonl, scratch } from '../support/corpus.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
 import { failure } from '../support/texts.mjs'
@@ -179,6 +180,32 @@ test('frames: what has no known frames is one part', async () => {
   await one('members.gz', Buffer.concat(pieces.map((piece) => zlib.gzipSync(piece))))
   fs.writeFileSync(at('whole.zst'), Buffer.concat(pieces.map(frameOf)))
   assert.equal((await read(at('whole.zst'), { rows: 'files', shardSize: SHARD_BYTES })).parts.length, 1)
+})
+
+test('frames that lie about their size: positions that are no numbers are not planned', async () => {
+  const piece = Buffer.from('a row\n')
+  const lying = frameOf(piece)
+  // A header with a window and a size of eight bytes, which no file has.
+  const huge = Buffer.concat([lying.subarray(0, 4), Buffer.from([0xc0, 0x38]), Buffer.alloc(8, 255), lying.subarray(9)])
+  fs.writeFileSync(at('lying.zst'), Buffer.concat([lying, huge, lying, lying]))
+  const content = checkContent({ format: 'jsonl', rows: 'lines', shardSize: 1 })
+  const offsets = []
+  for await (const { offset } of planParts({ inputs: [at('lying.zst')], content })) offsets.push(offset)
+  assert.deepEqual(offsets, [undefined, 6, undefined, undefined])
+  // A table that is too large, or that does not describe the file, is not used.
+  const table = seekable([lying, lying], [piece, piece])
+  const read = async (from, length) => table.subarray(from, from + length)
+  assert.equal((await seekTable(table.length, read)).length, 3)
+  for (const [at, value] of [
+    [9, 2 ** 31],
+    [9, 3],
+    [9 + 8, 1],
+  ]) {
+    const before = table.readUInt32LE(table.length - at)
+    table.writeUInt32LE(value, table.length - at)
+    assert.equal(await seekTable(table.length, read), undefined, `${at}`)
+    table.writeUInt32LE(before, table.length - at)
+  }
 })
 
 test('frames: a store in which reads are requests only uses the table of the file', async () => {

@@ -241,8 +241,8 @@ class Parts {
       }
       end = piece.end
       sum += piece.weight
-      const isKnown = contents !== undefined && piece.content !== undefined
-      contents = isKnown ? contents + piece.content : undefined
+      const all = (contents ?? NaN) + (piece.content ?? NaN)
+      contents = isSize(all) ? all : undefined
     }
     if (sum === 0) return
     yield await part()

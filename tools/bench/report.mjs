@@ -28,7 +28,7 @@ export function markdown({ tokenizers, corpora, samples, scheduler, reps, comman
 function introduction(command, corpora, reps) {
   return `# Benchmarks
 
-Made by \`${command}\`; do not edit.
+Made by \`${command}\`; do not edit. [peers.md](peers.md) has other packages beside it.
 
 ${table(['', ''], facts())}
 

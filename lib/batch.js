@@ -153,6 +153,7 @@ class Batch {
     return require('./print.js').printBatch(this, Object.keys(this.#columns), this.#slab === undefined, ...args)
   }
 
+  /** Frees the memory now; otherwise the finalizers of its ArrayBuffers do (src/results.rs). */
   dispose() {
     if (this.#slab === undefined) return
     // Includes an attention mask that was created here.

@@ -1,8 +1,8 @@
 'use strict'
 
-// Checks options, and packs them into the integer that src/options.rs defines. No option is
-// accepted and ignored: an unknown option is an error that names it. `undefined` selects the
-// default everywhere.
+// Checks options, and packs them into the integer that crates/calls/src/options.rs defines. No
+// option is accepted and ignored: an unknown option is an error that names it. `undefined` selects
+// the default everywhere.
 
 const { typeError, wrongType, wrongValue, unknownOption } = require('./errors.js')
 const native = require('./native.js')
@@ -206,8 +206,8 @@ function paddingOption(given, tokenizer = undefined) {
 const ownPadding = (tokenizer) => require('./facts.js').ownPadding(tokenizer)
 
 /**
- * Checks the options of a split. Returns the limits in the form of src/split.rs, and the flags and
- * the extra options with which pieces are counted.
+ * Checks the options of a split. Returns the limits in the form of crates/calls/src/split.rs, and
+ * the flags and the extra options with which pieces are counted.
  */
 function splitOptions(options, known = KNOWN.split) {
   if (options === undefined) throw wrongType('options', 'an object with maxTokens', options)

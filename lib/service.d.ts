@@ -62,7 +62,7 @@ export interface Limits {
 }
 
 /**
- * Limits of this thread. The time of a batch is limited by its signal, `{ signal:
+ * Limits of texts and queues. The time of a batch is limited by its signal, `{ signal:
  * AbortSignal.timeout(500) }`: it then rejects with the signal's `TimeoutError`.
  */
 export const limits: Limits

@@ -86,7 +86,8 @@ impl<T: Plain> AsRef<[T]> for Values<T> {
     }
 }
 
-/// A slab that V8 holds as external memory. Dropping it releases the slab to the pool.
+/// A slab that V8 holds as external memory. Dropping it drops the slab, whose guard releases the
+/// block to the pool (`crates/memory/src/shared.rs`).
 #[derive(Debug)]
 pub struct ExternalBuffer<T: Plain> {
     slab: Slab<T>,

@@ -43,7 +43,7 @@ fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
 }
 
 /// The finalizer: Node calls it on the JS thread after V8 has collected the ArrayBuffer of an
-/// [`ExternalBuffer`].
+/// [`ExternalBuffer`], or after it was detached. Its drop returns the slab to the pool.
 unsafe extern "C" fn release_external<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
     // SAFETY: `hint` is the box of an `ExternalBuffer<T>` that `buffer_of` leaked. Node calls a
     // finalizer once.

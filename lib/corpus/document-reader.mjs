@@ -256,6 +256,7 @@ export class DocumentReader {
     }
   }
 
+  /** The text of a field in a row of JSON. */
   #textAt(value, field) {
     const found = valueAt(value, field)
     if (typeof found !== 'string') throw wrongField(field, 'a string', found)
@@ -291,7 +292,7 @@ export class DocumentReader {
   }
 }
 
-/** The text of a field in a row of JSON. */
+/** The bytes of a line without a carriage return at their end. */
 const withoutReturn = (bytes) => (bytes[bytes.length - 1] === RETURN ? bytes.subarray(0, -1) : bytes)
 
 const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)

@@ -48,7 +48,10 @@ export interface WaitingEvent {
   message: string
 }
 
-/** Something that may surprise, said once: lines of an input that is not JSON are documents. */
+/**
+ * Something that may surprise, said once: lines of an input whose name is not that of JSON are
+ * documents.
+ */
 export interface NoteEvent {
   /** The kind of event. */
   event: 'note'

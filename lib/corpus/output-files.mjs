@@ -1,4 +1,4 @@
-// Writes files of an output folder under temporary names, and renames them when they are complete.
+// Writes the files of a shard under temporary names, and renames them when they are complete.
 
 import { writerOf } from './formats/formats.mjs'
 import { packed } from './packing.mjs'

@@ -18,7 +18,7 @@ import { Probes } from './probe.mjs'
 import { isAddress, withoutRevision } from './store/address.mjs'
 import { readFully } from './store/read.mjs'
 import { openInput } from './store/store.mjs'
-import { textLines } from './text-lines.mjs'
+import { textLines } from './plan-lines.mjs'
 import { isHash, isSize, isText } from './values.mjs'
 import { inputFiles } from './walk.mjs'
 
@@ -153,7 +153,7 @@ class Parts {
     if (this.#isNoted) return
     this.#isNoted = true
     this.#onNote?.(
-      `each line of ${path} is a document, as in all inputs that are not JSON or Parquet (--rows files: each file is one)`,
+      `each line of ${path} is a document, as in all inputs that are neither named .jsonl, .ndjson or .json nor Parquet (--rows json; or --rows files: each file is one)`,
     )
   }
 

@@ -1,5 +1,6 @@
 // Limits of rows, and values in them. Commands and corpus jobs read rows of JSON with these
-// functions, whose errors do not name the place of the row.
+// functions, whose errors do not name the place of the row. What happens to a row that fails is
+// decided by lib/corpus/shard.mjs and cli/skips.mjs.
 
 import { Failure } from './failure.mjs'
 

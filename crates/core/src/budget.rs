@@ -1,9 +1,10 @@
 //! Limits the cost of one text relative to its length.
 //!
 //! A file determines how much text its components produce and how long its patterns search. A
-//! [`Budget`] limits both for one input as a whole, whatever the number of components, segments and
+//! [`Budget`] limits both for one text as a whole, whatever the number of components, segments and
 //! words: the output is at most a multiple of the input, and so is the number of steps that
-//! patterns take. Output is charged before it is allocated.
+//! patterns take. Output is charged before it is allocated. Each text of a pair has a budget of its
+//! own; the words of a text that comes split share one.
 //!
 //! A chain of many components can take long although its output is short. So each component also
 //! charges the work of one pass, in steps of a few nanoseconds, before it runs: the work of all

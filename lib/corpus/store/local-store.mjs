@@ -10,7 +10,7 @@ import { partOf, removeDeadParts, removeOldParts, removeOwnParts } from '../../f
 import { statIfThere } from '../../files/stat.mjs'
 import { otherJob } from '../errors.mjs'
 import { MANIFEST } from '../layout.mjs'
-import { textLines } from '../text-lines.mjs'
+import { textLines } from '../plan-lines.mjs'
 import { PartFile, createWhole, syncFolder, writeWhole } from './part-file.mjs'
 import { readFully } from './read.mjs'
 

@@ -67,7 +67,8 @@ fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
             pattern: part.required("pattern")?.pattern()?,
             content: part.required("content")?.text()?.to_owned(),
         }),
-        _ => Normalizer::Prepend(part.required("prepend")?.text()?.to_owned()),
+        "Prepend" => Normalizer::Prepend(part.required("prepend")?.text()?.to_owned()),
+        kind => unreachable!("{kind} has no arm"),
     })
 }
 

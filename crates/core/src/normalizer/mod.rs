@@ -8,7 +8,7 @@
 //! - [`sentencepiece`]: the same rules as the `sentencepiece` library applies them, for its own
 //!   files.
 //!
-//! Behaviour follows Hugging Face tokenizers 0.23.
+//! Behaviour follows Hugging Face tokenizers 0.23.3.
 
 pub(crate) mod edges;
 mod form;

@@ -1,4 +1,4 @@
-// What an input is, by its first bytes.
+// The kind of an input: the first bytes of a file show it.
 
 import { codecOf, isTable } from '../files/magic.mjs'
 import { isUtf16 } from '../files/utf16.mjs'

@@ -8,7 +8,7 @@
  * @property {string} path
  * @property {'json' | 'lines' | 'files' | 'parquet'} rows
  * @property {'gzip' | 'zstd'} [codec]
- * @property {number} start in bytes, as they are stored
+ * @property {number} start in bytes of the stored file
  * @property {number} end
  * @property {number} [offset] the byte of the decompressed file at which the range starts. Only of
  *   compressed inputs from their second part on, and only if it is known

@@ -97,11 +97,11 @@ pub(super) unsafe fn read_utf16(
     }
     // A string that fills the capacity up to the terminating zero may have been cut off.
     if written + 1 >= spare.len() {
-        // SAFETY: Node wrote `written` units at the start of the capacity.
+        // SAFETY: Node wrote `written` units at the start of the spare capacity.
         let start = unsafe { slice::from_raw_parts(spare.as_ptr().cast::<u16>(), written) };
         return Fit::TooLong { starts_as_ascii: start.iter().fold(0, |all, unit| all | unit) < 0x80 };
     }
-    // SAFETY: Node wrote `written` units at the start of the capacity.
+    // SAFETY: Node wrote `written` units at the start of the spare capacity.
     unsafe { units.added(written) };
     Fit::Appended(written)
 }
@@ -131,7 +131,7 @@ pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Spare<u8>) -> bool {
     if status != sys::Status::napi_ok || written + 1 > spare.len() {
         return false;
     }
-    // SAFETY: Node wrote `written` bytes at the start of the capacity.
+    // SAFETY: Node wrote `written` bytes at the start of the spare capacity.
     unsafe { bytes.added(written) };
     true
 }

@@ -81,7 +81,7 @@ export async function open(address, start, length) {
   return { object, bytes: start >= end ? Buffer.alloc(0) : await range(object, start, end) }
 }
 
-/** Reads one generation of an object, as it is stored. */
+/** Reads stored bytes of one generation of an object. */
 export async function range({ address, etag }, start, end) {
   const file = await fileOf(address, etag)
   const request = async (from, to) => {

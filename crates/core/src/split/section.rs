@@ -10,8 +10,8 @@ use crate::memory::fallible::push;
 const MIN_BYTES: usize = if cfg!(test) { 48 } else { 4096 };
 const BYTES_PER_TOKEN: usize = if cfg!(test) { 12 } else { 32 };
 
-/// A section that does not have the tokens of one piece is repiece_endd by one of this many times
-/// as many bytes.
+/// A section that does not have the tokens of one piece is replaced by one of this many times as
+/// many bytes.
 pub(super) const GROWTH: usize = 4;
 
 /// The last bytes of a section that does not end with the text. Tokens there can differ from those

@@ -1,5 +1,6 @@
 // Options that several commands share, and the options of the library's calls that they become.
 
+import { FORMATS } from '../../lib/corpus/formats/names.mjs'
 import { MAX_RATIO } from '../../lib/files/ratio.mjs'
 import { usualSpecialTokens } from '../../lib/files/tokenizers.mjs'
 import { UsageError } from '../failure.mjs'
@@ -59,7 +60,7 @@ export function checkInputs({ 'files-from': filesFrom }, positionals) {
 export const CORPUS_FORMAT = {
   type: 'string',
   short: 'f',
-  choices: ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet'],
+  choices: FORMATS,
 }
 export const PACKING = {
   type: 'string',

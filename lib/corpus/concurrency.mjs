@@ -4,9 +4,7 @@
 import os from 'node:os'
 
 import { addonReads } from './document-reader.mjs'
-
-/** Formats whose files are made of the numbers as the addon returns them. */
-const FORMATS_OF_NUMBERS = ['megatron', 'npy', 'bin', 'llmc']
+import { NUMBER_FORMATS } from './formats/names.mjs'
 
 /** Number of processors that one thread keeps busy if it leaves the documents to the addon. */
 const PROCESSORS_PER_READER = 2
@@ -26,7 +24,7 @@ export const defaultConcurrency = (processors = os.availableParallelism()) =>
  */
 export function shardsAtOnce(parts, content, processors = os.availableParallelism()) {
   const { format = '', shuffle, packing, hooksSha256 } = content
-  const isPlain = FORMATS_OF_NUMBERS.includes(format) && shuffle === undefined && packing !== 'best-fit'
+  const isPlain = NUMBER_FORMATS.includes(format) && shuffle === undefined && packing !== 'best-fit'
   const isLeft =
     isPlain &&
     hooksSha256 === undefined &&

@@ -7,13 +7,13 @@ import { createRequire } from 'node:module'
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
+import { FORMATS, ROW_FORMATS } from './formats/names.mjs'
 import { isHash, isObject } from './values.mjs'
 
 const require = createRequire(import.meta.url)
 const { unknownOption } = require('../errors.js')
 const { signalOption } = require('../options.js')
 
-export const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'jsonl', 'parquet']
 export const PACKINGS = ['sequential', 'best-fit']
 /** The format of a job that counts words, from which a tokenizer is trained. */
 export const WORDS = 'words'
@@ -255,7 +255,7 @@ export function conflictOf(content, given, inputs, dryRun) {
   for (const name of ['tools', 'template', 'maskBy', 'date'])
     if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
       return `${name} needs the option messages`
-  if (content.type !== undefined && ['jsonl', 'parquet'].includes(content.format))
+  if (content.type !== undefined && ROW_FORMATS.includes(content.format))
     return 'type is for megatron, npy, bin and llmc'
   return undefined
 }
@@ -265,7 +265,7 @@ export function rowsProblem({ format, pack, packing }) {
   if (format === 'llmc' && pack !== undefined) return 'the format llmc has tokens without rows, so it takes no pack'
   if (packing !== undefined && pack === undefined) return 'packing needs pack, the length of rows'
   if (packing !== 'best-fit') return undefined
-  if (['jsonl', 'parquet'].includes(format)) return 'packing best-fit is for megatron, npy and bin'
+  if (ROW_FORMATS.includes(format)) return 'packing best-fit is for megatron, npy and bin'
   return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
 }
 

@@ -10,6 +10,7 @@ import { fileFailure } from '../files/failure.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { error, typeError, unsupported } from './errors.mjs'
+import { ROW_FORMATS } from './formats/names.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -154,7 +155,7 @@ export async function completeContent(tokenizer, source, content) {
   }
   const complete = {
     ...content,
-    type: ['jsonl', 'parquet'].includes(content.format)
+    type: ROW_FORMATS.includes(content.format)
       ? undefined
       : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
     writer: content.format === 'parquet' ? await writerVersion() : undefined,

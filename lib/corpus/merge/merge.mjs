@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
 import { error, otherJob, typeError } from '../errors.mjs'
+import { ROW_FORMATS } from '../formats/names.mjs'
 import { LAYOUT_VERSION, idOf, readJob } from '../job-file.mjs'
 import { JOB, PLAN } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
@@ -176,7 +177,7 @@ class Merge {
       options: {
         ...options,
         format: format ?? options.format,
-        type: ['jsonl', 'parquet'].includes(format ?? options.format) ? undefined : type,
+        type: ROW_FORMATS.includes(format ?? options.format) ? undefined : type,
         pack,
         packing,
         shuffle,

@@ -3,7 +3,8 @@
 import { createRequire } from 'node:module'
 
 import { typeError, wrongType, wrongValue } from '../errors.mjs'
-import { FORMATS, MAX_ROW_IDS, PACKINGS, choice, flag, listener, whole } from '../options.mjs'
+import { FORMATS } from '../formats/names.mjs'
+import { MAX_ROW_IDS, PACKINGS, choice, flag, listener, whole } from '../options.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../../options.js')

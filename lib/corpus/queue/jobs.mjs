@@ -16,7 +16,8 @@ import { hashOfHooks } from '../hooks.mjs'
 import { idOf, readJob } from '../job-file.mjs'
 import { JOB_ID_LENGTH } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
-import { FORMATS, WORDS, checkContent, conflictOf } from '../options.mjs'
+import { FORMATS, ROW_FORMATS } from '../formats/names.mjs'
+import { WORDS, checkContent, conflictOf } from '../options.mjs'
 import { readSlice } from '../plan.mjs'
 import { stemOf } from '../record.mjs'
 import { permutation } from '../shuffle.mjs'
@@ -295,7 +296,7 @@ function contentOf({ options }) {
   const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
   if (options.writer !== writer)
     throw ofThisHost(otherJob(`the job writes Parquet files with ${options.writer}, but this worker has ${writer}`))
-  const hasType = content.type !== undefined || ['jsonl', 'parquet'].includes(content.format)
+  const hasType = content.type !== undefined || ROW_FORMATS.includes(content.format)
   const isComplete = content.format === WORDS || (hasType && content.specialTokens !== undefined)
   const conflict = conflictOf(content, { output: '.' }, ['.'], false)
   const hasChat = (content.messages === undefined) === (content.chat === undefined)

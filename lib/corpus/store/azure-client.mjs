@@ -4,10 +4,9 @@
 
 import { createRequire } from 'node:module'
 
-import { error } from '../errors.mjs'
 import { partsOf } from './address.mjs'
 import { contentRange, readRange, watched } from './ranges.mjs'
-import { ifThere, isWritten, storeFailure } from './store-failure.mjs'
+import { ifThere, isExplained, isWritten, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
 
 const { optional } = createRequire(import.meta.url)('../../optional.js')
 
@@ -21,14 +20,8 @@ const TRY_TIMEOUT_MS = 60_000
 const MIN_BLOCK_BYTES = 8 << 20
 const MAX_BLOCKS = 50_000
 
-let made
-
 /** The client of this thread. */
-function client() {
-  made ??= connect()
-  made.catch(() => (made = undefined))
-  return made
-}
+const client = once(connect)
 
 /** The settings in the environment. */
 const settingsOf = (env) => ({
@@ -46,8 +39,7 @@ function secrets() {
   return [connection, inConnection, key, token, inToken, inToken && decodeURIComponent(inToken)]
 }
 
-const noCredentials = (what) =>
-  Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `Azure Blob Storage: ${what}`), { isOfHost: true })
+const wrongSettings = (what) => noCredentials(`Azure Blob Storage: ${what}`)
 
 async function connect() {
   const lib = await optional(() => import(PACKAGE), PACKAGE, 'An address that starts with az://')
@@ -58,12 +50,12 @@ async function connect() {
       return lib.BlobServiceClient.fromConnectionString(connection, options)
     } catch {
       // The error of the package may have the connection string.
-      throw noCredentials('AZURE_STORAGE_CONNECTION_STRING is not a connection string')
+      throw wrongSettings('AZURE_STORAGE_CONNECTION_STRING is not a connection string')
     }
   }
   if (!account)
-    throw noCredentials('no account is named: set AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT_NAME')
-  if (!/^[a-z0-9]{3,24}$/.test(account)) throw noCredentials('AZURE_STORAGE_ACCOUNT_NAME is not the name of an account')
+    throw wrongSettings('no account is named: set AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT_NAME')
+  if (!/^[a-z0-9]{3,24}$/.test(account)) throw wrongSettings('AZURE_STORAGE_ACCOUNT_NAME is not the name of an account')
   const url = `https://${account}.blob.core.windows.net`
   if (key) return new lib.BlobServiceClient(url, new lib.StorageSharedKeyCredential(account, key), options)
   if (token) return new lib.BlobServiceClient(`${url}?${token}`, undefined, options)
@@ -77,17 +69,10 @@ async function blobOf(address) {
   return (await client()).getContainerClient(bucket).getBlockBlobClient(key)
 }
 
-/** Returns the result of `work`. Errors name the address. */
-async function sent(address, work) {
-  try {
-    return await work()
-  } catch (failure) {
-    throw explained(address, failure)
-  }
-}
+const sent = sender(explained)
 
 function explained(address, failure) {
-  if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
+  if (isExplained(failure)) return failure
   const { statusCode: status, code, name = 'Error', message = String(failure) } = failure ?? {}
   const isNoBucket = code === 'ContainerNotFound'
   return storeFailure(address, { status, name: code ?? name, message, isNoBucket, secrets: secrets() })

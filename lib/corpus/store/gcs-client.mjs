@@ -3,10 +3,10 @@
 
 import { createRequire } from 'node:module'
 
-import { error, inputChanged } from '../errors.mjs'
+import { inputChanged } from '../errors.mjs'
 import { partsOf } from './address.mjs'
 import { readRange, watched } from './ranges.mjs'
-import { ifThere, isWritten, storeFailure } from './store-failure.mjs'
+import { ifThere, isExplained, isWritten, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
 
 const { optional } = createRequire(import.meta.url)('../../optional.js')
 
@@ -16,14 +16,8 @@ const MAX_RETRIES = 5
 /** Size in bytes from which a file is uploaded in parts. */
 const MIN_RESUMABLE_BYTES = 8 << 20
 
-let made
-
 /** The client of this thread. */
-function client() {
-  made ??= connect()
-  made.catch(() => (made = undefined))
-  return made
-}
+const client = once(connect)
 
 async function connect() {
   const lib = await optional(() => import(PACKAGE), PACKAGE, 'An address that starts with gs://')
@@ -38,21 +32,14 @@ async function fileOf(address, generation = undefined) {
   return (await client()).bucket(bucket).file(key, generation === undefined ? {} : { generation })
 }
 
-/** Returns the result of `work`. Errors name the address. */
-async function sent(address, work) {
-  try {
-    return await work()
-  } catch (failure) {
-    throw explained(address, failure)
-  }
-}
+const sent = sender(explained)
 
 function explained(address, failure) {
-  if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
+  if (isExplained(failure)) return failure
   const message = String(failure?.message ?? failure)
   if (/Could not load the default credentials/.test(message)) {
     const reason = 'no credentials were found: set GOOGLE_APPLICATION_CREDENTIALS, or use gcloud or a role'
-    return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${reason}`), { isOfHost: true })
+    return noCredentials(`${address}: ${reason}`)
   }
   const number = Number(failure?.code ?? failure?.status)
   const status = Number.isInteger(number) && number >= 400 ? number : undefined
@@ -96,10 +83,10 @@ async function* chunksOf(address, stream) {
   try {
     yield* watched(stream)
   } catch (failure) {
-    const made = explained(address, failure)
+    const known = explained(address, failure)
     // The generation that was opened was replaced.
-    if (made.isAbsence) throw inputChanged(address, 'it was written to while it was read')
-    throw made.isOfHost ? failure : made
+    if (known.isAbsence) throw inputChanged(address, 'it was written to while it was read')
+    throw known.isOfHost ? failure : known
   }
 }
 

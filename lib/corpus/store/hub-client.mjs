@@ -144,6 +144,9 @@ export async function* keysBelow(address) {
   yield* keys.sort((a, b) => Buffer.compare(bytesOf.get(a), bytesOf.get(b)))
 }
 
+/** An ETag without its quotes and its mark of weakness. */
+const plainEtag = (etag) => etag.replace(/^W\/|"/g, '')
+
 /** Requests a range of a file. The first hop is the hub, the second one its storage. */
 function request(address, start, end) {
   return patiently(async () => {
@@ -154,7 +157,7 @@ function request(address, start, end) {
     try {
       const url = `${endpoint}/${repo}/resolve/${encodeURIComponent(revision)}/${path}`
       const response = await transport.fetch(url, { headers: { range: `bytes=${start}-${end - 1}` } })
-      const etag = (transport.headers['x-linked-etag'] ?? transport.headers.etag ?? '').replace(/^W\/|"/g, '')
+      const etag = plainEtag(transport.headers['x-linked-etag'] ?? transport.headers.etag ?? '')
       const ranged = contentRange(response.headers.get('content-range'))
       const body = new Body(response, transport, found.stallTimeout)
       if (response.status === 206) return { body, ...ranged, etag }
@@ -254,7 +257,7 @@ export async function head(address) {
       }),
     ),
   )
-  return found === null ? undefined : objectOf(address, { etag: found.etag.replace(/^W\/|"/g, ''), size: found.size })
+  return found === null ? undefined : objectOf(address, { etag: plainEtag(found.etag), size: found.size })
 }
 
 export const range = (object, start, end) => readRange(object.address, start, end, requestOf(object), { explain })

@@ -5,10 +5,21 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
-import { error, inputChanged } from '../errors.mjs'
 import { Failure } from '../../files/failure.mjs'
 import { partsOf } from './address.mjs'
 import { contentRange, readRange } from './ranges.mjs'
+import {
+  absence,
+  ifThere,
+  isExplained,
+  noBucket,
+  noCredentials,
+  once,
+  overwritten,
+  refusal,
+  sender,
+  withoutSecrets,
+} from './store-failure.mjs'
 
 const { optional } = createRequire(import.meta.url)('../../optional.js')
 
@@ -29,14 +40,8 @@ const IDLE_TIMEOUT_SECONDS = 60
  */
 const load = (name) => optional(() => import(name), name, 'An address that starts with s3://')
 
-let made
-
 /** The client of this thread, and the commands of the SDK. */
-export function s3() {
-  made ??= connect()
-  made.catch(() => (made = undefined))
-  return made
-}
+const s3 = once(connect)
 
 async function connect() {
   const lib = await load('@aws-sdk/client-s3')
@@ -67,24 +72,12 @@ async function connect() {
   return { client, lib }
 }
 
+const sent = sender(s3Failure)
+
 /** Sends a command. Errors name the address, and never a credential. */
 export async function send(address, command, input) {
   const { client, lib } = await s3()
-  try {
-    return await client.send(new lib[command](input))
-  } catch (failure) {
-    throw await s3Failure(address, failure)
-  }
-}
-
-/** Like `send`; `undefined` if there is no such object. */
-export async function sendIfThere(address, command, input) {
-  try {
-    return await send(address, command, input)
-  } catch (failure) {
-    if (failure.isAbsence) return undefined
-    throw failure
-  }
+  return sent(address, () => client.send(new lib[command](input)))
 }
 
 /**
@@ -95,18 +88,9 @@ export async function sendIfThere(address, command, input) {
 export async function upload(address, input, partSize) {
   const { client } = await s3()
   const { Upload } = await load('@aws-sdk/lib-storage')
-  try {
-    const { ETag } = await new Upload({
-      client,
-      params: input,
-      partSize,
-      queueSize: 2,
-      leavePartsOnError: false,
-    }).done()
-    return ETag
-  } catch (failure) {
-    throw await s3Failure(address, failure)
-  }
+  const options = { client, params: input, partSize, queueSize: 2, leavePartsOnError: false }
+  const { ETag } = await sent(address, () => new Upload(options).done())
+  return ETag
 }
 
 /** The bucket and the key of an address, as the SDK calls them. */
@@ -141,7 +125,7 @@ const ranged = ({ Body: body, ContentRange }) => ({ body, start: contentRange(Co
 const objectOf = (address, head) => ({ address, etag: head.ETag, size: head.ContentLength, mtime: timeOf(head) })
 
 export async function head(address) {
-  const found = await sendIfThere(address, 'HeadObjectCommand', requestOf(address))
+  const found = await ifThere(() => send(address, 'HeadObjectCommand', requestOf(address)))
   return found && objectOf(address, found)
 }
 
@@ -219,39 +203,26 @@ const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']
  * Turns an error of the SDK into one of this package. The SDK's error has the response and parts of
  * the request, so it does not become the cause.
  */
-export async function s3Failure(address, failure) {
-  if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
+async function s3Failure(address, failure) {
+  if (isExplained(failure)) return failure
   const status = failure?.$metadata?.httpStatusCode
   const name = failure?.name ?? 'Error'
-  if (status === 412 || name === 'ConditionalRequestConflict')
-    return Object.assign(inputChanged(address, 'it was written to while it was read'), { isConditionFailed: true })
+  if (status === 412 || name === 'ConditionalRequestConflict') return overwritten(address)
   if (ABSENT.includes(name) || (status === 404 && name !== 'NoSuchBucket'))
-    return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such object`), {
-      isAbsence: true,
-      isLostUpload: name === 'NoSuchUpload',
-    })
-  if (name === 'NoSuchBucket')
-    return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`), { isOfHost: true })
+    return Object.assign(absence(address), { isLostUpload: name === 'NoSuchUpload' })
+  if (name === 'NoSuchBucket') return noBucket(address)
   if (name === 'CredentialsProviderError')
-    return Object.assign(
-      error(
-        'ERR_TOKENLANE_CORPUS_STORE',
-        `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
-      ),
-      { isOfHost: true },
+    return noCredentials(
+      `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
     )
   const reason = status === 403 ? `permission denied (${name})` : `${name}: ${failure?.message ?? failure?.code ?? ''}`
-  // A store that is down or refuses this role says nothing about the shard.
-  const isOfHost = status === undefined || status >= 500 || [401, 403, 408, 429].includes(status)
-  return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`), {
-    isOfHost,
-    isUnknownRequest: status === 501,
-    isOutOfRange: status === 416,
-  })
+  // An endpoint's address may contain credentials.
+  const shown = withoutSecrets(reason.replace(/\/\/[^/@\s]+@/g, '//***@'), await secrets())
+  return Object.assign(refusal(address, status, shown), { isUnknownRequest: status === 501 })
 }
 
-/** Hides credentials in a text from the store. */
-async function withoutSecrets(text) {
+/** What no message may contain. */
+async function secrets() {
   const env = process.env
   const known = [env.AWS_ACCESS_KEY_ID, env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]
   try {
@@ -261,7 +232,5 @@ async function withoutSecrets(text) {
   } catch {
     // There are none.
   }
-  // An endpoint's address may contain credentials.
-  const hidden = text.replace(/\/\/[^/@\s]+@/g, '//***@')
-  return known.filter(Boolean).reduce((shown, secret) => shown.replaceAll(secret, '***'), hidden)
+  return known
 }

@@ -134,8 +134,8 @@ for (const { scheme, Server, name } of [
     })
 
     test('a large file is uploaded in parts, and has its name when it is complete', async () => {
-      const made = await ObjectStore.open(`${place}/large`)
-      const file = await made.create('shard-00000000.bin')
+      const output = await ObjectStore.open(`${place}/large`)
+      const file = await output.create('shard-00000000.bin')
       const bytes = Buffer.alloc(20 << 20, 'some bytes ')
       await file.write(bytes)
       await file.complete()
@@ -152,8 +152,8 @@ for (const { scheme, Server, name } of [
       assert.ok(store.requests.filter(({ method }) => method === 'PUT').length >= (scheme === 'az' ? 4 : 1))
       assert.ok(store.get('lake/large/shard-00000000.bin').equals(bytes))
       const etag = file.etag
-      assert.equal((await made.hashOf('shard-00000000.bin', bytes.length, etag)).sha256, undefined)
-      assert.equal((await made.hashOf('shard-00000000.bin')).sha256, sha256(bytes))
+      assert.equal((await output.hashOf('shard-00000000.bin', bytes.length, etag)).sha256, undefined)
+      assert.equal((await output.hashOf('shard-00000000.bin')).sha256, sha256(bytes))
     })
 
     test('what a store refuses is an error with the address, without credentials', async () => {

@@ -2,7 +2,8 @@
 // are in memory. Signatures are not checked, but every request must have one.
 
 import { createHash, randomBytes } from 'node:crypto'
-import http from 'node:http'
+
+import { TestServer } from './test-server.mjs'
 
 const escape = (text) => text.replace(/[&<>"]/g, (found) => `&#${found.charCodeAt(0)};`)
 const etagOf = (bytes) => `"${createHash('md5').update(bytes).digest('hex')}"`
@@ -20,7 +21,7 @@ function plain(bytes, headers) {
   }
 }
 
-export class TestS3 {
+export class TestS3 extends TestServer {
   /** Objects by `bucket/key`. */
   objects = /** @type {Map<string, { bytes: Buffer, etag: string, modified: Date }>} */ (new Map())
   uploads = /** @type {Map<string, { name: string, parts: Map<number, Buffer>, started: Date }>} */ (new Map())
@@ -38,21 +39,13 @@ export class TestS3 {
    *   any}
    */
   fault = () => undefined
-  #server
   #counts = new Map()
-  #sockets = new Set()
 
   static async start(buckets = ['lake']) {
-    const made = new TestS3()
-    made.buckets = buckets
-    made.#server = http.createServer((request, response) => made.#hear(request, response))
-    made.#server.on('connection', (socket) => {
-      made.#sockets.add(socket)
-      socket.on('close', () => made.#sockets.delete(socket))
-    })
-    await new Promise((resolve) => made.#server.listen(0, '127.0.0.1', () => resolve(undefined)))
-    made.endpoint = `http://127.0.0.1:${made.#server.address().port}`
-    return made
+    const s3 = new TestS3()
+    s3.buckets = buckets
+    await s3.listen()
+    return s3
   }
 
   /** The environment of a program that uses this server. */
@@ -81,12 +74,7 @@ export class TestS3 {
     return [...this.objects.keys()].filter((name) => name.startsWith(prefix)).sort()
   }
 
-  async stop() {
-    for (const socket of this.#sockets) socket.destroy()
-    await new Promise((resolve) => this.#server.close(resolve))
-  }
-
-  async #hear(request, response) {
+  async hear(request, response) {
     const chunks = []
     for await (const chunk of request) chunks.push(chunk)
     const body = plain(Buffer.concat(chunks), request.headers)

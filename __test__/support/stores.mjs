@@ -2,13 +2,14 @@
 // memory, and faults come on demand. Signatures are not checked.
 
 import { createHash } from 'node:crypto'
-import http from 'node:http'
+
+import { TestServer } from './test-server.mjs'
 
 const NAMED = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' }
 const escape = (text) => text.replace(/[&<>"]/g, (found) => `&${NAMED[found]};`)
 
 /** What both servers have. A subclass answers. */
-class TestStore {
+class TestStore extends TestServer {
   /** Objects by `bucket/key`. */
   objects = /** @type {Map<string, { bytes: Buffer, version: number, modified: Date }>} */ (new Map())
   requests = /** @type {{ method: string, name: string, query: URLSearchParams }[]} */ ([])
@@ -25,20 +26,11 @@ class TestStore {
   uploads = /** @type {Map<string, any>} */ (new Map())
   #version = 1000
   #counts = new Map()
-  #server
-  #sockets = new Set()
-  endpoint = ''
 
   static async start() {
-    const made = new this()
-    made.#server = http.createServer((request, response) => made.#hear(request, response))
-    made.#server.on('connection', (socket) => {
-      made.#sockets.add(socket)
-      socket.on('close', () => made.#sockets.delete(socket))
-    })
-    await new Promise((resolve) => made.#server.listen(0, '127.0.0.1', () => resolve(undefined)))
-    made.endpoint = `http://127.0.0.1:${made.#server.address().port}`
-    return made
+    const store = new this()
+    await store.listen()
+    return store
   }
 
   /** Forgets objects, requests and faults. */
@@ -48,11 +40,6 @@ class TestStore {
     this.#counts.clear()
     this.page = 1000
     this.fault = () => undefined
-  }
-
-  async stop() {
-    for (const socket of this.#sockets) socket.destroy()
-    await new Promise((resolve) => this.#server.close(resolve))
   }
 
   put(name, content) {
@@ -79,7 +66,7 @@ class TestStore {
     return { shown, next: keys.length > shown.length ? shown.at(-1) : undefined }
   }
 
-  async #hear(request, response) {
+  async hear(request, response) {
     const chunks = []
     for await (const chunk of request) chunks.push(chunk)
     const url = new URL(request.url, this.endpoint)

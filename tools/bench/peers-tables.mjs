@@ -9,7 +9,6 @@ const NAMES = { english: 'English', code: 'code', multilingual: 'many scripts' }
 export function tables({ date, machine, loadAverage, reps, peers }) {
   const corpora = Object.keys(peers[0].corpora)
   const columns = (figure) => peers.map(({ corpora: all }) => corpora.map((name) => all[name][figure]))
-  const bodies = (figure) => columns(figure).map((row) => row.map(String))
   const rows = (cells) => peers.map(({ name, version }, at) => [`${name} ${version}`, ...cells[at]])
   const names = corpora.map((name) => NAMES[name] ?? name)
   const wrong = peers.flatMap(({ name, corpora: all }) =>
@@ -31,22 +30,22 @@ are a mebibyte of documents of 6,500 characters after another mebibyte of the sa
 
 ## Encoding: MiB per second
 
-${table(['package', ...names], rows(bodies('encode')))}
+${table(['package', ...names], rows(columns('encode')))}
 
 ## Decoding the same documents: MiB per second
 
-${table(['package', ...names], rows(bodies('decode')))}
+${table(['package', ...names], rows(columns('decode')))}
 
 ## Short texts: thousand calls of encode per second, English
 
 ${table(
   ['package', '25 characters', '2 KB'],
-  rows(peers.map(({ corpora: all }) => [String(all.english.short), String(all.english.twoKb)])),
+  rows(peers.map(({ corpora: all }) => [all.english.short, all.english.twoKb])),
 )}
 
 ## Loading, with a first short text: milliseconds
 
-${table(['package', 'ms'], rows(peers.map(({ corpora: all }) => [String(all.english.load)])))}
+${table(['package', 'ms'], rows(peers.map(({ corpora: all }) => [all.english.load])))}
 
 ${differences('Decoded texts that differ from the originals', wrong)}
 ${differences('Numbers of ids that differ from those of tokenlane', sums)}

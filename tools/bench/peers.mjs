@@ -122,10 +122,7 @@ function compare(folder) {
     corpora: Object.fromEntries(
       cases
         .filter((one) => one.name === name)
-        .map(({ corpus, runs: [first, ...more] }) => [
-          corpus,
-          { tokens: first.tokens, isRight: first.isRight, ...medians([first, ...more]) },
-        ]),
+        .map(({ corpus, runs }) => [corpus, { tokens: runs[0].tokens, isRight: runs[0].isRight, ...medians(runs) }]),
     ),
   }))
   return {

@@ -1,7 +1,8 @@
 //! Parts of a text that have at most a number of tokens: its start, and pieces one after the other.
 //!
 //! - [`section`]: the part of a text that is encoded at once, and where pieces can end in it;
-//!   [`sentences`], [`lines`], [`words`]: the boundaries at which pieces end on request.
+//!   [`token_budget`]: the tokens that a piece may have; [`sentences`], [`lines`], [`words`]: the
+//!   boundaries at which pieces end on request.
 //!
 //! A piece ends where a token of the text ends. It is counted alone, because its tokens can differ
 //! from those of the text: a piece can start or end within a word, or get a prefix. The end that
@@ -26,6 +27,7 @@ pub(crate) mod sentences;
 pub(crate) mod subjects;
 #[cfg(test)]
 mod tests;
+mod token_budget;
 mod words;
 
 use crate::added_tokens::{Policy, SearchStage};
@@ -35,10 +37,10 @@ use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::gather;
 use crate::options::EncodeOptions;
-use crate::post_processor::draft::{Run, RunTokens};
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 use section::{GROWTH, Section, section_bytes};
+use token_budget::TokenBudget;
 
 /// The limits of pieces, and their boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,7 +169,9 @@ impl Tokenizer {
         is_end: bool,
     ) -> Result<Start, EncodeError> {
         let plan = self.count_plan(options)?;
-        let Some(budget) = self.token_budget(&plan, limit)? else { return Ok(Start::SpecialTokens) };
+        let Some(budget) = TokenBudget::new(&self.pipeline.post_processor, &plan, limit)? else {
+            return Ok(Start::SpecialTokens);
+        };
         self.with_encoder(|session| {
             // If the text is probably within the limit, the fastest way to know is to count it.
             if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= limit {
@@ -202,7 +206,9 @@ impl Tokenizer {
                 }
             }
             out.ids.clear();
-            let Some(budget) = self.token_budget(&plan, capacity)? else { return Ok(Some(0)) };
+            let Some(budget) = TokenBudget::new(&self.pipeline.post_processor, &plan, capacity)? else {
+                return Ok(Some(0));
+            };
             match self.start(session, text, &plan, budget, is_end)? {
                 Start::DependsOnMore => Ok(None),
                 Start::SpecialTokens | Start::Found { length: 0, .. } => Ok(Some(0)),
@@ -249,18 +255,6 @@ impl Tokenizer {
         }
     }
 
-    /// The number of tokens of a text alone that are within `limit`; `None` if the special tokens
-    /// exceed it.
-    fn token_budget(&self, plan: &Plan, limit: usize) -> Result<Option<TokenBudget>, EncodeError> {
-        let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
-        let runs = || layout.pieces.iter().map(|piece| &piece.run);
-        let is_text = |run: &&Run| matches!(run.tokens, RunTokens::Text { .. });
-        let copies = runs().filter(is_text).count();
-        let special = runs().filter(|run| !is_text(run)).map(Run::len).sum();
-        let tokens = |rest: usize| rest.checked_div(copies).unwrap_or(usize::MAX);
-        Ok(limit.checked_sub(special).map(|rest| TokenBudget { limit, tokens: tokens(rest), special, copies }))
-    }
-
     /// Splits a text into pieces.
     ///
     /// Ignores truncation and padding. If the options make a special token in the text an error,
@@ -278,7 +272,7 @@ impl Tokenizer {
         if plan.policy == Policy::Throw {
             self.pipeline.parts.added_tokens.segments(SearchStage::Raw, utf8, &plan.policy, |_| Ok(()))?;
         }
-        let Some(budget) = self.token_budget(&plan, limits.max_tokens)? else {
+        let Some(budget) = TokenBudget::new(&self.pipeline.post_processor, &plan, limits.max_tokens)? else {
             let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };
             return Ok(Pieces { pieces: vec![], progress: *progress, stopped });
         };
@@ -294,25 +288,6 @@ impl Tokenizer {
             in_utf16(utf8, &mut found);
         }
         Ok(found)
-    }
-}
-
-/// The number of tokens of a text that are within a limit, and the special tokens that are added to
-/// it.
-#[derive(Debug, Clone, Copy)]
-struct TokenBudget {
-    limit: usize,
-    /// The maximum number of tokens of the text alone.
-    tokens: usize,
-    special: usize,
-    /// The number of times that the post-processor includes the text.
-    copies: usize,
-}
-
-impl TokenBudget {
-    /// The number of tokens, with special tokens, if the text alone has `tokens`.
-    fn total(self, tokens: usize) -> usize {
-        self.special + self.copies * tokens
     }
 }
 

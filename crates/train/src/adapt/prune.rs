@@ -82,7 +82,8 @@ impl Checksum {
 }
 
 /// Finds the merges of BPE that words take. A token takes the same ones in each word, so only words
-/// with new tokens are followed.
+/// with new tokens are followed. Affixes make tokens of other characters equal: with a prefix `#`,
+/// `#b` is what `#b` merges to, and the `b` of `ab`. With them, each word is followed.
 struct Tracer {
     is_bpe: bool,
     ids: HashMap<String, u32, RandomState>,
@@ -122,7 +123,9 @@ impl Tracer {
     }
 
     fn add(&mut self, word: &str, ids: &[u32]) {
-        let is_known = |id: &u32| self.known.contains(id);
+        let BpeOptions { continuing_subword_prefix: prefix, end_of_word_suffix: suffix, .. } = &self.options;
+        let has_affixes = prefix.is_some() || suffix.is_some();
+        let is_known = |id: &u32| !has_affixes && self.known.contains(id);
         if !self.is_bpe || self.ignores_merges && self.ids.contains_key(word) || ids.iter().all(is_known) {
             return;
         }

@@ -171,6 +171,18 @@ fn ids_of_post_processor_and_unknown_token_follow() {
 }
 
 #[test]
+fn a_token_that_affixes_make_of_other_characters_keeps_all_its_merges() {
+    // `#b` is the last character of `#aab`, and what the characters of `#b` merge to.
+    let file = json!({ "pre_tokenizer": { "type": "WhitespaceSplit" }, "model": { "type": "BPE",
+        "continuing_subword_prefix": "#", "vocab": { "#": 0, "a": 1, "b": 2, "#a": 3, "#b": 4, "#aa": 5 },
+        "merges": [["#", "#b"], ["#a", "#a"]] } })
+    .to_string();
+    let words = count(&file, &strings(&["#aab #b"]));
+    let pruned = prune(file.as_bytes(), &words, &mut go_on).expect("the words keep their tokens");
+    assert_eq!(encode(&pruned.file, "#b").len(), 1);
+}
+
+#[test]
 fn other_models_no_words_and_bad_files_are_errors() {
     let words = WordCounts::new(vec![("ab".into(), 3)]);
     let error = |file: &str, words: &WordCounts| {

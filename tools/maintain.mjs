@@ -32,6 +32,7 @@ const COMMANDS = {
     'plants faults in changed or sampled lines; lists those that no test finds',
     'node tools/check/mutants.mjs',
   ],
+  properties: ['runs the property tests in Rust with other cases', 'node tools/check/properties.mjs'],
   'corpus-faults': [
     'repeats the specs of hosts, killed workers and jobs that start at once',
     'node tools/check/corpus-faults.mjs',

@@ -12,14 +12,25 @@ import { Tokenizer } from '../../index.mjs'
 import { createWorker, mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { parsePythonJson } from '../../lib/corpus/python-json.mjs'
 import { runIn } from '../support/cli.mjs'
-import { hashes, jsonl, numbers, readMegatron, readNpy, record, scratch, split, stems } from '../support/corpus.mjs'
+import {
+  hashes,
+  jsonl,
+  numbers,
+  readMds,
+  readMegatron,
+  readNpy,
+  record,
+  scratch,
+  split,
+  stems,
+} from '../support/corpus.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
 import { TestRedis, missing } from '../support/redis.mjs'
 import { failure, text } from '../support/texts.mjs'
 
 const at = scratch()
 const run = runIn(at())
-const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
+const FORMATS = ['megatron', 'npy', 'bin', 'mds', 'jsonl', 'parquet']
 /** Bytes of the header of llm.c. */
 const LLMC_HEADER = 1024
 const START = "{{ '<|im_start|>' + m.role + '\\n' }}"
@@ -101,6 +112,7 @@ async function shardRows(output, stem, { format, type }) {
 
 async function rowsOf(output) {
   const { options } = JSON.parse(fs.readFileSync(path.join(output, 'job.json'), 'utf8'))
+  if (options.format === 'mds') return readMds(output).map(({ tokens, loss_mask: mask }) => [tokens, mask])
   const all = []
   for (const stem of stems(output)) all.push(...(await shardRows(output, stem, options)))
   return all

@@ -188,7 +188,7 @@ test('the same on a queue has the same bytes, in every format', { skip: missing,
   try {
     const queue = { queue: redis.url, queueName: 'combinations' }
     const workers = await Promise.all([1, 2].map(() => createWorker({ ...queue, allow: at(), concurrency: 2 })))
-    for (const format of /** @type {const} */ (['megatron', 'npy', 'bin', 'jsonl', 'parquet'])) {
+    for (const format of /** @type {const} */ (['megatron', 'npy', 'bin', 'mds', 'jsonl', 'parquet'])) {
       const options = { ...JOB, format }
       await tokenizeCorpus({ ...options, output: at(`one-${format}`) })
       await tokenizeCorpus({ ...options, ...queue, output: at(`queue-${format}`) })

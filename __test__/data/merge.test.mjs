@@ -299,7 +299,7 @@ test('packing: no document is cut that fits; rows know their documents; figures 
   assert.match(fs.readFileSync(at('packed.html'), 'utf8'), /padding if filled up/)
   for (const [options, message] of [
     [{ packing: 'best-fit' }, /needs pack/],
-    [{ packing: 'best-fit', pack: 8, format: 'jsonl' }, /megatron, npy and bin/],
+    [{ packing: 'best-fit', pack: 8, format: 'jsonl' }, /megatron, npy, bin and mds/],
     [{ packing: 'best-fit', pack: 1 << 21 }, /at most 1048576/],
   ])
     assert.match(

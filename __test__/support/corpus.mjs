@@ -48,10 +48,7 @@ export const record = (folder, stem) => JSON.parse(fs.readFileSync(path.join(fol
 /** The SHA-256 of each file of the shards but the records, which hold times. */
 export function hashes(folder) {
   const names = fs.readdirSync(folder).filter((name) => name.startsWith('shard-') && !/^shard-\d+\.json$/.test(name))
-  const hash = (name) =>
-    createHash('sha256')
-      .update(fs.readFileSync(path.join(folder, name)))
-      .digest('hex')
+  const hash = (name) => sha256(fs.readFileSync(path.join(folder, name)))
   return Object.fromEntries(names.sort().map((name) => [name, hash(name)]))
 }
 
@@ -100,6 +97,50 @@ export function numbers(bytes, descr) {
   const View = { '|u1': Uint8Array, '<u2': Uint16Array, '<u4': Uint32Array, '<u8': BigUint64Array }[descr]
   return Array.from(new View(Uint8Array.from(bytes).buffer), Number)
 }
+
+const MDS_VALUES = {
+  str: (bytes) => bytes.toString(),
+  json: (bytes) => JSON.parse(bytes.toString()),
+  'ndarray:uint8': (bytes) => arrayOf(bytes, Uint8Array),
+  'ndarray:uint16': (bytes) => arrayOf(bytes, Uint16Array),
+  'ndarray:int32': (bytes) => arrayOf(bytes, Int32Array),
+}
+
+/** An array of one dimension, as streaming stores it with its length. */
+function arrayOf(bytes, View) {
+  assert.equal(bytes[0] >> 2, 1)
+  const start = 1 + 2 ** (bytes[0] & 3)
+  const values = new View(Uint8Array.from(bytes.subarray(start)).buffer)
+  assert.equal(values.length, bytes.readUIntLE(1, start - 1))
+  return [...values]
+}
+
+/** The samples of the files in index.json, as LocalDataset of MosaicML's streaming reads them. */
+export function readMds(folder) {
+  const { version, shards } = JSON.parse(fs.readFileSync(path.join(folder, 'index.json'), 'utf8'))
+  assert.equal(version, 2)
+  return shards.flatMap(({ raw_data: { basename, bytes: size, hashes }, samples, zip_data, ...config }) => {
+    const bytes = fs.readFileSync(path.join(folder, basename))
+    assert.deepEqual([bytes.length, hashes.sha256, zip_data], [size, sha256(bytes), null])
+    assert.equal(bytes.readUInt32LE(0), samples)
+    const ends = Array.from({ length: samples + 1 }, (_, row) => bytes.readUInt32LE(4 + row * 4))
+    assert.equal(ends[samples], size)
+    assert.deepEqual(JSON.parse(bytes.toString('utf8', 8 + samples * 4, ends[0])), config)
+    const { column_names: names, column_encodings: encodings } = config
+    assert.deepEqual(names, names.toSorted())
+    return ends.slice(1).map((end, row) => {
+      let at = ends[row] + names.length * 4
+      const columns = names.map((name, column) => {
+        const length = bytes.readUInt32LE(ends[row] + column * 4)
+        return [name, MDS_VALUES[encodings[column]](bytes.subarray(at, (at += length)))]
+      })
+      assert.equal(at, end)
+      return Object.fromEntries(columns)
+    })
+  })
+}
+
+const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /** The rows of a .csv.gz, as csv.reader of Python reads them. */
 export function readTable(file) {

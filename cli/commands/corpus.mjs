@@ -52,8 +52,8 @@ const corpus = {
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
     'After a crash, a full disk or Ctrl-C, run the same command again: existing files are compared with their SHA-256, and missing shards are processed.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
-    'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in jsonl and parquet.',
-    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), jsonl, parquet (ids as list of int32).',
+    'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in mds, jsonl and parquet.',
+    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as in Dolma), llmc (.bin of llm.c), mds (.mds and index.json, for StreamingDataset of MosaicML), jsonl, parquet (ids as list of int32).',
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'gs://bucket/prefix/ needs the package @google-cloud/storage, and az://container/prefix/ @azure/storage-blob with AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT_NAME.',
     'Inputs may be datasets of the Hugging Face Hub, hf://datasets/OWNER/NAME[@REVISION] with a path or a pattern after it, with the package @huggingface/hub; HF_TOKEN gives access to private ones.',
@@ -62,7 +62,7 @@ const corpus = {
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron (default), npy, bin, llmc, jsonl or parquet'],
+    format: ['FORMAT', 'megatron (default), npy, bin, llmc, mds, jsonl or parquet'],
     field: 'the field with the text (default: text)',
     eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
@@ -84,7 +84,7 @@ const corpus = {
     type: {
       type: 'string',
       choices: ['u16', 'u32'],
-      help: 'integer type of megatron, npy, bin and llmc (default: u16 if the vocabulary fits)',
+      help: 'integer type of megatron, npy, bin, llmc and mds (default: u16 if the vocabulary fits)',
     },
     rows: {
       type: 'string',
@@ -95,7 +95,7 @@ const corpus = {
     'id-field': {
       type: 'string',
       value: 'PATH',
-      help: 'the field with the id of the document; for npy, bin, jsonl and parquet',
+      help: 'the field with the id of the document; for npy, bin, mds, jsonl and parquet',
     },
     'group-by': {
       type: 'string',

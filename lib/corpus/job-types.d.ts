@@ -48,13 +48,14 @@ export interface CorpusOptions {
   /**
    * `'megatron'`: .bin and .idx for IndexedDataset of megatron-core. `'npy'` and `'bin'`: tokens,
    * row offsets, and a table of the documents. `'llmc'`: .bin files of llm.c and modded-nanogpt,
-   * without rows. `'jsonl'`: ids as text. `'parquet'`: ids as a list of int32, by the optional
-   * package `hyparquet-writer`. Default: `'megatron'`.
+   * without rows. `'mds'`: .mds files and an index.json for StreamingDataset and LocalDataset of
+   * MosaicML's streaming. `'jsonl'`: ids as text. `'parquet'`: ids as a list of int32, by the
+   * optional package `hyparquet-writer`. Default: `'megatron'`.
    */
-  format?: 'megatron' | 'npy' | 'bin' | 'llmc' | 'jsonl' | 'parquet' | undefined
+  format?: 'megatron' | 'npy' | 'bin' | 'llmc' | 'mds' | 'jsonl' | 'parquet' | undefined
   /**
-   * The type of ids in megatron, npy, bin and llmc. Default: `'u16'` if the vocabulary fits, else
-   * `'u32'`.
+   * The type of ids in megatron, npy, bin, llmc and mds; there `'u32'` is int32. Default: `'u16'`
+   * if the vocabulary fits, else `'u32'`.
    */
   type?: 'u16' | 'u32' | undefined
   /**
@@ -95,8 +96,8 @@ export interface CorpusOptions {
   /**
    * How documents come into rows of `pack` tokens. `'sequential'`: one after the other; rows are
    * full, and documents are cut at their ends. `'best-fit'`: rows of whole documents that fit,
-   * which may be shorter than `pack`; only documents longer than a row are cut. For megatron, npy
-   * and bin. Default: `'sequential'`.
+   * which may be shorter than `pack`; only documents longer than a row are cut. For megatron, npy,
+   * bin and mds. Default: `'sequential'`.
    */
   packing?: 'sequential' | 'best-fit' | undefined
   /**
@@ -134,8 +135,8 @@ export interface CorpusOptions {
    * gpt-oss for `'o200k_harmony'`. Special tokens in messages are text unless `specialTokens` is
    * `'parse'`. Each id gets a loss mask, 1 if the assistant wrote the token: `.mask.npy` or
    * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, `.mask.bin` for llmc, and
-   * `loss_mask` in jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in columns
-   * of numbers of Parquet, it is `1`. Default: documents are texts.
+   * `loss_mask` in mds, jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in
+   * columns of numbers of Parquet, it is `1`. Default: documents are texts.
    */
   messages?: string | undefined
   /** With `messages`: the field with the tools of a chat. Default: no tools. */

@@ -3,6 +3,7 @@
 
 import { error, otherJob } from './errors.mjs'
 import { readJob, recordsTest } from './job-file.mjs'
+import { INDEX, MdsIndex } from './formats/mds-index.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { writeFile } from './output-files.mjs'
 import { recordsOf } from './record.mjs'
@@ -74,25 +75,61 @@ export async function writeManifest(store, job) {
   if (now?.id !== job.id)
     throw otherJob(`${store.where(JOB)} is no longer that of this job: name another output folder`)
   const totals = new Totals()
-  await writeFile(store, MANIFEST, async (file) => {
-    const { version, tokenlane, tokenizer, options, plan, id } = job
-    let text = `${JSON.stringify({ version, id, tokenlane, tokenizer, options, plan }).slice(0, -1)},"shards":[\n`
-    const isOfJob = recordsTest(job)
-    let shard = 0
-    for await (const record of recordsOf(store, plan.shards)) {
-      if (!isOfJob(record))
-        throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `the record of shard ${shard} is missing: run the job again`)
-      totals.add(record)
-      shard += 1
-      text += `${JSON.stringify(lineOf(record))}${shard < plan.shards ? ',' : ''}\n`
-      if (text.length < FLUSH_LENGTH) continue
-      await file.write(Buffer.from(text))
-      text = ''
-    }
-    await file.write(Buffer.from(`${text}],"totals":${JSON.stringify(totals)}}\n`))
+  await writeFile(store, MANIFEST, (file) => {
+    const write = (index) => writeShards(store, job, { totals, manifest: new TextFile(file), index })
+    if (job.options.format !== 'mds') return write(undefined)
+    return writeFile(store, INDEX, (indexFile) => write(new TextFile(indexFile)))
   })
   await store.sync()
   return totals
+}
+
+/** Writes the manifest, and with the format mds its index, in one pass over the records. */
+async function writeShards(store, job, { totals, manifest, index }) {
+  const { version, tokenlane, tokenizer, options, plan, id } = job
+  const start = JSON.stringify({ version, id, tokenlane, tokenizer, options, plan }).slice(0, -1)
+  await manifest.write(`${start},"shards":[\n`)
+  const mds = new MdsIndex(options)
+  await index?.write(mds.start)
+  const isOfJob = recordsTest(job)
+  let shard = 0
+  for await (const record of recordsOf(store, plan.shards)) {
+    if (!isOfJob(record))
+      throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `the record of shard ${shard} is missing: run the job again`)
+    totals.add(record)
+    shard += 1
+    await manifest.write(`${JSON.stringify(lineOf(record))}${shard < plan.shards ? ',' : ''}\n`)
+    await index?.write(mds.entry(record))
+  }
+  await index?.end(mds.end)
+  await manifest.end(`],"totals":${JSON.stringify(totals)}}\n`)
+}
+
+/** Collects text for a file. */
+class TextFile {
+  #file
+  #text = ''
+
+  constructor(file) {
+    this.#file = file
+  }
+
+  async write(text) {
+    this.#text += text
+    if (this.#text.length >= FLUSH_LENGTH) await this.#flush()
+  }
+
+  /** Writes the last text. */
+  async end(text) {
+    this.#text += text
+    await this.#flush()
+  }
+
+  async #flush() {
+    const bytes = Buffer.from(this.#text)
+    this.#text = ''
+    await this.#file.write(bytes)
+  }
 }
 
 /** The part of a shard's record that is in the manifest. */

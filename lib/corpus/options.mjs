@@ -239,7 +239,7 @@ export function conflictOf(content, given, inputs, dryRun) {
   for (const name of ['queueName', 'giveUpSeconds'])
     if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
   if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))
-    return `the format ${content.format} cannot store idField: use npy, bin, jsonl or parquet`
+    return `the format ${content.format} cannot store idField: use npy, bin, mds, jsonl or parquet`
   const noRows = rowsProblem(content)
   if (noRows !== undefined) return noRows
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
@@ -256,7 +256,7 @@ export function conflictOf(content, given, inputs, dryRun) {
     if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
       return `${name} needs the option messages`
   if (content.type !== undefined && ROW_FORMATS.includes(content.format))
-    return 'type is for megatron, npy, bin and llmc'
+    return 'type is for megatron, npy, bin, llmc and mds'
   return undefined
 }
 
@@ -265,7 +265,7 @@ export function rowsProblem({ format, pack, packing }) {
   if (format === 'llmc' && pack !== undefined) return 'the format llmc has tokens without rows, so it takes no pack'
   if (packing !== undefined && pack === undefined) return 'packing needs pack, the length of rows'
   if (packing !== 'best-fit') return undefined
-  if (ROW_FORMATS.includes(format)) return 'packing best-fit is for megatron, npy and bin'
+  if (ROW_FORMATS.includes(format)) return 'packing best-fit is for megatron, npy, bin and mds'
   return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
 }
 

@@ -31,12 +31,14 @@ export async function writeShardFiles(store, shard, content, fill) {
     list.push(file)
     return file
   }
+  const createScratch = (suffix) => create(scratch, suffix)
   const written = async () => {
     for (const file of [...files, ...scratch]) await file.written()
   }
   try {
-    const writer = packed(await writerOf(content, (suffix) => create(files, suffix)), content, shard)
-    await fill(writer, { scratch: (suffix) => create(scratch, suffix), written })
+    const ofFormat = await writerOf(content, (suffix) => create(files, suffix), createScratch)
+    const writer = packed(ofFormat, content, shard)
+    await fill(writer, { scratch: createScratch, written })
     const complete = []
     for (const file of files) complete.push(await file.complete())
     for (const file of files) await file.rename()

@@ -1,9 +1,11 @@
 // Compares an output folder with its records: the plan, the files of each shard, and the manifest.
 
+import { createHash } from 'node:crypto'
 import os from 'node:os'
 
 import { work as compareFiles } from './compare-files.mjs'
 import { wrongType } from './errors.mjs'
+import { INDEX, MdsIndex } from './formats/mds-index.mjs'
 import { existingJob, recordsTest, segmentsOf } from './job-file.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
@@ -50,15 +52,21 @@ export async function verifyCorpus(output, options = {}) {
       report(file, `its SHA-256 is ${found.sha256}, but ${JOB} says ${plan.sha256}`)
   }
   const totals = new Totals()
+  const index = new IndexHash(job.options)
   const isOfJob = recordsTest(job)
   const shards = { store, job, readsAll, concurrency, signal }
   for await (const { shard, record, problems } of comparedShards(shards)) {
     for (const { file, problem } of problems) report(file, problem)
-    if (isOfJob(record)) totals.add(record)
+    if (isOfJob(record)) {
+      totals.add(record)
+      index.add(record)
+    }
     onEvent({ event: 'verified', shard, allShards: job.plan.shards })
   }
   const manifest = await manifestProblem(store, job, totals)
   if (manifest !== undefined) report(MANIFEST, manifest)
+  const wrongIndex = job.options.format === 'mds' ? await index.problem(store) : undefined
+  if (wrongIndex !== undefined) report(INDEX, wrongIndex)
   return {
     id: job.id,
     isWhole: found.problems === 0,
@@ -104,6 +112,29 @@ async function* comparedShards({ store, job, readsAll, concurrency, signal }) {
     while (running.length > 0) yield await next()
   } finally {
     await pool.end()
+  }
+}
+
+/** The index that a job of MDS has by its records. */
+class IndexHash {
+  #index
+  #hash = createHash('sha256')
+
+  constructor(content) {
+    this.#index = new MdsIndex(content)
+    this.#hash.update(this.#index.start)
+  }
+
+  add(record) {
+    this.#hash.update(this.#index.entry(record))
+  }
+
+  /** What is wrong with the file; `undefined` if nothing is. */
+  async problem(store) {
+    const found = await store.hashOf(INDEX)
+    if (found === undefined) return 'it is missing: the job is not finished'
+    const isSame = found.sha256 === this.#hash.update(this.#index.end).digest('hex')
+    return isSame ? undefined : 'it is not that of the records'
   }
 }
 

@@ -28,6 +28,7 @@ const WRITERS = {
   npy: async () => (await import('./binary.mjs')).BinaryWriter,
   bin: async () => (await import('./binary.mjs')).BinaryWriter,
   llmc: async () => (await import('./llmc.mjs')).LlmcWriter,
+  mds: async () => (await import('./mds.mjs')).MdsWriter,
   jsonl: async () => (await import('./json-lines.mjs')).JsonLinesWriter,
   parquet: async () => (await import('./parquet.mjs')).ParquetWriter,
   // The file itself, which words.mjs fills.
@@ -40,6 +41,9 @@ const WRITERS = {
  * @param {import('../options.mjs').Content} content
  * @param {(suffix: string) => Promise<import('../store/part-file.mjs').PartFile>} create makes a
  *   file of the shard
+ * @param {(suffix: string) => Promise<import('../store/part-file.mjs').PartFile>} scratch makes a
+ *   temporary file
  * @returns {Promise<FormatWriter>}
  */
-export const writerOf = async (content, create) => (await WRITERS[content.format]()).create(content, create)
+export const writerOf = async (content, create, scratch) =>
+  (await WRITERS[content.format]()).create(content, create, scratch)

@@ -41,13 +41,23 @@ function countBy(api, body, options, { chat, countText, countMessages }) {
 /** The API that has the fields of a body. */
 function apiOf(body) {
   if (body.input !== undefined || body.instructions !== undefined) return 'openai-responses'
-  const isBlock = (block) => ['tool_use', 'tool_result', 'thinking', 'document'].includes(block?.type)
   const hasBlocks = (message) => Array.isArray(message?.content) && message.content.some(isBlock)
   const isAnthropic =
     body.system !== undefined ||
-    body.tools?.some?.((tool) => tool?.input_schema !== undefined) ||
+    body.tools?.some?.((tool) => tool?.input_schema !== undefined || VERSIONED.test(tool?.type)) ||
     (Array.isArray(body.messages) && body.messages.some(hasBlocks))
   return isAnthropic ? 'anthropic' : 'openai-chat'
+}
+
+/** Tools of Anthropic, such as `web_search_20250305`. */
+const VERSIONED = /_20\d{6}$/
+const BLOCKS = /tool_use$|tool_result$|^(redacted_thinking|document|search_result|container_upload|compaction)$/
+
+/** Whether a part of a message is a block that only Anthropic's API has. */
+function isBlock(block) {
+  const { type, source, thinking } = block ?? {}
+  if (type === 'image') return typeof source === 'object' && source !== null
+  return type === 'thinking' ? typeof thinking === 'string' : BLOCKS.test(type)
 }
 
 /** The body in the form of chat completions. */

@@ -49,6 +49,16 @@ class TemplateChat {
     return this.#tokens
   }
 
+  /** The same templates with the special tokens, by name, that the class of a folder has. */
+  withTokens(tokens) {
+    return new TemplateChat(this.#templates, tokens, { ...this.config, ...tokens })
+  }
+
+  /** The templates of another chat with the special tokens of this one. */
+  withTemplatesOf(other) {
+    return new TemplateChat(other.#templates, this.#tokens, this.config)
+  }
+
   /** All that the text of a conversation depends on besides the call; chatOfParts restores it. */
   get parts() {
     this.#choose(undefined, undefined)
@@ -116,6 +126,10 @@ class BrokenChat {
 
   get tokens() {
     return this.render()
+  }
+
+  withTemplatesOf() {
+    return this
   }
 
   get parts() {

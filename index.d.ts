@@ -478,8 +478,8 @@ export class Tokenizer {
   /** The special tokens with their ids. A new Map on each access. */
   get specialTokens(): Map<string, number>
   /**
-   * The id of the token that begins a text, or `undefined`: `bos_token` of the class and the configs
-   * in the folder. If neither names any token, the first special token of `<s>`, `<bos>`,
+   * The id of the token that begins a text, or `undefined`: `bos_token` of the class and the
+   * configs in the folder. If neither names any token, the first special token of `<s>`, `<bos>`,
    * `<|begin_of_text|>`, `<|startoftext|>`.
    */
   get bosId(): number | undefined

@@ -4,7 +4,7 @@
 
 const { jsonText } = require('../chat/json-text.js')
 const { wrongType, wrongValue } = require('../errors.js')
-const { isArrayBuffer, isUrl } = require('../realm.js')
+const { isArray, isArrayBuffer, isUrl } = require('../realm.js')
 
 /** A call of a function. */
 const call = (id, name, given) => ({
@@ -71,7 +71,7 @@ function assistant({ parts, calls = [], reasoning = '' }) {
 
 /** Checks a list of messages. */
 function listOf(messages, name = 'messages') {
-  if (!Array.isArray(messages)) throw wrongType(name, 'an array of messages', messages)
+  if (!isArray(messages)) throw wrongType(name, 'an array of messages', messages)
   return Array.from(messages, (message, i) => {
     if (typeof message !== 'object' || message === null)
       throw wrongType(`${name}[${i}]`, 'a message (an object)', message)

@@ -4,6 +4,7 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
+const { isArray } = require('../realm.js')
 const { entriesOf } = require('./entries.js')
 const { bare } = require('./origins.js')
 
@@ -189,14 +190,14 @@ function checkOptions(options) {
 
 function checkList(name, list) {
   if (list === undefined || list === null) return
-  if (!Array.isArray(list)) throw wrongType(name, 'an array of objects', list)
+  if (!isArray(list)) throw wrongType(name, 'an array of objects', list)
   // Unlike forEach, this does not skip holes.
   for (const [i, one] of list.entries()) checkObject(one, `${name}[${i}]`)
 }
 
 /** Checks messages, and copies them. A field that is undefined is missing, and null is a value. */
 function checkMessages(messages) {
-  if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
   // Unlike map, this does not skip holes.
   return Array.from(messages, (message, i) => {

@@ -6,6 +6,7 @@
 const { fromAnthropic, fromResponses, toolsFromAnthropic, toolsFromResponses } = require('../adapters/index.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
+const { isArray } = require('../realm.js')
 const { countClaude, isClaude } = require('./claude.js')
 
 const APIS = ['openai-chat', 'openai-responses', 'anthropic']
@@ -45,7 +46,7 @@ function apiOf(body) {
   const isAnthropic =
     body.system !== undefined ||
     body.tools?.some?.((tool) => tool?.input_schema !== undefined || VERSIONED.test(tool?.type)) ||
-    (Array.isArray(body.messages) && body.messages.some(hasBlocks))
+    (isArray(body.messages) && body.messages.some(hasBlocks))
   return isAnthropic ? 'anthropic' : 'openai-chat'
 }
 
@@ -75,7 +76,7 @@ function chatOf(api, body) {
  */
 function rendered(body, chat, countMessages) {
   const { messages, tools, documents } = body
-  if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   const estimated = []
   const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, chat, estimated))
   const isContinued = body.continue_final_message === true

@@ -478,9 +478,9 @@ export class Tokenizer {
   /** The special tokens with their ids. A new Map on each access. */
   get specialTokens(): Map<string, number>
   /**
-   * The id of the token that begins a text, or `undefined`: `bos_token` of the
-   * tokenizer_config.json in the folder. If no config names any token, the first special token of
-   * `<s>`, `<bos>`, `<|begin_of_text|>`, `<|startoftext|>`.
+   * The id of the token that begins a text, or `undefined`: `bos_token` of the class and the
+   * configs in the folder. If neither names any token, the first special token of `<s>`, `<bos>`,
+   * `<|begin_of_text|>`, `<|startoftext|>`.
    */
   get bosId(): number | undefined
   /** Like {@link bosId}, for the end: `</s>`, `<eos>`, `<|end_of_text|>`, `<|endoftext|>`. */

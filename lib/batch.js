@@ -53,7 +53,12 @@ class Batch {
   }
 
   get length() {
-    return this.#rows
+    return this.#isOpen ? this.#rows : 0
+  }
+
+  /** False after dispose(), and after the caller transferred the memory to another thread. */
+  get #isOpen() {
+    return this.#slab !== undefined && this.#slab.byteLength > 0
   }
 
   get ids() {
@@ -104,7 +109,9 @@ class Batch {
 
   offsetsOf(index) {
     this.#check(index)
-    return this.offsets?.subarray(this.#rowOffsets[index] * 2, this.#rowOffsets[index + 1] * 2)
+    const { offsets } = this
+    this.#checkColumn(offsets)
+    return offsets?.subarray(this.#rowOffsets[index] * 2, this.#rowOffsets[index + 1] * 2)
   }
 
   /** The rows as a rectangle, in the form of onnxruntime-node's tensors. */
@@ -119,6 +126,7 @@ class Batch {
     if (values === undefined) {
       throw wrongValue('column', `a column that the call requested (columns: ['${column}'])`, column)
     }
+    this.#checkColumn(values)
     const ends = this.#rowOffsets
     let width = 0
     for (let row = 0; row < this.#rows; row++) width = Math.max(width, ends[row + 1] - ends[row])
@@ -140,17 +148,19 @@ class Batch {
   }
 
   *[Symbol.iterator]() {
-    for (let index = 0; index < this.#rows; index++) yield this.row(index)
+    for (let index = 0; index < this.length; index++) yield this.row(index)
   }
 
   toJSON() {
-    return require('./print.js').batchJson(this, Object.keys(this.#columns), this.#slab === undefined)
+    this.#checkOpen()
+    for (const values of Object.values(this.#columns)) this.#checkColumn(values)
+    return require('./print.js').batchJson(this, Object.keys(this.#columns))
   }
 
   /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#slab in this)) return 'Batch.prototype'
-    return require('./print.js').printBatch(this, Object.keys(this.#columns), this.#slab === undefined, ...args)
+    return require('./print.js').printBatch(this, Object.keys(this.#columns), !this.#isOpen, ...args)
   }
 
   /** Frees the memory now; otherwise the finalizers of its ArrayBuffers do (src/results.rs). */
@@ -168,9 +178,13 @@ class Batch {
   }
 
   #checkOpen() {
-    if (this.#slab === undefined) {
-      throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed and has no rows')
-    }
+    if (this.#slab === undefined) throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed and has no rows')
+    if (!this.#isOpen) throw transferred('the batch')
+  }
+
+  /** The columns have memory of their own. */
+  #checkColumn(values) {
+    if (values?.length === 0 && this.#ids.length > 0) throw transferred('a column of the batch')
   }
 
   #check(index) {
@@ -181,6 +195,9 @@ class Batch {
     }
   }
 }
+
+const transferred = (what) =>
+  typeError('ERR_TOKENLANE_BUFFER', `the memory of ${what} was detached: it was transferred`)
 
 /** Creates a batch from the result of the addon. */
 const batchOf = (blocks) => new Batch(INTERNAL, ...blocks)

@@ -159,8 +159,11 @@ async function ofLocation(name, options, repository = undefined) {
       bytes === undefined
         ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
         : native.loadBytes(queueEntry, bytes, resolved)
-    const [handle, chats] = await Promise.all([enqueue(load), chat ?? sources.chatFiles.loadChat(file)])
-    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks), repository)
+    const [handle, chats] = await Promise.all([
+      enqueue(load),
+      isWhole(chat, options) ? chat : sources.chatFiles.loadChat(file).then((one) => withTemplates(one, chat)),
+    ])
+    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks, options), repository)
   }
   try {
     return await loaded({ file: name })
@@ -182,8 +185,8 @@ function ofLocationSync(name, options) {
       bytes === undefined
         ? sources.loadFileSync(file, ranks?.options ?? resolved)
         : native.loadBytesSync(bytes, resolved)
-    const chats = chat ?? sources.chatFiles.loadChatSync(file)
-    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks))
+    const chats = isWhole(chat, options) ? chat : withTemplates(sources.chatFiles.loadChatSync(file), chat)
+    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks, options))
   }
   try {
     return loaded({ file: name })
@@ -193,17 +196,32 @@ function ofLocationSync(name, options) {
   }
 }
 
-/** What was found in a folder. Ranks that are read as the caller says have no class. */
-const originOf = (found, ranks) =>
-  found.ranks !== undefined && ranks === undefined ? { ...found, source: undefined } : found
+/** Whether the chat of the options needs no config of the folder. */
+const isWhole = (chat, options) =>
+  chat !== undefined && (options.config !== undefined || options.encoding !== undefined)
+
+/** The chat of a folder with the templates of the options, if they have any. */
+const withTemplates = (chat, given) => (given === undefined ? chat : chat.withTemplatesOf(given))
+
+/**
+ * What was found in a folder. Ranks that are read as the caller says have no class, and a config of
+ * the caller names the special tokens itself.
+ */
+const originOf = (found, ranks, options) => ({
+  ...found,
+  source: found.ranks !== undefined && ranks === undefined ? undefined : found.source,
+  namesTokens: options?.config === undefined,
+})
 
 /** The tokenizer of a file that was found in a folder, changed as the configs beside it say. */
-function ofFolder(handle, chat, from, { configs, failure, source: known }, repository = from) {
+function ofFolder(handle, chat, from, found, repository = from) {
+  const { configs, failure, source: known } = found
+  const chatWith = (specials) => (specials && found.namesTokens ? (chat.withTokens?.(specials) ?? chat) : chat)
   if (failure !== undefined) return { handle, chat, source: { from, note: withoutConfigs(failure) } }
-  if (configs === undefined) return { handle, chat, source: { from, ...known } }
+  if (configs === undefined) return { handle, chat: chatWith(found.specials), source: { from, ...known } }
   try {
-    const { handle: changed, ...source } = sources.fromConfigs(handle, configs, repository)
-    return { handle: changed, chat, source: { from, ...source } }
+    const { handle: changed, specials, ...source } = sources.fromConfigs(handle, configs, repository)
+    return { handle: changed, chat: chatWith(specials), source: { from, ...source } }
   } catch (failure) {
     if (failure.code === 'ERR_TOKENLANE_OUT_OF_MEMORY') throw failure
     return { handle, chat, source: { from, note: withoutConfigs(failure) } }

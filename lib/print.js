@@ -3,7 +3,7 @@
 // What console.log shows of a Tokenizer, an Encoding and a Batch, in Node, Deno and Bun, and what
 // JSON.stringify writes.
 
-const { error, withCode } = require('./errors.js')
+const { withCode } = require('./errors.js')
 
 /** The number of ids, tokens or rows that are shown of each list. */
 const SHOWN_ITEMS = 20
@@ -91,8 +91,7 @@ function encodingJson({ ids }) {
 }
 
 /** A list for each row: its ids, and its values in the columns that the call requested. */
-function batchJson(batch, columns, isDisposed) {
-  if (isDisposed) throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed and has no rows')
+function batchJson(batch, columns) {
   checkJson(batch.ids.length)
   const names = ['ids', ...columns]
   return Object.fromEntries(names.map((name) => [name, rowsOf(batch, name)]))

@@ -7,6 +7,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import vm from 'node:vm'
 
 import { Tokenizer } from '../../index.mjs'
 import * as adapters from '../../lib/adapters/index.js'
@@ -248,6 +249,144 @@ test('messages of llamaindex', () => {
   assert.deepEqual(adapters.toolsFromLlamaIndex(tools), [{ type: 'function', function: tools[0].metadata }])
 })
 
+const PNG = 'data:image/png;base64,iVBO'
+const userOf = (...content) => [{ role: 'user', content }]
+/** What a template or countChat gets of the first part of a message. */
+const shown = ([{ content }]) => (typeof content === 'string' ? content : partOf(content[0]))
+
+test('messages of ai: a file in each form of each version', () => {
+  const bytes = new Uint8Array([0x89, 0x50, 0x4e])
+  const cases = [
+    [PNG, { data: 'iVBO' }],
+    [PNG, { data: PNG }],
+    [PNG, { data: new URL(PNG) }],
+    [PNG, { url: PNG }],
+    ['data:image/png;base64,iVBO', { data: bytes }],
+    ['data:image/png;base64,iVBO', { data: bytes.buffer }],
+    // ai 7
+    [PNG, { data: { type: 'url', url: new URL(PNG) } }],
+    [PNG, { data: { type: 'data', data: 'iVBO' } }],
+    ['file-1', { data: { type: 'reference', reference: { openai: 'file-1' } } }],
+    ['file-1', { data: { openai: 'file-1' } }],
+    ['file-1', { url: 'https://e.org/a.png', providerReference: { openai: 'file-1' } }],
+    // ai 4
+    [PNG, { data: 'iVBO', mediaType: undefined, mimeType: 'image/png' }],
+  ]
+  for (const [url, fields] of cases)
+    assert.equal(shown(fromAiSdk(userOf({ type: 'file', mediaType: 'image/png', ...fields }))), url)
+  assert.equal(shown(fromAiSdk(userOf({ type: 'image', image: { openai: 'file-1' } }))), 'file-1')
+  assert.equal(shown(fromAiSdk(userOf({ type: 'file', mediaType: 'image', data: 'iVBO' }))), PNG)
+  for (const data of ['SGkg8J+MjQ==', 'data:text/plain;base64,SGkg8J+MjQ==', { type: 'text', text: 'Hi 🌍' }])
+    assert.equal(shown(fromAiSdk(userOf({ type: 'file', mediaType: 'text/plain', data }))), 'Hi 🌍')
+  const elsewhere = { type: 'file', mediaType: 'text/plain', data: new URL('https://e.org/a.txt') }
+  assert.deepEqual(fromAiSdk(userOf(elsewhere))[0].content, [elsewhere])
+  for (const data of [undefined, null, 7])
+    assert.throws(() => fromAiSdk(userOf({ type: 'file', mediaType: 'image/png', data })), TYPE)
+  const output = (...value) => [
+    { role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', output: { type: 'content', value } }] },
+  ]
+  assert.equal(shown(fromAiSdk(output({ type: 'image-url', url: 'https://e.org/a' }))), 'https://e.org/a')
+  assert.equal(shown(fromAiSdk(output({ type: 'image-file-id', fileId: { openai: 'file-1' } }))), 'file-1')
+  assert.equal(shown(fromAiSdk(output({ type: 'image-data', data: 'iVBO', mediaType: 'image/png' }))), PNG)
+})
+
+test('messages of ai: a file of another realm', () => {
+  const data = vm.runInNewContext('new Uint8Array([0x89, 0x50, 0x4e]).buffer')
+  assert.equal(shown(fromAiSdk(userOf({ type: 'file', mediaType: 'image/png', data }))), PNG)
+})
+
+test('messages of ai: each state of a tool becomes what convertToModelMessages makes of it', async (t) => {
+  const states = [
+    { state: 'input-streaming', input: undefined },
+    { state: 'input-available', input: { a: 1 } },
+    { state: 'output-available', input: { a: 1 }, output: { b: 2 } },
+    { state: 'output-available', input: { a: 1 }, output: undefined },
+    { state: 'output-error', input: { a: 1 }, errorText: 'dark' },
+    { state: 'output-denied', input: { a: 1 }, approval: { id: 'x', approved: false, reason: 'No.' } },
+    { state: 'output-denied', input: { a: 1 }, approval: { id: 'x', approved: false } },
+  ]
+  const parts = states.map((fields, i) => ({ type: 'tool-f', toolCallId: `${i}`, ...fields }))
+  const messages = [{ id: '1', role: 'assistant', parts }]
+  const [{ tool_calls: calls }, ...results] = fromAiSdk(messages)
+  assert.deepEqual(
+    calls.map(({ id }) => id),
+    ['1', '2', '3', '4', '5', '6'],
+  )
+  assert.deepEqual(
+    results.map(({ content }) => content),
+    ['{"b":2}', 'null', 'dark', 'No.', 'Tool call execution denied.'],
+  )
+  const ai = await client('ai')
+  if (ai === undefined) return t.skip('ai is not installed here')
+  assert.deepEqual(fromAiSdk(await ai.convertToModelMessages(messages)), fromAiSdk(messages))
+  const file = { type: 'file', mediaType: 'image/png', url: PNG }
+  const seen = [{ id: '1', role: 'user', parts: [file] }]
+  assert.deepEqual(fromAiSdk(await ai.convertToModelMessages(seen)), fromAiSdk(seen))
+})
+
+test('messages of ai 4, as projects stored them', () => {
+  const invocation = { toolCallId: '1', toolName: 'f', args: { a: 1 } }
+  const model = [
+    { role: 'assistant', content: [{ type: 'tool-call', ...invocation }] },
+    { role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', toolName: 'f', result: { b: 2 } }] },
+  ]
+  const ui = [
+    {
+      role: 'assistant',
+      content: '',
+      parts: [{ type: 'tool-invocation', toolInvocation: { ...invocation, state: 'result', result: { b: 2 } } }],
+    },
+  ]
+  const [asked, answered] = fromAiSdk(model)
+  assert.equal(asked.tool_calls[0].function.arguments, '{"a":1}')
+  assert.equal(answered.content, '{"b":2}')
+  assert.deepEqual(fromAiSdk(ui), [asked, answered])
+})
+
+test('messages of LangChain: images that a provider has, and what JSON.stringify makes', async (t) => {
+  const human = (block) => [{ type: 'human', data: { content: [block] } }]
+  const ids = [
+    { type: 'image', fileId: 'file-1' },
+    { type: 'image', source_type: 'id', id: 'file-1' },
+    { type: 'image', source: { type: 'file', file_id: 'file-1' } },
+  ]
+  for (const block of ids) assert.equal(shown(fromLangChain(human(block))), 'file-1')
+  assert.equal(shown(fromLangChain(human({ type: 'image', id: 'block-1', data: 'iVBO' }))), PNG)
+  const core = await client('@langchain/core/messages')
+  if (core === undefined) return t.skip('@langchain/core is not installed here')
+  const history = [
+    new core.SystemMessage('Be brief.'),
+    new core.HumanMessage('Hi'),
+    new core.AIMessage({ content: 'y', tool_calls: [{ id: '1', name: 'f', args: { a: 1 } }] }),
+    new core.ToolMessage({ content: '12:00', tool_call_id: '1', name: 'now' }),
+    new core.AIMessageChunk('z'),
+    new core.ChatMessage('d', 'developer'),
+  ]
+  assert.deepEqual(fromLangChain(JSON.parse(JSON.stringify(history))), fromLangChain(history))
+})
+
+test('messages of Anthropic: documents and results of searches are their texts and images', () => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } }
+  const said = [{ type: 'text', text: 'Hi' }]
+  const document = (source, fields) =>
+    shown(fromAnthropic({ messages: userOf({ type: 'document', source, ...fields }) }))
+  assert.equal(
+    document({ type: 'text', media_type: 'text/plain', data: 'Hi' }, { title: 'T', context: 'C' }),
+    'T\nC\nHi',
+  )
+  assert.equal(document({ type: 'content', content: 'Hi' }), 'Hi')
+  assert.equal(document({ type: 'content', content: said }, { title: null }), 'Hi')
+  assert.equal(document({ type: 'content', content: [image, ...said] }), PNG)
+  const found = { type: 'search_result', title: 'T', source: 's', content: said }
+  assert.equal(shown(fromAnthropic({ messages: userOf(found) })), 'T\ns\nHi')
+  const [result] = fromAnthropic({ messages: userOf({ type: 'tool_result', tool_use_id: '1', content: [found] }) })
+  assert.equal(result.content, 'T\ns\nHi')
+  // Settings alone, which the beta API takes as a message of the system
+  assert.deepEqual(fromAnthropic({ messages: [{ role: 'system', output_config: {} }, ...userOf(...said)] }), [
+    { role: 'user', content: 'Hi' },
+  ])
+})
+
 test('what is no message is refused by its place', () => {
   for (const given of [undefined, null, 'x', 7, {}, [null], [7]]) {
     for (const convert of [fromAiSdk, fromLangChain, fromLlamaIndex]) assert.throws(() => convert(given), TYPE)
@@ -265,6 +404,7 @@ test('what is no message is refused by its place', () => {
   circular.again = circular
   const asked = { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'f', input: circular }] }
   assert.throws(() => fromAnthropic({ messages: [asked] }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
-  assert.throws(() => fromResponses({ input: [{ type: 'computer_call' }] }), TYPE)
+  const unknown = { ...TYPE, message: /input\[1\].*an item of the type 'computer_call'/ }
+  assert.throws(() => fromResponses({ input: [{ role: 'user', content: 'x' }, { type: 'computer_call' }] }), unknown)
   assert.throws(() => fromLangChain([{ type: 'remove', data: {} }]), TYPE)
 })

@@ -285,8 +285,69 @@ test('requests to Claude are estimated within a tenth', () => {
   }
   const image = user([{ type: 'image', source: { type: 'url', url: 'https://e.org/a' } }])
   const body = { model: 'anthropic/claude-sonnet-5', system, messages: [image] }
-  assert.throws(() => gpt4o.countRequest(body), { code: 'ERR_TOKENLANE_CHAT_IMAGE_SIZE' })
+  const unknown = gpt4o.countRequest(body)
+  assert.deepEqual(unknown.estimated, ['messages', 'messages[1].content[0] (an image of unknown size)'])
   const imageSize = () => ({ width: 1092, height: 1092 })
+  assert.equal(unknown.tokens, gpt4o.countRequest(body, { imageSize: () => ({ width: 1024, height: 1024 }) }).tokens)
+  assert.throws(() => gpt4o.countRequest(body, { imageSize: () => ({ width: 0, height: 1 }) }), {
+    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+  })
   // 1,590 tokens in Anthropic's guide "Vision"
   assert.ok(Math.abs(gpt4o.countRequest(body, { imageSize }).tokens - 1590) < 30)
+})
+
+test('a body without a system is one of Anthropic by each of its blocks and tools', () => {
+  const png = { type: 'base64', media_type: 'image/png', data: 'iVBO' }
+  const blocks = [
+    { type: 'image', source: png },
+    { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Hi' } },
+    { type: 'search_result', title: 't', source: 's', content: [{ type: 'text', text: 'Hi' }] },
+    { type: 'thinking', thinking: 'Hm', signature: 's' },
+    { type: 'redacted_thinking', data: 'AAAA' },
+    { type: 'tool_use', id: '1', name: 'f', input: {} },
+    { type: 'tool_result', tool_use_id: '1', content: 'x' },
+    { type: 'server_tool_use', id: '1', name: 'web_search', input: {} },
+    { type: 'web_search_tool_result', tool_use_id: '1', content: [] },
+    { type: 'container_upload', file_id: 'f' },
+  ]
+  const partTokens = () => 1
+  for (const block of blocks) {
+    const role = /thinking|use$|^web/.test(block.type) ? 'assistant' : 'user'
+    for (const model of ['claude-sonnet-4-5', 'gpt-4o']) {
+      const counted = gpt4o.countRequest({ model, messages: [{ role, content: [block] }] }, { partTokens })
+      assert.equal(counted.api, 'anthropic', block.type)
+    }
+  }
+  const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
+  assert.equal(gpt4o.countRequest({ messages: [user('x')], tools }).api, 'anthropic')
+  // Parts of chat completions, of Hugging Face's templates and of Mistral
+  const others = [
+    { type: 'image_url', image_url: { url: 'https://e.org/a.png' } },
+    { type: 'image' },
+    { type: 'image', image: 'https://e.org/a.png' },
+    { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
+    { type: 'file', file: { file_id: 'f' } },
+  ]
+  for (const part of others)
+    assert.equal(gpt4o.countRequest({ messages: [user([part])] }, { partTokens }).api, 'openai-chat')
+})
+
+test('a version of Claude is read as Anthropic and as gateways write it', () => {
+  const messages = [user('word '.repeat(100))]
+  const tokens = (model) => gpt4o.countRequest({ model, messages }).tokens
+  const older = tokens('claude-sonnet-4-5')
+  const newer = tokens('claude-opus-4-7')
+  assert.ok(newer > older)
+  for (const model of ['anthropic/claude-opus-4.7', 'claude-sonnet-5', 'us.anthropic.claude-opus-4-7-v1:0'])
+    assert.equal(tokens(model), newer, model)
+  for (const model of ['anthropic/claude-sonnet-4.5', 'claude-opus-4-20250514', 'anthropic/claude-3.7-sonnet'])
+    assert.equal(tokens(model), older, model)
+})
+
+test('the instructions of an answer of Responses are counted, and others are refused', () => {
+  const instructions = [{ type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] }]
+  const { tokens } = gpt4o.countRequest({ input: [...instructions, user('x')] })
+  assert.equal(gpt4o.countRequest({ input: 'x', instructions }).tokens, tokens)
+  for (const wrong of [7, {}, true])
+    assert.throws(() => gpt4o.countRequest({ input: 'x', instructions: wrong }), { code: TYPE })
 })

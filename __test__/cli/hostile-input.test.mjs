@@ -509,3 +509,14 @@ test('a failure at any time is reported in one line', linux, async () => {
   child.stderr.destroy()
   assert.equal(await new Promise((resolve) => child.on('close', resolve)), 1)
 })
+
+test('a name that is not UTF-8 is an error that says so, alone and in a folder', linux, () => {
+  fs.mkdirSync(place('names'))
+  fs.writeFileSync(Buffer.concat([Buffer.from(`${place('names')}${path.sep}bad`), Buffer.from([0xff])]), 'x')
+  fs.writeFileSync(path.join(place('names'), 'good.txt'), 'x')
+  const failing = run(['count', '-t', 'r50k_base', 'names'])
+  assert.equal(failing.status, 1)
+  assert.match(failing.stderr, /bad\ufffd.*it is not UTF-8: rename the file/)
+  const skipping = run(['count', '-t', 'r50k_base', 'names', '--on-error', 'skip'])
+  assert.match(skipping.stdout, /good\.txt/)
+})

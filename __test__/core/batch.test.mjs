@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 
 import { Batch, Tokenizer } from '../../index.mjs'
 import { texts } from '../support/texts.mjs'
@@ -109,6 +110,30 @@ test('a disposed batch has empty views, and reports that it is disposed', async 
   const { ids } = tiny
   tiny[Symbol.dispose ?? Symbol.for('nodejs.dispose')]()
   assert.equal(ids.length, 0)
+})
+
+test('a batch whose memory was transferred has no rows and says so, and prints', async () => {
+  const options = { offsets: 'utf16', columns: ['typeIds'] }
+  const [batch, other] = [await gpt.encodeBatch(['a b', 'c'], options), await gpt.encodeBatch(['a b', 'c'], options)]
+  const code = { name: 'TypeError', code: 'ERR_TOKENLANE_BUFFER', message: /transferred/ }
+  structuredClone(batch.ids, { transfer: [batch.ids.buffer] })
+  assert.equal(batch.length, 0)
+  assert.deepEqual([...batch], [])
+  for (const call of ['row', 'offsetsOf']) assert.throws(() => batch[call](0), code)
+  assert.throws(() => batch.tensor('int64'), code)
+  assert.throws(() => JSON.stringify(batch), code)
+  assert.match(inspect(batch), /disposed/)
+  batch.dispose()
+  assert.throws(() => batch.row(0), { code: 'ERR_TOKENLANE_DISPOSED' })
+  // A column has memory of its own.
+  for (const column of [other.offsets, other.typeIds]) structuredClone(column, { transfer: [column.buffer] })
+  assert.deepEqual(other.row(1), gpt.encode('c').ids)
+  assert.throws(() => other.offsetsOf(0), code)
+  assert.throws(() => other.tensor('int32', 'typeIds'), code)
+  assert.throws(() => JSON.stringify(other), code)
+  assert.match(inspect(other), /Batch\(2\)/)
+  const empty = gpt.encodeBatchSync([''], options)
+  assert.deepEqual(JSON.parse(JSON.stringify(empty)), { ids: [[]], offsets: [[]], typeIds: [[]] })
 })
 
 test('a row index out of range is an error', async () => {

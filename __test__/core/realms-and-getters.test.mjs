@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
 
 import { Tokenizer } from '../../index.mjs'
+import { fromAiSdk, fromAnthropic, fromLangChain, fromResponses } from '../../lib/adapters/index.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
@@ -398,4 +399,25 @@ test('the reason of a signal keeps its stack, and one signal for many calls has 
   await new Promise((resolve) => setImmediate(resolve))
   process.off('warning', warn)
   assert.deepEqual(warnings, [])
+})
+
+test('a revoked Proxy is no conversation, and no list of tools', () => {
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  const chat = Tokenizer.forModelSync('gpt-4o')
+  const messages = [{ role: 'user', content: 'x' }]
+  const calls = [
+    () => chat.countChat(proxy),
+    () => chat.countChat(messages, { tools: proxy }),
+    () => chat.fitChat(proxy, { maxTokens: 9 }),
+    () => chat.countRequest({ messages: proxy }),
+    () => tokenizer.applyChatTemplate(proxy, { chatTemplate: 'x' }),
+    () => tokenizer.applyChatTemplate(messages, { chatTemplate: 'x', tools: proxy }),
+    () => tokenizer.applyChatTemplate(messages, { chatTemplate: 'x', documents: proxy }),
+    () => fromAiSdk(proxy),
+    () => fromLangChain(proxy),
+    () => fromAnthropic({ messages: proxy }),
+    () => fromResponses({ input: proxy }),
+  ]
+  for (const call of calls) assert.throws(call, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }, String(call))
 })

@@ -63,10 +63,14 @@ export function requests(
   chat: OpenAI.Chat.ChatCompletionCreateParams,
   responses: OpenAI.Responses.ResponseCreateParams,
   claude: Anthropic.MessageCreateParams,
+  beta: Anthropic.Beta.Messages.MessageCreateParams,
+  answer: OpenAI.Responses.Response,
 ): RequestCount[] {
+  calls(fromAnthropic(beta), { tools: toolsFromAnthropic(beta.tools ?? []) })
+  calls(fromResponses({ input: answer.output, instructions: answer.instructions }))
   calls(fromResponses(responses), { tools: toolsFromResponses(responses.tools ?? []) })
   calls(fromAnthropic(claude), { tools: toolsFromAnthropic(claude.tools ?? []) })
-  return [chat, responses, claude].map((body) => tokenizer.countRequest(body, { api: 'openai-chat' }))
+  return [chat, responses, claude, beta].map((body) => tokenizer.countRequest(body, { api: 'openai-chat' }))
 }
 
 export function frozen(

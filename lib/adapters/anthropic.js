@@ -15,6 +15,8 @@ function fromAnthropic({ system, messages }) {
 /** A message of a user holds results of tools, which are messages of their own, before its text. */
 function messagesOf({ role, content }) {
   const blocks = blocksOf(content)
+  // It only has settings, such as the format of the answer.
+  if (role === 'system' && blocks.length === 0) return []
   if (role === 'assistant') {
     const calls = blocks.filter(({ type }) => type === 'tool_use').map(({ id, name, input }) => call(id, name, input))
     const reasoning = blocks.filter(({ type }) => type === 'thinking').map(({ thinking }) => thinking)
@@ -34,13 +36,24 @@ const NO_SOURCE = {}
 const NO_PARTS = ['tool_use', 'thinking', 'redacted_thinking']
 
 function partsOf(content) {
-  return blocksOf(content).map((block) => {
-    if (typeof block?.text === 'string') return text(block.text)
-    if (block?.type === 'image') return image(urlOfSource(block.source))
-    if (block?.type === 'document' && block.source?.type === 'text') return text(asText(block.source.data))
-    return block
-  })
+  return blocksOf(content).flatMap(partOf)
 }
+
+/** Documents and results of a search become the texts and images in them. */
+function partOf(block) {
+  if (typeof block.text === 'string') return [text(block.text)]
+  const { type, source } = block
+  if (type === 'image') return [image(urlOfSource(source))]
+  if (type === 'search_result') return [...lines([block.title, source]), ...partsOf(block.content)]
+  if (type === 'document' && (source?.type === 'text' || source?.type === 'content')) {
+    const said = source.type === 'text' ? [text(asText(source.data))] : partsOf(source.content)
+    return [...lines([block.title, block.context]), ...said]
+  }
+  return [block]
+}
+
+/** The lines that the model reads above a document. */
+const lines = (given) => given.filter((one) => typeof one === 'string' && one !== '').map((one) => text(`${one}\n`))
 
 function urlOfSource(source) {
   const { type, url, data, media_type: mediaType, file_id: file } = source ?? NO_SOURCE

@@ -23,8 +23,8 @@ export type ChatTool = object
 export interface ResponsesRequest {
   /** A text, or items: messages, calls of functions and their results, reasoning. */
   input?: string | readonly object[] | null | undefined
-  /** The first system message. */
-  instructions?: string | null | undefined
+  /** The first system message; items, as answers of the API have them. */
+  instructions?: string | readonly object[] | null | undefined
 }
 
 /**
@@ -43,15 +43,26 @@ export interface MessageOfParts {
   readonly content: string | readonly object[]
 }
 
+/** A message of Anthropic's API. */
+export interface AnthropicMessage {
+  /** Such as `'user'`. */
+  readonly role: string
+  /** A text, or blocks. Without it, a message of the system only has settings. */
+  readonly content?: string | readonly object[] | null | undefined
+}
+
 /** What {@link fromAnthropic} reads of a request to Anthropic's API. */
 export interface AnthropicRequest {
   /** The first system message: a text or blocks. */
   system?: string | readonly object[] | null | undefined
   /** Messages with texts or blocks. */
-  messages: readonly MessageOfParts[]
+  messages: readonly AnthropicMessage[]
 }
 
-/** The messages of a request to Anthropic's API. Results of tools become messages of their own. */
+/**
+ * The messages of a request to Anthropic's API. Results of tools become messages of their own,
+ * documents of text and results of searches the texts in them.
+ */
 export function fromAnthropic(request: AnthropicRequest): ChatMessage[]
 /** The tools of a request to Anthropic's API. */
 export function toolsFromAnthropic(tools: readonly object[]): ChatTool[]
@@ -65,8 +76,8 @@ export interface AiUiMessage {
 }
 
 /**
- * The messages of `ModelMessage[]` or `UIMessage[]` of the package `ai`, as its provider for chat
- * completions sends them.
+ * The messages of `ModelMessage[]` or `UIMessage[]` of the package `ai` (4 to 7), as its provider
+ * for chat completions sends them. The URL of an image that a provider has is its id.
  */
 export function fromAiSdk(messages: readonly (MessageOfParts | AiUiMessage)[]): ChatMessage[]
 
@@ -86,8 +97,23 @@ export interface LangChainStoredMessage {
   readonly data: object
 }
 
-/** The messages of `BaseMessage[]`, or of what `mapChatMessagesToStoredMessages` returns. */
-export function fromLangChain(messages: readonly (LangChainMessage | LangChainStoredMessage)[]): ChatMessage[]
+/** What `JSON.stringify` makes of a `BaseMessage`. */
+export interface LangChainSerializedMessage {
+  /** Always `'constructor'`. */
+  readonly type: string
+  /** The path of the class. */
+  readonly id: readonly string[]
+  /** The fields of the message. */
+  readonly kwargs: object
+}
+
+/**
+ * The messages of `BaseMessage[]`, of what `mapChatMessagesToStoredMessages` returns, or of what
+ * `JSON.stringify` makes of messages.
+ */
+export function fromLangChain(
+  messages: readonly (LangChainMessage | LangChainStoredMessage | LangChainSerializedMessage)[],
+): ChatMessage[]
 
 /** A `ChatMessage` of `llamaindex`. */
 export interface LlamaIndexMessage extends MessageOfParts {

@@ -14,11 +14,14 @@ const ROLES = {
   function: 'function',
 }
 
-/** The messages of `BaseMessage[]`, or of the objects of `mapChatMessagesToStoredMessages`. */
+/**
+ * The messages of `BaseMessage[]`, of the objects of `mapChatMessagesToStoredMessages`, or of what
+ * JSON.stringify made of messages.
+ */
 function fromLangChain(messages) {
   return listOf(messages).map((message, i) => {
     const kind = kindOf(message)
-    const fields = message.data ?? message
+    const fields = message.data ?? message.kwargs ?? message
     const role = Object.hasOwn(ROLES, kind) ? ROLES[kind] : fields.role
     if (typeof role !== 'string') throw wrongType(`messages[${i}]`, 'a message of LangChain', message)
     return role === 'assistant' ? ofModel(fields) : ofOthers(role, fields)
@@ -27,7 +30,13 @@ function fromLangChain(messages) {
 
 function kindOf(message) {
   if (typeof message.getType === 'function') return message.getType()
-  return typeof message._getType === 'function' ? message._getType() : message.type
+  if (typeof message._getType === 'function') return message._getType()
+  // In JSON, the path of the class: [ 'langchain_core', 'messages', 'HumanMessage' ].
+  const { type, id } = message
+  if (type !== 'constructor' || !Array.isArray(id)) return type
+  return String(id.at(-1))
+    .replace(/Message(Chunk)?$/, '')
+    .toLowerCase()
 }
 
 function ofOthers(role, { content, name, tool_call_id: id }) {
@@ -76,10 +85,11 @@ const withTexts = (content) =>
 function partsOf(content) {
   return withTexts(content).map((block) => {
     if (typeof block?.text === 'string') return text(block.text)
-    // The standard block has url or data; blocks of Anthropic have a source.
+    // The standard block has url, data or fileId; blocks of Anthropic have a source.
     if (block?.type === 'image') {
       const { url, data, mimeType, mime_type: older, source } = block
-      return image(urlOf(url ?? data ?? source?.url ?? source?.data, mimeType ?? older ?? source?.media_type))
+      const file = block.fileId ?? source?.file_id ?? (block.source_type === 'id' ? block.id : undefined)
+      return image(file ?? urlOf(url ?? data ?? source?.url ?? source?.data, mimeType ?? older ?? source?.media_type))
     }
     return block
   })

@@ -2,7 +2,7 @@
 
 // Items of OpenAI's Responses API.
 
-const { wrongType } = require('../errors.js')
+const { typeError } = require('../errors.js')
 const { asText, blocksOf, call, contentOf, image, listOf, result, text } = require('./shared.js')
 
 /**
@@ -12,31 +12,45 @@ const { asText, blocksOf, call, contentOf, image, listOf, result, text } = requi
  */
 function fromResponses({ input, instructions }) {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input ?? [], 'input')
-  const messages = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : []
+  const messages = []
+  addTo(messages, instructionsOf(instructions), 'instructions')
+  addTo(messages, items, 'input')
+  return messages
+}
+
+/** A text is a system message. The answers of the API can have items. */
+function instructionsOf(instructions) {
+  if (instructions === undefined || instructions === null) return []
+  return typeof instructions === 'string'
+    ? [{ role: 'system', content: instructions }]
+    : listOf(instructions, 'instructions')
+}
+
+function addTo(messages, items, name) {
   let reasoning = ''
-  for (const item of items) {
+  items.forEach((item, i) => {
     if (item.type === 'reasoning') {
       reasoning = [...blocksOf(item.content), ...blocksOf(item.summary)].map((part) => part.text ?? '').join('\n')
-      continue
+      return
     }
-    const made = messageOf(item)
+    const made = messageOf(item, `${name}[${i}]`)
     const isOfAssistant = made.role === 'assistant'
     const last = messages.at(-1)
     if (isOfAssistant && made.tool_calls !== undefined && last?.role === 'assistant') {
       last.tool_calls = [...(last.tool_calls ?? []), ...made.tool_calls]
-      continue
+      return
     }
     messages.push(isOfAssistant && reasoning !== '' ? { ...made, reasoning_content: reasoning } : made)
     reasoning = ''
-  }
-  return messages
+  })
 }
 
 /**
  * @param {any} item
+ * @param {string} location
  * @returns {any}
  */
-function messageOf(item) {
+function messageOf(item, location) {
   if (typeof item.role === 'string') return { role: item.role, content: contentOf(partsOf(item.content)) }
   switch (item.type) {
     case 'function_call':
@@ -49,8 +63,13 @@ function messageOf(item) {
     case 'function_call_output':
     case 'custom_tool_call_output':
       return result(item.call_id, contentOf(partsOf(item.output)))
-    default:
-      throw wrongType('input', 'messages, calls of functions and their results', item)
+    default: {
+      const kind = typeof item.type === 'string' ? `an item of the type '${item.type.slice(0, 100)}'` : 'an object'
+      throw typeError(
+        'ERR_TOKENLANE_ARGUMENT_TYPE',
+        `${location} must be a message, a call of a function, its result or reasoning, but it is ${kind}`,
+      )
+    }
   }
 }
 
@@ -79,4 +98,4 @@ function toolsFromResponses(tools) {
 const defined = (fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
 
-module.exports = { defined, fromResponses, toolsFromResponses }
+module.exports = { defined, fromResponses, instructionsOf, toolsFromResponses }

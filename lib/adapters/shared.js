@@ -3,7 +3,8 @@
 // Messages of clients become messages of chat completions, which chat templates and countChat take.
 
 const { jsonText } = require('../chat/json-text.js')
-const { wrongType } = require('../errors.js')
+const { wrongType, wrongValue } = require('../errors.js')
+const { isArray, isArrayBuffer, isUrl } = require('../realm.js')
 
 /** A call of a function. */
 const call = (id, name, given) => ({
@@ -23,17 +24,29 @@ const result = (id, content, name) => ({
 const text = (said) => ({ type: 'text', text: said })
 const image = (url) => ({ type: 'image_url', image_url: { url } })
 
+const isBytes = (data) => ArrayBuffer.isView(data) || isArrayBuffer(data)
+
 /** The URL of bytes or of base64. A URL stays. */
 function urlOf(data, mediaType = 'image/png') {
-  if (data instanceof URL) return data.href
   if (typeof data === 'string') return /^(data|https?|file):/.test(data) ? data : `data:${mediaType};base64,${data}`
-  if (data instanceof ArrayBuffer) return urlOf(new Uint8Array(data), mediaType)
-  if (!ArrayBuffer.isView(data)) throw wrongType('data', 'bytes, base64 or a URL', data)
-  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  if (isUrl(data)) return data.href
+  if (!isBytes(data)) throw wrongType('data', 'bytes, base64 or a URL', data)
+  const bytes = ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data)
   let binary = ''
   for (let from = 0; from < bytes.length; from += 8192)
     binary += String.fromCharCode(...bytes.subarray(from, from + 8192))
   return `data:${mediaType};base64,${btoa(binary)}`
+}
+
+/** The bytes of base64. */
+function bytesOf(base64) {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  } catch {
+    throw wrongValue('data', 'base64', base64)
+  }
 }
 
 /** Parts of one text are that text. Chat templates know texts better than parts. */
@@ -58,7 +71,7 @@ function assistant({ parts, calls = [], reasoning = '' }) {
 
 /** Checks a list of messages. */
 function listOf(messages, name = 'messages') {
-  if (!Array.isArray(messages)) throw wrongType(name, 'an array of messages', messages)
+  if (!isArray(messages)) throw wrongType(name, 'an array of messages', messages)
   return Array.from(messages, (message, i) => {
     if (typeof message !== 'object' || message === null)
       throw wrongType(`${name}[${i}]`, 'a message (an object)', message)
@@ -74,4 +87,17 @@ function blocksOf(content) {
   return typeof content === 'string' ? [text(content)] : listOf(content, 'content')
 }
 
-module.exports = { asText, assistant, blocksOf, call, contentOf, image, listOf, result, text, urlOf }
+module.exports = {
+  asText,
+  assistant,
+  blocksOf,
+  bytesOf,
+  call,
+  contentOf,
+  image,
+  isBytes,
+  listOf,
+  result,
+  text,
+  urlOf,
+}

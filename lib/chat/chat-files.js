@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 const { error } = require('../errors.js')
+const { parseConfig } = require('../model/config-json.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
 const { BrokenChat, chatOf } = require('./chat.js')
 
@@ -125,13 +126,13 @@ class Texts {
 
   contents() {
     if (this.#templates.size === 0) return { config: this.#config, templates: this.#template }
-    if (this.#template !== undefined) this.#templates.set('default', this.#template)
+    if (this.#template !== undefined && !this.#templates.has('default')) this.#templates.set('default', this.#template)
     return { config: this.#config, templates: Object.fromEntries(this.#templates) }
   }
 }
 
 function configOf(text) {
-  const config = JSON.parse(text)
+  const config = parseConfig(text)
   if (typeof config !== 'object' || config === null) throw new Error(`${CONFIG} is not an object`)
   return config
 }

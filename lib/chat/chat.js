@@ -4,6 +4,7 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
+const { isArray } = require('../realm.js')
 const { entriesOf } = require('./entries.js')
 const { bare } = require('./origins.js')
 
@@ -47,6 +48,16 @@ class TemplateChat {
   /** The special tokens that templates may write, by name. */
   get tokens() {
     return this.#tokens
+  }
+
+  /** The same templates with the special tokens, by name, that the class of a folder has. */
+  withTokens(tokens) {
+    return new TemplateChat(this.#templates, tokens, { ...this.config, ...tokens })
+  }
+
+  /** The templates of another chat with the special tokens of this one. */
+  withTemplatesOf(other) {
+    return new TemplateChat(other.#templates, this.#tokens, this.config)
   }
 
   /** All that the text of a conversation depends on besides the call; chatOfParts restores it. */
@@ -118,6 +129,10 @@ class BrokenChat {
     return this.render()
   }
 
+  withTemplatesOf() {
+    return this
+  }
+
   get parts() {
     return this.render()
   }
@@ -175,14 +190,14 @@ function checkOptions(options) {
 
 function checkList(name, list) {
   if (list === undefined || list === null) return
-  if (!Array.isArray(list)) throw wrongType(name, 'an array of objects', list)
+  if (!isArray(list)) throw wrongType(name, 'an array of objects', list)
   // Unlike forEach, this does not skip holes.
   for (const [i, one] of list.entries()) checkObject(one, `${name}[${i}]`)
 }
 
 /** Checks messages, and copies them. A field that is undefined is missing, and null is a value. */
 function checkMessages(messages) {
-  if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
   // Unlike map, this does not skip holes.
   return Array.from(messages, (message, i) => {

@@ -12,9 +12,8 @@
 
 const { error, wrongType } = require('../errors.js')
 const { checkMessages } = require('./chat.js')
-const { sizeOfDataUrl } = require('./image-size.js')
 const { jsonText } = require('./json-text.js')
-const { imageOf } = require('./openai-images.js')
+const { imageOf, sizeOf } = require('./openai-images.js')
 
 const PER_REQUEST = 3
 const PER_MESSAGE = 4
@@ -34,7 +33,8 @@ const isClaude = (model) => typeof model === 'string' && /(^|[/.])claude-/.test(
 
 /** Opus 4.7 and all models from the fifth generation on have a tokenizer with more tokens. */
 function factorOf(model) {
-  const [, major, minor = '0'] = /claude-[a-z]+-(\d)(?:-(\d)(?!\d))?/.exec(model) ?? []
+  // Gateways write the version as `4.7`.
+  const [, major, minor = '0'] = /claude-[a-z]+-(\d)(?:[-.](\d)(?!\d))?/.exec(model) ?? []
   return Number(major) >= 5 || (Number(major) === 4 && Number(minor) >= 7) ? TOKENS_OF_NEW_MODELS : TOKENS_OF_O200K
 }
 
@@ -50,6 +50,7 @@ function countClaude({ messages: given, tools, thinking, model }, { imageSize, p
   const messages = checkMessages(given)
   const declared = listOf(tools ?? [], 'tools')
   const factor = factorOf(model)
+  const estimated = declared.length > 0 ? ['messages', 'tools'] : ['messages']
   let words = 0
   let others = PER_REQUEST + (thinking?.type === 'enabled' ? THINKING : 0)
   const said = messages.filter(({ role }) => role !== 'system').length
@@ -66,17 +67,14 @@ function countClaude({ messages: given, tools, thinking, model }, { imageSize, p
     const parts = typeof content === 'string' ? [{ text: content }] : listOf(content ?? [], `${location}.content`)
     parts.forEach((part, j) => {
       if (typeof part?.text === 'string') words += countOf(part.text)
-      else others += partOf(part, `${location}.content[${j}]`, imageSize, partTokens)
+      else others += partOf(part, `${location}.content[${j}]`, { imageSize, partTokens }, estimated)
     })
   })
   if (declared.length > 0) others += PER_TOOLS
   declared.forEach((tool, i) => {
     words += PER_TOOL_TOKEN * countOf(jsonText(tool?.function ?? tool, `tools[${i}]`))
   })
-  return {
-    tokens: Math.ceil(factor * words + others),
-    estimated: declared.length > 0 ? ['messages', 'tools'] : ['messages'],
-  }
+  return { tokens: Math.ceil(factor * words + others), estimated }
 }
 
 function listOf(list, name) {
@@ -84,16 +82,12 @@ function listOf(list, name) {
   return list
 }
 
-function partOf(part, location, imageSize, partTokens) {
+function partOf(part, location, { imageSize, partTokens }, estimated) {
   const url = imageOf(part)?.url
-  const size = typeof url === 'string' ? (imageSize?.(url) ?? sizeOfDataUrl(url)) : undefined
-  if (size !== undefined) {
+  if (typeof url === 'string') {
+    const size = sizeOf(url, imageSize, location, (what) => estimated.push(what))
     const scale = Math.min(1, MAX_SIDE / Math.max(size.width, size.height))
     return Math.ceil((size.width * scale * size.height * scale) / PIXELS_PER_TOKEN)
-  }
-  if (url !== undefined) {
-    const message = `the size of the image at ${location} is not known: give the option imageSize, a function that returns { width, height } for a URL`
-    throw error('ERR_TOKENLANE_CHAT_IMAGE_SIZE', message)
   }
   const given = partTokens?.(part)
   if (given === undefined) {

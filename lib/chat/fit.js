@@ -10,6 +10,7 @@
 
 const { limitTooSmall, wrongType } = require('../errors.js')
 const { checkCount, checkObject } = require('../options.js')
+const { isArray } = require('../realm.js')
 
 /** Roughly what a message takes beside its texts. */
 const PER_MESSAGE = 4
@@ -31,7 +32,7 @@ function fitChat(messages, options, { count, countText }) {
   checkObject(options, 'options', 'an object with maxTokens')
   const { maxTokens, keep = isInstruction, startOn, ...rest } = options
   checkCount('maxTokens', maxTokens)
-  if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (typeof keep !== 'function') throw wrongType('keep', 'a function that returns whether a message stays', keep)
   if (startOn !== undefined && typeof startOn !== 'string') throw wrongType('startOn', 'a role (a string)', startOn)
   const chat = new Cuts(messages, keep, startOn)

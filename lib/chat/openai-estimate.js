@@ -17,6 +17,7 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { checkDepth } = require('./budget.js')
+const { instructionsOf } = require('../adapters/openai.js')
 const { entriesOf } = require('./entries.js')
 const { jsonText } = require('./json-text.js')
 const { countImage, imageOf } = require('./openai-images.js')
@@ -126,11 +127,11 @@ class Estimate {
     if (!Array.isArray(items)) throw wrongType('input', 'a string or an array of items', input)
     for (const [name, value] of Object.entries({ previous_response_id: previous, conversation, prompt }))
       if (value !== undefined && value !== null) this.#note(`${name} (it is not in the request)`)
-    const said = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : []
+    const said = instructionsOf(instructions)
     const names = new Map()
     for (const item of items) if (typeof item?.name === 'string') names.set(item.call_id, item.name)
     const turn = lastOfUser(items)
-    const own = said.reduce((sum, message) => sum + this.#message(message, 'instructions'), this.#responses.answer)
+    const own = said.reduce((sum, item) => sum + this.#item(item, names, 'instructions'), this.#responses.answer)
     const sum = items.reduce((total, item, i) => {
       const isOfTurn = i > turn && CALLS.includes(item?.type)
       return total + this.#item(item, names, `input[${i}]`) + (isOfTurn ? this.#responses.turn : 0)

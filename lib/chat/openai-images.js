@@ -144,4 +144,4 @@ function shrunk(width, height, patches) {
   return factor * Math.min(...whole.map((across) => Math.floor(across) / across))
 }
 
-module.exports = { countImage, imageOf }
+module.exports = { countImage, imageOf, sizeOf }

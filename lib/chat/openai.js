@@ -5,6 +5,7 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown } = require('../options.js')
+const { isArray } = require('../realm.js')
 
 const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
 const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'partTokens', 'undocumented', 'detail']
@@ -132,7 +133,7 @@ class OpenAiChat {
 
 function checkTools(tools) {
   if (tools === undefined || tools === null) return undefined
-  if (!Array.isArray(tools)) throw wrongType('tools', 'an array of objects', tools)
+  if (!isArray(tools)) throw wrongType('tools', 'an array of objects', tools)
   return tools
 }
 

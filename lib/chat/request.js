@@ -6,6 +6,7 @@
 const { fromAnthropic, fromResponses, toolsFromAnthropic, toolsFromResponses } = require('../adapters/index.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
+const { isArray } = require('../realm.js')
 const { countClaude, isClaude } = require('./claude.js')
 
 const APIS = ['openai-chat', 'openai-responses', 'anthropic']
@@ -41,13 +42,23 @@ function countBy(api, body, options, { chat, countText, countMessages }) {
 /** The API that has the fields of a body. */
 function apiOf(body) {
   if (body.input !== undefined || body.instructions !== undefined) return 'openai-responses'
-  const isBlock = (block) => ['tool_use', 'tool_result', 'thinking', 'document'].includes(block?.type)
   const hasBlocks = (message) => Array.isArray(message?.content) && message.content.some(isBlock)
   const isAnthropic =
     body.system !== undefined ||
-    body.tools?.some?.((tool) => tool?.input_schema !== undefined) ||
-    (Array.isArray(body.messages) && body.messages.some(hasBlocks))
+    body.tools?.some?.((tool) => tool?.input_schema !== undefined || VERSIONED.test(tool?.type)) ||
+    (isArray(body.messages) && body.messages.some(hasBlocks))
   return isAnthropic ? 'anthropic' : 'openai-chat'
+}
+
+/** Tools of Anthropic, such as `web_search_20250305`. */
+const VERSIONED = /_20\d{6}$/
+const BLOCKS = /tool_use$|tool_result$|^(redacted_thinking|document|search_result|container_upload|compaction)$/
+
+/** Whether a part of a message is a block that only Anthropic's API has. */
+function isBlock(block) {
+  const { type, source, thinking } = block ?? {}
+  if (type === 'image') return typeof source === 'object' && source !== null
+  return type === 'thinking' ? typeof thinking === 'string' : BLOCKS.test(type)
 }
 
 /** The body in the form of chat completions. */
@@ -65,7 +76,7 @@ function chatOf(api, body) {
  */
 function rendered(body, chat, countMessages) {
   const { messages, tools, documents } = body
-  if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   const estimated = []
   const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, chat, estimated))
   const isContinued = body.continue_final_message === true

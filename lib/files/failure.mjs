@@ -41,6 +41,8 @@ const REASONS = {
   ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is not a folder'],
 }
 
+const NOT_UTF8 = '; where its name has \ufffd, it is not UTF-8: rename the file'
+
 /**
  * Returns a Failure with a plain message for an error of the file system. Errors that have a code
  * of tokenlane stay as they are.
@@ -48,5 +50,7 @@ const REASONS = {
 export function fileFailure(name, error) {
   if (error.code?.startsWith?.('ERR_TOKENLANE_')) return error
   const [code, reason] = REASONS[error.code] ?? ['FILE', error.message]
-  return new Failure(code, reason, { place: name, cause: error })
+  // Node reads names as UTF-8, and cannot open a file by what it reads then.
+  const isOther = error.code === 'ENOENT' && String(name).includes('\ufffd')
+  return new Failure(code, isOther ? `${reason}${NOT_UTF8}` : reason, { place: name, cause: error })
 }

@@ -174,6 +174,10 @@ function specialTokens({ tokens, wrapped = {} }, config) {
   return specials
 }
 
+/** The texts of special tokens by name, as templates use them: of a class, and of a config. */
+const textsOf = (specials, named) =>
+  Object.fromEntries(Object.entries({ ...named, ...specials }).map(([name, token]) => [name, contentOf(token)]))
+
 /**
  * All added tokens in the order in which they are added: those with ids, and further ones that
  * neither these nor `known` (contents) have.
@@ -194,4 +198,4 @@ function addedTokens(config, specials, known = new Set()) {
 /** A token in the form of tokenizer.json. Special tokens are not normalized unless they say so. */
 const withFlags = (token, special) => ({ id: 0, ...token, normalized: token.normalized ?? !special, special })
 
-module.exports = { SPECIAL_TOKEN_FIELDS, addedTokens, configOf, specialTokens, tokenOf, withFlags }
+module.exports = { SPECIAL_TOKEN_FIELDS, addedTokens, configOf, specialTokens, textsOf, tokenOf, withFlags }

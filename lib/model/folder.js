@@ -9,6 +9,7 @@ const path = require('node:path')
 const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
 const { BACKEND, autoClass, classOfModel } = require('./auto-class.js')
+const { parseConfig } = require('./config-json.js')
 const { RANK_FILES } = require('./rank-files.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
@@ -76,11 +77,11 @@ function needsFolder(file, { code }) {
 }
 
 /**
- * The tokenizer of a folder, or of a vocabulary in it: { file, bytes, configs, failure, source }.
- * Without `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json, or
- * `failure` why they cannot be used. `source` has the class and the note of any other tokenizer.
- * `ranks` are the name and the config of a rank file. `usesConfigs` says whether to read the
- * configs.
+ * The tokenizer of a folder, or of a vocabulary in it: { file, bytes, specials, configs, failure,
+ * source }. Without `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json,
+ * or `failure` why they cannot be used. `source` has the class and the note of any other tokenizer,
+ * `specials` the special tokens of one that is built from a vocabulary. `ranks` are the name and
+ * the config of a rank file. `usesConfigs` says whether to read the configs.
  */
 async function modelOf(place, usesConfigs = true) {
   const names = await fs.promises.readdir(folderOf(place)).catch((failure) => {
@@ -219,8 +220,8 @@ class Plan {
   }
 
   model() {
-    const { file, bytes, source, ranks } = this.#found()
-    const place = { file: path.join(this.#folder, file), bytes, ranks, ...(this.#usesConfigs && { source }) }
+    const { file, bytes, source, ranks, specials } = this.#found()
+    const place = { file: path.join(this.#folder, file), bytes, ranks, specials, ...(this.#usesConfigs && { source }) }
     if (file !== JSON_TOKENIZERS[0] || !this.#usesConfigs) return place
     if (this.#failure !== undefined) return { ...place, failure: this.#failure }
     try {
@@ -267,6 +268,7 @@ class Plan {
     return {
       file: vocabulary,
       bytes: built.bytes,
+      specials: built.specials,
       source: differs ? { ...source, note: builtAs(built.class) } : source,
     }
   }
@@ -303,7 +305,7 @@ class Plan {
     if (bytes === undefined) return {}
     let value
     try {
-      value = JSON.parse(bytes.toString())
+      value = parseConfig(bytes.toString())
     } catch (cause) {
       throw error('ERR_TOKENLANE_JSON', `${path.join(this.#folder, name)}: the JSON does not parse: ${cause.message}`, {
         cause,

@@ -8,7 +8,7 @@ const { isDeepStrictEqual } = require('node:util')
 
 const native = require('../native.js')
 const { BACKEND, autoClass, isPython } = require('./auto-class.js')
-const { addedTokens, configOf, specialTokens, withFlags } = require('./config-tokens.js')
+const { addedTokens, configOf, specialTokens, textsOf, withFlags } = require('./config-tokens.js')
 const { classes } = require('./classes/index.js')
 const { decoders } = require('./components.js')
 const { Given } = require('./given.js')
@@ -28,8 +28,9 @@ const COMPONENTS = [
  * @param {any} handle the tokenizer of the file
  * @param {Record<string, any>} configs by name
  * @param {string} [repository] its name, if it was loaded from the hub
- * @returns {{ handle: any, class?: string, note?: string, splitsSpecialTokens?: true }} the class
- *   of transformers, what differs from its tokenizer, and whether special tokens are text
+ * @returns {{ handle: any, specials?: object, class?: string, note?: string,
+ *   splitsSpecialTokens?: true }} the special tokens by name, the class of transformers, what
+ *   differs from its tokenizer, and whether special tokens are text
  */
 function fromConfigs(handle, configs, repository) {
   const bytes = native.components(handle)
@@ -49,6 +50,7 @@ function fromConfigs(handle, configs, repository) {
   const { made, note } = folder.as(chosen)
   return {
     handle: made,
+    specials: folder.specials,
     class: chosen.isRemote ? tokenizer.tokenizer_class : chosen.name,
     ...(note !== undefined && { note }),
     ...(folder.splitsSpecialTokens && { splitsSpecialTokens: true }),
@@ -56,6 +58,8 @@ function fromConfigs(handle, configs, repository) {
 }
 
 class Folder {
+  /** The texts of the special tokens by name, once the tokenizer is built. */
+  specials = {}
   #handle
   #file
   #model
@@ -97,6 +101,7 @@ class Folder {
     const tokens = { pad_token: this.#file.padding?.pad_token, ...found.tokens }
     const specials = specialTokens({ tokens, wrapped: found.wrapped }, config)
     config.named = { ...found.named, ...config.named }
+    this.specials = textsOf(specials, config.named)
     const given = this.#givenOf(config, specials, this.#handle)
     config.extra ??= found.extra?.(given, config.additional)
     const list = addedTokens(config, specials, this.#knownTo(found))

@@ -5,7 +5,7 @@
 
 const { error } = require('../errors.js')
 const { classes } = require('./classes/index.js')
-const { addedTokens, configOf, specialTokens } = require('./config-tokens.js')
+const { addedTokens, configOf, specialTokens, textsOf } = require('./config-tokens.js')
 const { Given } = require('./given.js')
 
 /**
@@ -20,7 +20,8 @@ const KINDS = {
 }
 
 /**
- * The bytes of a tokenizer.json, and the class that it is built as. `kind` is a key of KINDS;
+ * The bytes of a tokenizer.json, the class that it is built as, and the texts of its special tokens
+ * by name. `kind` is a key of KINDS;
  * without it, the vocabulary decides. `files` are bytes and `configs` objects, by name.
  */
 function tokenizerJson(kind, files, configs) {
@@ -52,7 +53,7 @@ function tokenizerJson(kind, files, configs) {
   const merges = found.model === 'BPE' ? `,"merges":${mergesOf(files['merges.txt'])}` : ''
   // The vocabulary is text already.
   const json = `${head.slice(0, -1)},"model":${settings.slice(0, -1)},"vocab":${vocabulary.json}${merges}}}`
-  return { bytes: Buffer.from(json), class: name }
+  return { bytes: Buffer.from(json), class: name, specials: textsOf(specials, config.named) }
 }
 
 /**

@@ -13,7 +13,7 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "model-folders"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "compare" / "model-folders"))
 
 import configs
 import transformers

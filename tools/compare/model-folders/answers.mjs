@@ -1,6 +1,6 @@
-// Answers of tokenlane for compare.py: reads a list of { folder, texts, rows } and writes, for each
-// folder, { ids, bare, pairs, decoded, skipped, class, note }, or { refused } if it does not load,
-// or { error } if a call fails.
+// Answers of tokenlane for compare.py: reads a list of { folder, texts, rows, chat, template } and
+// writes, for each folder, { ids, bare, pairs, decoded, skipped, chat, class, note }, or { refused }
+// if it does not load, or { error } if a call fails.
 //
 //   usage: node tools/compare/model-folders/answers.mjs REQUESTS.json
 
@@ -8,7 +8,7 @@ import fs from 'node:fs'
 
 import { Tokenizer } from '../../../index.mjs'
 
-const answerOf = async ({ folder, texts, rows }) => {
+const answerOf = async ({ folder, texts, rows, chat, template: chatTemplate }) => {
   let tokenizer
   try {
     tokenizer = await Tokenizer.fromFile(folder)
@@ -26,6 +26,7 @@ const answerOf = async ({ folder, texts, rows }) => {
       pairs: texts.map((text) => Array.from(tokenizer.encode(text, { pair: texts[0] }).ids)),
       decoded: rows.map((row) => tokenizer.decode(row)),
       skipped: rows.map((row) => tokenizer.decode(row, { skipSpecialTokens: true })),
+      chat: tokenizer.applyChatTemplate(chat, { chatTemplate, tokenize: false }),
     }
   } catch (error) {
     return { error: `${error.code}: ${error.message}` }

@@ -1,7 +1,7 @@
 """Compares folders of tokenizers with configs: AutoTokenizer of transformers and tokenlane.
 
-compare.py runs it. Ids with and without special tokens, ids of pairs, and text with and without
-special tokens have to be equal. Folders that transformers cannot load, and folders whose class is
+compare.py runs it. Ids with and without special tokens, ids of pairs, text with and without special
+tokens, and the special tokens of chat templates have to be equal. Folders that transformers cannot load, and folders whose class is
 not built here (tokenizer.source has a note), are counted apart.
 """
 
@@ -25,6 +25,11 @@ TEXTS = [
     "Hello world", " hello", "a  b\n\nc\td ", "It's the cat , isn't it ? No !", "Café Ünïcôde ﬁ ½ 中文 日本語",
     "x🙂y 12345 3.14", "``quoted'' text", "HELLO don't", "▁a ▁▁b", "",
 ]
+
+# The special tokens that a chat template sees.
+NAMED = FIELDS + ["image_token", "audio_token"]
+TEMPLATE = "\n".join(f"{name} {{{{ {name}|default('undefined') }}}}" for name in NAMED)
+CHAT = [{"role": "user", "content": "Hello"}]
 
 # The classes that are drawn for the type of a model, with others to see what is refused.
 DRAWN = {
@@ -210,6 +215,7 @@ def reference(folder, texts, rows):
         "pairs": [tokenizer.backend_tokenizer.encode(text, texts[0]).ids for text in texts],
         "decoded": [tokenizer.decode(row) for row in rows],
         "skipped": [tokenizer.decode(row, skip_special_tokens=True) for row in rows],
+        "chat": tokenizer.apply_chat_template(CHAT, chat_template=TEMPLATE, tokenize=False),
     }
 
 
@@ -241,7 +247,7 @@ def compare(folders, seed=1, verbose=6):
             answer = reference(str(folder), texts, rows)
         except BaseException as error:
             answer = {"fails": f"{type(error).__name__}: {str(error)[:100]}"}
-        requests.append({"folder": str(folder), "texts": texts, "rows": rows})
+        requests.append({"folder": str(folder), "texts": texts, "rows": rows, "chat": CHAT, "template": TEMPLATE})
         expected.append(answer)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(requests, file)
@@ -291,3 +297,6 @@ def differences(request, wanted, got):
         for question, one, other in zip(questions, wanted[name], got[name]):
             if one != other:
                 yield f"{name} of {question!r}: transformers {one}, tokenlane {other}"
+    for one, other in zip(wanted["chat"].split("\n"), got["chat"].split("\n")):
+        if one != other:
+            yield f"chat template: transformers {one}, tokenlane {other}"

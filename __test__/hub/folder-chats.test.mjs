@@ -1,0 +1,123 @@
+// The chat templates of a folder, and the special tokens that they write, are those that
+// AutoTokenizer of transformers 5.24 has. The expected texts are what it rendered.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+
+import { Tokenizer } from '../../index.mjs'
+import { folderWriter } from '../support/folders.mjs'
+
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-folder-chats-'))
+after(() => fs.rmSync(root, { recursive: true, force: true }))
+const folder = folderWriter(root)
+const TOKENIZERS = new URL('../../crates/core/testdata/conformance/tokenizers/', import.meta.url)
+const baseOf = (name) => JSON.parse(fs.readFileSync(new URL(`${name}.json`, TOKENIZERS), 'utf8'))
+
+const NAMES = ['bos', 'eos', 'unk', 'sep', 'pad', 'cls', 'mask', 'image', 'foo']
+const TEMPLATE = NAMES.map((name) => `{{ ${name}_token|default('-') }}`).join(' ')
+const CHAT = [{ role: 'user', content: 'Hi' }]
+
+/** What both loaders render. */
+async function rendered(place, options = {}, loading = undefined) {
+  const render = (tokenizer) => tokenizer.applyChatTemplate(CHAT, { ...options, tokenize: false })
+  const text = render(await Tokenizer.fromFile(place, loading))
+  assert.equal(render(Tokenizer.fromFileSync(place, loading)), text)
+  return text
+}
+
+const MAP = 'special_tokens_map.json'
+const CONFIG = 'tokenizer_config.json'
+const TOKENS = [
+  ['GPT2Tokenizer', 's_trim_pair_strings', {}, {}, '<|endoftext|> <|endoftext|> <|endoftext|> - - - - - -'],
+  ['LlamaTokenizer', 's_metaspace_first', {}, {}, '<s> </s> <unk> - - - - - -'],
+  ['BertTokenizer', 'w_cased', { pad_token: null }, {}, '- - [UNK] [SEP] - [CLS] [MASK] - -'],
+  [
+    'RobertaTokenizer',
+    's_roberta',
+    { cls_token: { __type: 'AddedToken', content: '[C]' } },
+    {},
+    '<s> </s> <unk> </s> <pad> [C] <mask> - -',
+  ],
+  ['PreTrainedTokenizerFast', 's_roberta', { foo_token: '<f>' }, {}, '- - - - - - - - <f>'],
+  [
+    'PreTrainedTokenizerFast',
+    's_roberta',
+    { bos_token: '<c>' },
+    { bos_token: '<m>', eos_token: { content: '<e>', lstrip: false }, image_token: '<i>' },
+    '<m> <e> - - - - - <i> -',
+  ],
+  [
+    'PreTrainedTokenizerFast',
+    's_roberta',
+    { bos_token: '<c>', added_tokens_decoder: {} },
+    { bos_token: '<m>', eos_token: '<e>' },
+    '<c> - - - - - - - -',
+  ],
+]
+
+test('templates write the special tokens of the class and of special_tokens_map.json', async () => {
+  for (const [tokenizer_class, base, config, map, text] of TOKENS) {
+    const configs = { [CONFIG]: { tokenizer_class, ...config }, [MAP]: map }
+    const place = folder({ 'tokenizer.json': baseOf(base), 'chat_template.jinja': TEMPLATE, ...configs })
+    assert.equal(await rendered(place), text, tokenizer_class)
+    // A template of the caller gets the same tokens, and those of a config of the caller only.
+    assert.equal(await rendered(place, { chatTemplate: TEMPLATE }), text)
+    assert.equal(await rendered(place, {}, { chatTemplate: `${TEMPLATE}!` }), `${text}!`)
+    const own = { config: { eos_token: '<own>' }, chatTemplate: TEMPLATE }
+    assert.equal(await rendered(place, {}, own), '- <own> - - - - - - -')
+  }
+})
+
+test('a file with a template of the caller has the tokens of the config beside it', async () => {
+  const place = folder({ 'tokenizer.json': baseOf('s_roberta'), [CONFIG]: { bos_token: '<c>' } })
+  assert.equal(await rendered(path.join(place, 'tokenizer.json'), {}, { chatTemplate: '{{ bos_token }}' }), '<c>')
+})
+
+test('the ids of special tokens are those of the class and of special_tokens_map.json', async () => {
+  const place = folder({
+    'tokenizer.json': baseOf('s_metaspace_first'),
+    [CONFIG]: { tokenizer_class: 'LlamaTokenizer' },
+  })
+  for (const tokenizer of [await Tokenizer.fromFile(place), Tokenizer.fromFileSync(place)]) {
+    const { bosId, eosId, unkId, padId } = tokenizer
+    assert.deepEqual(
+      [bosId, eosId, unkId, padId],
+      ['<s>', '</s>', '<unk>'].map((token) => tokenizer.tokenToId(token)).concat(undefined),
+    )
+  }
+})
+
+test('a vocabulary in a folder has the special tokens of its class', async () => {
+  const vocab = ['[UNK]', '[CLS]', '[SEP]', '[PAD]', '[MASK]', 'hi'].join('\n')
+  const files = { 'vocab.txt': vocab, 'chat_template.jinja': TEMPLATE }
+  assert.equal(await rendered(folder(files)), '- - [UNK] [SEP] [PAD] [CLS] [MASK] - -')
+  assert.equal(
+    await rendered(folder({ ...files, [MAP]: { image_token: '<i>' } })),
+    '- - [UNK] [SEP] [PAD] [CLS] [MASK] <i> -',
+  )
+})
+
+test('additional_chat_templates/default.jinja has precedence over chat_template.jinja', async () => {
+  const files = { 'tokenizer.json': baseOf('s_roberta'), 'chat_template.jinja': 'one' }
+  const place = folder(files)
+  fs.mkdirSync(path.join(place, 'additional_chat_templates'))
+  fs.writeFileSync(path.join(place, 'additional_chat_templates', 'rag.jinja'), 'two')
+  assert.equal(await rendered(place), 'one')
+  fs.writeFileSync(path.join(place, 'additional_chat_templates', 'default.jinja'), 'three')
+  assert.equal(await rendered(place), 'three')
+})
+
+test('a config may have the numbers that Python writes', async () => {
+  const text = `{"model_max_length": Infinity, "a": [NaN, -Infinity], "bos_token": "NaN \\" Infinity", "pad_token": "[PAD]"}`
+  const place = folder({ 'tokenizer.json': baseOf('w_cased'), 'chat_template.jinja': '{{ bos_token }}' })
+  fs.writeFileSync(path.join(place, CONFIG), text)
+  assert.equal(await rendered(place), 'NaN " Infinity')
+  const tokenizer = await Tokenizer.fromFile(place)
+  assert.equal(tokenizer.source.note, undefined)
+  assert.deepEqual([tokenizer.modelMaxLength, tokenizer.padId], [undefined, tokenizer.tokenToId('[PAD]')])
+  fs.writeFileSync(path.join(place, CONFIG), `{"a": NaN, "b": "${'\\"'.repeat(1_000_000)}`)
+  await assert.rejects(rendered(place), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' })
+})

@@ -81,8 +81,9 @@ pub struct BpeOptions {
     /// Characters of the alphabet, whether they occur or not. Of each string, the first character
     /// counts, as in the reference.
     pub initial_alphabet: Vec<String>,
-    /// What a token that continues a word begins with. Characters with it are numbered by
-    /// character, then prefix, then suffix: without either, with the suffix, with the prefix, with
+    /// What a token that continues a word begins with. Characters with a prefix or suffix are
+    /// numbered behind the alphabet by the number of distinct words that have them, the highest
+    /// first, then by code point; those of one character: with the suffix, with the prefix, with
     /// both. For WordPiece, the default is `##`.
     pub continuing_subword_prefix: Option<String>,
     /// What a token at the end of a word ends with.

@@ -1,5 +1,6 @@
 //! The state before the first merge: special tokens, alphabet, and words as lists of tokens.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use foldhash::fast::FixedState;
@@ -113,16 +114,12 @@ pub(crate) fn affixed(word: &str, is_known: impl Fn(char) -> bool) -> impl Itera
     })
 }
 
-/// One more than the id of each form of a character; 0 for those that words do not have. Pages
-/// that are never written take no memory.
+/// The ids of the forms of each character. Pages that are never written take no memory.
 struct Forms {
     ids: Vec<u32>,
     /// Whether there are a prefix and a suffix.
     affixes: [bool; 2],
 }
-
-/// The form has no id yet.
-const SEEN: u32 = u32::MAX;
 
 impl Forms {
     fn new(options: &BpeOptions) -> Self {
@@ -134,6 +131,43 @@ impl Forms {
         let prefix = usize::from(form.prefix && self.affixes[0]);
         let suffix = usize::from(form.suffix && self.affixes[1]);
         &mut self.ids[(form.character as usize) << 2 | prefix << 1 | suffix]
+    }
+
+    /// Numbers the forms that words have. Those without affixes have the ids of the alphabet; of
+    /// the others, those of more distinct words come first, as they mostly do in the reference,
+    /// where words come in the order of a hash table.
+    fn number(
+        &mut self,
+        words: &WordCounts,
+        is_known: impl Fn(char) -> bool,
+        options: &BpeOptions,
+        tokens: &mut Tokens,
+    ) {
+        struct Found {
+            form: Affixed,
+            words: u32,
+            last_word: u32,
+        }
+        let [has_prefix, has_suffix] = self.affixes;
+        // Until they are numbered, ids are indices in `found`, plus one.
+        let mut found: Vec<Found> = Vec::new();
+        for ((word, _), number) in words.iter().zip(1..) {
+            let affixed = affixed(word, &is_known);
+            for form in affixed.filter(|form| form.prefix && has_prefix || form.suffix && has_suffix) {
+                let id = self.id(form);
+                if *id == 0 {
+                    found.push(Found { form, words: 0, last_word: 0 });
+                    *id = found.len() as u32;
+                }
+                let found = &mut found[*id as usize - 1];
+                found.words += u32::from(found.last_word != number);
+                found.last_word = number;
+            }
+        }
+        found.sort_unstable_by_key(|found| (Reverse(found.words), found.form));
+        for Found { form, .. } in found {
+            *self.id(form) = tokens.id(form.text(options));
+        }
     }
 }
 
@@ -159,21 +193,16 @@ pub(crate) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<
     alphabet.iter().for_each(|&character| known[character as usize] = true);
     let is_known = |character| known[character as usize];
     let mut forms = Forms::new(options);
-    for (word, _) in words.iter() {
-        affixed(word, is_known).for_each(|form| *forms.id(form) = SEEN);
-    }
     for &character in &alphabet {
-        for (prefix, suffix) in [(false, false), (false, true), (true, false), (true, true)] {
-            let form = Affixed { character, prefix, suffix };
-            if *forms.id(form) == SEEN {
-                *forms.id(form) = state.tokens.id(form.text(options)) + 1;
-            }
-        }
+        *forms.id(Affixed { character, prefix: false, suffix: false }) = state.tokens.id(character.to_string());
+    }
+    if forms.affixes != [false; 2] {
+        forms.number(words, is_known, options, &mut state.tokens);
     }
 
     state.starts.push(0);
     for (word, count) in words.iter() {
-        let tokens = affixed(word, is_known).map(|form| *forms.id(form) - 1);
+        let tokens = affixed(word, is_known).map(|form| *forms.id(form));
         state.slots.extend(tokens.map(|token| Slot { token, len: 1 }));
         if state.slots.len() > MAX_CHARACTERS {
             return Err(TrainError::TooManyCharacters { limit: MAX_CHARACTERS });
@@ -204,7 +233,7 @@ fn alphabet(words: &WordCounts, options: &BpeOptions) -> Result<BTreeSet<char>, 
     let mut kept: Vec<(char, u64)> = counted.filter(|&(_, count)| count > 0).collect();
     if let Some(limit) = options.limit_alphabet {
         // Stable: of equally frequent characters, those of the lowest code points stay.
-        kept.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        kept.sort_by_key(|&(_, count)| Reverse(count));
         kept.truncate(limit);
     }
     Ok(kept.into_iter().map(|(character, _)| character).collect())

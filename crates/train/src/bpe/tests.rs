@@ -80,14 +80,17 @@ fn a_limited_alphabet_keeps_the_lowest_of_equally_frequent_characters() {
 }
 
 #[test]
-fn characters_with_affixes_are_numbered_by_character_prefix_suffix() {
+fn characters_with_affixes_are_numbered_by_their_distinct_words() {
     let options = BpeOptions {
         vocab_size: 0,
         continuing_subword_prefix: Some("##".to_owned()),
         end_of_word_suffix: Some("_".to_owned()),
         ..BpeOptions::default()
     };
-    assert_eq!(tokens(&[("bab", 1), ("aa", 1), ("a", 1)], &options), ["a", "b", "a_", "##a", "##a_", "##b_"]);
+    // `##b_` is in two words. Of those in one word, the lowest code point comes first, and of one
+    // character, the form with the suffix, then that with the prefix, then that with both.
+    let words = [("bab", 1), ("cb", 1), ("aaaaa", 9), ("a", 1)];
+    assert_eq!(tokens(&words, &options), ["a", "b", "c", "##a", "##b_", "a_", "##a_"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 // about what the user may have to do something about.
 
 import { Bar, canDraw, stopBars } from './bar.mjs'
+import { number, plural } from './numbers.mjs'
 import { duration } from './progress.mjs'
 import { forOutput, oneLine } from './terminal.mjs'
 
@@ -70,7 +71,6 @@ function lineOf({ event, host, shard, message, url }) {
   }
 }
 
-const number = (value) => value.toLocaleString('en')
 const rateOf = ({ tokens, seconds }) => tokens / Math.max(seconds, 0.001)
 const perSecond = (rate) => number(Math.round(rate))
 
@@ -91,7 +91,7 @@ class CorpusBar {
     const rate = Object.values(hosts).reduce((sum, host) => sum + rateOf(host), 0)
     this.#bar.update(part, [
       `${Math.floor(part * 100)}%`,
-      `${number(documents)} documents`,
+      plural(documents, 'document'),
       `${perSecond(rate)} tokens/s`,
       `${duration(left ?? NaN)} left`,
       `shard ${shards} of ${allShards}`,

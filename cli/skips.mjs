@@ -9,6 +9,7 @@ import { Failure, UsageError, at } from './failure.mjs'
 import { stopBars } from './bar.mjs'
 import { NotText } from './input/not-text.mjs'
 import { placeOf } from './input/place.mjs'
+import { number, plural } from './numbers.mjs'
 import { openOutput } from './output/file.mjs'
 import { oneLine } from './terminal.mjs'
 
@@ -183,7 +184,7 @@ export class Skips {
     const counts = [...this.#counts].map(([code, count]) => `${number(count)} ${code}`).join(', ')
     const where = this.#report === undefined ? "'--report FILE' lists all" : `${this.#report} lists them`
     const isListed = this.#report === undefined && this.#skipped <= MAX_PRINTED
-    const rows = `${number(this.#done)} ${this.#done === 1 ? 'row' : 'rows'} done`
+    const rows = `${plural(this.#done, 'row')} done`
     return `${rows}, ${number(this.#skipped)} skipped (${counts})${isListed ? '' : `; ${where}`}`
   }
 
@@ -206,8 +207,6 @@ function placeOfOutput(name) {
     return path.resolve(name)
   }
 }
-
-const number = (count) => count.toLocaleString('en')
 
 function say(text) {
   stopBars()

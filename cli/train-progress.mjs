@@ -1,9 +1,9 @@
 // The display of a running training: a bar for each phase.
 
 import { Bar, canDraw } from './bar.mjs'
+import { mib, plural } from './numbers.mjs'
 import { duration } from './progress.mjs'
 
-const MIB = 2 ** 20
 
 const PHASES = {
   words: 'sorting words',
@@ -25,17 +25,14 @@ export function trainProgress({ quiet }) {
   }
 }
 
-const number = (value) => value.toLocaleString('en')
-
 /** @returns {[part: number | undefined, words: string[]]} */
 function counting({ bytes, allBytes, texts, left }) {
   const part = allBytes === undefined ? undefined : bytes / Math.max(1, allBytes)
-  const amount = `${(bytes / MIB).toFixed(1)} MiB`
-  return [part, ['counting words', amount, `${number(texts)} texts`, `${duration(left ?? NaN)} left`]]
+  return [part, ['counting words', mib(bytes), plural(texts, 'text'), `${duration(left ?? NaN)} left`]]
 }
 
 /** @returns {[part: number | undefined, words: string[]]} */
 function making({ phase, done, total, tokens }) {
-  const words = [PHASES[phase], ...(tokens > 0 ? [`${number(tokens)} tokens`] : [])]
+  const words = [PHASES[phase], ...(tokens > 0 ? [plural(tokens, 'token')] : [])]
   return [done / Math.max(1, total), words]
 }

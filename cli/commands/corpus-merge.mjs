@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { Bar, canDraw } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
+import { number, plural } from '../numbers.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { CORPUS_FORMAT, JSON_EVENTS, PACKING, QUIET, RESUME_CHECK } from './options.mjs'
 
@@ -171,17 +172,16 @@ function inputsOf(folders, values) {
 }
 
 function summary({ output, shards, documents, tokens, kept, inputs }) {
-  const files = `${number(shards)} ${shards === 1 ? 'file' : 'files'}${kept > 0 ? `, ${number(kept)} of them kept` : ''}`
+  const files = `${plural(shards, 'file')}${kept > 0 ? `, ${number(kept)} of them kept` : ''}`
   const allPlanned = inputs.reduce((sum, { planned }) => sum + planned, 0)
   const share = (own, all) => `${(all === 0 ? 0 : (own / all) * 100).toFixed(1)} %`
   return [
-    `${nameForOutput(output)}: ${number(documents)} documents, ${number(tokens)} tokens in ${files}`,
+    `${nameForOutput(output)}: ${plural(documents, 'document')}, ${plural(tokens, 'token')} in ${files}`,
     ...inputs.map(
       ({ path, epochs, tokens: own, planned, duplicates }) =>
-        `  ${nameForOutput(path)}: ${number(own)} tokens (${share(own, tokens)}; planned ${number(planned)}, ${share(planned, allPlanned)}), ${Number(epochs.toFixed(3))} epochs${duplicates > 0 ? `, ${number(duplicates)} duplicates left out` : ''}`,
+        `  ${nameForOutput(path)}: ${plural(own, 'token')} (${share(own, tokens)}; planned ${number(planned)}, ${share(planned, allPlanned)}), ${Number(epochs.toFixed(3))} epochs${duplicates > 0 ? `, ${plural(duplicates, 'duplicate')} left out` : ''}`,
     ),
   ].join('\n')
 }
 
-const number = (value) => value.toLocaleString('en')
 const print = (text) => process.stdout.write(forOutput(`${text}\n`))

@@ -7,6 +7,7 @@ import { withCurrency } from '../../lib/corpus/price.mjs'
 import { Bar, canDraw, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
+import { number, plural } from '../numbers.mjs'
 import { corpusProgress, howToGoOn } from '../corpus-progress.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
@@ -272,7 +273,7 @@ const verify = {
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
     else
       print(
-        `${shardsOf(result.shards)}, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} ${result.problems === 1 ? 'problem' : 'problems'}`}`,
+        `${plural(result.shards, 'shard')}, ${plural(result.tokens, 'token')}: ${result.isWhole ? 'all as recorded' : plural(result.problems, 'problem')}`,
       )
     if (!result.isWhole) process.exitCode = 1
   },
@@ -299,7 +300,7 @@ const report = {
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
     const { tokens } = await writeReport(folder, values.output, priceOf(values.price))
-    print(`${nameForOutput(values.output)}: ${number(tokens)} tokens`)
+    print(`${nameForOutput(values.output)}: ${plural(tokens, 'token')}`)
   },
 }
 
@@ -414,21 +415,21 @@ function summary(result, cost) {
     lossTokens,
   } = result
   const lines = [
-    `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
-    ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
-    ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
-    ...(filtered > 0 ? [`${number(filtered)} documents were left out by the hooks`] : []),
-    ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
+    `${plural(documents, 'document')}, ${plural(tokens, 'token')}, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
+    ...(empty > 0 ? [`left out: ${plural(empty, 'document')} without tokens`] : []),
+    ...(truncated > 0 ? [`cut: ${plural(truncated, 'document')}, by ${plural(cutTokens, 'token')}`] : []),
+    ...(filtered > 0 ? [`left out by the hooks: ${plural(filtered, 'document')}`] : []),
+    ...(unpaired > 0 ? [`unpaired surrogates, which became U+FFFD: in ${plural(unpaired, 'document')}`] : []),
     ...(lossTokens === undefined
       ? []
-      : [`${number(lossTokens)} tokens (${share(lossTokens, tokens)} %) are the assistant's`]),
+      : [`of the assistant: ${plural(lossTokens, 'token')} (${share(lossTokens, tokens)} %)`]),
     ...packingOf(result),
-    ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
+    ...(skipped > 0 ? [`skipped: ${plural(skipped, 'row')}; the records of the shards list them`] : []),
     ...(cost === undefined ? [] : [`cost: ${cost}`]),
     ...(output === undefined
       ? []
       : [
-          `${shardsOf(shards)} in ${nameForOutput(output)}${kept > 0 ? `, ${number(kept)} of them from an earlier run` : ''}`,
+          `${plural(shards, 'shard')} in ${nameForOutput(output)}${kept > 0 ? `, ${number(kept)} of them from an earlier run` : ''}`,
         ]),
   ]
   return lines.join('\n')
@@ -440,12 +441,8 @@ const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)
 function packingOf({ options: { pack }, rows, cutDocuments, padding, documents }) {
   if (pack === undefined || rows === 0) return []
   return [
-    `${number(rows)} rows, ${share(padding, rows * pack)} % padding; ${number(cutDocuments)} documents are cut (${share(cutDocuments, documents)} %)`,
+    `${plural(rows, 'row')}, ${share(padding, rows * pack)} % padding; cut: ${plural(cutDocuments, 'document')} (${share(cutDocuments, documents)} %)`,
   ]
 }
-
-const number = (value) => value.toLocaleString('en')
-
-const shardsOf = (count) => `${number(count)} ${count === 1 ? 'shard' : 'shards'}`
 
 const print = (text) => process.stdout.write(forOutput(`${text}\n`))

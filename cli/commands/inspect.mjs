@@ -2,6 +2,7 @@ import { UsageError, at } from '../failure.mjs'
 import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { asNotUtf8 } from '../../lib/files/rows.mjs'
 import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
+import { plural } from '../numbers.mjs'
 import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, hasColours, marked, nameForOutput, onGround, visible } from '../terminal.mjs'
 import { LOOK, charactersOf, describe, hex } from '../tokens.mjs'
@@ -161,5 +162,3 @@ function rows(tokens, paint) {
     })
     .join('')
 }
-
-const plural = (count, noun) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

@@ -3,10 +3,11 @@
 import path from 'node:path'
 
 import { UsageError } from '../failure.mjs'
+import { mib, number, plural } from '../numbers.mjs'
 import { openOutput } from '../output/file.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { QUIET, checkInputs } from './options.mjs'
-import { COUNT_OPTIONS, JSON_SUMMARY, OUTPUT, count, countOf, mib, number, published, text } from './train-options.mjs'
+import { COUNT_OPTIONS, JSON_SUMMARY, OUTPUT, count, countOf, published, text } from './train-options.mjs'
 import { extended, pruned } from '../../lib/train/adapt.mjs'
 import { checkExtendOptions, checkPruneOptions } from '../../lib/train/options.mjs'
 
@@ -51,7 +52,7 @@ export const extend = {
     const { newTokens, effect, skipped } = outcome
     const named = newTokens.slice(0, NAMED).map(({ token }) => JSON.stringify(token))
     const lines = [
-      `${nameForOutput(values.output)}: ${number(effect.vocabularyAfter)} tokens, ${number(newTokens.length)} of them new, for ${number(seen.texts)} texts (${mib(seen.bytes)}) in ${seconds.toFixed(1)} s`,
+      `${nameForOutput(values.output)}: ${plural(effect.vocabularyAfter, 'token')}, ${number(newTokens.length)} of them new, for ${plural(seen.texts, 'text')} (${mib(seen.bytes)}) in ${seconds.toFixed(1)} s`,
       ...(named.length > 0 ? [`the first new ones: ${nameForOutput(named.join(' '))}`] : []),
     ]
     print(values, lines, { output: values.output, ...seen, skipped, seconds, newTokens, effect })
@@ -93,7 +94,7 @@ export const prune = {
     const { effect, skipped } = outcome
     const { vocabularyBefore, vocabularyAfter } = effect
     const lines = [
-      `${nameForOutput(values.output)}: ${number(vocabularyAfter)} of ${number(vocabularyBefore)} tokens, used by ${number(seen.texts)} texts (${mib(seen.bytes)}), in ${seconds.toFixed(1)} s`,
+      `${nameForOutput(values.output)}: ${number(vocabularyAfter)} of ${number(vocabularyBefore)} tokens, used by ${plural(seen.texts, 'text')} (${mib(seen.bytes)}), in ${seconds.toFixed(1)} s`,
       `${nameForOutput(map)}: the new ids by the old ones`,
     ]
     print(values, lines, { output: values.output, ids: map, ...seen, skipped, seconds, effect })
@@ -123,11 +124,7 @@ function print({ json, output }, lines, result) {
     return
   }
   const { effect, skipped } = result
-  const all = [
-    ...lines,
-    effectLine(effect),
-    ...(skipped > 0 ? [`${number(skipped)} texts or inputs were skipped`] : []),
-  ]
+  const all = [...lines, effectLine(effect), ...(skipped > 0 ? [`skipped: ${number(skipped)} texts or inputs`] : [])]
   stream.write(forOutput(`${all.join('\n')}\n`))
 }
 
@@ -135,5 +132,5 @@ function effectLine({ bytes, tokensBefore, tokensAfter }) {
   const perToken = (tokens) => (bytes / Math.max(1, tokens)).toFixed(2)
   const change = ((tokensAfter - tokensBefore) / Math.max(1, tokensBefore)) * 100
   const same = tokensAfter === tokensBefore ? 'as before' : `${change.toFixed(1)} %`
-  return `the texts: ${number(tokensBefore)} tokens before, ${number(tokensAfter)} now (${same}); ${perToken(tokensBefore)} and ${perToken(tokensAfter)} bytes per token`
+  return `the texts: ${plural(tokensBefore, 'token')} before, ${number(tokensAfter)} now (${same}); ${perToken(tokensBefore)} and ${perToken(tokensAfter)} bytes per token`
 }

@@ -169,7 +169,3 @@ export async function published(values, options, make, beside = async () => {}) 
     progress.stop()
   }
 }
-
-export const number = (value) => value.toLocaleString('en')
-
-export const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`

@@ -2,6 +2,7 @@
 
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
+import { mib, number, plural } from '../numbers.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
 import { QUIET, checkInputs } from './options.mjs'
@@ -13,8 +14,6 @@ import {
   OUTPUT,
   count,
   countOf,
-  mib,
-  number,
   published,
   text,
 } from './train-options.mjs'
@@ -152,7 +151,7 @@ const report = {
     options.content.groupBy = values['group-by']
     const tokenizers = await loadAll([name, ...values.against])
     const { texts, bytes } = await interruptible((signal) => writeReport(tokenizers, options, values.output, signal))
-    process.stdout.write(forOutput(`${nameForOutput(values.output)}: ${number(texts)} texts (${mib(bytes)})\n`))
+    process.stdout.write(forOutput(`${nameForOutput(values.output)}: ${plural(texts, 'text')} (${mib(bytes)})\n`))
   },
 }
 
@@ -205,11 +204,11 @@ async function compare(compared, { texts, bytes }) {
 
 function summary({ output, vocabSize, texts, bytes, skipped, seconds, heldOut, tokenizers }) {
   const lines = [
-    `${nameForOutput(output)}: ${number(vocabSize)} tokens, from ${number(texts)} texts (${mib(bytes)}) in ${seconds.toFixed(1)} s`,
-    ...(skipped > 0 ? [`${number(skipped)} texts or inputs were skipped`] : []),
+    `${nameForOutput(output)}: ${plural(vocabSize, 'token')}, from ${plural(texts, 'text')} (${mib(bytes)}) in ${seconds.toFixed(1)} s`,
+    ...(skipped > 0 ? [`skipped: ${number(skipped)} texts or inputs`] : []),
   ]
   if (heldOut.texts === 0) return lines.join('\n')
-  lines.push(`bytes per token on ${number(heldOut.texts)} texts (${mib(heldOut.bytes)}) that were not trained on:`)
+  lines.push(`bytes per token on ${plural(heldOut.texts, 'text')} (${mib(heldOut.bytes)}) that were not trained on:`)
   for (const { name, bytesPerToken } of tokenizers)
     lines.push(`${(bytesPerToken ?? 0).toFixed(2).padStart(8)}  ${nameForOutput(name)}`)
   return lines.join('\n')

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
+import { plural } from '../numbers.mjs'
 import { forOutput, oneLine } from '../terminal.mjs'
 import { CONCURRENCY, METRICS, QUEUE_NAME, QUEUE_VARIABLE, QUIET, SHARD_THREADS, metricsOf } from './options.mjs'
 
@@ -136,9 +137,9 @@ function lineOf(event) {
     case 'ready':
       return 'ready for shards'
     case 'shard':
-      return `shard ${event.shard}: ${event.isNew ? 'done' : 'was done'}, ${event.documents.toLocaleString('en')} documents, ${event.tokens.toLocaleString('en')} tokens, ${event.seconds.toFixed(1)} s`
+      return `shard ${event.shard}: ${event.isNew ? 'done' : 'was done'}, ${plural(event.documents, 'document')}, ${plural(event.tokens, 'token')}, ${event.seconds.toFixed(1)} s`
     case 'manifest':
-      return `manifest of ${event.shards.toLocaleString('en')} shards written`
+      return `manifest of ${plural(event.shards, 'shard')} written`
     case 'failed':
       return `${event.shard === undefined ? 'the manifest' : `shard ${event.shard}`} failed (attempt ${event.attempt}): ${event.message}`
     case 'paused':

@@ -4,7 +4,6 @@ import { Bar, canDraw } from './bar.mjs'
 import { mib, plural } from './numbers.mjs'
 import { duration } from './progress.mjs'
 
-
 const PHASES = {
   words: 'sorting words',
   pairs: 'counting pairs',

@@ -137,6 +137,8 @@ function lineOf(event) {
       return 'ready for shards'
     case 'shard':
       return `shard ${event.shard}: ${event.isNew ? 'done' : 'was done'}, ${event.documents.toLocaleString('en')} documents, ${event.tokens.toLocaleString('en')} tokens, ${event.seconds.toFixed(1)} s`
+    case 'compared':
+      return `${event.first + 1 === event.end ? `shard ${event.first}` : `shards ${event.first} to ${event.end - 1}`} compared: ${event.problems === 0 ? 'as recorded' : `${event.problems.toLocaleString('en')} ${event.problems === 1 ? 'problem' : 'problems'}`}, ${event.seconds.toFixed(1)} s`
     case 'manifest':
       return `manifest of ${event.shards.toLocaleString('en')} shards written`
     case 'failed':

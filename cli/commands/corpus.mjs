@@ -8,7 +8,7 @@ import { Bar, canDraw, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { number, plural } from '../numbers.mjs'
-import { corpusProgress, howToGoOn } from '../corpus-progress.mjs'
+import { Notices, corpusProgress, howToGoOn } from '../corpus-progress.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
@@ -243,31 +243,52 @@ const verify = {
       type: 'string',
       value: 'N',
       number: [1, 256],
-      help: 'number of shards that are compared at a time (default: the number of processors)',
+      help: 'number of shards that are compared at a time (default: the number of processors); not with --queue',
     },
     'read-all': {
       type: 'boolean',
       help: 'also read objects in S3 that still have the ETag of their upload',
     },
+    queue: {
+      ...QUEUE,
+      help: 'let the workers of this queue read the files: redis://host:6379, or rediss:// for TLS (default: this machine reads them)',
+    },
+    'queue-name': QUEUE_NAME,
+    'give-up': GIVE_UP,
     json: JSON_EVENTS,
     quiet: QUIET,
   },
-  examples: [['tokenlane corpus verify tokens/', 'check that all files are as they were written']],
+  examples: [
+    ['tokenlane corpus verify tokens/', 'check that all files are as they were written'],
+    ['tokenlane corpus verify /shared/tokens --queue redis://host:6379', 'on all machines that run tokenlane worker'],
+  ],
 
   async run({ values, positionals }) {
     const [, folder, ...more] = positionals
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const notices = new Notices()
+    let done = 0
     const bar = values.json || values.quiet || !canDraw(process.stderr) ? undefined : new Bar(process.stderr)
     const onEvent = (event) => {
       if (values.json) print(JSON.stringify(event))
-      else if (event.event === 'verified')
-        bar?.update((event.shard + 1) / event.allShards, [`shard ${event.shard + 1} of ${event.allShards}`])
-      else {
+      else if (event.event === 'verified') {
+        done += 1
+        bar?.update(done / event.allShards, [`shard ${done} of ${event.allShards}`])
+      } else if (event.event !== 'problem') {
+        if (!values.quiet) notices.on(event)
+      } else {
         stopBars()
         print(`${nameForOutput(event.file)}: ${nameForOutput(event.problem)}`)
       }
     }
-    const options = { concurrency: values.concurrency, readAll: values['read-all'], onEvent }
+    const options = {
+      concurrency: values.concurrency,
+      readAll: values['read-all'],
+      queue: values.queue,
+      queueName: values['queue-name'],
+      giveUpSeconds: values['give-up'],
+      onEvent,
+    }
     const result = await interruptible((signal) => verifyCorpus(folder, { ...options, signal }), stopBars)
     bar?.stop()
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))

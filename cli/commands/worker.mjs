@@ -138,6 +138,8 @@ function lineOf(event) {
       return 'ready for shards'
     case 'shard':
       return `shard ${event.shard}: ${event.isNew ? 'done' : 'was done'}, ${plural(event.documents, 'document')}, ${plural(event.tokens, 'token')}, ${event.seconds.toFixed(1)} s`
+    case 'compared':
+      return `${event.first + 1 === event.end ? `shard ${event.first}` : `shards ${event.first} to ${event.end - 1}`} compared: ${event.problems === 0 ? 'as recorded' : plural(event.problems, 'problem')}, ${event.seconds.toFixed(1)} s`
     case 'manifest':
       return `manifest of ${plural(event.shards, 'shard')} written`
     case 'failed':

@@ -1,14 +1,15 @@
 // Compares the files of a shard with their record, in a thread or in place.
 
 import { differenceOf } from './record.mjs'
+import { Allowed } from './store/allowed.mjs'
 import { openStore } from './store/store.mjs'
 
 /**
- * @param {{ place: string, files: any[], readsAll: boolean }} request
+ * @param {{ place: string, files: any[], readsAll: boolean, allowedPlaces?: string[] }} request
  * @returns {Promise<{ file: string, problem: string }[]>}
  */
-export async function work({ place, files, readsAll }) {
-  const store = await openStore(place)
+export async function work({ place, files, readsAll, allowedPlaces }) {
+  const store = await openStore(place, allowedPlaces && new Allowed(allowedPlaces))
   try {
     const problems = []
     for (const file of files) {

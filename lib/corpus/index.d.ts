@@ -14,27 +14,44 @@
  * @module tokenlane/corpus
  */
 
+import type { RefusedEvent, StalledEvent, WaitingEvent } from './event-types.js'
 import type { CorpusOptions, MetricsOptions } from './job-types.js'
 import type { CorpusResult, CorpusTotals } from './result-types.js'
 
 /** Options of {@link verifyCorpus}. */
 export interface VerifyOptions {
   /**
-   * Number of shards that are compared at a time, 1 to 256. Default: the number of processors.
+   * Number of shards that are compared at a time, 1 to 256; not with a queue, whose workers have
+   * their own. Default: the number of processors.
    */
   concurrency?: number | undefined
   /**
    * Also reads objects in S3 that still have the ETag of their upload. Default: `false`.
    */
   readAll?: boolean | undefined
+  /**
+   * Lets the workers of {@link createWorker} read the files of shards: the URL of a Redis, as in
+   * {@link CorpusOptions.queue}. Default: this process reads them.
+   */
+  queue?: string | undefined
+  /** The name of the queue. Needs `queue`. Default: `'tokenlane-corpus'`. */
+  queueName?: string | undefined
+  /**
+   * With a queue: seconds without a shard in progress after which the call rejects, 1 to 86,400.
+   * Default: it waits.
+   */
+  giveUpSeconds?: number | undefined
   /** Ends the comparison. Default: none. */
   signal?: AbortSignal | undefined
-  /** Called with each problem and each shard. Default: none. */
+  /**
+   * Called with each problem and each shard. With a queue, the shards come in the order in which
+   * they are compared, and the problems at the end. Default: none.
+   */
   onEvent?: ((event: VerifyEvent) => void) | undefined
 }
 
 /** The events that {@link VerifyOptions.onEvent} receives. */
-export type VerifyEvent = ProblemEvent | VerifiedEvent
+export type VerifyEvent = ProblemEvent | VerifiedEvent | RefusedEvent | StalledEvent | WaitingEvent
 
 /** A file is missing, or differs from its record. */
 export interface ProblemEvent extends CorpusProblem {
@@ -93,7 +110,9 @@ export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
  * Compares the output of a job with its records: the plan, every file of every shard by SHA-256,
  * and the totals of the manifest.
  *
- * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job.
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder contains no job. With a queue, rejects
+ * with `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be used, and
+ * `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if workers could not compare some shards.
  */
 export function verifyCorpus(output: string, options?: VerifyOptions): Promise<VerifyResult>
 

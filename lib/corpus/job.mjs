@@ -223,12 +223,12 @@ class Run {
   /** Lets workers write the shards and the manifest. */
   async #onQueue(job, store, planFile) {
     const { queue, queueName, resumeCheck, trustPlan, giveUpSeconds, signal } = this.#options
-    const { runOnQueue } = await import('./queue/planner.mjs')
+    const { processOnQueue } = await import('./queue/planner.mjs')
     const output = await store.exclude()
     const settings = { resumeCheck, trustPlan, giveUpSeconds, signal, onEvent: this.#emit }
     const large = this.#large.get(job.plan.sha256)
     const request = { queue, queueName, output, planFile, large, job, ...settings }
-    const { kept } = await runOnQueue(request)
+    const { kept } = await processOnQueue(request)
     return this.#done(job, await readTotals(store), kept)
   }
 

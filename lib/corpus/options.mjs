@@ -269,7 +269,7 @@ export function rowsProblem({ format, pack, packing }) {
   return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
 }
 
-function text(given, name) {
+export function text(given, name) {
   const value = given[name]
   if (value !== undefined && typeof value !== 'string') throw wrongType(name, 'a string', value)
   if (value === '') throw wrongValue(name, 'a string that is not empty', value)

@@ -48,15 +48,15 @@ function parsed(text, shard) {
 const READ_AHEAD = 32
 
 /**
- * Yields the records of the shards from 0 to `shards - 1`, in order; `undefined` for a missing one.
- * Large records are read one by one.
+ * Yields the records of the shards from `first` to `shards - 1`, in order; `undefined` for a
+ * missing one. Large records are read one by one.
  *
  * @param {import('./store/types.js').Store} store
  * @returns {AsyncGenerator<any>}
  */
-export async function* recordsOf(store, shards) {
+export async function* recordsOf(store, shards, first = 0) {
   const reading = []
-  for (let shard = 0; shard < shards || reading.length > 0; shard++) {
+  for (let shard = first; shard < shards || reading.length > 0; shard++) {
     if (shard < shards) {
       const text = store.readText(recordName(shard), MAX_SMALL_RECORD_BYTES)
       text.catch(() => {})

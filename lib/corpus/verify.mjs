@@ -1,18 +1,17 @@
 // Compares an output folder with its records: the plan, the files of each shard, and the manifest.
+// With a queue, workers read the files of the shards, and the rest happens here.
 
 import { createHash } from 'node:crypto'
 import os from 'node:os'
 
-import { work as compareFiles } from './compare-files.mjs'
-import { wrongType } from './errors.mjs'
+import { comparedShards } from './compare-shards.mjs'
+import { typeError, wrongType } from './errors.mjs'
 import { INDEX, MdsIndex } from './formats/mds-index.mjs'
 import { existingJob, recordsTest, segmentsOf } from './job-file.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
-import { flag, listener, whole } from './options.mjs'
-import { recordName, recordsOf } from './record.mjs'
+import { flag, listener, queueName, text, whole } from './options.mjs'
 import { openStore } from './store/store.mjs'
-import { ThreadPool } from './thread-pool.mjs'
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
@@ -20,23 +19,17 @@ const { checkKnown, signalOption } = require('../options.js')
 
 /** Maximum number of problems that are returned. All are counted and reported as events. */
 const MAX_LISTED = 1000
-/** Size of the files of a shard from which a thread compares them. */
-const MIN_THREAD_BYTES = 4 << 20
+const NAMES = ['concurrency', 'readAll', 'queue', 'queueName', 'giveUpSeconds', 'signal', 'onEvent']
 
 /**
  * Verifies the output of a corpus job.
  *
  * @param {string} output the folder of the job
- * @param {{ concurrency?: number, readAll?: boolean, signal?: AbortSignal, onEvent?: (event:
- *   object) => void }} [options]
+ * @param {any} [options] see index.d.ts
  */
 export async function verifyCorpus(output, options = {}) {
   if (typeof output !== 'string') throw wrongType('output', 'a path', output)
-  checkKnown(options, ['concurrency', 'readAll', 'signal', 'onEvent'])
-  const signal = signalOption(options.signal)
-  const onEvent = listener(options.onEvent)
-  const concurrency = whole(options, 'concurrency', 1, 256) ?? os.availableParallelism()
-  const readsAll = flag(options, 'readAll')
+  const { signal, onEvent, ...how } = checkVerify(options)
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
@@ -54,14 +47,15 @@ export async function verifyCorpus(output, options = {}) {
   const totals = new Totals()
   const index = new IndexHash(job.options)
   const isOfJob = recordsTest(job)
-  const shards = { store, job, readsAll, concurrency, signal }
-  for await (const { shard, record, problems } of comparedShards(shards)) {
+  const request = { store, job, signal, ...how }
+  const shards = how.queue === undefined ? comparedShards(request) : await comparedByWorkers(request, onEvent)
+  for await (const { shard, record, problems } of shards) {
     for (const { file, problem } of problems) report(file, problem)
     if (isOfJob(record)) {
       totals.add(record)
       index.add(record)
     }
-    onEvent({ event: 'verified', shard, allShards: job.plan.shards })
+    if (how.queue === undefined) onEvent({ event: 'verified', shard, allShards: job.plan.shards })
   }
   const manifest = await manifestProblem(store, job, totals)
   if (manifest !== undefined) report(MANIFEST, manifest)
@@ -76,43 +70,30 @@ export async function verifyCorpus(output, options = {}) {
   }
 }
 
-/**
- * Yields the shards with what is wrong with their files, in order; some are compared at a time.
- *
- * @param {{ store: import('./store/types.js').Store, job: any, readsAll: boolean, concurrency:
- *   number, signal: AbortSignal | undefined }} request
- */
-async function* comparedShards({ store, job, readsAll, concurrency, signal }) {
-  const pool = new ThreadPool(new URL('./compare-files.mjs', import.meta.url), concurrency)
-  const isOfJob = recordsTest(job)
-  const problemsOf = (record, shard) => {
-    const name = recordName(shard)
-    if (record === undefined)
-      return [{ file: name, problem: 'it is missing or is not a record, so the shard is not done' }]
-    if (!isOfJob(record)) return [{ file: name, problem: 'it is the record of another job' }]
-    const request = { place: store.place, files: record.files, readsAll }
-    const bytes = record.files.reduce((sum, file) => sum + file.bytes, 0)
-    return bytes < MIN_THREAD_BYTES || concurrency === 1 ? compareFiles(request) : pool.call(request)
+function checkVerify(options) {
+  checkKnown(options, NAMES)
+  const queue = text(options, 'queue')
+  for (const name of ['queueName', 'giveUpSeconds'])
+    if (queue === undefined && options[name] !== undefined)
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${name} needs the option queue`)
+  const concurrency = whole(options, 'concurrency', 1, 256)
+  if (queue !== undefined && concurrency !== undefined)
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'with a queue, each worker has its own concurrency')
+  return {
+    concurrency: concurrency ?? os.availableParallelism(),
+    readsAll: flag(options, 'readAll'),
+    queue,
+    queueName: queueName(options.queueName),
+    giveUpSeconds: whole(options, 'giveUpSeconds', 1, 86_400),
+    signal: signalOption(options.signal),
+    onEvent: listener(options.onEvent),
   }
-  const running = []
-  const next = async () => {
-    const { shard, record, problems } = running.shift()
-    return { shard, record, problems: await problems }
-  }
-  try {
-    let shard = 0
-    for await (const record of recordsOf(store, job.plan.shards)) {
-      signal?.throwIfAborted()
-      const problems = Promise.resolve(problemsOf(record, shard))
-      // A failure is thrown when the shard's turn comes.
-      problems.catch(() => {})
-      running.push({ shard: shard++, record, problems })
-      if (running.length >= concurrency) yield await next()
-    }
-    while (running.length > 0) yield await next()
-  } finally {
-    await pool.end()
-  }
+}
+
+/** Like `comparedShards`, after workers have read the files. */
+async function comparedByWorkers(request, onEvent) {
+  const { compareOnQueue } = await import('./queue/compare.mjs')
+  return compareOnQueue(request, onEvent)
 }
 
 /** The index that a job of MDS has by its records. */

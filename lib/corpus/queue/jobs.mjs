@@ -11,10 +11,11 @@ import path from 'node:path'
 import { repositoryOf } from '../../files/tokenizers.mjs'
 import { checkChat } from '../chats.mjs'
 import { error, otherJob } from '../errors.mjs'
+import { MAX_COMPARED_SHARDS, comparedShards } from '../compare-shards.mjs'
 import { parquetWriterVersion } from '../formats/parquet.mjs'
 import { hashOfHooks } from '../hooks.mjs'
 import { idOf, readJob } from '../job-file.mjs'
-import { JOB_ID_LENGTH } from '../layout.mjs'
+import { JOB, JOB_ID_LENGTH } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
 import { FORMATS, ROW_FORMATS } from '../formats/names.mjs'
 import { WORDS, checkContent, conflictOf } from '../options.mjs'
@@ -114,8 +115,13 @@ export function checkData(name, data) {
     [data?.shard, data?.from, data?.to].every(isSize) &&
     [undefined, 'size'].includes(data?.check) &&
     [undefined, true].includes(data?.trustsInputs)
-  const isPlace = name === 'shard' ? isShard : name === 'manifest'
-  if (!isJob || !isPlace)
+  const isRange =
+    [data?.first, data?.end].every(isSize) &&
+    data.first < data.end &&
+    data.end - data.first <= MAX_COMPARED_SHARDS &&
+    [undefined, true].includes(data.readsAll)
+  const isTask = { shard: isShard, manifest: true, compare: isRange, compared: true }[String(name)] === true
+  if (!isJob || !isTask)
     throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is not a job of tokenlane')
 }
 
@@ -123,6 +129,7 @@ export class Jobs {
   #options
   /** @type {Map<string, Promise<Job>>} */
   #jobs = new Map()
+  #ending = new AbortController()
 
   /**
    * @param {{ allowed: import('../store/allowed.mjs').Allowed, allowHub: boolean, hooks?: string,
@@ -167,7 +174,35 @@ export class Jobs {
     return totals
   }
 
+  /**
+   * Compares the files of some shards with their records.
+   *
+   * @param {{ id: string, output: string, first: number, end: number, readsAll?: boolean }} data
+   */
+  async compare({ id, output, first, end, readsAll = false }) {
+    const { allowed } = this.#options
+    const { job, store } = await opened(openJob({ id, output }, allowed))
+    const started = performance.now()
+    try {
+      if (end > job.plan.shards) throw otherJob(`the job has ${job.plan.shards} shards, and the queue shard ${end - 1}`)
+      const sums = { documents: 0, tokens: 0, bytes: 0 }
+      const problems = []
+      const range = { first, end, allowedPlaces: allowed.places, signal: this.#ending.signal }
+      for await (const one of comparedShards({ store, job, readsAll, concurrency: 1, ...range })) {
+        problems.push(...one.problems.map((problem) => ({ shard: one.shard, ...problem })))
+        sums.documents += one.record?.documents ?? 0
+        sums.tokens += one.record?.tokens ?? 0
+        for (const { bytes } of one.record?.files ?? []) sums.bytes += bytes
+      }
+      const seconds = (performance.now() - started) / 1000
+      return { first, end, problems, ...sums, seconds, host: os.hostname(), isNew: true }
+    } finally {
+      await store.close()
+    }
+  }
+
   async end() {
+    this.#ending.abort()
     for (const known of this.#jobs.values()) {
       const job = await known.catch(() => undefined)
       await job?.end()
@@ -195,6 +230,27 @@ export class Jobs {
   }
 }
 
+const wasChanged = (store) => otherJob(`${store.where(JOB)} was changed: its id is not that of its content`)
+
+/** Opens a folder. Throws unless it holds the job that the queue names. */
+async function openJob({ id, output }, allowed) {
+  const store = await openStore(output, allowed).catch((failure) => Promise.reject(absenceOfHost(failure)))
+  try {
+    const job = await readJob(store)
+    if (job === undefined) {
+      const none = otherJob(`${output} holds no job`)
+      // An empty folder can be that of a disk that is not mounted on this machine.
+      throw (await store.names()).length === 0 ? ofThisHost(none) : none
+    }
+    if (job.id !== id) throw otherJob(`${output} holds another job`)
+    if (idOf(job) !== id) throw wasChanged(store)
+    return { job, store }
+  } catch (failure) {
+    await store.close()
+    throw absenceOfHost(failure)
+  }
+}
+
 /** A corpus job that a worker has opened, with its threads. */
 class Job {
   /** The shards in progress. */
@@ -217,18 +273,10 @@ class Job {
   /** Opens a job. Throws unless the folder holds the job that the queue names. */
   static async open({ id, output, base }, options) {
     const { allowed, concurrency, threads, hooks } = options
-    const store = await openStore(output, allowed).catch((failure) => Promise.reject(absenceOfHost(failure)))
+    const { job, store } = await openJob({ id, output }, allowed)
     let tokenizer
     try {
-      const job = await readJob(store)
-      if (job === undefined) {
-        const none = otherJob(`${output} holds no job`)
-        // An empty folder can be that of a disk that is not mounted on this machine.
-        throw (await store.names()).length === 0 ? ofThisHost(none) : none
-      }
-      if (job.id !== id) throw otherJob(`${output} holds another job`)
-      if (job.tokenlane !== VERSION || idOf(job) !== id)
-        throw otherJob(`${store.where('job.json')} was changed: its id is not that of its content`)
+      if (job.tokenlane !== VERSION) throw wasChanged(store)
       const content = contentOf(job)
       await checkHooks(content, hooks)
       if ((content.format === WORDS) !== (job.tokenizer.kind === 'base'))

@@ -1,5 +1,5 @@
 // Puts the shards of a corpus job into a queue of BullMQ, and waits until workers have processed
-// them.
+// or compared them (compare.mjs).
 //
 // A BullMQ flow has a child job for each shard, and a parent job that writes the manifest when all
 // children are done. The job of a shard has the byte range of its lines in plan.jsonl, not the
@@ -42,13 +42,55 @@ const STALLED = 'job stalled more than allowable limit'
 const MAX_NAMED_SHARDS = 5
 
 /**
- * Lets workers process a corpus job. Resolves when the manifest is written.
+ * What workers do.
+ *
+ * @typedef {object} Task
+ * @property {string} key tells its jobs in the queue from those of other tasks of the corpus job
+ * @property {string} last the name of the job that follows all others
+ * @property {string} tokenlane the version that the workers must have
+ * @property {boolean} [isTransient] whether its jobs are removed when this process stops waiting,
+ *   because nobody else needs their results
+ * @property {() => AsyncIterable<{ name: string, shard: number, data: object }> | Iterable<{ name:
+ *   string, shard: number, data: object }>} jobs the jobs, with a shard that no other one has
+ * @property {(failed: number, named: string) => string} failed the message for jobs that failed
+ */
+
+/**
+ * Lets workers process the shards of a corpus job. Resolves when the manifest is written.
  *
  * @param {{ queue: string, queueName: string, output: string, planFile: string, large?:
  *   import('../plan.mjs').LargeShard[], job: any,
  *   resumeCheck?: 'sha256' | 'size', trustPlan?: boolean, giveUpSeconds?: number, signal?:
  *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is a
  *   copy of the plan on this machine
+ */
+export function processOnQueue({ planFile, large, resumeCheck, trustPlan, ...request }) {
+  const { job } = request
+  const { shuffle } = job.options
+  const order = shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
+  const check = { ...(resumeCheck === 'size' && { check: 'size' }), ...(trustPlan && { trustsInputs: true }) }
+  /** @type {Task} */
+  const task = {
+    key: '',
+    last: 'manifest',
+    tokenlane: job.tokenlane,
+    async *jobs() {
+      for await (const { shard, from, to } of planSlices(planFile, large))
+        yield { name: 'shard', shard, data: { shard: order(shard), from, to, ...check } }
+    },
+    failed: (failed, named) =>
+      `${failed} of ${job.plan.shards} shards failed: ${named}. The others are done; run the command again to try these`,
+  }
+  return runOnQueue({ ...request, task })
+}
+
+/**
+ * Lets workers do the jobs of a task. Resolves when the last one is done.
+ *
+ * @param {{ queue: string, queueName: string, output: string, job: any, task: Task, giveUpSeconds?:
+ *   number, signal?: AbortSignal, onEvent: (event: object) => void }} request
+ * @returns {Promise<{ kept: number, values: any[] }>} `values` are the results of the jobs of a
+ *   task that is transient
  */
 export async function runOnQueue({ queue: url, queueName, signal, ...request }) {
   const bullmq = await loadBullMq()
@@ -85,11 +127,21 @@ class Planner {
 
   constructor(of) {
     this.#of = of
-    this.#id = createHash('sha256').update(`${of.job.id}\0${of.output}`).digest('hex').slice(0, ID_LENGTH)
+    const name = `${of.job.id}\0${of.output}${of.task.key}`
+    this.#id = createHash('sha256').update(name).digest('hex').slice(0, ID_LENGTH)
     this.#keys = { lock: `tokenlane:${this.#id}:planner`, run: `tokenlane:${this.#id}:run` }
   }
 
   async run() {
+    if (!this.#of.task.isTransient) return this.#run()
+    try {
+      return await this.#run()
+    } finally {
+      await this.#remove().catch(() => {})
+    }
+  }
+
+  async #run() {
     await this.#lock()
     const renewal = setInterval(() => this.#renewLock().catch(() => {}), LOCK_MS / 3)
     let parent
@@ -100,6 +152,15 @@ class Planner {
       await this.#unlock()
     }
     return this.#watch(parent)
+  }
+
+  /** Removes the jobs of the first run, but for those that workers have now. */
+  async #remove() {
+    const { queue, gates, client, task } = this.#of
+    for await (const { shard } of task.jobs()) await queue.remove(this.#childId(1, shard)).catch(() => {})
+    await gates.remove(this.#gateId(1))
+    await queue.remove(this.#parentId(1))
+    await client.del(this.#keys.run)
   }
 
   /** Waits for the lock, so that only one planner adds the jobs of a corpus job. */
@@ -142,20 +203,21 @@ class Planner {
 
   #parentId = (run) => `${this.#id}-${run}`
   #gateId = (run) => `${this.#id}-${run}-gate`
+  #childId = (run, shard) => `${this.#parentId(run)}-${shard}`
 
   /** The data that all jobs have. */
   get #data() {
-    const { output, job } = this.#of
-    return { id: job.id, tokenlane: job.tokenlane, output, base: process.cwd() }
+    const { output, job, task } = this.#of
+    return { id: job.id, tokenlane: task.tokenlane, output, base: process.cwd() }
   }
 
-  /** Adds the job that writes the manifest, with the gate that keeps it waiting. */
+  /** Adds the last job, with the gate that keeps it waiting. */
   async #addParent(run) {
-    const { flows, queue, gates } = this.#of
+    const { flows, queue, gates, task } = this.#of
     const gate = { name: 'gate', queueName: gates.name, data: {}, opts: { jobId: this.#gateId(run) } }
     const opts = { jobId: this.#parentId(run), attempts: ATTEMPTS, backoff: BACKOFF }
     const { job } = await flows.add({
-      name: 'manifest',
+      name: task.last,
       queueName: queue.name,
       data: this.#data,
       opts,
@@ -166,9 +228,7 @@ class Planner {
 
   /** Adds the jobs of all shards. */
   async #addShards(run, parent) {
-    const { queue, planFile, large, job, resumeCheck, trustPlan, signal, onEvent } = this.#of
-    const { shuffle } = job.options
-    const order = shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
+    const { queue, task, job, signal, onEvent } = this.#of
     let jobs = []
     let added = 0
     const flush = async () => {
@@ -177,10 +237,10 @@ class Planner {
       jobs = []
       onEvent({ event: 'queued', shards: added, allShards: job.plan.shards })
     }
-    for await (const { shard, from, to } of planSlices(planFile, large)) {
+    for await (const { name, shard, data } of task.jobs()) {
       signal?.throwIfAborted()
       const opts = {
-        jobId: `${this.#parentId(run)}-${shard}`,
+        jobId: this.#childId(run, shard),
         parent: { id: parent.id, queue: queue.qualifiedName },
         attempts: ATTEMPTS,
         backoff: BACKOFF,
@@ -188,8 +248,7 @@ class Planner {
         removeOnComplete: { count: MAX_FINISHED_JOBS },
         stackTraceLimit: 1,
       }
-      const check = { ...(resumeCheck === 'size' && { check: 'size' }), ...(trustPlan && { trustsInputs: true }) }
-      jobs.push({ name: 'shard', data: { ...this.#data, shard: order(shard), from, to, ...check }, opts })
+      jobs.push({ name, data: { ...this.#data, ...data }, opts })
       if (jobs.length >= JOBS_PER_BATCH) await flush()
     }
     if (jobs.length > 0) await flush()
@@ -197,7 +256,7 @@ class Planner {
 
   /** Waits until the parent has ended, and reports the progress of the workers. */
   async #watch({ parent, run }) {
-    const { queue, events, job, signal, onEvent } = this.#of
+    const { queue, events, job, task, signal, onEvent } = this.#of
     const progress = new Progress(job.plan)
     const idle = new Idle(this.#of, this.#refusals)
     /** Aborted when the parent ends, so that the pause between two looks ends too. */
@@ -238,7 +297,10 @@ class Planner {
       signal?.throwIfAborted()
       const current = await queue.getJob(parent.id)
       const state = current === undefined ? 'unknown' : await current.getState()
-      if (state === 'completed') return { kept: progress.kept }
+      if (state === 'completed') {
+        const values = task.isTransient ? Object.values(await current.getChildrenValues()) : []
+        return { kept: progress.kept, values }
+      }
       if (state === 'failed') throw await this.#failure(current)
       if (state === 'unknown')
         throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the job was removed from the queue: run the command again')
@@ -259,15 +321,13 @@ class Planner {
   async #failure(parent) {
     const failures = Object.entries(await parent.getIgnoredChildrenFailures())
     if (failures.length === 0)
-      return error('ERR_TOKENLANE_CORPUS_SHARDS_FAILED', `the manifest could not be written: ${parent.failedReason}`)
+      return error('ERR_TOKENLANE_CORPUS_SHARDS_FAILED', `the job ${parent.name} failed: ${parent.failedReason}`)
     const named = failures
       .slice(0, MAX_NAMED_SHARDS)
       .map(([key, reason]) => `shard ${key.split('-').at(-1)}: ${reasonOf(reason)}`)
     const rest = failures.length > MAX_NAMED_SHARDS ? `; and ${failures.length - MAX_NAMED_SHARDS} more` : ''
-    return error(
-      'ERR_TOKENLANE_CORPUS_SHARDS_FAILED',
-      `${failures.length} of ${this.#of.job.plan.shards} shards failed: ${named.join('; ')}${rest}. The others are done; run the command again to try these`,
-    )
+    const message = this.#of.task.failed(failures.length, `${named.join('; ')}${rest}`)
+    return error('ERR_TOKENLANE_CORPUS_SHARDS_FAILED', message)
   }
 }
 

@@ -230,7 +230,7 @@ class CorpusWorker {
     try {
       checkData(job.name, job.data)
       await this.#jobs.checkVersion(job.data)
-      const result = await (job.name === 'manifest' ? this.#manifest(job) : this.#shard(job))
+      const result = await this.#does[job.name](job)
       this.#pauses = 0
       return result
     } catch (failure) {
@@ -244,6 +244,14 @@ class CorpusWorker {
         return this.#handBack(job, token, failure)
       throw this.#failed(job, failure)
     }
+  }
+
+  /** What the jobs do, by their names. */
+  #does = {
+    shard: (job) => this.#shard(job),
+    manifest: (job) => this.#manifest(job),
+    compare: (job) => this.#compare(job),
+    compared: (job) => this.#checkFailed(job),
   }
 
   /** Returns a job that another machine may be able to process, and pauses. */
@@ -304,10 +312,22 @@ class CorpusWorker {
     return result
   }
 
-  /** Writes the manifest. */
-  async #manifest(job) {
+  /** Compares the files of some shards with their records. */
+  async #compare(job) {
+    const { isNew, ...result } = await this.#jobs.compare(job.data)
+    this.#options.onEvent({ event: 'compared', ...result, problems: result.problems.length })
+    return { isNew, ...result }
+  }
+
+  /** Throws if a job that had to be done before this one has failed. */
+  async #checkFailed(job) {
     const { ignored = 0 } = await job.getDependenciesCount({ ignored: true })
     if (ignored > 0) throw new this.#bullmq.UnrecoverableError(`${ignored} shards failed`)
+  }
+
+  /** Writes the manifest. */
+  async #manifest(job) {
+    await this.#checkFailed(job)
     const totals = await this.#jobs.manifest(job.data)
     this.#options.onEvent({ event: 'manifest', id: job.data.id, ...totals.toJSON() })
     return undefined

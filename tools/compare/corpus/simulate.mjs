@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 
-import { runOnQueue } from '../../../lib/corpus/queue/planner.mjs'
+import { processOnQueue } from '../../../lib/corpus/queue/planner.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -130,7 +130,7 @@ async function fillQueue(port, planFile, shards) {
   const started = performance.now()
   let isAdded = (_value) => {}
   const added = new Promise((resolve) => (isAdded = resolve))
-  const planner = runOnQueue({
+  const planner = processOnQueue({
     queue: `redis://127.0.0.1:${port}`,
     queueName: NAME,
     output: '/shared/tokens',

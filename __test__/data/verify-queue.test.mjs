@@ -1,0 +1,142 @@
+// tokenlane/corpus: workers of a queue compare the files of a job.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { after, before, test } from 'node:test'
+
+import { Queue } from 'bullmq'
+
+import { createWorker, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
+import { checkData } from '../../lib/corpus/queue/jobs.mjs'
+import { startIn } from '../support/cli.mjs'
+import { scratch, writeCorpus } from '../support/corpus.mjs'
+import { TestRedis, missing } from '../support/redis.mjs'
+import { failure } from '../support/texts.mjs'
+
+const skip = { skip: missing, timeout: 240_000 }
+const at = scratch()
+/** @type {TestRedis} */
+let redis
+
+before(async () => {
+  writeCorpus(at('data'))
+  const options = { inputs: at('data'), output: at('tokens'), tokenizer: 'r50k_base', format: 'mds' }
+  await tokenizeCorpus({ ...options, shardSize: 1500 })
+  if (!missing) redis = await TestRedis.start()
+})
+
+after(() => redis?.end())
+
+/** The number of jobs in a queue, whatever their states are. */
+async function jobsIn(name) {
+  const queue = new Queue(name, { connection: { port: redis.port, maxRetriesPerRequest: null } })
+  const counts = await queue.getJobCounts()
+  await queue.close()
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
+
+test('workers find what one machine finds, and leave nothing in the queue', skip, async () => {
+  const queue = { queue: redis.url, queueName: 'found' }
+  const compared = []
+  const onEvent = (event) => event.event === 'compared' && compared.push(event)
+  const workers = await Promise.all(
+    [1, 2].map(() => createWorker({ ...queue, allow: at('tokens'), concurrency: 1, onEvent })),
+  )
+  const whole = await verifyCorpus(at('tokens'), queue)
+  assert.deepEqual(whole, await verifyCorpus(at('tokens')))
+  assert.equal(whole.isWhole, true)
+  assert.ok(whole.shards > 64, `${whole.shards} shards are those of several jobs`)
+  assert.deepEqual(
+    compared.map(({ first, end }) => [first, end]).sort(([a], [b]) => a - b),
+    Array.from({ length: Math.ceil(whole.shards / 64) }, (_, job) => [
+      job * 64,
+      Math.min((job + 1) * 64, whole.shards),
+    ]),
+  )
+
+  const file = (name) => at('tokens', name)
+  fs.appendFileSync(file('shard-00000003.mds'), 'x')
+  const bytes = fs.readFileSync(file('shard-00000066.mds'))
+  bytes[bytes.length - 1] ^= 1
+  fs.writeFileSync(file('shard-00000066.mds'), bytes)
+  fs.rmSync(file('shard-00000065.mds'))
+  fs.rmSync(file('shard-00000064.json'))
+  fs.rmSync(file('index.json'))
+  const events = []
+  const damaged = await verifyCorpus(at('tokens'), { ...queue, onEvent: (event) => events.push(event) })
+  assert.deepEqual(damaged, await verifyCorpus(at('tokens')))
+  assert.deepEqual(
+    damaged.listed.map((problem) => problem.file),
+    [
+      'shard-00000003.mds',
+      'shard-00000064.json',
+      'shard-00000065.mds',
+      'shard-00000066.mds',
+      'manifest.json',
+      'index.json',
+    ],
+  )
+  assert.deepEqual(
+    events.filter(({ event }) => event === 'problem').map(({ event: _event, ...problem }) => problem),
+    damaged.listed,
+  )
+  const shards = events.filter(({ event }) => event === 'verified').map(({ shard }) => shard)
+  assert.deepEqual(
+    shards.sort((a, b) => a - b),
+    Array.from({ length: whole.shards }, (_, shard) => shard),
+  )
+  const command = await startIn(at(), ['corpus', 'verify', 'tokens', '--queue', redis.url, '--queue-name', 'found'])
+    .ended
+  assert.equal(command.status, 1, command.stderr)
+  assert.match(command.stdout, /shard-00000065\.mds: it is missing\n[^]*6 problems\n$/)
+  await Promise.all(workers.map((worker) => worker.close()))
+  assert.equal(await jobsIn('found'), 0)
+})
+
+test(
+  'a worker that may not read the folder hands the shards back; who stops waiting takes the jobs away',
+  skip,
+  async () => {
+    const queue = { queue: redis.url, queueName: 'stopped' }
+    fs.mkdirSync(at('other'))
+    const worker = await createWorker({ ...queue, allow: at('other'), concurrency: 1 })
+    const events = []
+    const given = await failure(() =>
+      verifyCorpus(at('tokens'), { ...queue, giveUpSeconds: 1, onEvent: (event) => events.push(event) }),
+    )
+    assert.equal(given.code, 'ERR_TOKENLANE_CORPUS_SHARDS_FAILED')
+    assert.match(given.message, /cannot: .*allow/)
+    assert.ok(events.some(({ event, code }) => event === 'refused' && code === 'ERR_TOKENLANE_CORPUS_NOT_ALLOWED'))
+    await worker.close()
+    assert.equal(await jobsIn('stopped'), 0)
+
+    const controller = new AbortController()
+    const stopped = failure(() => verifyCorpus(at('tokens'), { ...queue, signal: controller.signal }))
+    for (let round = 0; round < 4000 && (await jobsIn('stopped')) === 0; round++)
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    controller.abort()
+    assert.equal((await stopped).name, 'AbortError')
+    assert.equal(await jobsIn('stopped'), 0)
+  },
+)
+
+test('options of a queue that contradict each other, and jobs that are none, are refused', async () => {
+  for (const [options, code] of /** @type {any} */ ([
+    [{ queueName: 'x' }, 'ARGUMENT_TYPE'],
+    [{ giveUpSeconds: 1 }, 'ARGUMENT_TYPE'],
+    [{ queue: 'redis://h', concurrency: 2 }, 'ARGUMENT_TYPE'],
+    [{ queue: 7 }, 'ARGUMENT_TYPE'],
+    [{ queue: 'http://h' }, 'ARGUMENT_VALUE'],
+    [{ queue: 'redis://127.0.0.1:1' }, 'CORPUS_QUEUE'],
+  ])) {
+    const error = await failure(() => verifyCorpus(at('tokens'), options))
+    assert.equal(error.code, `ERR_TOKENLANE_${code}`, JSON.stringify(options))
+  }
+  const data = { id: 'a', tokenlane: '1.0.0', output: '/o', base: '/b', first: 0, end: 64 }
+  checkData('compare', data)
+  checkData('compared', data)
+  for (const wrong of [{ end: 65 }, { end: 0 }, { first: -1 }, { first: '0' }, { readsAll: 1 }, { output: 'o' }])
+    assert.throws(() => checkData('compare', { ...data, ...wrong }), { code: 'ERR_TOKENLANE_CORPUS_QUEUE' })
+  for (const name of ['__proto__', 'constructor', 'other', undefined])
+    assert.throws(() => checkData(name, data), { code: 'ERR_TOKENLANE_CORPUS_QUEUE' })
+})

@@ -351,3 +351,14 @@ test('the instructions of an answer of Responses are counted, and others are ref
   for (const wrong of [7, {}, true])
     assert.throws(() => gpt4o.countRequest({ input: 'x', instructions: wrong }), { code: TYPE })
 })
+
+test('what the client of OpenAI parsed of an answer is not counted a second time', () => {
+  const call = { id: '1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
+  const answer = { role: 'assistant', content: '{"a":1}', refusal: null, annotations: [] }
+  const parsed = { ...call, function: { ...call.function, parsed_arguments: { a: 1 } } }
+  assert.equal(gpt4o.countChat([{ ...answer, parsed: { a: 1 } }]), gpt4o.countChat([answer]))
+  assert.equal(
+    gpt4o.countChat([{ ...answer, content: null, parsed: null, tool_calls: [parsed] }]),
+    gpt4o.countChat([{ ...answer, content: null, tool_calls: [call] }]),
+  )
+})

@@ -68,8 +68,8 @@ function constantsOf(constants, encoding, model = '') {
 const TEXT_TYPES = ['text', 'input_text', 'output_text', 'summary_text', 'reasoning_text']
 /** Items of the Responses API. */
 const CALLS = ['function_call', 'custom_tool_call']
-/** Fields of an answer of the API that are not sent to the model again. */
-const NOT_SENT = ['annotations', 'id', 'status', 'phase', 'metadata']
+/** Fields of an answer of the API, or of its client, that are not sent to the model again. */
+const NOT_SENT = ['annotations', 'id', 'status', 'phase', 'metadata', 'parsed']
 
 /** What is counted of one request. */
 class Estimate {

@@ -1,6 +1,6 @@
 // Answers of tokenlane for compare.py: reads a list of { folder, texts, rows, chat, template } and
-// writes, for each folder, { ids, bare, pairs, decoded, skipped, chat, class, note }, or { refused }
-// if it does not load, or { error } if a call fails.
+// writes, for each folder, { ids, bare, pairs, decoded, skipped, chat, class, note }, or
+// { refused } if it does not load, or { error } if a call fails.
 //
 //   usage: node tools/compare/model-folders/answers.mjs REQUESTS.json
 

@@ -1,8 +1,8 @@
 """Compares folders of tokenizers with configs: AutoTokenizer of transformers and tokenlane.
 
 compare.py runs it. Ids with and without special tokens, ids of pairs, text with and without special
-tokens, and the special tokens of chat templates have to be equal. Folders that transformers cannot load, and folders whose class is
-not built here (tokenizer.source has a note), are counted apart.
+tokens, and the special tokens of chat templates have to be equal. Folders that transformers cannot
+load, and folders whose class is not built here (tokenizer.source has a note), are counted apart.
 """
 
 import json

@@ -6,71 +6,32 @@
 //! pair is not cleared, a pair longer than the maximum is not counted when it forms but is when it
 //! goes, and a negative count, compared as an unsigned number, is the largest one.
 
-use tokenlane_simd::prefetch_at;
-
-use super::queue::{Occurrence, Queue};
+use super::queue::Queue;
 use super::start::Start;
-use super::{BpeVocabulary, COVERED, Pair, Slot, joined, last_of_each};
+use super::words::Words;
+use super::{BpeVocabulary, Pair, joined, last_of_each};
 use crate::progress::{Meter, Phase};
 use crate::{BpeOptions, TrainError};
 
 /// How many occurrences ahead the slots of an occurrence are prefetched.
 const PREFETCHED: usize = 16;
 
-/// The tokens of the words. A token covers as many slots as it has characters: the first one has
-/// the token, and the first and the last one have its length. So both neighbors are found in one
-/// step.
-struct Words {
-    slots: Vec<Slot>,
-    starts: Vec<u32>,
-}
-
-impl Words {
-    /// The slot behind the token that starts at `at`, if the word goes on.
-    fn after(&self, occurrence: Occurrence) -> Option<u32> {
-        let next = occurrence.at + self.slots[occurrence.at as usize].len;
-        (next < self.starts[occurrence.word as usize + 1]).then_some(next)
-    }
-
-    /// The first slot of the token before `at`, if the word does not start there.
-    fn before(&self, occurrence: Occurrence) -> Option<u32> {
-        let starts = self.starts[occurrence.word as usize] == occurrence.at;
-        (!starts).then(|| occurrence.at - self.slots[occurrence.at as usize - 1].len)
-    }
-
-    /// Calls `visit` with all pairs and their occurrences, in order.
-    fn each_pair(&self, meter: &mut Meter<'_>, mut visit: impl FnMut(Pair, Occurrence)) -> Result<(), TrainError> {
-        for (word, bounds) in (0..).zip(self.starts.windows(2)) {
-            let mut occurrence = Occurrence { word, at: bounds[0] };
-            while occurrence.at < bounds[1]
-                && let Some(next) = self.after(occurrence)
-            {
-                visit((self.slots[occurrence.at as usize].token, self.slots[next as usize].token), occurrence);
-                occurrence.at = next;
-            }
-            meter.done((bounds[1] - bounds[0]) as usize)?;
-        }
-        Ok(())
-    }
-}
-
 /// Merges until the vocabulary is large enough, or until no pair is frequent enough.
 pub(crate) fn train(start: Start, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<BpeVocabulary, TrainError> {
-    let Start { mut tokens, slots, starts, counts, frozen } = start;
+    let Start { mut tokens, mut words, frozen } = start;
     let max_len = options.max_token_length.map_or(u64::MAX, |len| len as u64);
-    let mut words = Words { slots, starts };
-    meter.phase(Phase::Pairs, 2 * words.slots.len(), tokens.texts.len())?;
+    meter.phase(Phase::Pairs, 2 * words.len(), tokens.texts.len())?;
     let mut queue = Queue::new(tokens.texts.len());
-    words.each_pair(meter, |pair, occurrence| queue.count_first(pair, counts[occurrence.word as usize]))?;
+    words.each_pair(meter, |pair, _, count| queue.count_first(pair, count))?;
     queue.begin_occurrences();
-    words.each_pair(meter, |pair, occurrence| queue.add_first(pair, occurrence))?;
+    words.each_pair(meter, |pair, at, _| queue.add_first(pair, at))?;
     queue.begin();
 
     meter.phase(Phase::Merges, options.vocab_size, tokens.texts.len())?;
     let mut merges = Vec::new();
     let mut occurrences = Vec::new();
     while tokens.texts.len() < options.vocab_size {
-        let Some((pair, count)) = queue.pop(&mut occurrences) else { break };
+        let Some((pair, count)) = queue.pop(&words, &mut occurrences) else { break };
         if count < 1 || count < options.min_frequency {
             break;
         }
@@ -83,12 +44,11 @@ pub(crate) fn train(start: Start, options: &BpeOptions, meter: &mut Meter<'_>) -
         meter.token(tokens.texts.len())?;
         let merge = Merge { pair, token, max_len };
         queue.start_merge(token, tokens.texts.len());
-        for (index, &occurrence) in occurrences.iter().enumerate() {
-            if let Some(later) = occurrences.get(index + PREFETCHED) {
-                prefetch_at(&words.slots, later.at as usize);
-                prefetch_at(&words.starts, later.word as usize);
+        for (index, &at) in occurrences.iter().enumerate() {
+            if let Some(&later) = occurrences.get(index + PREFETCHED) {
+                words.prefetch(later);
             }
-            merge.apply(&mut words, occurrence, counts[occurrence.word as usize], &mut queue);
+            merge.apply(&mut words, at, &mut queue);
             meter.work(1)?;
         }
         queue.end_merge(pair, token);
@@ -107,39 +67,34 @@ struct Merge {
 impl Merge {
     /// Merges the pair at an occurrence, if it is still there.
     #[inline]
-    fn apply(&self, words: &mut Words, occurrence: Occurrence, count: i64, queue: &mut Queue) {
-        let left = words.slots[occurrence.at as usize];
-        if left.token != self.pair.0 {
+    fn apply(&self, words: &mut Words, at: u32, queue: &mut Queue) {
+        if words.token(at) != self.pair.0 {
             return;
         }
-        let Some(second) = words.after(occurrence) else { return };
-        let right = words.slots[second as usize];
-        if right.token != self.pair.1 {
+        let Some(right) = words.after(at) else { return };
+        if words.token(right) != self.pair.1 {
             return;
         }
-        let merged = Slot { token: self.token, len: left.len + right.len };
-        words.slots[second as usize].token = COVERED;
-        words.slots[(occurrence.at + merged.len - 1) as usize].len = merged.len;
-        words.slots[occurrence.at as usize] = merged;
-        let is_counted = |beside: Slot| u64::from(beside.len) + u64::from(merged.len) < self.max_len;
-        if let Some(at) = words.before(occurrence) {
-            let before = words.slots[at as usize];
-            let occurrence = Occurrence { word: occurrence.word, at };
-            if is_counted(before) {
-                queue.form_left(before.token, count, occurrence);
+        let len = words.merge(at, right, self.token);
+        let count = words.count(at);
+        let is_counted = |beside: u32| u64::from(beside) + u64::from(len) < self.max_len;
+        if let Some(before) = words.before(at) {
+            let token = words.token(before);
+            if is_counted(at - before) {
+                queue.form_left(token, count, before);
             } else {
-                queue.hide((before.token, self.token), occurrence);
+                queue.hide((token, self.token), before);
             }
-            queue.lose_left(before.token, count);
+            queue.lose_left(token, count);
         }
-        if let Some(at) = words.after(occurrence) {
-            let after = words.slots[at as usize];
-            if is_counted(after) {
-                queue.form_right(after.token, count, occurrence);
+        if let Some(after) = words.after(at) {
+            let token = words.token(after);
+            if is_counted(words.token_len(after)) {
+                queue.form_right(token, count, at);
             } else {
-                queue.hide((self.token, after.token), occurrence);
+                queue.hide((self.token, token), at);
             }
-            queue.lose_right(after.token, count);
+            queue.lose_right(token, count);
         }
     }
 }

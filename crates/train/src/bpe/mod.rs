@@ -1,6 +1,7 @@
 //! The trainer of BPE: merges the most frequent pair of adjacent tokens, again and again.
 //!
 //! - `start`: special tokens and alphabet become tokens, words become lists of tokens.
+//! - `words`: the lists of tokens, and where words end.
 //! - `merge`: the merges, which correct the counts of pairs beside them.
 //! - `queue`: pairs with their counts and places, the most frequent one first.
 //! - `naive`: the slow twin, for tests.
@@ -27,6 +28,7 @@ mod queue;
 mod start;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::progress::Meter;
 use crate::{BpeOptions, TrainError, WordCounts};
@@ -59,18 +61,6 @@ pub(crate) use start::{Affixed, Start, affixed};
 
 /// Two adjacent tokens.
 type Pair = (u32, u32);
-
-/// A token in a word. The length decides whether a merge stays below the maximum. It does not
-/// follow from the token: `##a` is one character with a prefix, or three.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Slot {
-    token: u32,
-    /// In characters of the word.
-    len: u32,
-}
-
-/// The token of a slot that is not the first one of its token.
-const COVERED: u32 = u32::MAX;
 
 /// Removes pairs that are merged again later: the later rank counts, as in the reference.
 fn last_of_each(merges: Vec<Pair>) -> Vec<Pair> {

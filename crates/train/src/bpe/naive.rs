@@ -4,8 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::start::Start;
-use super::{BpeVocabulary, COVERED, Pair, Slot, joined};
+use super::{BpeVocabulary, Pair, joined};
 use crate::BpeOptions;
+
+#[derive(Clone, Copy)]
+struct Token {
+    token: u32,
+    /// In characters of the word.
+    len: u32,
+}
 
 struct Queued {
     pair: Pair,
@@ -14,10 +21,12 @@ struct Queued {
 }
 
 pub(crate) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
-    let Start { mut tokens, slots, starts, counts, frozen } = start;
-    let mut words: Vec<Vec<Slot>> =
-        starts.windows(2).map(|bounds| slots[bounds[0] as usize..bounds[1] as usize].to_vec()).collect();
-    words.iter_mut().for_each(|word| word.retain(|slot| slot.token != COVERED));
+    let Start { mut tokens, words, frozen } = start;
+    let (mut words, counts): (Vec<Vec<Token>>, Vec<i64>) = words
+        .lists()
+        .into_iter()
+        .map(|(word, count)| (word.into_iter().map(|(token, len)| Token { token, len }).collect(), count))
+        .unzip();
     let mut pair_counts: BTreeMap<Pair, i64> = BTreeMap::new();
     let mut queue: Vec<Queued> = Vec::new();
     let mut changes: Vec<(Pair, i64, usize)> = Vec::new();
@@ -72,15 +81,15 @@ pub(crate) fn train(start: Start, options: &BpeOptions) -> BpeVocabulary {
     BpeVocabulary { tokens: tokens.texts, merges }
 }
 
-fn merge_word(word: &mut Vec<Slot>, pair: Pair, token: u32, options: &BpeOptions, mut change: impl FnMut(Pair, i64)) {
-    let fits = |left: Slot, right: Slot| {
+fn merge_word(word: &mut Vec<Token>, pair: Pair, token: u32, options: &BpeOptions, mut change: impl FnMut(Pair, i64)) {
+    let fits = |left: Token, right: Token| {
         options.max_token_length.is_none_or(|limit| ((left.len + right.len) as usize) < limit)
     };
     let mut at = 0;
     while at + 1 < word.len() {
         if (word[at].token, word[at + 1].token) == pair {
             let second = word.remove(at + 1);
-            word[at] = Slot { token, len: word[at].len + second.len };
+            word[at] = Token { token, len: word[at].len + second.len };
             if at > 0 {
                 change((word[at - 1].token, pair.0), -1);
                 if fits(word[at - 1], word[at]) {

@@ -12,18 +12,14 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use super::Pair;
+use super::words::Words;
 
 /// A pair in the queue: the most frequent one is the largest, of equally frequent ones the one with
 /// the smallest ids, of equal pairs the older one.
 type Queued = (u64, Reverse<Pair>, Reverse<u32>);
 
-/// Where a pair is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Occurrence {
-    pub word: u32,
-    /// The slot of the left token.
-    pub at: u32,
-}
+/// Where a pair is: the first slot of the left token.
+type Occurrence = u32;
 
 const NONE: u32 = u32::MAX;
 
@@ -176,7 +172,7 @@ impl Queue {
             start += entry.len as usize;
             entry.len = 0;
         }
-        self.occurrences = vec![Occurrence { word: 0, at: 0 }; start];
+        self.occurrences = vec![0; start];
     }
 
     /// Notes the occurrence of a pair of the words before the first merge.
@@ -215,7 +211,7 @@ impl Queue {
 
     /// Takes the most frequent pair with its count, once that is up to date, and writes its
     /// occurrences.
-    pub fn pop(&mut self, occurrences: &mut Vec<Occurrence>) -> Option<(Pair, u64)> {
+    pub fn pop(&mut self, words: &Words, occurrences: &mut Vec<Occurrence>) -> Option<(Pair, u64)> {
         loop {
             let mut top = self.heap.peek_mut()?;
             let (queued, Reverse(pair), Reverse(entry)) = *top;
@@ -223,7 +219,7 @@ impl Queue {
             let count = self.numbers.counted[number as usize].count as u64;
             if count == queued {
                 PeekMut::pop(top);
-                self.take_occurrences(number, entry, occurrences);
+                self.take_occurrences(words, entry, occurrences);
                 return Some((pair, count));
             }
             top.0 = count;
@@ -236,24 +232,26 @@ impl Queue {
     }
 
     /// The occurrences of an entry, and all other occurrences of its pair in the same words.
-    fn take_occurrences(&mut self, number: u32, entry: u32, occurrences: &mut Vec<Occurrence>) {
+    fn take_occurrences(&mut self, words: &Words, entry: u32, occurrences: &mut Vec<Occurrence>) {
         occurrences.clear();
         occurrences.extend_from_slice(self.occurrences_of(entry));
-        self.entries[entry as usize].len = 0;
+        let entry = &mut self.entries[entry as usize];
+        entry.len = 0;
+        let number = entry.number;
         self.dead += occurrences.len();
         let others = self.others.get(&number);
         if others.is_none() && !self.hidden.contains_key(&number) {
             return;
         }
-        let mut words: Vec<u32> = occurrences.iter().map(|occurrence| occurrence.word).collect();
-        words.dedup();
-        let in_words = |occurrence: &Occurrence| words.binary_search(&occurrence.word).is_ok();
-        let last = self.numbers.counted[number as usize].last;
+        let mut taken: Vec<u32> = occurrences.iter().map(|&at| words.word(at)).collect();
+        taken.dedup();
+        let in_words = |at: Occurrence| taken.binary_search(&words.word(at)).is_ok();
+        let last = self.numbers.counted(number).last;
         for &other in others.into_iter().flatten().chain(Some(&last)) {
-            occurrences.extend(self.occurrences_of(other).iter().filter(|occurrence| in_words(occurrence)));
+            occurrences.extend(self.occurrences_of(other).iter().filter(|&&at| in_words(at)));
         }
         if let Some(hidden) = self.hidden.get_mut(&number) {
-            occurrences.extend(hidden.extract_if(.., |occurrence| in_words(occurrence)));
+            occurrences.extend(hidden.extract_if(.., |&mut at| in_words(at)));
         }
         occurrences.sort_unstable();
         occurrences.dedup();
@@ -331,7 +329,7 @@ impl Queue {
             // Doubling would take the memory of three times the occurrences for a moment.
             occurrences.reserve_exact((start - occurrences.len()).max(occurrences.len() / 4));
         }
-        occurrences.resize(start, Occurrence { word: 0, at: 0 });
+        occurrences.resize(start, 0);
         let first_right = first + formed[0].met.len() as u32;
         for (is_right, index, occurrence) in self.forming.drain(..) {
             let entry = &mut entries[(index + if is_right { first_right } else { first }) as usize];

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use super::{COVERED, Slot};
+use super::words::Words;
 use crate::progress::Meter;
 use crate::{BpeOptions, TrainError, WordCounts};
 
@@ -30,15 +30,10 @@ impl Tokens {
 }
 
 /// The state before the first merge.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Start {
     pub(super) tokens: Tokens,
-    /// The tokens of all words, one word after the other.
-    pub(super) slots: Vec<Slot>,
-    /// Where words start in `slots`, and where the last one ends.
-    pub(super) starts: Vec<u32>,
-    /// How often each word occurs.
-    pub(super) counts: Vec<i64>,
+    pub(super) words: Words,
     /// The number of tokens that no merge makes: those of a vocabulary that is extended.
     pub(super) frozen: u32,
 }
@@ -49,40 +44,29 @@ impl Start {
     pub(crate) fn new(texts: Vec<String>) -> Self {
         let ids = texts.iter().cloned().zip(0..).filter(|(text, _)| !text.is_empty()).collect();
         let frozen = texts.len() as u32;
-        Self { tokens: Tokens { texts, ids }, starts: vec![0], frozen, ..Self::default() }
+        Self { tokens: Tokens { texts, ids }, words: Words::with_capacity(0), frozen }
     }
 
     /// Adds a word of tokens. `affixes` are the lengths of the prefix of continuing tokens and of
     /// the suffix of the last one.
     pub(crate) fn push_word(&mut self, ids: &[u32], count: u64, affixes: [usize; 2]) {
-        if ids.is_empty() || self.slots.len() > MAX_CHARACTERS {
+        if self.words.check().is_err() {
             return;
         }
         for (&token, at) in ids.iter().zip(1..) {
             let characters = self.tokens.texts[token as usize].chars().count();
             let affixes = if at > 1 { affixes[0] } else { 0 } + if at == ids.len() { affixes[1] } else { 0 };
-            let len = characters.saturating_sub(affixes).max(1);
-            let end = self.slots.len() + len;
-            self.slots.resize(end, Slot { token: COVERED, len: len as u32 });
-            self.slots[end - len].token = token;
+            self.words.push(token, characters.saturating_sub(affixes).max(1) as u32);
         }
-        self.end_word(count);
-    }
-
-    fn end_word(&mut self, count: u64) {
-        self.starts.push(self.slots.len() as u32);
-        self.counts.push(i64::try_from(count).unwrap_or(i64::MAX));
+        self.words.end_word(count);
     }
 
     /// Fails if there are too many characters.
     pub(crate) fn checked(self) -> Result<Self, TrainError> {
-        let is_within = self.slots.len() <= MAX_CHARACTERS;
-        if is_within { Ok(self) } else { Err(TrainError::TooManyCharacters { limit: MAX_CHARACTERS }) }
+        self.words.check()?;
+        Ok(self)
     }
 }
-
-/// The largest number of characters of all distinct words.
-const MAX_CHARACTERS: usize = u32::MAX as usize;
 
 /// A character of a word. Its order is that of the new ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -173,13 +157,13 @@ impl Forms {
 
 /// Numbers special tokens and characters, and cuts words into characters.
 pub(crate) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<Start, TrainError> {
-    let mut state = Start::default();
+    let mut tokens = Tokens::default();
     for token in &options.special_tokens {
-        state.tokens.id(token.content.clone());
+        tokens.id(token.content.clone());
     }
     let mut alphabet = alphabet(words, options)?;
     for character in &alphabet {
-        state.tokens.id(character.to_string());
+        tokens.id(character.to_string());
     }
     // A special token of one character is part of the alphabet, whatever its limit.
     for token in &options.special_tokens {
@@ -194,23 +178,20 @@ pub(crate) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<
     let is_known = |character| known[character as usize];
     let mut forms = Forms::new(options);
     for &character in &alphabet {
-        *forms.id(Affixed { character, prefix: false, suffix: false }) = state.tokens.id(character.to_string());
+        *forms.id(Affixed { character, prefix: false, suffix: false }) = tokens.id(character.to_string());
     }
     if forms.affixes != [false; 2] {
-        forms.number(words, is_known, options, &mut state.tokens);
+        forms.number(words, is_known, options, &mut tokens);
     }
 
-    state.starts.push(0);
+    let mut lists = Words::with_capacity(words.iter().map(|(word, _)| word.chars().count()).sum());
     for (word, count) in words.iter() {
-        let tokens = affixed(word, is_known).map(|form| *forms.id(form));
-        state.slots.extend(tokens.map(|token| Slot { token, len: 1 }));
-        if state.slots.len() > MAX_CHARACTERS {
-            return Err(TrainError::TooManyCharacters { limit: MAX_CHARACTERS });
-        }
-        state.end_word(count);
+        affixed(word, is_known).for_each(|form| lists.push(*forms.id(form), 1));
+        lists.end_word(count);
+        lists.check()?;
         meter.done(1)?;
     }
-    Ok(state)
+    Ok(Start { tokens, words: lists, frozen: 0 })
 }
 
 /// The characters of the words and of the options, in order, without those above the limit.

@@ -62,7 +62,7 @@ const corpus = {
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron (default), npy, bin, llmc, mds, jsonl or parquet'],
+    format: ['FORMAT', 'megatron (default), npy, bin, llmc, mds, jsonl, parquet'],
     field: 'the field with the text (default: text)',
     eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
@@ -242,7 +242,7 @@ const verify = {
       type: 'string',
       value: 'N',
       number: [1, 256],
-      help: 'number of shards that are compared at a time (default: the number of processors); not with --queue',
+      help: 'shards that are compared at a time (default: the processors)',
     },
     'read-all': {
       type: 'boolean',
@@ -250,7 +250,7 @@ const verify = {
     },
     queue: {
       ...QUEUE,
-      help: 'let the workers of this queue read the files: redis://host:6379, or rediss:// for TLS (default: this machine reads them)',
+      help: 'let workers read the files: redis://host:6379, or rediss:// for TLS',
     },
     'queue-name': QUEUE_NAME,
     'give-up': GIVE_UP,
@@ -435,16 +435,20 @@ function summary(result, cost) {
     lossTokens,
   } = result
   const lines = [
-    `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
-    ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
-    ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
-    ...(filtered > 0 ? [`${number(filtered)} documents were left out by the hooks`] : []),
+    `${counted(documents, 'document')}, ${counted(tokens, 'token')}, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
+    ...(empty > 0 ? [`${counted(empty, 'document')} without tokens ${were(empty)} left out`] : []),
+    ...(truncated > 0
+      ? [`${counted(truncated, 'document')} ${were(truncated)} cut, by ${counted(cutTokens, 'token')}`]
+      : []),
+    ...(filtered > 0 ? [`${counted(filtered, 'document')} ${were(filtered)} left out by the hooks`] : []),
     ...(unpaired > 0 ? [`${number(unpaired)} documents have unpaired surrogates, which became U+FFFD`] : []),
     ...(lossTokens === undefined
       ? []
       : [`${number(lossTokens)} tokens (${share(lossTokens, tokens)} %) are the assistant's`]),
     ...packingOf(result),
-    ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
+    ...(skipped > 0
+      ? [`${counted(skipped, 'row')} ${were(skipped)} skipped; the records of the shards list them`]
+      : []),
     ...(cost === undefined ? [] : [`cost: ${cost}`]),
     ...(output === undefined
       ? []
@@ -467,6 +471,9 @@ function packingOf({ options: { pack }, rows, cutDocuments, padding, documents }
 
 const number = (value) => value.toLocaleString('en')
 
-const shardsOf = (count) => `${number(count)} ${count === 1 ? 'shard' : 'shards'}`
+const counted = (count, what) => `${number(count)} ${count === 1 ? what : `${what}s`}`
+const were = (count) => (count === 1 ? 'was' : 'were')
+
+const shardsOf = (count) => counted(count, 'shard')
 
 const print = (text) => process.stdout.write(forOutput(`${text}\n`))

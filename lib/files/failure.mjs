@@ -47,6 +47,9 @@ const REASONS = {
  */
 export function fileFailure(name, error) {
   if (error.code?.startsWith?.('ERR_TOKENLANE_')) return error
-  const [code, reason] = REASONS[error.code] ?? ['FILE', error.message]
+  const [code, known] = REASONS[error.code] ?? ['FILE', error.message]
+  // Node reads the other bytes of a name as U+FFFD.
+  const isUnnamed = error.code === 'ENOENT' && String(name).includes('\ufffd')
+  const reason = isUnnamed ? `${known}, unless its name is not UTF-8: rename it then` : known
   return new Failure(code, reason, { place: name, cause: error })
 }

@@ -71,8 +71,8 @@ export function inputsOf(sources, tokenizer) {
 
 /**
  * The sources that a name stands for. Pipes and devices are read only if they are named. A folder
- * that cannot be read is a source whose reading fails. A link in a folder that leads nowhere is left
- * out: folders of programs have such links, and no text is lost.
+ * that cannot be read is a source whose reading fails. A link in a folder that leads nowhere is
+ * left out: folders of programs have such links, and no text is lost.
  */
 async function named(name, options) {
   if (name === '-') return [stdin(options)]

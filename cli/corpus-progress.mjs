@@ -10,6 +10,8 @@ import { forOutput, oneLine } from './terminal.mjs'
 const MAX_NAMED = 4
 /** Maximum number of lines that are remembered, so that they are not repeated. */
 const MAX_NOTICES = 1000
+/** Maximum number of inputs that were left out and have a line of their own. */
+const MAX_LEFT_OUT = 20
 
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
@@ -33,9 +35,16 @@ export function corpusProgress({ json, quiet }) {
 /** Writes lines about events that need attention, each line once. */
 export class Notices {
   #written = new Set()
+  #leftOut = 0
 
   on(event) {
-    const line = lineOf(event)
+    if (event.event === 'unreadable' && ++this.#leftOut > MAX_LEFT_OUT) return
+    if (event.event === 'plan' && this.#leftOut > MAX_LEFT_OUT)
+      this.#write(`left out: ${number(this.#leftOut - MAX_LEFT_OUT)} more inputs, which cannot be read either`)
+    else this.#write(lineOf(event))
+  }
+
+  #write(line) {
     if (line === undefined || this.#written.has(line)) return
     if (this.#written.size < MAX_NOTICES) this.#written.add(line)
     stopBars()
@@ -63,6 +72,8 @@ function lineOf({ event, host, shard, message, url }) {
       return `the worker of shard ${shard} is gone; another one takes it`
     case 'failed':
       return `shard ${shard} failed: ${message}`
+    case 'unreadable':
+      return `left out: ${message}`
     case 'waiting':
     case 'note':
       return message

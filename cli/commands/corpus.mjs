@@ -63,7 +63,7 @@ const corpus = {
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron (default), npy, bin, llmc, mds, jsonl or parquet'],
+    format: ['FORMAT', 'megatron (default), npy, bin, llmc, mds, jsonl, parquet'],
     field: 'the field with the text (default: text)',
     eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
@@ -243,7 +243,7 @@ const verify = {
       type: 'string',
       value: 'N',
       number: [1, 256],
-      help: 'number of shards that are compared at a time (default: the number of processors); not with --queue',
+      help: 'shards that are compared at a time (default: the processors)',
     },
     'read-all': {
       type: 'boolean',
@@ -251,7 +251,7 @@ const verify = {
     },
     queue: {
       ...QUEUE,
-      help: 'let the workers of this queue read the files: redis://host:6379, or rediss:// for TLS (default: this machine reads them)',
+      help: 'let workers read the files: redis://host:6379, or rediss:// for TLS',
     },
     'queue-name': QUEUE_NAME,
     'give-up': GIVE_UP,

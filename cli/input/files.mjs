@@ -5,7 +5,7 @@ import path from 'node:path'
 import { UsageError, at, fileFailure } from '../failure.mjs'
 import { decompressed } from '../../lib/files/decompress.mjs'
 import { Ratio } from '../../lib/files/ratio.mjs'
-import { isUtf16, utf16Failure } from '../../lib/files/utf16.mjs'
+import { foreignFailure, isForeign } from '../../lib/files/foreign.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
@@ -71,7 +71,8 @@ export function inputsOf(sources, tokenizer) {
 
 /**
  * The sources that a name stands for. Pipes and devices are read only if they are named. A folder
- * that cannot be read is a source whose reading fails.
+ * that cannot be read is a source whose reading fails. A link in a folder that leads nowhere is
+ * left out: folders of programs have such links, and no text is lost.
  */
 async function named(name, options) {
   if (name === '-') return [stdin(options)]
@@ -79,7 +80,7 @@ async function named(name, options) {
   if (stat !== undefined && !stat.isDirectory())
     return [fileSource(name, { maxRatio: options.maxRatio, isNamedText: options.isText })]
   const sources = []
-  const onUnreadable = (folder, error) => sources.push(unreadable(folder, error))
+  const onUnreadable = (place, error) => error.code !== 'ENOENT' && sources.push(unreadable(place, error))
   const { Walk } = await import('../../lib/corpus/walk.mjs')
   const walk = new Walk({ onUnreadable, ignored: options.ignored })
   if (stat !== undefined) {
@@ -101,18 +102,18 @@ function fileSource(file, { maxRatio, isText = false, isNamedText = false }) {
     maxRatio,
     isFound: isText,
     chunks: isText
-      ? (onRead) => onlyText(notUtf16(file, bytes(onRead)))
+      ? (onRead) => onlyText(notForeign(file, bytes(onRead)))
       : isNamedText
-        ? (onRead) => notUtf16(file, bytes(onRead))
+        ? (onRead) => notForeign(file, bytes(onRead))
         : bytes,
   }
 }
 
-/** Yields the bytes of a named text, unless it is UTF-16. */
-async function* notUtf16(name, chunks) {
+/** Yields the bytes of a named text, unless its first bytes show that it is none. */
+async function* notForeign(name, chunks) {
   let isFirst = true
   for await (const chunk of chunks) {
-    if (isFirst && isUtf16(chunk)) throw utf16Failure(name)
+    if (isFirst && isForeign(chunk)) throw foreignFailure(name, chunk)
     isFirst = false
     yield chunk
   }
@@ -135,7 +136,7 @@ function stdin({ maxRatio, isText = false }) {
     name,
     descriptor: 0,
     size: undefined,
-    chunks: isText ? (onRead) => notUtf16(name, bytes(onRead)) : bytes,
+    chunks: isText ? (onRead) => notForeign(name, bytes(onRead)) : bytes,
   }
 }
 

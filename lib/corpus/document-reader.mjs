@@ -259,7 +259,7 @@ export class DocumentReader {
   /** The text of a field in a row of JSON. */
   #textAt(value, field) {
     const found = valueAt(value, field)
-    if (typeof found !== 'string') throw wrongField(field, 'a string', found)
+    if (typeof found !== 'string') throw wrongField(field, 'a string', found, value)
     if (!found.isWellFormed()) this.#onUnpaired?.()
     return Buffer.from(found)
   }

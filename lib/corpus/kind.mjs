@@ -1,15 +1,15 @@
 // The kind of an input: the first bytes of a file show it.
 
+import { isForeign } from '../files/foreign.mjs'
 import { codecOf, isTable } from '../files/magic.mjs'
-import { isUtf16 } from '../files/utf16.mjs'
 
-/** @typedef {'plain' | 'gzip' | 'zstd' | 'table' | 'utf16'} Kind */
+/** @typedef {'plain' | 'gzip' | 'zstd' | 'table' | 'foreign'} Kind */
 
 /** @type {Kind[]} */
-export const KINDS = ['plain', 'gzip', 'zstd', 'table', 'utf16']
+export const KINDS = ['plain', 'gzip', 'zstd', 'table', 'foreign']
 
 /**
  * @param {Buffer} head the first bytes, HEAD_BYTES unless the input is shorter
  * @returns {Kind}
  */
-export const kindOf = (head) => (isTable(head) ? 'table' : (codecOf(head) ?? (isUtf16(head) ? 'utf16' : 'plain')))
+export const kindOf = (head) => (isTable(head) ? 'table' : (codecOf(head) ?? (isForeign(head) ? 'foreign' : 'plain')))

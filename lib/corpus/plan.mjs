@@ -8,7 +8,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
-import { HEAD_BYTES, utf16Failure } from '../files/utf16.mjs'
+import { HEAD_BYTES, foreignFailure } from '../files/foreign.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { checkFrame, piecesOf } from './compressed.mjs'
 import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
@@ -61,7 +61,13 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, known, commits, onUnreadable, onNote }) {
   const parts = new Parts(content, onNote)
-  const files = inputFiles(inputs, filesFrom, { exclude, commits })
+  const onUnreadableName = (name, reason) => {
+    const failure = fileFailure(name, reason)
+    if (failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
+    onUnreadable?.(failure)
+  }
+  const skipping = content.onError === 'skip' ? { onUnreadable: onUnreadableName } : {}
+  const files = inputFiles(inputs, filesFrom, { exclude, commits, ...skipping })
   for await (const { opened } of openedAhead(known === undefined ? files : others(files, known), content)) {
     try {
       const input = await opened
@@ -71,7 +77,8 @@ export async function* planParts({ inputs, filesFrom, content, exclude, known, c
         await input.close()
       }
     } catch (failure) {
-      const isUnreadable = openingErrors.has(failure) || ['PARQUET', 'INVALID_UTF8'].includes(bareCode(failure))
+      const isUnreadable =
+        openingErrors.has(failure) || ['PARQUET', 'INVALID_UTF8', 'UNSUPPORTED'].includes(bareCode(failure))
       if (content.onError === 'fail' || !isUnreadable || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
       onUnreadable?.(failure)
     }
@@ -164,9 +171,10 @@ class Parts {
    */
   async *of(input) {
     if (input.size === 0) return
-    const kind = input.kind ?? kindOf(await input.read(0, Math.min(HEAD_BYTES, input.size)))
+    const head = () => input.read(0, Math.min(HEAD_BYTES, input.size))
+    const kind = input.kind ?? kindOf(await head())
     if (kind === 'table') return yield* this.#table(input)
-    if (kind === 'utf16') throw utf16Failure(input.path)
+    if (kind === 'foreign') throw foreignFailure(input.path, await head())
     yield* this.#rows(input, kind === 'plain' ? undefined : kind)
   }
 

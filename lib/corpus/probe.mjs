@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 
 import { fileFailure } from '../files/failure.mjs'
-import { HEAD_BYTES } from '../files/utf16.mjs'
+import { HEAD_BYTES } from '../files/foreign.mjs'
 import { packError, unpackError } from './errors.mjs'
 import { KINDS, kindOf } from './kind.mjs'
 import { SAMPLE_BYTES } from './store/input.mjs'

@@ -21,13 +21,14 @@ const RUN_LENGTH = 100_000
  *
  * @param {string[]} names files, folders and patterns
  * @param {string | undefined} filesFrom a file with a path per line
- * @param {{ exclude?: string[], run?: number, commits?: Map<string, string> }} [options] `exclude`
+ * @param {{ exclude?: string[], run?: number, commits?: Map<string, string>, onUnreadable?: (name:
+ *   string, failure: any) => void }} [options] `exclude`
  *   has the real paths or the addresses of outputs, folders or files, which are left out; `run` is
  *   the length of a run; `commits` are those of datasets, to which further ones are added
  * @returns {AsyncGenerator<string>}
  */
-export async function* inputFiles(names, filesFrom, { exclude, run, commits } = {}) {
-  const walk = new Walk({ exclude, run, commits })
+export async function* inputFiles(names, filesFrom, options = {}) {
+  const walk = new Walk(options)
   for (const name of names) yield* walk.named(name)
   if (filesFrom === undefined) return
   for await (const line of linesOf(filesFrom)) if (line.trim() !== '') yield* walk.named(line)
@@ -70,8 +71,8 @@ export class Walk {
 
   /**
    * @param {{ exclude?: string[], run?: number, ignored?: LeftOut, commits?: Map<string, string>,
-   *   onUnreadable?: (folder: string, failure: any) => void }} [options] `onUnreadable` receives a
-   *   folder that cannot be read; by default that throws
+   *   onUnreadable?: (name: string, failure: any) => void }} [options] `onUnreadable` receives a
+   *   folder that cannot be read, or a link in a folder that leads nowhere; by default these throw
    */
   constructor({ exclude = [], run = RUN_LENGTH, onUnreadable, ignored, commits = new Map() } = {}) {
     this.#commits = commits
@@ -143,7 +144,19 @@ export class Walk {
       const place = start + name
       if (rules !== undefined && this.#ignored.has(rules, place, kind === 'd')) continue
       if (kind === 'd') yield* this.below(place, rules && this.#ignored.enter(rules, place))
-      else if ((kind === 'f' || statIfThere(place)?.isFile()) && !this.#isExcluded(place, kind)) yield place
+      else if (this.#isFile(place, kind) && !this.#isExcluded(place, kind)) yield place
+    }
+  }
+
+  /** Whether a name in a folder is a file, or a link to one. */
+  #isFile(place, kind) {
+    if (kind === 'f') return true
+    try {
+      return fs.statSync(place).isFile()
+    } catch (failure) {
+      if (this.#onUnreadable === undefined) throw fileFailure(place, failure)
+      this.#onUnreadable(place, failure)
+      return false
     }
   }
 
@@ -177,7 +190,7 @@ export class Walk {
       const isMatch = next.some(({ parts, at }) => at === parts.length)
       const inner = next.filter(({ parts, at }) => at < parts.length)
       if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []
-      else if (isMatch && (kind === 'f' || statIfThere(place)?.isFile()) && !this.#isExcluded(place, kind)) yield place
+      else if (isMatch && this.#isFile(place, kind) && !this.#isExcluded(place, kind)) yield place
     }
   }
 

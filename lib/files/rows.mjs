@@ -62,19 +62,29 @@ export const notUtf8 = (cause = undefined) => new Failure('INVALID_UTF8', 'it is
 /** The failure for an error of TextDecoder; other errors as they are. */
 export const asNotUtf8 = (error) => (error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? notUtf8(error) : error)
 
+/** The start of a line that has only the start of an array or of an indented object. */
+const CUT_VALUE = /^(?:\xef\xbb\xbf)?\s*(?:\[|\{\s*$)/
+const HINT_BYTES = 256
+const NO_LINES = '; each line is a value of its own, as jq -c writes it (.[] for the values of an array)'
+
 /** Parses a line of JSON. */
 export function parseJson(bytes) {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch (error) {
     const cause = asNotUtf8(error)
-    throw cause instanceof Failure ? cause : new Failure('JSON', `it is not valid JSON: ${cause.message}`, { cause })
+    if (cause instanceof Failure) throw cause
+    const hint = CUT_VALUE.test(bytes.subarray(0, HINT_BYTES).toString('latin1')) ? NO_LINES : ''
+    throw new Failure('JSON', `it is not valid JSON: ${cause.message}${hint}`, { cause })
   }
 }
 
 /** The error of a field that is not what it must be. */
-export function wrongField(field, must, value) {
+export function wrongField(field, must, value, row = undefined) {
   const kind = value === null ? 'null' : `of the type ${Array.isArray(value) ? 'array' : typeof value}`
-  const found = value === undefined ? 'the field is missing' : `it is ${kind}`
+  const missing = Array.isArray(row)
+    ? 'the row is an array, whose values jq -c .[] writes as lines'
+    : 'the field is missing'
+  const found = value === undefined ? missing : `it is ${kind}`
   return new Failure('FIELD', `the field '${field}' must be ${must}, but ${found}`)
 }

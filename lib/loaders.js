@@ -218,7 +218,12 @@ function ofFolder(handle, chat, from, found, repository = from) {
   const { configs, failure, source: known } = found
   const chatWith = (specials) => (specials && found.namesTokens ? (chat.withTokens?.(specials) ?? chat) : chat)
   if (failure !== undefined) return { handle, chat, source: { from, note: withoutConfigs(failure) } }
-  if (configs === undefined) return { handle, chat: chatWith(found.specials), source: { from, ...known } }
+  if (configs === undefined) {
+    // A class may name tokens that a file alone does not have.
+    const isThere = ([name, token]) => native.tokenToId(handle, token) !== null || Object.hasOwn(chat.tokens, name)
+    const specials = found.specials && chat.withTokens && Object.entries(found.specials).filter(isThere)
+    return { handle, chat: chatWith(specials && Object.fromEntries(specials)), source: { from, ...known } }
+  }
   try {
     const { handle: changed, specials, ...source } = sources.fromConfigs(handle, configs, repository)
     return { handle: changed, chat: chatWith(specials), source: { from, ...source } }

@@ -39,6 +39,9 @@ const later = {
   get facts() {
     return require('./facts.js')
   },
+  get symbols() {
+    return require('./chat/control-symbols.js')
+  },
   get iterables() {
     return require('./iterables.js')
   },
@@ -187,6 +190,8 @@ class Tokenizer {
 
   #handle
   #chat
+  /** Reads the texts of chat templates, once it is needed. */
+  #reader
   /** Where it was loaded from, and what it equals. */
   #source
 
@@ -463,20 +468,29 @@ class Tokenizer {
     return (text) => this.count(text, { specialTokens: 'text' })
   }
 
+  /** This tokenizer, or one that finds the control symbols of a SentencePiece model. */
+  get #ofChats() {
+    if (native.fileFormat(this.#handle) !== 'sentencepiece') return this
+    this.#reader ??= later.symbols.withControlSymbols(this)
+    return this.#reader
+  }
+
   /** What chats need of this tokenizer (see chat/apply.js). */
   get #chatCalls() {
+    const reader = this.#ofChats
     const splits = this.#source.splitsSpecialTokens === true
     const options = { ...CHAT_IDS, specialTokens: splits ? 'text' : 'parse' }
     return {
       splits,
-      encode: (text, bounds) => (bounds === undefined ? this.encode(text, options) : this.#encodeLiteral(text, bounds)),
+      encode: (text, bounds) =>
+        bounds === undefined ? reader.encode(text, options) : reader.#encodeLiteral(text, bounds),
       count: (text, bounds) =>
         bounds === undefined
-          ? this.count(text, { ...CHAT_TEXT, specialTokens: options.specialTokens })
-          : this.#encodeLiteral(text, bounds).length,
-      refuse: (text) => this.count(text, CHAT_INPUT),
-      idOf: (token) => this.tokenToId(token),
-      isSpecial: (id) => this.decode([id], { skipSpecialTokens: true }) === '' && this.decode([id]) !== '',
+          ? reader.count(text, { ...CHAT_TEXT, specialTokens: options.specialTokens })
+          : reader.#encodeLiteral(text, bounds).length,
+      refuse: (text) => reader.count(text, CHAT_INPUT),
+      idOf: (token) => reader.tokenToId(token),
+      isSpecial: (id) => reader.decode([id], { skipSpecialTokens: true }) === '' && reader.decode([id]) !== '',
     }
   }
 

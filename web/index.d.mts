@@ -37,6 +37,11 @@ export declare const Tokenizer: Omit<typeof FullTokenizer, Loaders | 'prototype'
   forModel(name: string, options?: EncodingOptions): Promise<FullTokenizer>
 }
 
+/** `WebAssembly.Module`; projects for Node without the library of the DOM do not declare it. */
+export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } }
+  ? Module
+  : object
+
 /**
  * Compiles the WebAssembly module. The asynchronous loaders do this by themselves; call it before
  * `Tokenizer.fromBufferSync`, or with a module of your own.
@@ -46,10 +51,11 @@ export declare const Tokenizer: Omit<typeof FullTokenizer, Loaders | 'prototype'
  */
 export function init(
   source?:
-    | WebAssembly.Module
-    | BufferSource
+    | WasmModule
+    | ArrayBuffer
+    | ArrayBufferView
     | Response
     | URL
     | string
-    | Promise<WebAssembly.Module | BufferSource | Response>,
+    | Promise<WasmModule | ArrayBuffer | ArrayBufferView | Response>,
 ): Promise<void>

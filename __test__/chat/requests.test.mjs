@@ -320,12 +320,13 @@ test('a body without a system is one of Anthropic by each of its blocks and tool
   }
   const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
   assert.equal(gpt4o.countRequest({ messages: [user('x')], tools }).api, 'anthropic')
-  // Parts of chat completions, of Hugging Face's templates and of Mistral
+  // Parts of chat completions, of Hugging Face's templates, of Mistral and of Cohere
   const others = [
     { type: 'image_url', image_url: { url: 'https://e.org/a.png' } },
     { type: 'image' },
     { type: 'image', image: 'https://e.org/a.png' },
     { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
+    { type: 'document', document: { data: { text: 'Hi' } } },
     { type: 'file', file: { file_id: 'f' } },
   ]
   for (const part of others)

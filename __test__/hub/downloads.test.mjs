@@ -228,6 +228,24 @@ test('a host without a server, and a server that does not answer', async () => {
   await assert.rejects((await fresh({}, () => ({ drops: true }))).load(), { code: 'ERR_TOKENLANE_HUB_NETWORK' })
 })
 
+test('a proxy of the environment that Node does not use is named', async () => {
+  const { hub, load } = await fresh()
+  hub.close()
+  const { http_proxy: before, NODE_USE_ENV_PROXY: used } = process.env
+  process.env.http_proxy = 'http://proxy.invalid:3128'
+  try {
+    delete process.env.NODE_USE_ENV_PROXY
+    await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_NETWORK', message: /_proxy is set.*NODE_USE_ENV_PROXY=1/i })
+    process.env.NODE_USE_ENV_PROXY = '1'
+    await assert.rejects(load(), ({ message }) => !/is set/.test(message))
+  } finally {
+    for (const [name, value] of Object.entries({ http_proxy: before, NODE_USE_ENV_PROXY: used })) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+})
+
 test('offline mode sends no request', async () => {
   const { hub, load } = await fresh()
   await assert.rejects(load({ localFilesOnly: true }), {

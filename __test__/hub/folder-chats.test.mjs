@@ -9,6 +9,7 @@ import { after, test } from 'node:test'
 
 import { Tokenizer } from '../../index.mjs'
 import { folderWriter } from '../support/folders.mjs'
+import { sentencePieceModel } from '../support/sentencepiece-model.mjs'
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-folder-chats-'))
 after(() => fs.rmSync(root, { recursive: true, force: true }))
@@ -120,4 +121,43 @@ test('a config may have the numbers that Python writes', async () => {
   assert.deepEqual([tokenizer.modelMaxLength, tokenizer.padId], [undefined, tokenizer.tokenToId('[PAD]')])
   fs.writeFileSync(path.join(place, CONFIG), `{"a": NaN, "b": "${'\\"'.repeat(1_000_000)}`)
   await assert.rejects(rendered(place), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' })
+})
+
+test('a chat of a SentencePiece model has the control symbols of its template, a text has none', async () => {
+  // Control symbols stand first in some models. A space at the start of a text decodes to nothing.
+  const CONTROL = 3
+  const letters = [...'</>s'].map((letter) => [letter, -9])
+  const pieces = [['<s>', 0, CONTROL], ['</s>', 0, CONTROL], ['\u2581', -9], ['hi', -1], ...letters]
+  const place = folder({
+    [CONFIG]: { tokenizer_class: 'LlamaTokenizer', pad_token: '<p>' },
+    'chat_template.jinja': TEMPLATE,
+  })
+  fs.writeFileSync(path.join(place, 'tokenizer.model'), sentencePieceModel(pieces))
+  assert.equal(await rendered(place), '<s> </s> <unk> - <p> - - - -')
+  const tokenizer = await Tokenizer.fromFile(place)
+  const [bos, eos] = [tokenizer.bosId, tokenizer.eosId]
+  assert.deepEqual([bos, eos], [1, 2])
+  const chatTemplate = '{% for m in messages %}{{ bos_token }}{{ m.content }}{{ eos_token }}{% endfor %}'
+  const idsOf = (content, options) =>
+    Array.from(tokenizer.applyChatTemplate([{ role: 'assistant', content }], { chatTemplate, ...options }).ids)
+  const hi = tokenizer.tokenToId('hi')
+  assert.deepEqual(idsOf('hi'), [bos, hi, eos])
+  assert.equal(tokenizer.countChat([{ role: 'user', content: 'hi' }], { chatTemplate }), 3)
+  // What a user writes is text.
+  const text = Array.from(tokenizer.encode('hi<s>').ids)
+  assert.ok(!text.includes(bos) && text.length > 3)
+  assert.deepEqual(idsOf('hi<s>'), [bos, ...text, eos])
+  assert.deepEqual(idsOf('hi<s>', { content: 'parse' }), [bos, hi, bos, eos])
+  assert.throws(() => idsOf('hi<s>', { content: 'throw' }), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  const masked = tokenizer.applyChatTemplate([{ role: 'assistant', content: 'hi' }], {
+    chatTemplate,
+    returnAssistantMask: true,
+  })
+  assert.deepEqual([...masked.assistantMask], [0, 1, 1])
+  // One that finds them already stays as it is.
+  const changed = tokenizer.with({ addedTokens: [{ content: '<s>', special: true }] })
+  assert.deepEqual(
+    [...changed.applyChatTemplate([{ role: 'user', content: 'hi' }], { chatTemplate }).ids],
+    [bos, hi, eos],
+  )
 })

@@ -53,6 +53,18 @@ import { resolveEncoding } from 'tokenlane/gpt-tokenizer/resolveEncoding'
 import { AutoTokenizer, BertTokenizer, PreTrainedTokenizer, Tensor, env } from 'tokenlane/transformers'
 import { Encoding as HfEncoding, Tokenizer as HfTokenizer, whitespacePreTokenizer } from 'tokenlane/huggingface'
 
+import { chatEnabledModels } from 'tokenlane/gpt-tokenizer/modelsChatEnabled.gen'
+import { encodingNames, type EncodingName as GptEncodingName } from 'tokenlane/gpt-tokenizer/mapping'
+import { init as initWeb } from 'tokenlane/web'
+
+// Tuples, as those that z.enum takes.
+const gptEncodings: GptEncodingName[] = encodingNames
+const atLeastOne: [string, ...string[]] = encodingNames
+const firstModel: string = chatEnabledModels[0]
+await initWeb(new Uint8Array(8))
+// @ts-expect-error no module
+await initWeb(7)
+
 const names: string[] = encodings()
 serviceLimits.configure({ maxInputBytes: 1 << 20 })
 const most: number = serviceLimits.maxQueuedBatches

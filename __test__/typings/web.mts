@@ -8,6 +8,8 @@ import { encode } from 'tokenlane/gpt-tokenizer/model/gpt-4o'
 import { get_encoding } from 'tokenlane/tiktoken'
 
 await init(new Uint8Array(8))
+await init(new WebAssembly.Module(new Uint8Array(8)))
+await init(WebAssembly.compile(new ArrayBuffer(8)))
 const tokenizer: Tokenizer = await Tokenizer.fromEncoding('o200k_base', {
   data,
   signal: new AbortController().signal,

@@ -43,7 +43,15 @@ export const o200k_harmony: 'o200k_harmony'
 /** The encoding of models that are not listed. */
 export const DEFAULT_ENCODING: 'o200k_base'
 /** The names of all encodings. */
-export const encodingNames: readonly EncodingName[]
+export const encodingNames: [
+  'gpt2',
+  'p50k_base',
+  'r50k_base',
+  'p50k_edit',
+  'cl100k_base',
+  'o200k_base',
+  'o200k_harmony',
+]
 /** The encodings of models that do not use {@link DEFAULT_ENCODING}. */
 export const modelToEncodingMap: Record<ModelName, EncodingName>
 /** The models that support chats, with their chat formats. */

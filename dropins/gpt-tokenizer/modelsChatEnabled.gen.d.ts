@@ -5,4 +5,4 @@
  */
 
 /** The names of the models that support chats. */
-export const chatEnabledModels: readonly string[]
+export const chatEnabledModels: readonly [string, ...string[]]

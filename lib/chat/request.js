@@ -52,12 +52,12 @@ function apiOf(body) {
 
 /** Tools of Anthropic, such as `web_search_20250305`. */
 const VERSIONED = /_20\d{6}$/
-const BLOCKS = /tool_use$|tool_result$|^(redacted_thinking|document|search_result|container_upload|compaction)$/
+const BLOCKS = /tool_use$|tool_result$|^(redacted_thinking|search_result|container_upload|compaction)$/
 
 /** Whether a part of a message is a block that only Anthropic's API has. */
 function isBlock(block) {
   const { type, source, thinking } = block ?? {}
-  if (type === 'image') return typeof source === 'object' && source !== null
+  if (type === 'image' || type === 'document') return typeof source === 'object' && source !== null
   return type === 'thinking' ? typeof thinking === 'string' : BLOCKS.test(type)
 }
 

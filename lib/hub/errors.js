@@ -82,9 +82,18 @@ function network(cause, origin, token = undefined) {
   const descriptors = [cause, cause?.cause].find(isTooManyFiles)
   if (descriptors !== undefined) return tooManyFiles(descriptors)
   const reason = cause?.cause?.code ?? cause?.cause?.message ?? cause?.message ?? String(cause)
-  const message = `the connection to ${origin} failed (${printable(reason, token)}): check the network and HF_ENDPOINT, and try again`
+  const message = `the connection to ${origin} failed (${printable(reason, token)}): check the network and HF_ENDPOINT, and try again${proxyHint()}`
   return error('ERR_TOKENLANE_HUB_NETWORK', message, { cause: causeWithout(token, cause) })
 }
+
+/** `fetch` of Node uses the proxies of the environment only if it is told to. */
+function proxyHint(env = process.env) {
+  const name = PROXIES.find((one) => (env[one] ?? '') !== '')
+  if (name === undefined || env.NODE_USE_ENV_PROXY === '1') return ''
+  return `; ${name} is set, which Node.js uses from 22.21 or 24 on, and only with NODE_USE_ENV_PROXY=1`
+}
+
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 
 const stalled = (origin, ms) =>
   error('ERR_TOKENLANE_HUB_NETWORK', `no data from ${origin} for ${ms / 1e3} s: check the network, and try again`)

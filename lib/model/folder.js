@@ -9,7 +9,9 @@ const path = require('node:path')
 const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
 const { BACKEND, autoClass, classOfModel } = require('./auto-class.js')
+const { classes } = require('./classes/index.js')
 const { parseConfig } = require('./config-json.js')
+const { configOf, specialTokens, textsOf } = require('./config-tokens.js')
 const { RANK_FILES } = require('./rank-files.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
@@ -259,7 +261,8 @@ class Plan {
       )
     }
     if (kind === 'Other') throw unsupportedClass(name)
-    if (file !== undefined) return { file, source: { ...this.#chosenClass(), note: ALONE } }
+    if (file !== undefined)
+      return { file, source: { ...this.#chosenClass(), note: ALONE }, specials: this.#specials(name) }
     const files = Object.fromEntries(this.#texts)
     const configs = this.#allConfigs()
     const built = tokenizerJson(kind ?? (vocabulary === 'vocab.txt' ? 'Bert' : undefined), files, configs)
@@ -271,6 +274,12 @@ class Plan {
       specials: built.specials,
       source: differs ? { ...source, note: builtAs(built.class) } : source,
     }
+  }
+
+  /** The special tokens by name of a class whose file is loaded alone. */
+  #specials(name) {
+    const config = configOf(this.#allConfigs())
+    return textsOf(specialTokens(classes[name] ?? { tokens: {} }, config), config.named)
   }
 
   /** The class of transformers, if the configs name one. */

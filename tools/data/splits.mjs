@@ -11,12 +11,8 @@ const LONG_RIGHT_PART = 15
  * @returns {Buffer} the file of its splits
  */
 export function splitsFile(ranks) {
-  const tokens = new Map()
-  for (const line of ranks.toString('latin1').split('\n').filter(Boolean)) {
-    const [base64, rank] = line.split(' ')
-    tokens.set(Buffer.from(base64, 'base64').toString('latin1'), Number(rank))
-  }
-  const lengths = [...tokens.keys()].map((token) => rightLength(token, tokens))
+  const tokens = tokensOf(ranks)
+  const lengths = [...tokens.keys()].map((token) => Math.min(rightLength(token, tokens), LONG_RIGHT_PART))
   const nibbles = Buffer.alloc(Math.ceil(lengths.length / 2))
   lengths.forEach((length, place) => (nibbles[place >> 1] |= length << ((place & 1) * 4)))
   const head = Buffer.alloc(8)
@@ -24,8 +20,26 @@ export function splitsFile(ranks) {
   return Buffer.concat([head, nibbles])
 }
 
-/** Merges the bytes of a token until two parts are left. Returns the length of the right part. */
-function rightLength(token, ranks) {
+/**
+ * The tokens of a rank file, a character for each byte, with their ranks, in the order of the file.
+ *
+ * @param {Buffer} ranks
+ * @returns {Map<string, number>}
+ */
+export function tokensOf(ranks) {
+  const tokens = new Map()
+  for (const line of ranks.toString('latin1').split('\n').filter(Boolean)) {
+    const [base64, rank] = line.split(' ')
+    tokens.set(Buffer.from(base64, 'base64').toString('latin1'), Number(rank))
+  }
+  return tokens
+}
+
+/**
+ * Merges the bytes of a token until two parts are left. Returns the length of the right part, or 0
+ * if no merge makes the token.
+ */
+export function rightLength(token, ranks) {
   const parts = [...token]
   while (parts.length > 2) {
     let [first, lowest] = [-1, Infinity]
@@ -36,7 +50,7 @@ function rightLength(token, ranks) {
     if (first < 0) return NOT_MERGED
     parts.splice(first, 2, parts[first] + parts[first + 1])
   }
-  return parts.length < 2 ? NOT_MERGED : Math.min(parts[1].length, LONG_RIGHT_PART)
+  return parts.length < 2 ? NOT_MERGED : parts[1].length
 }
 
 function checksum(bytes) {

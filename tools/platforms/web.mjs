@@ -16,12 +16,15 @@ import zlib from 'node:zlib'
 
 import { build } from 'esbuild'
 
+import { rightLength, tokensOf } from '../data/splits.mjs'
 import { root, run, stop } from '../setup.mjs'
 import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
 const TARGET = 'wasm32-unknown-unknown'
 const ENCODINGS = ['r50k_base', 'p50k_base', 'cl100k_base', 'o200k_base']
+/** In a packed rank file, the left part of a token that no merge makes. */
+const NOT_MERGED = 0xff_ffff
 /** The modules that depend on the runtime; those of the same names in web/ replace them. */
 const REPLACED = ['lib/native', 'lib/runtime', 'lib/sources', 'lib/memory', 'dropins/bytes', 'dropins/rank-files']
 
@@ -70,29 +73,31 @@ function compile() {
 
 /** A rank file in the form that crates/core/src/load/ranks.rs unpacks. */
 function packed(name) {
-  const lines = fs
-    .readFileSync(path.join(root, 'encodings', `${name}.tiktoken`), 'utf8')
-    .trim()
-    .split('\n')
-  const tokens = lines.map((line, index) => {
-    const [base64, rank] = line.split(' ')
-    const token = Buffer.from(base64, 'base64')
-    if (token.length > 255) stop(`${name} has a token of ${token.length} bytes`)
-    return { token, rank: Number(rank), index }
+  const ranks = tokensOf(fs.readFileSync(path.join(root, 'encodings', `${name}.tiktoken`)))
+  const tokens = withoutGaps(ranks)
+  const count = tokens.length
+  const columns = Buffer.alloc(6 * count)
+  const notMerged = []
+  tokens.forEach((token, rank) => {
+    const right = token === undefined ? 0 : rightLength(token, ranks)
+    const parts = [ranks.get(token?.slice(0, -right)), ranks.get(token?.slice(-right))]
+    if (right > 0 && !parts.every((part) => part < rank)) stop(`${name} has a token before its parts: ${rank}`)
+    if (right === 0) notMerged.push(Buffer.from(token ?? '', 'latin1'))
+    const numbers = right === 0 ? [NOT_MERGED, token?.length ?? 0] : parts
+    numbers.forEach((number, side) => {
+      for (let byte = 0; byte < 3; byte++) columns[(3 * side + byte) * count + rank] = number >> (8 * byte)
+    })
   })
-  const splits = fs.readFileSync(path.join(root, 'crates', 'core', 'encodings', `${name}.splits`)).subarray(8)
-  const entries = withoutGaps(tokens)
-  const count = Buffer.alloc(4)
-  count.writeUInt32LE(entries.length)
-  const lengths = Buffer.from(entries.map((token) => token?.length ?? 0))
-  return Buffer.concat([Buffer.from('\0tlranks'), count, lengths, splits, ...entries.filter((token) => token)])
+  const head = Buffer.alloc(4)
+  head.writeUInt32LE(count)
+  return Buffer.concat([Buffer.from('\0tlranks'), head, columns, ...notMerged])
 }
 
-/** The tokens by rank; a rank without a token is a gap, which has length 0. */
-function withoutGaps(tokens) {
-  const entries = []
-  for (const { token, rank } of tokens) entries[rank] = token
-  return Array.from(entries)
+/** The tokens by rank; undefined for a rank without a token. */
+function withoutGaps(ranks) {
+  const tokens = []
+  for (const [token, rank] of ranks) tokens[rank] = token
+  return Array.from(tokens)
 }
 
 /** What `lib/` needs before an instance exists, from the module itself. */

@@ -361,6 +361,21 @@ pub fn prefetch_at<T>(values: &[T], at: usize) {
     let _ = (values, at);
 }
 
+/// Loads the cache lines of `values[at]` for each `at` of a list. Does nothing on architectures
+/// other than WebAssembly, which has no prefetch: nothing waits for loads whose value is not used,
+/// and in a loop of little else many are in flight at the same time.
+#[inline(always)]
+pub fn touch<T, I>(values: &[T], list: &[I], at: impl Fn(&I) -> usize) {
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    {
+        let (eights, rest) = list.as_chunks::<8>();
+        eights.iter().for_each(|eight| eight.iter().for_each(|one| wasm32::touch_at(values, at(one))));
+        rest.iter().for_each(|one| wasm32::touch_at(values, at(one)));
+    }
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    let _ = (values, list, at);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -64,19 +64,13 @@ pub(super) fn unpack(_: Simd128, packed: &PackedIds, to: &mut [MaybeUninit<u32>;
     }
 }
 
-/// Loads the cache lines of buckets. WebAssembly has no prefetch, but nothing waits for loads whose
-/// value is not used. In a loop of little else, many are in flight at the same time.
+/// Loads the cache line of `values[at]`; see [`super::touch`].
 #[inline(always)]
-pub(super) fn touch<T>(table: &[T], buckets: &[u32]) {
-    let touch = |bucket: u32| {
-        if let Some(bucket) = table.get(bucket as usize) {
-            // SAFETY: reads the first byte of a bucket, which exists. Volatile, so that it happens.
-            unsafe { std::ptr::from_ref(bucket).cast::<u8>().read_volatile() };
-        }
-    };
-    let (eights, rest) = buckets.as_chunks::<8>();
-    eights.iter().for_each(|eight| eight.iter().for_each(|&bucket| touch(bucket)));
-    rest.iter().for_each(|&bucket| touch(bucket));
+pub(super) fn touch_at<T>(values: &[T], at: usize) {
+    if let Some(value) = values.get(at) {
+        // SAFETY: reads the first byte of a value, which exists. Volatile, so that it happens.
+        unsafe { std::ptr::from_ref(value).cast::<u8>().read_volatile() };
+    }
 }
 
 #[inline(always)]

@@ -8,6 +8,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::splits::TokenSplits;
@@ -17,7 +18,7 @@ use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, TokenTable};
 use crate::error::LoadError;
 use crate::memory::Grow;
-use crate::memory::fallible::push;
+use crate::memory::fallible::{append, push};
 use crate::model::Model;
 use crate::options::RankDefinition;
 use crate::parts::{Json, Parts, Source};
@@ -34,73 +35,123 @@ pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Pipeline, LoadError> {
-    match Packed::of(bytes) {
-        Some(packed) => tokenizer(packed.vocab()?, TokenSplits::of_packed(packed.splits), definition, Policy::Throw),
-        None => tokenizer(parse(bytes)?, TokenSplits::of(bytes), definition, Policy::Throw),
-    }
+    let (vocab, pairs) = match Packed::of(bytes) {
+        Some(packed) => {
+            let (vocab, pairs) = packed.read()?;
+            (vocab, MergedPairs::Known(pairs))
+        }
+        None => (parse(bytes)?, MergedPairs::Search(TokenSplits::of(bytes))),
+    };
+    tokenizer(vocab, pairs, definition, Policy::Throw)
+}
+
+/// How to find the pairs of tokens that merge.
+pub(super) enum MergedPairs {
+    /// The file has them.
+    Known(Vec<(u32, u32, Merge)>),
+    /// They are all parts of a token that are tokens, where these splits allow it.
+    Search(TokenSplits),
 }
 
 /// The first bytes of a packed rank file, which no rank file has.
 const PACKED: &[u8; 8] = b"\0tlranks";
+/// The number of bytes of a rank in a packed rank file.
+const RANK_BYTES: usize = 3;
+/// The left token of a token that no merge creates.
+const NOT_MERGED: u32 = (1 << (8 * RANK_BYTES)) - 1;
 
-/// A rank file whose ranks count from 0, packed for the web by `tools/platforms/web.mjs`: the
-/// number of ranks in four bytes, the length of each token in one byte (0 for a rank without a
-/// token), its splits (see [`TokenSplits`]), and the bytes of all tokens. Compressed, it has three
-/// fifths of the size of the rank file.
+/// A rank file whose ranks count from 0, packed for the web by `tools/platforms/web.mjs`: it names
+/// the two tokens of which each token is merged (see [`TokenSplits`]) instead of its bytes.
+///
+/// After the number of ranks, in four bytes, are the low bytes of the left token of each rank, then
+/// the middle and the high ones, and those of the right tokens. If the left one is [`NOT_MERGED`],
+/// the other number is that of the token's bytes, or 0 for a rank without a token. These bytes
+/// follow. Compressed, it has two fifths of the size of the rank file.
 struct Packed<'a> {
-    lengths: &'a [u8],
-    splits: &'a [u8],
-    tokens: &'a [u8],
+    count: usize,
+    columns: &'a [u8],
+    not_merged: &'a [u8],
 }
 
 impl<'a> Packed<'a> {
     fn of(bytes: &'a [u8]) -> Option<Self> {
         let (count, rest) = bytes.strip_prefix(PACKED)?.split_first_chunk()?;
-        let (lengths, rest) = rest.split_at_checked(u32::from_le_bytes(*count) as usize)?;
-        let tokens = lengths.iter().filter(|&&length| length > 0).count();
-        let (splits, tokens) = rest.split_at_checked(tokens.div_ceil(2))?;
-        Some(Self { lengths, splits, tokens })
+        let count = u32::from_le_bytes(*count) as usize;
+        let (columns, not_merged) = rest.split_at_checked(count.checked_mul(2 * RANK_BYTES)?)?;
+        Some(Self { count, columns, not_merged })
     }
 
+    /// A number of a rank, from the column `first` and those after it.
+    fn number(&self, first: usize, rank: usize) -> u32 {
+        let byte = |column: usize| u32::from(self.columns[(first + column) * self.count + rank]);
+        (0..RANK_BYTES).map(|column| byte(column) << (8 * column)).sum()
+    }
+
+    /// The tokens and the pairs that they are merged of.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
-    fn vocab(&self) -> Result<Vocab, LoadError> {
-        let mut builder = Vocab::builder(self.lengths.len(), self.tokens.len());
-        let mut rest = self.tokens;
-        for (rank, &length) in (0..).zip(self.lengths) {
-            let cut = rest.split_at_checked(length.into());
-            let (token, others) = cut.ok_or_else(|| LoadError::shape("a packed rank file", "it is cut off"))?;
-            // A rank without a token.
-            if !token.is_empty() {
-                builder.push(token, rank)?;
+    fn read(&self) -> Result<(Vocab, Vec<(u32, u32, Merge)>), LoadError> {
+        let wrong = |why: &str| LoadError::shape("a packed rank file", why);
+        // The bytes of all tokens, and where those of each rank are.
+        let (mut text, mut spans, mut pairs, mut rest) = (vec![], vec![], vec![], self.not_merged);
+        spans.grow(self.count);
+        pairs.grow(self.count);
+        for rank in 0..self.count {
+            let (left, right, start) = (self.number(0, rank), self.number(RANK_BYTES, rank), text.len());
+            if left == NOT_MERGED {
+                let cut = rest.split_at_checked(right as usize);
+                let (token, others) = cut.ok_or_else(|| wrong("it is cut off"))?;
+                append(&mut text, token);
+                rest = others;
+            } else {
+                for part in [left, right] {
+                    let span: &Range<usize> = spans.get(part as usize).ok_or_else(|| wrong("a part is not before"))?;
+                    text.grow(span.len());
+                    text.extend_from_within(span.clone());
+                }
+                let rank = rank as u32;
+                pairs.push((left, right, Merge { rank, id: rank }));
             }
-            rest = others;
+            check_length(text.len() - start)?;
+            spans.push(start..text.len());
         }
-        builder.finish()
+        let mut builder = Vocab::builder(self.count, text.len());
+        for (rank, span) in (0..).zip(spans) {
+            // Otherwise a rank without a token.
+            if !span.is_empty() {
+                builder.push(&text[span], rank)?;
+            }
+        }
+        Ok((builder.finish()?, pairs))
     }
 }
 
 /// The maximum length of a token in bytes. All splits of a token into two are looked up.
 const LONGEST_TOKEN: usize = 1024;
 
+fn check_length(longest: usize) -> Result<(), LoadError> {
+    if longest > LONGEST_TOKEN {
+        let (size, limit) = (longest as u64, LONGEST_TOKEN as u64);
+        return Err(LoadError::TooLarge { what: "a token with a rank", size, limit });
+    }
+    Ok(())
+}
+
 /// Builds the tokenizer of a vocabulary whose ids are ranks.
 pub(super) fn tokenizer(
     vocab: Vocab,
-    splits: TokenSplits,
+    pairs: MergedPairs,
     definition: &RankDefinition,
     default_policy: Policy,
 ) -> Result<Pipeline, LoadError> {
-    let longest = vocab.iter().map(|(token, _)| token.len()).max().unwrap_or(0);
-    if longest > LONGEST_TOKEN {
-        return Err(LoadError::TooLarge {
-            what: "a token with a rank",
-            size: longest as u64,
-            limit: LONGEST_TOKEN as u64,
-        });
-    }
+    check_length(vocab.iter().map(|(token, _)| token.len()).max().unwrap_or(0))?;
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
     let words = TokenTable::new(vocab.iter());
-    let merges = Merges::new(&merges(&vocab, &words, splits));
+    let pairs = match pairs {
+        MergedPairs::Known(pairs) => pairs,
+        MergedPairs::Search(splits) => merges(&vocab, &words, splits),
+    };
+    let merges = Merges::new(&pairs);
     let bpe = Bpe::new(alphabet, Arc::new(merges), Some(words), None);
     let parts = Parts {
         source: Source::Ranks(definition.pattern.clone()),
@@ -335,6 +386,45 @@ mod tests {
             let read: Vec<_> = vocab.iter().collect();
             assert_eq!(read, tokens, "{:?}", bytes.escape_ascii().to_string());
         }
+    }
+
+    /// A packed file with these pairs of numbers, and the bytes after them.
+    fn packed(numbers: &[(u32, u32)], not_merged: &[u8]) -> Vec<u8> {
+        let mut bytes = [&PACKED[..], &(numbers.len() as u32).to_le_bytes()].concat();
+        let (left, right): (Vec<u32>, Vec<u32>) = numbers.iter().copied().unzip();
+        for side in [left, right] {
+            (0..RANK_BYTES).for_each(|at| bytes.extend(side.iter().map(|number| number.to_le_bytes()[at])));
+        }
+        bytes.extend(not_merged);
+        bytes
+    }
+
+    #[test]
+    fn a_packed_file_names_the_parts_of_each_token() {
+        let last = (NOT_MERGED, 0);
+        let numbers = [(NOT_MERGED, 1), (NOT_MERGED, 2), last, (0, 1), (3, 3), (NOT_MERGED, 1), (4, 5)];
+        let bytes = packed(&numbers, b"abcz");
+        let (vocab, pairs) = Packed::of(&bytes).expect("it is packed").read().expect("it is sound");
+        let tokens: [(&[u8], u32); 6] =
+            [(b"a", 0), (b"bc", 1), (b"abc", 3), (b"abcabc", 4), (b"z", 5), (b"abcabcz", 6)];
+        assert_eq!(vocab.iter().collect::<Vec<_>>(), tokens);
+        let merge = |id| Merge { rank: id, id };
+        assert_eq!(pairs, [(0, 1, merge(3)), (3, 3, merge(4)), (4, 5, merge(6))]);
+    }
+
+    #[test]
+    fn a_wrong_packed_file_is_an_error() {
+        let error = |numbers: &[(u32, u32)], not_merged: &[u8]| {
+            Packed::of(&packed(numbers, not_merged)).expect("it is packed").read().expect_err("it is wrong").to_string()
+        };
+        let byte = (NOT_MERGED, 1);
+        assert!(error(&[byte, byte], b"a").contains("cut off"));
+        assert!(error(&[byte, (0, 1)], b"a").contains("before"));
+        assert!(error(&[byte, (NOT_MERGED - 1, 0)], b"a").contains("before"));
+        // Each token is twice as long as the one before.
+        let doubled: Vec<_> = [byte].into_iter().chain((0..40).map(|at| (at, at))).collect();
+        assert!(error(&doubled, b"a").contains("1024"));
+        assert!(Packed::of(&packed(&[byte; 9], b"")[..50]).is_none());
     }
 
     #[test]

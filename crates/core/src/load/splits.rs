@@ -17,7 +17,8 @@ const NOT_MERGED: u8 = 0;
 /// The right part is too long for four bits: every split must be tried.
 const LONG_RIGHT_PART: u8 = 15;
 
-/// The files of the bundled encodings, 200 kB together. On the web the packed rank files have them.
+/// The files of the bundled encodings, 200 kB together. On the web the packed rank files have the
+/// two tokens instead.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 const BUNDLED_SPLITS: [&[u8]; 0] = [];
 /// The files of the bundled encodings, 200 kB together.
@@ -31,9 +32,9 @@ const BUNDLED_SPLITS: [&[u8]; 4] = [
 
 /// The splits of the tokens of a rank file; `None` if the file is not bundled.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TokenSplits<'a>(Option<&'a [u8]>);
+pub(super) struct TokenSplits(Option<&'static [u8]>);
 
-impl<'a> TokenSplits<'a> {
+impl TokenSplits {
     /// Without known splits.
     pub(super) const UNKNOWN: Self = Self(None);
 
@@ -41,11 +42,6 @@ impl<'a> TokenSplits<'a> {
     pub(super) fn of(ranks: &[u8]) -> Self {
         let checksum = checksum(ranks).to_le_bytes();
         Self(BUNDLED_SPLITS.into_iter().find_map(|file| file.strip_prefix(&checksum)))
-    }
-
-    /// The splits of a packed rank file: a file of splits without its checksum.
-    pub(super) fn of_packed(nibbles: &'a [u8]) -> Self {
-        Self(Some(nibbles))
     }
 
     /// The positions at which the token at index `index` of the file, which has `len` bytes, may

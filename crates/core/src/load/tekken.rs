@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use std::borrow::Cow;
 
-use super::ranks;
+use super::ranks::{self, MergedPairs};
 use super::splits::TokenSplits;
 use crate::added_tokens::Policy;
 use crate::error::LoadError;
@@ -118,7 +118,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     let special_tokens = special_tokens.into_iter().chain(fillers).collect();
     let definition = RankDefinition { pattern: pattern.into_owned(), special_tokens };
     // mistral-common never recognizes special tokens in text: callers insert their ids.
-    ranks::tokenizer(vocab.finish()?, TokenSplits::UNKNOWN, &definition, Policy::Text)
+    ranks::tokenizer(vocab.finish()?, MergedPairs::Search(TokenSplits::UNKNOWN), &definition, Policy::Text)
 }
 
 /// If a file claims more special tokens than this, only this many get names.

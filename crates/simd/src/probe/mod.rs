@@ -87,8 +87,7 @@ impl Simd {
             not_short |= u64::from(ends[at] - start > MAX_SHORT_LEN as u32) << at;
             start = ends[at];
         }
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        super::wasm32::touch(table, buckets);
+        super::touch(table, buckets, |&bucket| bucket as usize);
         not_short
     }
 

@@ -115,6 +115,7 @@ impl<'a> Lookup<'a> {
             }
             probes.medium.push(self.medium.probe(word));
         }
+        self.medium.touch(&probes.medium);
     }
 
     /// Appends the ids of words, up to the first that is not found.

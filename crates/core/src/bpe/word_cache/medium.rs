@@ -236,6 +236,14 @@ impl MediumWords {
         MediumProbe { key, bucket: primary as u32 }
     }
 
+    /// Loads the primary buckets of probes where [`Self::probe`] cannot prefetch them.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub(super) fn touch(&self, probes: &[MediumProbe]) {
+        simd::touch(&self.slots, probes, |probe| probe.bucket as usize);
+        simd::touch(&self.slots, probes, |probe| (probe.bucket | 1) as usize);
+    }
+
     #[inline(always)]
     fn find(&self, probe: &MediumProbe) -> Option<&MediumSlot> {
         let primary = self.bucket(probe.bucket as usize)?;

@@ -219,18 +219,18 @@ pub struct TrainWork {
 }
 
 impl TrainWork {
-    fn make(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<TrainOutcome, TrainError> {
+    fn make(&self, words: WordCounts, watch: &mut Watch<'_>) -> Result<TrainOutcome, TrainError> {
         Ok(match &self.task {
             Task::Train(trainer) => {
                 TrainOutcome::new(trainer.train(&self.training.base, words, watch)?, vec![], vec![], None)
             }
             Task::Extend(file, options) => {
-                let Extended { file, new_tokens, effect } = tokenlane_train::extend(file, words, options, watch)?;
+                let Extended { file, new_tokens, effect } = tokenlane_train::extend(file, &words, options, watch)?;
                 let (ids, tokens) = new_tokens.into_iter().unzip();
                 TrainOutcome::new(file, ids, tokens, Some(effect))
             }
             Task::Prune(file) => {
-                let Pruned { file, ids, effect } = tokenlane_train::prune(file, words, watch)?;
+                let Pruned { file, ids, effect } = tokenlane_train::prune(file, &words, watch)?;
                 TrainOutcome::new(
                     file,
                     ids.into_iter().flat_map(|(old, new)| [old, new]).collect(),
@@ -253,7 +253,7 @@ impl Work for TrainWork {
         if words.is_empty() {
             return Err(failure(TrainError::NoWords));
         }
-        self.make(&words, &mut watch).map_err(failure)
+        self.make(words, &mut watch).map_err(failure)
     }
 
     fn deliver(&mut self, _env: Env, outcome: TrainOutcome) -> napi::Result<TrainOutcome> {

@@ -71,11 +71,11 @@ fn check(trainer: &Trainer, words: &WordCounts) {
     if let Trainer::Bpe(options) = trainer {
         let start = || bpe::start(words, options, &mut Meter::new(&mut |_| ControlFlow::Continue(())));
         let slow = bpe::naive::train(start().expect("the options are valid"), options);
-        let fast = bpe::train(words, options, &mut Meter::new(&mut go_on)).expect("the options are valid");
+        let fast = bpe::train(words.clone(), options, &mut Meter::new(&mut go_on)).expect("the options are valid");
         assert_eq!(fast, slow);
     }
     let base = Base::from_json(br#"{ "model": {}, "pre_tokenizer": { "type": "WhitespaceSplit" } }"#);
-    let file = match trainer.train(&base.expect("the base is valid"), words, &mut go_on) {
+    let file = match trainer.train(&base.expect("the base is valid"), words.clone(), &mut go_on) {
         Ok(file) => file,
         Err(TrainError::NoWords | TrainError::VocabularyTooSmall { .. } | TrainError::Option { .. }) => return,
         Err(error) => unreachable!("{error}"),

@@ -33,7 +33,7 @@ fn train(base: &Arc<Base>, trainer: &Value) -> Value {
     let trainer: Trainer = serde_json::from_value(trainer.clone()).expect("the options are valid");
     let mut counter = WordCounter::new(Arc::clone(base));
     counter.add(TEXTS).expect("the texts are short");
-    let file = trainer.train(base, &finish(counter), &mut |_| ControlFlow::Continue(())).expect("the words are few");
+    let file = trainer.train(base, finish(counter), &mut |_| ControlFlow::Continue(())).expect("the words are few");
     let tokenizer = Tokenizer::from_bytes(file.as_bytes()).expect("the core loads what was trained");
     tokenizer.encode("the".into(), &EncodeOptions::default()).expect("the text is short");
     serde_json::from_str(&file).expect("the file is JSON")
@@ -156,7 +156,7 @@ fn each_trainer_reports_its_phases_and_can_be_stopped_at_any_report() {
             .expect("the options are valid");
         let mut seen = Vec::new();
         let mut reports = 0;
-        let finished = trainer.train(&base, &words, &mut |progress| {
+        let finished = trainer.train(&base, words.clone(), &mut |progress| {
             reports += 1;
             assert!(progress.done <= progress.total, "{progress:?}");
             if !seen.contains(&progress.phase) {
@@ -168,7 +168,7 @@ fn each_trainer_reports_its_phases_and_can_be_stopped_at_any_report() {
         assert_eq!(&seen, phases, "{name}");
         for stop in 1..=reports {
             let mut report = 0;
-            let stopped = trainer.train(&base, &words, &mut |_| {
+            let stopped = trainer.train(&base, words.clone(), &mut |_| {
                 report += 1;
                 if report == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

@@ -54,7 +54,7 @@ impl Trainer {
     /// [`TrainError::VocabularyTooSmall`] for a size below its alphabet and special tokens;
     /// [`TrainError::TooManyCharacters`] if the distinct words have 4 Gi characters or more;
     /// [`TrainError::Stopped`].
-    pub fn train(&self, base: &Base, words: &WordCounts, watch: &mut Watch<'_>) -> Result<String, TrainError> {
+    pub fn train(&self, base: &Base, words: WordCounts, watch: &mut Watch<'_>) -> Result<String, TrainError> {
         let mut meter = Meter::new(watch);
         meter.phase(Phase::Words, words.len(), 0)?;
         let meter = &mut meter;
@@ -72,11 +72,11 @@ impl Trainer {
                 save::tokenizer_json(base, Model::WordPiece { tokens: &tokens, options: &options })
             }
             Self::WordLevel(options) => {
-                let tokens = wordlevel::train(words, options);
+                let tokens = wordlevel::train(&words, options);
                 save::tokenizer_json(base, Model::WordLevel { tokens: &tokens, options })
             }
             Self::Unigram(options) => {
-                let vocabulary = unigram::train(words, options, meter)?;
+                let vocabulary = unigram::train(&words, options, meter)?;
                 save::tokenizer_json(base, Model::Unigram { vocabulary: &vocabulary, options })
             }
         }

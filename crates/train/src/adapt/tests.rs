@@ -53,7 +53,7 @@ fn trained(kind: &str, texts: &[String], size: usize) -> String {
     let words = count(&base, texts);
     let base = Base::from_json(base.as_bytes()).expect("the base is valid");
     let trainer: Trainer = serde_json::from_value(trainer).expect("the options are valid");
-    trainer.train(&base, &words, &mut go_on).expect("the vocabulary is large enough")
+    trainer.train(&base, words, &mut go_on).expect("the vocabulary is large enough")
 }
 
 fn tokens(file: &str) -> BTreeMap<u32, String> {

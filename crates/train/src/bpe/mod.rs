@@ -42,13 +42,14 @@ pub struct BpeVocabulary {
     pub merges: Vec<(u32, u32)>,
 }
 
-/// Trains on counted words.
+/// Trains on counted words, which are dropped once they are lists of tokens.
 pub(crate) fn train(
-    words: &WordCounts,
+    words: WordCounts,
     options: &BpeOptions,
     meter: &mut Meter<'_>,
 ) -> Result<BpeVocabulary, TrainError> {
-    let start = start::start(words, options, meter)?;
+    let start = start::start(&words, options, meter)?;
+    drop(words);
     merge::train(start, options, meter)
 }
 

@@ -128,6 +128,8 @@ pub(super) struct Queue {
     forming: Vec<(bool, u32, Occurrence)>,
 }
 
+/// Occurrences are moved once one in this many belongs to none.
+const MAX_DEAD: usize = 4;
 /// Occurrences that are worth moving.
 const MIN_DEAD: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
@@ -172,7 +174,10 @@ impl Queue {
             start += entry.len as usize;
             entry.len = 0;
         }
-        self.occurrences = vec![0; start];
+        // Pairs that form need more for a while; capacity that is not used takes no memory, and a
+        // copy to a larger block would take both.
+        self.occurrences.reserve_exact(2 * start);
+        self.occurrences.resize(start, 0);
     }
 
     /// Notes the occurrence of a pair of the words before the first merge.
@@ -325,10 +330,6 @@ impl Queue {
                 start += len as usize;
             }
         }
-        if start > occurrences.capacity() {
-            // Doubling would take the memory of three times the occurrences for a moment.
-            occurrences.reserve_exact((start - occurrences.len()).max(occurrences.len() / 4));
-        }
         occurrences.resize(start, 0);
         let first_right = first + formed[0].met.len() as u32;
         for (is_right, index, occurrence) in self.forming.drain(..) {
@@ -348,7 +349,7 @@ impl Queue {
             neighbors.clear();
             self.formed[side] = neighbors;
         }
-        if self.dead > MIN_DEAD.max(self.occurrences.len() / 2) {
+        if self.dead > MIN_DEAD.max(self.occurrences.len() / MAX_DEAD) {
             self.compact();
         }
     }
@@ -362,7 +363,6 @@ impl Queue {
             end += *len as usize;
         }
         self.occurrences.truncate(end);
-        self.occurrences.shrink_to(2 * end);
         self.dead = 0;
     }
 }

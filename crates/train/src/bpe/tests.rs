@@ -15,7 +15,7 @@ fn counts(words: &[(&str, u64)]) -> WordCounts {
 }
 
 fn train(words: &WordCounts, options: &BpeOptions) -> Result<BpeVocabulary, TrainError> {
-    super::train(words, options, &mut Meter::new(&mut |_| ControlFlow::Continue(())))
+    super::train(words.clone(), options, &mut Meter::new(&mut |_| ControlFlow::Continue(())))
 }
 
 fn start(words: &WordCounts, options: &BpeOptions) -> Start {

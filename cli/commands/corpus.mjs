@@ -447,7 +447,9 @@ function summary(result, cost) {
       : [`${number(lossTokens)} tokens (${share(lossTokens, tokens)} %) are the assistant's`]),
     ...packingOf(result),
     ...(skipped > 0
-      ? [`${counted(skipped, 'row')} ${were(skipped)} skipped; the records of the shards list them`]
+      ? [
+          `${counted(skipped, 'row')} ${were(skipped)} skipped${output === undefined ? '' : '; the records of the shards list them'}`,
+        ]
       : []),
     ...(cost === undefined ? [] : [`cost: ${cost}`]),
     ...(output === undefined

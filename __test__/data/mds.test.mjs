@@ -12,6 +12,7 @@ import { checkContent } from '../../lib/corpus/options.mjs'
 import { hashes, jsonl, readMds, scratch, writeCorpus } from '../support/corpus.mjs'
 import { jobsIn } from '../support/corpus-jobs.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
+import { TestS3 } from '../support/s3.mjs'
 import { failure } from '../support/texts.mjs'
 
 const at = scratch()
@@ -19,7 +20,15 @@ writeCorpus(at('data'))
 // An array of more than 65,535 numbers, and a shard without tokens.
 fs.writeFileSync(at('data', 'q-long.jsonl'), jsonl([{ id: 'é,long', text: ' word'.repeat(70_000) }]))
 fs.writeFileSync(at('data', 'r-empty.jsonl'), jsonl(Array(2000).fill({ id: 'none', text: '' })))
-const BASE = { inputs: at('data'), tokenizer: 'r50k_base', shardSize: 20_000, eos: true, format: 'mds', idField: 'id' }
+const BASE = {
+  inputs: at('data'),
+  tokenizer: 'r50k_base',
+  shardSize: 20_000,
+  eos: true,
+  format: 'mds',
+  idField: 'id',
+  concurrency: 1,
+}
 const PACK = 300
 const run = jobsIn(at, BASE)
 
@@ -98,7 +107,7 @@ test('mds: a run that goes on, threads, a shuffle and appended files give the by
   fs.truncateSync(path.join(first.output, 'shard-00000003.mds'), 100)
   const { listed } = await verifyCorpus(first.output)
   assert.ok(listed.some(({ file, problem }) => file === 'index.json' && /missing/.test(problem)))
-  await tokenizeCorpus({ ...BASE, shuffle: 3, output: first.output, concurrency: 1, threads: 1 })
+  await tokenizeCorpus({ ...BASE, shuffle: 3, output: first.output, concurrency: 2, threads: 1 })
   assert.deepEqual([hashes(first.output), indexOf(first.output)], [whole, index])
   fs.writeFileSync(path.join(first.output, 'index.json'), index.replace('"samples": ', '"samples": 1'))
   assert.deepEqual((await verifyCorpus(first.output)).listed, [
@@ -112,6 +121,20 @@ test('mds: a run that goes on, threads, a shuffle and appended files give the by
   assert.equal(samples.length, documents.length + 1)
   assert.equal(samples.at(-1).id, 'more')
   assert.equal((await verifyCorpus(grown.output)).isWhole, true)
+})
+
+test('mds: objects in S3 are the files of a disk', async () => {
+  const { output } = await run({ pack: PACK })
+  const s3 = await TestS3.start(['lake'])
+  Object.assign(process.env, s3.env)
+  try {
+    await tokenizeCorpus({ ...BASE, pack: PACK, output: 's3://lake/tokens' })
+    for (const name of ['index.json', ...Object.keys(hashes(output))])
+      assert.ok(s3.get(`lake/tokens/${name}`).equals(fs.readFileSync(path.join(output, name))), name)
+    assert.equal((await verifyCorpus('s3://lake/tokens')).isWhole, true)
+  } finally {
+    await s3.stop()
+  }
 })
 
 test('mds: the output of a merge, and not an input', async () => {

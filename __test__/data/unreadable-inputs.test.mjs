@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
+import zlib from 'node:zlib'
 
 import { tokenizeCorpus } from '../../lib/corpus/index.js'
 import { runIn } from '../support/cli.mjs'
@@ -44,6 +45,17 @@ test('archives and files of other compressors are refused by what they are, or l
     assert.deepEqual([events.length, events[0]?.message, documents], [1, error.message, 1], name)
     const counted = run(['count', '-t', 'r50k_base', name])
     assert.match(counted.stderr, /ERR_TOKENLANE_UNSUPPORTED/, name)
+  }
+  // Compressed, it is found when it is read.
+  for (const [name, bytes, code, message] of /** @type {[string, Buffer, string, RegExp][]} */ ([
+    ['a.tar.gz', tar, 'UNSUPPORTED', /a\.tar\.gz, byte 0: it is a tar archive/],
+    ['a.jsonl.gz', Buffer.from('fffe7b007d00', 'hex'), 'INVALID_UTF8', /a\.jsonl\.gz, byte 0: it is UTF-16/],
+  ])) {
+    fs.writeFileSync(at(name), zlib.gzipSync(bytes))
+    const { error, events, documents } = await refusedAndSkipped(at(name))
+    assert.equal(error.code, `ERR_TOKENLANE_${code}`, name)
+    assert.match(error.message, message)
+    assert.deepEqual([events.length, documents], [0, 1], name)
   }
   // Text that starts with the same letters.
   fs.writeFileSync(at('text.txt'), 'BZh9 is how bzip2 starts\nPK is a zip\n')

@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test'
 import { Queue } from 'bullmq'
 
 import { createWorker, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
-import { checkData } from '../../lib/corpus/queue/jobs.mjs'
+import { Jobs, checkData } from '../../lib/corpus/queue/jobs.mjs'
+import { Allowed } from '../../lib/corpus/store/allowed.mjs'
 import { startIn } from '../support/cli.mjs'
 import { scratch, writeCorpus } from '../support/corpus.mjs'
 import { TestRedis, missing } from '../support/redis.mjs'
@@ -119,6 +120,39 @@ test(
     assert.equal(await jobsIn('stopped'), 0)
   },
 )
+
+const links = { skip: process.platform === 'win32' && 'links need privileges on Windows' }
+
+test('a worker compares what is below its folders only, and only the job that the queue names', links, async () => {
+  const output = at('linked')
+  const options = { inputs: at('data'), output, tokenizer: 'r50k_base', shardSize: 20_000 }
+  const { id, shards } = await tokenizeCorpus(options)
+  const compare = async (data) => {
+    const jobs = new Jobs({ allowed: new Allowed([fs.realpathSync(output)]), allowHub: false, concurrency: 1 })
+    try {
+      return await jobs.compare({ id, output: fs.realpathSync(output), first: 0, end: shards, ...data })
+    } finally {
+      await jobs.end()
+    }
+  }
+  assert.deepEqual((await compare({})).problems, [])
+  const refused = async (data, code) =>
+    assert.equal((await failure(() => compare(data))).code, `ERR_TOKENLANE_${code}`, JSON.stringify(data))
+  await refused({ id: 'other' }, 'CORPUS_MISMATCH')
+  await refused({ end: shards + 1 }, 'CORPUS_MISMATCH')
+  await refused({ output: fs.realpathSync(at('data')) }, 'CORPUS_NOT_ALLOWED')
+  fs.writeFileSync(at('secret'), 'secret')
+  fs.rmSync(`${output}/shard-00000001.bin`)
+  fs.symlinkSync(at('secret'), `${output}/shard-00000001.bin`)
+  await refused({}, 'CORPUS_NOT_ALLOWED')
+  fs.rmSync(`${output}/shard-00000001.json`)
+  fs.symlinkSync(at('secret'), `${output}/shard-00000001.json`)
+  await refused({}, 'CORPUS_NOT_ALLOWED')
+  // The id is that of the content of job.json.
+  const job = JSON.parse(fs.readFileSync(`${output}/job.json`, 'utf8'))
+  fs.writeFileSync(`${output}/job.json`, JSON.stringify({ ...job, options: { ...job.options, format: 'npy' } }))
+  await refused({}, 'CORPUS_MISMATCH')
+})
 
 test('options of a queue that contradict each other, and jobs that are none, are refused', async () => {
   for (const [options, code] of /** @type {any} */ ([

@@ -20,6 +20,12 @@ function hear(event: CorpusEvent) {
 }
 
 const found: VerifyResult = await verifyCorpus('tokens/', { onEvent: ({ event }) => void event })
+const queue = { queue: 'redis://localhost', queueName: 'tokens', giveUpSeconds: 60 }
+await verifyCorpus('tokens/', {
+  ...queue,
+  onEvent: (event) => void (event.event === 'waiting' ? event.message : event.event === 'refused' && event.host),
+})
+await tokenizeCorpus({ inputs: 'data/', output: 'mds/', format: 'mds', type: 'u32', idField: 'id' })
 if (!found.isWhole) for (const { file, problem } of found.listed) console.log(file, problem, tokens)
 
 await tokenizeCorpus({

@@ -445,7 +445,9 @@ function summary(result, cost) {
       ? []
       : [`of the assistant: ${plural(lossTokens, 'token')} (${share(lossTokens, tokens)} %)`]),
     ...packingOf(result),
-    ...(skipped > 0 ? [`skipped: ${plural(skipped, 'row')}; the records of the shards list them`] : []),
+    ...(skipped > 0
+      ? [`skipped: ${plural(skipped, 'row')}${output === undefined ? '' : '; the records of the shards list them'}`]
+      : []),
     ...(cost === undefined ? [] : [`cost: ${cost}`]),
     ...(output === undefined
       ? []

@@ -2,6 +2,7 @@
 // and counted.
 
 import { Failure, bareCode } from '../files/failure.mjs'
+import { foreignFailure, isForeign } from '../files/foreign.mjs'
 import { Gatherer } from '../files/gather.mjs'
 import { Ratio } from '../files/ratio.mjs'
 import { ownBytes } from './compressed.mjs'
@@ -56,8 +57,8 @@ const SKIPPED_ROW_BYTES = 512
 const INPUT_ERRORS = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PARQUET'].map((code) => `ERR_TOKENLANE_${code}`)
 
 /** Whether a failure is one of the input of a part, so that other inputs can be read. */
-export const isOfInput = ({ code }, { rows }) =>
-  INPUT_ERRORS.includes(code) || (code === 'ERR_TOKENLANE_FIELD' && rows === 'parquet')
+export const isOfInput = ({ code, isForeign: isOther }, { rows }) =>
+  isOther === true || INPUT_ERRORS.includes(code) || (code === 'ERR_TOKENLANE_FIELD' && rows === 'parquet')
 
 /** Where a document is, for messages. */
 export const placeOf = ({ path, at, from, line, row }) =>
@@ -122,7 +123,10 @@ async function* rowsOfPart(part, origin, content, hooks, gatherer) {
     await input.checkUnchanged()
   } catch (failure) {
     if (!isOfInput(failure, part)) throw failure
-    hooks.onSkip({ path: part.path, at: 0, line: undefined }, new Failure(bareCode(failure), failure.message))
+    hooks.onSkip(
+      { path: part.path, at: 0, line: undefined },
+      new Failure(bareCode(failure), failure.reason ?? failure.message),
+    )
     hooks.onDamage()
     // Memory may be reserved for a row that was not read to its end.
     hooks.memory?.release()
@@ -141,7 +145,18 @@ async function chunksOf(part, input, hooks, ratio) {
   const { chunks, position } = await ownBytes(part, (from, to) =>
     decompressed(input.chunks(from, to, from === start ? { onRead } : {}), ratio),
   )
-  return { chunks: charged(chunks, ratio, hooks), position }
+  const own = start === 0 ? onlyText(part.path, chunks) : chunks
+  return { chunks: charged(own, ratio, hooks), position }
+}
+
+/** Yields decompressed chunks, unless the first one shows that they are no text. */
+async function* onlyText(path, chunks) {
+  let isFirst = true
+  for await (const chunk of chunks) {
+    if (isFirst && isForeign(chunk)) throw foreignFailure(path, chunk)
+    isFirst = false
+    yield chunk
+  }
 }
 
 /**

@@ -73,16 +73,16 @@ export const isForeign = (head) =>
   isUtf16(head) || otherOf(Buffer.from(head.buffer, head.byteOffset, head.length)) !== undefined
 
 /**
- * The failure of a foreign file.
+ * The failure of a foreign file, with `isForeign`.
  *
  * @param {string} place the name of the file
  * @param {Uint8Array} head its first bytes
  */
 export function foreignFailure(place, head) {
   const other = otherOf(Buffer.from(head.buffer, head.byteOffset, head.length))
-  if (other === undefined) return utf16Failure(place)
-  const reason = `it is ${other.what}, which is not read: unpack it, for example with ${other.command}`
-  return new Failure('UNSUPPORTED', reason, { place })
+  const reason = other && `it is ${other.what}, which is not read: unpack it, for example with ${other.command}`
+  const failure = reason === undefined ? utf16Failure(place) : new Failure('UNSUPPORTED', reason, { place })
+  return Object.assign(failure, { isForeign: true })
 }
 
 /** @param {string} place the name of the file */

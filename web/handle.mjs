@@ -60,7 +60,7 @@ export function newInstance() {
 
 const WHITE_SPACE = [0x09, 0x0a, 0x0d, 0x20]
 
-/** Whether bytes are a SentencePiece model, which starts with its first piece; JSON may start so. */
+/** Whether bytes are a SentencePiece model: it starts with its first piece. JSON may start so. */
 function isModel(bytes) {
   let start = 0
   while (WHITE_SPACE.includes(bytes[start])) start += 1

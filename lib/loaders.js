@@ -159,10 +159,8 @@ async function ofLocation(name, options, repository = undefined) {
       bytes === undefined
         ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
         : native.loadBytes(queueEntry, bytes, resolved)
-    const [handle, chats] = await Promise.all([
-      enqueue(load),
-      isWhole(chat, options) ? chat : sources.chatFiles.loadChat(file).then((one) => withTemplates(one, chat)),
-    ])
+    const ofFiles = async () => withTemplates(await sources.chatFiles.loadChat(file), chat)
+    const [handle, chats] = await Promise.all([enqueue(load), isWhole(chat, options) ? chat : ofFiles()])
     return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks, options), repository)
   }
   try {
@@ -201,7 +199,7 @@ const isWhole = (chat, options) =>
   chat !== undefined && (options.config !== undefined || options.encoding !== undefined)
 
 /** The chat of a folder with the templates of the options, if they have any. */
-const withTemplates = (chat, given) => (given === undefined ? chat : chat.withTemplatesOf(given))
+const withTemplates = (chat, given) => (given === undefined ? chat : (chat?.withTemplatesOf(given) ?? given))
 
 /**
  * What was found in a folder. Ranks that are read as the caller says have no class, and a config of

@@ -58,13 +58,25 @@ export function newInstance() {
   return instance
 }
 
+const WHITE_SPACE = [0x09, 0x0a, 0x0d, 0x20]
+
+/** Whether bytes are a SentencePiece model: it starts with its first piece. JSON may start so. */
+function isModel(bytes) {
+  let start = 0
+  while (WHITE_SPACE.includes(bytes[start])) start += 1
+  return bytes[0] === 0x0a && bytes[start] !== 0x7b
+}
+
 export class Handle {
+  /** `'sentencepiece'`, or undefined for other formats. */
+  format
   #instance
   #id
   /** Builds the tokenizer in a new instance: returns the instance and the tokenizer. */
   #build
 
-  constructor(build) {
+  constructor(build, format) {
+    this.format = format
     this.#build = build
     this.#set(build())
   }
@@ -92,7 +104,7 @@ export class Handle {
   /** The tokenizer of bytes in a new instance. */
   static load(bytes, options) {
     let sum
-    return new Handle(() => {
+    const build = () => {
       if (sum === undefined) sum = checksum(bytes)
       else if (checksum(bytes) !== sum) {
         const message =
@@ -105,7 +117,8 @@ export class Handle {
         return instance.check(instance.exports.load(length, instance.writeJson(options, length)))
       })
       return [instance, id]
-    })
+    }
+    return new Handle(build, isModel(bytes) ? 'sentencepiece' : undefined)
   }
 
   /** A tokenizer with changes, in the same instance. */
@@ -116,7 +129,7 @@ export class Handle {
         instance.check(instance.exports.change(this.id, instance.writeJson(changes, 0))),
       )
       return [instance, id]
-    })
+    }, this.format)
   }
 }
 

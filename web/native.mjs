@@ -382,6 +382,7 @@ export default {
   },
   loadBytesSync: (bytes, options) => Handle.load(checkBytes('bytes', bytes), options),
   change: (handle, changes) => handle.change(changes),
+  fileFormat: (handle) => handle.format,
   toBuffer: (handle) =>
     using(handle, (instance, id, exports) => {
       instance.check(exports.to_buffer(id))

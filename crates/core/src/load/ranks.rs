@@ -36,16 +36,14 @@ pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Pipeline, LoadError> {
     let (vocab, pairs) = match Packed::of(bytes) {
-        Some(packed) => {
-            let (vocab, pairs) = packed.read()?;
-            (vocab, MergedPairs::Known(pairs))
-        }
+        Some(packed) => packed.read()?,
         None => (parse(bytes)?, MergedPairs::Search(TokenSplits::of(bytes))),
     };
     tokenizer(vocab, pairs, definition, Policy::Throw)
 }
 
 /// How to find the pairs of tokens that merge.
+#[derive(Debug)]
 pub(super) enum MergedPairs {
     /// The file has them.
     Known(Vec<(u32, u32, Merge)>),
@@ -89,7 +87,7 @@ impl<'a> Packed<'a> {
 
     /// The tokens and the pairs that they are merged of.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
-    fn read(&self) -> Result<(Vocab, Vec<(u32, u32, Merge)>), LoadError> {
+    fn read(&self) -> Result<(Vocab, MergedPairs), LoadError> {
         let wrong = |why: &str| LoadError::shape("a packed rank file", why);
         // The bytes of all tokens, and where those of each rank are.
         let (mut text, mut spans, mut pairs, mut rest) = (vec![], vec![], vec![], self.not_merged);
@@ -121,7 +119,7 @@ impl<'a> Packed<'a> {
                 builder.push(&text[span], rank)?;
             }
         }
-        Ok((builder.finish()?, pairs))
+        Ok((builder.finish()?, MergedPairs::Known(pairs)))
     }
 }
 
@@ -409,6 +407,7 @@ mod tests {
             [(b"a", 0), (b"bc", 1), (b"abc", 3), (b"abcabc", 4), (b"z", 5), (b"abcabcz", 6)];
         assert_eq!(vocab.iter().collect::<Vec<_>>(), tokens);
         let merge = |id| Merge { rank: id, id };
+        let MergedPairs::Known(pairs) = pairs else { panic!("the file has them") };
         assert_eq!(pairs, [(0, 1, merge(3)), (3, 3, merge(4)), (4, 5, merge(6))]);
     }
 

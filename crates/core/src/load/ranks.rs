@@ -55,6 +55,9 @@ pub(super) enum MergedPairs {
 const PACKED: &[u8; 8] = b"\0tlranks";
 /// The number of bytes of a rank in a packed rank file.
 const RANK_BYTES: usize = 3;
+/// How many times longer than the file the tokens can be together. Those of o200k_base are 1.2 times
+/// as long.
+const MAX_GROWTH: usize = 16;
 /// The left token of a token that no merge creates.
 const NOT_MERGED: u32 = (1 << (8 * RANK_BYTES)) - 1;
 
@@ -89,6 +92,7 @@ impl<'a> Packed<'a> {
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn read(&self) -> Result<(Vocab, MergedPairs), LoadError> {
         let wrong = |why: &str| LoadError::shape("a packed rank file", why);
+        let limit = (self.columns.len() + self.not_merged.len()) * MAX_GROWTH;
         // The bytes of all tokens, and where those of each rank are.
         let (mut text, mut spans, mut pairs, mut rest) = (vec![], vec![], vec![], self.not_merged);
         spans.grow(self.count);
@@ -110,6 +114,10 @@ impl<'a> Packed<'a> {
                 pairs.push((left, right, Merge { rank, id: rank }));
             }
             check_length(text.len() - start)?;
+            if text.len() > limit {
+                let (size, limit) = (text.len() as u64, limit as u64);
+                return Err(LoadError::TooLarge { what: "the text of the tokens of a packed rank file", size, limit });
+            }
             spans.push(start..text.len());
         }
         let mut builder = Vocab::builder(self.count, text.len());
@@ -423,6 +431,10 @@ mod tests {
         // Each token is twice as long as the one before.
         let doubled: Vec<_> = [byte].into_iter().chain((0..40).map(|at| (at, at))).collect();
         assert!(error(&doubled, b"a").contains("1024"));
+        // Ten tokens of one byte to 512, and as many more of 512 as exceed the limit.
+        let long = std::iter::repeat_n((8, 8), 40);
+        let grown: Vec<_> = [byte].into_iter().chain((0..9).map(|at| (at, at))).chain(long).collect();
+        assert!(error(&grown, b"a").contains("packed rank file"));
         assert!(Packed::of(&packed(&[byte; 9], b"")[..50]).is_none());
     }
 

@@ -9,9 +9,9 @@
 //! # Time and memory
 //!
 //! Each character of the distinct words is merged at most once, and a merge costs a constant for
-//! each occurrence and log n for each pair beside it; the length of words does not matter. One random
-//! word of four letters, 1,000 tokens, on one core of a busy machine (2026-11-26): 1, 2, 4 and 8
-//! million characters take 0.15, 0.25, 0.54 and 1.07 CPU seconds and 30, 43, 75 and 128 MiB.
+//! each occurrence and log n for each pair beside it; the length of words does not matter. One
+//! random word of four letters, 1,000 tokens, on one core of a busy machine (2026-11-26): 1, 2, 4
+//! and 8 million characters take 0.15, 0.25, 0.54 and 1.07 CPU seconds and 30, 43, 75 and 128 MiB.
 //!
 //! A character takes 4 bytes, and an occurrence of a pair another 4, until it is merged; a third
 //! more occurrences are kept at most. A word takes 8 bytes, a pair about 80.

@@ -3,18 +3,18 @@
 //! - `start`: special tokens and alphabet become tokens, words become lists of tokens.
 //! - `words`: the lists of tokens, and where words end.
 //! - `merge`: the merges, which correct the counts of pairs beside them.
-//! - `queue`: pairs with their counts and places, the most frequent one first.
+//! - `queue`: pairs with their counts and occurrences, the most frequent one first.
 //! - `naive`: the slow twin, for tests.
 //!
 //! # Time and memory
 //!
 //! Each character of the distinct words is merged at most once, and a merge costs a constant for
-//! each place and log n for each pair beside it; the length of words does not matter. One random
-//! word of four letters, 1,000 tokens, on one core of a busy machine (2026-11-26): 1, 2, 4 and 8
-//! million characters take 0.16, 0.28, 0.53 and 1.06 CPU seconds and 60, 88, 149 and 283 MiB; of
-//! one pair that repeats, 0.13, 0.23, 0.49 and 0.94 s.
+//! each occurrence and log n for each pair beside it; the length of words does not matter. One
+//! random word of four letters, 1,000 tokens, on one core of a busy machine (2026-11-26): 1, 2, 4
+//! and 8 million characters take 0.15, 0.25, 0.54 and 1.07 CPU seconds and 30, 43, 75 and 128 MiB.
 //!
-//! A character takes 8 bytes, and a place where a pair forms another 8, until it is merged.
+//! A character takes 4 bytes, and an occurrence of a pair another 4, until it is merged; a third
+//! more occurrences are kept at most. A word takes 8 bytes, a pair about 80.
 //!
 //! There is no checkpoint of merges: the counted words are one. 128,000 merges of 3.7 million
 //! characters of distinct words (502 MB of English, code and other scripts) take 2 CPU seconds

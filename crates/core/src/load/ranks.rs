@@ -55,8 +55,7 @@ pub(super) enum MergedPairs {
 const PACKED: &[u8; 8] = b"\0tlranks";
 /// The number of bytes of a rank in a packed rank file.
 const RANK_BYTES: usize = 3;
-/// How many times longer than the file the tokens can be together. Those of o200k_base are 1.2 times
-/// as long.
+/// How many times longer than the file all tokens can be; those of o200k_base are 1.2 times.
 const MAX_GROWTH: usize = 16;
 /// The left token of a token that no merge creates.
 const NOT_MERGED: u32 = (1 << (8 * RANK_BYTES)) - 1;

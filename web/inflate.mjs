@@ -147,10 +147,19 @@ export async function inflated(bytes) {
   }
 }
 
+/** The zlib of Node.js; undefined elsewhere. The edge routes of Next have a function that throws. */
+function zlibOfNode() {
+  try {
+    return globalThis.process?.getBuiltinModule?.('node:zlib')
+  } catch {
+    return undefined
+  }
+}
+
 function decompressed(bytes) {
   // Node.js loads the whole of fetch for a stream or a Response, which takes longer than to
   // decompress.
-  const zlib = globalThis.process?.getBuiltinModule?.('node:zlib')
+  const zlib = zlibOfNode()
   if (zlib !== undefined)
     return new Promise((resolve, reject) => {
       zlib.gunzip(bytes, { chunkSize: 1 << 20 }, (failure, result) => (failure ? reject(failure) : resolve(result)))

@@ -30,6 +30,26 @@ function same(found, wanted) {
   }
 }
 
+// Needs no build.
+test('a runtime whose process refuses modules of Node decompresses without them', async (t) => {
+  const { inflated } = await import('../../web/inflate.mjs')
+  const { getBuiltinModule } = process
+  const { DecompressionStream } = globalThis
+  t.after(() => {
+    process.getBuiltinModule = getBuiltinModule
+    globalThis.DecompressionStream = DecompressionStream
+  })
+  // As the edge routes of Next do.
+  const refuse = () => {
+    throw new Error('A Node.js API is used (process.getBuiltinModule) which is not supported in the Edge Runtime.')
+  }
+  process.getBuiltinModule = refuse
+  for (const stream of [DecompressionStream, refuse]) {
+    globalThis.DecompressionStream = stream
+    assert.equal(Buffer.from(await inflated(zlib.gzipSync('a text'))).toString(), 'a text')
+  }
+})
+
 describe('tokenlane/web', { skip }, () => {
   let web, tokenizer, native
   before(async () => {

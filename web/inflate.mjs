@@ -147,7 +147,7 @@ export async function inflated(bytes) {
   }
 }
 
-/** The zlib of Node.js; undefined elsewhere. The edge routes of Next have a function that throws. */
+/** The zlib of Node.js, or undefined. The edge routes of Next have a function that throws. */
 function zlibOfNode() {
   try {
     return globalThis.process?.getBuiltinModule?.('node:zlib')

@@ -35,8 +35,8 @@ function ofModel({ role, content: said }) {
   // Tools that the provider runs have their results beside their calls.
   const results = content.filter(isResult).map(resultOf)
   const parts = content.filter(({ type }) => !NO_PARTS.includes(type)).map(partOf)
-  const made = calls.map((part) => call(part.toolCallId, part.toolName, inputOf(part)))
-  return [assistant({ parts, calls: made, reasoning: reasoningIn(content) }), ...results]
+  const called = calls.map((part) => call(part.toolCallId, part.toolName, inputOf(part)))
+  return [assistant({ parts, calls: called, reasoning: reasoningIn(content) }), ...results]
 }
 
 const NO_PARTS = ['reasoning', 'tool-call', 'tool-result', 'tool-approval-request', 'tool-approval-response']
@@ -118,7 +118,7 @@ function ofUi({ role, parts: given }) {
   return steps.filter((step) => step.length > 0).flatMap(ofStep)
 }
 
-/** The part of a tool as it was before ai 5, as it is today. */
+/** Before ai 5, a tool had a part of another type; it becomes a part of today. */
 function ofInvocation(part) {
   if (part.type !== 'tool-invocation') return part
   const { state, args: input, result: output, ...others } = part.toolInvocation ?? {}

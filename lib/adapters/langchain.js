@@ -16,7 +16,7 @@ const ROLES = {
 
 /**
  * The messages of `BaseMessage[]`, of the objects of `mapChatMessagesToStoredMessages`, or of what
- * JSON.stringify made of messages.
+ * JSON.stringify writes for messages.
  */
 function fromLangChain(messages) {
   return listOf(messages).map((message, i) => {

@@ -33,14 +33,14 @@ function addTo(messages, items, name) {
       reasoning = [...blocksOf(item.content), ...blocksOf(item.summary)].map((part) => part.text ?? '').join('\n')
       return
     }
-    const made = messageOf(item, `${name}[${i}]`)
-    const isOfAssistant = made.role === 'assistant'
+    const message = messageOf(item, `${name}[${i}]`)
+    const isOfAssistant = message.role === 'assistant'
     const last = messages.at(-1)
-    if (isOfAssistant && made.tool_calls !== undefined && last?.role === 'assistant') {
-      last.tool_calls = [...(last.tool_calls ?? []), ...made.tool_calls]
+    if (isOfAssistant && message.tool_calls !== undefined && last?.role === 'assistant') {
+      last.tool_calls = [...(last.tool_calls ?? []), ...message.tool_calls]
       return
     }
-    messages.push(isOfAssistant && reasoning !== '' ? { ...made, reasoning_content: reasoning } : made)
+    messages.push(isOfAssistant && reasoning !== '' ? { ...message, reasoning_content: reasoning } : message)
     reasoning = ''
   })
 }

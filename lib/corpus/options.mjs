@@ -236,8 +236,8 @@ export function conflictOf(content, given, inputs, dryRun) {
   if (given.append && (dryRun || given.queue !== undefined || given.trustPlan))
     return 'append lists the inputs on this machine: it takes no dry run, no queue and no trusted plan'
   if (given.trustPlan && dryRun) return 'a dry run makes its own plan, so it trusts none: leave out trustPlan'
-  for (const name of ['queueName', 'giveUpSeconds'])
-    if (given.queue === undefined && given[name] !== undefined) return `${name} needs the option queue`
+  const noQueue = queueProblem(given)
+  if (noQueue !== undefined) return noQueue
   if (content.idField !== undefined && ['megatron', 'llmc'].includes(content.format))
     return `the format ${content.format} cannot store idField: use npy, bin, mds, jsonl or parquet`
   const noRows = rowsProblem(content)
@@ -267,6 +267,12 @@ export function rowsProblem({ format, pack, packing }) {
   if (packing !== 'best-fit') return undefined
   if (ROW_FORMATS.includes(format)) return 'packing best-fit is for megatron, npy, bin and mds'
   return pack > MAX_BEST_FIT ? `packing best-fit is for rows of at most ${MAX_BEST_FIT} tokens` : undefined
+}
+
+/** What is wrong with options of a queue; `undefined` if nothing is. */
+export function queueProblem(given) {
+  const name = ['queueName', 'giveUpSeconds'].find((one) => given[one] !== undefined)
+  return given.queue === undefined && name !== undefined ? `${name} needs the option queue` : undefined
 }
 
 export function text(given, name) {

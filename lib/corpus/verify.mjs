@@ -10,7 +10,7 @@ import { INDEX, MdsIndex } from './formats/mds-index.mjs'
 import { existingJob, recordsTest, segmentsOf } from './job-file.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
-import { flag, listener, queueName, text, whole } from './options.mjs'
+import { flag, listener, queueName, queueProblem, text, whole } from './options.mjs'
 import { openStore } from './store/store.mjs'
 import { createRequire } from 'node:module'
 
@@ -45,7 +45,7 @@ export async function verifyCorpus(output, options = {}) {
       report(file, `its SHA-256 is ${found.sha256}, but ${JOB} says ${plan.sha256}`)
   }
   const totals = new Totals()
-  const index = new IndexHash(job.options)
+  const index = job.options.format === 'mds' ? new IndexHash(job.options) : undefined
   const isOfJob = recordsTest(job)
   const request = { store, job, signal, ...how }
   const shards = how.queue === undefined ? comparedShards(request) : await comparedByWorkers(request, onEvent)
@@ -53,13 +53,13 @@ export async function verifyCorpus(output, options = {}) {
     for (const { file, problem } of problems) report(file, problem)
     if (isOfJob(record)) {
       totals.add(record)
-      index.add(record)
+      index?.add(record)
     }
     if (how.queue === undefined) onEvent({ event: 'verified', shard, allShards: job.plan.shards })
   }
   const manifest = await manifestProblem(store, job, totals)
   if (manifest !== undefined) report(MANIFEST, manifest)
-  const wrongIndex = job.options.format === 'mds' ? await index.problem(store) : undefined
+  const wrongIndex = await index?.problem(store)
   if (wrongIndex !== undefined) report(INDEX, wrongIndex)
   return {
     id: job.id,
@@ -73,9 +73,8 @@ export async function verifyCorpus(output, options = {}) {
 function checkVerify(options) {
   checkKnown(options, NAMES)
   const queue = text(options, 'queue')
-  for (const name of ['queueName', 'giveUpSeconds'])
-    if (queue === undefined && options[name] !== undefined)
-      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${name} needs the option queue`)
+  const conflict = queueProblem(options)
+  if (conflict !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', conflict)
   const concurrency = whole(options, 'concurrency', 1, 256)
   if (queue !== undefined && concurrency !== undefined)
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'with a queue, each worker has its own concurrency')

@@ -48,17 +48,18 @@ const MAGIC = /** @type {const} */ ([
   ['04224d18', 'compressed with LZ4', 'lz4 -d'],
   ['504b0304', 'a zip archive', 'unzip'],
   ['377abcaf271c', 'a 7z archive', '7z x'],
-]).map(([hex, what, command]) => ({ bytes: Buffer.from(hex, 'hex'), what, command }))
+]).map(([hex, what, command]) => ({ magic: Buffer.from(hex, 'hex'), what, command }))
 /** What follows the level in bzip2: the digits of pi. */
 const BZIP2_BLOCK = Buffer.from('314159265359', 'hex')
 /** Where the header of the first file of a tar archive has its magic. */
 const TAR_START = 257
 
 /** What a file is that is neither text nor read in another way; `undefined` for others. */
-function otherOf(head) {
+function otherOf(bytes) {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   if (head.subarray(TAR_START, TAR_START + 5).equals(Buffer.from('ustar')) && head[TAR_START - 1] === 0)
     return { what: 'a tar archive', command: 'tar -xf' }
-  const found = MAGIC.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes))
+  const found = MAGIC.find(({ magic }) => head.subarray(0, magic.length).equals(magic))
   // These letters can start a text.
   if (found?.what === 'compressed with bzip2' && !head.subarray(4, 10).equals(BZIP2_BLOCK)) return undefined
   return found
@@ -69,8 +70,7 @@ function otherOf(head) {
  *
  * @param {Uint8Array} head
  */
-export const isForeign = (head) =>
-  isUtf16(head) || otherOf(Buffer.from(head.buffer, head.byteOffset, head.length)) !== undefined
+export const isForeign = (head) => isUtf16(head) || otherOf(head) !== undefined
 
 /**
  * The failure of a foreign file, with `isForeign`.
@@ -79,7 +79,7 @@ export const isForeign = (head) =>
  * @param {Uint8Array} head its first bytes
  */
 export function foreignFailure(place, head) {
-  const other = otherOf(Buffer.from(head.buffer, head.byteOffset, head.length))
+  const other = otherOf(head)
   const reason = other && `it is ${other.what}, which is not read: unpack it, for example with ${other.command}`
   const failure = reason === undefined ? utf16Failure(place) : new Failure('UNSUPPORTED', reason, { place })
   return Object.assign(failure, { isForeign: true })
@@ -90,7 +90,5 @@ const utf16Failure = (place) =>
   new Failure(
     'INVALID_UTF8',
     'it is UTF-16, and text is read as UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8',
-    {
-      place,
-    },
+    { place },
   )

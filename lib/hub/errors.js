@@ -86,7 +86,7 @@ function network(cause, origin, token = undefined) {
   return error('ERR_TOKENLANE_HUB_NETWORK', message, { cause: causeWithout(token, cause) })
 }
 
-/** `fetch` of Node uses the proxies of the environment only if it is told to. */
+/** Node's `fetch` uses the proxies of the environment only with a setting. */
 function proxyHint(env = process.env) {
   const name = PROXIES.find((one) => (env[one] ?? '') !== '')
   if (name === undefined || env.NODE_USE_ENV_PROXY === '1') return ''

@@ -44,7 +44,7 @@ function configOf(content) {
   }
 }
 
-/** The same, as it is in a file. */
+/** The JSON of the columns that each file contains. */
 export const configText = (content) => pythonText(configOf(content))
 
 /** The text of index.json, in pieces. */

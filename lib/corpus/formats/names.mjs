@@ -1,4 +1,4 @@
-// The names of the formats, by what their files are made of. Without imports, because commands read
+// The names of the formats, by what their files contain. Without imports, because commands read
 // it when they start.
 
 /** Files of numbers, which have a type. */

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { defaultConcurrency } from '../corpus/concurrency.mjs'
-import { SHARD_SIZE, checkContent, choice, listener, queueName, whole } from '../corpus/options.mjs'
+import { SHARD_SIZE, checkContent, choice, listener, queueName, queueProblem, whole } from '../corpus/options.mjs'
 import { MIN_MEMORY, defaultMemory } from '../corpus/count-words.mjs'
 import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
 
@@ -238,8 +238,8 @@ function jobOptions(options, tableMemory) {
   }
   if (string('workDir', workDir) === '') throw wrongValue('workDir', 'a folder', workDir)
   if (queue !== undefined && string('queue', queue) === '') throw wrongValue('queue', 'a URL', queue)
-  for (const name of ['queueName', 'giveUpSeconds'])
-    if (queue === undefined && options[name] !== undefined) throw contradiction(`${name} needs the option queue`)
+  const conflict = queueProblem(options)
+  if (conflict !== undefined) throw contradiction(conflict)
   return {
     workDir,
     tableMemory,

@@ -96,6 +96,14 @@ test('a page about a tokenizer', () => {
   ])
     assert.ok(page.includes(part), part)
   assert.ok(!page.includes('<script'))
+  // A line of the curve stands where its label says: heights are proportional to the values.
+  const grid = [...page.matchAll(/<line [^>]*y1="([\d.]+)"[^>]*\/><text [^>]*>([\d.]+)<\/text>/g)]
+  assert.ok(grid.length >= 3)
+  for (const [, y, value] of grid) {
+    const height = (225 * Number(value)) / Number(grid.at(-1)[2])
+    const last = 265 - Number(grid.at(-1)[1])
+    assert.ok(Math.abs((265 - Number(y)) * (225 / last) - height) < 0.2, `${value} at ${y}`)
+  }
   assert.equal(run(['train', 'report', 'page.json', '-o', 'x.html']).status, 2)
   assert.equal(run(['train', 'report', '-o', 'x.html']).status, 2)
 })

@@ -14,7 +14,8 @@ const STYLE = `
 .pieces { font: .9rem/1.9 ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; margin: .2rem 0 .8rem }
 .pieces span { border-radius: .2rem; padding: .1rem 0; background: var(--bar) }
 .pieces span:nth-child(even) { background: var(--line) }
-.curve { width: 100%; max-width: 44rem; height: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem }
+.curve-frame { overflow-x: auto }
+.curve { width: 100%; min-width: 32rem; max-width: 44rem; height: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem }
 .curve text { fill: var(--soft); font: 12px system-ui, sans-serif }
 .curve polyline { fill: none; stroke: #3b82d8; stroke-width: 2 }
 .curve circle { fill: #3b82d8 }
@@ -69,7 +70,7 @@ function comparison(all, { bytes, characters }) {
     fixed(characters / tokens),
     percent(tokens / all[0].tokens - 1),
   ])
-  const heads = ['tokenizer', 'tokens', 'vocabulary', 'bytes per token', 'characters per token', 'more tokens']
+  const heads = ['tokenizer', 'tokens', 'vocabulary', 'bytes per token', 'characters per token', 'difference']
   return `<h2>Compared</h2>\n${table(heads, rows)}`
 }
 
@@ -92,6 +93,15 @@ function groupSection(all) {
   return `<h2>By language or source</h2>\n${table(heads, rows)}`
 }
 
+/** Round values from 0 to `top`, at least three and at most seven of them, without 0. */
+function ticksUpTo(top) {
+  const power = 10 ** Math.floor(Math.log10(top))
+  const step = [0.2, 0.5, 1, 2].map((part) => part * power).find((part) => top / part <= 7)
+  const digits = Math.max(0, -Math.floor(Math.log10(step)))
+  const count = Math.floor(top / step + 1e-9)
+  return Array.from({ length: count }, (_, index) => ((index + 1) * step).toFixed(digits))
+}
+
 /**
  * The curve, as a picture of 640 by 300, and its points as a table for those who cannot see it.
  */
@@ -99,26 +109,30 @@ function curveSection({ own, compared }) {
   const points = [...own, ...compared]
   const [least, most] = [Math.min(...points.map(({ size }) => size)), Math.max(...points.map(({ size }) => size))]
   const top = Math.max(...points.map(({ value }) => value))
-  const x = (size) => 50 + (570 * Math.log2(size / least)) / Math.max(1e-9, Math.log2(most / least))
+  const x = (size) => 70 + (550 * Math.log2(size / least)) / Math.max(1e-9, Math.log2(most / least))
   const y = (value) => 265 - (225 * value) / top
   const circle = ({ size, value }, kind) =>
     `<circle class="${kind}" cx="${x(size).toFixed(1)}" cy="${y(value).toFixed(1)}" r="4"/>`
   const text = (left, bottom, words, anchor = 'middle') =>
     `<text x="${left.toFixed(1)}" y="${bottom.toFixed(1)}" text-anchor="${anchor}">${words}</text>`
   const label = ({ size, value }, words) => text(x(size), y(value) - 8, words, x(size) > 500 ? 'end' : 'middle')
-  const lines = [0.25, 0.5, 0.75, 1].map((part) => {
-    const height = y(top * part)
-    return `<line x1="50" x2="620" y1="${height}" y2="${height}"/>${text(44, height + 4, (top * part).toFixed(1), 'end')}`
+  const lines = ticksUpTo(top).map((value) => {
+    const height = y(Number(value)).toFixed(1)
+    return `<line x1="40" x2="620" y1="${height}" y2="${height}"/>${text(34, Number(height) + 4, value, 'end')}`
   })
-  const ticks = own.map(({ size }) => text(x(size), 284, short(size)))
+  const ticks = points
+    .map(({ size }) => size)
+    .toSorted((a, b) => a - b)
+    .filter((size, index, sizes) => index === 0 || x(size) - x(sizes[index - 1]) >= 24)
+    .map((size) => text(x(size), 284, short(size)))
   const ours = own.map((point) => circle(point, 'own') + label(point, point.value.toFixed(2)))
   const theirs = compared.map((point) => circle(point, 'other') + label(point, escape(point.name)))
   const curve = own.map(({ size, value }) => `${x(size).toFixed(1)},${y(value).toFixed(1)}`).join(' ')
   const rows = points.map(({ name = '', size, value }) => [escape(name), number(size), fixed(value)])
   return `<h2>Bytes per token by size of the vocabulary</h2>
-<svg class="curve" viewBox="0 0 640 300" role="img" aria-label="Bytes per token over the size of the vocabulary">
+<div class="curve-frame"><svg class="curve" viewBox="0 0 640 300" role="img" aria-label="Bytes per token over the size of the vocabulary">
 ${lines.join('')}${ticks.join('')}<polyline points="${curve}"/>${ours.join('')}${theirs.join('')}
-</svg>
+</svg></div>
 <details><summary>As a table</summary>${table(['', 'tokens', 'bytes per token'], rows)}</details>`
 }
 

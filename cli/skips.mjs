@@ -4,7 +4,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { withoutFailures } from '../lib/files/failing-rows.mjs'
+import { isOfRow, withoutFailures } from '../lib/files/failing-rows.mjs'
 import { Failure, UsageError, at } from './failure.mjs'
 import { stopBars } from './bar.mjs'
 import { NotText } from './input/not-text.mjs'
@@ -27,8 +27,6 @@ export const ON_ERROR_OPTIONS = {
   },
 }
 
-/** Errors that do not depend on the row. */
-const FATAL = ['USAGE', 'OUT_OF_MEMORY', 'TOO_MANY_FILES', 'PACKAGE_MISSING']
 /** Maximum number of skipped rows that are printed if there is no report. */
 const MAX_PRINTED = 10
 /** Maximum number of files that are not text and are named. */
@@ -146,8 +144,8 @@ export class Skips {
   }
 
   #skip(source, line, error) {
-    const code = error instanceof Failure ? error.code.slice(PREFIX.length) : undefined
-    if (code === undefined || FATAL.includes(code) || this.#thrown.has(error)) throw error
+    if (!(error instanceof Failure) || !isOfRow(error) || this.#thrown.has(error)) throw error
+    const code = error.code.slice(PREFIX.length)
     if (!this.#isOn) throw this.#final(code, error)
     this.#skipped += 1
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)

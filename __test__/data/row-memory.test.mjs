@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 
 import { ByteBudget, LARGE_ROWS_BYTES } from '../../lib/corpus/byte-budget.mjs'
+import { Failure } from '../../lib/files/failure.mjs'
 import { openTokenizer } from '../../lib/files/tokenizers.mjs'
 import { checkOptions } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
@@ -116,7 +117,7 @@ fs.mkdirSync(at('in'))
 for (const [name, text] of Object.entries(FILES)) fs.writeFileSync(at('in', name), text)
 
 /** Does shards at the same time, each with the memory that `memoryOf` makes. */
-async function doShards(output, memoryOf, given) {
+async function doShards(output, memoryOf, given, hooks = undefined) {
   const inputs = given.inputs ?? [at('in')]
   const source = await findTokenizer('gpt2')
   const tokenizer = await openTokenizer(source)
@@ -129,7 +130,7 @@ async function doShards(output, memoryOf, given) {
     shards.set(part.shard, [...(shards.get(part.shard) ?? []), part])
   const records = [...shards].map(([shard, parts]) => {
     const memory = memoryOf()
-    const context = { tokenizer, content, ids, store, memory, onProgress: () => {} }
+    const context = { tokenizer, content, ids, store, memory, hooks, onProgress: () => {} }
     return doShard({ shard, parts, job: 'job' }, context).finally(() => assert.ok(!memory?.isHeld, 'all is given back'))
   })
   return Promise.all(records)
@@ -295,4 +296,24 @@ test('documents have the same order in a shuffle, whether or not they are large'
   const order = await shuffled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   assert.notDeepEqual(order, order.toSorted())
   assert.deepEqual(await shuffled([1, 1_100_000, 3, 70_000, 5, 2_000_000, 7, 1_200_000, 9, 10]), order)
+})
+
+test('a lack of memory or a fault of ours is not a row to skip', async () => {
+  fs.writeFileSync(at('two.jsonl'), jsonl([{ text: 'first' }, { text: 'second' }]))
+  const given = { inputs: [at('two.jsonl')], output: undefined, dryRun: true }
+  const withFailure = (failure) => {
+    const textOf = ({ text }) => {
+      if (text === 'second') throw failure
+      return text
+    }
+    return doShards(undefined, () => undefined, given, /** @type {any} */ ({ textOf }))
+  }
+  const [{ documents, skipped }] = await withFailure(new Failure('FIELD', 'it is wrong'))
+  assert.deepEqual([documents, skipped.codes], [1, { ERR_TOKENLANE_FIELD: 1 }])
+  await assert.rejects(withFailure(new Failure('OUT_OF_MEMORY', 'no memory')), {
+    code: 'ERR_TOKENLANE_OUT_OF_MEMORY',
+    message: /two\.jsonl, line 2: no memory/,
+  })
+  const fault = new TypeError('of ours')
+  await assert.rejects(withFailure(fault), fault)
 })

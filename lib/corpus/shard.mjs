@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto'
 
+import { isOfRow } from '../files/failing-rows.mjs'
 import { Failure, bareCode } from '../files/failure.mjs'
 import { chatsOf } from './chats.mjs'
 import { documentsOf, isOfInput, placeOf } from './documents.mjs'
@@ -72,7 +73,7 @@ export async function doShard({ shard, parts, job, base }, context) {
       report()
     },
     onSkip: (place, failure) => {
-      if (content.onError === 'fail') throw atPlace(place, failure)
+      if (content.onError === 'fail' || !isOfRow(failure)) throw atPlace(place, failure)
       stats.skip(place, failure)
     },
     custom,
@@ -135,6 +136,8 @@ const writeFiles = (shard, parts, { encoder, batches, content, store, onSkip }) 
 
 /** The error with the place of its row in the message. */
 function atPlace(place, failure) {
+  // A fault of this package keeps its stack.
+  if (failure.code === undefined) return failure
   return new Failure(bareCode(failure), `${placeOf(place)}: ${failure.message}`, { cause: failure })
 }
 

@@ -1,4 +1,17 @@
-// Finds the rows of a batch that fail. Commands and corpus jobs encode batches with this function.
+// Finds the rows of a batch that fail, and says which failures are those of a row. Commands, corpus
+// jobs and training use these functions.
+
+/** Failures with a code that says nothing of the row. */
+const NOT_OF_ROWS = ['USAGE', 'OUT_OF_MEMORY', 'TOO_MANY_FILES', 'PACKAGE_MISSING'].map(
+  (code) => `ERR_TOKENLANE_${code}`,
+)
+
+/**
+ * Whether a failure is one of the row, which can be skipped. Others, such as a lack of memory or a
+ * fault of this package, end the command or the shard: what is skipped never depends on a machine.
+ */
+export const isOfRow = ({ code }) =>
+  typeof code === 'string' && code.startsWith('ERR_TOKENLANE_') && !NOT_OF_ROWS.includes(code)
 
 /**
  * Calls `call` with all rows, or, if a row fails, with the halves of the rows and so on. Returns

@@ -8,6 +8,7 @@ import { wrongType } from '../corpus/errors.mjs'
 import { pipelined } from '../corpus/pipelined.mjs'
 import { planParts } from '../corpus/plan.mjs'
 import { countDocuments, countTexts } from '../corpus/count-words.mjs'
+import { isOfRow } from '../files/failing-rows.mjs'
 import { Failure, bareCode } from '../files/failure.mjs'
 
 const require = createRequire(import.meta.url)
@@ -161,7 +162,7 @@ export class Counter {
 
   /** Skips a text, or throws its error with its place. */
   #skip(place, failure) {
-    if (this.#isSkipping) {
+    if (this.#isSkipping && isOfRow(failure)) {
       this.progress.skipped++
       return
     }

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { documentsOf, placeOf } from '../corpus/documents.mjs'
 import { planParts } from '../corpus/plan.mjs'
 import { writeWhole } from '../corpus/store/part-file.mjs'
+import { isOfRow } from '../files/failing-rows.mjs'
 import { Failure, bareCode } from '../files/failure.mjs'
 import { page } from './report-page.mjs'
 import { smallerOnes } from './smaller.mjs'
@@ -74,7 +75,7 @@ export async function writeReport(tokenizers, options, file, signal) {
 async function readSample({ inputs, filesFrom, content, exclude }, signal) {
   const sample = { texts: [], groups: [], bytes: 0, characters: 0, isCut: false }
   const onSkip = (place, failure) => {
-    if (content.onError === 'skip') return
+    if (content.onError === 'skip' && isOfRow(failure)) return
     throw new Failure(bareCode(failure), failure.message, { place: placeOf(place) })
   }
   const hooks = { onRead: () => signal?.throwIfAborted(), onSkip, onDamage() {} }

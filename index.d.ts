@@ -653,9 +653,10 @@ export interface ChatEncoding extends Encoding {
 }
 
 /**
- * Rows of ids in one block of memory outside V8's heap. All arrays are views of that block, not
- * copies; the block lives as long as any of them. {@link dispose} frees it at once; all views are
- * empty afterwards.
+ * Rows of ids, end to end in one block of memory; each other column of numbers has a block of its
+ * own. Blocks above 16 KiB lie outside V8's heap. Rows and `ids` are views of their block, which
+ * lives as long as any of them: `batch.row(i).slice()` keeps one row without the others.
+ * {@link dispose} frees all blocks at once; all views are empty afterwards.
  */
 export class Batch implements Iterable<Uint32Array> {
   private constructor()
@@ -736,7 +737,7 @@ export function encodingForModel(name: ModelName | (string & {})): EncodingName
 export interface TokenlaneError extends Error {
   /** Stable, for code that handles the error: see docs/guide/errors.md. */
   code: `ERR_TOKENLANE_${string}`
-  /** The index of the row of a batch that the error is about, if it is about one. */
+  /** The index of the text or pair of a batch that the error is about, if it is about one. */
   row?: number
   /** The message without place and advice, if it has them. */
   reason?: string

@@ -27,7 +27,7 @@ const COLUMN_VIEWS = COLUMN_NAMES.map((name) => [name, VIEWS[name]])
 // Makes the constructor private: only batchOf creates batches.
 const INTERNAL = Symbol('internal')
 
-/** Rows of ids in one buffer. Its properties are views of that buffer. */
+/** Rows of ids in one buffer, and columns in others. Its properties are views of them. */
 class Batch {
   #slab
   #rows

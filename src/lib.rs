@@ -50,5 +50,5 @@ mod text;
 mod tokenizer;
 mod train;
 
-// Shared with crates/web.
+// From crates/calls, which crates/web shares: `crate::error` is no file in this folder.
 use tokenlane_calls::{definition, error, options};

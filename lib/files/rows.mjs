@@ -1,6 +1,7 @@
 // Limits of rows, and values in them. Commands and corpus jobs read rows of JSON with these
 // functions, whose errors do not name the place of the row. What happens to a row that fails is
-// decided by lib/corpus/shard.mjs and cli/skips.mjs.
+// decided by cli/skips.mjs, lib/corpus/shard.mjs, lib/train/count.mjs and lib/train/report.mjs;
+// `decode` of the command line never skips a row.
 
 import { Failure } from './failure.mjs'
 

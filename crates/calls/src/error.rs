@@ -41,8 +41,8 @@ pub struct Failure {
 pub struct Exceeded {
     /// The component, as it appears in a message.
     pub component: &'static str,
-    /// The size that the output would have reached, in bytes (for truncation in tokens, for the
-    /// work of components in steps).
+    /// The size that the output reached, or would have reached, at the limit, in bytes (for
+    /// truncation in tokens, for the work of components in steps). The whole may be larger.
     pub reached: usize,
     /// The limit, in the same unit.
     pub limit: usize,

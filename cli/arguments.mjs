@@ -35,36 +35,45 @@ const SYNONYMS = {
   dtype: ['type'],
 }
 
-const HELP = { type: 'boolean', short: 'h', help: 'show the help; with --all, all options' }
-const ALL = { type: 'boolean', help: "with --help: all options, and the command's rules" }
+const HELP = { short: 'h', help: 'show the help; with --all, all options' }
+const ALL = { help: "with --help: all options, and the command's rules" }
 
 /**
  * Reads the arguments of a command.
  *
- * @param {object} command `options` has for each name `{ type, short, value, help, choices, number,
- *   size, default, multiple }`: `number` is the range of an integer, and `size` the range of a
- *   number of bytes, which may be written as 64M
+ * @param {object} command `options` has for each name `{ short, value, choices, help, number, size,
+ *   default, multiple }`: an option with a `value` or `choices` takes a value, another one is a
+ *   flag; `number` is the range of an integer, and `size` the range of a number of bytes, which may
+ *   be written as 64M
  * @param {string[]} args
- * @returns {{ values: object, positionals: string[] }} `values` by option name; `help` is true if
- *   `--help` was given
+ * @returns {{ values: object, positionals: string[], help?: { all?: boolean } }} `values` by the
+ *   name of the option in camelCase, as the library's options are named; `help` if `--help` was
+ *   given
  * @throws {UsageError}
  */
 export function readArguments(command, args) {
   const known = { ...command.options, help: HELP, all: ALL }
-  const config = Object.fromEntries(
-    Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]),
-  )
-  const { tokens } = parseArgs({ args, options: config, strict: false, tokens: true })
-  const values = {}
+  const config = Object.entries(known).map(([name, option]) => {
+    /** @type {'string' | 'boolean'} */
+    const type = takesValue(option) ? 'string' : 'boolean'
+    return [name, { type, ...(option.short && { short: option.short }) }]
+  })
+  const { tokens } = parseArgs({ args, options: Object.fromEntries(config), strict: false, tokens: true })
+  const given = {}
   const positionals = []
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value)
-    if (token.kind === 'option') take(values, known, token)
+    if (token.kind === 'option') take(given, known, token)
   }
-  for (const [name, { default: byDefault }] of Object.entries(known)) values[name] ??= byDefault
-  if (values.all && !values.help) throw new UsageError("'--all' belongs to '--help'")
-  return { values, positionals }
+  const { help, all, ...values } = Object.fromEntries(
+    Object.entries(known).map(([name, option]) => [camelCase(name), given[name] ?? option.default]),
+  )
+  if (all && !help) throw new UsageError("'--all' belongs to '--help'")
+  return { values, positionals, help: help && { all } }
 }
+
+const takesValue = ({ value, choices }) => value !== undefined || choices !== undefined
+const camelCase = (name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
 
 function take(values, known, { name, rawName, value }) {
   const option = Object.hasOwn(known, name) ? known[name] : undefined
@@ -74,7 +83,7 @@ function take(values, known, { name, rawName, value }) {
       `there is no option '${rawName}'${near === undefined ? '; --help --all lists the options' : `; did you mean '--${near}'?`}`,
     )
   }
-  if (option.type === 'boolean') {
+  if (!takesValue(option)) {
     if (value !== undefined) throw new UsageError(`'${rawName}' takes no value`)
     values[name] = true
     return

@@ -57,7 +57,7 @@ async function main([name, ...args]) {
   }
   const command = await COMMANDS[name](args[0])
   const parsed = readArguments(command, args)
-  if (parsed.values.help) return print((parsed.values.all ? helpOf : briefHelpOf)(name, command))
+  if (parsed.help) return print((parsed.help.all ? helpOf : briefHelpOf)(name, command))
   await command.run(parsed)
 }
 

@@ -15,16 +15,11 @@ import { oneLine } from './terminal.mjs'
 
 export const ON_ERROR_OPTIONS = {
   'on-error': {
-    type: 'string',
     choices: ['fail', 'skip'],
     default: 'fail',
     help: 'skip: continue without rows and files that cannot be read or encoded, and print their number at the end',
   },
-  report: {
-    type: 'string',
-    value: 'FILE',
-    help: 'list what was skipped in JSON Lines: {"file", "line", "code", "reason"}',
-  },
+  report: { value: 'FILE', help: 'list what was skipped in JSON Lines: {"file", "line", "code", "reason"}' },
 }
 
 /** Maximum number of skipped rows that are printed if there is no report. */
@@ -46,9 +41,9 @@ export class Skips {
   #done = 0
   #skipped = 0
 
-  /** @param {{ 'on-error'?: string, report?: string }} values the options of the command */
+  /** @param {{ onError?: string, report?: string }} values the options of the command */
   constructor(values = {}) {
-    this.#isOn = values['on-error'] === 'skip'
+    this.#isOn = values.onError === 'skip'
     this.#report = values.report
   }
 

@@ -7,7 +7,6 @@ import { SIGNS } from './page/visible.mjs'
 const GROUNDS = [153, 186, 217, 151]
 
 export const COLOUR_OPTION = {
-  type: 'string',
   choices: ['auto', 'always', 'never'],
   default: 'auto',
   help: 'whether to use colours; auto: on a terminal without NO_COLOR',

@@ -45,8 +45,8 @@ export const bench = {
     ...ROW_OPTIONS,
     ...IGNORE_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: lines)' },
-    passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'number of passes after the first one' },
-    mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'maximum amount of text, in MiB' },
+    passes: { value: 'N', number: [1, 1000], default: 5, help: 'number of passes after the first one' },
+    mib: { value: 'N', number: [1, 4096], default: 64, help: 'maximum amount of text, in MiB' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each tokenizer' },
     json: JSON_OPTION,
     ...ENCODE_OPTIONS,
@@ -63,7 +63,7 @@ export const bench = {
     const values = withJson(given)
     const sources = await sourcesOf(positionals, {
       text: values.text,
-      maxRatio: values['max-ratio'],
+      maxRatio: values.maxRatio,
       isText: true,
       ignored: ignoredOf(values),
     })
@@ -76,7 +76,7 @@ export const bench = {
       skips,
       unit: unitOf(values, 'lines'),
       field: values.field,
-      maxRow: values['max-row'],
+      maxRow: values.maxRow,
     })
     const rows = batches.reduce((sum, batch) => sum + batch.length, 0)
     const bytes = batches.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)

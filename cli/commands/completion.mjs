@@ -31,7 +31,7 @@ export const completionOf = (load) => ({
 const words = (names) => names.join(' ')
 
 /** The options of a command, each as `[name, option]`, with those that all have. */
-const optionsOf = ({ options }) => Object.entries({ ...options, help: { type: 'boolean', help: 'show the help' } })
+const optionsOf = ({ options }) => Object.entries({ ...options, help: { help: 'show the help' } })
 
 /** The lines of a `case` over a command and the word before the cursor. */
 function choiceCases(commands) {
@@ -79,8 +79,8 @@ function fish(commands) {
   const lines = ['# Completion of tokenlane for fish: ~/.config/fish/completions/tokenlane.fish']
   for (const [name, command] of Object.entries(commands)) {
     lines.push(`complete -c tokenlane -n __fish_use_subcommand -f -a ${name} -d ${quoted(command.summary)}`)
-    for (const [option, { type, short, choices, help }] of optionsOf(command)) {
-      const value = type === 'boolean' ? '' : choices ? ` -x -a ${quoted(words(choices))}` : ' -r'
+    for (const [option, { short, value: given, choices, help }] of optionsOf(command)) {
+      const value = choices ? ` -x -a ${quoted(words(choices))}` : given ? ' -r' : ''
       const shortened = short === undefined ? '' : ` -s ${short}`
       const what = String(help ?? '')
         .split(/[.;(]/)[0]

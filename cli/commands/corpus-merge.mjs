@@ -26,59 +26,43 @@ export const merge = {
     'Run the same command again to continue. With the format megatron, blend.txt has the prefixes with their numbers of tokens, for --data-args-path of Megatron-LM.',
   ],
   options: {
-    output: {
-      type: 'string',
-      short: 'o',
-      value: 'FOLDER',
-      help: 'a new folder, an empty one, or that of the same merge',
-    },
+    output: { short: 'o', value: 'FOLDER', help: 'a new folder, an empty one, or that of the same merge' },
     format: { ...CORPUS_FORMAT, help: 'the format of the output (default: that of the first input)' },
     'tokens-per-file': {
-      type: 'string',
       value: 'N',
       number: [1, Number.MAX_SAFE_INTEGER],
       help: 'tokens of a file (default: 67108864); with --shuffle they are in memory',
     },
     pack: {
-      type: 'string',
       value: 'N',
       number: [1, MAX_COUNT],
       help: 'rows of N tokens across documents (default: a row is a document)',
     },
     packing: PACKING,
-    shuffle: {
-      type: 'string',
-      value: 'SEED',
-      number: [0, Number.MAX_SAFE_INTEGER],
-      help: 'one random order of all documents',
-    },
+    shuffle: { value: 'SEED', number: [0, Number.MAX_SAFE_INTEGER], help: 'one random order of all documents' },
     epochs: {
-      type: 'string',
       value: 'FOLDER=N',
       multiple: true,
       help: 'how often the documents of an input are used, such as data/=2.5',
     },
     mix: {
-      type: 'string',
       value: 'FOLDER=TOKENS',
       multiple: true,
       help: 'the number of tokens of an input, such as code/=3B; K, M and B are 10^3, 10^6 and 10^9',
     },
-    dedup: { type: 'boolean', help: 'leave out documents whose tokens occurred before, in all inputs' },
+    dedup: { help: 'leave out documents whose tokens occurred before, in all inputs' },
     'tokens-per-shard': {
-      type: 'string',
       value: 'N',
       number: [1, Number.MAX_SAFE_INTEGER],
       help: 'files of exactly N tokens, in order; documents are cut at their ends',
     },
-    weight: { type: 'string', value: 'FOLDER=W', multiple: true, help: 'the share of an input in --tokens' },
+    weight: { value: 'FOLDER=W', multiple: true, help: 'the share of an input in --tokens' },
     tokens: {
-      type: 'string',
       value: 'N',
       number: [1, Number.MAX_SAFE_INTEGER],
       help: 'the number of tokens of the output, approximately',
     },
-    concurrency: { type: 'string', value: 'N', number: [1, 64], help: 'number of files at a time (default: 2)' },
+    concurrency: { value: 'N', number: [1, 64], help: 'number of files at a time (default: 2)' },
     'resume-check': RESUME_CHECK,
     json: JSON_EVENTS,
     quiet: QUIET,
@@ -103,21 +87,8 @@ export const merge = {
       if (values.json) print(JSON.stringify(event))
       bar?.update(event.done / event.all, [wordsOf(event)])
     }
-    const options = {
-      inputs: inputsOf(folders, values),
-      output: values.output,
-      tokens: values.tokens,
-      tokensPerFile: values['tokens-per-file'],
-      tokensPerShard: values['tokens-per-shard'],
-      shuffle: values.shuffle,
-      dedup: values.dedup,
-      format: values.format,
-      pack: values.pack,
-      packing: values.packing,
-      concurrency: values.concurrency,
-      resumeCheck: values['resume-check'],
-      onEvent,
-    }
+    const { json, quiet, epochs, mix, weight, ...how } = values
+    const options = { ...how, inputs: inputsOf(folders, { epochs, mix, weight }), onEvent }
     try {
       const result = await interruptible(
         (signal) => mergeCorpora({ ...options, signal }),

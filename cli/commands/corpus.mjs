@@ -71,7 +71,6 @@ const corpus = {
   },
   options: {
     output: {
-      type: 'string',
       short: 'o',
       value: 'FOLDER',
       help: 'folder of the output, or an address (s3://bucket/prefix/, gs://, az://); it must be new, empty, or that of the same job',
@@ -83,71 +82,54 @@ const corpus = {
     },
     format: { ...CORPUS_FORMAT, default: 'megatron', help: 'the files of a shard' },
     type: {
-      type: 'string',
       choices: ['u16', 'u32'],
       help: 'integer type of megatron, npy, bin, llmc and mds (default: u16 if the vocabulary fits)',
     },
-    rows: {
-      type: 'string',
-      choices: ['json', 'lines', 'files'],
-      help: 'unit of a document (default: by the name of the file)',
-    },
+    rows: { choices: ['json', 'lines', 'files'], help: 'unit of a document (default: by the name of the file)' },
     field: FIELD,
-    'id-field': {
-      type: 'string',
-      value: 'PATH',
-      help: 'the field with the id of the document; for npy, bin, mds, jsonl and parquet',
-    },
+    'id-field': { value: 'PATH', help: 'the field with the id of the document; for npy, bin, mds, jsonl and parquet' },
     'group-by': {
-      type: 'string',
       value: 'PATH',
       help: 'a field such as the language; corpus report shows tokens, and characters and bytes per token, for each of its values',
     },
     'files-from': FILES_FROM,
-    bos: { type: 'boolean', help: 'insert the token that starts a document (bos) before each document' },
-    'bos-token': { type: 'string', value: 'TOKEN', help: 'the same, with this token' },
-    eos: { type: 'boolean', help: 'insert the token that ends a document (eos) after each document' },
-    'eos-token': { type: 'string', value: 'TOKEN', help: 'the same, with this token' },
+    bos: { help: 'insert the token that starts a document (bos) before each document' },
+    'bos-token': { value: 'TOKEN', help: 'the same, with this token' },
+    eos: { help: 'insert the token that ends a document (eos) after each document' },
+    'eos-token': { value: 'TOKEN', help: 'the same, with this token' },
     'max-tokens': {
-      type: 'string',
       value: 'N',
       number: [1, MAX_COUNT],
       help: 'maximum number of tokens of a document, including bos and eos; the rest is cut off and counted',
     },
     pack: {
-      type: 'string',
       value: 'N',
       number: [1, MAX_COUNT],
       help: 'rows of N tokens across documents; the last row of a shard may be shorter',
     },
     packing: PACKING,
     shuffle: {
-      type: 'string',
       value: 'SEED',
       number: [0, Number.MAX_SAFE_INTEGER],
       help: 'a random order of shards, and of the documents in each',
     },
     'special-tokens': ENCODE_OPTIONS['special-tokens'],
     messages: {
-      type: 'string',
       value: 'PATH',
       help: 'documents are chats: the field with the messages, rendered with the chat template of the tokenizer; a loss mask beside the ids says which tokens the assistant wrote',
     },
-    tools: { type: 'string', value: 'PATH', help: 'with --messages: the field with the tools of a chat' },
-    template: { type: 'string', value: 'FILE', help: 'with --messages: a file with another chat template' },
+    tools: { value: 'PATH', help: 'with --messages: the field with the tools of a chat' },
+    template: { value: 'FILE', help: 'with --messages: a file with another chat template' },
     'mask-by': {
-      type: 'string',
       choices: ['generation', 'origin'],
       help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or what comes from messages of the assistant (default: generation if the template has such tags)',
     },
-    date: { type: 'string', value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
+    date: { value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
     hooks: {
-      type: 'string',
       value: 'FILE',
       help: 'a module with filter(document) and map(document), called for each document; its SHA-256 is part of the job',
     },
     'on-error': {
-      type: 'string',
       choices: ['fail', 'skip'],
       default: 'fail',
       help: 'skip: continue without rows that cannot be read or encoded, and count them',
@@ -155,19 +137,14 @@ const corpus = {
     'shard-size': SHARD_SIZE,
     'max-row': MAX_ROW,
     ...RATIO_OPTION,
-    'dry-run': { type: 'boolean', help: 'count documents and tokens without writing anything' },
+    'dry-run': { help: 'count documents and tokens without writing anything' },
     price: {
-      type: 'string',
       value: 'P',
       help: 'price of a million tokens, such as 0.13, $0.13 or "0.13 EUR"; the result has the total cost',
     },
     'resume-check': RESUME_CHECK,
-    append: {
-      type: 'boolean',
-      help: 'add shards of new inputs to a finished job; the shards that are there stay as they are',
-    },
+    append: { help: 'add shards of new inputs to a finished job; the shards that are there stay as they are' },
     'trust-plan': {
-      type: 'boolean',
       help: 'continue with the plan of the output folder: do not list the inputs, nor compare those of shards that are done',
     },
     concurrency: {
@@ -205,7 +182,7 @@ const corpus = {
 
   async run({ values, positionals }) {
     checkInputs(values, positionals)
-    if (values.output === undefined && !values['dry-run'])
+    if (values.output === undefined && !values.dryRun)
       throw new UsageError("name a folder for the output with '--output', or use '--dry-run'")
     const { price, currency } = priceOf(values.price)
     const progress = corpusProgress(values)
@@ -239,16 +216,8 @@ const verify = {
     'Checks the plan, every file of every shard, and the totals of the manifest. The exit code is 1 if anything is missing or differs; running the job again repairs it.',
   ],
   options: {
-    concurrency: {
-      type: 'string',
-      value: 'N',
-      number: [1, 256],
-      help: 'shards that are compared at a time (default: the processors)',
-    },
-    'read-all': {
-      type: 'boolean',
-      help: 'also read objects in S3 that still have the ETag of their upload',
-    },
+    concurrency: { value: 'N', number: [1, 256], help: 'shards that are compared at a time (default: the processors)' },
+    'read-all': { help: 'also read objects in S3 that still have the ETag of their upload' },
     queue: {
       ...QUEUE,
       help: 'let workers read the files: redis://host:6379, or rediss:// for TLS',
@@ -281,14 +250,8 @@ const verify = {
         print(`${nameForOutput(event.file)}: ${nameForOutput(event.problem)}`)
       }
     }
-    const options = {
-      concurrency: values.concurrency,
-      readAll: values['read-all'],
-      queue: values.queue,
-      queueName: values['queue-name'],
-      giveUpSeconds: values['give-up'],
-      onEvent,
-    }
+    const { json, quiet, giveUp, ...how } = values
+    const options = { ...how, giveUpSeconds: giveUp, onEvent }
     const result = await interruptible((signal) => verifyCorpus(folder, { ...options, signal }), stopBars)
     bar?.stop()
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
@@ -307,9 +270,8 @@ const report = {
     'The page has tokens, and characters and bytes per token, by source and by the field of --group-by; lengths of documents; machines; skipped rows. It is one HTML file without scripts. For an unfinished job it covers the shards that are done.',
   ],
   options: {
-    output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
+    output: { short: 'o', value: 'FILE', help: 'the page' },
     price: {
-      type: 'string',
       value: 'P',
       help: 'price of a million tokens, such as 0.13, $0.13 or "0.13 EUR"; the report has the total cost',
     },
@@ -333,12 +295,11 @@ const clean = {
   ],
   options: {
     age: {
-      type: 'string',
       value: 'SECONDS',
       number: [0, 1_000_000_000],
       help: 'minimum age of files of other machines (default: 86400, a day); 0 if no other machine works on the job',
     },
-    json: { type: 'boolean', help: 'write the names as JSON' },
+    json: { help: 'write the names as JSON' },
   },
   examples: [['tokenlane corpus clean tokens/ --age 3600', 'remove what was not written to for an hour']],
 
@@ -357,58 +318,22 @@ const FURTHER = { verify, report, clean, merge }
 export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : corpus)
 
 /** The options of `tokenizeCorpus` that the command line sets. */
-const optionsOf = (values) => ({
-  bos: edgeOf('bos', values),
-  eos: edgeOf('eos', values),
-  filesFrom: values['files-from'],
-  ...named(values, [
-    'output',
-    'tokenizer',
-    'encoding',
-    'format',
-    'type',
-    'rows',
-    'field',
-    'pack',
-    'packing',
-    'shuffle',
-    'concurrency',
-    'threads',
-  ]),
-  idField: values['id-field'],
-  groupBy: values['group-by'],
-  maxTokens: values['max-tokens'],
-  specialTokens: values['special-tokens'],
-  messages: values.messages,
-  tools: values.tools,
-  template: values.template,
-  maskBy: values['mask-by'],
-  date: values.date,
-  onError: values['on-error'],
-  shardSize: values['shard-size'],
-  maxRow: values['max-row'],
-  maxRatio: values['max-ratio'],
-  dryRun: values['dry-run'],
+const optionsOf = (/** @type {any} */ { price, json, quiet, giveUp, bosToken, eosToken, ...values }) => ({
+  ...values,
+  bos: edgeOf('bos', values.bos, bosToken),
+  eos: edgeOf('eos', values.eos, eosToken),
   queue: queueOf(values),
-  giveUpSeconds: values['give-up'],
+  giveUpSeconds: giveUp,
   metrics: metricsOf(values),
-  queueName: values['queue-name'],
-  resumeCheck: values['resume-check'],
-  trustPlan: values['trust-plan'],
-  append: values.append,
-  hooks: values.hooks,
 })
 
 /** The URL of the queue; an empty variable names none. */
-const queueOf = ({ queue, append, 'dry-run': isDry }) =>
-  queue ?? ((!isDry && !append && process.env[QUEUE_VARIABLE]) || undefined)
+const queueOf = ({ queue, append, dryRun }) =>
+  queue ?? ((!dryRun && !append && process.env[QUEUE_VARIABLE]) || undefined)
 
-const named = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]))
-
-function edgeOf(name, values) {
-  const token = values[`${name}-token`]
-  if (token !== undefined && values[name]) throw new UsageError(`give '--${name}' or '--${name}-token', not both`)
-  return token ?? values[name] ?? false
+function edgeOf(name, isOn, token) {
+  if (token !== undefined && isOn) throw new UsageError(`give '--${name}' or '--${name}-token', not both`)
+  return token ?? isOn
 }
 
 function priceOf(value) {

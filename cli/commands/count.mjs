@@ -46,7 +46,7 @@ export const count = {
     ...ROW_OPTIONS,
     ...IGNORE_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
-    total: { type: 'boolean', help: 'print only the sum of all rows' },
+    total: { help: 'print only the sum of all rows' },
     keep: KEEP,
     format: { ...FORMAT, choices: FORMATS },
     json: JSON_OPTION,

@@ -30,24 +30,11 @@ export const decode = {
   },
   options: {
     ...TOKENIZER_OPTIONS,
-    ids: { type: 'string', short: 'x', value: 'IDS', help: 'decode these ids instead of files' },
-    from: {
-      type: 'string',
-      choices: ID_FORMATS,
-      help: 'format of the ids (default: by the extension of the file, else text)',
-    },
-    field: {
-      type: 'string',
-      value: 'PATH',
-      default: 'ids',
-      help: 'field with the ids in a line of JSON, or column of a Parquet file',
-    },
-    type: {
-      type: 'string',
-      choices: ['u16', 'u32'],
-      help: 'integer type of a bin file (default: u16 if the vocabulary fits)',
-    },
-    'skip-special-tokens': { type: 'boolean', help: 'omit special tokens' },
+    ids: { short: 'x', value: 'IDS', help: 'decode these ids instead of files' },
+    from: { choices: ID_FORMATS, help: 'format of the ids (default: by the extension of the file, else text)' },
+    field: { value: 'PATH', default: 'ids', help: 'field with the ids in a line of JSON, or column of a Parquet file' },
+    type: { choices: ['u16', 'u32'], help: 'integer type of a bin file (default: u16 if the vocabulary fits)' },
+    'skip-special-tokens': { help: 'omit special tokens' },
     format: { ...FORMAT, choices: ['text', 'jsonl'] },
     json: JSON_OPTION,
     output: OUTPUT,
@@ -71,7 +58,7 @@ export const decode = {
       const ids = positionals.map((name) => name.replace(',', '')).join(' ')
       throw new UsageError(`there is no file '${positionals[0]}'; ids are given with -x: tokenlane decode -x '${ids}'`)
     }
-    const sources = await sourcesOf(positionals, { text: values.ids, option: '--ids', maxRatio: values['max-ratio'] })
+    const sources = await sourcesOf(positionals, { text: values.ids, option: '--ids', maxRatio: values.maxRatio })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
     const progress = progressOf(sources, values)
@@ -80,7 +67,7 @@ export const decode = {
         ? (text) => `${JSON.stringify({ text })}\n`
         : (text) => `${text}\n`
     const options = {
-      skipSpecialTokens: values['skip-special-tokens'] ?? false,
+      skipSpecialTokens: values.skipSpecialTokens ?? false,
       ...(values.threads && { threads: values.threads }),
     }
     const decodeRows = async (rows) => {
@@ -98,7 +85,7 @@ export const decode = {
       from: values.from,
       field: values.field,
       type,
-      maxRow: values['max-row'],
+      maxRow: values.maxRow,
       onRead: (bytes) => progress.read(bytes),
     })
     for await (const { result } of inOrder(rows, decodeRows)) {

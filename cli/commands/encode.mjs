@@ -52,21 +52,13 @@ export const encode = {
     format: { ...FORMAT, choices: ID_FORMATS },
     json: JSON_OPTION,
     output: OUTPUT,
-    type: {
-      type: 'string',
-      choices: ['u16', 'u32'],
-      help: 'integer type of npy and bin files (default: u16 if the vocabulary fits)',
-    },
-    tokens: {
-      type: 'boolean',
-      help: 'write tokens as well as ids (jsonl); the default of --max-row is then 8M',
-    },
+    type: { choices: ['u16', 'u32'], help: 'integer type of npy and bin files (default: u16 if the vocabulary fits)' },
+    tokens: { help: 'write tokens as well as ids (jsonl); the default of --max-row is then 8M' },
     offsets: {
-      type: 'string',
       choices: ['utf16', 'codepoint', 'byte'],
       help: 'write the position of each token in its row, in this unit (jsonl)',
     },
-    'max-length': { type: 'string', value: 'N', number: [1, 2 ** 32 - 1], help: 'truncate rows to this number of ids' },
+    'max-length': { value: 'N', number: [1, 2 ** 32 - 1], help: 'truncate rows to this number of ids' },
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
@@ -106,7 +98,7 @@ export const encode = {
     const options = {
       ...batchOptions(tokenizer, values),
       padding: false,
-      truncation: values['max-length'] ? { maxLength: values['max-length'] } : false,
+      truncation: values.maxLength ? { maxLength: values.maxLength } : false,
       ...(values.tokens && { columns: ['tokens'] }),
       ...(values.offsets && { offsets: values.offsets }),
     }
@@ -118,7 +110,7 @@ export const encode = {
           options,
         ),
       )
-    const rows = start.rows(values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined))
+    const rows = start.rows(values.maxRow ?? (values.tokens ? MAX_WITH_TOKENS : undefined))
     for await (const { result: parts } of inOrder(rows, encodeRows)) {
       for (const part of parts) {
         await writer.write(part.result, part.rows)

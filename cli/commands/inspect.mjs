@@ -28,14 +28,8 @@ export const inspect = {
   },
   options: {
     ...TOKENIZERS_OPTIONS,
-    text: { type: 'string', short: 'x', value: 'TEXT', help: 'inspect this text instead of files' },
-    limit: {
-      type: 'string',
-      value: 'N',
-      number: [1, Infinity],
-      default: 200,
-      help: 'maximum number of tokens to show for a text',
-    },
+    text: { short: 'x', value: 'TEXT', help: 'inspect this text instead of files' },
+    limit: { value: 'N', number: [1, Infinity], default: 200, help: 'maximum number of tokens to show for a text' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl writes an object for each token' },
     json: JSON_OPTION,
     color: COLOUR_OPTION,
@@ -45,8 +39,8 @@ export const inspect = {
       help: 'maximum size of a text in bytes, such as 64M',
     },
     ...RATIO_OPTION,
-    web: { type: 'boolean', help: 'serve the page' },
-    port: { type: 'string', value: 'N', number: [0, 65535], help: 'port of the page (default: any free port)' },
+    web: { help: 'serve the page' },
+    port: { value: 'N', number: [0, 65535], help: 'port of the page (default: any free port)' },
   },
   examples: [
     ["tokenlane inspect -x 'Naïve café 🚀'", 'show the tokens of a text'],
@@ -65,7 +59,7 @@ export const inspect = {
       )
     }
     if (values.port !== undefined) throw new UsageError("'--port' needs '--web'")
-    const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
+    const sources = await sourcesOf(positionals, { text: values.text, maxRatio: values.maxRatio, isText: true })
     const out = openOutput(
       undefined,
       values.tokenizer.flatMap((name) => inputsOf(sources, name)),
@@ -74,7 +68,7 @@ export const inspect = {
     for (const name of values.tokenizer) {
       const tokenizer = await loadTokenizer(name, values.encoding)
       for (const source of sources) {
-        const bytes = await wholeText(source, values['max-row']).catch((error) => skips.source(source, error))
+        const bytes = await wholeText(source, values.maxRow).catch((error) => skips.source(source, error))
         if (bytes === undefined) continue
         const text = utf8Of(bytes, source)
         skips.done(1)

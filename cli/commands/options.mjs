@@ -8,15 +8,13 @@ import { Ignored } from '../input/ignore.mjs'
 
 export const ENCODE_OPTIONS = {
   'special-tokens': {
-    type: 'string',
     choices: ['parse', 'text', 'throw'],
     help: "how special tokens in a text are treated: parse them, encode them as ordinary text, or throw an error (default: 'parse' for a tokenizer.json, as in Hugging Face's library, and 'text' for rank files)",
   },
-  'no-add-special-tokens': { type: 'boolean', help: 'do not add special tokens around a text' },
+  'no-add-special-tokens': { help: 'do not add special tokens around a text' },
 }
 
 export const THREADS = {
-  type: 'string',
   value: 'N',
   number: [1, 256],
   help: 'maximum number of threads (default: the number of processors)',
@@ -24,7 +22,6 @@ export const THREADS = {
 /** The option of all commands that read files. */
 export const RATIO_OPTION = {
   'max-ratio': {
-    type: 'string',
     value: 'N',
     number: [1, 1_000_000],
     default: MAX_RATIO,
@@ -34,63 +31,47 @@ export const RATIO_OPTION = {
 
 /** Options of the commands that read a corpus, `corpus` and `train`. */
 export const FIELD = {
-  type: 'string',
   value: 'PATH',
   help: 'the field with the text in a line of JSON or a row of Parquet (default: text)',
 }
-export const FILES_FROM = {
-  type: 'string',
-  value: 'FILE',
-  help: 'also read names of inputs from this file, one per line',
-}
+export const FILES_FROM = { value: 'FILE', help: 'also read names of inputs from this file, one per line' }
 export const MAX_ROW = {
-  type: 'string',
   value: 'SIZE',
   size: [1, 2 ** 32 - 1],
   help: 'maximum size of a row in bytes (default: 16M; 256M for a whole file)',
 }
 
 /** Throws if a command that reads a corpus has no inputs. */
-export function checkInputs({ 'files-from': filesFrom }, positionals) {
+export function checkInputs({ filesFrom }, positionals) {
   if (positionals.length === 0 && filesFrom === undefined)
     throw new UsageError('there is nothing to read: name files, folders or patterns')
 }
 
 /** Options of `corpus` and `corpus merge`. */
-export const CORPUS_FORMAT = {
-  type: 'string',
-  short: 'f',
-  choices: FORMATS,
-}
+export const CORPUS_FORMAT = { short: 'f', choices: FORMATS }
 export const PACKING = {
-  type: 'string',
   choices: ['sequential', 'best-fit'],
   help: 'with --pack: full rows that cut documents, or rows of whole documents that fit and may be shorter (default: sequential)',
 }
 export const RESUME_CHECK = {
-  type: 'string',
   choices: ['sha256', 'size'],
   default: 'sha256',
   help: 'how the files of an earlier run are compared',
 }
-export const JSON_EVENTS = {
-  type: 'boolean',
-  help: 'write events as JSON Lines to standard output, the last one with the result',
-}
+export const JSON_EVENTS = { help: 'write events as JSON Lines to standard output, the last one with the result' }
 
 /** What folders and patterns leave out. */
 export const IGNORE_OPTIONS = {
   exclude: {
-    type: 'string',
     value: 'PATTERN',
     multiple: true,
     help: 'leave these files and folders out of folders and patterns, in the form of .gitignore; can be repeated',
   },
-  'no-ignore': { type: 'boolean', help: 'do not leave out the files of a folder that .gitignore files name' },
+  'no-ignore': { help: 'do not leave out the files of a folder that .gitignore files name' },
 }
 
 /** What the options leave out. */
-export const ignoredOf = ({ exclude = [], 'no-ignore': readsAll = false }) => new Ignored(exclude, !readsAll)
+export const ignoredOf = ({ exclude = [], noIgnore = false }) => new Ignored(exclude, !noIgnore)
 
 /** Options of `corpus` and `worker`. */
 export const SHARD_THREADS = {
@@ -98,7 +79,6 @@ export const SHARD_THREADS = {
   help: 'maximum number of threads of a batch, of which two run at a time (default: half the number of processors)',
 }
 export const CONCURRENCY = {
-  type: 'string',
   value: 'N',
   number: [1, 256],
   help: 'number of shards at a time (default: half the number of processors, from 2 to 4)',
@@ -106,18 +86,15 @@ export const CONCURRENCY = {
 /** The environment variable with the URL of the queue. */
 export const QUEUE_VARIABLE = 'TOKENLANE_QUEUE'
 export const QUEUE = {
-  type: 'string',
   value: 'URL',
   help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
 }
 export const GIVE_UP = {
-  type: 'string',
   value: 'SECONDS',
   number: [1, 86_400],
   help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
 }
 export const METRICS = {
-  type: 'string',
   value: '[HOST:]PORT',
   help: 'serve metrics for Prometheus at http://HOST:PORT/metrics; port 0 is any free one (default host: 127.0.0.1)',
 }
@@ -132,26 +109,19 @@ export function metricsOf({ metrics }) {
 }
 
 export const SHARD_SIZE = {
-  type: 'string',
   value: 'SIZE',
   size: [1, 2 ** 40],
   help: 'approximate bytes of text of a shard (default: 256M)',
 }
-export const QUEUE_NAME = {
-  type: 'string',
-  value: 'NAME',
-  help: 'name of the queue (default: tokenlane-corpus)',
-}
+export const QUEUE_NAME = { value: 'NAME', help: 'name of the queue (default: tokenlane-corpus)' }
 
 export const OUTPUT = {
-  type: 'string',
   short: 'o',
   value: 'FILE',
   help: 'write to this file instead of standard output; it appears when it is complete',
 }
-export const QUIET = { type: 'boolean', short: 'q', help: 'show no progress bar' }
+export const QUIET = { short: 'q', help: 'show no progress bar' }
 export const KEEP = {
-  type: 'string',
   value: 'FIELD',
   multiple: true,
   help: "with '--field': another field of the row to write with the result; can be repeated (jsonl, parquet; default: none for jsonl, all for parquet)",
@@ -167,7 +137,7 @@ export function keepOf({ keep, field }, format) {
   return { keep, isRaw: format === 'parquet' }
 }
 
-export const JSON_OPTION = { type: 'boolean', help: 'the same as --format jsonl' }
+export const JSON_OPTION = { help: 'the same as --format jsonl' }
 
 /** Returns the options, with `--json` replaced by the format that it stands for. */
 export function withJson(values) {
@@ -177,16 +147,12 @@ export function withJson(values) {
   return { ...values, format: 'jsonl' }
 }
 
-export const FORMAT = {
-  type: 'string',
-  short: 'f',
-  help: 'format of the results (default: by the extension of the output, else text)',
-}
+export const FORMAT = { short: 'f', help: 'format of the results (default: by the extension of the output, else text)' }
 
 /** The options of a call that counts or encodes. */
 export const countOptions = (tokenizer, values) => ({
-  specialTokens: values['special-tokens'] ?? usualSpecialTokens(tokenizer),
-  addSpecialTokens: !values['no-add-special-tokens'],
+  specialTokens: values.specialTokens ?? usualSpecialTokens(tokenizer),
+  addSpecialTokens: !values.noAddSpecialTokens,
 })
 
 /** The options of `countOptions` and the number of threads. */

@@ -24,7 +24,7 @@ export async function startRows({ values, positionals }, { unit: byDefault, form
   const kept = keepOf(values, format)
   const sources = await sourcesOf(positionals, {
     text: values.text,
-    maxRatio: values['max-ratio'],
+    maxRatio: values.maxRatio,
     isText: true,
     ignored: ignoredOf(values),
   })
@@ -50,7 +50,7 @@ export async function startRows({ values, positionals }, { unit: byDefault, form
     onRead: (bytes) => progress.read(bytes),
 
     /** Reads the rows in batches. */
-    rows(maxRow = values['max-row']) {
+    rows(maxRow = values.maxRow) {
       return batchesOf(sources, { ...kept, unit, field: values.field, maxRow, skips, onRead: this.onRead })
     },
 

@@ -37,21 +37,18 @@ export const split = {
     ...IGNORE_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
     'max-tokens': {
-      type: 'string',
       short: 'n',
       value: 'N',
       number: [1, 2 ** 32 - 1],
       help: 'maximum number of tokens of a piece, including special tokens that the tokenizer adds',
     },
     overlap: {
-      type: 'string',
       value: 'N',
       number: [0, 2 ** 32 - 1],
       default: 0,
       help: 'maximum number of tokens that a piece repeats from the end of the one before',
     },
     boundary: {
-      type: 'string',
       choices: ['token', 'sentence', 'line', 'paragraph', 'markdown'],
       default: 'token',
       help: 'boundary at which pieces end',
@@ -81,7 +78,7 @@ export const split = {
 
   async run(given) {
     const { values } = given
-    const maxTokens = values['max-tokens']
+    const maxTokens = values.maxTokens
     if (maxTokens === undefined) throw new UsageError("'--max-tokens N' is required")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
     const start = await startRows(given, { unit: 'files', formats: FORMATS, format: 'jsonl' })

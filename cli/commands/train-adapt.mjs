@@ -43,11 +43,7 @@ export const extend = {
 
   async run({ values, positionals }) {
     const { base, inputs } = argumentsOf(values, positionals)
-    const options = countOf(checkExtendOptions, values, inputs, [values.output], {
-      newTokens: values['new-tokens'],
-      minFrequency: values['min-frequency'],
-      maxTokenLength: values['max-token-length'],
-    })
+    const options = countOf(checkExtendOptions, values, inputs, [values.output])
     const { outcome, seen, seconds } = await published(values, options, (watched) => extended(base, watched))
     const { newTokens, effect, skipped } = outcome
     const named = newTokens.slice(0, NAMED).map(({ token }) => JSON.stringify(token))

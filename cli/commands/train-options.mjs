@@ -23,29 +23,23 @@ import {
 
 const MAX_COUNT = 2 ** 31 - 1
 
-export const count = (help, least = 0) => ({ type: 'string', value: 'N', number: [least, MAX_COUNT], help })
-export const text = (value, help) => ({ type: 'string', value, help })
+export const count = (help, least = 0) => ({ value: 'N', number: [least, MAX_COUNT], help })
+export const text = (value, help) => ({ value, help })
 
 /** Options of what is written. */
 export const OUTPUT = {
-  type: 'string',
   short: 'o',
   value: 'FILE',
   help: 'the tokenizer.json, or - for standard output; it appears when it is complete',
 }
-export const JSON_SUMMARY = { type: 'boolean', help: 'print the summary as JSON' }
+export const JSON_SUMMARY = { help: 'print the summary as JSON' }
 
 /** Options of what is read. */
 export const INPUT_OPTIONS = {
-  rows: {
-    type: 'string',
-    choices: ['json', 'lines', 'files'],
-    help: 'what a text is (default: by the name of the file)',
-  },
+  rows: { choices: ['json', 'lines', 'files'], help: 'what a text is (default: by the name of the file)' },
   field: FIELD,
   'files-from': FILES_FROM,
   'on-error': {
-    type: 'string',
     choices: ['fail', 'skip'],
     default: 'fail',
     help: 'skip: continue without rows and texts that cannot be read, and count them',
@@ -58,13 +52,11 @@ export const INPUT_OPTIONS = {
 export const COUNT_OPTIONS = {
   ...INPUT_OPTIONS,
   memory: {
-    type: 'string',
     value: 'SIZE',
     size: [1 << 20, 2 ** 50],
     help: 'memory for counts of words; more go to files in TMPDIR (default: 2G, at most half of the memory)',
   },
   'work-dir': {
-    type: 'string',
     value: 'FOLDER',
     help: 'count in shards, whose counts are kept in this folder or s3://bucket/prefix/; the same command continues after a crash, and other options of the vocabulary use the same counts',
   },
@@ -91,24 +83,9 @@ export const COUNT_OPTIONS = {
  * @returns {Checked & { exclude: string[] }}
  */
 export function countOf(check, values, inputs, outputs, more = {}) {
-  const options = {
-    inputs,
-    filesFrom: values['files-from'],
-    rows: values.rows,
-    field: values.field,
-    onError: values['on-error'],
-    maxRow: values['max-row'],
-    maxRatio: values['max-ratio'],
-    memory: values.memory,
-    workDir: values['work-dir'],
-    shardSize: values['shard-size'],
-    concurrency: values.concurrency,
-    resumeCheck: values['resume-check'],
-    queue: values.queue ?? (values['work-dir'] && (process.env[QUEUE_VARIABLE] || undefined)),
-    queueName: values['queue-name'],
-    giveUpSeconds: values['give-up'],
-    ...more,
-  }
+  const { output, ids, json, quiet, against, heldOut, groupBy, giveUp, ...own } = values
+  const queue = values.queue ?? (values.workDir && (process.env[QUEUE_VARIABLE] || undefined))
+  const options = { ...own, inputs, queue, giveUpSeconds: giveUp, ...more }
   try {
     return { ...check(options), exclude: outputs.flatMap((output) => realPathOf(output)) }
   } catch (failure) {

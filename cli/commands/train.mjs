@@ -51,7 +51,7 @@ const train = {
       'NAME',
       'take splitting, decoder, post-processor and special tokens of this tokenizer: a file, a folder, an encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
     ),
-    model: { type: 'string', choices: MODELS, help: 'the model (default: that of --like, else bpe)' },
+    model: { choices: MODELS, help: 'the model (default: that of --like, else bpe)' },
     'vocab-size': count('number of tokens, special tokens included (default: 30000; unigram: 8000)', 1),
     'min-frequency': count(
       'bpe, wordpiece: smallest count of a pair that is merged; wordlevel: of a word (default: 0)',
@@ -99,7 +99,7 @@ const train = {
     checkInputs(values, positionals)
     if (values.output === undefined) throw new UsageError("name the tokenizer.json with '--output'")
     const options = optionsOf(values, positionals)
-    const step = values['held-out'] ?? (options.job === undefined ? 100 : 0)
+    const step = values.heldOut ?? (options.job === undefined ? 100 : 0)
     if (step > 0 && options.job !== undefined)
       throw new UsageError("'--held-out' cannot go with '--work-dir', whose counts are those of all texts")
     if (step === 0 && values.against.length > 0)
@@ -131,7 +131,7 @@ const report = {
     'The page has bytes per token by file, or by the field of --group-by, beside those of other tokenizers; the curve over sizes of the vocabulary; examples side by side; words that fall apart; the longest, rarest and newest tokens, and those that the texts do not use. It is one HTML file without scripts. The first 32 MiB of the inputs are measured, which should not be texts that the tokenizer was trained on.',
   ],
   options: {
-    output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
+    output: { short: 'o', value: 'FILE', help: 'the page' },
     against: train.options.against,
     'group-by': text('PATH', 'a field such as the language, in lines of JSON or rows of Parquet'),
     ...INPUT_OPTIONS,
@@ -148,7 +148,7 @@ const report = {
     checkInputs(values, inputs)
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
     const options = countOf(checkPruneOptions, values, inputs, [values.output])
-    options.content.groupBy = values['group-by']
+    options.content.groupBy = values.groupBy
     const tokenizers = await loadAll([name, ...values.against])
     const { texts, bytes } = await interruptible((signal) => writeReport(tokenizers, options, values.output, signal))
     process.stdout.write(forOutput(`${nameForOutput(values.output)}: ${plural(texts, 'text')} (${mib(bytes)})\n`))
@@ -161,22 +161,10 @@ const FURTHER = { extend, prune, report }
 export const trainCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : train)
 
 /** The options of `trainTokenizer` that the command line sets. */
-const optionsOf = (values, inputs) =>
+const optionsOf = ({ specialToken, ...values }, inputs) =>
   countOf(checkOptions, values, inputs, [values.output], {
-    like: values.like,
-    model: values.model,
-    vocabSize: values['vocab-size'],
-    minFrequency: values['min-frequency'],
-    specialTokens: values['special-token'],
-    unkToken: values['unk-token'],
-    limitAlphabet: values['limit-alphabet'],
-    continuingSubwordPrefix: values['continuing-subword-prefix'],
-    endOfWordSuffix: values['end-of-word-suffix'],
-    maxTokenLength: values['max-token-length'],
-    shrinkingFactor: fractionOf(values['shrinking-factor']),
-    maxPieceLength: values['max-piece-length'],
-    nSubIterations: values['n-sub-iterations'],
-    seedSize: values['seed-size'],
+    specialTokens: specialToken,
+    shrinkingFactor: fractionOf(values.shrinkingFactor),
   })
 
 function fractionOf(value) {

@@ -32,51 +32,45 @@ export const worker = {
   },
   options: {
     queue: {
-      type: 'string',
       value: 'URL',
       help: `redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment)`,
     },
     'queue-name': QUEUE_NAME,
     allow: {
-      type: 'string',
       value: 'FOLDER',
       multiple: true,
       help: 'folder, s3://bucket/prefix/ (gs://, az://) or hf://datasets/OWNER/NAME that jobs may use; can be repeated',
     },
-    'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
-    hooks: { type: 'string', value: 'FILE', help: 'the module of hooks for jobs with this SHA-256' },
+    'allow-hub': { help: 'let jobs use tokenizers of the Hugging Face Hub' },
+    hooks: { value: 'FILE', help: 'the module of hooks for jobs with this SHA-256' },
     concurrency: CONCURRENCY,
     threads: SHARD_THREADS,
     'lock-time': {
-      type: 'string',
       value: 'SECONDS',
       number: [4, 86_400],
       default: 30,
       help: 'seconds after which another worker takes over the shard of a dead one',
     },
     grace: {
-      type: 'string',
       value: 'SECONDS',
       number: [0, 86_400],
       default: GRACE,
       help: 'time for which SIGTERM waits for shards before they return to the queue',
     },
     'max-stalls': {
-      type: 'string',
       value: 'N',
       number: [0, 1_000_000],
       default: 25,
       help: 'workers that may end while they have a shard before the shard counts as failed',
     },
     wait: {
-      type: 'string',
       value: 'SECONDS',
       number: [0, 86_400],
       default: 300,
       help: 'how long to wait at the start for a Redis that cannot be reached',
     },
     metrics: METRICS,
-    json: { type: 'boolean', help: 'write events as JSON Lines to standard output' },
+    json: { help: 'write events as JSON Lines to standard output' },
     quiet: { ...QUIET, help: 'print no lines about events' },
   },
   examples: [
@@ -92,18 +86,13 @@ export const worker = {
     const queue = values.queue ?? process.env[QUEUE_VARIABLE]
     if (queue === undefined) throw new UsageError(`name the queue with '--queue' or ${QUEUE_VARIABLE}`)
     if (values.allow === undefined) throw new UsageError("name the folders that jobs may use with '--allow'")
+    const { json, quiet, lockTime, grace, wait, ...how } = values
     const running = await createWorker({
+      ...how,
       queue,
-      queueName: values['queue-name'],
-      allow: values.allow,
-      allowHub: values['allow-hub'],
-      hooks: values.hooks,
-      concurrency: values.concurrency,
-      threads: values.threads,
-      lockSeconds: values['lock-time'],
-      graceSeconds: values.grace,
-      maxStalls: values['max-stalls'],
-      waitSeconds: values.wait,
+      lockSeconds: lockTime,
+      graceSeconds: grace,
+      waitSeconds: wait,
       metrics: metricsOf(values),
       onEvent: (event) => say(event, values),
     })

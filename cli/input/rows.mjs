@@ -29,7 +29,6 @@ const EMPTY = Buffer.alloc(0)
 /** The option of all commands that read rows. */
 export const MAX_ROW_OPTION = {
   'max-row': {
-    type: 'string',
     value: 'SIZE',
     size: [1, MAX_TEXT_BYTES],
     help: 'maximum size of a row in bytes, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
@@ -37,10 +36,9 @@ export const MAX_ROW_OPTION = {
 }
 
 export const ROW_OPTIONS = {
-  text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
-  rows: { type: 'string', choices: ['lines', 'files'], help: 'unit of a row' },
+  text: { short: 'x', value: 'TEXT', help: 'read this text instead of files' },
+  rows: { choices: ['lines', 'files'], help: 'unit of a row' },
   field: {
-    type: 'string',
     value: 'PATH',
     help: 'read JSON Lines or Parquet, and take the text of a row from this field, such as text or messages.0.content',
   },

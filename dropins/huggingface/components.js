@@ -1,7 +1,7 @@
 'use strict'
 
 // The components of a tokenizer. Each object holds its JSON form of tokenizer.json; the functions
-// below create it.
+// below create it. index.js exports all that this module exports.
 
 const { error, typeError } = require('../errors.js')
 const probe = require('./probe.js')
@@ -38,6 +38,8 @@ class Decoder extends Component {
 }
 
 class Processor extends Component {}
+
+class Model extends Component {}
 
 function text(value) {
   if (typeof value !== 'string') throw typeError('the sequence must be a string')
@@ -108,76 +110,82 @@ function templateProcessing(single, pair = undefined, specialTokens = []) {
   return processor('TemplateProcessing', { single: templates[0], pair: templates[1], special_tokens })
 }
 
-const functions = {
-  bertNormalizer: (/** @type {import('./index.js').BertNormalizerOptions | null | undefined} */ options) =>
-    normalizer('BertNormalizer', {
-      clean_text: options?.cleanText ?? true,
-      handle_chinese_chars: options?.handleChineseChars ?? true,
-      strip_accents: options?.stripAccents ?? null,
-      lowercase: options?.lowercase ?? true,
-    }),
-  nfcNormalizer: () => normalizer('NFC'),
-  nfdNormalizer: () => normalizer('NFD'),
-  nfkcNormalizer: () => normalizer('NFKC'),
-  nfkdNormalizer: () => normalizer('NFKD'),
-  stripNormalizer: (left, right) => normalizer('Strip', { strip_left: left ?? true, strip_right: right ?? true }),
-  prependNormalizer: (prepend) => normalizer('Prepend', { prepend: text(prepend) }),
-  stripAccentsNormalizer: () => normalizer('StripAccents'),
-  lowercase: () => normalizer('Lowercase'),
-  nmt: () => normalizer('Nmt'),
-  replace: (pattern, content) => normalizer('Replace', { pattern: { String: text(pattern) }, content: text(content) }),
-  precompiled: (bytes) => normalizer('Precompiled', { precompiled_charsmap: base64(bytes) }),
-  sequenceNormalizer: (normalizers) => normalizer('Sequence', { normalizers: jsonOf(normalizers) }),
+exports.Decoder = Decoder
+exports.Model = Model
+exports.Normalizer = Normalizer
+exports.PreTokenizer = PreTokenizer
+exports.Processor = Processor
 
-  bertPreTokenizer: () => preTokenizer('BertPreTokenizer'),
-  byteLevelPreTokenizer: (addPrefixSpace, useRegex) =>
-    preTokenizer('ByteLevel', {
-      add_prefix_space: addPrefixSpace ?? true,
-      trim_offsets: true,
-      use_regex: useRegex ?? true,
-    }),
-  charDelimiterSplit: (delimiter) => preTokenizer('CharDelimiterSplit', { delimiter: text(delimiter) }),
-  digitsPreTokenizer: (individualDigits) => preTokenizer('Digits', { individual_digits: individualDigits ?? false }),
-  metaspacePreTokenizer: (...options) => preTokenizer('Metaspace', metaspace(...options)),
-  punctuationPreTokenizer: (behavior) => preTokenizer('Punctuation', { behavior: behaviorOf(behavior ?? 'isolated') }),
-  sequencePreTokenizer: (all) => preTokenizer('Sequence', { pretokenizers: jsonOf(all) }),
-  splitPreTokenizer: (pattern, behavior, invert) =>
-    preTokenizer('Split', {
-      pattern: { String: text(pattern) },
-      behavior: behaviorOf(behavior),
-      invert: invert ?? false,
-    }),
-  whitespacePreTokenizer: () => preTokenizer('Whitespace'),
-  whitespaceSplitPreTokenizer: () => preTokenizer('WhitespaceSplit'),
+exports.bertNormalizer = (/** @type {import('./index.js').BertNormalizerOptions | null | undefined} */ options) =>
+  normalizer('BertNormalizer', {
+    clean_text: options?.cleanText ?? true,
+    handle_chinese_chars: options?.handleChineseChars ?? true,
+    strip_accents: options?.stripAccents ?? null,
+    lowercase: options?.lowercase ?? true,
+  })
+exports.nfcNormalizer = () => normalizer('NFC')
+exports.nfdNormalizer = () => normalizer('NFD')
+exports.nfkcNormalizer = () => normalizer('NFKC')
+exports.nfkdNormalizer = () => normalizer('NFKD')
+exports.stripNormalizer = (left, right) => normalizer('Strip', { strip_left: left ?? true, strip_right: right ?? true })
+exports.prependNormalizer = (prepend) => normalizer('Prepend', { prepend: text(prepend) })
+exports.stripAccentsNormalizer = () => normalizer('StripAccents')
+exports.lowercase = () => normalizer('Lowercase')
+exports.nmt = () => normalizer('Nmt')
+exports.replace = (pattern, content) =>
+  normalizer('Replace', { pattern: { String: text(pattern) }, content: text(content) })
+exports.precompiled = (bytes) => normalizer('Precompiled', { precompiled_charsmap: base64(bytes) })
+exports.sequenceNormalizer = (normalizers) => normalizer('Sequence', { normalizers: jsonOf(normalizers) })
 
-  bertProcessing: (sep, cls) => processor('BertProcessing', { sep: tokenAndId(sep), cls: tokenAndId(cls) }),
-  byteLevelProcessing: (trimOffsets) =>
-    processor('ByteLevel', { add_prefix_space: true, trim_offsets: trimOffsets ?? true, use_regex: true }),
-  robertaProcessing: (sep, cls, trimOffsets, addPrefixSpace) =>
-    processor('RobertaProcessing', {
-      sep: tokenAndId(sep),
-      cls: tokenAndId(cls),
-      trim_offsets: trimOffsets ?? true,
-      add_prefix_space: addPrefixSpace ?? true,
-    }),
-  sequenceProcessing: (processors) => processor('Sequence', { processors: jsonOf(processors) }),
-  templateProcessing,
+exports.bertPreTokenizer = () => preTokenizer('BertPreTokenizer')
+exports.byteLevelPreTokenizer = (addPrefixSpace, useRegex) =>
+  preTokenizer('ByteLevel', {
+    add_prefix_space: addPrefixSpace ?? true,
+    trim_offsets: true,
+    use_regex: useRegex ?? true,
+  })
+exports.charDelimiterSplit = (delimiter) => preTokenizer('CharDelimiterSplit', { delimiter: text(delimiter) })
+exports.digitsPreTokenizer = (individualDigits) =>
+  preTokenizer('Digits', { individual_digits: individualDigits ?? false })
+exports.metaspacePreTokenizer = (...options) => preTokenizer('Metaspace', metaspace(...options))
+exports.punctuationPreTokenizer = (behavior) =>
+  preTokenizer('Punctuation', { behavior: behaviorOf(behavior ?? 'isolated') })
+exports.sequencePreTokenizer = (all) => preTokenizer('Sequence', { pretokenizers: jsonOf(all) })
+exports.splitPreTokenizer = (pattern, behavior, invert) =>
+  preTokenizer('Split', {
+    pattern: { String: text(pattern) },
+    behavior: behaviorOf(behavior),
+    invert: invert ?? false,
+  })
+exports.whitespacePreTokenizer = () => preTokenizer('Whitespace')
+exports.whitespaceSplitPreTokenizer = () => preTokenizer('WhitespaceSplit')
 
-  bpeDecoder: (suffix) => decoder('BPEDecoder', { suffix: suffix ?? '</w>' }),
-  byteFallbackDecoder: () => decoder('ByteFallback'),
-  ctcDecoder: (padToken, wordDelimiterToken, cleanup) =>
-    decoder('CTC', {
-      pad_token: padToken ?? '<pad>',
-      word_delimiter_token: wordDelimiterToken ?? '|',
-      cleanup: cleanup ?? true,
-    }),
-  fuseDecoder: () => decoder('Fuse'),
-  metaspaceDecoder: (...options) => decoder('Metaspace', metaspace(...options)),
-  replaceDecoder: (pattern, content) =>
-    decoder('Replace', { pattern: { String: text(pattern) }, content: text(content) }),
-  sequenceDecoder: (decoders) => decoder('Sequence', { decoders: jsonOf(decoders) }),
-  stripDecoder: (content, left, right) => decoder('Strip', { content: text(content), start: left, stop: right }),
-  wordPieceDecoder: (prefix, cleanup) => decoder('WordPiece', { prefix: prefix ?? '##', cleanup: cleanup ?? true }),
-}
+exports.bertProcessing = (sep, cls) => processor('BertProcessing', { sep: tokenAndId(sep), cls: tokenAndId(cls) })
+exports.byteLevelProcessing = (trimOffsets) =>
+  processor('ByteLevel', { add_prefix_space: true, trim_offsets: trimOffsets ?? true, use_regex: true })
+exports.robertaProcessing = (sep, cls, trimOffsets, addPrefixSpace) =>
+  processor('RobertaProcessing', {
+    sep: tokenAndId(sep),
+    cls: tokenAndId(cls),
+    trim_offsets: trimOffsets ?? true,
+    add_prefix_space: addPrefixSpace ?? true,
+  })
+exports.sequenceProcessing = (processors) => processor('Sequence', { processors: jsonOf(processors) })
+exports.templateProcessing = templateProcessing
 
-module.exports = { Component, Normalizer, PreTokenizer, Decoder, Processor, functions }
+exports.bpeDecoder = (suffix) => decoder('BPEDecoder', { suffix: suffix ?? '</w>' })
+exports.byteFallbackDecoder = () => decoder('ByteFallback')
+exports.ctcDecoder = (padToken, wordDelimiterToken, cleanup) =>
+  decoder('CTC', {
+    pad_token: padToken ?? '<pad>',
+    word_delimiter_token: wordDelimiterToken ?? '|',
+    cleanup: cleanup ?? true,
+  })
+exports.fuseDecoder = () => decoder('Fuse')
+exports.metaspaceDecoder = (...options) => decoder('Metaspace', metaspace(...options))
+exports.replaceDecoder = (pattern, content) =>
+  decoder('Replace', { pattern: { String: text(pattern) }, content: text(content) })
+exports.sequenceDecoder = (decoders) => decoder('Sequence', { decoders: jsonOf(decoders) })
+exports.stripDecoder = (content, left, right) => decoder('Strip', { content: text(content), start: left, stop: right })
+exports.wordPieceDecoder = (prefix, cleanup) =>
+  decoder('WordPiece', { prefix: prefix ?? '##', cleanup: cleanup ?? true })

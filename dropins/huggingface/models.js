@@ -3,9 +3,7 @@
 const fs = require('node:fs/promises')
 
 const { typeError } = require('../errors.js')
-const { Component } = require('./components.js')
-
-class Model extends Component {}
+const { Model } = require('./components.js')
 
 const BPE_OPTIONS = {
   dropout: 'dropout',
@@ -111,4 +109,4 @@ class Unigram extends Model {
   }
 }
 
-module.exports = { Model, BPE, WordPiece, WordLevel, Unigram }
+module.exports = { BPE, WordPiece, WordLevel, Unigram }

@@ -3,8 +3,7 @@
 // The tokenizer inside a PreTrainedTokenizer, with the calls of @huggingface/tokenizers.
 
 const { error, typeError } = require('../errors.js')
-const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
-const { settingsOf } = require('./settings.js')
+const { Tokenizer: Engine, componentsOf } = require('../../lib/tokenizer.js')
 
 // Maximum number of JavaScript numbers in the arrays of one result. Larger arrays can exhaust the
 // heap, which ends the process.
@@ -39,10 +38,9 @@ class Backend {
   #settings
   #added
 
-  constructor(engine, config, settings = undefined) {
+  constructor(engine, config) {
     this.#engine = engine
     this.#config = config
-    this.#settings = settings
   }
 
   /** Creates a backend from the object of a tokenizer.json. */
@@ -50,9 +48,7 @@ class Backend {
     if (typeof json !== 'object' || json === null) {
       throw typeError('tokenizerJSON must be the object of a tokenizer.json')
     }
-    const { model, ...rest } = json
-    const settings = { ...rest, model: { ...model, vocab: null, merges: null } }
-    return new Backend(Engine.fromBufferSync(bytesOf(json)), config, settings)
+    return new Backend(Engine.fromBufferSync(bytesOf(json)), config)
   }
 
   /** The tokenizer of tokenlane. */
@@ -62,12 +58,16 @@ class Backend {
 
   /** The tokenizer.json without vocabulary and merges. */
   get settings() {
-    return (this.#settings ??= settingsOf(this.#engine.toBuffer()))
+    if (this.#settings === undefined) {
+      const { model, ...rest } = JSON.parse(Buffer.from(componentsOf(this.#engine)).toString())
+      this.#settings = { ...rest, model: { ...model, vocab: null, merges: null } }
+    }
+    return this.#settings
   }
 
   replacePostProcessor(postProcessor) {
     this.#engine = this.#engine.with({ postProcessor })
-    this.#settings = { ...this.settings, post_processor: postProcessor }
+    this.#settings = undefined
   }
 
   encode(text, { text_pair = null, add_special_tokens = true, return_token_type_ids = null } = {}) {

@@ -142,50 +142,48 @@ function plain(name, hasTypeIds = false) {
 
 const withTypeIds = (name) => plain(name, true)
 
-module.exports = {
-  AlbertTokenizer: withTypeIds('AlbertTokenizer'),
-  BartTokenizer: plain('BartTokenizer'),
-  BertTokenizer: withTypeIds('BertTokenizer'),
-  BlenderbotSmallTokenizer: plain('BlenderbotSmallTokenizer'),
-  BlenderbotTokenizer: plain('BlenderbotTokenizer'),
-  BloomTokenizer: plain('BloomTokenizer'),
-  CLIPTokenizer: plain('CLIPTokenizer'),
-  CamembertTokenizer: plain('CamembertTokenizer'),
-  CodeGenTokenizer: plain('CodeGenTokenizer'),
-  CodeLlamaTokenizer: plain('CodeLlamaTokenizer'),
-  CohereAsrTokenizer: plain('CohereAsrTokenizer'),
-  CohereTokenizer: plain('CohereTokenizer'),
-  ConvBertTokenizer: withTypeIds('ConvBertTokenizer'),
-  DebertaTokenizer: withTypeIds('DebertaTokenizer'),
-  DebertaV2Tokenizer: withTypeIds('DebertaV2Tokenizer'),
-  DistilBertTokenizer: plain('DistilBertTokenizer'),
-  ElectraTokenizer: withTypeIds('ElectraTokenizer'),
-  EsmTokenizer: plain('EsmTokenizer'),
-  FalconTokenizer: plain('FalconTokenizer'),
-  GPT2Tokenizer: plain('GPT2Tokenizer'),
-  GPTNeoXTokenizer: plain('GPTNeoXTokenizer'),
-  GemmaTokenizer: plain('GemmaTokenizer'),
-  HerbertTokenizer: withTypeIds('HerbertTokenizer'),
-  LlamaTokenizer,
-  M2M100Tokenizer,
-  MBart50Tokenizer,
-  MBartTokenizer,
-  MPNetTokenizer: plain('MPNetTokenizer'),
-  MarianTokenizer,
-  MgpstrTokenizer: plain('MgpstrTokenizer'),
-  MobileBertTokenizer: withTypeIds('MobileBertTokenizer'),
-  NllbTokenizer,
-  NougatTokenizer: plain('NougatTokenizer'),
-  Qwen2Tokenizer: plain('Qwen2Tokenizer'),
-  RoFormerTokenizer: withTypeIds('RoFormerTokenizer'),
-  RobertaTokenizer: plain('RobertaTokenizer'),
-  SiglipTokenizer: plain('SiglipTokenizer'),
-  SpeechT5Tokenizer: plain('SpeechT5Tokenizer'),
-  SqueezeBertTokenizer: withTypeIds('SqueezeBertTokenizer'),
-  T5Tokenizer: plain('T5Tokenizer'),
-  VitsTokenizer,
-  Wav2Vec2CTCTokenizer: plain('Wav2Vec2CTCTokenizer'),
-  WhisperTokenizer,
-  XLMRobertaTokenizer: plain('XLMRobertaTokenizer'),
-  XLMTokenizer: withTypeIds('XLMTokenizer'),
-}
+exports.AlbertTokenizer = withTypeIds('AlbertTokenizer')
+exports.BartTokenizer = plain('BartTokenizer')
+exports.BertTokenizer = withTypeIds('BertTokenizer')
+exports.BlenderbotSmallTokenizer = plain('BlenderbotSmallTokenizer')
+exports.BlenderbotTokenizer = plain('BlenderbotTokenizer')
+exports.BloomTokenizer = plain('BloomTokenizer')
+exports.CLIPTokenizer = plain('CLIPTokenizer')
+exports.CamembertTokenizer = plain('CamembertTokenizer')
+exports.CodeGenTokenizer = plain('CodeGenTokenizer')
+exports.CodeLlamaTokenizer = plain('CodeLlamaTokenizer')
+exports.CohereAsrTokenizer = plain('CohereAsrTokenizer')
+exports.CohereTokenizer = plain('CohereTokenizer')
+exports.ConvBertTokenizer = withTypeIds('ConvBertTokenizer')
+exports.DebertaTokenizer = withTypeIds('DebertaTokenizer')
+exports.DebertaV2Tokenizer = withTypeIds('DebertaV2Tokenizer')
+exports.DistilBertTokenizer = plain('DistilBertTokenizer')
+exports.ElectraTokenizer = withTypeIds('ElectraTokenizer')
+exports.EsmTokenizer = plain('EsmTokenizer')
+exports.FalconTokenizer = plain('FalconTokenizer')
+exports.GPT2Tokenizer = plain('GPT2Tokenizer')
+exports.GPTNeoXTokenizer = plain('GPTNeoXTokenizer')
+exports.GemmaTokenizer = plain('GemmaTokenizer')
+exports.HerbertTokenizer = withTypeIds('HerbertTokenizer')
+exports.LlamaTokenizer = LlamaTokenizer
+exports.M2M100Tokenizer = M2M100Tokenizer
+exports.MBart50Tokenizer = MBart50Tokenizer
+exports.MBartTokenizer = MBartTokenizer
+exports.MPNetTokenizer = plain('MPNetTokenizer')
+exports.MarianTokenizer = MarianTokenizer
+exports.MgpstrTokenizer = plain('MgpstrTokenizer')
+exports.MobileBertTokenizer = withTypeIds('MobileBertTokenizer')
+exports.NllbTokenizer = NllbTokenizer
+exports.NougatTokenizer = plain('NougatTokenizer')
+exports.Qwen2Tokenizer = plain('Qwen2Tokenizer')
+exports.RoFormerTokenizer = withTypeIds('RoFormerTokenizer')
+exports.RobertaTokenizer = plain('RobertaTokenizer')
+exports.SiglipTokenizer = plain('SiglipTokenizer')
+exports.SpeechT5Tokenizer = plain('SpeechT5Tokenizer')
+exports.SqueezeBertTokenizer = withTypeIds('SqueezeBertTokenizer')
+exports.T5Tokenizer = plain('T5Tokenizer')
+exports.VitsTokenizer = VitsTokenizer
+exports.Wav2Vec2CTCTokenizer = plain('Wav2Vec2CTCTokenizer')
+exports.WhisperTokenizer = WhisperTokenizer
+exports.XLMRobertaTokenizer = plain('XLMRobertaTokenizer')
+exports.XLMTokenizer = withTypeIds('XLMTokenizer')

@@ -13,7 +13,6 @@ const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 const { Backend } = require('./backend.js')
 const { env } = require('./env.js')
 const { Loaded } = require('./loaded.js')
-const { settingsOf } = require('./settings.js')
 const { findTensor } = require('./tensor.js')
 
 const TOKENIZER = 'tokenizer.json'
@@ -83,8 +82,7 @@ async function backendOf(file) {
     })
     if (bytes !== undefined) {
       const engine = await Engine.fromBuffer(bytes)
-      const settings = settingsOf(bytes)
-      return { backend: (config) => new Backend(engine, config, settings), size: bytes.length }
+      return { backend: (config) => new Backend(engine, config), size: bytes.length }
     }
   }
   // Not a tokenizer.json: the loader knows which other files a folder can have.

@@ -3,7 +3,6 @@
 // The API of the tokenizers of @huggingface/transformers 4, implemented with tokenlane.
 
 const { AutoTokenizer } = require('./auto.js')
-const classes = require('./classes.js')
 const { env } = require('./env.js')
 const { Tensor } = require('./tensor.js')
 const { PreTrainedTokenizer } = require('./tokenizer.js')
@@ -13,48 +12,8 @@ exports.PreTrainedTokenizer = PreTrainedTokenizer
 exports.TokenizersBackend = PreTrainedTokenizer
 exports.Tensor = Tensor
 exports.env = env
-exports.AlbertTokenizer = classes.AlbertTokenizer
-exports.BartTokenizer = classes.BartTokenizer
-exports.BertTokenizer = classes.BertTokenizer
-exports.BlenderbotSmallTokenizer = classes.BlenderbotSmallTokenizer
-exports.BlenderbotTokenizer = classes.BlenderbotTokenizer
-exports.BloomTokenizer = classes.BloomTokenizer
-exports.CLIPTokenizer = classes.CLIPTokenizer
-exports.CamembertTokenizer = classes.CamembertTokenizer
-exports.CodeGenTokenizer = classes.CodeGenTokenizer
-exports.CodeLlamaTokenizer = classes.CodeLlamaTokenizer
-exports.CohereAsrTokenizer = classes.CohereAsrTokenizer
-exports.CohereTokenizer = classes.CohereTokenizer
-exports.ConvBertTokenizer = classes.ConvBertTokenizer
-exports.DebertaTokenizer = classes.DebertaTokenizer
-exports.DebertaV2Tokenizer = classes.DebertaV2Tokenizer
-exports.DistilBertTokenizer = classes.DistilBertTokenizer
-exports.ElectraTokenizer = classes.ElectraTokenizer
-exports.EsmTokenizer = classes.EsmTokenizer
-exports.FalconTokenizer = classes.FalconTokenizer
-exports.GPT2Tokenizer = classes.GPT2Tokenizer
-exports.GPTNeoXTokenizer = classes.GPTNeoXTokenizer
-exports.GemmaTokenizer = classes.GemmaTokenizer
-exports.HerbertTokenizer = classes.HerbertTokenizer
-exports.LlamaTokenizer = classes.LlamaTokenizer
-exports.M2M100Tokenizer = classes.M2M100Tokenizer
-exports.MBart50Tokenizer = classes.MBart50Tokenizer
-exports.MBartTokenizer = classes.MBartTokenizer
-exports.MPNetTokenizer = classes.MPNetTokenizer
-exports.MarianTokenizer = classes.MarianTokenizer
-exports.MgpstrTokenizer = classes.MgpstrTokenizer
-exports.MobileBertTokenizer = classes.MobileBertTokenizer
-exports.NllbTokenizer = classes.NllbTokenizer
-exports.NougatTokenizer = classes.NougatTokenizer
-exports.Qwen2Tokenizer = classes.Qwen2Tokenizer
-exports.RoFormerTokenizer = classes.RoFormerTokenizer
-exports.RobertaTokenizer = classes.RobertaTokenizer
-exports.SiglipTokenizer = classes.SiglipTokenizer
-exports.SpeechT5Tokenizer = classes.SpeechT5Tokenizer
-exports.SqueezeBertTokenizer = classes.SqueezeBertTokenizer
-exports.T5Tokenizer = classes.T5Tokenizer
-exports.VitsTokenizer = classes.VitsTokenizer
-exports.Wav2Vec2CTCTokenizer = classes.Wav2Vec2CTCTokenizer
-exports.WhisperTokenizer = classes.WhisperTokenizer
-exports.XLMRobertaTokenizer = classes.XLMRobertaTokenizer
-exports.XLMTokenizer = classes.XLMTokenizer
+
+// Node finds the names by the name of this function, which is that of TypeScript's.
+const __exportStar = (from, to) => Object.assign(to, from)
+
+__exportStar(require('./classes.js'), exports)

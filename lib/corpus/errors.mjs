@@ -4,10 +4,13 @@ import { createRequire } from 'node:module'
 
 const errors = createRequire(import.meta.url)('../errors.js')
 
-export const { error, typeError, wrongType, wrongValue } = errors
+export const { error, wrongType, wrongValue } = errors
+
+/** Options that contradict each other, or the inputs. */
+export const contradiction = (message) => errors.typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
 
 /** An argument out of range. The message does not show its value. */
-export const rangeError = (code, message) => Object.assign(new RangeError(message), { code })
+export const rangeError = (message) => Object.assign(new RangeError(message), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
 
 /** An input changed after it was planned. */
 export const inputChanged = (path, what) =>

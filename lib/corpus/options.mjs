@@ -6,13 +6,11 @@ import { createRequire } from 'node:module'
 
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
-import { typeError, wrongType, wrongValue } from './errors.mjs'
+import { contradiction, wrongType, wrongValue } from './errors.mjs'
 import { FORMATS, ROW_FORMATS } from './formats/names.mjs'
 import { isHash, isObject } from './values.mjs'
 
-const require = createRequire(import.meta.url)
-const { unknownOption } = require('../errors.js')
-const { signalOption } = require('../options.js')
+const { checkKnown, checkNames, signalOption } = createRequire(import.meta.url)('../options.js')
 
 export const PACKINGS = ['sequential', 'best-fit']
 /** The format of a job that counts words, from which a tokenizer is trained. */
@@ -27,51 +25,8 @@ const MAX_SHARD_SIZE = 2 ** 40
 export const MAX_ROW_IDS = 2 ** 31 - 1
 /** Maximum length of rows of best fit: tables with a bit for each length are in memory. */
 const MAX_BEST_FIT = 1 << 20
-const MAX_CONCURRENCY = 256
-
-/** The names of all options. */
-const NAMES = [
-  'inputs',
-  'filesFrom',
-  'output',
-  'tokenizer',
-  'encoding',
-  'format',
-  'type',
-  'rows',
-  'field',
-  'idField',
-  'groupBy',
-  'bos',
-  'eos',
-  'pack',
-  'packing',
-  'shuffle',
-  'onError',
-  'maxTokens',
-  'specialTokens',
-  'messages',
-  'tools',
-  'template',
-  'maskBy',
-  'date',
-  'maxRow',
-  'maxRatio',
-  'shardSize',
-  'dryRun',
-  'resumeCheck',
-  'trustPlan',
-  'hooks',
-  'append',
-  'concurrency',
-  'threads',
-  'signal',
-  'onEvent',
-  'queue',
-  'queueName',
-  'giveUpSeconds',
-  'metrics',
-]
+export const MAX_CONCURRENCY = 256
+export const QUEUE_NAME = 'tokenlane-corpus'
 
 /**
  * @typedef {object} Options the checked options, with all defaults except those that depend on the
@@ -147,43 +102,40 @@ const NAMES = [
  * @returns {Options}
  */
 export function checkOptions(options) {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw wrongType('options', 'an object', options)
-  for (const name of Object.keys(options)) if (!NAMES.includes(name)) throw unknownOption(name, NAMES)
+  checkKnown(options, NAMES)
   const given = options
   const inputs = typeof given.inputs === 'string' ? [given.inputs] : (given.inputs ?? [])
   if (!Array.isArray(inputs) || inputs.some((name) => typeof name !== 'string' || name === '')) {
     throw wrongType('inputs', 'a path or an array of paths', given.inputs)
   }
-  const dryRun = flag(given, 'dryRun')
   const content = checkContent(given)
-  const conflict = conflictOf(content, given, inputs, dryRun)
-  if (conflict !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', conflict)
-  /** @type {any} */
-  const checked = {
-    inputs,
-    filesFrom: text(given, 'filesFrom'),
-    output: text(given, 'output'),
-    queue: text(given, 'queue'),
-    queueName: queueName(given.queueName),
-    giveUpSeconds: whole(given, 'giveUpSeconds', 1, 86_400),
-    tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
-    encoding: text(given, 'encoding'),
-    template: text(given, 'template'),
-    dryRun,
-    resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
-    trustPlan: flag(given, 'trustPlan'),
-    append: flag(given, 'append'),
-    hooks: text(given, 'hooks'),
-    concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY),
-    threads: whole(given, 'threads', 1, 256),
-    metrics: metricsOption(given.metrics),
-    signal: signalOption(given.signal),
-    onEvent: listener(given.onEvent),
-    content,
-  }
-  return checked
+  const process = processOptions(given)
+  const conflict = conflictOf(content, given, inputs, process.dryRun)
+  if (conflict !== undefined) throw contradiction(conflict)
+  return /** @type {any} */ ({ inputs, ...process, content })
 }
+
+/** Where the output is, and what controls this process. */
+const processOptions = (given) => ({
+  filesFrom: text(given, 'filesFrom'),
+  output: text(given, 'output'),
+  queue: text(given, 'queue'),
+  queueName: queueName(given.queueName),
+  giveUpSeconds: whole(given, 'giveUpSeconds', 1, 86_400),
+  tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
+  encoding: text(given, 'encoding'),
+  template: text(given, 'template'),
+  dryRun: flag(given, 'dryRun'),
+  resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+  trustPlan: flag(given, 'trustPlan'),
+  append: flag(given, 'append'),
+  hooks: text(given, 'hooks'),
+  concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY),
+  threads: whole(given, 'threads', 1, 256),
+  metrics: metricsOption(given.metrics),
+  signal: signalOption(given.signal),
+  onEvent: listener(given.onEvent),
+})
 
 /**
  * Checks the options that determine the bytes of the output, from a call or from a job.json.
@@ -224,6 +176,12 @@ export function checkContent(given, formats = FORMATS) {
   return content
 }
 
+/** Options that only a job.json has. */
+const OF_JOB_FILES = ['hooksSha256', 'chat']
+const NAMES = ['inputs', ...Object.keys(processOptions({})), ...Object.keys(checkContent({}))].filter(
+  (name) => !OF_JOB_FILES.includes(name),
+)
+
 /** The message for options that contradict each other; `undefined` if they do not. */
 export function conflictOf(content, given, inputs, dryRun) {
   if (inputs.length === 0 && given.filesFrom === undefined)
@@ -242,14 +200,10 @@ export function conflictOf(content, given, inputs, dryRun) {
     return `the format ${content.format} cannot store idField: use npy, bin, mds, jsonl or parquet`
   const noRows = rowsProblem(content)
   if (noRows !== undefined) return noRows
-  if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
-    return 'idField is for rows of JSON and Parquet'
-  if (content.groupBy !== undefined && content.rows !== undefined && content.rows !== 'json')
-    return 'groupBy is for rows of JSON and Parquet'
-  if (given.field !== undefined && content.rows !== undefined && content.rows !== 'json')
-    return 'field is for rows of JSON and Parquet'
-  if (content.messages !== undefined && content.rows !== undefined && content.rows !== 'json')
-    return 'messages is for rows of JSON and Parquet'
+  const own = { ...content, field: given.field }
+  const ofJson = ['idField', 'groupBy', 'field', 'messages'].find((name) => own[name] !== undefined)
+  if (ofJson !== undefined && !['json', undefined].includes(own.rows))
+    return `${ofJson} is for rows of JSON and Parquet`
   if (content.messages !== undefined && given.field !== undefined)
     return 'field is the text of a document, and messages those of a chat: give one of them'
   for (const name of ['tools', 'template', 'maskBy', 'date'])
@@ -357,7 +311,6 @@ export function listener(value) {
   return value
 }
 
-const METRICS_NAMES = ['port', 'host']
 /** The address of a server that other machines cannot reach. */
 const LOOPBACK = '127.0.0.1'
 
@@ -370,14 +323,11 @@ const LOOPBACK = '127.0.0.1'
 export function metricsOption(value) {
   if (value === undefined) return undefined
   if (!isObject(value)) throw wrongType('metrics', 'an object with a port', value)
-  for (const name of Object.keys(value))
-    if (!METRICS_NAMES.includes(name)) throw unknownOption(name, METRICS_NAMES, 'metrics')
+  checkNames(value, ['port', 'host'], 'metrics')
   const port = whole({ 'metrics.port': value.port }, 'metrics.port', 0, 65_535)
   if (port === undefined) throw wrongType('metrics.port', 'a number', port)
   return { port, host: text({ 'metrics.host': value.host }, 'metrics.host') ?? LOOPBACK }
 }
-
-export const QUEUE_NAME = 'tokenlane-corpus'
 
 /** The name of a queue, which becomes a part of keys in Redis. */
 export function queueName(value = QUEUE_NAME) {

@@ -11,7 +11,7 @@ import { Failure, bareCode, fileFailure } from '../files/failure.mjs'
 import { HEAD_BYTES, foreignFailure } from '../files/foreign.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { checkFrame, piecesOf } from './compressed.mjs'
-import { damaged, inputChanged, otherJob, typeError } from './errors.mjs'
+import { damaged, inputChanged, otherJob, contradiction } from './errors.mjs'
 import { kindOf } from './kind.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
@@ -185,11 +185,11 @@ class Parts {
     const rows = this.#content.rows ?? unitOf(path)
     if (this.#content.idField !== undefined && rows !== 'json') {
       const reason = `idField is for rows of JSON and Parquet, and ${path} is read as ${rows}`
-      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: leave it out, or name another input`)
+      throw contradiction(`${reason}: leave it out, or name another input`)
     }
     if (this.#content.messages !== undefined && rows !== 'json') {
       const reason = `messages is for rows of JSON and Parquet, and ${path} is read as ${rows}`
-      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${reason}: say rows: 'json' (--rows json), or name another input`)
+      throw contradiction(`${reason}: say rows: 'json' (--rows json), or name another input`)
     }
     if (rows === 'lines' && this.#content.rows === undefined) this.#note(path)
     if (codec !== undefined && rows !== 'files' && size * COMPRESSION > this.#content.shardSize)

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { fileFailure } from '../files/failure.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
-import { error, typeError, unsupported } from './errors.mjs'
+import { error, contradiction, unsupported } from './errors.mjs'
 import { ROW_FORMATS } from './formats/names.mjs'
 
 const require = createRequire(import.meta.url)
@@ -148,10 +148,7 @@ export async function completeContent(tokenizer, source, content) {
   }
   const around = Number(ids.bos !== undefined) + Number(ids.eos !== undefined)
   if (content.maxTokens !== undefined && content.maxTokens <= around) {
-    throw typeError(
-      'ERR_TOKENLANE_ARGUMENT_TYPE',
-      `maxTokens is ${content.maxTokens}, but bos and eos alone are ${around}`,
-    )
+    throw contradiction(`maxTokens is ${content.maxTokens}, but bos and eos alone are ${around}`)
   }
   const complete = {
     ...content,

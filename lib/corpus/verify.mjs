@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import os from 'node:os'
 
 import { comparedShards } from './compare-shards.mjs'
-import { typeError, wrongType } from './errors.mjs'
+import { contradiction, wrongType } from './errors.mjs'
 import { INDEX, MdsIndex } from './formats/mds-index.mjs'
 import { existingJob, recordsTest, segmentsOf } from './job-file.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
@@ -19,7 +19,6 @@ const { checkKnown, signalOption } = require('../options.js')
 
 /** Maximum number of problems that are returned. All are counted and reported as events. */
 const MAX_LISTED = 1000
-const NAMES = ['concurrency', 'readAll', 'queue', 'queueName', 'giveUpSeconds', 'signal', 'onEvent']
 
 /**
  * Verifies the output of a corpus job.
@@ -29,7 +28,7 @@ const NAMES = ['concurrency', 'readAll', 'queue', 'queueName', 'giveUpSeconds', 
  */
 export async function verifyCorpus(output, options = {}) {
   if (typeof output !== 'string') throw wrongType('output', 'a path', output)
-  const { signal, onEvent, ...how } = checkVerify(options)
+  const { signal, onEvent, readAll, ...how } = checkVerify(options)
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
@@ -47,7 +46,7 @@ export async function verifyCorpus(output, options = {}) {
   const totals = new Totals()
   const index = job.options.format === 'mds' ? new IndexHash(job.options) : undefined
   const isOfJob = recordsTest(job)
-  const request = { store, job, signal, ...how }
+  const request = { store, job, signal, readsAll: readAll, ...how }
   const shards = how.queue === undefined ? comparedShards(request) : await comparedByWorkers(request, onEvent)
   for await (const { shard, record, problems } of shards) {
     for (const { file, problem } of problems) report(file, problem)
@@ -72,24 +71,26 @@ export async function verifyCorpus(output, options = {}) {
 
 function checkVerify(options) {
   checkKnown(options, NAMES)
-  const queue = text(options, 'queue')
   const conflict = queueProblem(options)
-  if (conflict !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', conflict)
-  const concurrency = whole(options, 'concurrency', 1, 256)
-  if (queue !== undefined && concurrency !== undefined)
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'with a queue, each worker has its own concurrency')
-  return {
-    concurrency: concurrency ?? os.availableParallelism(),
-    readsAll: flag(options, 'readAll'),
-    queue,
-    queueName: queueName(options.queueName),
-    giveUpSeconds: whole(options, 'giveUpSeconds', 1, 86_400),
-    signal: signalOption(options.signal),
-    onEvent: listener(options.onEvent),
-  }
+  if (conflict !== undefined) throw contradiction(conflict)
+  const own = ownOptions(options)
+  if (own.queue !== undefined && options.concurrency !== undefined)
+    throw contradiction('with a queue, each worker has its own concurrency')
+  return own
 }
 
-/** Like `comparedShards`, after workers have read the files. */
+const ownOptions = (given) => ({
+  concurrency: whole(given, 'concurrency', 1, 256) ?? os.availableParallelism(),
+  readAll: flag(given, 'readAll'),
+  queue: text(given, 'queue'),
+  queueName: queueName(given.queueName),
+  giveUpSeconds: whole(given, 'giveUpSeconds', 1, 86_400),
+  signal: signalOption(given.signal),
+  onEvent: listener(given.onEvent),
+})
+
+const NAMES = Object.keys(ownOptions({}))
+
 async function comparedByWorkers(request, onEvent) {
   const { compareOnQueue } = await import('./queue/compare.mjs')
   return compareOnQueue(request, onEvent)

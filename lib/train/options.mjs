@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { defaultConcurrency } from '../corpus/concurrency.mjs'
 import { SHARD_SIZE, checkContent, choice, listener, queueName, queueProblem, whole } from '../corpus/options.mjs'
 import { MIN_MEMORY, defaultMemory } from '../corpus/count-words.mjs'
-import { typeError, wrongType, wrongValue } from '../corpus/errors.mjs'
+import { contradiction, wrongType, wrongValue } from '../corpus/errors.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, checkNames, checkObject, signalOption } = require('../options.js')
@@ -252,9 +252,6 @@ function jobOptions(options, tableMemory) {
     onEvent: listener(onEvent),
   }
 }
-
-/** The error of options that contradict each other. */
-export const contradiction = (message) => typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
 
 const oneOf = (names) => names.map((name) => `'${name}'`).join(' or ')
 

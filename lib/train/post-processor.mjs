@@ -1,7 +1,7 @@
 // The tokens of a post-processor. Their ids belong to the vocabulary of another tokenizer until
 // they are looked up in the new one.
 
-import { contradiction } from './options.mjs'
+import { contradiction } from '../corpus/errors.mjs'
 
 /** Throws if the new vocabulary will not have the tokens of a post-processor. */
 export function checkTokens(part, specialTokens) {

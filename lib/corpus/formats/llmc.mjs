@@ -40,7 +40,6 @@ export class LlmcWriter {
   async finish() {
     if (this.#count > MAX_TOKENS)
       throw rangeError(
-        'ERR_TOKENLANE_ARGUMENT_VALUE',
         `a file of llm.c has at most ${MAX_TOKENS} tokens, but this shard has ${this.#count}: choose smaller shards`,
       )
     await this.#tokens.finish()

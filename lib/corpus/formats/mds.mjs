@@ -114,7 +114,6 @@ export class MdsWriter {
     this.#end += size
     if (this.#startOfSamples + this.#end > MAX_FILE_BYTES)
       throw rangeError(
-        'ERR_TOKENLANE_ARGUMENT_VALUE',
         `a file of MDS has at most ${MAX_FILE_BYTES} bytes, but this shard has more: choose smaller shards`,
       )
     this.#pendingEnds.push(this.#end)

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
-import { error, otherJob, typeError } from '../errors.mjs'
+import { error, otherJob, contradiction } from '../errors.mjs'
 import { ROW_FORMATS } from '../formats/names.mjs'
 import { LAYOUT_VERSION, idOf, readJob } from '../job-file.mjs'
 import { JOB, PLAN } from '../layout.mjs'
@@ -169,7 +169,7 @@ class Merge {
     // The first input may be the output of another merge.
     const options = Object.fromEntries(Object.entries(first.job.options).filter(([name]) => !OF_MERGES.includes(name)))
     const noRows = rowsProblem({ ...options, format: format ?? options.format, pack, packing })
-    if (noRows !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', noRows)
+    if (noRows !== undefined) throw contradiction(noRows)
     const known = {
       version: LAYOUT_VERSION,
       tokenlane: VERSION,

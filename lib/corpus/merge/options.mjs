@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module'
 
-import { typeError, wrongType, wrongValue } from '../errors.mjs'
+import { contradiction, wrongType, wrongValue } from '../errors.mjs'
 import { FORMATS } from '../formats/names.mjs'
 import { MAX_ROW_IDS, PACKINGS, choice, flag, listener, whole } from '../options.mjs'
 
@@ -14,23 +14,6 @@ const TOKENS_PER_FILE = 1 << 26
 /** Maximum number of uses of a document. */
 const MAX_EPOCHS = 1000
 
-const NAMES = [
-  'inputs',
-  'output',
-  'tokensPerFile',
-  'tokensPerShard',
-  'tokens',
-  'shuffle',
-  'dedup',
-  'format',
-  'pack',
-  'packing',
-  'concurrency',
-  'resumeCheck',
-  'signal',
-  'onEvent',
-]
-
 /**
  * @typedef {object} MergeInput
  * @property {string} path
@@ -39,53 +22,45 @@ const NAMES = [
  * @property {number} [tokens] the number of tokens that the output has of it
  */
 
+const ownOptions = (given) => ({
+  tokens: whole(given, 'tokens', 1, Number.MAX_SAFE_INTEGER),
+  tokensPerFile: whole(given, 'tokensPerFile', 1, Number.MAX_SAFE_INTEGER) ?? TOKENS_PER_FILE,
+  tokensPerShard: whole(given, 'tokensPerShard', 1, Number.MAX_SAFE_INTEGER),
+  shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
+  dedup: flag(given, 'dedup'),
+  format: choice(given, 'format', FORMATS),
+  pack: whole(given, 'pack', 1, MAX_ROW_IDS),
+  packing: choice(given, 'packing', PACKINGS),
+  concurrency: whole(given, 'concurrency', 1, 64) ?? 2,
+  resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+  signal: signalOption(given.signal),
+  onEvent: listener(given.onEvent),
+})
+
+const NAMES = ['inputs', 'output', ...Object.keys(ownOptions({}))]
+
 /** Checks the options; everything that is not given has its default, apart from `format`. */
 export function checkMerge(options) {
   checkKnown(options, NAMES)
   const { inputs: given, output } = options
   if (!Array.isArray(given)) throw wrongType('inputs', 'an array of folders', given)
-  if (given.length === 0) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'there are no inputs: name folders of jobs')
+  if (given.length === 0) throw contradiction('there are no inputs: name folders of jobs')
   if (typeof output !== 'string' || output === '') throw wrongType('output', 'a folder', output)
   const inputs = given.map(inputOf)
-  const tokens = whole(options, 'tokens', 1, Number.MAX_SAFE_INTEGER)
+  const own = ownOptions(options)
+  const { tokens, tokensPerShard, shuffle, dedup } = own
   const weighted = inputs.filter(({ weight }) => weight !== undefined).length
-  if (weighted > 0 && weighted < inputs.length)
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'give all inputs a weight, or none')
+  if (weighted > 0 && weighted < inputs.length) throw contradiction('give all inputs a weight, or none')
   if (weighted > 0 && tokens === undefined)
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'weights are shares of a number of tokens: give the option tokens')
+    throw contradiction('weights are shares of a number of tokens: give the option tokens')
   const budgets = inputs.filter((input) => input.tokens !== undefined).length
   if (budgets > 0 && (tokens !== undefined || weighted > 0))
-    throw typeError(
-      'ERR_TOKENLANE_ARGUMENT_TYPE',
-      'inputs have tokens of their own, so there are no weights and no tokens of the output',
-    )
-  const shuffle = whole(options, 'shuffle', 0, Number.MAX_SAFE_INTEGER)
-  const tokensPerShard = whole(options, 'tokensPerShard', 1, Number.MAX_SAFE_INTEGER)
-  const dedup = flag(options, 'dedup')
+    throw contradiction('inputs have tokens of their own, so there are no weights and no tokens of the output')
   if (tokensPerShard !== undefined && (dedup || shuffle !== undefined || options.tokensPerFile !== undefined))
-    throw typeError(
-      'ERR_TOKENLANE_ARGUMENT_TYPE',
+    throw contradiction(
       'tokensPerShard cuts tokens in their order: shuffle or dedup first, and merge the result with tokensPerShard alone',
     )
-  const format = choice(options, 'format', FORMATS)
-  const pack = whole(options, 'pack', 1, MAX_ROW_IDS)
-  const packing = choice(options, 'packing', PACKINGS)
-  return {
-    inputs,
-    output,
-    tokens,
-    tokensPerFile: whole(options, 'tokensPerFile', 1, Number.MAX_SAFE_INTEGER) ?? TOKENS_PER_FILE,
-    tokensPerShard,
-    shuffle,
-    dedup,
-    format,
-    pack,
-    packing,
-    concurrency: whole(options, 'concurrency', 1, 64) ?? 2,
-    resumeCheck: choice(options, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
-    signal: signalOption(options.signal),
-    onEvent: listener(options.onEvent),
-  }
+  return { inputs, output, ...own }
 }
 
 /** @returns {MergeInput} */
@@ -97,7 +72,7 @@ function inputOf(given, index) {
   const tokens = whole(input, 'tokens', 1, Number.MAX_SAFE_INTEGER)
   if (typeof path !== 'string' || path === '') throw wrongType(`${name}.path`, 'a folder', path)
   if ([epochs, weight, tokens].filter((amount) => amount !== undefined).length > 1)
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${name}: give one of epochs, weight and tokens`)
+    throw contradiction(`${name}: give one of epochs, weight and tokens`)
   return {
     path,
     epochs: amount(`${name}.epochs`, epochs) ?? 1,

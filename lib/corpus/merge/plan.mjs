@@ -8,7 +8,7 @@
 
 import { createHash } from 'node:crypto'
 
-import { error, typeError } from '../errors.mjs'
+import { error, contradiction } from '../errors.mjs'
 import { hasLossMask } from '../tokens.mjs'
 
 /** Maximum number of files of a shuffle: each unit is read once for each of them. */
@@ -102,8 +102,7 @@ export function exactFiles(units, tokensPerShard) {
     )
   for (const unit of units) {
     if (unit.share < 1)
-      throw typeError(
-        'ERR_TOKENLANE_ARGUMENT_TYPE',
+      throw contradiction(
         'tokensPerShard needs inputs that are used whole: mix first, and merge the result with tokensPerShard alone',
       )
     for (let from = 0; from < unit.tokens; ) {
@@ -164,12 +163,11 @@ export function common(jobs) {
   for (const { job, place } of others) {
     if (about(job) === about(first.job)) continue
     const names = `${JSON.stringify(first.job.tokenizer.name)} and ${JSON.stringify(job.tokenizer.name)}`
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${first.place} and ${place} have different tokenizers: ${names}`)
+    throw contradiction(`${first.place} and ${place} have different tokenizers: ${names}`)
   }
   const other = jobs.find(({ job }) => hasLossMask(job.options) !== hasLossMask(first.job.options))
   if (other !== undefined)
-    throw typeError(
-      'ERR_TOKENLANE_ARGUMENT_TYPE',
+    throw contradiction(
       `one of ${first.place} and ${other.place} has chats with loss masks, and the other one has texts: merge them apart`,
     )
   const isNarrow = jobs.every(({ job }) => job.options.type === 'u16')

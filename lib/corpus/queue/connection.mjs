@@ -48,10 +48,7 @@ export function connectionOf(text, environment = process.env) {
     !/^\/?\d*$/.test(url.pathname)
   ) {
     // The message does not quote the text, which may contain a password.
-    throw rangeError(
-      'ERR_TOKENLANE_ARGUMENT_VALUE',
-      'queue must be a URL such as redis://host:6379 or rediss://host:6379/0',
-    )
+    throw rangeError('queue must be a URL such as redis://host:6379 or rediss://host:6379/0')
   }
   const username = decodeURIComponent(url.username) || environment.TOKENLANE_QUEUE_USERNAME
   const password = decodeURIComponent(url.password) || environment.TOKENLANE_QUEUE_PASSWORD

@@ -14,7 +14,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { defaultConcurrency } from '../concurrency.mjs'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { startMetrics } from '../metrics.mjs'
-import { checkOptions, metricsOption, queueName, whole } from '../options.mjs'
+import { MAX_CONCURRENCY, flag, listener, metricsOption, queueName, text, whole } from '../options.mjs'
 import { Allowed, realPlace } from '../store/allowed.mjs'
 import { isSize, isText } from '../values.mjs'
 import { connectPatiently, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
@@ -26,21 +26,6 @@ const require = createRequire(import.meta.url)
 const { checkKnown } = require('../../options.js')
 
 /** The names of the options. */
-const NAMES = [
-  'queue',
-  'queueName',
-  'allow',
-  'allowHub',
-  'hooks',
-  'concurrency',
-  'threads',
-  'lockSeconds',
-  'graceSeconds',
-  'maxStalls',
-  'waitSeconds',
-  'metrics',
-  'onEvent',
-]
 /**
  * Default number of workers that may end while they have a shard, before the shard counts as
  * failed. Machines that are preempted are the normal case, so it is far above what they reach; a
@@ -81,7 +66,7 @@ export async function createWorker(options) {
     const bullmq = await loadBullMq()
     const connection = connectionOf(checked.queue)
     const onWait = ({ message }) => checked.onEvent({ event: 'error', message: `${message}; trying again` })
-    const client = await connectPatiently(connection, checked.wait, onWait)
+    const client = await connectPatiently(connection, checked.waitSeconds * 1000, onWait)
     client.disconnect()
     const worker = new CorpusWorker(bullmq, connection, checked)
     worker.done.then(end, end)
@@ -94,44 +79,39 @@ export async function createWorker(options) {
 
 function checkWorkerOptions(options) {
   checkKnown(options, NAMES)
-  const { queue, allow, allowHub = false, onEvent = () => {} } = options
+  const { queue, allow } = options
   if (typeof queue !== 'string') throw wrongType('queue', 'a URL', queue)
   const folders = typeof allow === 'string' ? [allow] : allow
   if (!Array.isArray(folders) || folders.length === 0 || folders.some((folder) => typeof folder !== 'string'))
     throw wrongType('allow', 'a folder or an array of folders', allow)
-  const { hooks } = options
-  if (hooks !== undefined && typeof hooks !== 'string') throw wrongType('hooks', 'a path', hooks)
-  if (typeof allowHub !== 'boolean') throw wrongType('allowHub', 'a boolean', allowHub)
-  if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
-  // These two options are checked like those of a job.
-  const { concurrency = defaultConcurrency(), threads } = checkOptions({
-    inputs: '.',
-    output: '.',
-    concurrency: options.concurrency,
-    threads: options.threads,
-  })
+  return { ...ownOptions(options), queue, allowed: new Allowed(folders.map(realPlace)) }
+}
+
+function ownOptions(given) {
+  const hooks = text(given, 'hooks')
   return {
-    queue,
-    queueName: queueName(options.queueName),
-    allowHub,
+    queueName: queueName(given.queueName),
+    allowHub: flag(given, 'allowHub'),
     hooks: hooks && path.resolve(hooks),
-    onEvent,
-    concurrency,
-    threads,
-    allowed: new Allowed(folders.map(realPlace)),
-    lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
-    grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
-    wait: seconds('waitSeconds', options.waitSeconds, 0, WAIT_SECONDS),
-    metrics: metricsOption(options.metrics),
-    maxStalls: whole(options, 'maxStalls', 0, 1_000_000) ?? MAX_STALLS,
+    concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
+    threads: whole(given, 'threads', 1, 256),
+    lockSeconds: seconds(given, 'lockSeconds', 4) ?? 30,
+    graceSeconds: seconds(given, 'graceSeconds', 0) ?? 20,
+    waitSeconds: seconds(given, 'waitSeconds', 0) ?? WAIT_SECONDS,
+    maxStalls: whole(given, 'maxStalls', 0, 1_000_000) ?? MAX_STALLS,
+    metrics: metricsOption(given.metrics),
+    onEvent: listener(given.onEvent),
   }
 }
 
-function seconds(name, value, least, byDefault) {
-  if (value === undefined) return byDefault * 1000
+const NAMES = ['queue', 'allow', ...Object.keys(ownOptions({}))]
+
+function seconds(given, name, least) {
+  const value = given[name]
+  if (value === undefined) return undefined
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   if (!(value >= least && value <= 86_400)) throw wrongValue(name, `seconds from ${least} to 86400`, value)
-  return value * 1000
+  return value
 }
 
 class CorpusWorker {
@@ -162,10 +142,10 @@ class CorpusWorker {
       this.#worker = new bullmq.Worker(options.queueName, (job, token) => this.#counted(job, token), {
         connection,
         concurrency: options.concurrency,
-        // A lock that is not renewed expires after half of `lock`, and another worker notices
+        // A lock that is not renewed expires after half of `lockSeconds`, and another worker notices
         // within two checks of a quarter each.
-        lockDuration: options.lock / 2,
-        stalledInterval: options.lock / 4,
+        lockDuration: options.lockSeconds * 500,
+        stalledInterval: options.lockSeconds * 250,
         maxStalledCount: options.maxStalls,
         name: `${os.hostname()}:${process.pid}`,
       })
@@ -186,7 +166,7 @@ class CorpusWorker {
     if (this.#isClosing) return this.done
     this.#isClosing = true
     clearTimeout(this.#paused)
-    const timer = setTimeout(() => this.#returnShards(), this.#options.grace)
+    const timer = setTimeout(() => this.#returnShards(), this.#options.graceSeconds * 1000)
     const closed = this.#worker.close().then(
       () => true,
       () => true,

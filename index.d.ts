@@ -404,7 +404,9 @@ export class Tokenizer {
    * of a tool and the format of the answer.
    *
    * - With an encoding of OpenAI: chat completions, Responses, and messages of Anthropic that a
-   *   gateway forwards to OpenAI. What OpenAI does not document is estimated.
+   *   gateway forwards to OpenAI. What OpenAI does not document is estimated. `estimated` has
+   *   `model` for a body with a model that is not known to have this encoding.
+   * - Embeddings and completions: the sum of the tokens of all texts, or the number of ids.
    * - With a tokenizer that has a chat template, and gpt-oss: what a server such as vLLM renders,
    *   with `add_generation_prompt` (default: true), `chat_template_kwargs`, `chat_template`,
    *   `documents`, `reasoning_effort` and `continue_final_message`. Bodies of Responses and of

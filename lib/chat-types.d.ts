@@ -178,7 +178,7 @@ export interface ChatCount {
 }
 
 /** The API whose requests have the form of a body. */
-export type RequestApi = 'openai-chat' | 'openai-responses' | 'anthropic'
+export type RequestApi = 'openai-chat' | 'openai-responses' | 'openai-embeddings' | 'openai-completions' | 'anthropic'
 
 /** Options of {@link Tokenizer.countRequest}. */
 export interface CountRequestOptions extends EstimateOptions {

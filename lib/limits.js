@@ -71,6 +71,17 @@ function limit(name, value) {
 /** Throws if texts, or lists of texts, have more bytes of UTF-8 in total than a call may have. */
 function checkInput(first, second = undefined) {
   if (current.maxInputBytes === Infinity) return
+  const charge = inputMeter()
+  charge(first)
+  charge(second)
+}
+
+/**
+ * For a call that counts one text after the other: a function that throws when the texts that it
+ * was called with have more bytes of UTF-8 in total than a call may have.
+ */
+function inputMeter() {
+  if (current.maxInputBytes === Infinity) return () => {}
   let left = current.maxInputBytes
   const take = (input) => {
     if (isArray(input)) return input.forEach(take)
@@ -81,8 +92,7 @@ function checkInput(first, second = undefined) {
     if (left < 0)
       throw inputTooLarge(`the text of this call has more than ${current.maxInputBytes} bytes (limits.maxInputBytes)`)
   }
-  take(first)
-  take(second)
+  return take
 }
 
-module.exports = { CHAT_DEFAULTS, limits, checkInput }
+module.exports = { CHAT_DEFAULTS, limits, checkInput, inputMeter }

@@ -309,6 +309,8 @@ class BlockSplitter {
     // The last line and the last block may continue in the next chunk.
     const lines = linesOf(isEnd ? this.#text : this.#text.slice(0, this.#text.lastIndexOf('\n') + 1))
     const isStart = this.#before === 0
+    // A byte order mark is no part of the first line.
+    if (isStart && lines.length > 0) lines[0].text = lines[0].text.replace(/^\ufeff/, '')
     const blocks =
       boundary === 'markdown'
         ? markdownBlocks(lines, isStart)

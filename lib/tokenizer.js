@@ -4,7 +4,7 @@ const { batchOf } = require('./batch.js')
 const { encodingOf } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
-const { checkInput } = require('./limits.js')
+const { checkInput, inputMeter } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const loaders = require('./loaders.js')
 const { countResult } = require('./memory.js')
@@ -463,9 +463,13 @@ class Tokenizer {
     return later.fit.fitChat(messages, options, { count, countText: this.#countText })
   }
 
-  /** Text of a request, in which special tokens are text. */
+  /** Counts the texts of one request, in which special tokens are text. */
   get #countText() {
-    return (text) => this.count(text, { specialTokens: 'text' })
+    const charge = inputMeter()
+    return (text) => {
+      charge(text)
+      return this.count(text, { specialTokens: 'text' })
+    }
   }
 
   /** This tokenizer, or one that finds the control symbols of a SentencePiece model. */

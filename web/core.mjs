@@ -3,7 +3,7 @@
 
 import { Batch } from '../lib/batch.js'
 import { Encoding } from '../lib/encoding.js'
-import { isTokenlaneError } from '../lib/errors.js'
+import { error, isTokenlaneError } from '../lib/errors.js'
 import { limits } from '../lib/limits.js'
 import { encodingForModel } from '../lib/models.js'
 import { KNOWN, checkKnown } from '../lib/options.js'
@@ -14,12 +14,29 @@ import { init, setModule, setPackedModule } from './module.mjs'
 import native from './native.mjs'
 import { addFile, fileBytes, setImports, withData } from './sources.mjs'
 
+/** Vocabularies of the encodings: data of another one would load, and have other ids. */
+const VOCAB_SIZES = {
+  r50k_base: 50_257,
+  p50k_base: 50_281,
+  p50k_edit: 50_284,
+  cl100k_base: 100_261,
+  o200k_base: 200_000,
+  o200k_harmony: 201_089,
+}
+
 /** A loader of an encoding that takes its packed rank file as the option `data`. */
 const takingData = (load, encodingOf) => async (name, options) => {
   if (options !== undefined) checkKnown(options, ['data', ...KNOWN.loadEncoding])
   const { data, ...rest } = options ?? {}
   if (data === undefined) return await load(name, rest)
-  return await withData(native.encodingFile(encodingOf(name)), data, () => load(name, rest))
+  const encoding = encodingOf(name)
+  const isOther = (cause) => error('ERR_TOKENLANE_SHAPE', `the data is not the rank file of ${encoding}`, cause)
+  const loaded = withData(native.encodingFile(encoding), data, () => load(name, rest))
+  const tokenizer = await loaded.catch((cause) => {
+    throw cause.code === 'ERR_TOKENLANE_DUPLICATE_ID' ? isOther({ cause }) : cause
+  })
+  if (tokenizer.vocabSize() !== VOCAB_SIZES[encoding]) throw isOther()
+  return tokenizer
 }
 
 /** The pattern, the special tokens and the name of the rank file of an encoding. */

@@ -285,9 +285,119 @@ test('messages of ai: a file in each form of each version', () => {
   const output = (...value) => [
     { role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', output: { type: 'content', value } }] },
   ]
-  assert.equal(shown(fromAiSdk(output({ type: 'image-url', url: 'https://e.org/a' }))), 'https://e.org/a')
-  assert.equal(shown(fromAiSdk(output({ type: 'image-file-id', fileId: { openai: 'file-1' } }))), 'file-1')
-  assert.equal(shown(fromAiSdk(output({ type: 'image-data', data: 'iVBO', mediaType: 'image/png' }))), PNG)
+  // The provider for chat completions sends the parts of a result as JSON.
+  const part = { type: 'image-data', data: 'iVBO', mediaType: 'image/png' }
+  assert.equal(fromAiSdk(output(part))[0].content, JSON.stringify([part]))
+})
+
+test('messages of ai: what its provider for chat completions leaves out or writes as JSON', () => {
+  const result = (output) =>
+    fromAiSdk([{ role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', output }] }])[0].content
+  assert.equal(result({ type: 'json', value: 'a' }), '"a"')
+  assert.equal(result({ type: 'text', value: 'a' }), 'a')
+  const content = [
+    { type: 'text', text: 'Hi' },
+    { type: 'file', mediaType: 'image/png', data: 'iVBO' },
+    { type: 'tool-call', toolCallId: '1', toolName: 'search', input: {}, providerExecuted: true },
+    { type: 'tool-result', toolCallId: '1', toolName: 'search', output: { type: 'text', value: 'found' } },
+  ]
+  const calls = [{ id: '1', type: 'function', function: { name: 'search', arguments: '{}' } }]
+  assert.deepEqual(fromAiSdk([{ role: 'assistant', content }]), [
+    { role: 'assistant', content: 'Hi', tool_calls: calls },
+  ])
+  const streaming = { type: 'tool-a', toolCallId: '1', state: 'input-streaming', input: undefined }
+  assert.deepEqual(fromAiSdk([{ role: 'assistant', parts: [{ type: 'step-start' }, streaming] }]), [])
+})
+
+test('messages of ai 4: invocations, attachments and reasoning', () => {
+  const toolInvocations = [{ state: 'result', toolCallId: '1', toolName: 'a', args: { b: 1 }, result: 'c' }]
+  const call = { id: '1', type: 'function', function: { name: 'a', arguments: '{"b":1}' } }
+  const experimental_attachments = [{ name: 'a.png', contentType: 'image/png', url: PNG }]
+  assert.deepEqual(
+    fromAiSdk([
+      { role: 'user', content: 'Look', experimental_attachments },
+      { role: 'assistant', content: 'So', toolInvocations },
+      {
+        role: 'assistant',
+        content: 'x',
+        parts: [
+          { type: 'reasoning', reasoning: 'hm' },
+          { type: 'text', text: 'x' },
+        ],
+      },
+    ]),
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Look' },
+          { type: 'image_url', image_url: { url: PNG } },
+        ],
+      },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', name: 'a', tool_call_id: '1', content: 'c' },
+      { role: 'assistant', content: 'So' },
+      { role: 'assistant', content: 'x', reasoning_content: 'hm' },
+    ],
+  )
+})
+
+test('messages of another client are refused, not taken for empty ones', () => {
+  const google = [{ role: 'user', parts: [{ text: 'hello' }] }]
+  const completions = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: null, tool_calls: [] },
+    { role: 'tool', tool_call_id: '1', content: 'b' },
+  ]
+  for (const call of [
+    () => fromAiSdk(google),
+    () => fromAiSdk(completions.slice(1, 2)),
+    () => fromAiSdk(completions.slice(2)),
+    () => fromAnthropic({ messages: google }),
+    () => fromLangChain(google),
+    () => fromLlamaIndex(google),
+    () => fromResponses(/** @type {any} */ (completions)),
+    () => fromResponses(/** @type {any} */ ({ messages: completions })),
+    // @ts-expect-error
+    () => fromResponses(),
+  ])
+    assert.throws(call, ({ code }) => /^ERR_TOKENLANE_ARGUMENT_(TYPE|VALUE)$/.test(code), String(call))
+})
+
+test('messages of LangChain: calls as those of chat completions', () => {
+  const tool_calls = [{ id: '1', type: 'function', function: { name: 'a', arguments: '{"city":"Paris"}' } }]
+  assert.deepEqual(fromLangChain([{ role: 'assistant', content: '', tool_calls }]), [
+    { role: 'assistant', content: null, tool_calls },
+  ])
+})
+
+test('items of @openai/agents', () => {
+  const input = [
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'Hi' },
+        { type: 'input_image', image: PNG },
+      ],
+    },
+    { type: 'function_call', callId: '1', name: 'a', arguments: '{}', status: 'completed' },
+    { type: 'function_call_result', callId: '1', name: 'a', output: { type: 'text', text: 'b' } },
+  ]
+  assert.deepEqual(fromResponses({ input }), [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Hi' },
+        { type: 'image_url', image_url: { url: PNG } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: '1', type: 'function', function: { name: 'a', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: '1', content: 'b' },
+  ])
 })
 
 test('messages of ai: a file of another realm', () => {

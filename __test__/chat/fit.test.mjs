@@ -148,3 +148,18 @@ test('wrong arguments are refused', () => {
   assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 9.5 }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 9, max: 9 }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
 })
+
+test('an error names the message as the caller counts them', () => {
+  const user = said('user', 'Hi')
+  const wrong = () => gpt4o.fitChat([user, user, user, said('user', 5)], { maxTokens: 12 })
+  assert.throws(wrong, { message: /^messages\[3\]\.content / })
+})
+
+test('a limit that is too small for what cannot be dropped says what that is', () => {
+  const messages = Array.from({ length: 9 }, () => said('user', 'over the hills'))
+  const code = 'ERR_TOKENLANE_LIMIT_TOO_SMALL'
+  assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 12, startOn: 'users' }), { code, message: /role 'users'/ })
+  assert.throws(() => gpt4o.fitChat(messages.slice(0, 1), { maxTokens: 2 }), { code, message: /cannot be cut/ })
+  const keep = /** @type {any} */ (async () => false)
+  assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 12, keep }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+})

@@ -363,3 +363,47 @@ test('what the client of OpenAI parsed of an answer is not counted a second time
     gpt4o.countChat([{ ...answer, content: null, tool_calls: [call] }]),
   )
 })
+
+test('a body with a model of another encoding, or of no known one, is an estimate', () => {
+  const messages = [user('Hi')]
+  const estimated = (model, options) => gpt4o.countRequest({ model, messages }, options).estimated
+  for (const model of ['gpt-4', 'gemini-2.5-pro', 'llama-3', 'my-deployment'])
+    assert.deepEqual(estimated(model), ['model'], model)
+  for (const model of ['gpt-4o', 'openai/gpt-4o-mini', 'openrouter/openai/gpt-4o', undefined])
+    assert.deepEqual(estimated(model), [], model)
+  assert.deepEqual(estimated('my-deployment', { model: 'gpt-4o-mini' }), [])
+})
+
+test('the prefix of a gateway does not change the price of an image', () => {
+  const image = { type: 'image_url', image_url: { url: 'https://e.org/a.png' } }
+  const options = { imageSize: () => ({ width: 512, height: 512 }) }
+  const tokens = (model) => gpt4o.countRequest({ model, messages: [user([image])] }, options).tokens
+  assert.equal(tokens('openai/gpt-4o-mini'), tokens('gpt-4o-mini'))
+  assert.notEqual(tokens('gpt-4o'), tokens('gpt-4o-mini'))
+})
+
+test('embeddings and completions are their texts or ids', () => {
+  const ada = of('text-embedding-3-small')
+  const model = 'text-embedding-3-small'
+  const count = (body) => ada.countRequest(body)
+  assert.deepEqual(count({ model, input: 'Hello, world!' }), { tokens: 4, estimated: [], api: 'openai-embeddings' })
+  assert.equal(count({ model, input: ['Hello', 'Hello, world!'] }).tokens, 5)
+  assert.equal(count({ input: [1, 2, 3] }).tokens, 3)
+  assert.equal(count({ input: [[1, 2, 3], [4]] }).tokens, 4)
+  assert.deepEqual(gpt4o.countRequest({ model, input: 'Hi' }).estimated, ['model'])
+  assert.deepEqual(gpt4o.countRequest({ prompt: ['Hi', 'Hi'] }), {
+    tokens: 2,
+    estimated: [],
+    api: 'openai-completions',
+  })
+  assert.equal(gpt4o.countRequest({ model: 'gpt-4o', input: 'Hi' }).api, 'openai-responses')
+  for (const [body, options] of [
+    [{ input: ['a', {}] }, {}],
+    [{ input: 5 }, { api: 'openai-embeddings' }],
+  ])
+    assert.throws(() => gpt4o.countRequest(body, options), { code: TYPE })
+  assert.throws(() => gpt4o.countRequest({ contents: [] }), {
+    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+    message: /messages, input, instructions, prompt/,
+  })
+})

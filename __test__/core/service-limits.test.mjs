@@ -47,6 +47,25 @@ test('text above the byte limit is refused in every form', async () => {
   assert.equal(gpt.count(''), 0)
 })
 
+test('all texts of a chat count towards the byte limit', () => {
+  const gpt4o = Tokenizer.forModelSync('gpt-4o')
+  const messages = Array.from({ length: 5 }, () => ({ role: 'user', content: 'x'.repeat(30) }))
+  limits.configure({ maxInputBytes: 100 })
+  const tools = [{ type: 'function', function: { name: 'a', description: 'y'.repeat(90) } }]
+  for (const call of [
+    () => gpt4o.countChat(messages),
+    () => gpt4o.countChat(messages, { undocumented: 'throw' }),
+    () => gpt4o.countRequest({ messages }),
+    () => gpt4o.countRequest({ input: messages }),
+    () => gpt4o.countRequest({ input: messages.map(({ content }) => content) }),
+    () => gpt4o.countRequest({ model: 'claude-sonnet-4-5', messages }),
+    () => gpt4o.countChat(messages.slice(0, 1), { tools }),
+    () => gpt4o.fitChat(messages, { maxTokens: 1000 }),
+  ])
+    assert.throws(call, { code: 'ERR_TOKENLANE_INPUT_TOO_LARGE' }, String(call))
+  assert.ok(gpt4o.countChat(messages.slice(0, 2)) > 0)
+})
+
 test('a batch that exceeds the queue is refused at once, and the others are not', async () => {
   const rows = texts(300)
   limits.configure({ maxQueuedBatches: 3 })

@@ -140,3 +140,9 @@ test('the command line streams Markdown too', () => {
     expected.map(({ start, end, text, headings }) => ({ start, end, text, headings })),
   )
 })
+
+test('a byte order mark does not hide the first heading', () => {
+  const [first] = tokenizer.split('\ufeff# A\n\ntext\n\n# B\n', { maxTokens: 300, boundary: 'markdown' })
+  assert.deepEqual(first.headings, ['A'])
+  assert.ok(first.text.startsWith('\ufeff# A'))
+})

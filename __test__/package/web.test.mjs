@@ -134,6 +134,20 @@ describe('tokenlane/web', { skip }, () => {
     assert.equal((await tokenizer.countBatch(['a'])).length, 1)
   })
 
+  test('data of another encoding is refused', async () => {
+    const { default: p50k } = await import('tokenlane/web/p50k_base')
+    const { default: cl100k } = await import('tokenlane/web/cl100k_base')
+    for (const [name, data] of [
+      ['cl100k_base', p50k],
+      ['p50k_base', cl100k],
+      ['p50k_edit', cl100k],
+    ]) {
+      const { code, message } = await failure(() => web.Tokenizer.fromEncoding(name, { data }))
+      assert.deepEqual([code, message], ['ERR_TOKENLANE_SHAPE', `the data is not the rank file of ${name}`])
+    }
+    assert.equal((await web.Tokenizer.fromEncoding('p50k_edit', { data: p50k })).vocabSize(), 50284)
+  })
+
   test('an encoding is given as data', async () => {
     const file = path.join(root, 'web', 'dist', 'p50k_base.bin')
     const { default: imported } = await import('tokenlane/web/p50k_base')

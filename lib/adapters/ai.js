@@ -2,6 +2,8 @@
 
 // Messages of the package `ai` (the Vercel AI SDK): ModelMessage and UIMessage.
 
+const { jsonText } = require('../chat/json-text.js')
+const { typeError, wrongType } = require('../errors.js')
 const { isUrl } = require('../realm.js')
 const {
   asText,
@@ -9,6 +11,7 @@ const {
   blocksOf,
   bytesOf,
   call,
+  checkContent,
   contentOf,
   image,
   isBytes,
@@ -22,30 +25,38 @@ const DENIED = 'Tool call execution denied.'
 
 /** The messages of `ModelMessage[]` or `UIMessage[]`. Both may be in one list. */
 function fromAiSdk(messages) {
-  return listOf(messages).flatMap((message) => (Array.isArray(message.parts) ? ofUi(message) : ofModel(message)))
+  return listOf(messages).flatMap((message, i, { length }) => {
+    const location = `messages[${i}]`
+    const parts = partsOfUi(message, i === length - 1)
+    return parts === undefined ? ofModel(message, location) : ofUi(message.role, parts, location)
+  })
 }
 
 // ModelMessage: content is a text or parts; results are messages of the role `tool`
 
-function ofModel({ role, content: said }) {
+function ofModel(message, location) {
+  const { role, content: said } = message
+  if (message.tool_calls !== undefined || (role === 'tool' && typeof said === 'string')) {
+    const reason = 'is a message of chat completions, not of the AI SDK: it needs no adapter'
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${location} ${reason}`)
+  }
+  checkContent(message, location, 'the AI SDK')
   const content = blocksOf(said)
   if (role === 'tool') return content.filter(isResult).map(resultOf)
   if (role !== 'assistant') return [{ role, content: contentOf(content.map(partOf)) }]
   const calls = content.filter(({ type }) => type === 'tool-call')
-  // Tools that the provider runs have their results beside their calls.
-  const results = content.filter(isResult).map(resultOf)
-  const parts = content.filter(({ type }) => !NO_PARTS.includes(type)).map(partOf)
   const called = calls.map((part) => call(part.toolCallId, part.toolName, inputOf(part)))
-  return [assistant({ parts, calls: called, reasoning: reasoningIn(content) }), ...results]
+  return [assistant({ parts: saidIn(content), calls: called, reasoning: reasoningIn(content) })]
 }
 
-const NO_PARTS = ['reasoning', 'tool-call', 'tool-result', 'tool-approval-request', 'tool-approval-response']
+/** Providers of chat completions send what the assistant said, without files and own results. */
+const saidIn = (parts) => parts.filter(({ type }) => type === 'text').map(partOf)
 const isResult = ({ type }) => type === 'tool-result'
 
 const reasoningIn = (parts) =>
   parts
     .filter(({ type }) => type === 'reasoning')
-    .map((part) => part.text)
+    .map((part) => part.text ?? part.reasoning ?? '')
     .join('\n')
 
 // Before ai 5, a call had `args`, and its result `result`.
@@ -56,7 +67,9 @@ const resultOf = ({ toolCallId, toolName, output, result: older }) =>
 function outputOf(output) {
   switch (output.type) {
     case 'content':
-      return contentOf(blocksOf(output.value).map(partOf))
+    case 'json':
+    case 'error-json':
+      return jsonText(output.value ?? null, 'the result of a call')
     case 'execution-denied':
       return output.reason ?? DENIED
     default:
@@ -107,8 +120,35 @@ function textOf(data) {
 
 // UIMessage: everything is a part; each step ends with the results of its calls
 
-function ofUi({ role, parts: given }) {
-  const parts = listOf(given, 'parts').map(ofInvocation)
+/**
+ * The parts of a UIMessage, those of ai 4 included; `undefined` for other messages.
+ *
+ * @param {any} message
+ * @param {boolean} isLast
+ */
+function partsOfUi({ parts, content, toolInvocations, experimental_attachments: attachments }, isLast) {
+  if (parts === undefined && toolInvocations === undefined && attachments === undefined) return undefined
+  const files = listOf(attachments ?? [], 'experimental_attachments').map(({ contentType: mediaType, url }) => ({
+    type: 'file',
+    mediaType,
+    url,
+  }))
+  if (parts !== undefined) return [...listOf(parts, 'parts'), ...files]
+  const called = listOf(toolInvocations ?? [], 'toolInvocations').map((one) => ({
+    type: 'tool-invocation',
+    toolInvocation: one,
+  }))
+  const said = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
+  // What the assistant said follows the results, unless it is the message that is being answered.
+  const isBefore = isLast || called.length === 0
+  return isBefore ? [...said, ...files, ...called] : [...called, { type: 'step-start' }, ...said, ...files]
+}
+
+function ofUi(role, given, location) {
+  const parts = given.map((part, i) => {
+    if (typeof part.type === 'string') return ofInvocation(part)
+    throw wrongType(`${location}.parts[${i}].type`, 'the type of a part of the AI SDK (a string)', part.type)
+  })
   if (role !== 'assistant') return [{ role, content: contentOf(parts.filter(isShown).map(partOf)) }]
   const steps = [[]]
   for (const part of parts) {
@@ -134,12 +174,17 @@ const nameOf = ({ type, toolName }) => (type === 'dynamic-tool' ? toolName : typ
 /** As convertToModelMessages of `ai`: one message of the assistant, then the results. */
 function ofStep(parts) {
   const tools = parts.filter(isTool)
+  const reasoning = reasoningIn(parts)
+  const said = saidIn(parts)
+  if (tools.length === 0 && said.length === 0 && reasoning === '') return []
   const calls = tools.map((part) => call(part.toolCallId, nameOf(part), part.input ?? part.rawInput))
-  const results = tools.flatMap((part) => {
-    const said = saidBy(part)
-    return said === undefined ? [] : [result(part.toolCallId, said, nameOf(part))]
-  })
-  return [assistant({ parts: parts.filter(isShown).map(partOf), calls, reasoning: reasoningIn(parts) }), ...results]
+  const results = tools
+    .filter(({ providerExecuted }) => providerExecuted !== true)
+    .flatMap((part) => {
+      const said = saidBy(part)
+      return said === undefined ? [] : [result(part.toolCallId, said, nameOf(part))]
+    })
+  return [assistant({ parts: said, calls, reasoning }), ...results]
 }
 
 /** What a tool answered; undefined if it has not. */

@@ -2,14 +2,31 @@
 
 // Messages of Anthropic's API.
 
-const { asText, assistant, blocksOf, call, contentOf, image, listOf, result, text } = require('./shared.js')
+const {
+  asText,
+  assistant,
+  blocksOf,
+  call,
+  checkContent,
+  contentOf,
+  image,
+  listOf,
+  result,
+  text,
+} = require('./shared.js')
 const { defined } = require('./openai.js')
 
 /** The messages of a request to Anthropic's API: its `system` and its `messages`. */
 function fromAnthropic({ system, messages }) {
   const said = contentOf(partsOf(system))
   const first = said === '' ? [] : [{ role: 'system', content: said }]
-  return [...first, ...listOf(messages).flatMap(messagesOf)]
+  return [
+    ...first,
+    ...listOf(messages).flatMap((message, i) => {
+      if (message.role !== 'system') checkContent(message, `messages[${i}]`, 'Anthropic')
+      return messagesOf(message)
+    }),
+  ]
 }
 
 /** A message of a user holds results of tools, which are messages of their own, before its text. */

@@ -21,7 +21,10 @@ export type ChatTool = object
 
 /** What {@link fromResponses} reads of a request to OpenAI's Responses API. */
 export interface ResponsesRequest {
-  /** A text, or items: messages, calls of functions and their results, reasoning. */
+  /**
+   * A text, or items: messages, calls of functions and their results, reasoning; also those of
+   * `@openai/agents`.
+   */
   input?: string | readonly object[] | null | undefined
   /** The first system message; items, as answers of the API have them. */
   instructions?: string | readonly object[] | null | undefined
@@ -77,7 +80,9 @@ export interface AiUiMessage {
 
 /**
  * The messages of `ModelMessage[]` or `UIMessage[]` of the package `ai` (4 to 7), as its provider
- * for chat completions sends them. The URL of an image that a provider has is its id.
+ * for chat completions sends them: results of other types than texts are JSON, and files and
+ * results of the assistant are left out. The URL of an image that a provider has is its id.
+ * Messages of another client are a `TypeError`.
  */
 export function fromAiSdk(messages: readonly (MessageOfParts | AiUiMessage)[]): ChatMessage[]
 

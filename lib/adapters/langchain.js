@@ -3,7 +3,7 @@
 // Messages of @langchain/core: BaseMessage and its stored form.
 
 const { wrongType } = require('../errors.js')
-const { assistant, blocksOf, call, contentOf, image, listOf, text, urlOf } = require('./shared.js')
+const { assistant, blocksOf, call, checkContent, contentOf, image, listOf, text, urlOf } = require('./shared.js')
 
 const ROLES = {
   human: 'user',
@@ -24,6 +24,7 @@ function fromLangChain(messages) {
     const fields = message.data ?? message.kwargs ?? message
     const role = Object.hasOwn(ROLES, kind) ? ROLES[kind] : fields.role
     if (typeof role !== 'string') throw wrongType(`messages[${i}]`, 'a message of LangChain', message)
+    if (fields.tool_calls === undefined) checkContent(fields, `messages[${i}]`, 'LangChain')
     return role === 'assistant' ? ofModel(fields) : ofOthers(role, fields)
   })
 }
@@ -52,7 +53,7 @@ function ofOthers(role, { content, name, tool_call_id: id }) {
 function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {} }) {
   const blocks = withTexts(content)
   // The same calls are also in additional_kwargs and, of Anthropic, in the content.
-  const made = calls.length > 0 ? calls.map(({ id, name, args }) => call(id, name, args)) : (more.tool_calls ?? [])
+  const made = calls.length > 0 ? calls.map(callOf) : (more.tool_calls ?? [])
   const reasoning = blocks
     .filter(({ type }) => REASONING.includes(type))
     .map((block) => block.thinking ?? block.reasoning ?? block.text ?? '')
@@ -66,6 +67,9 @@ function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {}
     ? message
     : { ...message, function_call: more.function_call }
 }
+
+/** LangChain also takes calls as those of chat completions. */
+const callOf = (one) => (one.function === undefined ? call(one.id, one.name, one.args) : one)
 
 const REASONING = ['thinking', 'reasoning']
 const NO_PARTS = [

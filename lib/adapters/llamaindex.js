@@ -2,15 +2,29 @@
 
 // Messages of llamaindex: ChatMessage of @llamaindex/core.
 
-const { asText, assistant, blocksOf, call, contentOf, image, listOf, result, text, urlOf } = require('./shared.js')
+const {
+  asText,
+  assistant,
+  blocksOf,
+  call,
+  checkContent,
+  contentOf,
+  image,
+  listOf,
+  result,
+  text,
+  urlOf,
+} = require('./shared.js')
 
 const ROLES = { memory: 'system' }
 
 /** The messages of `ChatMessage[]`. Calls and results are in their `options`. */
 function fromLlamaIndex(messages) {
-  return listOf(messages).map(({ role, content, options = {} }) => {
+  return listOf(messages).map((message, i) => {
+    const { role, content, options = {} } = message
     const { toolCall: calls, toolResult: answer } = options
     if (answer !== undefined) return result(answer.id, asText(answer.result))
+    if (calls === undefined) checkContent(message, `messages[${i}]`, 'LlamaIndex')
     const parts = blocksOf(content).map(partOf)
     if (role !== 'assistant') return { role: ROLES[role] ?? role, content: contentOf(parts) }
     const made = [calls ?? []].flat().map(({ id, name, input }) => call(id, name, input))

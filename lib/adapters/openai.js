@@ -1,8 +1,10 @@
 'use strict'
 
-// Items of OpenAI's Responses API.
+// Items of OpenAI's Responses API, and of @openai/agents, which writes their fields in camel case.
 
-const { typeError } = require('../errors.js')
+const { typeError, wrongValue } = require('../errors.js')
+const { checkObject } = require('../options.js')
+const { isArray } = require('../realm.js')
 const { asText, blocksOf, call, contentOf, image, listOf, result, text } = require('./shared.js')
 
 /**
@@ -10,7 +12,11 @@ const { asText, blocksOf, call, contentOf, image, listOf, result, text } = requi
  * items. Adjacent calls become one message of the assistant; reasoning goes to the message after
  * it.
  */
-function fromResponses({ input, instructions }) {
+function fromResponses(body) {
+  checkObject(body, 'body', 'the body of a request to the Responses API (an object with input)')
+  const { input, instructions } = body
+  if (isArray(body) || body.messages !== undefined)
+    throw wrongValue('body', 'the body of a request to the Responses API, with the items in input', body)
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input ?? [], 'input')
   const messages = []
   addTo(messages, instructionsOf(instructions), 'instructions')
@@ -58,11 +64,12 @@ function messageOf(item, location) {
       return {
         role: 'assistant',
         content: null,
-        tool_calls: [call(item.call_id, item.name, item.arguments ?? item.input)],
+        tool_calls: [call(item.call_id ?? item.callId, item.name, item.arguments ?? item.input)],
       }
     case 'function_call_output':
+    case 'function_call_result':
     case 'custom_tool_call_output':
-      return result(item.call_id, contentOf(partsOf(item.output)))
+      return result(item.call_id ?? item.callId, contentOf(partsOf(item.output)))
     default: {
       const kind = typeof item.type === 'string' ? `an item of the type '${item.type.slice(0, 100)}'` : 'an object'
       throw typeError(
@@ -74,16 +81,19 @@ function messageOf(item, location) {
 }
 
 function partsOf(content) {
-  return blocksOf(content).map((part) => {
+  // A result of @openai/agents may be one part.
+  const parts = typeof content?.type === 'string' ? [content] : content
+  return blocksOf(parts).map((part) => {
     if (typeof part?.text === 'string') return text(part.text)
     if (part?.type === 'refusal') return text(asText(part.refusal))
-    if (part?.type === 'input_image') return { ...image(part.image_url ?? part.file_id), ...detailOf(part) }
+    if (part?.type === 'input_image' || part?.type === 'image') return imageOf(part)
     return part
   })
 }
 
-function detailOf({ image_url: url, file_id: file, detail }) {
-  return detail === undefined ? {} : { image_url: { url: url ?? file, detail } }
+function imageOf({ image_url: shown, file_id: file = shown, image: given = file, detail }) {
+  const url = shown ?? given?.id ?? given
+  return detail === undefined ? image(url) : { type: 'image_url', image_url: { url, detail } }
 }
 
 /** The tools of a request to the Responses API, in the form of chat completions. */

@@ -79,6 +79,18 @@ function listOf(messages, name = 'messages') {
   })
 }
 
+/**
+ * Checks that a message has a content: one of another client would be taken for an empty one.
+ *
+ * @param {any} message
+ * @param {string} location
+ * @param {string} client
+ */
+function checkContent({ content }, location, client) {
+  if (content === undefined)
+    throw wrongType(`${location}.content`, `the content of a message of ${client} (a text or an array)`, content)
+}
+
 const asText = (value) => (typeof value === 'string' ? value : jsonText(value, 'the result of a call'))
 
 /** The parts of a content: of a text, one. */
@@ -93,6 +105,7 @@ module.exports = {
   blocksOf,
   bytesOf,
   call,
+  checkContent,
   contentOf,
   image,
   isBytes,

@@ -38,18 +38,37 @@ function fitChat(messages, options, { count, countText }) {
   const chat = new Cuts(messages, keep, startOn)
   const tokens = new Map()
   const tokensAt = (cut) => {
-    if (!tokens.has(cut)) tokens.set(cut, count(chat.after(cut), rest))
+    if (!tokens.has(cut)) tokens.set(cut, counted(chat.after(cut)))
     return tokens.get(cut)
+  }
+  const counted = (some) => {
+    try {
+      return count(some, rest)
+    } catch (failure) {
+      // The whole conversation has the same fault, at the place that the caller knows.
+      if (some.length < messages.length) throwAt(failure, () => count(messages, rest))
+      throw failure
+    }
   }
   const last = chat.length - 1
   if (tokensAt(last) > maxTokens) {
-    throw limitTooSmall(
-      `the newest message, with those that are kept, takes ${tokensAt(last)} tokens, more than maxTokens (${maxTokens})`,
-    )
+    const role = startOn === undefined ? '' : ` before a later message of the role '${startOn}'`
+    const what =
+      last === 0 ? `the conversation, which cannot be cut${role},` : 'the newest message, with those that are kept,'
+    throw limitTooSmall(`${what} takes ${tokensAt(last)} tokens, more than maxTokens (${maxTokens})`)
   }
   const cut = first(last, chat.guess(maxTokens - tokensAt(last), countText), (one) => tokensAt(one) <= maxTokens)
   const fitting = chat.after(cut)
   return { messages: fitting, tokens: tokensAt(cut), dropped: messages.length - fitting.length }
+}
+
+/** Throws what `call` throws if it is the same error as `failure`. */
+function throwAt(failure, call) {
+  try {
+    call()
+  } catch (other) {
+    if (other.code === failure.code) throw other
+  }
 }
 
 /** Where a conversation can be cut, oldest first; at the first place, nothing is dropped. */
@@ -67,7 +86,7 @@ class Cuts {
     messages.forEach((message, i) => {
       const isStart = i === 0 || !RESULTS.includes(message?.role)
       if (isStart) unit = i
-      this.#stays[i] = Boolean(keep(message, i)) || (i > unit && this.#stays[unit])
+      this.#stays[i] = isKept(keep, message, i) || (i > unit && this.#stays[unit])
       if (this.#stays[i] && !this.#stays[unit]) this.#stays.fill(true, unit, i)
       if (i === 0 || (isStart && (startOn === undefined || message?.role === startOn))) this.#starts.push(i)
     })
@@ -94,6 +113,13 @@ class Cuts {
     }
     return cut
   }
+}
+
+function isKept(keep, message, i) {
+  const answer = keep(message, i)
+  if (typeof answer?.then === 'function')
+    throw wrongType('keep', 'a function that returns a boolean, not a promise', keep)
+  return Boolean(answer)
 }
 
 /** What a message says, without the data of images. */

@@ -84,12 +84,14 @@ class Estimate {
   #responses
 
   /**
-   * `countOf` returns the number of tokens of a text.
+   * `countOf` returns the number of tokens of a text. `isOther`: the request names a model that is
+   * not known to have this encoding.
    *
-   * @param {{ encoding: string, model?: string, imageSize?: Function, partTokens?: Function }} of
+   * @param {{ encoding: string, model?: string, imageSize?: Function, partTokens?: Function,
+   *   isOther?: boolean }} of
    * @param {(text: string) => number} countOf
    */
-  constructor({ encoding, model, imageSize, partTokens }, countOf) {
+  constructor({ encoding, model, imageSize, partTokens, isOther = false }, countOf) {
     this.#encoding = encoding
     this.#model = model
     this.#imageSize = imageSize
@@ -97,7 +99,7 @@ class Estimate {
     this.#countOf = countOf
     this.#chat = constantsOf(CHAT, encoding, model)
     this.#responses = constantsOf(RESPONSES, encoding, model)
-    if (model !== undefined && !DOCUMENTED.test(model)) this.#note('model')
+    if (isOther || (model !== undefined && !DOCUMENTED.test(model))) this.#note('model')
   }
 
   /** Chat completions. `request` has the messages, and further fields of the body. */

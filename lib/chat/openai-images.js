@@ -109,6 +109,8 @@ function sizeOf(url, imageSize, location, note) {
     note(`${location} (an image of unknown size)`, error('ERR_TOKENLANE_CHAT_IMAGE_SIZE', message))
     return UNKNOWN_SIZE
   }
+  if (typeof size?.then === 'function')
+    throw wrongType('imageSize', 'a function that returns { width, height }, not a promise', imageSize)
   for (const side of ['width', 'height']) {
     const length = size?.[side]
     if (!Number.isSafeInteger(length) || length < 1 || length > MAX_SIDE)

@@ -83,21 +83,32 @@ class OpenAiChat {
   /** Counts the body of a request to chat completions. */
   countRequest(body, options, countOf) {
     const { checkMessages, withoutNulls } = later.chat
-    const { of } = this.#rules({ ...options, model: options.model ?? this.#modelOf(body) })
+    const of = this.#rulesOf(body, options)
     const messages = checkMessages(body.messages).map(withoutNulls)
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 
   /** Counts the body of a request to the Responses API. */
   countResponses(body, options, countOf) {
-    const { of } = this.#rules({ ...options, model: options.model ?? this.#modelOf(body) })
+    const of = this.#rulesOf(body, options)
     return this.#estimated(of, countOf, (estimate) => estimate.responses(body))
   }
 
-  /** The model that a body names, if it has this encoding: gateways have names of their own. */
-  #modelOf({ model }) {
+  #rulesOf({ model: named }, options) {
+    const { of } = this.#rules({ ...options, model: options.model ?? this.#modelOf(named) })
+    return { ...of, isOther: options.model === undefined && this.isOther(named) }
+  }
+
+  /** The model that a body names, without a gateway's prefix, if it has this encoding. */
+  #modelOf(named) {
+    if (typeof named !== 'string') return undefined
     const { findEncoding } = require('../models.js')
-    return typeof model === 'string' && findEncoding(model) === this.#encoding ? model : undefined
+    return [named, named.slice(named.lastIndexOf('/') + 1)].find((name) => findEncoding(name) === this.#encoding)
+  }
+
+  /** Whether a body names a model that is not known to have this encoding. */
+  isOther(named) {
+    return typeof named === 'string' && this.#modelOf(named) === undefined
   }
 
   #estimated(of, countOf, run) {

@@ -1,7 +1,8 @@
 'use strict'
 
-// Counts the JSON body of a request: to OpenAI's chat completions and Responses, to Anthropic's
-// messages, and to servers that render the chat template of a model (vLLM, llama.cpp, Ollama).
+// Counts the JSON body of a request: to OpenAI's chat completions, Responses, embeddings and
+// completions, to Anthropic's messages, and to servers that render the chat template of a model
+// (vLLM, llama.cpp, Ollama).
 
 const { fromAnthropic, fromResponses, toolsFromAnthropic, toolsFromResponses } = require('../adapters/index.js')
 const { wrongType, wrongValue } = require('../errors.js')
@@ -9,7 +10,10 @@ const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
 const { countClaude, isClaude } = require('./claude.js')
 
-const APIS = ['openai-chat', 'openai-responses', 'anthropic']
+/** The APIs that take texts or ids, with the fields that have them. */
+const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
+const APIS = ['openai-chat', 'openai-responses', 'anthropic', ...Object.keys(TEXTS)]
+const FIELDS = ['messages', 'input', 'instructions', 'prompt', 'previous_response_id', 'conversation']
 const OPTIONS = ['api', 'model', 'imageSize', 'partTokens', 'undocumented']
 
 /**
@@ -24,6 +28,8 @@ function countRequest(body, options = {}, ways) {
   checkObject(body, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
   const { api = apiOf(body), ...rest } = options
+  if (!FIELDS.some((name) => body[name] !== undefined && body[name] !== null))
+    throw wrongValue('body', `the body of a request with ${FIELDS.join(', ')}`, body)
   if (!APIS.includes(api)) throw wrongValue('api', `one of ${APIS.join(', ')}`, api)
   const { imageSize, partTokens } = rest
   for (const [name, value] of Object.entries({ imageSize, partTokens }))
@@ -33,6 +39,10 @@ function countRequest(body, options = {}, ways) {
 
 function countBy(api, body, options, { chat, countText, countMessages }) {
   const model = options.model ?? body.model
+  if (Object.hasOwn(TEXTS, api)) {
+    const tokens = countTexts(body[TEXTS[api]], TEXTS[api], countText)
+    return { tokens, estimated: chat.isOther?.(model) ? ['model'] : [] }
+  }
   if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, options, countText)
   if (chat.countRequest === undefined) return rendered(chatOf(api, body), chat, countMessages)
   if (api === 'openai-responses') return chat.countResponses(body, options, countText)
@@ -41,6 +51,8 @@ function countBy(api, body, options, { chat, countText, countMessages }) {
 
 /** The API that has the fields of a body. */
 function apiOf(body) {
+  if (body.messages === undefined && hasTexts(body)) return 'openai-embeddings'
+  if (body.messages === undefined && hasPrompt(body)) return 'openai-completions'
   if (body.input !== undefined || body.instructions !== undefined) return 'openai-responses'
   const hasBlocks = (message) => Array.isArray(message?.content) && message.content.some(isBlock)
   const isAnthropic =
@@ -48,6 +60,27 @@ function apiOf(body) {
     body.tools?.some?.((tool) => tool?.input_schema !== undefined || VERSIONED.test(tool?.type)) ||
     (isArray(body.messages) && body.messages.some(hasBlocks))
   return isAnthropic ? 'anthropic' : 'openai-chat'
+}
+
+/** Whether the input is that of embeddings: texts, ids, or one text for such a model. */
+function hasTexts({ input, model, encoding_format: format, dimensions }) {
+  if (typeof input === 'string') return format !== undefined || dimensions !== undefined || /embed/i.test(model)
+  return isArray(input) && input.length > 0 && isTextOrIds(input[0])
+}
+
+/** Responses have a prompt too, which is an object. */
+const hasPrompt = ({ input, prompt }) => input === undefined && (typeof prompt === 'string' || isArray(prompt))
+const isTextOrIds = (one) => typeof one === 'string' || typeof one === 'number' || isArray(one)
+
+/** Counts a text, a list of ids, or a list of these. */
+function countTexts(given, location, countText) {
+  if (typeof given === 'string') return countText(given)
+  if (!isArray(given)) throw wrongType(location, 'a text, ids, or an array of these', given)
+  return given.reduce((sum, one, i) => {
+    const tokens = typeof one === 'number' ? 1 : isArray(one) ? one.length : undefined
+    if (tokens === undefined && typeof one !== 'string') throw wrongType(`${location}[${i}]`, 'a text or ids', one)
+    return sum + (tokens ?? countText(one))
+  }, 0)
 }
 
 /** Tools of Anthropic, such as `web_search_20250305`. */

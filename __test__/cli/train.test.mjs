@@ -69,6 +69,12 @@ test('other models', () => {
   ]
   assert.equal(run(args).status, 0)
   assert.equal(JSON.parse(fs.readFileSync(path.join(folder, 'u.json'), 'utf8')).model.type, 'Unigram')
+  // The folder of a new model is made.
+  assert.equal(run([...args.slice(0, -1), 'model/new/u.json']).status, 0)
+  assert.ok(fs.existsSync(path.join(folder, 'model/new/u.json')))
+  const inFile = run([...args.slice(0, -1), 'u.json/u.json'])
+  assert.deepEqual([inFile.status, inFile.stdout], [1, ''])
+  assert.match(inFile.stderr, /^tokenlane: u\.json: /)
 })
 
 test('a page about a tokenizer', () => {

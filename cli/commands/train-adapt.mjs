@@ -4,10 +4,9 @@ import path from 'node:path'
 
 import { UsageError } from '../failure.mjs'
 import { mib, number, plural } from '../numbers.mjs'
-import { openOutput } from '../output/file.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { QUIET, checkInputs } from './options.mjs'
-import { COUNT_OPTIONS, JSON_SUMMARY, OUTPUT, count, countOf, published, text } from './train-options.mjs'
+import { COUNT_OPTIONS, JSON_SUMMARY, OUTPUT, count, countOf, openInFolder, published, text } from './train-options.mjs'
 import { extended, pruned } from '../../lib/train/adapt.mjs'
 import { checkExtendOptions, checkPruneOptions } from '../../lib/train/options.mjs'
 
@@ -81,7 +80,7 @@ export const prune = {
     if (path.resolve(map) === path.resolve(values.output))
       throw new UsageError("'--ids' and '--output' name the same file")
     const options = countOf(checkPruneOptions, values, inputs, [values.output, map])
-    const idsFile = openOutput(map, [])
+    const idsFile = openInFolder(map)
     const writeIds = async (/** @type {any} */ { ids }) => {
       await idsFile.write(`${JSON.stringify(Object.fromEntries(ids))}\n`)
       await idsFile.commit()

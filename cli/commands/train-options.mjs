@@ -1,8 +1,9 @@
 // What the commands that count words share: options, and the file that they write.
 
 import fs from 'node:fs'
+import path from 'node:path'
 
-import { UsageError } from '../failure.mjs'
+import { UsageError, fileFailure } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { openOutput } from '../output/file.mjs'
 import { Notices, howToGoOn } from '../corpus-progress.mjs'
@@ -105,6 +106,17 @@ function realPathOf(output) {
   }
 }
 
+/** Opens an output in a folder that is made if it is missing, such as that of a new model. */
+export function openInFolder(name) {
+  const folder = path.dirname(name)
+  try {
+    if (name !== '-') fs.mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    throw fileFailure(folder, error)
+  }
+  return openOutput(name, [])
+}
+
 /**
  * Makes a tokenizer with a progress bar, and writes its tokenizer.json.
  *
@@ -119,7 +131,7 @@ function realPathOf(output) {
  */
 export async function published(values, options, make, beside = async () => {}) {
   const progress = trainProgress(values)
-  const output = openOutput(values.output, [])
+  const output = openInFolder(values.output)
   const start = performance.now()
   const seen = { texts: 0, bytes: 0 }
   const onProgress = (state) => {

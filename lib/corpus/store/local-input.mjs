@@ -22,15 +22,17 @@ export class LocalInput extends Input {
 
   /**
    * @param {string} path the path as the user named it
-   * @param {import('./allowed.mjs').Origin} [origin]
+   * @param {import('./allowed.mjs').Origin & { shown?: string }} [origin] `shown` is the path in
+   *   messages, if it is not `path`
    */
-  static async open(path, { base = '', allowed } = {}) {
+  static async open(path, { base = '', allowed, shown } = {}) {
     const place = resolve(base, path)
+    const name = shown ?? path
     try {
-      const handle = await (allowed === undefined ? openRegular(place, { name: path }) : allowed.openFile(place))
-      return new LocalInput(path, handle, await handle.stat())
+      const handle = await (allowed?.openFile(place, shown) ?? openRegular(place, { name }))
+      return new LocalInput(name, handle, await handle.stat())
     } catch (failure) {
-      throw fileFailure(path, failure)
+      throw fileFailure(name, failure)
     }
   }
 

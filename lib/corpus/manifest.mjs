@@ -8,9 +8,6 @@ import { JOB, MANIFEST } from './layout.mjs'
 import { writeFile } from './output-files.mjs'
 import { recordsOf } from './record.mjs'
 
-/** Lines are collected and written once they have this many characters. */
-const FLUSH_LENGTH = 1 << 16
-
 const SUMMED = /** @type {const} */ ([
   'documents',
   'tokens',
@@ -76,9 +73,9 @@ export async function writeManifest(store, job) {
     throw otherJob(`${store.where(JOB)} is no longer that of this job: name another output folder`)
   const totals = new Totals()
   await writeFile(store, MANIFEST, (file) => {
-    const write = (index) => writeShards(store, job, { totals, manifest: new TextFile(file), index })
+    const write = (index) => writeShards(store, job, { totals, manifest: file, index })
     if (job.options.format !== 'mds') return write(undefined)
-    return writeFile(store, INDEX, (indexFile) => write(new TextFile(indexFile)))
+    return writeFile(store, INDEX, write)
   })
   await store.sync()
   return totals
@@ -101,35 +98,8 @@ async function writeShards(store, job, { totals, manifest, index }) {
     await manifest.write(`${JSON.stringify(lineOf(record))}${shard < plan.shards ? ',' : ''}\n`)
     await index?.write(mds.entry(record))
   }
-  await index?.end(mds.end)
-  await manifest.end(`],"totals":${JSON.stringify(totals)}}\n`)
-}
-
-/** Collects text for a file. */
-class TextFile {
-  #file
-  #text = ''
-
-  constructor(file) {
-    this.#file = file
-  }
-
-  async write(text) {
-    this.#text += text
-    if (this.#text.length >= FLUSH_LENGTH) await this.#flush()
-  }
-
-  /** Writes the last text. */
-  async end(text) {
-    this.#text += text
-    await this.#flush()
-  }
-
-  async #flush() {
-    const bytes = Buffer.from(this.#text)
-    this.#text = ''
-    await this.#file.write(bytes)
-  }
+  await index?.write(mds.end)
+  await manifest.write(`],"totals":${JSON.stringify(totals)}}\n`)
 }
 
 /** The part of a shard's record that is in the manifest. */

@@ -6,20 +6,7 @@ import { readJob, recordsTest } from './job-file.mjs'
 import { INDEX, MdsIndex } from './formats/mds-index.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { writeFile } from './output-files.mjs'
-import { recordsOf } from './record.mjs'
-
-const SUMMED = /** @type {const} */ ([
-  'documents',
-  'tokens',
-  'textBytes',
-  'characters',
-  'empty',
-  'truncated',
-  'cutTokens',
-  'unpaired',
-  'filtered',
-  'seconds',
-])
+import { SUMS, recordsOf } from './record.mjs'
 
 /** The sums over all shards. */
 export class Totals {
@@ -45,7 +32,8 @@ export class Totals {
 
   add(record) {
     this.shards += 1
-    for (const name of SUMMED) this[name] += record[name]
+    for (const name of SUMS) this[name] += record[name]
+    this.seconds += record.seconds
     this.skipped += record.skipped.rows
     this.rows += record.packing?.rows ?? record.documents
     this.cutDocuments += record.packing?.cutDocuments ?? 0
@@ -103,43 +91,15 @@ async function writeShards(store, job, { totals, manifest, index }) {
 }
 
 /** The part of a shard's record that is in the manifest. */
-const lineOf = ({
-  shard,
-  planned,
-  files,
-  documents,
-  packing,
-  tokens,
-  textBytes,
-  characters,
-  empty,
-  truncated,
-  unpaired,
-  lossTokens,
-  skipped,
-  input,
-  host,
-  started,
-  seconds,
-}) => ({
-  shard,
-  planned,
-  documents,
-  rows: packing?.rows ?? documents,
-  tokens,
-  textBytes,
-  characters,
-  empty,
-  truncated,
-  unpaired,
-  lossTokens,
-  skipped: skipped.rows,
-  files,
-  input,
-  host,
-  started,
-  seconds,
-})
+function lineOf(record) {
+  const facts = { ...record, rows: record.packing?.rows ?? record.documents, skipped: record.skipped.rows }
+  return Object.fromEntries(LINE.map((name) => [name, facts[name]]))
+}
+
+const LINE = [
+  ...['shard', 'planned', 'documents', 'rows', 'tokens', 'textBytes', 'characters', 'empty', 'truncated'],
+  ...['unpaired', 'lossTokens', 'skipped', 'files', 'input', 'host', 'started', 'seconds'],
+]
 
 /**
  * Number of bytes that are read at each end of a manifest. The job is at the start and the totals

@@ -1,15 +1,13 @@
 // Inputs that are files.
 
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { inputChanged } from '../errors.mjs'
 import { CHUNK_BYTES, Input } from './input.mjs'
 import { readFully } from './read.mjs'
-
-const { openRegular } = createRequire(import.meta.url)('../../regular-file.js')
+import { openRegular } from '../../regular-file.js'
 
 /** An open input file. */
 export class LocalInput extends Input {

@@ -1,11 +1,9 @@
 // How an output folder is read, on disk and in a store of objects: each file is opened as an input.
 
 import { createHash } from 'node:crypto'
-import { createRequire } from 'node:module'
 
 import { textLines } from '../plan-lines.mjs'
-
-const { tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
+import { tooLarge } from '../../regular-file.js'
 
 /** @typedef {import('./types.js').OpenInput} OpenInput */
 

@@ -9,8 +9,7 @@ import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments
 import { Failure, UsageError, errorLine } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
-
-const { nearestOf } = createRequire(import.meta.url)('../lib/errors.js')
+import { nearestOf } from '../lib/errors.js'
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,

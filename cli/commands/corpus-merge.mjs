@@ -1,15 +1,12 @@
 // `tokenlane corpus merge` joins the outputs of finished jobs.
 
-import { createRequire } from 'node:module'
-
 import { Bar, canDraw } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { number, plural } from '../numbers.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { CORPUS_FORMAT, JSON_EVENTS, PACKING, QUIET, RESUME_CHECK } from './options.mjs'
-
-const { mergeCorpora } = createRequire(import.meta.url)('../../lib/corpus/index.js')
+import { mergeCorpora } from '../../lib/corpus/index.js'
 
 const MAX_COUNT = 2 ** 31 - 1
 const AMOUNT = /^(?:\d+\.?\d*|\.\d+)$/

@@ -1,14 +1,11 @@
 // Encodes batches of documents to blocks of tokens.
 
-import { createRequire } from 'node:module'
-
 import { withoutFailures } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 import { idOfToken, lossTokensOf } from './loss-mask.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
-
-const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
+import { encodeDocuments, maxId } from '../tokenizer.js'
 
 /** The largest id of each type. Megatron's type of 32 bits is signed. */
 const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
@@ -38,12 +35,12 @@ export class Encoder {
     this.#memory = memory
     this.#shards = shards
     this.#pieces = new PieceBuffers(viewOf(content))
-    this.#tokenizer = tokenizer
+    this.#tokenizer = /** @type {any} */ (tokenizer)
     this.#content = content
     this.#bos = Uint32Array.from(ids.bos === undefined ? [] : [ids.bos])
     this.#eos = Uint32Array.from(ids.eos === undefined ? [] : [ids.eos])
     this.#stats = stats
-    this.#isNarrow = maxId(tokenizer) > this.#maxId
+    this.#isNarrow = maxId(this.#tokenizer) > this.#maxId
     this.#options = {
       addSpecialTokens: false,
       specialTokens: content.specialTokens,

@@ -1,13 +1,11 @@
 // The errors of corpus jobs, and how they are passed between threads and machines.
 
-import { createRequire } from 'node:module'
+import { error, typeError, wrongType, wrongValue } from '../errors.js'
 
-const errors = createRequire(import.meta.url)('../errors.js')
-
-export const { error, wrongType, wrongValue } = errors
+export { error, wrongType, wrongValue }
 
 /** Options that contradict each other, or the inputs. */
-export const contradiction = (message) => errors.typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
+export const contradiction = (message) => typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
 
 /** An argument out of range. The message does not show its value. */
 export const rangeError = (message) => Object.assign(new RangeError(message), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })

@@ -16,7 +16,6 @@
 // match their records.
 
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -41,8 +40,8 @@ import { openStore } from './store/store.mjs'
 import { Threads } from './threads.mjs'
 import { completeContent, findTokenizer } from './tokenizer.mjs'
 import { sourceOfBase, writeBase } from './words.mjs'
+import { VERSION } from './version.mjs'
 
-const VERSION = createRequire(import.meta.url)('../../package.json').version
 const HOST = os.hostname()
 /** Minimum time in milliseconds between two events about progress. */
 const PROGRESS_INTERVAL_MS = 200

@@ -1,10 +1,7 @@
 // Cuts the chunks of a file into blocks of whole lines.
 
-import { createRequire } from 'node:module'
-
 import { Failure } from '../files/failure.mjs'
-
-const native = createRequire(import.meta.url)('../native.js')
+import native from '../native.js'
 
 const NEWLINE = 10
 const BYTE_ORDER_MARK_LENGTH = 3

@@ -6,23 +6,7 @@ import { readJob, recordsTest } from './job-file.mjs'
 import { INDEX, MdsIndex } from './formats/mds-index.mjs'
 import { JOB, MANIFEST } from './layout.mjs'
 import { writeFile } from './output-files.mjs'
-import { recordsOf } from './record.mjs'
-
-/** Lines are collected and written once they have this many characters. */
-const FLUSH_LENGTH = 1 << 16
-
-const SUMMED = /** @type {const} */ ([
-  'documents',
-  'tokens',
-  'textBytes',
-  'characters',
-  'empty',
-  'truncated',
-  'cutTokens',
-  'unpaired',
-  'filtered',
-  'seconds',
-])
+import { SUMS, recordsOf } from './record.mjs'
 
 /** The sums over all shards. */
 export class Totals {
@@ -48,7 +32,8 @@ export class Totals {
 
   add(record) {
     this.shards += 1
-    for (const name of SUMMED) this[name] += record[name]
+    for (const name of SUMS) this[name] += record[name]
+    this.seconds += record.seconds
     this.skipped += record.skipped.rows
     this.rows += record.packing?.rows ?? record.documents
     this.cutDocuments += record.packing?.cutDocuments ?? 0
@@ -76,9 +61,9 @@ export async function writeManifest(store, job) {
     throw otherJob(`${store.where(JOB)} is no longer that of this job: name another output folder`)
   const totals = new Totals()
   await writeFile(store, MANIFEST, (file) => {
-    const write = (index) => writeShards(store, job, { totals, manifest: new TextFile(file), index })
+    const write = (index) => writeShards(store, job, { totals, manifest: file, index })
     if (job.options.format !== 'mds') return write(undefined)
-    return writeFile(store, INDEX, (indexFile) => write(new TextFile(indexFile)))
+    return writeFile(store, INDEX, write)
   })
   await store.sync()
   return totals
@@ -101,75 +86,20 @@ async function writeShards(store, job, { totals, manifest, index }) {
     await manifest.write(`${JSON.stringify(lineOf(record))}${shard < plan.shards ? ',' : ''}\n`)
     await index?.write(mds.entry(record))
   }
-  await index?.end(mds.end)
-  await manifest.end(`],"totals":${JSON.stringify(totals)}}\n`)
-}
-
-/** Collects text for a file. */
-class TextFile {
-  #file
-  #text = ''
-
-  constructor(file) {
-    this.#file = file
-  }
-
-  async write(text) {
-    this.#text += text
-    if (this.#text.length >= FLUSH_LENGTH) await this.#flush()
-  }
-
-  /** Writes the last text. */
-  async end(text) {
-    this.#text += text
-    await this.#flush()
-  }
-
-  async #flush() {
-    const bytes = Buffer.from(this.#text)
-    this.#text = ''
-    await this.#file.write(bytes)
-  }
+  await index?.write(mds.end)
+  await manifest.write(`],"totals":${JSON.stringify(totals)}}\n`)
 }
 
 /** The part of a shard's record that is in the manifest. */
-const lineOf = ({
-  shard,
-  planned,
-  files,
-  documents,
-  packing,
-  tokens,
-  textBytes,
-  characters,
-  empty,
-  truncated,
-  unpaired,
-  lossTokens,
-  skipped,
-  input,
-  host,
-  started,
-  seconds,
-}) => ({
-  shard,
-  planned,
-  documents,
-  rows: packing?.rows ?? documents,
-  tokens,
-  textBytes,
-  characters,
-  empty,
-  truncated,
-  unpaired,
-  lossTokens,
-  skipped: skipped.rows,
-  files,
-  input,
-  host,
-  started,
-  seconds,
-})
+function lineOf(record) {
+  const facts = { ...record, rows: record.packing?.rows ?? record.documents, skipped: record.skipped.rows }
+  return Object.fromEntries(LINE.map((name) => [name, facts[name]]))
+}
+
+const LINE = [
+  ...['shard', 'planned', 'documents', 'rows', 'tokens', 'textBytes', 'characters', 'empty', 'truncated'],
+  ...['unpaired', 'lossTokens', 'skipped', 'files', 'input', 'host', 'started', 'seconds'],
+]
 
 /**
  * Number of bytes that are read at each end of a manifest. The job is at the start and the totals

@@ -55,19 +55,21 @@ class Sequential {
   }
 
   write(block) {
+    const full = Math.floor(this.#end / this.#pack)
     for (const length of block.lengths) {
       const start = this.#end
       this.#end += length
       if (Math.floor(start / this.#pack) !== Math.floor((this.#end - 1) / this.#pack)) this.packing.cutDocuments += 1
     }
     this.packing.pieces += block.lengths.length
-    return this.#writer.write(block)
+    const rows = new Uint32Array(Math.floor(this.#end / this.#pack) - full).fill(this.#pack)
+    return this.#writer.write(Object.assign(block, { rows }))
   }
 
   finish() {
     this.packing.rows = Math.ceil(this.#end / this.#pack)
     this.packing.padding = this.packing.rows * this.#pack - this.#end
-    return this.#writer.finish()
+    return this.#writer.finish(this.#end % this.#pack)
   }
 }
 

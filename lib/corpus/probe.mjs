@@ -3,7 +3,6 @@
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 
 import { fileFailure } from '../files/failure.mjs'
@@ -13,8 +12,7 @@ import { KINDS, kindOf } from './kind.mjs'
 import { SAMPLE_BYTES } from './store/input.mjs'
 import { openInput } from './store/store.mjs'
 import { ThreadPool } from './thread-pool.mjs'
-
-const { openRegularSync } = createRequire(import.meta.url)('../regular-file.js')
+import { openRegularSync } from '../regular-file.js'
 
 /** Number of inputs that a thread looks at in one call. */
 const BATCH = 128

@@ -74,7 +74,7 @@ export async function* recordsOf(store, shards, first = 0) {
 }
 
 /** The sums in a record, and those of a source or a group. */
-const SUMS = [
+export const SUMS = /** @type {const} */ ([
   'documents',
   'tokens',
   'cutTokens',
@@ -84,7 +84,7 @@ const SUMS = [
   'truncated',
   'unpaired',
   'filtered',
-]
+])
 const PACKING = ['rows', 'pieces', 'cutDocuments', 'padding']
 const COUNTS = ['documents', 'tokens', 'textBytes']
 const OPTIONAL_COUNTS = ['cutTokens', 'characters']

@@ -11,9 +11,7 @@ import { page } from './report-page.mjs'
 import { recordsOf } from './record.mjs'
 import { writeWhole } from './store/part-file.mjs'
 import { openStore } from './store/store.mjs'
-import { createRequire } from 'node:module'
-
-const { checkKnown } = createRequire(import.meta.url)('../options.js')
+import { checkKnown } from '../options.js'
 
 /**
  * Writes the page.

@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto'
 
+import { COLLECTED_BYTES } from './store/part-file.mjs'
 import { PieceBuffers, WholeTokens } from './tokens.mjs'
 
 /** @typedef {import('./tokens.mjs').Tokens} Tokens */
@@ -15,8 +16,6 @@ const HEADER_BYTES = 8
 /** Bytes of input per bucket, and the maximum number of buckets. */
 const BUCKET_BYTES = 8 << 20
 const MAX_BUCKETS = 64
-/** Bytes that are collected before they are written to a bucket. */
-const FLUSH_BYTES = 1 << 16
 /** Maximum number of bytes of tokens in a block of several documents. */
 const MAX_BLOCK_BYTES = 4 << 20
 /** Documents with more bytes of tokens are never in memory as a whole. */
@@ -76,9 +75,6 @@ export function permutation(seed, count) {
  */
 class Bucket {
   #file
-  /** Bytes that are collected for the next write. */
-  #pending = /** @type {Buffer[]} */ ([])
-  #size = 0
   #hasLarge = false
   /** All bytes of the file, if its documents are small. */
   #bytes = /** @type {Buffer | undefined} */ (undefined)
@@ -98,37 +94,19 @@ class Bucket {
     const header = Buffer.alloc(HEADER_BYTES)
     header.writeUInt32LE(size, 0)
     header.writeUInt32LE(about.length, 4)
-    await this.#collect(header, about)
+    await this.#file.write(header)
+    await this.#file.write(about)
     this.#hasLarge ||= size > MAX_SMALL_BYTES
     for (const piece of pieces) {
-      if (piece.byteLength < FLUSH_BYTES) {
-        // The memory of the tokens is reused, so they are copied.
-        await this.#collect(Buffer.copyBytesFrom(piece))
-        continue
-      }
-      await this.#flush()
       await this.#file.writeNumbers(piece)
-      await this.#file.written()
+      // The memory of the tokens is reused.
+      if (piece.byteLength >= COLLECTED_BYTES) await this.#file.written()
     }
-  }
-
-  async #collect(...parts) {
-    this.#pending.push(...parts)
-    for (const { length } of parts) this.#size += length
-    if (this.#size >= FLUSH_BYTES) await this.#flush()
-  }
-
-  async #flush() {
-    if (this.#size === 0) return
-    const bytes = Buffer.concat(this.#pending)
-    this.#pending = []
-    this.#size = 0
-    await this.#file.write(bytes)
   }
 
   /** Ends the additions. Returns the positions and sizes of all documents. */
   async documents() {
-    await this.#flush()
+    await this.#file.written()
     const { size } = this.#file
     if (!this.#hasLarge) this.#bytes = await this.#file.read(0, size)
     const header = Buffer.alloc(HEADER_BYTES)

@@ -11,10 +11,10 @@ import { statIfThere } from '../files/stat.mjs'
 import { sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { error, contradiction, unsupported } from './errors.mjs'
 import { ROW_FORMATS } from './formats/names.mjs'
+import native from '../native.js'
+import { openRegular, readRegular } from '../regular-file.js'
 
 const require = createRequire(import.meta.url)
-const native = require('../native.js')
-const { openRegular, readRegular } = require('../regular-file.js')
 
 /** Loaded on first use: most tokenizers are encodings or files. */
 const later = {

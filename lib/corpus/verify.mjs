@@ -12,10 +12,7 @@ import { JOB, MANIFEST } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
 import { flag, listener, queueName, queueProblem, text, whole } from './options.mjs'
 import { openStore } from './store/store.mjs'
-import { createRequire } from 'node:module'
-
-const require = createRequire(import.meta.url)
-const { checkKnown, signalOption } = require('../options.js')
+import { checkKnown, signalOption } from '../options.js'
 
 /** Maximum number of problems that are returned. All are counted and reported as events. */
 const MAX_LISTED = 1000

@@ -39,20 +39,6 @@ const importHub = () =>
 /** Each download needs a socket and a few file descriptors. */
 const gate = new Gate(MAX_CONCURRENT_FILES)
 
-/** What defines a request: calls with the same values share one download. */
-const KEY = [
-  'repo',
-  'revision',
-  'file',
-  'endpoint',
-  'cache',
-  'token',
-  'offline',
-  'maxFileBytes',
-  'maxTemplates',
-  'configs',
-]
-
 /**
  * @typedef {{ repo: string, revision: string, file?: string, configs?: boolean }} Place
  * @typedef {Place & import('./settings.js').Options & import('./shared.js').Run} Request
@@ -65,9 +51,13 @@ const KEY = [
  * @returns {Promise<string>}
  */
 async function pretrainedFile({ signal, onProgress, ...request }) {
-  const resolved = { ...request, ...(await settings(request)) }
-  const key = JSON.stringify(KEY.map((name) => resolved[name] ?? null))
-  return shared(key, { signal, onProgress }, (run) => new Search(resolved, run).file())
+  const { repo, revision, file, configs } = request
+  const known = await settings(request)
+  const resolved = { ...request, ...known }
+  // Calls with the same values share one download.
+  return shared(JSON.stringify({ repo, revision, file, configs, ...known }), { signal, onProgress }, (run) =>
+    new Search(resolved, run).file(),
+  )
 }
 
 class Search {

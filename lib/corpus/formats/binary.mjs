@@ -6,7 +6,7 @@
 
 import { NumberFile } from '../../files/npy.mjs'
 import { withLossMask } from '../loss-mask.mjs'
-import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
+import { Ends } from './rows.mjs'
 import { StoredGzip } from './stored-gzip.mjs'
 
 /** The types of tokens, as NumPy writes them. */
@@ -17,19 +17,15 @@ export class BinaryWriter {
   #rows
   #documents
   #table
-  #pack
-  #packer
   #rowEnds = new Ends()
   #documentEnds = new Ends()
   #end = 0
 
-  constructor(files, pack) {
+  constructor(files) {
     this.#tokens = files.tokens
     this.#rows = files.rows
     this.#documents = files.documents
     this.#table = files.table
-    this.#pack = pack
-    this.#packer = pack === undefined ? undefined : new Packer(pack)
   }
 
   static async create(content, create) {
@@ -46,12 +42,12 @@ export class BinaryWriter {
     }
     await files.rows.write(BigUint64Array.of(0n))
     await files.documents?.write(BigUint64Array.of(0n))
-    return new BinaryWriter(files, pack)
+    return new BinaryWriter(files)
   }
 
   async write(block) {
     for (const piece of block.tokens.pieces()) await this.#tokens.write(piece)
-    await this.#rows.write(this.#rowEnds.of(rowLengths(block, this.#packer, this.#pack)))
+    await this.#rows.write(this.#rowEnds.of(block.rows ?? block.lengths))
     await this.#documents?.write(this.#documentEnds.of(block.lengths))
     let text = ''
     block.documents.forEach(({ id = '', path, at }, index) => {
@@ -62,8 +58,8 @@ export class BinaryWriter {
     await this.#table.write(text)
   }
 
-  async finish() {
-    await this.#rows.write(this.#rowEnds.of(lastRow(this.#packer)))
+  async finish(rest = 0) {
+    if (rest > 0) await this.#rows.write(this.#rowEnds.of(Uint32Array.of(rest)))
     await this.#tokens.finish()
     await this.#rows.finish()
     await this.#documents?.finish()

@@ -11,7 +11,7 @@
  * @typedef {object} Block
  * @property {import('../tokens.mjs').Tokens} tokens of all documents, end to end
  * @property {Uint32Array} lengths of the documents; none is empty
- * @property {Uint32Array} [rows] the lengths of its rows, if they are not those of the format
+ * @property {Uint32Array} [rows] the lengths of the rows that end in it, if documents are no rows
  * @property {boolean} [isLarge] whether this block has to be on disk before the next one is made
  * @property {{ id?: string, path: string, at: number }[]} documents
  */
@@ -19,7 +19,7 @@
 /**
  * @typedef {object} FormatWriter
  * @property {(block: Block) => Promise<void>} write
- * @property {() => Promise<void>} finish
+ * @property {(rest?: number) => Promise<void>} finish with the length of a last row that is not full
  */
 
 /** The writer of each format. Only that of the job is loaded. */

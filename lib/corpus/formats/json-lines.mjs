@@ -5,23 +5,22 @@
 
 import { idOfToken, maskOfToken } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'
+import { Rows } from './rows.mjs'
 
 /** Number of ids that are formatted at once. The text of a long row may exceed a string's limit. */
 const IDS_PER_SLICE = 1 << 16
-/** Text is collected and written once it has this many characters. */
-const FLUSH_LENGTH = 1 << 20
 
 export class JsonLinesWriter {
   #file
   #pack
   #hasIds
-  #text = ''
+  #rows
   /** The length of the current row, and the documents that start in it. */
   #length = 0
   #starts = []
   #ids = []
   #hasMask
-  /** The masks of the current document or row. */
+  /** The masks of the current row. */
   #masks = /** @type {Uint8Array[]} */ ([])
 
   constructor(file, { pack, hasIds, hasMask }) {
@@ -29,6 +28,7 @@ export class JsonLinesWriter {
     this.#pack = pack
     this.#hasIds = hasIds
     this.#hasMask = hasMask
+    this.#rows = new Rows(pack)
   }
 
   static async create(content, create) {
@@ -37,91 +37,54 @@ export class JsonLinesWriter {
     return new JsonLinesWriter((await create('.jsonl')).appendOnly(), columns)
   }
 
-  async write({ tokens, documents }) {
-    let index = 0
-    for (const pieces of tokens.documents()) {
-      if (this.#pack === undefined) await this.#document(pieces, documents[index])
-      else await this.#packed(pieces, documents[index])
-      index += 1
+  async write(block) {
+    for (const { ids, id, startsDocument, startsRow, endsRow } of this.#rows.pieces(block)) {
+      if (startsRow) await this.#startRow(id)
+      if (startsDocument) {
+        this.#starts.push(this.#length)
+        this.#ids.push(id)
+      }
+      if (this.#hasMask) this.#masks.push(Uint8Array.from(ids, maskOfToken))
+      await this.#numbers(this.#hasMask ? ids.map(idOfToken) : ids, startsRow)
+      this.#length += ids.length
+      if (endsRow) await this.#endRow()
     }
   }
 
   async finish() {
-    if (this.#length > 0) await this.#endRow()
-    await this.#flush()
+    if (this.#rows.isOpen) await this.#endRow()
   }
 
-  async #document(pieces, { id }) {
-    this.#text += this.#hasIds ? `{"id":${JSON.stringify(id)},"ids":[` : '{"ids":['
-    let isFirst = true
-    for (const ids of pieces) {
-      await this.#tokens(ids, isFirst)
-      isFirst = false
-    }
-    this.#text += ']'
-    await this.#mask()
-    this.#text += '}\n'
-  }
-
-  /** Writes the ids of tokens, and keeps their masks. */
-  #tokens(tokens, isFirst) {
-    if (!this.#hasMask) return this.#numbers(tokens, isFirst)
-    this.#masks.push(Uint8Array.from(tokens, maskOfToken))
-    return this.#numbers(tokens.map(idOfToken), isFirst)
-  }
-
-  /** Writes the masks that were kept. */
-  async #mask() {
-    if (!this.#hasMask) return
-    this.#text += ',"loss_mask":['
-    let isFirst = true
-    for (const mask of this.#masks) {
-      await this.#numbers(mask, isFirst)
-      isFirst = false
-    }
-    this.#text += ']'
-    this.#masks = []
-  }
-
-  /** Adds a document to the current row and further ones. */
-  async #packed(pieces, { id }) {
-    let isStart = true
-    for (const ids of pieces) {
-      for (let from = 0; from < ids.length; ) {
-        const count = Math.min(ids.length - from, this.#pack - this.#length)
-        if (this.#length === 0) this.#text += '{"ids":['
-        if (isStart) {
-          this.#starts.push(this.#length)
-          this.#ids.push(id)
-          isStart = false
-        }
-        await this.#tokens(ids.subarray(from, from + count), this.#length === 0)
-        this.#length += count
-        from += count
-        if (this.#length === this.#pack) await this.#endRow()
-      }
-    }
+  #startRow(id) {
+    return this.#file.write(
+      this.#hasIds && this.#pack === undefined ? `{"id":${JSON.stringify(id)},"ids":[` : '{"ids":[',
+    )
   }
 
   async #endRow() {
-    this.#text += ']'
-    await this.#mask()
-    this.#text += `,"starts":[${this.#starts.join(',')}]${this.#hasIds ? `,"documents":${JSON.stringify(this.#ids)}` : ''}}\n`
+    await this.#file.write(']')
+    if (this.#hasMask) await this.#writeMasks()
+    await this.#file.write(this.#pack === undefined ? '}\n' : `${this.#documents}}\n`)
     this.#length = 0
     this.#starts = []
     this.#ids = []
+    this.#masks = []
+  }
+
+  get #documents() {
+    return `,"starts":[${this.#starts.join(',')}]${this.#hasIds ? `,"documents":${JSON.stringify(this.#ids)}` : ''}`
+  }
+
+  async #writeMasks() {
+    await this.#file.write(',"loss_mask":[')
+    for (const [index, mask] of this.#masks.entries()) await this.#numbers(mask, index === 0)
+    await this.#file.write(']')
   }
 
   async #numbers(ids, isFirst) {
     for (let from = 0; from < ids.length; from += IDS_PER_SLICE) {
-      this.#text += `${isFirst && from === 0 ? '' : ','}${ids.subarray(from, from + IDS_PER_SLICE).join(',')}`
-      if (this.#text.length >= FLUSH_LENGTH) await this.#flush()
+      const separator = isFirst && from === 0 ? '' : ','
+      await this.#file.write(`${separator}${ids.subarray(from, from + IDS_PER_SLICE).join(',')}`)
     }
-  }
-
-  async #flush() {
-    const text = this.#text
-    this.#text = ''
-    if (text !== '') await this.#file.write(Buffer.from(text))
   }
 }

@@ -15,14 +15,16 @@
 import { rangeError, unsupported } from '../errors.mjs'
 import { idOfToken, maskOfToken } from '../loss-mask.mjs'
 import { fileViewOf, hasLossMask, viewOf } from '../tokens.mjs'
+import { COLLECTED_BYTES } from '../store/part-file.mjs'
 import { columnsOf, configText } from './mds-index.mjs'
+import { Rows } from './rows.mjs'
 
 /** Positions have 32 bits. */
 const MAX_FILE_BYTES = 2 ** 32 - 1
 /** Maximum number of ids of a row, which is in memory. */
 const MAX_ROW_IDS = 2 ** 26
-/** Samples are collected and written once they have this many bytes; larger ones are not copied. */
-const FLUSH_BYTES = 1 << 20
+/** Number of bytes of samples that are copied at once. A larger buffer of a row is not kept. */
+const SLICE_BYTES = 1 << 20
 /** Number of positions that are written at once. */
 const POSITIONS_PER_SLICE = 1 << 14
 const MIN_CAPACITY = 1 << 10
@@ -37,10 +39,7 @@ export class MdsWriter {
   #columns
   #config
   #row
-  /** Small samples, and the ends of samples, that are not written yet. */
-  #pending = /** @type {Buffer[]} */ ([])
-  #pendingBytes = 0
-  #pendingEnds = /** @type {number[]} */ ([])
+  #rows
   #count = 0
   #end = 0
 
@@ -58,6 +57,7 @@ export class MdsWriter {
     this.#columns = columnsOf(content).map(([name]) => VALUES[name])
     this.#config = Buffer.from(configText(content))
     this.#row = new Row(viewOf(content))
+    this.#rows = new Rows(content.pack)
   }
 
   static async create(content, create, scratch) {
@@ -65,32 +65,16 @@ export class MdsWriter {
     return new MdsWriter(file, await scratch('.samples'), await scratch('.ends'), content)
   }
 
-  async write({ tokens, lengths, rows, documents }) {
-    let document = 0
-    let row = 0
-    for (const pieces of tokens.documents()) {
-      let isStart = true
-      for (const ids of pieces) {
-        for (let from = 0; from < ids.length; ) {
-          const length = rows?.[row] ?? this.#content.pack ?? lengths[document]
-          if (isStart || this.#row.length === 0) this.#row.start(documents[document].id)
-          isStart = false
-          const count = Math.min(ids.length - from, length - this.#row.length)
-          this.#row.add(ids.subarray(from, from + count), length)
-          from += count
-          if (this.#row.length < length) continue
-          await this.#endRow()
-          row += 1
-        }
-      }
-      document += 1
+  async write(block) {
+    for (const { ids, id, length, startsDocument, startsRow, endsRow } of this.#rows.pieces(block)) {
+      if (startsDocument || startsRow) this.#row.start(id)
+      this.#row.add(ids, length)
+      if (endsRow) await this.#endRow()
     }
   }
 
   async finish() {
-    if (this.#row.length > 0) await this.#endRow()
-    await this.#flush()
-    await this.#flushEnds()
+    if (this.#rows.isOpen) await this.#endRow()
     const start = this.#startOfSamples
     await this.#file.writeNumbers(Uint32Array.of(this.#count, start))
     for await (const bytes of contentOf(this.#ends, POSITIONS_PER_SLICE * 4)) {
@@ -98,7 +82,7 @@ export class MdsWriter {
       await this.#file.writeNumbers(ends.map((end) => start + end))
     }
     await this.#file.write(this.#config)
-    for await (const bytes of contentOf(this.#samples, FLUSH_BYTES)) await this.#file.write(bytes)
+    for await (const bytes of contentOf(this.#samples, SLICE_BYTES)) await this.#file.write(bytes)
   }
 
   get #startOfSamples() {
@@ -116,33 +100,11 @@ export class MdsWriter {
       throw rangeError(
         `a file of MDS has at most ${MAX_FILE_BYTES} bytes, but this shard has more: choose smaller shards`,
       )
-    this.#pendingEnds.push(this.#end)
-    if (this.#pendingEnds.length === POSITIONS_PER_SLICE) await this.#flushEnds()
-    if (size < FLUSH_BYTES) {
-      // The memory of the row is reused, so its tokens are copied.
-      this.#pending.push(Buffer.concat(sample, size))
-      this.#pendingBytes += size
-      if (this.#pendingBytes >= FLUSH_BYTES) await this.#flush()
-    } else {
-      await this.#flush()
-      for (const part of sample) await this.#samples.write(part)
-      await this.#samples.written()
-    }
+    await this.#ends.writeNumbers(Uint32Array.of(this.#end))
+    for (const part of sample) await this.#samples.write(part)
+    // The memory of the row is reused.
+    if (size >= COLLECTED_BYTES) await this.#samples.written()
     this.#row.clear()
-  }
-
-  async #flush() {
-    if (this.#pendingBytes === 0) return
-    const bytes = Buffer.concat(this.#pending, this.#pendingBytes)
-    this.#pending = []
-    this.#pendingBytes = 0
-    await this.#samples.write(bytes)
-  }
-
-  async #flushEnds() {
-    const ends = Uint32Array.from(this.#pendingEnds)
-    this.#pendingEnds = []
-    await this.#ends.writeNumbers(ends)
   }
 }
 
@@ -189,7 +151,7 @@ class Row {
     this.length = 0
     this.starts = []
     this.ids = []
-    if (this.#buffer.byteLength > FLUSH_BYTES) this.#buffer = new this.#View(MIN_CAPACITY)
+    if (this.#buffer.byteLength > SLICE_BYTES) this.#buffer = new this.#View(MIN_CAPACITY)
   }
 }
 

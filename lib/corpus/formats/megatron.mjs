@@ -17,7 +17,7 @@
 import { NumberFile } from '../../files/npy.mjs'
 import { withLossMask } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'
-import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
+import { Ends } from './rows.mjs'
 
 const MAGIC = Buffer.from('MMIDIDX\0\0', 'latin1')
 /** Size of the fields before the lengths, in bytes. */
@@ -44,16 +44,12 @@ export class MegatronWriter {
   /** The index of the tokens, and that of their masks. */
   #indexes
   #documents
-  #pack
-  #packer
   #ends = new Ends()
 
-  constructor(tokens, indexes, documents, pack) {
+  constructor(tokens, indexes, documents) {
     this.#tokens = tokens
     this.#indexes = indexes
     this.#documents = documents
-    this.#pack = pack
-    this.#packer = pack === undefined ? undefined : new Packer(pack)
   }
 
   static async create(content, create) {
@@ -65,12 +61,12 @@ export class MegatronWriter {
     await documents?.write(BigUint64Array.of(0n))
     const tokens = await withLossMask(content, ids, () => numbers('.mask'))
     if (hasLossMask(content)) indexes.push(await Index.create(await create('.mask.idx'), TYPES.u8))
-    return new MegatronWriter(tokens, indexes, documents, pack)
+    return new MegatronWriter(tokens, indexes, documents)
   }
 
   async write(block) {
     for (const piece of block.tokens.pieces()) await this.#tokens.write(piece)
-    await this.#add(rowLengths(block, this.#packer, this.#pack))
+    await this.#add(block.rows ?? block.lengths)
     await this.#documents?.write(this.#ends.of(block.lengths))
   }
 
@@ -78,8 +74,8 @@ export class MegatronWriter {
     for (const index of this.#indexes) await index.add(lengths)
   }
 
-  async finish() {
-    await this.#add(lastRow(this.#packer))
+  async finish(rest = 0) {
+    if (rest > 0) await this.#add(Uint32Array.of(rest))
     await this.#tokens.finish()
     for (const index of this.#indexes) await index.finish()
     await this.#documents?.finish()

@@ -9,6 +9,7 @@ import { checkPackages } from '../../files/parquet.mjs'
 import { unsupported } from '../errors.mjs'
 import { idOfToken, maskOfToken } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'
+import { Rows } from './rows.mjs'
 
 /** A row group ends when it has this many ids or rows. */
 const MAX_GROUP_IDS = 1 << 19
@@ -44,34 +45,29 @@ export function parquetWriterVersion() {
   return `hyparquet-writer ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`
 }
 
-const newRow = () => ({
+const newRow = (id) => ({
+  id,
   ids: /** @type {number[]} */ ([]),
   loss_mask: /** @type {number[]} */ ([]),
   starts: /** @type {number[]} */ ([]),
   documents: /** @type {any[]} */ ([]),
 })
 
-function checkLength(ids) {
-  if (ids > MAX_ROW_IDS)
-    throw unsupported(`a row of Parquet has at most ${MAX_ROW_IDS} ids: choose another format, maxTokens or pack`)
-}
-
 export class ParquetWriter {
   #file
   #writer
   #sink
-  #pack
   /** The columns of the current row group. */
   #columns = /** @type {Record<string, any[]>} */ ({})
   #rows = 0
   #values = 0
-  /** The current row of packed documents. */
-  #row = newRow()
+  #rowsOf
+  #row = newRow(undefined)
   #hasMask
 
   constructor(file, library, { pack, hasIds, hasMask }) {
     this.#file = file
-    this.#pack = pack
+    this.#rowsOf = new Rows(pack)
     this.#hasMask = hasMask
     const ids = hasMask ? ['ids', 'loss_mask'] : ['ids']
     const names =
@@ -91,46 +87,26 @@ export class ParquetWriter {
     return new ParquetWriter((await create('.parquet')).appendOnly(), await import('hyparquet-writer'), columns)
   }
 
-  async write({ tokens, documents }) {
-    let index = 0
-    for (const pieces of tokens.documents()) {
-      if (this.#pack === undefined) {
-        const row = { ...newRow(), id: documents[index].id }
-        for (const piece of pieces) {
-          checkLength(row.ids.length + piece.length)
-          this.#push(row, piece)
-        }
-        await this.#add(row)
-      } else await this.#packed(pieces, documents[index])
-      index += 1
+  async write(block) {
+    for (const { ids, id, startsDocument, startsRow, endsRow } of this.#rowsOf.pieces(block)) {
+      if (startsRow) this.#row = newRow(id)
+      const row = this.#row
+      if (row.ids.length + ids.length > MAX_ROW_IDS)
+        throw unsupported(`a row of Parquet has at most ${MAX_ROW_IDS} ids: choose another format, maxTokens or pack`)
+      if (startsDocument) {
+        row.starts.push(row.ids.length)
+        row.documents.push(id)
+      }
+      this.#push(row, ids)
+      if (endsRow) await this.#add(row)
     }
   }
 
   async finish() {
-    if (this.#row.ids.length > 0) await this.#endRow()
+    if (this.#rowsOf.isOpen) await this.#add(this.#row)
     await this.#flush()
     this.#writer.finish()
     await this.#drain()
-  }
-
-  /** Adds a document to the current row and further ones. */
-  async #packed(pieces, { id }) {
-    let isStart = true
-    for (const ids of pieces) {
-      for (let from = 0; from < ids.length; ) {
-        const row = this.#row
-        const count = Math.min(ids.length - from, this.#pack - row.ids.length)
-        checkLength(row.ids.length + count)
-        if (isStart) {
-          row.starts.push(row.ids.length)
-          row.documents.push(id)
-          isStart = false
-        }
-        this.#push(row, ids.subarray(from, from + count))
-        from += count
-        if (row.ids.length === this.#pack) await this.#endRow()
-      }
-    }
   }
 
   /** Adds tokens to a row. */
@@ -141,12 +117,6 @@ export class ParquetWriter {
         row.ids.push(idOfToken(token))
         row.loss_mask.push(maskOfToken(token))
       }
-  }
-
-  #endRow() {
-    const row = this.#row
-    this.#row = newRow()
-    return this.#add(row)
   }
 
   async #add(row) {

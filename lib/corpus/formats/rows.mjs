@@ -1,28 +1,4 @@
-// Computes where rows and documents end in the tokens of a shard.
-
-/** Divides tokens into rows of a fixed length. The last row has the tokens that are left. */
-export class Packer {
-  #length
-  #total = 0
-  #closed = 0
-
-  constructor(length) {
-    this.#length = length
-  }
-
-  /** Adds tokens. Returns the number of rows that became full. */
-  add(tokens) {
-    this.#total += tokens
-    const full = Math.floor(this.#total / this.#length) - this.#closed
-    this.#closed += full
-    return full
-  }
-
-  /** The number of tokens in the last row, if that is not full; otherwise 0. */
-  get rest() {
-    return this.#total % this.#length
-  }
-}
+// Where rows and documents end in the tokens of a shard.
 
 /** Turns lengths into end positions, counted from the start of the shard. */
 export class Ends {
@@ -40,12 +16,49 @@ export class Ends {
 }
 
 /**
- * The lengths of the rows that a block completes: its own, or those of `packer`, which is undefined
- * if documents are rows.
+ * Divides the tokens of blocks into rows: of best fit, of a length, or a row for each document.
  */
-export const rowLengths = ({ tokens, lengths, rows }, packer, pack) =>
-  rows ?? (packer === undefined ? lengths : new Uint32Array(packer.add(tokens.length)).fill(pack))
+export class Rows {
+  #pack
+  /** The tokens of the current row so far. */
+  #filled = 0
 
-/** The length of the last row, if that is not full, as an array of one number or none. */
-export const lastRow = (packer) =>
-  packer === undefined || packer.rest === 0 ? new Uint32Array(0) : Uint32Array.of(packer.rest)
+  /** @param {number} [pack] the length of rows; `undefined`: that of each document */
+  constructor(pack) {
+    this.#pack = pack
+  }
+
+  /** Whether there are tokens of a row that is not full. */
+  get isOpen() {
+    return this.#filled > 0
+  }
+
+  /**
+   * The parts of documents that lie in one row, in pieces: ids that are valid until the next piece,
+   * the id of their document, the length of the row, and whether a document or the row starts with
+   * them, and the row ends.
+   *
+   * @param {import('./formats.mjs').Block} block
+   */
+  *pieces({ tokens, lengths, rows, documents }) {
+    let [document, row] = [0, 0]
+    for (const arrays of tokens.documents()) {
+      const { id } = documents[document]
+      let startsDocument = true
+      for (const ids of arrays) {
+        for (let from = 0; from < ids.length; ) {
+          const length = rows?.[row] ?? this.#pack ?? lengths[document]
+          const startsRow = this.#filled === 0
+          const to = Math.min(ids.length, from + length - this.#filled)
+          this.#filled += to - from
+          const endsRow = this.#filled === length
+          if (endsRow) [this.#filled, row] = [0, row + 1]
+          yield { ids: ids.subarray(from, to), id, length, startsDocument, startsRow, endsRow }
+          startsDocument = false
+          from = to
+        }
+      }
+      document += 1
+    }
+  }
+}

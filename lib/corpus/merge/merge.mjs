@@ -5,7 +5,6 @@
 // What is done is kept: a file whose record and bytes match is not written again.
 
 import { createHash } from 'node:crypto'
-import { createRequire } from 'node:module'
 
 import { error, otherJob, contradiction } from '../errors.mjs'
 import { ROW_FORMATS } from '../formats/names.mjs'
@@ -35,8 +34,8 @@ import {
   unitsOf,
 } from './plan.mjs'
 import { Scattered, scatter, scatterName } from './scatter.mjs'
+import { VERSION } from '../version.mjs'
 
-const VERSION = createRequire(import.meta.url)('../../../package.json').version
 /** The options of a job that say how a merge made it. */
 const OF_MERGES = ['shuffle', 'dedup', 'tokensPerFile', 'tokensPerShard', 'inputs']
 /** The list of prefixes with their weights that Megatron-LM reads with --data-args-path. */

@@ -20,8 +20,6 @@ const TRAILER_BYTES = 8
 const HEADER_BYTES = 8
 /** Bytes of tokens that are collected, and then written by file. */
 const SLICE_BYTES = 32 << 20
-/** Bytes of documents that are written at once. */
-const WRITE_BYTES = 1 << 20
 /** Bytes of tokens of a block of shuffled documents. */
 const BLOCK_BYTES = 4 << 20
 
@@ -75,21 +73,15 @@ const newSlice = (files) => ({
 })
 
 async function writeDocuments(file, documents) {
-  let pending = []
-  let size = 0
   for (const { tokens, facts } of documents) {
     const about = Buffer.from(JSON.stringify(facts))
     const header = Buffer.alloc(HEADER_BYTES)
     header.writeUInt32LE(tokens.byteLength, 0)
     header.writeUInt32LE(about.length, 4)
-    pending.push(header, about, Buffer.from(tokens.buffer, tokens.byteOffset, tokens.byteLength))
-    size += HEADER_BYTES + about.length + tokens.byteLength
-    if (size < WRITE_BYTES) continue
-    await file.write(Buffer.concat(pending))
-    pending = []
-    size = 0
+    await file.write(header)
+    await file.write(about)
+    await file.writeNumbers(tokens)
   }
-  if (size > 0) await file.write(Buffer.concat(pending))
 }
 
 /** Reads the scattered documents of all units. */

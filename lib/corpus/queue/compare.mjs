@@ -2,15 +2,14 @@
 // the jobs have ids of their own, and are removed when this process stops waiting for them.
 
 import { randomUUID } from 'node:crypto'
-import { createRequire } from 'node:module'
 
 import { MAX_COMPARED_SHARDS, recordCheck } from '../compare-shards.mjs'
 import { error } from '../errors.mjs'
 import { recordsOf } from '../record.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
 import { runOnQueue } from './planner.mjs'
+import { VERSION } from '../version.mjs'
 
-const VERSION = createRequire(import.meta.url)('../../../package.json').version
 /** Input of the shards that a worker compares at a time, in bytes. */
 const JOB_BYTES = 256 << 20
 const MAX_TEXT_LENGTH = 1 << 16

@@ -8,23 +8,7 @@ import path from 'node:path'
 import { isAddress } from '../store/address.mjs'
 
 /** Codes of errors that always depend on the machine. */
-const OF_HOST = [
-  'CORPUS_NOT_ALLOWED',
-  'PACKAGE_MISSING',
-  'TOO_MANY_FILES',
-  'HUB_REPO_NOT_FOUND',
-  'HUB_REVISION_NOT_FOUND',
-  'HUB_FILE_NOT_FOUND',
-  'HUB_GATED',
-  'HUB_ACCESS',
-  'HUB_RATE_LIMIT',
-  'HUB_NETWORK',
-  'HUB_SERVER',
-  'HUB_CORRUPT',
-  'HUB_LIMIT',
-  'HUB_NOT_CACHED',
-  'HUB_CACHE',
-].map((code) => `ERR_TOKENLANE_${code}`)
+const OF_HOST = /^ERR_TOKENLANE_(?:CORPUS_NOT_ALLOWED|PACKAGE_MISSING|TOO_MANY_FILES|HUB_\w+)$/
 
 /** Codes of the system that say something about a disk or a machine, and not about a file. */
 const OF_SYSTEM = [
@@ -53,7 +37,7 @@ const OF_SYSTEM = [
 export async function isOfHost(failure, base) {
   const { code, isOfHost: isMarked, place } = failure
   if (isMarked !== undefined) return isMarked
-  if (OF_HOST.includes(code)) return true
+  if (OF_HOST.test(code)) return true
   const system = failure.system ?? failure.cause?.code
   if (OF_SYSTEM.includes(system)) return true
   if (typeof place !== 'string' || isAddress(place)) return false

@@ -1,14 +1,11 @@
 // Reads the rows of a finished job, in order or shuffled, for training loops.
 
-import { createRequire } from 'node:module'
-
 import { wrongType, wrongValue } from '../errors.mjs'
 import { flag, whole } from '../options.mjs'
 import { permutation } from '../shuffle.mjs'
 import { hasLossMask } from '../tokens.mjs'
 import { FinishedJob } from './finished-job.mjs'
-
-const { checkKnown } = createRequire(import.meta.url)('../../options.js')
+import { checkKnown } from '../../options.js'
 
 /** Number of rows that are read before they are requested. */
 const READ_AHEAD = 16

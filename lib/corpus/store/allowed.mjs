@@ -9,14 +9,12 @@
 // be the file that was opened.
 
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { error } from '../errors.mjs'
 import { checkKey, folderAddress, isAddress, isBelow } from './address.mjs'
-
-const { isAbsence, openRegular } = createRequire(import.meta.url)('../../regular-file.js')
+import { isAbsence, openRegular } from '../../regular-file.js'
 
 // Windows has neither of these flags, and opens no folders.
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK = 0 } = fs.constants

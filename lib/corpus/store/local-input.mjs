@@ -1,15 +1,13 @@
 // Inputs that are files.
 
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { inputChanged } from '../errors.mjs'
 import { CHUNK_BYTES, Input } from './input.mjs'
 import { readFully } from './read.mjs'
-
-const { openRegular } = createRequire(import.meta.url)('../../regular-file.js')
+import { openRegular } from '../../regular-file.js'
 
 /** An open input file. */
 export class LocalInput extends Input {
@@ -22,15 +20,17 @@ export class LocalInput extends Input {
 
   /**
    * @param {string} path the path as the user named it
-   * @param {import('./allowed.mjs').Origin} [origin]
+   * @param {import('./allowed.mjs').Origin & { shown?: string }} [origin] `shown` is the path in
+   *   messages, if it is not `path`
    */
-  static async open(path, { base = '', allowed } = {}) {
+  static async open(path, { base = '', allowed, shown } = {}) {
     const place = resolve(base, path)
+    const name = shown ?? path
     try {
-      const handle = await (allowed === undefined ? openRegular(place, { name: path }) : allowed.openFile(place))
-      return new LocalInput(path, handle, await handle.stat())
+      const handle = await (allowed?.openFile(place, shown) ?? openRegular(place, { name }))
+      return new LocalInput(name, handle, await handle.stat())
     } catch (failure) {
-      throw fileFailure(path, failure)
+      throw fileFailure(name, failure)
     }
   }
 

@@ -1,8 +1,6 @@
 // An output folder on disk.
 
-import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
@@ -10,14 +8,10 @@ import { partOf, removeDeadParts, removeOldParts, removeOwnParts } from '../../f
 import { statIfThere } from '../../files/stat.mjs'
 import { otherJob } from '../errors.mjs'
 import { MANIFEST } from '../layout.mjs'
-import { textLines } from '../plan-lines.mjs'
+import { LocalInput } from './local-input.mjs'
 import { PartFile, createWhole, syncFolder, writeWhole } from './part-file.mjs'
-import { readFully } from './read.mjs'
+import { ReadableStore } from './readable-store.mjs'
 
-const { openRegular, tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
-
-/** Number of bytes of a file that are read at once. */
-const READ_BYTES = 1 << 20
 /**
  * Time in milliseconds without a write after which, at the end of a job, an unfinished file of
  * another machine is taken for one of a dead process.
@@ -30,13 +24,14 @@ const JOB_PART = /^\.(?:shard-\d{8,}\.|(?:claim|job|manifest)\.json\.|plan(?:-\d
  * @typedef {import('./types.js').Store} Store
  * @implements {Store}
  */
-export class LocalStore {
+export class LocalStore extends ReadableStore {
   /** The folder as it was opened, if a worker opened it. */
   #folder = /** @type {import('./allowed.mjs').Folder | undefined} */ (undefined)
   #allowed = /** @type {import('./allowed.mjs').Allowed | undefined} */ (undefined)
 
   /** @param {string} place the path of the folder */
   constructor(place) {
+    super()
     this.place = place
   }
 
@@ -132,70 +127,6 @@ export class LocalStore {
     return this.where(name)
   }
 
-  /**
-   * The text of a file of at most `limit` bytes; `undefined` if it does not exist.
-   *
-   * @returns {Promise<string | undefined>}
-   */
-  readText(name, limit) {
-    return this.#withFile(name, async (handle, size) => {
-      if (size > limit) throw tooLarge(this.where(name), limit)
-      return (await readUpTo(handle, 0, size)).toString()
-    })
-  }
-
-  /** The bytes of a file from one position to another; fewer at its end. */
-  async readRange(name, from, to) {
-    const found = await this.#withFile(name, (handle, size) =>
-      readUpTo(handle, from, Math.max(from, Math.min(to, size))),
-    )
-    return found ?? Buffer.alloc(0)
-  }
-
-  /** The first and the last bytes of a file; `undefined` if it does not exist. */
-  ends(name, length) {
-    return this.#withFile(name, async (handle, size) => {
-      const count = Math.min(size, length)
-      return { start: await readUpTo(handle, 0, count), end: await readUpTo(handle, size - count, size) }
-    })
-  }
-
-  /** The lines of a text file. */
-  async *lines(name) {
-    const handle = await this.#open(name)
-    try {
-      yield* textLines(chunksOf(handle, (await handle.stat()).size), this.where(name))
-    } catch (failure) {
-      throw fileFailure(this.where(name), failure)
-    } finally {
-      await handle.close()
-    }
-  }
-
-  /**
-   * The size and the SHA-256 of a file; `undefined` if it does not exist. A file that has another
-   * size than `expected` is not read.
-   *
-   * @returns {Promise<{ bytes: number, sha256?: string } | undefined>}
-   */
-  hashOf(name, expected = undefined) {
-    return this.#withFile(name, async (handle, size) => {
-      if (expected !== undefined && expected !== size) return { bytes: size }
-      const hash = createHash('sha256')
-      let bytes = 0
-      for await (const chunk of chunksOf(handle, size)) {
-        hash.update(chunk)
-        bytes += chunk.length
-      }
-      return { bytes, sha256: hash.digest('hex') }
-    })
-  }
-
-  /** The size of a file; `undefined` if it does not exist. */
-  sizeOf(name) {
-    return this.#withFile(name, async (_handle, bytes) => ({ bytes }))
-  }
-
   /** Makes the names of new files durable. */
   sync() {
     return syncFolder(this.#path())
@@ -226,31 +157,8 @@ export class LocalStore {
   }
 
   /** Opens a file, which must be a regular one. */
-  async #open(name) {
-    const [place, shown] = [this.#path(name), this.where(name)]
-    try {
-      return await (this.#allowed?.openFile(place, shown) ?? openRegular(place, { name: shown }))
-    } catch (failure) {
-      throw fileFailure(shown, failure)
-    }
-  }
-
-  /** Calls `work` with an open file and its size. Returns `undefined` if there is no such file. */
-  async #withFile(name, work) {
-    let handle
-    try {
-      handle = await this.#open(name)
-    } catch (failure) {
-      if (failure.code === 'ERR_TOKENLANE_FILE_NOT_FOUND') return undefined
-      throw failure
-    }
-    try {
-      return await work(handle, (await handle.stat()).size)
-    } catch (failure) {
-      throw fileFailure(this.where(name), failure)
-    } finally {
-      await handle.close()
-    }
+  input(name) {
+    return LocalInput.open(this.#path(name), this.#partOptions(name))
   }
 }
 
@@ -280,20 +188,4 @@ async function whyNot(place, failure) {
   const found = await fs.promises.access(parent, fs.constants.W_OK).catch((reason) => reason)
   if (found === undefined) return failure
   return found.code === 'ENOENT' ? whyNot(parent, failure) : found
-}
-
-async function readUpTo(handle, from, to) {
-  const buffer = Buffer.allocUnsafeSlow(to - from)
-  return buffer.subarray(0, await readFully(handle, buffer, to - from, from))
-}
-
-/** Yields the first `size` bytes of a file. A chunk is valid until the next one is requested. */
-async function* chunksOf(handle, size) {
-  const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
-  for (let at = 0; at < size; ) {
-    const count = await readFully(handle, buffer, Math.min(READ_BYTES, size - at), at)
-    if (count === 0) return
-    at += count
-    yield buffer.subarray(0, count)
-  }
 }

@@ -3,20 +3,17 @@
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
 import { error, unsupported } from '../errors.mjs'
-import { textLines } from '../plan-lines.mjs'
 import { folderAddress, partsOf } from './address.mjs'
 import { ObjectInput } from './object-input.mjs'
 import { objectsOf } from './objects.mjs'
 import { PartFile } from './part-file.mjs'
-
-const { tooLarge } = createRequire(import.meta.url)('../../regular-file.js')
+import { ReadableStore } from './readable-store.mjs'
 
 /** Number of names that are enough to tell an empty folder from one with other files. */
 const MAX_NAMES = 100
@@ -61,7 +58,7 @@ class UploadedFile extends PartFile {
  * @typedef {import('./types.js').Store} Store
  * @implements {Store}
  */
-export class ObjectStore {
+export class ObjectStore extends ReadableStore {
   #objects
   /**
    * The folder for files of this output. No other job uses it, so everything in it may be removed.
@@ -73,6 +70,7 @@ export class ObjectStore {
    * @param {import('./types.js').Objects} objects
    */
   constructor(address, objects) {
+    super()
     this.place = folderAddress(address)
     this.#objects = objects
     const own = createHash('sha256').update(this.place).digest('hex').slice(0, 16)
@@ -184,40 +182,16 @@ export class ObjectStore {
     }
   }
 
-  async readText(name, limit) {
-    const found = await this.#objects.head(this.where(name))
-    if (found === undefined) return undefined
-    if (!(found.size <= limit)) throw tooLarge(this.where(name), limit)
-    return (await this.#objects.range(found, 0, found.size)).toString()
-  }
-
-  async readRange(name, from, to) {
-    const input = await ObjectInput.open(this.where(name), from)
-    return input.read(from, to - from)
-  }
-
-  async ends(name, length) {
-    const found = await this.#objects.head(this.where(name))
-    if (found === undefined) return undefined
-    const count = Math.min(found.size, length)
-    const range = (start, end) => this.#objects.range(found, start, end)
-    return { start: await range(0, count), end: await range(found.size - count, found.size) }
-  }
-
-  async *lines(name) {
-    const input = await ObjectInput.open(this.where(name))
-    yield* textLines(input.chunks(0, input.size), this.where(name))
+  input(name, first = 0) {
+    return ObjectInput.open(this.where(name), first)
   }
 
   async hashOf(name, expected = undefined, etag = undefined) {
     const found = await this.#objects.head(this.where(name))
     if (found === undefined) return undefined
-    if (expected !== undefined && expected !== found.size) return { bytes: found.size }
-    if (etag !== undefined && etag === found.etag) return { bytes: found.size }
-    const input = await ObjectInput.open(this.where(name))
-    const hash = createHash('sha256')
-    for await (const chunk of input.chunks(0, input.size)) hash.update(chunk)
-    return { bytes: input.size, sha256: hash.digest('hex') }
+    const isOther = expected !== undefined && expected !== found.size
+    if (isOther || (etag !== undefined && etag === found.etag)) return { bytes: found.size }
+    return super.hashOf(name)
   }
 
   async sizeOf(name) {

@@ -13,6 +13,8 @@ import { readFully, writeFully } from './read.mjs'
 
 /** Number of bytes that are read back at once. */
 const READ_BYTES = 1 << 20
+/** Fewer bytes are copied and collected, and written together. */
+export const COLLECTED_BYTES = 1 << 16
 
 /**
  * @typedef {object} PartOptions
@@ -28,6 +30,10 @@ export class PartFile {
   #part
   #handle
   #size = 0
+  /** Appended bytes that are not written yet, and their number. */
+  #pending = /** @type {Buffer[]} */ ([])
+  #pendingBytes = 0
+  #appended = 0
   /** The last write. */
   #writing = Promise.resolve()
   /** The hash of all bytes so far; `undefined` if the file is read back at the end. */
@@ -88,12 +94,34 @@ export class PartFile {
   }
 
   /**
-   * Appends bytes, which must not change until they are written. Resolves when the write before
-   * this one is done.
+   * Appends bytes or text. Fewer than COLLECTED_BYTES are copied; others must not change until they
+   * are written. Resolves when the write before this one is done.
+   *
+   * @param {Uint8Array | string} data
    */
-  async write(bytes) {
-    const position = this.#size
+  async write(data) {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data
     this.#size += bytes.length
+    if (bytes.length >= COLLECTED_BYTES) {
+      await Promise.all([this.#flush(), this.#append(bytes)])
+      return
+    }
+    this.#pending.push(bytes === data ? Buffer.copyBytesFrom(bytes) : /** @type {Buffer} */ (bytes))
+    this.#pendingBytes += bytes.length
+    if (this.#pendingBytes >= COLLECTED_BYTES) await this.#flush()
+  }
+
+  async #flush() {
+    if (this.#pendingBytes === 0) return
+    const bytes = Buffer.concat(this.#pending, this.#pendingBytes)
+    this.#pending = []
+    this.#pendingBytes = 0
+    await this.#append(bytes)
+  }
+
+  async #append(bytes) {
+    const position = this.#appended
+    this.#appended += bytes.length
     this.#hash?.update(bytes)
     const before = this.#writing
     this.#writing = before.then(() => this.#all(bytes, position))
@@ -104,6 +132,7 @@ export class PartFile {
 
   /** Resolves when all appended bytes are written. */
   async written() {
+    await this.#flush()
     await this.#writing
   }
 
@@ -116,14 +145,14 @@ export class PartFile {
 
   /** Overwrites bytes at the start. */
   async rewriteStart(bytes) {
-    await this.#writing
+    await this.written()
     this.#hash = undefined
     await this.#all(bytes, 0)
   }
 
   /** Reads bytes back, into a new buffer or into the start of a given one. */
   async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
-    await this.#writing
+    await this.written()
     const found = await this.#try(() => readFully(this.#handle, buffer, length, position))
     if (found < length) throw new Error(`${this.#part} ends before byte ${position + length}`)
     return buffer.subarray(0, length)
@@ -152,7 +181,7 @@ export class PartFile {
    * @returns {Promise<{ name: string, bytes: number, sha256: string }>}
    */
   async complete() {
-    await this.#writing
+    await this.written()
     const hash = this.#hash ?? (await this.#hashOfAll())
     await this.#try(() => this.#handle.sync())
     await this.#try(() => this.#handle.close())
@@ -203,7 +232,7 @@ export class PartFile {
 export async function writeWhole(place, text, options) {
   const file = await PartFile.create(place, options)
   try {
-    await file.write(Buffer.from(text))
+    await file.write(text)
     await file.complete()
     await file.rename()
   } catch (failure) {
@@ -228,7 +257,7 @@ const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'
 export async function createWhole(place, text, options = {}) {
   const file = await PartFile.create(place, options)
   try {
-    await file.write(Buffer.from(text))
+    await file.write(text)
     await file.complete()
     await fs.promises.link(file.partPath, place).catch((failure) => {
       if (!NO_LINKS.includes(failure.code)) throw failure

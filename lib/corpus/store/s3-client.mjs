@@ -2,26 +2,13 @@
 // (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or by the role of the machine.
 
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
 import { Failure } from '../../files/failure.mjs'
 import { partsOf } from './address.mjs'
 import { contentRange, readRange } from './ranges.mjs'
-import {
-  absence,
-  ifThere,
-  isExplained,
-  noBucket,
-  noCredentials,
-  once,
-  overwritten,
-  refusal,
-  sender,
-  withoutSecrets,
-} from './store-failure.mjs'
-
-const { optional } = createRequire(import.meta.url)('../../optional.js')
+import { ifThere, isExplained, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
+import { optional } from '../../optional.js'
 
 /** How often a request is tried. */
 const ATTEMPTS = 6
@@ -205,20 +192,17 @@ const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']
  */
 async function s3Failure(address, failure) {
   if (isExplained(failure)) return failure
-  const status = failure?.$metadata?.httpStatusCode
-  const name = failure?.name ?? 'Error'
-  if (status === 412 || name === 'ConditionalRequestConflict') return overwritten(address)
-  if (ABSENT.includes(name) || (status === 404 && name !== 'NoSuchBucket'))
-    return Object.assign(absence(address), { isLostUpload: name === 'NoSuchUpload' })
-  if (name === 'NoSuchBucket') return noBucket(address)
+  const { name = 'Error', code = '', message: said = code, $metadata = {} } = failure ?? {}
   if (name === 'CredentialsProviderError')
     return noCredentials(
       `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
     )
-  const reason = status === 403 ? `permission denied (${name})` : `${name}: ${failure?.message ?? failure?.code ?? ''}`
+  const status = ABSENT.includes(name) ? 404 : $metadata.httpStatusCode
   // An endpoint's address may contain credentials.
-  const shown = withoutSecrets(reason.replace(/\/\/[^/@\s]+@/g, '//***@'), await secrets())
-  return Object.assign(refusal(address, status, shown), { isUnknownRequest: status === 501 })
+  const message = String(said).replace(/\/\/[^/@\s]+@/g, '//***@')
+  const isNoBucket = name === 'NoSuchBucket'
+  const known = storeFailure(address, { status, name, message, isNoBucket, secrets: await secrets() })
+  return Object.assign(known, { isLostUpload: name === 'NoSuchUpload', isUnknownRequest: status === 501 })
 }
 
 /** What no message may contain. */

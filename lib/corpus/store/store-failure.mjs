@@ -14,40 +14,26 @@ const MAX_SAID = 300
  * @param {{ status?: number, name: string, message: string, isNoBucket: boolean,
  *   secrets: (string | undefined)[] }} failure `name` is what the store or the system calls it
  */
-export function storeFailure(address, { status, name, message, isNoBucket, secrets }) {
-  if (isNoBucket) return noBucket(address)
-  if (status === 404) return absence(address)
-  if (status === 412 || status === 409) return overwritten(address)
+export function storeFailure(address, { status = 0, name, message, isNoBucket, secrets }) {
+  if (isNoBucket)
+    return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`), { isOfHost: true })
+  if (status === 404)
+    return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such object`), { isAbsence: true })
+  // The object is not the one that a condition names.
+  if (status === 412 || status === 409)
+    return Object.assign(inputChanged(address, 'it was written to while it was read'), { isConditionFailed: true })
   const [line] = message.split('\n')
-  const reason = status === 403 || status === 401 ? `permission denied (${name})` : `${name}: ${line}`
-  return refusal(address, status, withoutSecrets(reason, secrets).slice(0, MAX_SAID))
+  const reason = [401, 403].includes(status) ? `permission denied (${name})` : `${name}: ${line}`
+  const said = secrets.filter(Boolean).reduce((shown, secret) => shown.replaceAll(String(secret), '***'), reason)
+  // A store that is down or refuses this role says nothing about the shard.
+  const isOfHost = status === 0 || status >= 500 || [401, 403, 408, 429].includes(status)
+  const failure = error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${said.slice(0, MAX_SAID)}`)
+  return Object.assign(failure, { isOfHost, isOutOfRange: status === 416 })
 }
-
-export const noBucket = (address) =>
-  Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`), { isOfHost: true })
-
-export const absence = (address) =>
-  Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such object`), { isAbsence: true })
-
-/** The object is not the one that a condition names. */
-export const overwritten = (address) =>
-  Object.assign(inputChanged(address, 'it was written to while it was read'), { isConditionFailed: true })
 
 /** What is missing or wrong in the settings of this machine. */
 export const noCredentials = (message) =>
   Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', message), { isOfHost: true })
-
-/** Any other answer, with its status if there is one. */
-export function refusal(address, status, reason) {
-  // A store that is down or refuses this role says nothing about the shard.
-  const isOfHost = status === undefined || status >= 500 || [401, 403, 408, 429].includes(status)
-  const isOutOfRange = status === 416
-  return Object.assign(error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${reason}`), { isOfHost, isOutOfRange })
-}
-
-/** Hides credentials in a text from a store. */
-export const withoutSecrets = (text, secrets) =>
-  secrets.filter(Boolean).reduce((shown, secret) => shown.replaceAll(String(secret), '***'), text)
 
 /** Whether an error was made by this package. */
 export const isExplained = (failure) => failure?.code?.startsWith?.('ERR_TOKENLANE_')

@@ -14,7 +14,7 @@ import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
 
 const require = createRequire(import.meta.url)
-const { chatOf, encodeChat } = /** @type {any} */ (require('../tokenizer.js'))
+const { chatOf, encodeChat } = require('../internals.js')
 const { GENERATION, chatOfParts } = require('../chat/chat.js')
 const { readRegular } = require('../regular-file.js')
 

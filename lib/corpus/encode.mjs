@@ -8,7 +8,7 @@ import { error } from './errors.mjs'
 import { idOfToken, lossTokensOf } from './loss-mask.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
 
-const { encodeDocuments, maxId } = createRequire(import.meta.url)('../tokenizer.js')
+const { encodeDocuments, maxId } = createRequire(import.meta.url)('../internals.js')
 
 /** The largest id of each type. Megatron's type of 32 bits is signed. */
 const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }

@@ -12,7 +12,8 @@ const require = createRequire(import.meta.url)
 
 const { nearestOf } = require('../errors.js')
 const { encodings: models, findEncoding } = require('../models.js')
-const { encodings, fileFormat } = require('../tokenizer.js')
+const { fileFormat } = require('../internals.js')
+const { encodings } = require('../tokenizer.js')
 const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, ggufHint } = require('../model/folder.js')
 

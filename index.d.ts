@@ -38,6 +38,7 @@ import type {
   EncodeBatchOptions,
   EncodeOneOptions,
   EncodedInto,
+  EncodingName,
   EncodingOptions,
   EncodingSyncOptions,
   FileOptions,
@@ -63,10 +64,10 @@ import type {
   TruncateOptions,
 } from './lib/option-types.js'
 import type { TokenizerJson } from './lib/file-types.js'
-import type { EncodingName, ModelName } from './lib/names.js'
+import type { ModelName } from './lib/model-names.js'
 
 export * from './lib/file-types.js'
-export * from './lib/names.js'
+export * from './lib/model-names.js'
 export * from './lib/chat-types.js'
 export * from './lib/option-types.js'
 export * from './lib/service.js'

@@ -3,7 +3,9 @@
 const { typeError } = require('./errors.js')
 const { countResult } = require('./memory.js')
 const native = require('./native.js')
-const { COLUMN_NAMES, LITERAL, checkId, hasOffsets, withOverflow } = require('./options.js')
+const { COLUMN_NAMES, LITERAL, checkId, hasOffsets, hasWords, withOverflow } = require('./options.js')
+const { isArray } = require('./realm.js')
+const { copyOfBytes, unproxied } = require('./texts.js')
 
 // The indices of the columns. Two pseudo-columns of src/encoding.rs follow them.
 const OFFSETS = COLUMN_NAMES.indexOf('offsets')
@@ -344,4 +346,61 @@ class Encoding {
   }
 }
 
-module.exports = { Encoding, encodingOf, encodingOfSource }
+// The addon writes the ids of one text to these buffers; longer results have their own memory. They
+// are never visible to callers. The first is memory that the addon knows; there is none in
+// WebAssembly and where external memory is not allowed.
+const shared = native.sharedIds?.()
+const scratch = new Uint32Array(4096)
+
+// The fastest call for one string shorter than SHORT_TEXT_UNITS (see src/node_api/short.rs). It
+// returns undefined if the general call has to be made.
+const SHORT_TEXT_UNITS = 4096
+const encodeShort = shared === undefined ? () => undefined : native.encodeShort
+
+/** Up to this number of ids, a loop is faster than a typed array's method. */
+const FEW_IDS = 64
+
+function shortIds(handle, text, flags) {
+  const count = encodeShort(handle, text, flags)
+  // The array has no ids if a caller replaced built-in methods to get access to it and detached it.
+  if (count === undefined || count > shared.length) return undefined
+  if (count > FEW_IDS) {
+    countResult(4 * count)
+    return shared.slice(0, count)
+  }
+  const ids = new Uint32Array(count)
+  for (let index = 0; index < count; index++) ids[index] = shared[index]
+  return ids
+}
+
+/**
+ * Encodes a text, or a text and a pair.
+ *
+ * @param {object} handle
+ * @param {any} text
+ * @param {any} pair
+ * @param {number} flags
+ * @param {any} extra options
+ */
+function encodeOne(handle, text, pair, flags, extra) {
+  const words = hasWords(flags)
+  // Bytes and arrays can change before another column is computed; a string cannot.
+  const isString = typeof text === 'string' && pair === undefined
+  if (isString && !words && extra === undefined && text.length < SHORT_TEXT_UNITS) {
+    const ids = shortIds(handle, text, flags)
+    if (ids !== undefined) return encodingOf(ids, handle, text, undefined, flags, undefined)
+  }
+  const [first, second] = words ? [unproxied('text', text), unproxied('pair', pair)] : [text, pair]
+  const found = native.encode(handle, first, second, flags, extra, scratch)
+  const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
+  countResult(ids.byteLength)
+  return encodingOf(ids, handle, snapshotOf(first), snapshotOf(second), flags, extra)
+}
+
+/** Copies a text or an array of words, so that the caller cannot change it. */
+function snapshotOf(text) {
+  if (isArray(text)) return Array.from(text, snapshotOf)
+  return copyOfBytes(text)
+}
+
+module.exports = { Encoding, SHORT_TEXT_UNITS, encodeOne, encodingOfSource }

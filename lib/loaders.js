@@ -4,6 +4,7 @@
 // addon, its chat, and where it comes from.
 
 const { wrongType, wrongValue } = require('./errors.js')
+const { later } = require('./later.js')
 const native = require('./native.js')
 const { KNOWN, boolean, checkKnown, defaultSpecialTokens, loadOptions, signalOption } = require('./options.js')
 const { enqueue } = require('./queue.js')
@@ -12,29 +13,15 @@ const sources = require('./sources.js')
 const { copyOfBytes } = require('./texts.js')
 
 // Loaded on first use.
-const later = {
-  get changes() {
-    return require('./changes.js')
-  },
-  get chat() {
-    return require('./chat/chat.js')
-  },
-  get gguf() {
-    return require('./model/gguf/load.js')
-  },
-  get metadata() {
-    return require('./model/gguf/metadata.js')
-  },
-  get models() {
-    return require('./models.js')
-  },
-  get openAi() {
-    return require('./chat/openai.js')
-  },
-  get rankFiles() {
-    return require('./model/rank-files.js')
-  },
-}
+const modules = later({
+  changes: () => require('./changes.js'),
+  chat: () => require('./chat/chat.js'),
+  gguf: () => require('./model/gguf/load.js'),
+  metadata: () => require('./model/gguf/metadata.js'),
+  models: () => require('./models.js'),
+  openAi: () => require('./chat/openai.js'),
+  rankFiles: () => require('./model/rank-files.js'),
+})
 
 /** No system supports longer paths. */
 const MAX_PATH = 65_536
@@ -86,7 +73,7 @@ async function fromBuffer(bytes, options) {
   const resolved = loadOptions(options)
   const gguf = ggufValues(bytes)
   if (gguf !== undefined) return withDefault(await ofGguf(gguf, options), defaultOf(options))
-  const chat = chatOfOptions(options) ?? later.chat.chatOf()
+  const chat = chatOfOptions(options) ?? modules.chat.chatOf()
   let source = bytes
   const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
   const onWait = () => (source = copyOfBytes(bytes))
@@ -102,7 +89,7 @@ function fromBufferSync(bytes, options) {
   const resolved = loadOptions(options)
   const gguf = ggufValues(bytes)
   if (gguf !== undefined) return withDefault(ofGgufSync(gguf, options), defaultOf(options))
-  const chat = chatOfOptions(options) ?? later.chat.chatOf()
+  const chat = chatOfOptions(options) ?? modules.chat.chatOf()
   return withDefault({ handle: native.loadBytesSync(bytes, resolved), chat, source: {} }, defaultOf(options))
 }
 
@@ -133,7 +120,7 @@ function fromEncodingSync(name, options = {}) {
  */
 async function forModel(name, options = {}) {
   checkKnown(options, KNOWN.loadEncoding)
-  return await ofEncoding(later.models.encodingForModel(name), options, name)
+  return await ofEncoding(modules.models.encodingForModel(name), options, name)
 }
 
 /**
@@ -143,7 +130,7 @@ async function forModel(name, options = {}) {
  */
 function forModelSync(name, options = {}) {
   checkKnown(options, KNOWN.loadEncodingSync)
-  return ofEncodingSync(later.models.encodingForModel(name), options, name)
+  return ofEncodingSync(modules.models.encodingForModel(name), options, name)
 }
 
 /** `repository` is the name of the repository on the hub that a folder is a copy of. */
@@ -261,12 +248,12 @@ function named(file, failure) {
 
 /** The tokenizer of the metadata of a GGUF file. */
 async function ofGguf(values, options, source = {}) {
-  const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+  const { bytes, finished } = modules.gguf.ggufTokenizer(values, options)
   return withNote(finished(await enqueue((queueEntry) => native.loadBytes(queueEntry, bytes, {}))), source)
 }
 
 function ofGgufSync(values, options, source = {}) {
-  const { bytes, finished } = later.gguf.ggufTokenizer(values, options)
+  const { bytes, finished } = modules.gguf.ggufTokenizer(values, options)
   return withNote(finished(native.loadBytesSync(bytes, {})), source)
 }
 
@@ -282,19 +269,19 @@ async function ofEncoding(name, { signal, specialTokens }, model = undefined) {
   defaultSpecialTokens(specialTokens)
   const file = encodingFile(name)
   const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }), { signal })
-  return withDefault({ handle, chat: later.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
+  return withDefault({ handle, chat: modules.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
 }
 
 function ofEncodingSync(name, { specialTokens }, model = undefined) {
   defaultSpecialTokens(specialTokens)
   const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
-  return withDefault({ handle, chat: later.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
+  return withDefault({ handle, chat: modules.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
 }
 
 /** A tokenizer with another treatment of special tokens by default. */
 function withDefault(parts, specialTokens) {
   if (specialTokens === undefined) return parts
-  return { ...parts, handle: native.change(parts.handle, later.changes.changesOf({ specialTokens })) }
+  return { ...parts, handle: native.change(parts.handle, modules.changes.changesOf({ specialTokens })) }
 }
 
 function filePath(file) {
@@ -320,15 +307,15 @@ const defaultOf = (options) => (typeof options?.specialTokens === 'string' ? opt
 /** The chat of a loader's options, or undefined if the files in its folder define it. */
 function chatOfOptions(options) {
   const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
-  if (isGiven) return later.chat.chatOption(options)
-  return options?.encoding === undefined ? undefined : later.openAi.openAiChat(options.encoding)
+  if (isGiven) return modules.chat.chatOption(options)
+  return options?.encoding === undefined ? undefined : modules.openAi.openAiChat(options.encoding)
 }
 
 /** The metadata of a GGUF file, or undefined for other bytes. */
 function ggufValues(bytes) {
   // The first letter of the format, before a module is loaded.
-  if (!isUint8Array(bytes) || bytes[0] !== 0x47 || !later.metadata.isGguf(bytes)) return undefined
-  return later.metadata.valuesOf(bytes)
+  if (!isUint8Array(bytes) || bytes[0] !== 0x47 || !modules.metadata.isGguf(bytes)) return undefined
+  return modules.metadata.valuesOf(bytes)
 }
 
 /**
@@ -340,7 +327,7 @@ function ggufValues(bytes) {
  */
 function ranksOf({ ranks }, { encoding, pattern }) {
   if (ranks === undefined || encoding !== undefined || pattern !== undefined) return undefined
-  const { ofRanks, rankOptions } = later.rankFiles
+  const { ofRanks, rankOptions } = modules.rankFiles
   return { options: rankOptions(ranks.name), finished: (handle) => ofRanks(handle, ranks.name, ranks.config) }
 }
 
@@ -349,7 +336,8 @@ function encodingFile(name) {
   try {
     return native.encodingFile(name)
   } catch (error) {
-    if (later.models.findEncoding(name) !== undefined) error.message += `; it is a model: Tokenizer.forModel('${name}')`
+    if (modules.models.findEncoding(name) !== undefined)
+      error.message += `; it is a model: Tokenizer.forModel('${name}')`
     throw error
   }
 }

@@ -1,5 +1,8 @@
 // Arguments and options of the calls in index.d.ts.
 
+/** The name of a bundled encoding. */
+export type EncodingName = 'r50k_base' | 'p50k_base' | 'p50k_edit' | 'cl100k_base' | 'o200k_base' | 'o200k_harmony'
+
 /**
  * One text: a string, or bytes of UTF-8, also of another realm (`node:vm`, jest). A lone surrogate
  * counts as U+FFFD; invalid UTF-8 is an error.

@@ -5,37 +5,26 @@
 
 const path = require('node:path')
 
+const { later } = require('./later.js')
 const native = require('./native.js')
 const { encodingPath } = require('./package-root.js')
 
-module.exports = {
-  loadFile: (queueEntry, file, options) => native.loadFile(queueEntry, file, options),
-  loadFileSync: (file, options) => native.loadFileSync(file, options),
-  loadEncoding: (queueEntry, file, options) => native.loadFile(queueEntry, encodingPath(file), options),
-  loadEncodingSync: (file, options) => native.loadFileSync(encodingPath(file), options),
+module.exports = later(
+  {
+    pathOfUrl: () => require('./file-url.js').pathOfUrl,
+    chatFiles: () => require('./chat/chat-files.js'),
+    ggufFile: () => require('./model/gguf/file.js'),
+    modelFolder: () => require('./model/folder.js'),
+    fromConfigs: () => require('./model/from-configs.js').fromConfigs,
+    hub: () => require('./hub/pretrained.js'),
+    hubOptions: () => require('./hub/options.js'),
+  },
+  {
+    loadFile: (queueEntry, file, options) => native.loadFile(queueEntry, file, options),
+    loadFileSync: (file, options) => native.loadFileSync(file, options),
+    loadEncoding: (queueEntry, file, options) => native.loadFile(queueEntry, encodingPath(file), options),
+    loadEncodingSync: (file, options) => native.loadFileSync(encodingPath(file), options),
 
-  folderOf: (file) => path.dirname(file),
-
-  // These modules load on first use.
-  get pathOfUrl() {
-    return require('./file-url.js').pathOfUrl
+    folderOf: (file) => path.dirname(file),
   },
-  get chatFiles() {
-    return require('./chat/chat-files.js')
-  },
-  get ggufFile() {
-    return require('./model/gguf/file.js')
-  },
-  get modelFolder() {
-    return require('./model/folder.js')
-  },
-  get fromConfigs() {
-    return require('./model/from-configs.js').fromConfigs
-  },
-  get hub() {
-    return require('./hub/pretrained.js')
-  },
-  get hubOptions() {
-    return require('./hub/options.js')
-  },
-}
+)

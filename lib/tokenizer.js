@@ -1,20 +1,19 @@
 'use strict'
 
 const { batchOf } = require('./batch.js')
-const { encodingOf } = require('./encoding.js')
+const { SHORT_TEXT_UNITS, encodeOne } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
+const { later } = require('./later.js')
 const { checkInput, inputMeter } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const loaders = require('./loaders.js')
-const { countResult } = require('./memory.js')
 const native = require('./native.js')
 const { isArray, isUint8Array } = require('./realm.js')
 const { decodeStream } = require('./stream.js')
-const { BatchTexts, copyOfBytes, copyTexts, unproxied } = require('./texts.js')
+const { BatchTexts, copyTexts, unproxied } = require('./texts.js')
 const {
   KNOWN,
-  LITERAL,
   ONE_TEXT,
   PART,
   MANY_TEXTS,
@@ -35,71 +34,25 @@ const {
 
 // Modules that only some calls need load on first use: together they need as much memory as all
 // others.
-const later = {
-  get facts() {
-    return require('./facts.js')
-  },
-  get symbols() {
-    return require('./chat/control-symbols.js')
-  },
-  get iterables() {
-    return require('./iterables.js')
-  },
-  get changes() {
-    return require('./changes.js')
-  },
-  get apply() {
-    return require('./chat/apply.js')
-  },
-  get chat() {
-    return require('./chat/chat.js')
-  },
-  get fit() {
-    return require('./chat/fit.js')
-  },
-  get request() {
-    return require('./chat/request.js')
-  },
-  get print() {
-    return require('./print.js')
-  },
-  get markdown() {
-    return require('./markdown.js')
-  },
-  get split() {
-    return require('./split.js')
-  },
-}
+const modules = later({
+  facts: () => require('./facts.js'),
+  calls: () => require('./chat/calls.js'),
+  iterables: () => require('./iterables.js'),
+  changes: () => require('./changes.js'),
+  apply: () => require('./chat/apply.js'),
+  chat: () => require('./chat/chat.js'),
+  fit: () => require('./chat/fit.js'),
+  request: () => require('./chat/request.js'),
+  print: () => require('./print.js'),
+  markdown: () => require('./markdown.js'),
+  split: () => require('./split.js'),
+})
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
-// The addon writes the ids of one text to these buffers; longer results have their own memory. They
-// are never visible to callers. The first is memory that the addon knows; there is none in
-// WebAssembly and where external memory is not allowed.
-const shared = native.sharedIds?.()
-const scratch = new Uint32Array(4096)
-
-// The fastest calls for one string shorter than SHORT_TEXT_UNITS (see src/node_api/short.rs). They
-// return undefined if the general call has to be made.
-const SHORT_TEXT_UNITS = 4096
+// The fastest call for a string shorter than SHORT_TEXT_UNITS. It returns undefined if the general
+// call has to be made.
 const countShort = native.countShort ?? (() => undefined)
-const encodeShort = shared === undefined ? () => undefined : native.encodeShort
-
-/** Up to this number of ids, a loop is faster than a typed array's method. */
-const FEW_IDS = 64
-
-function shortIds(handle, text, flags) {
-  const count = hasWords(flags) ? undefined : encodeShort(handle, text, flags)
-  // The array has no ids if a caller replaced built-in methods to get access to it and detached it.
-  if (count === undefined || count > shared.length) return undefined
-  if (count > FEW_IDS) {
-    countResult(4 * count)
-    return shared.slice(0, count)
-  }
-  const ids = new Uint32Array(count)
-  for (let index = 0; index < count; index++) ids[index] = shared[index]
-  return ids
-}
 
 // The addon writes results of two numbers to this buffer.
 const two = new Uint32Array(2)
@@ -120,78 +73,20 @@ const LOADER = Symbol('loader')
  */
 const cannotBeCloned = () => 'load the Tokenizer in each worker by the same name: they share its memory. It'
 
-// The rendered text of a chat already has all special tokens.
-const CHAT_TEXT = { addSpecialTokens: false }
-const CHAT_INPUT = { addSpecialTokens: false, specialTokens: 'throw' }
-const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
-
 /**
- * Encodes the documents of a corpus job, which the addon holds, as one of `batches` batches that
- * run at the same time. Internal, for lib/corpus.
+ * What a tokenizer consists of. Internal, for lib/internals.js and lib/chat.
  *
- * @type {(tokenizer: Tokenizer, documents: object, options: object, batches: number) =>
- *   Promise<any>}
+ * @type {(tokenizer: Tokenizer) => import('./loaders.js').Parts}
  */
-let encodeDocuments
-
-/**
- * The largest id of a tokenizer, or -1. Internal, for lib/corpus.
- *
- * @type {(tokenizer: Tokenizer) => number}
- */
-let maxId
-
-/**
- * The chat of a tokenizer, and a conversation with its mask (see chat/apply.js). Internal, for
- * lib/corpus.
- *
- * @type {(tokenizer: Tokenizer) => any}
- */
-let chatOf
-/**
- * @type {(tokenizer: Tokenizer, chat: object, messages: object[], request: object) => { text:
- *   string, ids: Uint32Array, assistantMask: Uint8Array }}
- */
-let encodeChat
-
-/**
- * The format of the file that a tokenizer was loaded from. Internal, for lib/files.
- *
- * @type {(tokenizer: Tokenizer) => 'tokenizer.json' | 'sentencepiece' | 'ranks'}
- */
-let fileFormat
-
-/**
- * The tokenizer.json of a tokenizer, without its vocabulary if it was loaded from such a file.
- * Internal, for lib/train.
- *
- * @type {(tokenizer: Tokenizer) => Uint8Array}
- */
-let componentsOf
+let partsOf
 
 class Tokenizer {
   static {
-    componentsOf = (tokenizer) => native.components(tokenizer.#handle) ?? native.toBuffer(tokenizer.#handle)
-    chatOf = (tokenizer) => tokenizer.#chat
-    encodeChat = (tokenizer, chat, messages, request) =>
-      later.apply.encodeChat(chat, messages, request, tokenizer.#chatCalls)
-    fileFormat = (tokenizer) => native.fileFormat(tokenizer.#handle)
-    maxId = (tokenizer) => native.maxId(tokenizer.#handle)
-    encodeDocuments = async (tokenizer, documents, options, batches) => {
-      const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
-      const extra = extraOptions(flags, options, tokenizer)
-      const { threads } = runOptions(options)
-      const handle = tokenizer.#handle
-      const start = (queueEntry) =>
-        native.encodeDocuments(queueEntry, handle, documents, { flags, extra, threads, batches })
-      return batchOf(await enqueue(start))
-    }
+    partsOf = (tokenizer) => ({ handle: tokenizer.#handle, chat: tokenizer.#chat, source: tokenizer.#source })
   }
 
   #handle
   #chat
-  /** Reads the texts of chat templates, once it is needed. */
-  #reader
   /** Where it was loaded from, and what it equals. */
   #source
 
@@ -260,23 +155,7 @@ class Tokenizer {
     if (typeof text !== 'string') checkOneText(text, hasWords(flags))
     checkInput(text, options?.pair)
     const extra = extraOptions(flags, options, this)
-    const pair = hasWords(flags) ? unproxied('pair', options.pair) : options?.pair
-    const input = hasWords(flags) ? unproxied('text', text) : text
-    const isShort =
-      typeof text === 'string' && text.length < SHORT_TEXT_UNITS && pair === undefined && extra === undefined
-    const ids = (isShort ? shortIds(this.#handle, text, flags) : undefined) ?? this.#idsOf(input, pair, flags, extra)
-    // Bytes and arrays can change before another column is computed; a string cannot.
-    const isString = typeof text === 'string' && pair === undefined
-    return isString
-      ? encodingOf(ids, this.#handle, text, undefined, flags, extra)
-      : encodingOf(ids, this.#handle, snapshotOf(input), snapshotOf(pair), flags, extra)
-  }
-
-  #idsOf(text, pair, flags, extra) {
-    const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
-    const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
-    countResult(ids.byteLength)
-    return ids
+    return encodeOne(this.#handle, text, options?.pair, flags, extra)
   }
 
   async encodeBatch(texts, options) {
@@ -356,11 +235,11 @@ class Tokenizer {
   split(text, options) {
     Tokenizer.#check(this, 'split')
     checkSplit(text)
-    if (isOfBlocks(options)) return later.markdown.splitBlocks(this, text, options)
+    if (isOfBlocks(options)) return modules.markdown.splitBlocks(this, text, options)
     const { limits, flags, extra } = splitOptions(options)
-    const { pieces, failure } = later.split.piecesOf(
+    const { pieces, failure } = modules.split.piecesOf(
       text,
-      native.split(this.#handle, text, flags, extra, later.split.whole(limits)),
+      native.split(this.#handle, text, flags, extra, modules.split.whole(limits)),
       limits,
     )
     if (failure !== undefined) throw failure
@@ -370,18 +249,18 @@ class Tokenizer {
   async splitAsync(text, options) {
     Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
-    if (isOfBlocks(options)) return await later.markdown.splitBlocksAsync(this, text, options)
+    if (isOfBlocks(options)) return await modules.markdown.splitBlocksAsync(this, text, options)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
-    const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, later.split.whole(limits))
-    const { pieces, failure } = later.split.piecesOf(text, await enqueue(start, { signal }), limits)
+    const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, modules.split.whole(limits))
+    const { pieces, failure } = modules.split.piecesOf(text, await enqueue(start, { signal }), limits)
     if (failure !== undefined) throw failure
     return pieces
   }
 
   splitStream(...args) {
     Tokenizer.#check(this, 'splitStream')
-    const { isSource, ofTexts, resultsOf, transformStream } = later.iterables
+    const { isSource, ofTexts, resultsOf, transformStream } = modules.iterables
     const [source, options] = isSource(args[0]) ? args : [undefined, args[0]]
     const work = ofTexts(this.#splitter(options))
     const signal = signalOption(options.signal)
@@ -389,21 +268,21 @@ class Tokenizer {
   }
 
   #splitter(options) {
-    if (isOfBlocks(options)) return new later.markdown.BlockSplitter(this, options, KNOWN.splitAsync)
+    if (isOfBlocks(options)) return new modules.markdown.BlockSplitter(this, options, KNOWN.splitAsync)
     const { limits, flags, extra } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
-    return new later.split.Splitter(limits, split)
+    return new modules.split.Splitter(limits, split)
   }
 
   encodeStream(texts, options = {}) {
     Tokenizer.#check(this, 'encodeStream')
-    return later.iterables.inBatches(texts, options, KNOWN.encodeStream, (...batch) => this.encodeBatch(...batch))
+    return modules.iterables.inBatches(texts, options, KNOWN.encodeStream, (...batch) => this.encodeBatch(...batch))
   }
 
   countStream(texts, options = {}) {
     Tokenizer.#check(this, 'countStream')
-    return later.iterables.inBatches(texts, options, KNOWN.countBatch, (...batch) => this.countBatch(...batch))
+    return modules.iterables.inBatches(texts, options, KNOWN.countBatch, (...batch) => this.countBatch(...batch))
   }
 
   async countBatch(texts, options) {
@@ -433,7 +312,7 @@ class Tokenizer {
 
   applyChatTemplate(messages, options = {}) {
     Tokenizer.#check(this, 'applyChatTemplate')
-    return later.apply.applyChat(this.#chat, messages, options, this.#chatCalls)
+    return modules.apply.applyChat(this.#chat, messages, options, this.#chatCalls)
   }
 
   countChat(messages, options = {}) {
@@ -445,22 +324,22 @@ class Tokenizer {
   #countChat(messages, options) {
     // OpenAI documents the number of tokens of a chat, but not its text.
     if (this.#chat.count !== undefined) return this.#chat.count(messages, options, this.#countText)
-    checkKnown(options, [...later.chat.CHAT_OPTIONS, 'detail'])
+    checkKnown(options, [...modules.chat.CHAT_OPTIONS, 'detail'])
     const { detail, ...rest } = options
     boolean('detail', detail, false)
-    return { tokens: later.apply.countChat(this.#chat, messages, rest, this.#chatCalls), estimated: [] }
+    return { tokens: modules.apply.countChat(this.#chat, messages, rest, this.#chatCalls), estimated: [] }
   }
 
   countRequest(body, options) {
     Tokenizer.#check(this, 'countRequest')
     const countMessages = (messages, rest) => this.#countChat(messages, rest)
-    return later.request.countRequest(body, options, { chat: this.#chat, countText: this.#countText, countMessages })
+    return modules.request.countRequest(body, options, { chat: this.#chat, countText: this.#countText, countMessages })
   }
 
   fitChat(messages, options) {
     Tokenizer.#check(this, 'fitChat')
     const count = (some, rest) => this.#countChat(some, rest).tokens
-    return later.fit.fitChat(messages, options, { count, countText: this.#countText })
+    return modules.fit.fitChat(messages, options, { count, countText: this.#countText })
   }
 
   /** Counts the texts of one request, in which special tokens are text. */
@@ -472,37 +351,8 @@ class Tokenizer {
     }
   }
 
-  /** This tokenizer, or one that finds the control symbols of a SentencePiece model. */
-  get #ofChats() {
-    if (native.fileFormat(this.#handle) !== 'sentencepiece') return this
-    this.#reader ??= later.symbols.withControlSymbols(this)
-    return this.#reader
-  }
-
-  /** What chats need of this tokenizer (see chat/apply.js). */
   get #chatCalls() {
-    const reader = this.#ofChats
-    const splits = this.#source.splitsSpecialTokens === true
-    const options = { ...CHAT_IDS, specialTokens: splits ? 'text' : 'parse' }
-    return {
-      splits,
-      encode: (text, bounds) =>
-        bounds === undefined ? reader.encode(text, options) : reader.#encodeLiteral(text, bounds),
-      count: (text, bounds) =>
-        bounds === undefined
-          ? reader.count(text, { ...CHAT_TEXT, specialTokens: options.specialTokens })
-          : reader.#encodeLiteral(text, bounds).length,
-      refuse: (text) => reader.count(text, CHAT_INPUT),
-      idOf: (token) => reader.tokenToId(token),
-      isSpecial: (id) => reader.decode([id], { skipSpecialTokens: true }) === '' && reader.decode([id]) !== '',
-    }
-  }
-
-  /** Encodes a text in which no added token is found in ranges with these bounds. */
-  #encodeLiteral(text, bounds) {
-    checkInput(text)
-    const flags = encodeFlags({ ...CHAT_IDS, specialTokens: 'parse' }, KNOWN.encode, ONE_TEXT) | LITERAL
-    return encodingOf(this.#idsOf(text, bounds, flags, undefined), this.#handle, text, bounds, flags, undefined)
+    return modules.calls.chatCalls(this, partsOf)
   }
 
   decode(ids, options) {
@@ -535,7 +385,7 @@ class Tokenizer {
 
   decodeStream(...args) {
     Tokenizer.#check(this, 'decodeStream')
-    const { isSource, ofIds, resultsOf } = later.iterables
+    const { isSource, ofIds, resultsOf } = modules.iterables
     if (!isSource(args[0])) return decodeStream(this.#handle, decodeFlag(args[0], KNOWN.decode))
     const [ids, options = {}] = args
     const stream = decodeStream(this.#handle, decodeFlag(options, KNOWN.decodeStream))
@@ -559,7 +409,7 @@ class Tokenizer {
   }
 
   get #facts() {
-    return later.facts.factsOf(this, this.#handle, this.#chat?.config)
+    return modules.facts.factsOf(this, this.#handle, this.#chat?.config)
   }
 
   get specialTokens() {
@@ -593,7 +443,7 @@ class Tokenizer {
 
   tokens() {
     Tokenizer.#check(this, 'tokens')
-    return later.facts.tokensOf(this, native.maxId(this.#handle))
+    return modules.facts.tokensOf(this, native.maxId(this.#handle))
   }
 
   stats() {
@@ -608,7 +458,7 @@ class Tokenizer {
   with(changes) {
     const { splitsSpecialTokens } = this.#source
     const source = splitsSpecialTokens ? { splitsSpecialTokens } : {}
-    const changed = native.change(this.#handle, later.changes.changesOf(changes, this))
+    const changed = native.change(this.#handle, modules.changes.changesOf(changes, this))
     return new Tokenizer({ handle: changed, chat: this.#chat, source }, LOADER)
   }
 
@@ -619,7 +469,7 @@ class Tokenizer {
   /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#handle in this)) return 'Tokenizer.prototype'
-    return later.print.printTokenizer(this, this.#source, ...args)
+    return modules.print.printTokenizer(this, this.#source, ...args)
   }
 
   toJSON() {
@@ -660,12 +510,6 @@ function checkOneText(text, hasWords = false) {
   throw wrongType('text', 'a string or a Uint8Array of UTF-8 (encodeBatch and countBatch take arrays of texts)', text)
 }
 
-/** Copies a text or an array of words, so that the caller cannot change it. */
-function snapshotOf(text) {
-  if (isArray(text)) return Array.from(text, snapshotOf)
-  return copyOfBytes(text)
-}
-
 /**
  * Queues `start(queueEntry)`, which is called when the texts are copied. If the call has to wait,
  * for a permit or for the end of copying, later changes of the texts have no effect.
@@ -676,4 +520,4 @@ function enqueueTexts(lists, words, signal, start) {
   return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
-module.exports = { Tokenizer, chatOf, componentsOf, encodeChat, encodeDocuments, encodings, fileFormat, maxId }
+module.exports = { Tokenizer, encodings, partsOf }

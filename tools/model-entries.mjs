@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Writes what is missing or outdated: the modules of tokenlane/gpt-tokenizer, one for each
 // encoding, model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; the
-// entry points of tools/web-entries.mjs; and the names of models in lib/names.d.ts.
+// modules of tiktoken and js-tiktoken with ranks; the names of models in typings; and the entry
+// points of tools/web-entries.mjs.
 // `npm run build` runs this first.
 
 import fs from 'node:fs'
@@ -82,10 +83,31 @@ for (const name of ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']) writ
 writeModule('main', encodingType('./'))
 for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'main.js'))
   writeModule(file.slice(0, -3))
-writeWebEntries()
 
-// The typings list the models of lib/models.json, after the line that begins the type.
-const typings = fileURLToPath(new URL('../lib/names.d.ts', import.meta.url))
-const models = Object.values(require('../lib/models.json').encodings).flat().sort()
-const [head] = fs.readFileSync(typings, 'utf8').split(/(?<=export type ModelName =\n)/)
-write('../../lib/names.d.ts', head + models.map((name) => `  | '${name}'\n`).join(''))
+/** The modules of tiktoken and js-tiktoken with the ranks of an encoding. */
+function writeValues(place, made, type) {
+  for (const name of Object.keys(require('../dropins/tiktoken/registry.json'))) {
+    write(`../${place}/${name}.js`, `'use strict'\n\nmodule.exports = require('../internal/${made}('${name}')\n`)
+    write(`../${place}/${name}.d.ts`, `import value = require('../internal/${type}')\nexport = value\n`)
+  }
+}
+writeValues('tiktoken/encoders', "encoder-module.js').encoder", 'encoder.js')
+writeValues('js-tiktoken/ranks', "bundled-ranks.js').ranks", 'ranks.js')
+
+/** A type of names, for completion. */
+const writeNames = (file, type, comment, names) =>
+  write(file, `/**\n * ${comment}\n */\nexport type ${type} =\n${names.map((name) => `  | '${name}'\n`).join('')}`)
+writeNames(
+  '../../lib/model-names.d.ts',
+  'ModelName',
+  `The names of models in the list, for completion. Dated and fine-tuned names and families of names
+ * are known too: see {@link encodingForModel}.`,
+  Object.values(require('../lib/models.json').encodings).flat().sort(),
+)
+writeNames(
+  '../tiktoken/internal/models.d.ts',
+  'TiktokenModel',
+  "The OpenAI models in the original's list.",
+  Object.keys(require('../dropins/tiktoken/model_to_encoding.json')),
+)
+writeWebEntries()

@@ -78,12 +78,6 @@ function writeEntry(name, files, own, names, value = undefined) {
 }
 
 const fileOf = (encoding) => FILES[encoding] ?? encoding
-const namesIn = (...parts) =>
-  fs
-    .readdirSync(path.join(dropins, ...parts))
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => name.slice(0, -'.js'.length))
-
 export function writeWebEntries() {
   for (const dropin of DROPINS) {
     for (const name of modulesOf(dropin)) {
@@ -96,11 +90,22 @@ export function writeWebEntries() {
       )
     }
   }
-  for (const name of namesIn('js-tiktoken', 'ranks'))
+  for (const name of Object.keys(require(path.join(dropins, 'tiktoken', 'registry.json')))) {
     writeEntry(`js-tiktoken/ranks/${name}`, [fileOf(name)], `all.ranks('${name}')`, [], 'own')
-  for (const name of namesIn('tiktoken', 'encoders'))
     writeEntry(`tiktoken/encoders/${name}`, [fileOf(name)], `all.encoder('${name}')`, [], 'own')
+  }
   writeGptTokenizer()
+  for (const name of ALL_FILES)
+    write(
+      path.join(folder, '..', `${name}.mjs`),
+      `// The packed rank file of ${name}, for the option \`data\` of Tokenizer.fromEncoding.
+
+import { fromBase64 } from './base64.mjs'
+import { base64 } from './dist/${name}.mjs'
+
+export default fromBase64(base64)
+`,
+    )
 }
 
 function writeGptTokenizer() {

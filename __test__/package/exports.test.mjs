@@ -72,7 +72,7 @@ test('the typings for import name every type of those for require', () => {
   const own = [
     'index.d.ts',
     'lib/file-types.d.ts',
-    'lib/names.d.ts',
+    'lib/model-names.d.ts',
     'lib/chat-types.d.ts',
     'lib/option-types.d.ts',
     'lib/service.d.ts',

@@ -3,7 +3,8 @@
 // The tokenizer inside a PreTrainedTokenizer, with the calls of @huggingface/tokenizers.
 
 const { error, typeError } = require('../errors.js')
-const { Tokenizer: Engine, componentsOf } = require('../../lib/tokenizer.js')
+const { componentsOf } = require('../../lib/internals.js')
+const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 
 // Maximum number of JavaScript numbers in the arrays of one result. Larger arrays can exhaust the
 // heap, which ends the process.

@@ -4,6 +4,7 @@
 // tokens for OpenAI's other models (openai-estimate.js, openai-documented.js).
 
 const { error, wrongType, wrongValue } = require('../errors.js')
+const { later } = require('../later.js')
 const { boolean, checkKnown } = require('../options.js')
 const { isArray } = require('../realm.js')
 
@@ -13,20 +14,12 @@ const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'partTokens', 'undocument
 const ALWAYS = { addGenerationPrompt: true, content: 'text' }
 
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
-const later = {
-  get chat() {
-    return require('./chat.js')
-  },
-  get harmony() {
-    return require('./harmony.js')
-  },
-  get documented() {
-    return require('./openai-documented.js')
-  },
-  get estimate() {
-    return require('./openai-estimate.js')
-  },
-}
+const modules = later({
+  chat: () => require('./chat.js'),
+  harmony: () => require('./harmony.js'),
+  documented: () => require('./openai-documented.js'),
+  estimate: () => require('./openai-estimate.js'),
+})
 
 /** The chat of gpt-oss. */
 class HarmonyChat {
@@ -34,8 +27,8 @@ class HarmonyChat {
   parts = { isHarmony: true }
 
   render(messages, options = {}, trace = undefined) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
-    return later.harmony.render(messages, options, trace)
+    if (options?.chatTemplate !== undefined) return modules.chat.chatOf().render(messages, options, trace)
+    return modules.harmony.render(messages, options, trace)
   }
 }
 
@@ -53,7 +46,7 @@ class OpenAiChat {
   }
 
   render(messages, options = {}, trace = undefined) {
-    if (options?.chatTemplate !== undefined) return later.chat.chatOf().render(messages, options, trace)
+    if (options?.chatTemplate !== undefined) return modules.chat.chatOf().render(messages, options, trace)
     throw error(
       'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
       `${this.#encoding} has no chat template, because OpenAI does not say which text a chat becomes; countChat ` +
@@ -71,18 +64,18 @@ class OpenAiChat {
       if (options[name] !== undefined && options[name] !== value)
         throw wrongValue(name, `${JSON.stringify(value)}, which holds for OpenAI's API`, options[name])
     }
-    const { checkMessages, withoutNulls } = later.chat
+    const { checkMessages, withoutNulls } = modules.chat
     const { of, isStrict } = this.#rules(options)
     const given = checkMessages(messages).map(withoutNulls)
     const tools = checkTools(options.tools)
     boolean('detail', options.detail, false)
-    if (isStrict) return { tokens: later.documented.countDocumented(given, tools, of, countOf), estimated: [] }
+    if (isStrict) return { tokens: modules.documented.countDocumented(given, tools, of, countOf), estimated: [] }
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ messages: given, tools }))
   }
 
   /** Counts the body of a request to chat completions. */
   countRequest(body, options, countOf) {
-    const { checkMessages, withoutNulls } = later.chat
+    const { checkMessages, withoutNulls } = modules.chat
     const of = this.#rulesOf(body, options)
     const messages = checkMessages(body.messages).map(withoutNulls)
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
@@ -114,7 +107,7 @@ class OpenAiChat {
   #estimated(of, countOf, run) {
     const { Budget, within } = require('./budget.js')
     const { limits } = require('../limits.js')
-    const estimate = new later.estimate.Estimate(of, countOf)
+    const estimate = new modules.estimate.Estimate(of, countOf)
     try {
       const tokens = within(new Budget(limits), () => run(estimate))
       return { tokens, estimated: [...new Set(estimate.estimated)] }

@@ -13,10 +13,10 @@ import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
 import { GENERATION, chatOfParts } from '../chat/chat.js'
+import { chatOf, encodeChat } from '../internals.js'
 import { readRegular } from '../regular-file.js'
 
 const require = createRequire(import.meta.url)
-const { chatOf, encodeChat } = /** @type {any} */ (require('../tokenizer.js'))
 
 /** Maximum size of the templates and tokens in job.json, as characters of JSON. */
 const MAX_PARTS = 1 << 19

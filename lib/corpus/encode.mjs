@@ -5,7 +5,7 @@ import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 import { idOfToken, lossTokensOf } from './loss-mask.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
-import { encodeDocuments, maxId } from '../tokenizer.js'
+import { encodeDocuments, maxId } from '../internals.js'
 
 /** The largest id of each type. Megatron's type of 32 bits is signed. */
 const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }

@@ -9,7 +9,8 @@ import { Failure } from './failure.mjs'
 import { statIfThere } from './stat.mjs'
 import { nearestOf } from '../errors.js'
 import { encodings as models, findEncoding } from '../models.js'
-import { encodings, fileFormat } from '../tokenizer.js'
+import { fileFormat } from '../internals.js'
+import { encodings } from '../tokenizer.js'
 import { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, ggufHint } from '../model/folder.js'
 
 const require = createRequire(import.meta.url)

@@ -9,7 +9,8 @@ import { withCounts } from './train.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
-const { Tokenizer, componentsOf } = require('../tokenizer.js')
+const { componentsOf } = require('../internals.js')
+const { Tokenizer } = require('../tokenizer.js')
 
 /**
  * @param {any} base see ./index.d.ts

@@ -12,7 +12,8 @@ const require = createRequire(import.meta.url)
 const { byteLevelAlphabet } = require('../byte-level.js')
 const { EMPTY_FILE } = require('../model/components.js')
 const native = require('../native.js')
-const { Tokenizer, componentsOf } = require('../tokenizer.js')
+const { componentsOf } = require('../internals.js')
+const { Tokenizer } = require('../tokenizer.js')
 
 /** The models by the names that they have in a tokenizer.json. */
 const MODELS = { BPE: 'bpe', WordPiece: 'wordpiece', WordLevel: 'wordlevel', Unigram: 'unigram' }

@@ -1,2 +1,0 @@
-import ranks = require('../internal/ranks.js')
-export = ranks

@@ -1,3 +1,0 @@
-'use strict'
-
-module.exports = require('../internal/bundled-ranks.js').ranks('p50k_base')

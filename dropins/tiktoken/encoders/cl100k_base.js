@@ -1,3 +1,0 @@
-'use strict'
-
-module.exports = require('../internal/encoder-module.js').encoder('cl100k_base')

@@ -1,2 +1,0 @@
-import encoder = require('../internal/encoder.js')
-export = encoder

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs corpus jobs on a server for S3, or an emulator of Google Cloud Storage or Azure Blob Storage.
+// Runs corpus jobs on a server for S3 or an emulator of Google Cloud Storage or Azure Blob Storage.
 //
 //   cargo install s3s-fs --features binary && mkdir -p /tmp/store/lake
 //   s3s-fs --port 9124 --access-key KEY --secret-key SECRET /tmp/store

@@ -3,9 +3,10 @@
 // | --no-build]
 //
 // Measures the memory use of the package: builds the addon with and without mimalloc, measures both
-// from JavaScript and from Rust, prints the counters of the pool, and writes docs/memory.md. Without --corpus the sample of `npm start` is repeated to several megabytes;
-// such a text says little about the word cache. Builds take most of the time: --build-only stops
-// after them, and --no-build uses the results of the last build.
+// from JavaScript and from Rust, prints the counters of the pool, and writes docs/memory.md.
+// Without --corpus the sample of tools/data is repeated to several megabytes; such a text says
+// little about the word cache. Builds take most of the time: --build-only stops after them, and
+// --no-build uses the results of the last build.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

@@ -161,7 +161,7 @@ const CALLS = {
 for (const boundary of ['token', 'sentence', 'line', 'paragraph', 'markdown'])
   CALLS[`split ${boundary}`] = (tokenizer, text, _, limits) => tokenizer.split(text, { ...limits, boundary }).length
 
-/** A file, and its calls with a text and ids. */
+/** A file, and its calls with a text and ids: { name, bytes, options, calls }. */
 export function chain(draw) {
   const file = fileOf(draw)
   const text = draw.of(UNITS).repeat(BYTES).slice(0, BYTES)
@@ -176,6 +176,7 @@ export function chain(draw) {
   return {
     name: describe(file, text, limits),
     bytes: Buffer.from(JSON.stringify(file)),
+    options: undefined,
     calls: Object.fromEntries(calls),
   }
 }

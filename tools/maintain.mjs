@@ -9,7 +9,6 @@ import { root, run, stop } from './setup.mjs'
 /** The commands: what each does, and the command line that runs it. */
 const COMMANDS = {
   'bench-core': ['measures the core on 64 MiB of text of each kind', 'node tools/bench/core.mjs'],
-  'chat-origins': ['measures what the origins of strings cost when chats render', 'node tools/bench/chat-origins.mjs'],
   peers: ['compares with other packages, draws the picture of README', 'node tools/bench/peers.mjs'],
   instructions: ['counts instructions, also on a busy machine', 'node tools/bench/instructions.mjs'],
   gguf: ['compares tokenizers of GGUF files with the pairs of llama.cpp', 'node tools/compare/gguf.mjs'],
@@ -27,7 +26,6 @@ const COMMANDS = {
   fuzz: ['runs the fuzz targets', 'node tools/check/fuzz.mjs'],
   hostile: ['sends hostile calls, files, texts and templates', 'node tools/check/hostile.mjs'],
   'hostile-contents': ['judges chats whose contents spell out control tokens', 'node tools/check/hostile-contents.mjs'],
-  faults: ['plants faults in limits, which the specs must find', 'node tools/check/faults.mjs'],
   mutants: [
     'plants faults in changed or sampled lines; lists those that no test finds',
     'node tools/check/mutants.mjs',

@@ -1,6 +1,6 @@
 // tokenlane/adapters: messages of client libraries become those that the clients send to chat
-// completions. Judged by what tools/compare/chat/record_clients.mjs recorded of the clients, and by
-// the clients of this checkout.
+// completions. Judged by what was recorded of the clients (testdata/chat/clients.json), and by the
+// clients of this checkout.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,5 +1,6 @@
-// Conversations as client libraries send them, recorded by tools/compare/chat/record_clients.mjs,
-// in templates; null and missing fields; variables of inner blocks; hostile keys of mappings.
+// Conversations as client libraries send them, recorded with a fetch of their own by
+// tools/compare/chat/record_clients.mjs of commit 372bc683, in templates; null and missing fields;
+// variables of inner blocks; hostile keys of mappings.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

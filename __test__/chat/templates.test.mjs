@@ -1,4 +1,4 @@
-// Chats: all cases that tools/data/make_chat_cases.py recorded from transformers and jinja2, and
+// Chats: all cases that tools/data/record.py recorded from transformers and jinja2, and
 // tests of tokenlane's own features.
 
 import assert from 'node:assert/strict'

@@ -16,7 +16,7 @@ const FREQUENCIES = [0.5, 0.25, 0.125, 0.0625]
 const model = fileURLToPath(new URL('../testdata/mean-embedding.onnx', import.meta.url))
 const reranker = fileURLToPath(new URL('../testdata/overlap-reranker.onnx', import.meta.url))
 
-/** The output of the model (tools/data/make_onnx_model.py) for rows without padding. */
+/** The output of the model (tools/data/make_onnx_model.py of 372bc683) for rows without padding. */
 function embeddings(batch) {
   return Array.from(batch, (ids, row) => {
     const typeIds = batch.typeIds.subarray(batch.rowOffsets[row], batch.rowOffsets[row + 1])
@@ -47,7 +47,7 @@ test('onnxruntime accepts the tensors of a batch', async () => {
 })
 
 /**
- * The output of overlap-reranker.onnx (tools/data/make_onnx_model.py) for a pair without padding.
+ * The output of overlap-reranker.onnx (tools/data/make_onnx_model.py of 372bc683) for a pair.
  */
 function overlap(tokenizer, query, passage) {
   const { ids, typeIds } = tokenizer.encode(query, { pair: passage })

@@ -1,5 +1,5 @@
 // A folder or a repository with a tokenizer.json is what AutoTokenizer of transformers makes of it;
-// tools/data/make_folder_cases.py recorded the cases.
+// tools/data/record.py recorded the cases.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -66,7 +66,10 @@ function whileBertIsIn(tries) {
 const bertTokenizer = Tokenizer.fromBufferSync(bytesOf(bert()))
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0)
 
-/** The outputs of the models in testdata (tools/data/make_onnx_model.py), without onnxruntime. */
+/**
+ * The outputs of the models in testdata (tools/data/make_onnx_model.py of commit 372bc683), without
+ * onnxruntime.
+ */
 function embeddingOf(text) {
   const { ids } = bertTokenizer.encode(text)
   return [0.5, 0.25, 0.125, 0.0625].map(

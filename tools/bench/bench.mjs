@@ -5,16 +5,14 @@
 //   usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …]
 //                           [--reps N] [--out FOLDER]
 //
-// Writes benchmarks.md (tables) and benchmarks.svg (a chart) to docs/ or FOLDER. Each measurement
-// is a process of its own. Repetitions iterate over all measurements, so that a busy phase of the
-// machine does not affect a single one.
+// Writes benchmarks.md to docs/ or FOLDER. Each measurement is a process of its own. Repetitions
+// iterate over all measurements, so that a busy phase of the machine does not affect a single one.
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 
-import { chart } from './chart.mjs'
 import { corpus, corpusNames } from './corpora.mjs'
 import { figures, key } from './figures.mjs'
 import { markdown } from './report.mjs'
@@ -36,13 +34,11 @@ const tokenizers = [
 const corpora = options.corpus.length > 0 ? options.corpus.map(ownCorpus) : await fetched()
 const jobs = figures(tokenizers, corpora)
 const samples = await measure(jobs)
-const scheduler = schedulerBench()
-const results = { tokenizers, corpora, samples, scheduler, reps: options.reps, command: command() }
+const results = { tokenizers, corpora, samples, reps: options.reps, command: command() }
 
 fs.mkdirSync(options.out, { recursive: true })
 fs.writeFileSync(path.join(options.out, 'benchmarks.md'), markdown(results))
-fs.writeFileSync(path.join(options.out, 'benchmarks.svg'), chart(results))
-console.log(`Written: ${path.relative('.', options.out) || '.'}/benchmarks.md and benchmarks.svg`)
+console.log(`Written: ${path.relative('.', options.out) || '.'}/benchmarks.md`)
 
 function commandLine() {
   const usage =
@@ -114,22 +110,6 @@ async function measure(jobs) {
 /** A progress line that overwrites itself on a terminal. */
 function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
-}
-
-/** Returns the results of the core's scheduler benchmark, parsed from its lines of JSON. */
-function schedulerBench() {
-  console.log('Comparing schedulers; the build takes a minute or two …')
-  const args = ['bench', '--package', 'tokenlane-core', '--bench', 'scheduler', '--', String(options.reps)]
-  const { status, stdout } = spawnSync('cargo', args, {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  if (status !== 0) stop('the scheduler benchmark failed; its output is above')
-  return stdout
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line))
 }
 
 function command() {

@@ -4,12 +4,12 @@ import os from 'node:os'
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 
-import { reader, row, singles, spread } from './figures.mjs'
+import { reader, row, singles } from './figures.mjs'
 
 const { version } = createRequire(import.meta.url)('../../package.json')
 
 /** Returns the Markdown file. */
-export function markdown({ tokenizers, corpora, samples, scheduler, reps, command }) {
+export function markdown({ tokenizers, corpora, samples, reps, command }) {
   const read = reader(samples)
   const rows = tokenizers.flatMap((tokenizer) =>
     corpora.map((corpus) => ({ name: [tokenizer.name, corpus.name], ...row(read, tokenizer, corpus) })),
@@ -20,7 +20,6 @@ export function markdown({ tokenizers, corpora, samples, scheduler, reps, comman
     threads(rows),
     singleTexts(read, tokenizers, corpora[0]),
     loading(read, tokenizers),
-    schedulers(scheduler),
   ]
   return `${sections.join('\n\n')}\n`
 }
@@ -31,8 +30,6 @@ function introduction(command, corpora, reps) {
 Made by \`${command}\`; do not edit. [peers.md](peers.md) has other packages beside it.
 
 ${table(['', ''], facts())}
-
-![MiB per second of processor time, by encoding and corpus](benchmarks.svg)
 
 Texts are documents of at least 6,500 bytes that end with a line. Each figure is the median of
 ${reps} ${reps === 1 ? 'run' : 'runs'}, with the minimum and the maximum in brackets; each run is a process of its own.
@@ -111,22 +108,6 @@ ${table(
     const job = { name, kind: 'load' }
     return [name, cell(read(job, 'load'), 1), cell(read(job, 'first'), 2)]
   }),
-)}`
-}
-
-function schedulers(runs) {
-  return `## Schedulers
-
-Wall time in milliseconds for one batch of ids (r50k_base, warm) on ${runs[0].threads} threads, in one process,
-with the same encoders: one rayon task per row; rayon with
-\`with_min_len(ceil(rows / (threads * 4)).clamp(1, 8))\`; and the windows of tokenlane.
-
-${table(
-  ['rows', 'rayon, one task per row', 'rayon, with_min_len', 'windows'],
-  runs.map(({ rows, per_row, min_len, windows }) => [
-    rows,
-    ...[per_row, min_len, windows].map((ms) => cell(spread(ms), 2)),
-  ]),
 )}`
 }
 

@@ -27,8 +27,7 @@ pub(crate) fn ranges(contains: impl Fn(char) -> bool) -> Value {
     json!(ranges)
 }
 
-/// Models and cases of the `sentencepiece` library, recorded by
-/// `tools/data/make_sentencepiece_cases.py`.
+/// Models and cases of the `sentencepiece` library, recorded by `tools/data/record.py`.
 pub(crate) mod sentencepiece {
     use super::{GzDecoder, LazyLock, Read, Value};
 

@@ -3,10 +3,10 @@
 // | --no-build]
 //
 // Measures the memory use of the package: builds the addon with and without mimalloc, measures both
-// from JavaScript and from Rust, prints the counters of the pool, and writes docs/memory.md and
-// docs/memory.svg. Without --corpus the sample of `npm start` is repeated to several megabytes;
-// such a text says little about the word cache. Builds take most of the time: --build-only stops
-// after them, and --no-build uses the results of the last build.
+// from JavaScript and from Rust, prints the counters of the pool, and writes docs/memory.md.
+// Without --corpus the sample of tools/data is repeated to several megabytes; such a text says
+// little about the word cache. Builds take most of the time: --build-only stops after them, and
+// --no-build uses the results of the last build.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -15,8 +15,6 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { checkCompilers, checkNode, install, root, stop } from '../../setup.mjs'
-import { barChart } from './chart.mjs'
-import { pair } from './pair.mjs'
 
 const SAMPLE_BYTES = 6 << 20
 const ALLOCATORS = { mimalloc: [], system: ['--no-default-features'] }
@@ -25,10 +23,6 @@ const POOLS = ['split', 'binned', 'off']
 // therefore run alternately for this many rounds. Throughput is the best round, a ratio is the
 // median of the ratios of neighbouring rounds, and everything else is the median.
 const ROUNDS = 2
-// The allocators differ less in throughput than two runs of one process do. They are therefore
-// compared in pairs of processes that alternate batch by batch: `rounds` pairs of `batches`
-// batches.
-const PAIRS = { rounds: 10, batches: 20 }
 const TRACES = {
   batches: { title: 'allocations of batches', rounds: 7 },
   many: { title: 'a million blocks', rounds: 7 },
@@ -63,7 +57,6 @@ const example = buildExample('pools', 'pools', [])
 if (values['build-only']) process.exit(0)
 
 const lines = []
-const chart = []
 say('# Memory measurements', '')
 say(
   'Made by `npm run bench:memory`; do not edit. One run on one machine: read the figures as sizes, not as constants.',
@@ -95,20 +88,15 @@ table(
     ],
   ],
 )
-say('![RSS after the batches](memory.svg)', '')
-
 const byAllocator = allocators()
-const gains = await gainsOfMimalloc()
 const byPool = pools()
 const traces = tracesOfPools()
 againstVec()
 const loop = steps()
 const ends = extremes()
-shortage()
 goals()
 fs.mkdirSync(path.join(root, 'docs'), { recursive: true })
 fs.writeFileSync(path.join(root, 'docs', 'memory.md'), `${lines.join('\n')}\n`)
-fs.writeFileSync(path.join(root, 'docs', 'memory.svg'), barChart(`RSS after ${batches} batches`, 'MiB', chart))
 
 /** Prints the goals beside the results of this run. */
 function goals() {
@@ -126,11 +114,6 @@ function goals() {
       [`RSS after ${batches} batches, MiB`, '<= 130', loop.rss.toFixed(0)],
       ['the last ten batches add, MiB', '< 1', loop.lastTen.toFixed(1)],
       ["mimalloc's RSS / the system allocator's, 1 and 2 threads", '<= 1.15', sizes.join(' and ')],
-      [
-        "mimalloc's throughput / the system allocator's, 1 and 2 threads, per processor second",
-        '>= 1',
-        gains.map((gain) => gain.toFixed(2)).join(' and '),
-      ],
       ['minor page faults a batch', '< 50', `${loop.faults} (pool off: ${byPool.off.faults})`],
       ...names.map((trace) => [
         `split / binned, processor time, ${TRACES[trace].title}, no cap`,
@@ -179,9 +162,7 @@ function allocators() {
         got.peak.toFixed(0),
         `${(fs.statSync(addons[name]).size / 2 ** 20).toFixed(1)}`,
       ])
-      chart.push({ label: `${name}, ${threads} thread${threads > 1 ? 's' : ''}`, value: got.rss })
     }
-    chart.push(null)
   }
   for (const name of tokenizer === undefined ? [] : names) {
     for (const threads of [1, 2]) {
@@ -220,24 +201,6 @@ function loopCells(got) {
   return [got.wall.toFixed(0), got.cpu.toFixed(0), got.rss.toFixed(0), got.lastTen.toFixed(1), got.faults]
 }
 
-/**
- * Returns the ratio of mimalloc's to the system allocator's throughput, on one thread and on two.
- */
-async function gainsOfMimalloc() {
-  const gains = []
-  for (const threads of [1, 2]) {
-    const args = childArgs({ threads, mode: 'async', batches: PAIRS.batches, alternate: true })
-    const envs = [addons.mimalloc, addons.system].map((addon) => ({ NAPI_RS_NATIVE_LIBRARY_PATH: addon }))
-    const rounds = []
-    for (let round = 0; round < PAIRS.rounds; round++) rounds.push(median(await pair(args, envs, PAIRS.batches)))
-    gains.push(median(rounds))
-  }
-  say(`In ${PAIRS.rounds} pairs of processes that alternate for ${PAIRS.batches} batches each, mimalloc encodes`)
-  say(`${gains[0].toFixed(2)} times as much per processor second as the system allocator on one thread, and`)
-  say(`${gains[1].toFixed(2)} times as much on two (medians).`, '')
-  return gains
-}
-
 function median(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 1]
 }
@@ -258,7 +221,6 @@ function pools() {
     measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool }),
   )
   const measured = Object.fromEntries(POOLS.map((pool) => [pool, summary(runs[pool])]))
-  for (const pool of POOLS) chart.push({ label: `pool ${pool}`, value: measured[pool].rss })
   table(
     ['pool', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch'],
     POOLS.map((pool) => [pool, ...loopCells(measured[pool])]),
@@ -389,16 +351,6 @@ function extremes() {
     ],
   )
   return { sync, workers }
-}
-
-/** Measures what the kernel reclaims when memory is short, on machines where this can be tested. */
-function shortage() {
-  say('## Memory shortage', '')
-  const script = path.join(root, 'tools', 'bench', 'memory-pressure.mjs')
-  const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc }
-  const { stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8', env })
-  say('A process with a memory limit (`node tools/bench/memory-pressure.mjs`):', '')
-  say(`    ${(stdout || `not tested: ${stderr}`).trim().replaceAll('\n', '\n    ')}`, '')
 }
 
 function measure(task, env) {

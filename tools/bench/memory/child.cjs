@@ -2,13 +2,11 @@
 // line of JSON.
 //
 //   usage: node child.cjs '{"corpus": file, "tokenizer": file or undefined, "threads": n,
-//                           "batches": n, "mode": …, "alternate": bool}'
+//                           "batches": n, "mode": …}'
 //
 // `mode` is `async` (each result is dropped, and the event loop turns), `sync` (a loop that never
 // yields), `workers` (eight worker threads, which then end) or `idle workers` (the same threads
-// read the texts but encode nothing, to measure how much memory Node itself keeps). With
-// `alternate` each batch waits for a line on standard input, and writes an empty line when it is
-// done: see pair.mjs.
+// read the texts but encode nothing, to measure how much memory Node itself keeps).
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -63,9 +61,7 @@ async function batches(tokenizer, { texts, bytes }) {
   const cpus = []
   const missed = []
   const resident = []
-  const line = Buffer.from('\n')
   for (let i = 0; i < task.batches; i++) {
-    if (task.alternate) fs.readSync(0, line)
     const [cpu, start, faulted] = [process.cpuUsage(), performance.now(), faults()]
     if (task.mode === 'sync') tokenizer.encodeBatchSync(texts, options)
     else await tokenizer.encodeBatch(texts, options)
@@ -75,13 +71,11 @@ async function batches(tokenizer, { texts, bytes }) {
     missed.push(faults() - faulted)
     resident.push(rss())
     if (task.mode !== 'sync') await turn()
-    if (task.alternate) fs.writeSync(1, line)
   }
   const steady = (values) => median(values.slice(values.length >> 1))
   return {
     wall: steady(walls),
     cpu: steady(cpus),
-    cpus,
     faults: steady(missed),
     lastTen: resident.at(-1) - resident[Math.max(0, resident.length - 11)],
     resident,

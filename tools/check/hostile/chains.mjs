@@ -1,69 +1,15 @@
-#!/usr/bin/env node
-// Random chains of normalizers, pre-tokenizers, decoders and post-processors, up to the number that
-// a file may have, and all calls with hostile texts of 64 KiB.
-//
-//   usage: npm run maintain -- hostile chains [--count 200] [--seed 1]
-//
-// Each call must return or throw an error that has a code, within 2 s of CPU. The chains run in a
-// child process with 1 GiB of memory. A call that exceeds these is reported with the seed and the
-// number of the chain; --count 1 --seed N --only NUMBER repeats it.
+// Files with random chains of normalizers, pre-tokenizers, decoders and post-processors, up to the
+// number that a file may have, and calls with hostile texts of 64 KiB.
 
-import fs from 'node:fs'
-import { createRequire } from 'node:module'
-import { parseArgs } from 'node:util'
-import { fileURLToPath } from 'node:url'
-
-import { root } from '../../setup.mjs'
-import { isDocumented, runChild, runChildren } from './child.mjs'
-import { random } from './random.mjs'
-
-const CHUNK = 25
-const MAX_MS = 2000
-const MAX_MIB = 1024
 const BYTES = 64 << 10
 /** Maximum number of components of one kind in a file. */
 const MAX_COMPONENTS = 512
 
-function main() {
-  const { values } = parseArgs({
-    options: {
-      count: { type: 'string', default: '200' },
-      seed: { type: 'string', default: '1' },
-      only: { type: 'string' },
-    },
-    allowPositionals: true,
-  })
-  if (values.only !== undefined) process.env.TOKENLANE_ONLY = values.only
-  const [count, seed] = [Number(values.count), Number(values.seed)]
-  runChildren({ count, seed, perChild: CHUNK, inChild }, noTotals())
-}
-
-function noTotals() {
-  return { chains: 0, refused: 0, calls: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
-}
-
-/** Runs chains in a child process. Returns whether it failed, and its totals. */
-export function inChild(seed, count) {
-  return runChild(fileURLToPath(import.meta.url), seed, count, root)
-}
-
 const LETTERS = ['a', 'b', 'c', ' ', 'é', 'ab', 'A', '1', '.', '\u0301', '中', '']
 const PATTERNS = ['a', '.', 'a(?=b)', '(?<=a)b', 'a(?!a)', '\\s+', '\\w', 'a|b', '^', '[^a]', '(a)\\1', '\\p{L}+', 'b*']
 const UNITS = [
-  'a',
-  'é',
-  'ab ',
-  'a b1.',
-  'e\u0301',
-  '\u1103\u1170\u11b7',
-  '中',
-  'A',
-  ' ',
-  '.',
-  '\n',
-  'aé中1 ',
-  '▁',
-  '😀',
+  ...['a', 'é', 'ab ', 'a b1.', 'e\u0301', '\u1103\u1170\u11b7', '中', 'A'],
+  ...[' ', '.', '\n', 'aé中1 ', '▁', '😀'],
 ]
 const BEHAVIORS = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous']
 
@@ -139,7 +85,7 @@ const POSTPROCESSORS = [
 ]
 
 /** A few kinds of components, repeated up to a random length. */
-function chain(draw, kinds) {
+function repeated(draw, kinds) {
   const most = draw.of([1, 3, 20, 100, MAX_COMPONENTS - 1])
   const used = Array.from({ length: 1 + draw.below(3) }, () => draw.of(kinds)(draw))
   return Array.from({ length: 1 + draw.below(most) }, (_, at) => used[at % used.length])
@@ -174,10 +120,10 @@ function fileOf(draw) {
     truncation: null,
     padding: null,
     added_tokens: [],
-    normalizer: some(() => ({ type: 'Sequence', normalizers: chain(draw, NORMALIZERS) })),
-    pre_tokenizer: some(() => ({ type: 'Sequence', pretokenizers: chain(draw, PRETOKENIZERS) })),
-    post_processor: some(() => ({ type: 'Sequence', processors: chain(draw, POSTPROCESSORS) })),
-    decoder: some(() => ({ type: 'Sequence', decoders: chain(draw, DECODERS) })),
+    normalizer: some(() => ({ type: 'Sequence', normalizers: repeated(draw, NORMALIZERS) })),
+    pre_tokenizer: some(() => ({ type: 'Sequence', pretokenizers: repeated(draw, PRETOKENIZERS) })),
+    post_processor: some(() => ({ type: 'Sequence', processors: repeated(draw, POSTPROCESSORS) })),
+    decoder: some(() => ({ type: 'Sequence', decoders: repeated(draw, DECODERS) })),
     model: model(draw),
   }
 }
@@ -215,65 +161,29 @@ const CALLS = {
 for (const boundary of ['token', 'sentence', 'line', 'paragraph', 'markdown'])
   CALLS[`split ${boundary}`] = (tokenizer, text, _, limits) => tokenizer.split(text, { ...limits, boundary }).length
 
-async function child(seed, count) {
-  const { Tokenizer } = createRequire(import.meta.url)(root)
-  const totals = noTotals()
-  const wrong = []
-  const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
-  const only = process.env.TOKENLANE_ONLY
-  for (let at = 0; at < (only === undefined ? count : Number(only) + 1); at++) {
-    const draw = random(seed * 1000 + at)
-    const file = fileOf(draw)
-    const text = draw.of(UNITS).repeat(BYTES).slice(0, BYTES)
-    const maxTokens = draw.of([1, 4, 64, 256, 2048])
-    const limits = { maxTokens, overlap: draw.of([0, maxTokens >> 3]) }
-    const ids = Uint32Array.from({ length: BYTES }, () => draw.below(8))
-    if (only !== undefined && Number(only) !== at) continue
-    const timed = async (call, run) => {
-      fs.writeSync(last, `${at} ${call}`.padEnd(60), 0)
-      const start = process.cpuUsage()
-      let value
-      let outcome = 'a result'
-      try {
-        value = await run()
-      } catch (error) {
-        outcome = error.code ?? error.stack
-        totals.codes[error.code] = (totals.codes[error.code] ?? 0) + 1
-        if (!isDocumented(error)) wrong.push(`chain ${at} ${call}: ${error.stack}`)
-      }
-      const { user, system } = process.cpuUsage(start)
-      const ms = Math.round((user + system) / 1000)
-      totals.slowestMs = Math.max(totals.slowestMs, ms)
-      totals.calls++
-      if (ms > MAX_MS) wrong.push(`chain ${at} ${call}: ${ms} ms, ${outcome}`)
-      if (only !== undefined) console.log(`${call}: ${ms} ms, ${outcome}`)
-      return value
-    }
-    totals.chains++
-    const bytes = Buffer.from(JSON.stringify(file))
-    if (only !== undefined) console.log(JSON.stringify({ text: text.slice(0, 10), limits }), describe(file))
-    const tokenizer = await timed('load', () => Tokenizer.fromBufferSync(bytes))
-    if (tokenizer === undefined) {
-      totals.refused++
-      continue
-    }
-    const most = 1 + draw.below(BYTES)
-    for (const [call, run] of Object.entries(CALLS)) await timed(call, () => run(tokenizer, text, most, limits, ids))
-    const before = totals.mostMiB
-    totals.mostMiB = Math.max(before, Math.round(process.resourceUsage().maxRSS / 1024))
-    if (totals.mostMiB > MAX_MIB && before <= MAX_MIB) wrong.push(`chain ${at}: ${totals.mostMiB} MiB`)
+/** A file, and its calls with a text and ids: { name, bytes, options, calls }. */
+export function chain(draw) {
+  const file = fileOf(draw)
+  const text = draw.of(UNITS).repeat(BYTES).slice(0, BYTES)
+  const maxTokens = draw.of([1, 4, 64, 256, 2048])
+  const limits = { maxTokens, overlap: draw.of([0, maxTokens >> 3]) }
+  const ids = Uint32Array.from({ length: BYTES }, () => draw.below(8))
+  const most = 1 + draw.below(BYTES)
+  const calls = Object.entries(CALLS).map(([name, run]) => [
+    name,
+    (tokenizer) => run(tokenizer, text, most, limits, ids),
+  ])
+  return {
+    name: describe(file, text, limits),
+    bytes: Buffer.from(JSON.stringify(file)),
+    options: undefined,
+    calls: Object.fromEntries(calls),
   }
-  for (const line of wrong) console.log(line)
-  if (wrong.length > 0 || only !== undefined) process.exitCode = 1
-  console.log(JSON.stringify(totals))
 }
 
 /** The components of a file, with their number. */
-function describe({ normalizer, pre_tokenizer, post_processor, decoder, model }) {
+function describe({ normalizer, pre_tokenizer, post_processor, decoder, model }, text, limits) {
   const few = (list) => list && `${list.length} of ${[...new Set(list.map((one) => JSON.stringify(one)))].join(' ')}`
   const parts = [normalizer?.normalizers, pre_tokenizer?.pretokenizers, post_processor?.processors, decoder?.decoders]
-  return `${parts.map(few).join('\n')}\n${model.type}`
+  return `${JSON.stringify([text.slice(0, 10), limits, model.type])} ${parts.map(few).join('; ')}`
 }
-
-if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Number))
-else if (process.argv[1] === fileURLToPath(import.meta.url)) main()

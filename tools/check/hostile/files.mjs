@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Loads damaged and malicious files. Each must be refused with an error that has a code, or become
-// a tokenizer that works.
+// Loads damaged and malicious files, or files with random chains of components (chains.mjs). Each
+// must be refused with an error that has a code, or become a tokenizer that works.
 //
-//   usage: npm run maintain -- hostile files [--count 10000] [--seed 1]
+//   usage: npm run maintain -- hostile files [--chains] [--count N] [--seed 1] [--only NUMBER]
 //
-// A child process loads the files. It may use 1 GiB of memory, and 2 s of CPU time for each file. A
-// file that exceeds these limits or ends the process is reported with the seed and the number that
-// reproduce it.
+// Child processes load the files. A child may use 1 GiB of memory, and 2 s of CPU time for loading
+// a file and for each call. What exceeds these limits or ends the process is reported with the seed
+// and the number; with --seed and --only they repeat it, and print each call.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,28 +15,46 @@ import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../../setup.mjs'
+import { chain } from './chains.mjs'
 import { isDocumented, runChild, runChildren } from './child.mjs'
 import { mutated } from './mutations.mjs'
 import { random } from './random.mjs'
 
-const FILES_PER_CHILD = 1000
 const MAX_CPU_MS = 2000
 const MAX_RSS_MIB = 1024
 
-if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Number))
-else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
+/** What a damaged file that loads must do, or refuse with a code. */
+const TEXTS = ['', 'Hello, wörld! 123 中文\n', 'a'.repeat(2000), '▁<s> \u0301']
+const CALLS = Object.fromEntries(
+  TEXTS.flatMap((text, at) => [
+    [`encode and decode ${at}`, (tokenizer) => tokenizer.decode(tokenizer.encode(text, { padding: false }).ids)],
+    [`count ${at}`, (tokenizer) => tokenizer.count(text)],
+  ]),
+)
+
+const [, script, mode, ...numbers] = process.argv
+if (mode === '--child') await child(.../** @type {[number, number]} */ (numbers.map(Number)))
+else if (script === fileURLToPath(import.meta.url)) main()
 
 function main() {
   const { values } = parseArgs({
-    options: { count: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
+    options: {
+      chains: { type: 'boolean' },
+      count: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      only: { type: 'string' },
+    },
     allowPositionals: true,
   })
-  const [count, seed] = [Number(values.count), Number(values.seed)]
-  runChildren({ count, seed, perChild: FILES_PER_CHILD, inChild }, noTotals())
+  if (values.chains) process.env.TOKENLANE_CHAINS = '1'
+  if (values.only !== undefined) process.env.TOKENLANE_ONLY = values.only
+  const [most, perChild] = values.chains ? [200, 25] : [10_000, 1000]
+  const count = values.only === undefined ? (values.count ?? most) : 1
+  runChildren({ count: Number(count), seed: Number(values.seed), perChild, inChild }, noTotals())
 }
 
 function noTotals() {
-  return { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
+  return { files: 0, loaded: 0, refused: 0, calls: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
 }
 
 /** Loads files in a child process. Returns whether it failed, and its totals. */
@@ -46,61 +64,56 @@ export function inChild(seed, count) {
 
 async function child(seed, count) {
   const { Tokenizer } = createRequire(import.meta.url)(root)
-  const draw = random(seed)
+  const { TOKENLANE_CHAINS: isChain, TOKENLANE_ONLY: only, TOKENLANE_LAST: place } = process.env
   const sources = originals()
   const totals = noTotals()
   const wrong = []
-  const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
-  for (let at = 0; at < count; at++) {
-    const { name, bytes, options } = mutated(draw, draw.of(sources))
-    fs.writeSync(last, `${at} ${name}`.padEnd(120), 0)
-    // CPU time does not depend on other processes.
-    const start = process.cpuUsage()
-    totals.files++
-    try {
-      works(Tokenizer.fromBufferSync(bytes, options))
-      totals.loaded++
-    } catch (error) {
-      totals.refused++
-      totals.codes[error.code] = (totals.codes[error.code] ?? 0) + 1
-      if (!isDocumented(error)) wrong.push(`file ${at} ${name}: ${error.stack}`)
+  const last = fs.openSync(place, 'w')
+  const numbers = only === undefined ? Array.from({ length: count }, (_, at) => at) : [Number(only)]
+  for (const at of numbers) {
+    const draw = random(seed * 10_000 + at)
+    const { name, bytes, options, calls } = isChain ? chain(draw) : { ...mutated(draw, draw.of(sources)), calls: CALLS }
+    const timed = async (call, run) => {
+      fs.writeSync(last, `${at} ${call} ${name.slice(0, 100)}`.padEnd(140), 0)
+      // CPU time does not depend on other processes.
+      const start = process.cpuUsage()
+      let [value, outcome] = [undefined, 'a result']
+      try {
+        value = await run()
+      } catch (error) {
+        outcome = error.code ?? error.stack
+        totals.codes[error.code] = (totals.codes[error.code] ?? 0) + 1
+        if (!isDocumented(error)) wrong.push(`file ${at} ${call} ${name}: ${error.stack}`)
+      }
+      const { user, system } = process.cpuUsage(start)
+      const ms = Math.round((user + system) / 1000)
+      totals.slowestMs = Math.max(totals.slowestMs, ms)
+      if (ms > MAX_CPU_MS) wrong.push(`file ${at} ${call} ${name}: ${ms} ms, ${outcome}`)
+      if (only !== undefined) console.log(`${call}: ${ms} ms, ${outcome}`)
+      return value
     }
-    const { user, system } = process.cpuUsage(start)
-    const took = (user + system) / 1000
-    totals.slowestMs = Math.max(totals.slowestMs, Math.round(took))
+    if (only !== undefined) console.log(name)
+    totals.files++
+    const tokenizer = await timed('load', () => Tokenizer.fromBufferSync(bytes, options))
+    totals[tokenizer === undefined ? 'refused' : 'loaded']++
+    for (const [call, run] of Object.entries(tokenizer === undefined ? {} : calls)) {
+      totals.calls++
+      await timed(call, () => run(tokenizer))
+    }
     // Node runs finalizers between two iterations of the event loop.
     if (at % 10 === 9) {
       globalThis.gc()
       await new Promise((turn) => setImmediate(turn))
     }
-    if (took > MAX_CPU_MS) wrong.push(`file ${at} ${name}: ${Math.round(took)} ms`)
   }
   // The peak of the process is more than the memory of a single file, because about ten tokenizers
   // exist at a time.
   totals.mostMiB = Math.round(process.resourceUsage().maxRSS / 1024)
   if (totals.mostMiB > MAX_RSS_MIB) wrong.push(`${totals.mostMiB} MiB of memory`)
-  if (wrong.length > 0) {
-    console.log([...new Set(wrong)].slice(0, 30).join('\n'))
-    process.exitCode = 1
-  }
+  if (wrong.length > 0) console.log([...new Set(wrong)].slice(0, 30).join('\n'))
+  // The output of a child is shown if it fails.
+  if (wrong.length > 0 || only !== undefined) process.exitCode = 1
   console.log(JSON.stringify(totals))
-}
-
-/** A loaded tokenizer must encode, count and decode, or throw an error with a code. */
-function works(tokenizer) {
-  for (const text of ['', 'Hello, wörld! 123 中文\n', 'a'.repeat(2000), '▁<s> \u0301']) {
-    const attempt = (call) => {
-      try {
-        return call()
-      } catch (error) {
-        if (!isDocumented(error)) throw error
-        return undefined
-      }
-    }
-    const ids = attempt(() => tokenizer.encode(text, { padding: false }).ids)
-    if (ids) attempt(() => tokenizer.decode(ids))
-    attempt(() => tokenizer.count(text))
-  }
 }
 
 /** Undamaged files: small ones with every component, and the start of a real rank file. */

@@ -118,32 +118,11 @@ const TREES = [
     place.set(inner)
   }),
   tree(function type(draw, place, all) {
-    const types = [
-      'BPE',
-      'WordPiece',
-      'Unigram',
-      'ByteLevel',
-      'Metaspace',
-      'Sequence',
-      'Split',
-      'Digits',
-      'NFKC',
-      'Replace',
-      'Precompiled',
-      'BertNormalizer',
-      'TemplateProcessing',
-      'RobertaProcessing',
-      'CTC',
-      'Strip',
-      'ByteFallback',
-      'Fuse',
-      'FixedLength',
-      'UnicodeScripts',
-      'Punctuation',
-      'Prepend',
-    ]
+    const types =
+      'BPE WordPiece Unigram ByteLevel Metaspace Sequence Split Digits NFKC Replace Precompiled ' +
+      'BertNormalizer TemplateProcessing RobertaProcessing CTC Strip ByteFallback Fuse FixedLength UnicodeScripts Punctuation Prepend'
     const named = all.filter(({ key }) => key === 'type')
-    if (named.length > 0) draw.of(named).set(draw.of(types))
+    if (named.length > 0) draw.of(named).set(draw.of(types.split(' ')))
   }),
   tree(function pattern(draw, place, all, file) {
     file.pre_tokenizer = {

@@ -193,53 +193,6 @@ const MAKERS = [
   },
 ]
 
-/** The names of all options, for random objects. */
-const OPTIONS = [
-  'addSpecialTokens',
-  'specialTokens',
-  'offsets',
-  'pair',
-  'pairs',
-  'pretokenized',
-  'truncation',
-  'padding',
-  'overflow',
-  'columns',
-  'threads',
-  'signal',
-  'maxTokens',
-  'overlap',
-  'boundary',
-  'skipSpecialTokens',
-  'addedTokens',
-  'encoding',
-  'pattern',
-  'maxLength',
-  'stride',
-  'strategy',
-  'direction',
-  'to',
-  'multipleOf',
-  'padId',
-  'padTypeId',
-  'padToken',
-  'maxInputBytes',
-  'maxQueuedBatches',
-  'pool',
-  'cap',
-  'madvise',
-  'collect',
-  'normalizer',
-  'preTokenizer',
-  'postProcessor',
-  'decoder',
-  'model',
-  'allowedSpecial',
-  'disallowedSpecial',
-  '__proto__',
-  'noSuchOption',
-]
-
 /** Valid values of options, so that calls reach the checks of an invalid one. */
 const VALID_VALUES = {
   addSpecialTokens: [true, false],
@@ -257,6 +210,14 @@ const VALID_VALUES = {
   skipSpecialTokens: [true, false],
   addedTokens: [true, false, [{ content: '<new>' }]],
 }
+
+/** The names of all options, for random objects. */
+const OPTIONS = [
+  ...Object.keys(VALID_VALUES),
+  ...'pair pairs signal encoding pattern maxLength stride strategy direction to multipleOf padId'.split(' '),
+  ...'padTypeId padToken maxInputBytes maxQueuedBatches pool cap madvise collect normalizer'.split(' '),
+  ...'preTokenizer postProcessor decoder model allowedSpecial disallowedSpecial __proto__ noSuchOption'.split(' '),
+]
 
 /** Runs what a getter does. Its errors are those of another call. */
 function tried(act) {

@@ -1,12 +1,12 @@
 """Renders conversations with transformers, for every chat template of a folder.
 
-The conversations are random, and those that record_clients.mjs recorded.
+The conversations are random, and those that client libraries send (testdata/chat/clients.json).
 
 The result is the input of compare_templates.mjs, which renders the same conversations with
-tokenlane. For maintainers; needs the virtual environment of tools/data/make_chat_cases.py. The
+tokenlane. For maintainers; needs the virtual environment of tools/data/record.py. The
 templates are other people's files, so keep the folder outside the repository.
 
-    .cache/chat/bin/python tools/compare/chat/compare_templates.py FOLDER CASES.json
+    .cache/record/bin/python tools/compare/chat/compare_templates.py FOLDER CASES.json
         [--each 40] [--seed 1]
     node tools/compare/chat/compare_templates.mjs CASES.json
 
@@ -37,7 +37,7 @@ TEXTS = [
     "עברית e\u0301 \ud55c\u1112\u1161\u11ab", "<b>&amp;</b>", "'", "%s %d 100%", "1\n2\n3\n", "/no_think", "Be brief. /think",
     '{"name": "f", "arguments": {"a": [1, null]}}', "x" * 3000, "Wörter und mehr. " * 150, "line\n" * 200,
 ]
-CLIENTS = json.loads((Path(__file__).parent / "clients.json").read_text())
+CLIENTS = json.loads((Path(__file__).parents[3] / "__test__/testdata/chat/clients.json").read_text())["clients"]
 ROLES = ["system", "user", "assistant", "tool", "developer", "function", "ipython", "tool_response", "nobody"]
 # How often a conversation has messages of a kind that some templates refuse.
 STYLE = {"wild": 0.25, "parts": 0.25, "calls": 0.5, "arguments in text": 0.35}

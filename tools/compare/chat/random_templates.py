@@ -1,11 +1,11 @@
 """Random templates, rendered with jinja2 as transformers sets it up.
 
 They have variables in nested blocks, or expressions. The result is the input of
-compare_templates.mjs, which renders the same templates with tokenlane. make_chat_cases.py records
-some of them for the tests. For maintainers; needs the virtual environment of
-tools/data/make_chat_cases.py.
+compare_templates.mjs, which renders the same templates with tokenlane. Some of them are cases of
+the tests (testdata/chat/random-templates.json). For maintainers; needs the virtual environment of
+tools/data/record.py.
 
-    .cache/chat/bin/python tools/compare/chat/random_templates.py CASES.json [--count 4000]
+    .cache/record/bin/python tools/compare/chat/random_templates.py CASES.json [--count 4000]
         [--seed 1]
     node tools/compare/chat/compare_templates.mjs CASES.json
 """

@@ -1,5 +1,5 @@
 // The list of what chat templates cannot use, in docs/guide/chats.md: all that jinja2 has a name
-// for (testdata/chat/jinja.json, from make_chat_cases.py) and that tokenlane refuses.
+// for (testdata/chat/jinja.json, from tools/data/record.py) and that tokenlane refuses.
 //
 //   node tools/compare/chat/refused.mjs
 

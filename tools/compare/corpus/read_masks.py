@@ -11,6 +11,7 @@ left out a part of the last character of a block.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import random
@@ -24,6 +25,7 @@ from transformers import PreTrainedTokenizerFast
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DATA = ROOT / "__test__/testdata/chat"
+COLUMNS = ("ids", "loss_mask", "starts")
 WORDS = "the a model weights 12 3.5 été 漢字 テスト 😀 नमस्ते \n\n  { } \\ \" ' x_y <b> |> <| import".split(" ")
 
 # As Qwen3 writes tool calls and thinking, with {% generation %} around all that the model writes.
@@ -91,21 +93,21 @@ def arrays(prefix, suffix, dtype):
 def table(prefix):
     read = pyarrow.parquet.read_table(f"{prefix}.parquet")
     assert read.schema.field("loss_mask").type.value_type == pyarrow.uint8(), read.schema
-    return [read.column(name).to_pylist() for name in ("ids", "loss_mask")]
+    return [read.column(name).to_pylist() for name in COLUMNS if name in read.column_names]
 
 
 def lines(prefix):
     with open(f"{prefix}.jsonl", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    return [[row[name] for row in rows] for name in ("ids", "loss_mask")]
+    return [[row[name] for row in rows] for name in COLUMNS if name in rows[0]]
 
 
 def read(folder):
-    """The rows of all shards: ids and masks."""
+    """The rows of all shards: ids, masks, and in tables the starts of documents in packed rows."""
     job = json.loads((folder / "job.json").read_text())
     options = job["options"]
     dtype = {"u16": "<u2", "u32": "<u4"}.get(options.get("type"))
-    columns = [[], []]
+    columns = [[], [], []]
     for shard in range(job["plan"]["shards"]):
         prefix = folder / f"shard-{shard:08}"
         kind = options["format"]
@@ -170,11 +172,15 @@ def main():
                     command += ["--template", folder / "template.jinja", "--shard-size", "50000", "--quiet"]
                     command += [] if pack is None else ["--pack", str(pack)]
                     subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
-                    found = read(output)
+                    *found, starts = read(output)
                     if pack is not None:
                         # The last row of each shard may be shorter.
                         assert all(len(row) <= pack for row in found[0])
                         assert [len(row) for row in found[0]] == [len(row) for row in found[1]]
+                        if starts:
+                            rows_at = itertools.accumulate(map(len, found[0]), initial=0)
+                            own = [at + start for at, row in zip(rows_at, starts) for start in row]
+                            assert own == list(itertools.accumulate(map(len, wanted[0]), initial=0))[:-1], f"{name}, {kind}"
                         found, expect = ([packed(one, pack) for one in both] for both in (found, wanted))
                     else:
                         expect = wanted

@@ -1,5 +1,10 @@
 #!/usr/bin/env node
-// Runs corpus jobs on an emulator of Google Cloud Storage or of Azure Blob Storage.
+// Runs corpus jobs on a server for S3 or an emulator of Google Cloud Storage or Azure Blob Storage.
+//
+//   cargo install s3s-fs --features binary && mkdir -p /tmp/store/lake
+//   s3s-fs --port 9124 --access-key KEY --secret-key SECRET /tmp/store
+//   AWS_ACCESS_KEY_ID=KEY AWS_SECRET_ACCESS_KEY=SECRET AWS_ENDPOINT_URL=http://127.0.0.1:9124 \
+//     node tools/compare/corpus/stores-check.mjs s3://lake
 //
 //   pip install gcp-storage-emulator && gcp-storage-emulator start --port 9123 --in-memory
 //   STORAGE_EMULATOR_HOST=http://127.0.0.1:9123 \
@@ -10,9 +15,9 @@
 //     node tools/compare/corpus/stores-check.mjs az://lake
 //
 // The bucket has to exist; that of Azure is made. This script uploads inputs, of which one is
-// larger than a block of an upload, and tokenizes them from the store to the store. A run is
-// killed, and two different jobs start on one new folder. The output must equal that of the same
-// job on a disk.
+// larger than a block of an upload, and so many small ones that a listing has several pages. It
+// tokenizes them from the store to the store. A run is killed, and two different jobs start on one
+// new folder. The output must equal that of the same job on a disk.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -36,7 +41,7 @@ const { values, positionals } = parseArgs({
   options: { mib: { type: 'string', default: '20' }, races: { type: 'string', default: '10' } },
 })
 const bucket = positionals[0]?.replace(/\/$/, '')
-if (bucket === undefined) throw new Error('name a bucket, such as gs://lake or az://lake')
+if (bucket === undefined) throw new Error('name a bucket, such as s3://lake, gs://lake or az://lake')
 const MAIN = fileURLToPath(new URL('../../../cli/main.mjs', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-stores-'))
 process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }))
@@ -56,6 +61,8 @@ const random = (count) => (state = (Math.imul(state, 1664525) + 1013904223) >>> 
 const text = (words) => Array.from({ length: words }, () => (random(1e9) + 1e4).toString(36)).join(' ')
 const rows = (count) =>
   Array.from({ length: count }, (_, id) => `${JSON.stringify({ id, text: text(100) })}\n`).join('')
+const many = (name, count) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}/${index}.jsonl`, Buffer.from(rows(2))]))
 const data = Array.from({ length: 300 }, () => text(80))
 const inputs = {
   'large.jsonl': Buffer.from(rows(Math.round((Number(values.mib) * 2 ** 20) / 700))),
@@ -63,7 +70,8 @@ const inputs = {
   'c.jsonl.gz': zlib.gzipSync(rows(400)),
   'd.parquet': Buffer.from(parquetWriteBuffer({ columnData: [{ name: 'text', data, type: 'STRING' }] })),
   'empty.jsonl': Buffer.alloc(0),
-  ...Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`small/${index}.jsonl`, Buffer.from(rows(2))])),
+  ...many('pages', 1100),
+  ...many('small', 40),
 }
 for (const [name, bytes] of Object.entries(inputs)) {
   fs.mkdirSync(path.dirname(at('raw', name)), { recursive: true })

@@ -10,6 +10,7 @@ const { KNOWN, boolean, checkKnown, defaultSpecialTokens, loadOptions, signalOpt
 const { enqueue } = require('./queue.js')
 const { isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
+const { step } = require('./steps.js')
 const { copyOfBytes } = require('./texts.js')
 
 // Loaded on first use.
@@ -33,157 +34,105 @@ const MAX_PATH = 65_536
  *   from, and what it equals
  */
 
-/**
- * @param {any} file
- * @param {any} options
- * @returns {Promise<Parts>}
- */
-async function fromFile(file, options) {
-  return withDefault(await ofLocation(filePath(file), options), defaultOf(options))
-}
+/** @typedef {Generator<any, Parts, any>} Loading work of lib/steps.js */
 
 /**
  * @param {any} file
  * @param {any} options
- * @returns {Parts}
+ * @returns {Loading}
  */
-function fromFileSync(file, options) {
-  return withDefault(ofLocationSync(filePath(file), options), defaultOf(options))
+function* fromFile(file, options) {
+  return withDefault(yield* ofLocation(filePath(file), options), defaultOf(options))
 }
 
 /**
+ * Its download takes steps that no synchronous call has.
+ *
  * @param {any} repo
  * @param {any} options
- * @returns {Promise<Parts>}
+ * @returns {Loading}
  */
-async function fromPretrained(repo, options) {
+function* fromPretrained(repo, options) {
   const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
-  const file = await sources.hub.pretrainedFile(request)
+  const file = yield step(undefined, () => sources.hub.pretrainedFile(request))
   // The folder has the configs; a file that the caller names is loaded alone.
   const location = request.file === undefined ? sources.folderOf(file) : file
-  return withDefault(await ofLocation(location, loading, repo), defaultOf(loading))
+  return withDefault(yield* ofLocation(location, loading, repo), defaultOf(loading))
 }
 
 /**
  * @param {any} bytes
  * @param {any} options
- * @returns {Promise<Parts>}
+ * @returns {Loading}
  */
-async function fromBuffer(bytes, options) {
+function* fromBuffer(bytes, options) {
   const resolved = loadOptions(options)
   const gguf = ggufValues(bytes)
-  if (gguf !== undefined) return withDefault(await ofGguf(gguf, options), defaultOf(options))
+  if (gguf !== undefined) return withDefault(yield* ofGguf(gguf, options), defaultOf(options))
   const chat = chatOfOptions(options) ?? modules.chat.chatOf()
+  const handle = yield loadBytes(bytes, resolved)
+  return withDefault({ handle, chat, source: {} }, defaultOf(options))
+}
+
+/** Loads bytes, which the caller may change while the call waits. */
+function loadBytes(bytes, options) {
   let source = bytes
-  const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
   const onWait = () => (source = copyOfBytes(bytes))
-  return withDefault({ handle: await enqueue(start, { onWait }), chat, source: {} }, defaultOf(options))
-}
-
-/**
- * @param {any} bytes
- * @param {any} options
- * @returns {Parts}
- */
-function fromBufferSync(bytes, options) {
-  const resolved = loadOptions(options)
-  const gguf = ggufValues(bytes)
-  if (gguf !== undefined) return withDefault(ofGgufSync(gguf, options), defaultOf(options))
-  const chat = chatOfOptions(options) ?? modules.chat.chatOf()
-  return withDefault({ handle: native.loadBytesSync(bytes, resolved), chat, source: {} }, defaultOf(options))
+  return step(
+    () => native.loadBytesSync(bytes, options),
+    () => enqueue((queueEntry) => native.loadBytes(queueEntry, source, options), { onWait }),
+  )
 }
 
 /**
  * @param {any} name
+ * @param {string[]} known names of options
  * @param {any} options
- * @returns {Promise<Parts>}
+ * @returns {Loading}
  */
-async function fromEncoding(name, options = {}) {
-  checkKnown(options, KNOWN.loadEncoding)
-  return await ofEncoding(name, options)
+function* fromEncoding(name, known, options = {}) {
+  checkKnown(options, known)
+  return yield* ofEncoding(name, options)
 }
 
 /**
  * @param {any} name
+ * @param {string[]} known names of options
  * @param {any} options
- * @returns {Parts}
+ * @returns {Loading}
  */
-function fromEncodingSync(name, options = {}) {
-  checkKnown(options, KNOWN.loadEncodingSync)
-  return ofEncodingSync(name, options)
-}
-
-/**
- * @param {any} name
- * @param {any} options
- * @returns {Promise<Parts>}
- */
-async function forModel(name, options = {}) {
-  checkKnown(options, KNOWN.loadEncoding)
-  return await ofEncoding(modules.models.encodingForModel(name), options, name)
-}
-
-/**
- * @param {any} name
- * @param {any} options
- * @returns {Parts}
- */
-function forModelSync(name, options = {}) {
-  checkKnown(options, KNOWN.loadEncodingSync)
-  return ofEncodingSync(modules.models.encodingForModel(name), options, name)
+function* forModel(name, known, options = {}) {
+  checkKnown(options, known)
+  return yield* ofEncoding(modules.models.encodingForModel(name), options, name)
 }
 
 /** `repository` is the name of the repository on the hub that a folder is a copy of. */
-async function ofLocation(name, options, repository = undefined) {
+function* ofLocation(name, options, repository = undefined) {
   const { configs, ...resolved } = folderOptions(options)
   const chat = chatOfOptions(options)
-  const gguf = await ofGgufFile(name, options)
+  const gguf = yield* ofGgufFile(name, options)
   if (gguf !== undefined) return gguf
-  const loaded = async (found) => {
+  function* loaded(found) {
     const { file, bytes } = found
     const ranks = ranksOf(found, resolved)
-    const load = (queueEntry) =>
-      bytes === undefined
-        ? sources.loadFile(queueEntry, file, ranks?.options ?? resolved)
-        : native.loadBytes(queueEntry, bytes, resolved)
-    const ofFiles = async () => withTemplates(await sources.chatFiles.loadChat(file), chat)
-    const [handle, chats] = await Promise.all([enqueue(load), isWhole(chat, options) ? chat : ofFiles()])
+    const own = ranks?.options ?? resolved
+    const handle = yield bytes === undefined
+      ? step(
+          () => sources.loadFileSync(file, own),
+          () => enqueue((queueEntry) => sources.loadFile(queueEntry, file, own)),
+        )
+      : loadBytes(bytes, resolved)
+    const isWhole = chat !== undefined && (options.config !== undefined || options.encoding !== undefined)
+    const chats = isWhole ? chat : withTemplates(yield* sources.chatFiles.chatBeside(file), chat)
     return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks, options), repository)
   }
   try {
-    return await loaded({ file: name })
+    return yield* loaded({ file: name })
   } catch (failure) {
     if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-    return await loaded(await sources.modelFolder.modelOf(name, configs))
+    return yield* loaded(yield* sources.modelFolder.modelOf(name, configs))
   }
 }
-
-function ofLocationSync(name, options) {
-  const { configs, ...resolved } = folderOptions(options)
-  const chat = chatOfOptions(options)
-  const gguf = ofGgufFileSync(name, options)
-  if (gguf !== undefined) return gguf
-  const loaded = (found) => {
-    const { file, bytes } = found
-    const ranks = ranksOf(found, resolved)
-    const handle =
-      bytes === undefined
-        ? sources.loadFileSync(file, ranks?.options ?? resolved)
-        : native.loadBytesSync(bytes, resolved)
-    const chats = isWhole(chat, options) ? chat : withTemplates(sources.chatFiles.loadChatSync(file), chat)
-    return ofFolder(ranks?.finished(handle) ?? handle, chats, name, originOf(found, ranks, options))
-  }
-  try {
-    return loaded({ file: name })
-  } catch (failure) {
-    if (!sources.modelFolder?.needsFolder(name, failure)) throw failure
-    return loaded(sources.modelFolder.modelOfSync(name, configs))
-  }
-}
-
-/** Whether the chat of the options needs no config of the folder. */
-const isWhole = (chat, options) =>
-  chat !== undefined && (options.config !== undefined || options.encoding !== undefined)
 
 /** The chat of a folder with the templates of the options, if they have any. */
 const withTemplates = (chat, given) => (given === undefined ? chat : (chat?.withTemplatesOf(given) ?? given))
@@ -219,19 +168,10 @@ function ofFolder(handle, chat, from, found, repository = from) {
 }
 
 /** The tokenizer of a GGUF file; undefined for other files. */
-async function ofGgufFile(file, options) {
+function* ofGgufFile(file, options) {
   try {
-    const gguf = await sources.ggufFile?.ggufOf(file)
-    return gguf === undefined ? undefined : await ofGguf(gguf.values, options, { from: file })
-  } catch (failure) {
-    throw named(file, failure)
-  }
-}
-
-function ofGgufFileSync(file, options) {
-  try {
-    const gguf = sources.ggufFile?.ggufOfSync(file)
-    return gguf === undefined ? undefined : ofGgufSync(gguf.values, options, { from: file })
+    const gguf = sources.ggufFile && (yield* sources.ggufFile.ggufOf(file))
+    return gguf === undefined ? undefined : yield* ofGguf(gguf.values, options, { from: file })
   } catch (failure) {
     throw named(file, failure)
   }
@@ -247,34 +187,21 @@ function named(file, failure) {
 }
 
 /** The tokenizer of the metadata of a GGUF file. */
-async function ofGguf(values, options, source = {}) {
+function* ofGguf(values, options, source = {}) {
   const { bytes, finished } = modules.gguf.ggufTokenizer(values, options)
-  return withNote(finished(await enqueue((queueEntry) => native.loadBytes(queueEntry, bytes, {}))), source)
+  const { handle, chat, note } = finished(yield loadBytes(bytes, {}))
+  return { handle, chat, source: note === undefined ? source : { ...source, note } }
 }
-
-function ofGgufSync(values, options, source = {}) {
-  const { bytes, finished } = modules.gguf.ggufTokenizer(values, options)
-  return withNote(finished(native.loadBytesSync(bytes, {})), source)
-}
-
-const withNote = ({ handle, chat, note }, source) => ({
-  handle,
-  chat,
-  source: note === undefined ? source : { ...source, note },
-})
 
 /** `model` is the model that the encoding is loaded for, if there is one. */
-async function ofEncoding(name, { signal, specialTokens }, model = undefined) {
+function* ofEncoding(name, { signal, specialTokens }, model = undefined) {
   signalOption(signal)
   defaultSpecialTokens(specialTokens)
-  const file = encodingFile(name)
-  const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }), { signal })
-  return withDefault({ handle, chat: modules.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
-}
-
-function ofEncodingSync(name, { specialTokens }, model = undefined) {
-  defaultSpecialTokens(specialTokens)
-  const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
+  const [file, options] = [encodingFile(name), { encoding: name }]
+  const handle = yield step(
+    () => sources.loadEncodingSync(file, options),
+    () => enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, options), { signal }),
+  )
   return withDefault({ handle, chat: modules.openAi.openAiChat(name, model), source: { from: name } }, specialTokens)
 }
 
@@ -342,14 +269,4 @@ function encodingFile(name) {
   }
 }
 
-module.exports = {
-  forModel,
-  forModelSync,
-  fromBuffer,
-  fromBufferSync,
-  fromEncoding,
-  fromEncodingSync,
-  fromFile,
-  fromFileSync,
-  fromPretrained,
-}
+module.exports = { forModel, fromBuffer, fromEncoding, fromFile, fromPretrained }

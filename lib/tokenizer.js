@@ -10,6 +10,7 @@ const { enqueue } = require('./queue.js')
 const loaders = require('./loaders.js')
 const native = require('./native.js')
 const { isArray, isUint8Array } = require('./realm.js')
+const { run, runNow } = require('./steps.js')
 const { decodeStream } = require('./stream.js')
 const { BatchTexts, copyTexts, unproxied } = require('./texts.js')
 const {
@@ -114,39 +115,39 @@ class Tokenizer {
   }
 
   static async fromFile(file, options) {
-    return new Tokenizer(await loaders.fromFile(file, options), LOADER)
+    return new Tokenizer(await run(loaders.fromFile(file, options)), LOADER)
   }
 
   static fromFileSync(file, options) {
-    return new Tokenizer(loaders.fromFileSync(file, options), LOADER)
+    return new Tokenizer(runNow(loaders.fromFile(file, options)), LOADER)
   }
 
   static async fromPretrained(repo, options) {
-    return new Tokenizer(await loaders.fromPretrained(repo, options), LOADER)
+    return new Tokenizer(await run(loaders.fromPretrained(repo, options)), LOADER)
   }
 
   static async fromEncoding(name, options) {
-    return new Tokenizer(await loaders.fromEncoding(name, options), LOADER)
+    return new Tokenizer(await run(loaders.fromEncoding(name, KNOWN.loadEncoding, options)), LOADER)
   }
 
   static fromEncodingSync(name, options) {
-    return new Tokenizer(loaders.fromEncodingSync(name, options), LOADER)
+    return new Tokenizer(runNow(loaders.fromEncoding(name, KNOWN.loadEncodingSync, options)), LOADER)
   }
 
   static async forModel(name, options) {
-    return new Tokenizer(await loaders.forModel(name, options), LOADER)
+    return new Tokenizer(await run(loaders.forModel(name, KNOWN.loadEncoding, options)), LOADER)
   }
 
   static forModelSync(name, options) {
-    return new Tokenizer(loaders.forModelSync(name, options), LOADER)
+    return new Tokenizer(runNow(loaders.forModel(name, KNOWN.loadEncodingSync, options)), LOADER)
   }
 
   static async fromBuffer(bytes, options) {
-    return new Tokenizer(await loaders.fromBuffer(bytes, options), LOADER)
+    return new Tokenizer(await run(loaders.fromBuffer(bytes, options)), LOADER)
   }
 
   static fromBufferSync(bytes, options) {
-    return new Tokenizer(loaders.fromBufferSync(bytes, options), LOADER)
+    return new Tokenizer(runNow(loaders.fromBuffer(bytes, options)), LOADER)
   }
 
   encode(text, options) {

@@ -92,6 +92,5 @@ export const loadFile = noFiles
 export const loadFileSync = noFiles
 export { loadEncoding }
 export const loadEncodingSync = refuse('synchronous access to files', 'use Tokenizer.fromEncoding')
-export const chatFiles = { loadChat() {} }
 export const hub = {}
 export const hubOptions = { pretrainedOptions: noHub }

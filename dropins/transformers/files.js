@@ -6,9 +6,10 @@ const fs = require('node:fs/promises')
 const path = require('node:path')
 
 const { error, typeError } = require('../errors.js')
-const { readChatFiles } = require('../../lib/chat/chat-files.js')
+const { chatFilesBeside } = require('../../lib/chat/chat-files.js')
 const sources = require('../../lib/sources.js')
 const { isAbsence, readRegular } = require('../../lib/regular-file.js')
+const { run } = require('../../lib/steps.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 const { Backend } = require('./backend.js')
 const { env } = require('./env.js')
@@ -93,7 +94,7 @@ async function backendOf(file) {
 /** The config and the chat templates in the folder of a tokenizer. */
 async function chatFilesOf(file) {
   try {
-    const { config, templates } = await readChatFiles(file)
+    const { config, templates } = await run(chatFilesBeside(file))
     const names = Object.keys(templates ?? {})
     return { config, templates: names.length === 1 && names[0] === 'default' ? templates.default : templates }
   } catch (cause) {

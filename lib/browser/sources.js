@@ -38,7 +38,6 @@ module.exports = {
   loadEncoding: async (queueEntry, file, options) => native.loadBytes(queueEntry, await fetchEncoding(file), options),
   loadEncodingSync: refuse('synchronous access to files', 'use Tokenizer.fromEncoding'),
 
-  chatFiles: { loadChat() {} },
   hub: {},
   hubOptions: { pretrainedOptions: noHub },
 }

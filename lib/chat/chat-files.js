@@ -9,6 +9,7 @@ const path = require('node:path')
 const { error } = require('../errors.js')
 const { parseConfig } = require('../model/config-json.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
+const { step } = require('../steps.js')
 const { BrokenChat, chatOf } = require('./chat.js')
 
 const CONFIG = 'tokenizer_config.json'
@@ -21,12 +22,12 @@ const MAX_CHAT_BYTES = 32 * 2 ** 20
 const MAX_ENTRIES = 1000
 
 /**
- * The chat of the files in a tokenizer's folder. An error in these files only affects chat calls,
- * so the tokenizer itself loads.
+ * The chat of the files in a tokenizer's folder, as work of lib/steps.js. An error in these files
+ * only affects chat calls, so the tokenizer itself loads.
  */
-async function loadChat(file) {
+function* chatBeside(file) {
   try {
-    const { config, templates } = await readChatFiles(file)
+    const { config, templates } = yield* chatFilesBeside(file)
     return chatOf(config, templates)
   } catch (failure) {
     return new BrokenChat(failure)
@@ -34,77 +35,46 @@ async function loadChat(file) {
 }
 
 /**
- * Reads { config, templates } from a tokenizer's folder. `templates` has templates by name, which
- * have precedence over those of the config, or is undefined if there are none.
+ * { config, templates } of a tokenizer's folder, as work of lib/steps.js. `templates` has templates
+ * by name, which have precedence over those of the config, or is undefined if there are none.
  */
-async function readChatFiles(file) {
+function* chatFilesBeside(file) {
   const texts = new Texts()
   const folder = path.dirname(file)
-  const more = await fs.promises.opendir(path.join(folder, MORE)).catch(absent)
-  for (const name of filesOf(await namesIn(more)))
-    texts.add(name, await readRegular(path.join(folder, name), texts.left).catch(absent))
+  const place = path.join(folder, MORE)
+  const more = yield* ifThere(
+    () => fs.readdirSync(place),
+    () => fs.promises.readdir(place),
+  )
+  if (more?.length > MAX_ENTRIES)
+    throw error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${place}: it has more than ${MAX_ENTRIES} files`)
+  for (const name of filesOf(more ?? [])) {
+    const [whole, { left }] = [path.join(folder, name), texts]
+    texts.add(
+      name,
+      yield* ifThere(
+        () => readRegularSync(whole, left),
+        () => readRegular(whole, left),
+      ),
+    )
+  }
   return texts.contents()
 }
 
-/** Like loadChat, but synchronous. */
-function loadChatSync(file) {
+/** The result of a step; undefined if the file does not exist. */
+function* ifThere(now, later) {
   try {
-    const texts = new Texts()
-    const folder = path.dirname(file)
-    const more = unlessAbsent(() => fs.opendirSync(path.join(folder, MORE)))
-    for (const name of filesOf(namesInSync(more))) {
-      texts.add(
-        name,
-        unlessAbsent(() => readRegularSync(path.join(folder, name), texts.left)),
-      )
-    }
-    const { config, templates } = texts.contents()
-    return chatOf(config, templates)
+    return yield step(now, later)
   } catch (failure) {
-    return new BrokenChat(failure)
+    if (isAbsence(failure)) return undefined
+    throw failure
   }
-}
-
-async function namesIn(folder) {
-  const names = []
-  // The iteration closes the folder.
-  if (folder !== undefined) for await (const { name } of folder) push(names, name, folder)
-  return names
-}
-
-function namesInSync(folder) {
-  const names = []
-  try {
-    for (let entry = folder?.readSync(); entry; entry = folder.readSync()) push(names, entry.name, folder)
-  } finally {
-    folder?.closeSync()
-  }
-  return names
-}
-
-function push(names, name, folder) {
-  if (names.push(name) > MAX_ENTRIES)
-    throw error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${folder.path}: it has more than ${MAX_ENTRIES} files`)
 }
 
 /** The paths of the config and of all templates, relative to the folder. */
 function filesOf(more) {
   const templates = more.filter((name) => name.endsWith('.jinja')).sort()
   return [CONFIG, TEMPLATE, ...templates.map((name) => path.join(MORE, name))]
-}
-
-/** Returns undefined if the file does not exist, and throws other failures. */
-function absent(failure) {
-  if (isAbsence(failure)) return undefined
-  throw failure
-}
-
-function unlessAbsent(work) {
-  try {
-    return work()
-  } catch (failure) {
-    return absent(failure)
-  }
 }
 
 /** The contents of the files. Separate template files have precedence over the config. */
@@ -137,4 +107,4 @@ function configOf(text) {
   return config
 }
 
-module.exports = { loadChat, loadChatSync, readChatFiles }
+module.exports = { chatBeside, chatFilesBeside }

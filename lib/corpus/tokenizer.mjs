@@ -13,6 +13,7 @@ import { error, contradiction, unsupported } from './errors.mjs'
 import { ROW_FORMATS } from './formats/names.mjs'
 import native from '../native.js'
 import { openRegular, readRegular } from '../regular-file.js'
+import { run } from '../steps.js'
 
 const require = createRequire(import.meta.url)
 
@@ -105,7 +106,7 @@ async function wholeFile(name, place, encoding) {
   const base = path.basename(place)
   if (!PART.test(base) && (encoding !== undefined || !RANKS.test(base))) {
     if (!statIfThere(place)?.isDirectory()) return { file: place, hasConfigs: false }
-    const { file, bytes, configs, failure, ranks } = await later.modelFolder.modelOf(place)
+    const { file, bytes, configs, failure, ranks } = await run(later.modelFolder.modelOf(place))
     if (bytes === undefined && ranks === undefined)
       return { file, hasConfigs: configs !== undefined || failure !== undefined }
   }
@@ -119,7 +120,7 @@ async function sha256Of(files) {
   for (const file of files) {
     try {
       // The weights behind the metadata are no part of a tokenizer.
-      const gguf = await later.ggufFile.ggufOf(file)
+      const gguf = await run(later.ggufFile.ggufOf(file))
       if (gguf !== undefined) {
         hash.update(gguf.bytes)
         continue

@@ -8,6 +8,7 @@ const path = require('node:path')
 
 const { error } = require('../errors.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
+const { step } = require('../steps.js')
 const { BACKEND, autoClass, classOfModel } = require('./auto-class.js')
 const { classes } = require('./classes/index.js')
 const { parseConfig } = require('./config-json.js')
@@ -79,44 +80,35 @@ function needsFolder(file, { code }) {
 }
 
 /**
- * The tokenizer of a folder, or of a vocabulary in it: { file, bytes, specials, configs, failure,
+ * The tokenizer of a folder, or of a vocabulary in it, as work of lib/steps.js: { file, bytes, specials, configs, failure,
  * source }. Without `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json,
  * or `failure` why they cannot be used. `source` has the class and the note of any other tokenizer,
  * `specials` the special tokens of one that is built from a vocabulary. `ranks` are the name and
  * the config of a rank file. `usesConfigs` says whether to read the configs.
  */
-async function modelOf(place, usesConfigs = true) {
-  const names = await fs.promises.readdir(folderOf(place)).catch((failure) => {
-    throw cannotList(failure)
-  })
-  const plan = planOf(place, names, usesConfigs)
-  for (const step of plan.reads()) {
-    try {
-      step.bytes = await readRegular(step.file, step.limit)
-    } catch (failure) {
-      plan.notRead(step, failure)
-    }
-    plan.left -= step.bytes?.length ?? 0
-  }
-  return plan.model()
-}
-
-/** Like modelOf, but synchronous. */
-function modelOfSync(place, usesConfigs = true) {
+function* modelOf(place, usesConfigs = true) {
+  const folder = folderOf(place)
   let names
   try {
-    names = fs.readdirSync(folderOf(place))
+    names = yield step(
+      () => fs.readdirSync(folder),
+      () => fs.promises.readdir(folder),
+    )
   } catch (failure) {
     throw cannotList(failure)
   }
   const plan = planOf(place, names, usesConfigs)
-  for (const step of plan.reads()) {
+  for (const wanted of plan.reads()) {
+    const { file, limit } = wanted
     try {
-      step.bytes = readRegularSync(step.file, step.limit)
+      wanted.bytes = yield step(
+        () => readRegularSync(file, limit),
+        () => readRegular(file, limit),
+      )
     } catch (failure) {
-      plan.notRead(step, failure)
+      plan.notRead(wanted, failure)
     }
-    plan.left -= step.bytes?.length ?? 0
+    plan.left -= wanted.bytes?.length ?? 0
   }
   return plan.model()
 }
@@ -181,9 +173,9 @@ class Plan {
   *#read(name) {
     if (!this.#names.has(name)) return
     const limit = CONFIGS.includes(name) ? Math.min(this.left, MAX_CONFIG_BYTES) : this.left
-    const step = { file: path.join(this.#folder, name), limit, bytes: undefined }
-    yield step
-    if (step.bytes !== undefined) this.#texts.set(name, step.bytes)
+    const wanted = { file: path.join(this.#folder, name), limit, bytes: undefined }
+    yield wanted
+    if (wanted.bytes !== undefined) this.#texts.set(name, wanted.bytes)
   }
 
   /** A missing file is no failure. A config that cannot be read does not stop a tokenizer.json. */
@@ -342,5 +334,4 @@ module.exports = {
   ggufHint,
   needsFolder,
   modelOf,
-  modelOfSync,
 }

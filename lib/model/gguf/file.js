@@ -4,6 +4,7 @@
 
 const { error } = require('../../errors.js')
 const { readStart, readStartSync } = require('../../regular-file.js')
+const { step } = require('../../steps.js')
 const { MAX_BYTES, cut, isGguf, metadataOf } = require('./metadata.js')
 
 /** Bytes of the first read, and how many times as much the next one reads. */
@@ -11,18 +12,30 @@ const FIRST_BYTES = 4 * 2 ** 20
 const GROWTH = 4
 const MAGIC_BYTES = 4
 
-/** @typedef {{ values: Map<string, any>, bytes: Uint8Array }} Gguf */
+/** The first bytes of a file; undefined for one that cannot be read. */
+function* startOf(file, length) {
+  try {
+    return yield step(
+      () => readStartSync(file, length),
+      () => readStart(file, length),
+    )
+  } catch {
+    return undefined
+  }
+}
 
 /**
- * Yields how many of the first bytes of a file are needed, is sent them, and returns the metadata
- * with its bytes, or undefined if it is no GGUF file.
+ * The metadata of a GGUF file with its bytes, as work of lib/steps.js; undefined for another file,
+ * and for one that cannot be read.
  *
- * @returns {Generator<number, Gguf | undefined, Uint8Array>}
+ * @returns {Generator<any, { values: Map<string, any>, bytes: Uint8Array } | undefined, any>}
  */
-function* metadataSteps() {
-  if (!isGguf(yield MAGIC_BYTES)) return undefined
+function* ggufOf(file) {
+  const magic = yield* startOf(file, MAGIC_BYTES)
+  if (magic === undefined || !isGguf(magic)) return undefined
   for (let wanted = FIRST_BYTES; ; wanted = Math.min(wanted * GROWTH, MAX_BYTES)) {
-    const bytes = yield wanted
+    const bytes = yield* startOf(file, wanted)
+    if (bytes === undefined) return undefined
     const metadata = isGguf(bytes) ? metadataOf(bytes) : undefined
     if (metadata !== undefined) return { values: metadata.values, bytes: bytes.subarray(0, metadata.length) }
     if (bytes.length < wanted) throw cut()
@@ -33,32 +46,4 @@ function* metadataSteps() {
   }
 }
 
-/** The metadata of a GGUF file; undefined for another file, and for one that cannot be read. */
-async function ggufOf(file) {
-  const steps = metadataSteps()
-  let step = steps.next()
-  while (!step.done) {
-    const bytes = await readStart(file, step.value).catch(() => undefined)
-    if (bytes === undefined) return undefined
-    step = steps.next(bytes)
-  }
-  return step.value
-}
-
-/** Like ggufOf, but synchronous. */
-function ggufOfSync(file) {
-  const steps = metadataSteps()
-  let step = steps.next()
-  while (!step.done) {
-    let bytes
-    try {
-      bytes = readStartSync(file, step.value)
-    } catch {
-      return undefined
-    }
-    step = steps.next(bytes)
-  }
-  return step.value
-}
-
-module.exports = { ggufOf, ggufOfSync }
+module.exports = { ggufOf }

@@ -17,6 +17,15 @@ const SHOW_CURSOR = '\x1b[?25h'
 /** Whether a bar can be drawn on a stream: it is a terminal whose cursor can be moved. */
 export const canDraw = (stream) => stream.isTTY === true && process.env.TERM !== 'dumb'
 
+/**
+ * A bar on standard error; one that draws nothing if the user wants none or there is no terminal.
+ *
+ * @param {{ json?: boolean, quiet?: boolean }} values the options of a command
+ * @returns {Pick<Bar, 'update' | 'stop'>}
+ */
+export const barOf = ({ json, quiet }) =>
+  json || quiet || !canDraw(process.stderr) ? { update() {}, stop() {} } : new Bar(process.stderr)
+
 /** The bars on the screen. */
 const shown = new Set()
 

@@ -1,7 +1,7 @@
 // The display of a running corpus job: events as JSON Lines, or a bar on a terminal; and lines
 // about what the user may have to do something about.
 
-import { Bar, canDraw, stopBars } from './bar.mjs'
+import { barOf, stopBars } from './bar.mjs'
 import { number, plural } from './numbers.mjs'
 import { duration } from './progress.mjs'
 import { forOutput, oneLine } from './terminal.mjs'
@@ -20,13 +20,12 @@ export function corpusProgress({ json, quiet }) {
       on: (event) => event.event !== 'done' && process.stdout.write(forOutput(`${JSON.stringify(event)}\n`)),
       stop() {},
     }
-  if (quiet) return { on() {}, stop() {} }
-  const bar = canDraw(process.stderr) ? new CorpusBar() : { on() {}, stop() {} }
+  const bar = barOf({ quiet })
   const notices = new Notices()
   return {
     on(event) {
-      bar.on(event)
-      notices.on(event)
+      if (event.event === 'progress') draw(bar, event)
+      if (!quiet) notices.on(event)
     },
     stop: () => bar.stop(),
   }
@@ -93,24 +92,15 @@ export function machinesOf(hosts) {
   return `${named.join(', ')}${all.length > MAX_NAMED ? `, ${all.length - MAX_NAMED} more machines` : ''}`
 }
 
-class CorpusBar {
-  #bar = new Bar(process.stderr)
-
-  on({ event, bytes, allBytes, documents, shards, allShards, left, hosts }) {
-    if (event !== 'progress') return
-    const part = bytes / Math.max(1, allBytes)
-    const rate = Object.values(hosts).reduce((sum, host) => sum + rateOf(host), 0)
-    this.#bar.update(part, [
-      `${Math.floor(part * 100)}%`,
-      plural(documents, 'document'),
-      `${perSecond(rate)} tokens/s`,
-      `${duration(left ?? NaN)} left`,
-      `shard ${shards} of ${allShards}`,
-      ...[machinesOf(hosts)].filter((names) => names !== ''),
-    ])
-  }
-
-  stop() {
-    this.#bar.stop()
-  }
+function draw(bar, { bytes, allBytes, documents, shards, allShards, left, hosts }) {
+  const part = bytes / Math.max(1, allBytes)
+  const rate = Object.values(hosts).reduce((sum, host) => sum + rateOf(host), 0)
+  bar.update(part, [
+    `${Math.floor(part * 100)}%`,
+    plural(documents, 'document'),
+    `${perSecond(rate)} tokens/s`,
+    `${duration(left ?? NaN)} left`,
+    `shard ${shards} of ${allShards}`,
+    ...[machinesOf(hosts)].filter((names) => names !== ''),
+  ])
 }

@@ -114,9 +114,15 @@ function isOutOfMemory(error) {
   )
 }
 
+function asFailure(thrown) {
+  if (isOutOfMemory(thrown)) return new Failure('OUT_OF_MEMORY', `out of memory: ${thrown.message}`)
+  // Options that contradict each other are a mistake of the command line.
+  return thrown?.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(thrown.message) : thrown
+}
+
 /** Prints an error and returns the exit code. */
 function fail(thrown) {
-  const error = isOutOfMemory(thrown) ? new Failure('OUT_OF_MEMORY', `out of memory: ${thrown.message}`) : thrown
+  const error = asFailure(thrown)
   stopBars()
   process.stderr.write(`${errorLine(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1

@@ -1,6 +1,8 @@
 // Runs asynchronous calls of the library on batches of rows, two at a time, and yields the results
 // in order.
 
+import { inOrder } from '../lib/files/in-order.mjs'
+
 /** Maximum number of calls that run at a time. The addon runs two. */
 const MAX_RUNNING = 2
 /**
@@ -14,20 +16,8 @@ const MAX_SHARED_SIZE = 16 << 20
  * @template Out
  * @param {AsyncIterable<In>} batches
  * @param {(batch: In) => Promise<Out>} work
- * @returns {AsyncGenerator<{ batch: In, result: Out }>}
  */
-export async function* inOrder(batches, work) {
-  const running = []
-  const start = (batch) => {
-    const result = work(batch).then((result) => ({ batch, result }))
-    // If two calls fail, the first error is thrown. The other one must not count as unhandled.
-    result.catch(() => {})
-    running.push(result)
-  }
-  for await (const batch of batches) {
-    start(batch)
-    const isLarge = batch.reduce((sum, { text, ids }) => sum + (text ?? ids).length, 0) > MAX_SHARED_SIZE
-    while (running.length > 0 && (isLarge || running.length >= MAX_RUNNING)) yield await running.shift()
-  }
-  while (running.length > 0) yield await running.shift()
-}
+export const runInOrder = (batches, work) =>
+  inOrder(batches, work, (batch) =>
+    batch.reduce((sum, { text, ids }) => sum + (text ?? ids).length, 0) > MAX_SHARED_SIZE ? 1 : MAX_RUNNING,
+  )

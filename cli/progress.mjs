@@ -3,7 +3,7 @@
 
 import fs from 'node:fs'
 
-import { Bar, canDraw } from './bar.mjs'
+import { barOf } from './bar.mjs'
 
 const MIB = 2 ** 20
 /** The bar is shown only for work that takes longer, in milliseconds. */
@@ -18,19 +18,22 @@ const MIN_DURATION_MS = 400
 export function progressOf(sources, { output, quiet }) {
   // The reader of a pipe may draw on the terminal itself.
   const isFile = output === undefined || output === '-' ? fs.fstatSync(1).isFile() : true
-  if (!canDraw(process.stderr) || quiet || !isFile) return { read() {}, stop() {} }
   const sizes = sources.map(({ size }) => size)
-  return new Progress(sizes.includes(undefined) ? undefined : sizes.reduce((sum, size) => sum + size, 0))
+  return new Progress(
+    sizes.includes(undefined) ? undefined : sizes.reduce((sum, size) => sum + size, 0),
+    barOf({ quiet: quiet || !isFile }),
+  )
 }
 
 class Progress {
   #total
   #read = 0
   #start = performance.now()
-  #bar = new Bar(process.stderr)
+  #bar
 
-  constructor(total) {
+  constructor(total, bar) {
     this.#total = total
+    this.#bar = bar
   }
 
   read(bytes) {

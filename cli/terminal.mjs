@@ -43,6 +43,9 @@ export const forTerminal = (text) => text.replace(CONTROLS, codeOf)
  */
 export const forOutput = (text) => (process.stdout.isTTY ? forTerminal(text) : text)
 
+/** Prints lines of text. */
+export const print = (text) => process.stdout.write(forOutput(`${text}\n`))
+
 /** A name within a line of standard output: on a terminal it cannot start another line either. */
 export const nameForOutput = (name) => (process.stdout.isTTY ? name.replace(INVISIBLE, codeOf) : name)
 

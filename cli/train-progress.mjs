@@ -1,6 +1,6 @@
 // The display of a running training: a bar for each phase.
 
-import { Bar, canDraw } from './bar.mjs'
+import { barOf } from './bar.mjs'
 import { mib, plural } from './numbers.mjs'
 import { duration } from './progress.mjs'
 
@@ -16,8 +16,7 @@ const PHASES = {
 
 /** @param {{ quiet?: boolean }} values */
 export function trainProgress({ quiet }) {
-  if (quiet || !canDraw(process.stderr)) return { on() {}, stop() {} }
-  const bar = new Bar(process.stderr)
+  const bar = barOf({ quiet })
   return {
     on: (state) => bar.update(...(state.phase === 'count' ? counting(state) : making(state))),
     stop: () => bar.stop(),

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Failure } from '../failure.mjs'
 import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { atRow } from '../input/place.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
+import { batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { Skips } from '../skips.mjs'
@@ -13,12 +13,12 @@ import {
   ENCODE_OPTIONS,
   FORMAT,
   JSON_OPTION,
-  RATIO_OPTION,
   THREADS,
   batchOptions,
   withJson,
-  IGNORE_OPTIONS,
   ignoredOf,
+  LIMIT_OPTIONS,
+  textOptions,
 } from './options.mjs'
 
 const MIB = 2 ** 20
@@ -42,16 +42,13 @@ export const bench = {
   },
   options: {
     ...TOKENIZERS_OPTIONS,
-    ...ROW_OPTIONS,
-    ...IGNORE_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: lines)' },
+    ...textOptions('lines'),
     passes: { value: 'N', number: [1, 1000], default: 5, help: 'number of passes after the first one' },
     mib: { value: 'N', number: [1, 4096], default: 64, help: 'maximum amount of text, in MiB' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each tokenizer' },
     json: JSON_OPTION,
     ...ENCODE_OPTIONS,
-    ...MAX_ROW_OPTION,
-    ...RATIO_OPTION,
+    ...LIMIT_OPTIONS,
     threads: THREADS,
   },
   examples: [

@@ -1,10 +1,10 @@
 // `tokenlane corpus merge` joins the outputs of finished jobs.
 
-import { Bar, canDraw } from '../bar.mjs'
+import { barOf } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { number, plural } from '../numbers.mjs'
-import { forOutput, nameForOutput } from '../terminal.mjs'
+import { nameForOutput, print } from '../terminal.mjs'
 import { CORPUS_FORMAT, JSON_EVENTS, PACKING, QUIET, RESUME_CHECK } from './options.mjs'
 import { mergeCorpora } from '../../lib/corpus/index.js'
 
@@ -79,10 +79,10 @@ export const merge = {
     const [, ...folders] = positionals
     if (folders.length === 0) throw new UsageError('name the folders of finished jobs')
     if (values.output === undefined) throw new UsageError("name a folder for the output with '--output'")
-    const bar = values.json || values.quiet || !canDraw(process.stderr) ? undefined : new Bar(process.stderr)
+    const bar = barOf(values)
     const onEvent = (event) => {
       if (values.json) print(JSON.stringify(event))
-      bar?.update(event.done / event.all, [wordsOf(event)])
+      bar.update(event.done / event.all, [wordsOf(event)])
     }
     const { json, quiet, epochs, mix, weight, ...how } = values
     const options = { ...how, inputs: inputsOf(folders, { epochs, mix, weight }), onEvent }
@@ -90,16 +90,14 @@ export const merge = {
       const result = await interruptible(
         (signal) => mergeCorpora({ ...options, signal }),
         () => {
-          bar?.stop()
+          bar.stop()
           if (!values.quiet) process.stderr.write('tokenlane: interrupted: run the same command again to continue\n')
         },
       )
-      bar?.stop()
+      bar.stop()
       print(values.json ? JSON.stringify({ event: 'result', ...result }) : summary(result))
-    } catch (failure) {
-      throw failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure
     } finally {
-      bar?.stop()
+      bar.stop()
     }
   },
 }
@@ -151,5 +149,3 @@ function summary({ output, shards, documents, tokens, kept, inputs }) {
     ),
   ].join('\n')
 }
-
-const print = (text) => process.stdout.write(forOutput(`${text}\n`))

@@ -2,12 +2,12 @@
 // files with their records, and `tokenlane corpus report` writes a page about them.
 
 import { withCurrency } from '../../lib/corpus/price.mjs'
-import { Bar, canDraw, stopBars } from '../bar.mjs'
+import { barOf, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { number, plural } from '../numbers.mjs'
 import { Notices, corpusProgress, howToGoOn } from '../corpus-progress.mjs'
-import { forOutput, nameForOutput } from '../terminal.mjs'
+import { nameForOutput, print } from '../terminal.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
   CONCURRENCY,
@@ -15,13 +15,11 @@ import {
   ENCODE_OPTIONS,
   FIELD,
   FILES_FROM,
-  GIVE_UP,
   JSON_EVENTS,
   MAX_ROW,
   METRICS,
   PACKING,
-  QUEUE,
-  QUEUE_NAME,
+  QUEUE_OPTIONS,
   QUEUE_VARIABLE,
   QUIET,
   RATIO_OPTION,
@@ -148,9 +146,7 @@ const corpus = {
       help: 'number of shards at a time (default: 1 to 4, by the processors and the work)',
     },
     threads: SHARD_THREADS,
-    queue: QUEUE,
-    'queue-name': QUEUE_NAME,
-    'give-up': GIVE_UP,
+    ...QUEUE_OPTIONS,
     metrics: METRICS,
     json: JSON_EVENTS,
     quiet: QUIET,
@@ -197,8 +193,6 @@ const corpus = {
       if (values.json)
         print(JSON.stringify({ event: 'result', ...result, ...(cost !== undefined && { cost, currency }) }))
       else print(summary(result, cost === undefined ? undefined : withCurrency(cost.toFixed(2), currency)))
-    } catch (failure) {
-      throw failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure
     } finally {
       progress.stop()
     }
@@ -214,12 +208,8 @@ const verify = {
   options: {
     concurrency: { value: 'N', number: [1, 256], help: 'shards that are compared at a time (default: the processors)' },
     'read-all': { help: 'also read objects in S3 that still have the ETag of their upload' },
-    queue: {
-      ...QUEUE,
-      help: 'let workers read the files: redis://host:6379, or rediss:// for TLS',
-    },
-    'queue-name': QUEUE_NAME,
-    'give-up': GIVE_UP,
+    ...QUEUE_OPTIONS,
+    queue: { ...QUEUE_OPTIONS.queue, help: 'let workers read the files: redis://host:6379, or rediss:// for TLS' },
     json: JSON_EVENTS,
     quiet: QUIET,
   },
@@ -233,12 +223,12 @@ const verify = {
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
     const notices = new Notices()
     let done = 0
-    const bar = values.json || values.quiet || !canDraw(process.stderr) ? undefined : new Bar(process.stderr)
+    const bar = barOf(values)
     const onEvent = (event) => {
       if (values.json) print(JSON.stringify(event))
       else if (event.event === 'verified') {
         done += 1
-        bar?.update(done / event.allShards, [`shard ${done} of ${event.allShards}`])
+        bar.update(done / event.allShards, [`shard ${done} of ${event.allShards}`])
       } else if (event.event !== 'problem') {
         if (!values.quiet) notices.on(event)
       } else {
@@ -249,7 +239,7 @@ const verify = {
     const { json, quiet, giveUp, ...how } = values
     const options = { ...how, giveUpSeconds: giveUp, onEvent }
     const result = await interruptible((signal) => verifyCorpus(folder, { ...options, signal }), stopBars)
-    bar?.stop()
+    bar.stop()
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
     else
       print(
@@ -388,5 +378,3 @@ function packingOf({ options: { pack }, rows, cutDocuments, padding, documents }
     `${plural(rows, 'row')}, ${share(padding, rows * pack)} % padding; cut: ${plural(cutDocuments, 'document')} (${share(cutDocuments, documents)} %)`,
   ]
 }
-
-const print = (text) => process.stdout.write(forOutput(`${text}\n`))

@@ -1,8 +1,7 @@
 import { UsageError } from '../failure.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
 import { jsonText } from '../output/ids.mjs'
 import { openResults } from '../output/results.mjs'
-import { inOrder } from '../pipeline.mjs'
+import { runInOrder } from '../pipeline.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { nameForOutput } from '../terminal.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
@@ -13,11 +12,11 @@ import {
   KEEP,
   OUTPUT,
   QUIET,
-  RATIO_OPTION,
   THREADS,
   batchOptions,
   withJson,
-  IGNORE_OPTIONS,
+  LIMIT_OPTIONS,
+  textOptions,
 } from './options.mjs'
 import { startRows } from './rows.mjs'
 
@@ -43,17 +42,14 @@ export const count = {
   },
   options: {
     ...TOKENIZERS_OPTIONS,
-    ...ROW_OPTIONS,
-    ...IGNORE_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
+    ...textOptions('files'),
     total: { help: 'print only the sum of all rows' },
     keep: KEEP,
     format: { ...FORMAT, choices: FORMATS },
     json: JSON_OPTION,
     output: OUTPUT,
     ...ENCODE_OPTIONS,
-    ...MAX_ROW_OPTION,
-    ...RATIO_OPTION,
+    ...LIMIT_OPTIONS,
     ...ON_ERROR_OPTIONS,
     threads: THREADS,
     quiet: QUIET,
@@ -97,7 +93,7 @@ export const count = {
     const shown = (counts) =>
       names.length === 1 ? counts[0] : Object.fromEntries(names.map((name, at) => [name, counts[at]]))
     if (names.length > 1 && format === 'text') await results.write(`${columns(names)}\n`)
-    for await (const { result: parts } of inOrder(start.rows(), countRows)) {
+    for await (const parts of runInOrder(start.rows(), countRows)) {
       for (const part of parts) {
         if (results.isTable) {
           await addCounts(results, part)

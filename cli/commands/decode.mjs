@@ -1,14 +1,13 @@
 import { inputsOf, sourcesOf } from '../input/files.mjs'
 import { idBatches } from '../input/ids.mjs'
 import { atRow } from '../input/place.mjs'
-import { MAX_ROW_OPTION } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { ID_FORMATS, formatOf } from '../output/ids.mjs'
-import { inOrder } from '../pipeline.mjs'
+import { runInOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { typeFor } from './encode.mjs'
-import { FORMAT, JSON_OPTION, OUTPUT, QUIET, RATIO_OPTION, THREADS, withJson } from './options.mjs'
+import { FORMAT, JSON_OPTION, OUTPUT, QUIET, THREADS, withJson, LIMIT_OPTIONS } from './options.mjs'
 import { UsageError } from '../failure.mjs'
 import { statIfThere } from '../../lib/files/stat.mjs'
 
@@ -38,8 +37,7 @@ export const decode = {
     format: { ...FORMAT, choices: ['text', 'jsonl'] },
     json: JSON_OPTION,
     output: OUTPUT,
-    ...MAX_ROW_OPTION,
-    ...RATIO_OPTION,
+    ...LIMIT_OPTIONS,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -88,7 +86,7 @@ export const decode = {
       maxRow: values.maxRow,
       onRead: (bytes) => progress.read(bytes),
     })
-    for await (const { result } of inOrder(rows, decodeRows)) {
+    for await (const result of runInOrder(rows, decodeRows)) {
       for (const row of result) await file.write(lineOf(row))
     }
     await file.commit()

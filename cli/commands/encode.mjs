@@ -1,7 +1,6 @@
 import { UsageError } from '../failure.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
 import { ID_FORMATS, idWriter } from '../output/ids.mjs'
-import { inOrder } from '../pipeline.mjs'
+import { runInOrder } from '../pipeline.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
@@ -10,12 +9,12 @@ import {
   KEEP,
   OUTPUT,
   QUIET,
-  RATIO_OPTION,
   THREADS,
   batchOptions,
-  IGNORE_OPTIONS,
   JSON_OPTION,
   withJson,
+  LIMIT_OPTIONS,
+  textOptions,
 } from './options.mjs'
 import { startRows } from './rows.mjs'
 
@@ -45,9 +44,7 @@ export const encode = {
   },
   options: {
     ...TOKENIZER_OPTIONS,
-    ...ROW_OPTIONS,
-    ...IGNORE_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: lines)' },
+    ...textOptions('lines'),
     keep: KEEP,
     format: { ...FORMAT, choices: ID_FORMATS },
     json: JSON_OPTION,
@@ -60,8 +57,7 @@ export const encode = {
     },
     'max-length': { value: 'N', number: [1, 2 ** 32 - 1], help: 'truncate rows to this number of ids' },
     ...ENCODE_OPTIONS,
-    ...MAX_ROW_OPTION,
-    ...RATIO_OPTION,
+    ...LIMIT_OPTIONS,
     ...ON_ERROR_OPTIONS,
     threads: THREADS,
     quiet: QUIET,
@@ -111,7 +107,7 @@ export const encode = {
         ),
       )
     const rows = start.rows(values.maxRow ?? (values.tokens ? MAX_WITH_TOKENS : undefined))
-    for await (const { result: parts } of inOrder(rows, encodeRows)) {
+    for await (const parts of runInOrder(rows, encodeRows)) {
       for (const part of parts) {
         await writer.write(part.result, part.rows)
         part.result.dispose()

@@ -5,6 +5,7 @@ import { MAX_RATIO } from '../../lib/files/ratio.mjs'
 import { usualSpecialTokens } from '../../lib/files/tokenizers.mjs'
 import { UsageError } from '../failure.mjs'
 import { Ignored } from '../input/ignore.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
 
 export const ENCODE_OPTIONS = {
   'special-tokens': {
@@ -28,6 +29,16 @@ export const RATIO_OPTION = {
     help: 'maximum ratio of decompressed to compressed bytes (gzip, Zstandard), beyond the first 64 MiB',
   },
 }
+
+/** Options of the commands that read rows. */
+export const LIMIT_OPTIONS = { ...MAX_ROW_OPTION, ...RATIO_OPTION }
+
+/** Options of the commands that read rows of text; `unit` is the default. */
+export const textOptions = (unit) => ({
+  ...ROW_OPTIONS,
+  ...IGNORE_OPTIONS,
+  rows: { ...ROW_OPTIONS.rows, help: `unit of a row (default: ${unit})` },
+})
 
 /** Options of the commands that read a corpus, `corpus` and `train`. */
 export const FIELD = {
@@ -85,15 +96,19 @@ export const CONCURRENCY = {
 }
 /** The environment variable with the URL of the queue. */
 export const QUEUE_VARIABLE = 'TOKENLANE_QUEUE'
-export const QUEUE = {
-  value: 'URL',
-  help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
+export const QUEUE_OPTIONS = {
+  queue: {
+    value: 'URL',
+    help: `distribute the shards to the workers of this queue: redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment, except for --dry-run)`,
+  },
+  'queue-name': { value: 'NAME', help: 'name of the queue (default: tokenlane-corpus)' },
+  'give-up': {
+    value: 'SECONDS',
+    number: [1, 86_400],
+    help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
+  },
 }
-export const GIVE_UP = {
-  value: 'SECONDS',
-  number: [1, 86_400],
-  help: 'with a queue: end with an error if no worker has had a shard for this long (default: wait)',
-}
+
 export const METRICS = {
   value: '[HOST:]PORT',
   help: 'serve metrics for Prometheus at http://HOST:PORT/metrics; port 0 is any free one (default host: 127.0.0.1)',
@@ -113,7 +128,6 @@ export const SHARD_SIZE = {
   size: [1, 2 ** 40],
   help: 'approximate bytes of text of a shard (default: 256M)',
 }
-export const QUEUE_NAME = { value: 'NAME', help: 'name of the queue (default: tokenlane-corpus)' }
 
 export const OUTPUT = {
   short: 'o',

@@ -4,12 +4,12 @@ import { Failure, UsageError, at } from '../failure.mjs'
 import { isParquet } from '../../lib/files/parquet.mjs'
 import { asNotUtf8 } from '../../lib/files/rows.mjs'
 import { placeOf } from '../input/place.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, refuseParquet } from '../input/rows.mjs'
+import { refuseParquet } from '../input/rows.mjs'
 import { jsonText } from '../output/ids.mjs'
 import { openResults } from '../output/results.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, RATIO_OPTION, countOptions, IGNORE_OPTIONS } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions, LIMIT_OPTIONS, textOptions } from './options.mjs'
 import { startRows } from './rows.mjs'
 
 const FORMATS = ['jsonl', 'text', 'parquet']
@@ -33,9 +33,7 @@ export const split = {
   },
   options: {
     ...TOKENIZER_OPTIONS,
-    ...ROW_OPTIONS,
-    ...IGNORE_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
+    ...textOptions('files'),
     'max-tokens': {
       short: 'n',
       value: 'N',
@@ -61,8 +59,7 @@ export const split = {
     },
     output: OUTPUT,
     ...ENCODE_OPTIONS,
-    ...MAX_ROW_OPTION,
-    ...RATIO_OPTION,
+    ...LIMIT_OPTIONS,
     ...ON_ERROR_OPTIONS,
     quiet: QUIET,
   },

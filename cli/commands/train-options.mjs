@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { UsageError, fileFailure } from '../failure.mjs'
+import { fileFailure } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { openOutput } from '../output/file.mjs'
 import { Notices, howToGoOn } from '../corpus-progress.mjs'
@@ -12,10 +12,8 @@ import {
   CONCURRENCY,
   FIELD,
   FILES_FROM,
-  GIVE_UP,
   MAX_ROW,
-  QUEUE,
-  QUEUE_NAME,
+  QUEUE_OPTIONS,
   QUEUE_VARIABLE,
   RATIO_OPTION,
   RESUME_CHECK,
@@ -64,12 +62,11 @@ export const COUNT_OPTIONS = {
   'shard-size': SHARD_SIZE,
   concurrency: CONCURRENCY,
   'resume-check': { ...RESUME_CHECK, default: undefined, help: `${RESUME_CHECK.help} (default: sha256)` },
+  ...QUEUE_OPTIONS,
   queue: {
-    ...QUEUE,
-    help: `with --work-dir: ${QUEUE.help.replace(', except for --dry-run', '')}`,
+    ...QUEUE_OPTIONS.queue,
+    help: `with --work-dir: ${QUEUE_OPTIONS.queue.help.replace(', except for --dry-run', '')}`,
   },
-  'queue-name': QUEUE_NAME,
-  'give-up': GIVE_UP,
 }
 
 /**
@@ -87,15 +84,8 @@ export function countOf(check, values, inputs, outputs, more = {}) {
   const { output, ids, json, quiet, against, heldOut, groupBy, giveUp, ...own } = values
   const queue = values.queue ?? (values.workDir && (process.env[QUEUE_VARIABLE] || undefined))
   const options = { ...own, inputs, queue, giveUpSeconds: giveUp, ...more }
-  try {
-    return { ...check(options), exclude: outputs.flatMap((output) => realPathOf(output)) }
-  } catch (failure) {
-    throw usage(failure)
-  }
+  return { ...check(options), exclude: outputs.flatMap((one) => realPathOf(one)) }
 }
-
-/** Options that contradict each other are a mistake of the command line. */
-const usage = (failure) => (failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure)
 
 /** The real path of an output, if it exists. */
 function realPathOf(output) {
@@ -152,8 +142,6 @@ export async function published(values, options, make, beside = async () => {}) 
     await beside(outcome)
     await output.commit()
     return { outcome, seen, seconds }
-  } catch (failure) {
-    throw usage(failure)
   } finally {
     progress.stop()
   }

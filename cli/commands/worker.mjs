@@ -3,7 +3,7 @@
 import { UsageError } from '../failure.mjs'
 import { plural } from '../numbers.mjs'
 import { forOutput, oneLine } from '../terminal.mjs'
-import { CONCURRENCY, METRICS, QUEUE_NAME, QUEUE_VARIABLE, QUIET, SHARD_THREADS, metricsOf } from './options.mjs'
+import { CONCURRENCY, METRICS, QUEUE_OPTIONS, QUEUE_VARIABLE, QUIET, SHARD_THREADS, metricsOf } from './options.mjs'
 import { createWorker } from '../../lib/corpus/index.js'
 
 /** Time in seconds after the grace period at which a worker exits in any case. */
@@ -32,7 +32,7 @@ export const worker = {
       value: 'URL',
       help: `redis://host:6379, or rediss:// for TLS (default: ${QUEUE_VARIABLE} of the environment)`,
     },
-    'queue-name': QUEUE_NAME,
+    'queue-name': QUEUE_OPTIONS['queue-name'],
     allow: {
       value: 'FOLDER',
       multiple: true,

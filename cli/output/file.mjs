@@ -44,17 +44,39 @@ class StandardOutput {
   }
 }
 
+/** Collects small writes for `flush`, which a subclass has. */
+class BinaryOutput {
+  #pending = []
+  #bytes = 0
+
+  async write(data) {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data
+    this.#pending.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#bytes >= FLUSH_SIZE) await this.flush()
+  }
+
+  /** @returns {any} */
+  flush() {}
+
+  take() {
+    const bytes = Buffer.concat(this.#pending)
+    this.#pending = []
+    this.#bytes = 0
+    return bytes
+  }
+}
+
 /** A file that gets its name when it is committed, so that it is never seen incomplete. */
-class OutputFile {
+class OutputFile extends BinaryOutput {
   #name
   #place
   #part
   #file
-  #pending = []
-  #bytes = 0
 
   /** `place` is the real path: the target of a link is replaced, not the link. */
   constructor(name, place, mode) {
+    super()
     this.#name = name
     this.#place = place
     removeDeadParts(path.dirname(place))
@@ -74,18 +96,8 @@ class OutputFile {
     return true
   }
 
-  async write(data) {
-    const bytes = typeof data === 'string' ? Buffer.from(data) : data
-    this.#pending.push(bytes)
-    this.#bytes += bytes.length
-    if (this.#bytes >= FLUSH_SIZE) this.flush()
-  }
-
   flush() {
-    const bytes = this.#pending.length === 1 ? this.#pending[0] : Buffer.concat(this.#pending)
-    this.#pending = []
-    this.#bytes = 0
-    this.#all(bytes)
+    this.#all(this.take())
   }
 
   /** Writes bytes over those at the start. */
@@ -122,15 +134,14 @@ class OutputFile {
  * A FIFO or a device. Written bytes cannot be taken back, so there is no temporary file and no
  * rename.
  */
-class StreamOutput {
+class StreamOutput extends BinaryOutput {
   #name
   #open
   #stream
-  #pending = []
-  #bytes = 0
   #failure
 
   constructor(name, open) {
+    super()
     this.#name = name
     this.#open = open
   }
@@ -139,17 +150,8 @@ class StreamOutput {
     return false
   }
 
-  async write(data) {
-    const bytes = Buffer.from(data)
-    this.#pending.push(bytes)
-    this.#bytes += bytes.length
-    if (this.#bytes >= FLUSH_SIZE) await this.flush()
-  }
-
   async flush() {
-    const bytes = Buffer.concat(this.#pending)
-    this.#pending = []
-    this.#bytes = 0
+    const bytes = this.take()
     try {
       await this.#connect()
       if (this.#failure !== undefined) throw this.#failure

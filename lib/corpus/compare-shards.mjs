@@ -1,5 +1,6 @@
 // Compares the files of shards with their records, some shards at a time.
 
+import { inOrder } from '../files/in-order.mjs'
 import { work as compareFiles } from './compare-files.mjs'
 import { recordsTest } from './job-file.mjs'
 import { recordName, recordsOf } from './record.mjs'
@@ -45,22 +46,16 @@ export async function* comparedShards({ store, job, readsAll, concurrency, signa
     const bytes = record.files.reduce((sum, file) => sum + file.bytes, 0)
     return bytes < MIN_THREAD_BYTES ? compareFiles(request) : pool.call(request)
   }
-  const running = []
-  const next = async () => {
-    const { shard, record, problems } = running.shift()
-    return { shard, record, problems: await problems }
+  let next = first
+  const compare = async (record) => {
+    const shard = next++
+    return { shard, record, problems: await problemsOf(record, shard) }
   }
   try {
-    let shard = first
-    for await (const record of recordsOf(store, end, first)) {
+    for await (const one of inOrder(recordsOf(store, end, first), compare, () => concurrency)) {
       signal?.throwIfAborted()
-      const problems = Promise.resolve(problemsOf(record, shard))
-      // A failure is thrown when the shard's turn comes.
-      problems.catch(() => {})
-      running.push({ shard: shard++, record, problems })
-      if (running.length >= concurrency) yield await next()
+      yield one
     }
-    while (running.length > 0) yield await next()
   } finally {
     await pool.end()
   }

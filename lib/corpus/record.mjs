@@ -3,6 +3,7 @@
 
 import os from 'node:os'
 
+import { inOrder } from '../files/in-order.mjs'
 import { JOB_ID_LENGTH } from './layout.mjs'
 import { isHash, isObject, isSize, isText } from './values.mjs'
 
@@ -55,22 +56,20 @@ const READ_AHEAD = 32
  * @returns {AsyncGenerator<any>}
  */
 export async function* recordsOf(store, shards, first = 0) {
-  const reading = []
-  for (let shard = first; shard < shards || reading.length > 0; shard++) {
-    if (shard < shards) {
-      const text = store.readText(recordName(shard), MAX_SMALL_RECORD_BYTES)
-      text.catch(() => {})
-      reading.push({ shard, text })
-    }
-    if (reading.length < READ_AHEAD && shard < shards - 1) continue
-    const next = reading.shift()
+  const read = async (shard) => {
     try {
-      yield parsed(await next.text, next.shard)
+      return { shard, text: await store.readText(recordName(shard), MAX_SMALL_RECORD_BYTES) }
     } catch (failure) {
       if (failure.code !== 'ERR_TOKENLANE_FILE_TOO_LARGE') throw failure
-      yield await readRecord(store, next.shard)
+      return { shard, isLarge: true }
     }
   }
+  for await (const { shard, text, isLarge } of inOrder(numbers(first, shards), read, () => READ_AHEAD))
+    yield isLarge ? await readRecord(store, shard) : parsed(text, shard)
+}
+
+function* numbers(first, end) {
+  for (let number = first; number < end; number++) yield number
 }
 
 /** The sums in a record, and those of a source or a group. */

@@ -1,5 +1,6 @@
 // Reads the rows of a finished job, in order or shuffled, for training loops.
 
+import { inOrder } from '../../files/in-order.mjs'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { flag, whole } from '../options.mjs'
 import { permutation } from '../shuffle.mjs'
@@ -107,29 +108,20 @@ class CorpusTokens {
     const start = whole(options, 'start', 0, most) ?? 0
     const withDocuments = flag(options, 'documents')
     const order = seed === undefined ? (at) => at : permutation(`rows ${seed}`, this.length)
-    const pending = []
-    for (let at = rank + start * ranks; at < this.length || pending.length > 0; at += ranks) {
-      if (at < this.length) {
-        const index = order(at)
-        const columns = Promise.all([
-          this.row(index),
-          this.lossMask(index),
-          withDocuments ? this.documentsOfRow(index) : undefined,
-        ])
-        // A failure is thrown when the row's turn comes.
-        columns.catch(() => {})
-        pending.push({ index, columns })
-        if (pending.length < READ_AHEAD) continue
-      }
-      const { index, columns } = pending.shift()
-      const [ids, lossMask, cuSeqlens] = await columns
-      yield {
+    function* indexes(end) {
+      for (let at = rank + start * ranks; at < end; at += ranks) yield order(at)
+    }
+    const columnsOf = async (index) => {
+      const columns = [this.row(index), this.lossMask(index), withDocuments ? this.documentsOfRow(index) : undefined]
+      const [ids, lossMask, cuSeqlens] = await Promise.all(columns)
+      return {
         index,
         ids,
         ...(lossMask && { lossMask }),
         ...(cuSeqlens && { cuSeqlens, positionIds: positionsOf(cuSeqlens) }),
       }
     }
+    yield* inOrder(indexes(this.length), columnsOf, () => READ_AHEAD)
   }
 
   /** Closes the folder. */
@@ -151,12 +143,6 @@ class CorpusTokens {
 
   /** The shard of a row: the last one that starts at it or before it, and is not empty. */
   #shardOf(index) {
-    let [low, high] = [0, this.#starts.length - 1]
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1
-      if (this.#starts[middle] <= index) low = middle
-      else high = middle
-    }
-    return low
+    return firstAbove(this.#starts, index) - 1
   }
 }

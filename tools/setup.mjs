@@ -82,7 +82,7 @@ export function build() {
   buildForSpeed()
 }
 
-/** Builds the addon as a release does, also if `npm test` built it without link-time optimization. */
+/** Builds the addon as a release does, also if `npm test` built it, which optimizes less. */
 export function buildForSpeed() {
   if (!run('npm', ['run', '--silent', 'build'])) stop('the addon did not build; the output of the compiler is above')
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run bench: measures tokenlane's speed from JavaScript. Downloads corpora and builds the addon
-// first if they are missing.
+// npm run bench: measures tokenlane's speed from JavaScript. Downloads corpora first if they are
+// missing, and builds the addon.
 //
 //   usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …]
 //                           [--reps N] [--out FOLDER]
@@ -16,7 +16,7 @@ import { execFile } from 'node:child_process'
 import { corpus, corpusNames } from './corpora.mjs'
 import { figures, key } from './figures.mjs'
 import { markdown } from './report.mjs'
-import { build, checkCompilers, checkNode, install, root, stop } from '../setup.mjs'
+import { buildForSpeed, checkCompilers, checkNode, install, root, stop } from '../setup.mjs'
 
 const ENCODINGS = ['r50k_base', 'cl100k_base', 'o200k_base']
 const run = promisify(execFile)
@@ -25,7 +25,7 @@ const options = commandLine()
 checkNode()
 checkCompilers()
 install()
-build()
+buildForSpeed()
 
 const tokenizers = [
   ...options.encoding.map((name) => ({ name, source: { encoding: name } })),

@@ -21,7 +21,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { largeCorpora, largeCorpus } from './core-corpora.mjs'
+import { largeCorpora, largeCorpus } from './corpora.mjs'
 import { checkCompilers, root, run, stop } from '../setup.mjs'
 
 const MINIMUM_SECONDS = '0.5'

@@ -16,7 +16,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import { installInto, root } from '../setup.mjs'
+import { buildForSpeed, installInto, root } from '../setup.mjs'
 import { corpus, corpusNames } from './corpora.mjs'
 import { picture } from './peers-chart.mjs'
 import { PEERS, VERSIONS, prepare, versionOf } from './peers-packages.mjs'
@@ -141,6 +141,7 @@ if (values.one !== undefined) {
   if (!values.draw) {
     const folder = path.resolve(positionals[0] ?? path.join(root, '.cache', 'peers'))
     install(folder)
+    buildForSpeed()
     await prepare()
     fs.writeFileSync(json, `${JSON.stringify(compare(folder), null, 2)}\n`)
   }

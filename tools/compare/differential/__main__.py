@@ -21,7 +21,7 @@ depends only on SEED + n, so `--seed <the printed seed> --tokenizers 1` repeats 
 With `--reread`, the package writes every tokenizer as a tokenizer.json. With `here` the package
 loads this file and answers with it; with `there` the library does (not for ranks).
 
-A difference is reduced to a small text and tokenizer, printed, and saved with the tokenizer.json.
+A difference is printed, and saved with the tokenizer.json.
 Tokenizers that the package refuses are counted by reason. Tokenizers that the library cannot load
 are counted as unreadable and not compared. A tokenizer for which the library needs too much time or
 memory is skipped and counted. The exit status is 1 if there is a difference or the package's
@@ -41,7 +41,6 @@ sys.dont_write_bytecode = True  # no __pycache__ beside the scripts
 
 import questions
 import sides
-from shrink import Shrinker
 from texts import random_text
 
 TEXTS_PER_BATCH = 8
@@ -115,14 +114,7 @@ class Run:
         return None
 
     def report(self, seed, case):
-        shrinker = Shrinker(self.package, self.library, self.form, self.arguments.reread)
-        try:
-            case = shrinker.shrunk(case) if self.arguments.shrink else case
-            # After a new load both may agree, if one of them has state from earlier requests.
-            found = shrinker.fresh_difference(case) or self.found
-        except sides.Ended:
-            found = self.found
-        save(self.arguments.save / f"{self.arguments.components}-{seed}", case, found)
+        save(self.arguments.save / f"{self.arguments.components}-{seed}", case, self.found)
 
     def summary(self):
         names = ("unreadable", "refused", "skipped", "differing", "texts", "requests", "failed in both", "failed in the library alone")
@@ -153,7 +145,6 @@ def main():
     parser.add_argument("--texts", type=int, default=60, help="number of texts for each tokenizer")
     parser.add_argument("--components", choices=["byte-level", "families", "models", "all", "ranks"], default="all")
     parser.add_argument("--seconds", type=int, default=20, help="maximum time of one answer of the library")
-    parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="save differences without reducing them")
     parser.add_argument("--reread", choices=["here", "there"], help="which side loads the tokenizers that the package wrote")
     parser.add_argument("--save", type=pathlib.Path, default=pathlib.Path(".cache/differences"))
     arguments = parser.parse_args()

@@ -18,9 +18,10 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import * as tokenlane from '../../../dropins/transformers/index.mjs'
-import { root, run, stop } from '../../setup.mjs'
+import { installInto, root, stop } from '../../setup.mjs'
 import { bert as tinyBert, bertConfig as tinyConfig } from '../../../__test__/support/bert.mjs'
-import { Random, linesOf, randomCall, randomText } from './texts.mjs'
+import { random as generator } from '../../check/hostile/random.mjs'
+import { linesOf, randomCall, randomText } from './texts.mjs'
 
 const { AutoTokenizer, env, Tensor } = tokenlane
 
@@ -123,17 +124,7 @@ async function loadPeer() {
     fs.existsSync(place) && JSON.parse(fs.readFileSync(path.join(place, 'package.json'), 'utf8')).version === PINNED
   if (!isThere) {
     fs.mkdirSync(cache, { recursive: true })
-    const isDone = run('npm', [
-      'install',
-      '--prefix',
-      cache,
-      '--no-save',
-      '--no-audit',
-      '--no-fund',
-      '--ignore-scripts',
-      `@huggingface/transformers@${PINNED}`,
-    ])
-    if (!isDone) stop('cannot install @huggingface/transformers')
+    installInto(cache, ['--prefix', cache, '--no-save', '--ignore-scripts', `@huggingface/transformers@${PINNED}`])
   }
   return import(pathToFileURL(path.join(place, 'dist', 'transformers.node.mjs')).href)
 }
@@ -166,7 +157,7 @@ async function compare(name, file) {
     return { ...row, refused: failure.message }
   }
   const found = await AutoTokenizer.from_pretrained(folder)
-  const subject = { row, file, theirs, ours: found, random: new Random(Number(values.seed) + table.length) }
+  const subject = { row, file, theirs, ours: found, random: generator(Number(values.seed) + table.length) }
   const added = found._tokenizer.get_added_tokens_decoder()
   subject.sources = { lines, added: [...added.values()].map(({ content }) => content).slice(0, 40) }
   compareFaces(subject)
@@ -359,7 +350,7 @@ function compareText(subject, text) {
   if (ids.length === 0) return
   const options = {
     skip_special_tokens: random.chance(0.5),
-    clean_up_tokenization_spaces: random.pick([undefined, true, false]),
+    clean_up_tokenization_spaces: random.of([undefined, true, false]),
   }
   const [before, after] = [theirs, ours].map((tokenizer) => tokenizer.decode(ids, options))
   same(subject, 'batch_decode', [after, after], ours.batch_decode([ids, ids.map(BigInt)], options))

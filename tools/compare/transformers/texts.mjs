@@ -1,4 +1,5 @@
-// Random texts and options for compare.mjs. All randomness comes from one seeded generator.
+// Random texts and options for compare.mjs. All randomness comes from one seeded generator, that of
+// tools/check/hostile/random.mjs.
 
 import fs from 'node:fs'
 
@@ -18,35 +19,6 @@ const SAMPLES = [
   'https://example.org/a?b=c%20d&e=f#g user.name+tag@mail.co.uk 192.168.0.1',
 ]
 
-/** A generator of random numbers (mulberry32). */
-export class Random {
-  #state
-
-  constructor(seed) {
-    this.#state = seed >>> 0
-  }
-
-  /** 0 to below 1. */
-  next() {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  below(limit) {
-    return Math.floor(this.next() * limit)
-  }
-
-  pick(list) {
-    return list[this.below(list.length)]
-  }
-
-  chance(probability) {
-    return this.next() < probability
-  }
-}
-
 /** Lines of the files of a folder. */
 export function linesOf(folder) {
   if (folder === undefined) return []
@@ -56,17 +28,17 @@ export function linesOf(folder) {
 
 /** A text of up to 400 characters. `added`: contents of added tokens. */
 export function randomText(random, { lines, added }) {
-  const pieces = Array.from({ length: random.pick([0, 1, 1, 2, 3, 6]) }, () => randomPiece(random, { lines, added }))
+  const pieces = Array.from({ length: random.of([0, 1, 1, 2, 3, 6]) }, () => randomPiece(random, { lines, added }))
   return pieces.join('').slice(0, 400).toWellFormed()
 }
 
 function randomPiece(random, { lines, added }) {
   const kind = random.next()
-  if (kind < 0.35 && lines.length > 0) return cut(random, random.pick(lines))
-  if (kind < 0.75) return cut(random, random.pick(SAMPLES))
-  if (kind < 0.85 && added.length > 0) return random.pick(['', ' ']) + random.pick(added) + random.pick(['', ' '])
+  if (kind < 0.35 && lines.length > 0) return cut(random, random.of(lines))
+  if (kind < 0.75) return cut(random, random.of(SAMPLES))
+  if (kind < 0.85 && added.length > 0) return random.of(['', ' ']) + random.of(added) + random.of(['', ' '])
   if (kind < 0.93)
-    return random.pick([' ', '  ', '\n', 'a', '.', "'", 'é', '\u0301', '中', '▁', '-']).repeat(1 + random.below(6))
+    return random.of([' ', '  ', '\n', 'a', '.', "'", 'é', '\u0301', '中', '▁', '-']).repeat(1 + random.below(6))
   return String.fromCodePoint(...Array.from({ length: 1 + random.below(4) }, () => codePoint(random)))
 }
 
@@ -77,7 +49,7 @@ function cut(random, text) {
 }
 
 function codePoint(random) {
-  const point = random.below(random.pick([0x80, 0x800, 0x10000, 0x110000]))
+  const point = random.below(random.of([0x80, 0x800, 0x10000, 0x110000]))
   return point >= 0xd800 && point < 0xe000 ? 0x20 : point
 }
 
@@ -93,7 +65,7 @@ export function randomCall(random, sources) {
     options.text_pair = isBatch ? pairs : pairs[0]
   }
   const maybe = (name, values) => {
-    const value = random.pick(values)
+    const value = random.of(values)
     if (value !== undefined) options[name] = value
   }
   maybe('padding', [undefined, true, true, 'max_length', false])

@@ -518,3 +518,12 @@ test('what is no message is refused by its place', () => {
   assert.throws(() => fromResponses({ input: [{ role: 'user', content: 'x' }, { type: 'computer_call' }] }), unknown)
   assert.throws(() => fromLangChain([{ type: 'remove', data: {} }]), TYPE)
 })
+
+test('a message of a client with an adapter is refused by the name of the adapter', () => {
+  const tokenizer = Tokenizer.forModelSync('gpt-4o')
+  for (const [name, messages] of [
+    ['fromLangChain', [{ content: 'Hi', getType: () => 'human' }]],
+    ['fromAiSdk', [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }]],
+  ])
+    assert.throws(() => tokenizer.countChat(/** @type {any} */ (messages)), { message: new RegExp(`: ${name} of `) })
+})

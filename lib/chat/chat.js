@@ -2,7 +2,7 @@
 
 // Renders a conversation to text with a chat template, like `apply_chat_template` of transformers.
 
-const { error, wrongType, wrongValue } = require('../errors.js')
+const { error, typeError, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
 const { entriesOf } = require('./entries.js')
@@ -202,8 +202,21 @@ function checkMessages(messages) {
   // Unlike map, this does not skip holes.
   return Array.from(messages, (message, i) => {
     checkObject(message, `messages[${i}]`)
+    checkClient(message, `messages[${i}]`)
     return Object.fromEntries(entriesOf(message).filter(([, value]) => value !== undefined))
   })
+}
+
+/** Refuses a message of a client that has an adapter: it would be counted or rendered as empty. */
+function checkClient({ getType, _getType, role, content, parts }, location) {
+  const isLangChain = typeof getType === 'function' || typeof _getType === 'function'
+  const isAi = !isLangChain && typeof role === 'string' && content === undefined && isArray(parts)
+  if (!isLangChain && !(isAi && typeof parts[0]?.type === 'string')) return
+  const [client, adapter] = isLangChain ? ['LangChain', 'fromLangChain'] : ['the AI SDK', 'fromAiSdk']
+  throw typeError(
+    'ERR_TOKENLANE_ARGUMENT_TYPE',
+    `${location} is a message of ${client}: ${adapter} of 'tokenlane/adapters' converts it`,
+  )
 }
 
 /** A message for a format that does not tell null from a missing field. */

@@ -207,17 +207,17 @@ function checkMessages(messages) {
   })
 }
 
-/** Refuses a message of a client that has an adapter: it would be counted or rendered as empty. */
-function checkClient({ getType, _getType, role, content, parts }, location) {
-  const isLangChain = typeof getType === 'function' || typeof _getType === 'function'
-  const isAi = !isLangChain && typeof role === 'string' && content === undefined && isArray(parts)
-  if (!isLangChain && !(isAi && typeof parts[0]?.type === 'string')) return
-  const [client, adapter] = isLangChain ? ['LangChain', 'fromLangChain'] : ['the AI SDK', 'fromAiSdk']
-  throw typeError(
+/** Refuses a message of LangChain, which has no role. */
+function checkClient({ getType, _getType }, location) {
+  if (typeof getType === 'function' || typeof _getType === 'function')
+    throw ofClient(location, 'LangChain', 'fromLangChain')
+}
+
+const ofClient = (location, client, adapter) =>
+  typeError(
     'ERR_TOKENLANE_ARGUMENT_TYPE',
     `${location} is a message of ${client}: ${adapter} of 'tokenlane/adapters' converts it`,
   )
-}
 
 /** A message for a format that does not tell null from a missing field. */
 const withoutNulls = (message) => Object.fromEntries(entriesOf(message).filter(([, value]) => value !== null))
@@ -349,6 +349,7 @@ module.exports = {
   checkOptions,
   checkStrings,
   cutAtTag,
+  ofClient,
   openEnd,
   withReasoning,
   withoutNulls,

@@ -64,9 +64,9 @@ class OpenAiChat {
       if (options[name] !== undefined && options[name] !== value)
         throw wrongValue(name, `${JSON.stringify(value)}, which holds for OpenAI's API`, options[name])
     }
-    const { checkMessages, withoutNulls } = modules.chat
+    const { withoutNulls } = modules.chat
     const { of, isStrict } = this.#rules(options)
-    const given = checkMessages(messages).map(withoutNulls)
+    const given = checkedMessages(messages).map(withoutNulls)
     const tools = checkTools(options.tools)
     boolean('detail', options.detail, false)
     if (isStrict) return { tokens: modules.documented.countDocumented(given, tools, of, countOf), estimated: [] }
@@ -75,9 +75,9 @@ class OpenAiChat {
 
   /** Counts the body of a request to chat completions. */
   countRequest(body, options, countOf) {
-    const { checkMessages, withoutNulls } = modules.chat
+    const { withoutNulls } = modules.chat
     const of = this.#rulesOf(body, options)
-    const messages = checkMessages(body.messages).map(withoutNulls)
+    const messages = checkedMessages(body.messages).map(withoutNulls)
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 
@@ -133,6 +133,17 @@ class OpenAiChat {
     const of = { encoding: this.#encoding, model: given ?? this.#model, imageSize, partTokens }
     return { of, isStrict: undocumented === 'throw' }
   }
+}
+
+/** Messages without a content, and with parts as the AI SDK has them, would be counted as JSON. */
+function checkedMessages(messages) {
+  const { checkMessages, ofClient } = modules.chat
+  const checked = checkMessages(messages)
+  const found = checked.findIndex(
+    ({ content, parts }) => content === undefined && isArray(parts) && typeof parts[0]?.type === 'string',
+  )
+  if (found !== -1) throw ofClient(`messages[${found}]`, 'the AI SDK', 'fromAiSdk')
+  return checked
 }
 
 function checkTools(tools) {

@@ -144,7 +144,6 @@ test('publint and arethetypeswrong accept the package', async () => {
     [
       './gpt-tokenizer/cjs node10 NoResolution',
       './gpt-tokenizer/package.json node10 NoResolution',
-      './web node10 NoResolution',
       './web node16-cjs CJSResolvesToESM',
     ],
   )
@@ -165,6 +164,7 @@ test('TypeScript finds the types of the drop-ins as it did for Node 10', () => {
     'tokenlane/tiktoken/encoders/gpt2': 'dropins/tiktoken/encoders/gpt2.d.ts',
     'tokenlane/tiktoken/encoders/gpt2.json': 'dropins/tiktoken/encoders/gpt2.d.ts',
     'tokenlane/js-tiktoken/ranks/gpt2': 'dropins/js-tiktoken/ranks/gpt2.d.ts',
+    'tokenlane/web': 'web/index.d.mts',
     'tokenlane/huggingface': 'dropins/huggingface/index.d.ts',
     'tokenlane/transformers': 'dropins/transformers/index.d.ts',
     'tokenlane/gpt-tokenizer': 'dropins/gpt-tokenizer/main.d.ts',

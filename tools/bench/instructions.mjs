@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run check:instructions: counts the instructions of fixed workloads, and compares the counts
-// with crates/core/benches/instructions.json.
+// npm run maintain -- instructions: counts the instructions of fixed workloads, and compares the
+// counts with crates/core/benches/instructions.json.
 //
 //   usage: node tools/bench/instructions.mjs [--update]      --update: rewrites the file
 //

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run bench:memory -- [--corpus file] [--tokenizer tokenizer.json] [--batches 50] [--build-only
-// | --no-build]
+// npm run maintain -- bench-memory [--corpus file] [--tokenizer tokenizer.json] [--batches 50]
+//   [--build-only | --no-build]
 //
 // Measures the memory use of the package: builds the addon with and without mimalloc, measures both
 // from JavaScript and from Rust, prints the counters of the pool, and writes docs/memory.md.
@@ -59,7 +59,7 @@ if (values['build-only']) process.exit(0)
 const lines = []
 say('# Memory measurements', '')
 say(
-  'Made by `npm run bench:memory`; do not edit. One run on one machine: read the figures as sizes, not as constants.',
+  'Made by `npm run maintain -- bench-memory`; do not edit. One run on one machine: read the figures as sizes, not as constants.',
   '',
 )
 const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
@@ -76,7 +76,7 @@ table(
     ['versions', `tokenlane ${version}, Node ${process.version}, ${output('rustc', ['--version']).trim()}`],
     [
       'command',
-      `\`npm run bench:memory -- --corpus ${name(corpus)} --tokenizer ${tokenizer === undefined ? 'r50k_base' : name(tokenizer)} --batches ${batches}\``,
+      `\`npm run maintain -- bench-memory --corpus ${name(corpus)} --tokenizer ${tokenizer === undefined ? 'r50k_base' : name(tokenizer)} --batches ${batches}\``,
     ],
     ['a batch', `${(fs.statSync(corpus).size / 2 ** 20).toFixed(1)} MiB of text in documents of at least 6,500 bytes`],
     [

@@ -11,8 +11,8 @@
 //     --spec     JavaScript: the specs that may find the faults, such as core/decode; default all
 //
 // Needs cargo-mutants (cargo install --locked cargo-mutants); npx gets Stryker. Each fault in Rust
-// takes a build of its crate's tests and a run of them: in crates/pattern about a minute on a quiet
-// machine. Stryker runs all its specs once before the first fault.
+// takes a build of its crate's tests and a run of them, and Stryker runs all its specs once before
+// the first fault.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'

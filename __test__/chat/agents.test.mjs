@@ -1,5 +1,6 @@
 // Chats with tools, tool calls and images: OpenAI's published counts, and the harmony format of
-// gpt-oss as tools/compare/chat/compare_harmony.py recorded it from OpenAI's references.
+// gpt-oss as it was recorded from OpenAI's references by tools/compare/chat/compare_harmony.py of
+// commit 372bc683.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -10,8 +10,9 @@
 //     --in       only faults in this file or folder, such as lib/chat; default all
 //     --spec     JavaScript: the specs that may find the faults, such as core/decode; default all
 //
-// Needs cargo-mutants (cargo install --locked cargo-mutants); npx gets Stryker. Each fault of the
-// core takes a build of its tests, and Stryker runs all its specs once before the first fault.
+// Needs cargo-mutants (cargo install --locked cargo-mutants); npx gets Stryker. Each fault in Rust
+// takes a build of its crate's tests and a run of them, and Stryker runs all its specs once before
+// the first fault.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -56,10 +57,12 @@ function rust() {
     stop('there is no cargo-mutants: "cargo install --locked cargo-mutants" gets it')
   const files = (values.in ?? []).flatMap((name) => ['--file', name.endsWith('.rs') ? name : `${name}/**`])
   const common = ['mutants', '--workspace', '--output', output, ...files]
+  // The property tests draw the same cases each time, as in `npm test`; nobody debugs a mutant.
+  const env = { ...process.env, PROPTEST_RNG_SEED: '1', CARGO_PROFILE_DEV_DEBUG: '0' }
   if (values.sample === undefined) {
     const diff = path.join(output, 'since.diff')
     fs.writeFileSync(diff, git('diff', values.since, '--', '*.rs'))
-    return run('cargo', [...common, '--in-diff', diff])
+    return run('cargo', [...common, '--in-diff', diff], { env })
   }
   const listed = execFileSync('cargo', [...common, '--list', '--json'], {
     cwd: root,
@@ -67,7 +70,7 @@ function rust() {
     maxBuffer: 1 << 30,
   })
   const { every, first } = step(JSON.parse(listed).length)
-  return run('cargo', [...common, '--sharding', 'round-robin', '--shard', `${first}/${every}`])
+  return run('cargo', [...common, '--sharding', 'round-robin', '--shard', `${first}/${every}`], { env })
 }
 
 function js() {

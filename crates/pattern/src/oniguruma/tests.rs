@@ -157,6 +157,24 @@ fn errors_name_the_syntax_and_its_position() {
     assert!(translate(&"[".repeat(100_000)).is_err());
 }
 
+/// Each class is below the limit, and 200 of them are above it.
+#[test]
+fn the_ranges_of_all_classes_together_have_a_limit() {
+    assert!(translate(&r"\p{L}".repeat(100)).is_ok());
+    let problem = translate(&r"\p{L}".repeat(200)).map_err(|problem| problem.what);
+    assert_eq!(problem, Err("classes with more than 131072 ranges of characters together".into()));
+}
+
+#[test]
+fn letters_after_a_backslash_stand_for_control_characters() {
+    for (letter, character) in [('n', '\n'), ('t', '\t'), ('r', '\r'), ('f', '\u{c}'), ('v', '\u{b}'), ('a', '\u{7}')] {
+        for source in [format!("\\{letter}"), format!("[\\{letter}]")] {
+            assert_eq!(matches(&source, &format!("{letter}{character}")), [(1, 2)], "{source}");
+        }
+    }
+    assert_eq!(matches(r"[\b]", "b\u{8}"), [(1, 2)]);
+}
+
 #[test]
 fn no_pattern_makes_the_translation_fail_in_another_way() {
     use proptest::prelude::*;

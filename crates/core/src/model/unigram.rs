@@ -14,9 +14,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use super::best_path::{BestPath, Offers};
 use super::flat_path::{FlatPath, MAX_LEN as MAX_FLAT_LEN, MAX_SCORE, Path, SoFar};
+use crate::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use crate::bpe::Symbol;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
@@ -538,13 +538,13 @@ mod tests {
                 prop_assert_eq!(&tokens(&by_automaton, word), &slow, "{:?}", word);
                 prop_assert_eq!(&tokens(&by_offers, word), &slow, "{:?}", word);
                 // A space in place of the meta symbol, which is two bytes shorter.
-                let slow = naive(&settings, &vocab, &scores, &format!("▁{word}")).map(|mut symbols| {
+                let slow = naive_models::unigram(&settings, &vocab, &scores, &format!("▁{word}")).map(|mut symbols| {
                     symbols[0].len -= 2;
                     symbols
                 });
                 for model in &with_meta_symbol {
                     prop_assert_eq!(&tokens(model, &format!(" {word}")), &slow, "{:?}", word);
-                    prop_assert_eq!(tokens(model, word), naive(&settings, &vocab, &scores, word));
+                    prop_assert_eq!(tokens(model, word), naive_models::unigram(&settings, &vocab, &scores, word));
                 }
             }
         }

@@ -152,43 +152,10 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-/// Reference implementation for tests: tries every end, from the last one on.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn naive(
-    settings: &WordPieceSettings,
-    vocab: &Vocab,
-    word: &str,
-    out: &mut Vec<Symbol>,
-) -> Result<(), EncodeError> {
-    let unknown = || {
-        let token = &settings.unk_token;
-        let missing = || EncodeError::UnknownTokenMissing { token: token.clone() };
-        Ok::<_, EncodeError>(Symbol { id: vocab.id(token.as_bytes()).ok_or_else(missing)?, len: word.len() as u32 })
-    };
-    let mut symbols = vec![];
-    let mut start = 0;
-    if word.chars().count() > settings.max_input_chars_per_word {
-        push(out, unknown()?);
-        return Ok(());
-    }
-    while start < word.len() {
-        let prefix = if start > 0 { &settings.continuing_subword_prefix[..] } else { "" };
-        let ends = (start + 1..=word.len()).rev().filter(|&end| word.is_char_boundary(end));
-        let id = |end: usize| vocab.id([prefix, &word[start..end]].concat().as_bytes());
-        let Some((end, id)) = ends.into_iter().find_map(|end| Some((end, id(end)?))) else {
-            push(out, unknown()?);
-            return Ok(());
-        };
-        symbols.push(Symbol { id, len: (end - start) as u32 });
-        start = end;
-    }
-    out.extend(symbols);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::naive_models;
     use proptest::prelude::*;
 
     fn vocab(tokens: &[String]) -> Vocab {
@@ -221,7 +188,7 @@ mod tests {
             let by_automaton = WordPiece::with_limit(&settings, &vocab, 0).expect("there is room");
             for word in tokens.iter().chain(&words) {
                 let (mut fast, mut long, mut slow) = (vec![], vec![], vec![]);
-                let results = (model.tokenize(word.as_bytes(), &mut fast), naive(&settings, &vocab, word, &mut slow));
+                let results = (model.tokenize(word.as_bytes(), &mut fast), naive_models::wordpiece(&settings, &vocab, word, &mut slow));
                 prop_assert_eq!(&results.0, &results.1);
                 prop_assert_eq!(&fast, &slow, "{:?}", word);
                 prop_assert_eq!(by_automaton.tokenize(word.as_bytes(), &mut long), results.0);

@@ -102,9 +102,11 @@ impl Work for LoadWork {
     fn run(&mut self) -> Result<Self::Output, Failure> {
         load(&self.source, &self.definition)
     }
+}
 
-    fn deliver(&mut self, _env: Env, tokenizer: Self::Output) -> napi::Result<Self::Js> {
-        Ok(Owned(Handle::into_external(tokenizer)))
+impl From<Arc<Tokenizer>> for Owned<Handle> {
+    fn from(tokenizer: Arc<Tokenizer>) -> Self {
+        Self(Handle::into_external(tokenizer))
     }
 }
 

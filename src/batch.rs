@@ -36,7 +36,7 @@ impl Work for EncodeWork {
 
     fn run(&mut self) -> Result<Blocks, Failure> {
         let (tokenizer, options) = (&*self.tokenizer, &self.options);
-        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref() };
+        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref(), ..RunOptions::default() };
         let encoded = self.inputs.with(
             |texts| batch::encode_rows(tokenizer, texts, options, &run),
             |inputs| batch::encode_rows(tokenizer, inputs, options, &run),

@@ -13,7 +13,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use std::hint::black_box;
 use std::time::Instant;
 
-use tokenlane_core::batch::{RunOptions, encode_batch_fast};
+use tokenlane_core::batch::{RunOptions, encode_batch};
 use tokenlane_core::{EncodeError, Text, Tokenizer};
 
 use common::{Outcome, encoding, options, texts};
@@ -47,8 +47,8 @@ fn main() -> Outcome<()> {
         }),
         ("windows", &|rows| {
             let texts: Vec<Text<'_>> = rows.iter().map(|&row| Text::Utf8(row)).collect();
-            let run = RunOptions { threads: Some(threads), cancel: None };
-            Ok(encode_batch_fast(&tokenizer, &texts, &options(), &run)?.ids().len())
+            let run = RunOptions { threads: Some(threads), ..RunOptions::default() };
+            Ok(encode_batch(&tokenizer, &texts, &options(), &run)?.ids().len())
         }),
     ];
     let kinds = [

@@ -25,7 +25,7 @@ use crate::inputs::{Rows, text};
 use crate::instance::{Batch, Instance, Value, call, read};
 
 /// One thread.
-const RUN: RunOptions<'static> = RunOptions { threads: Some(1), cancel: None };
+const RUN: RunOptions<'static> = RunOptions { threads: Some(1), cancel: None, is_slice: true };
 
 thread_local! {
     static LAST_PANIC: RefCell<String> = RefCell::default();
@@ -408,8 +408,8 @@ pub extern "C" fn batch_push(tokenizer: u32, batch: u32, length: u32, table: u32
         let tokenizer = of_tokenizer(instance, tokenizer)?;
         let batch = instance.batches.get(batch)?;
         let encoded = match rows.texts().filter(|_| sequences == 1) {
-            Some(texts) => batch::encode_slice(&tokenizer, texts, &batch.options, &RUN),
-            None => batch::encode_slice(&tokenizer, &rows.inputs(sequences as usize), &batch.options, &RUN),
+            Some(texts) => batch::encode_rows(&tokenizer, texts, &batch.options, &RUN),
+            None => batch::encode_rows(&tokenizer, &rows.inputs(sequences as usize), &batch.options, &RUN),
         };
         let encoded = encoded.map_err(|error| error.after_rows(first))?;
         match &mut batch.rows {

@@ -16,8 +16,8 @@ pub enum PadTo {
     Length(usize),
 }
 
-/// The options of padding. The defaults are those of Hugging Face tokenizers. They are serialized as
-/// in a tokenizer.json.
+/// The options of padding. The defaults are those of Hugging Face tokenizers. They are serialized
+/// as in a tokenizer.json.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Padding {
     /// The length to pad to. Default [`PadTo::Longest`].

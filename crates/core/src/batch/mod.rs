@@ -229,8 +229,8 @@ pub fn encode_batch<'a, T: Into<Input<'a>> + Copy + Sync>(
     encode_rows(tokenizer, rows, options, run)?.gather()
 }
 
-/// Like [`encode_batch`], but the caller joins the rows with [`PendingBatch::gather`], when the texts
-/// may be gone.
+/// Like [`encode_batch`], but the caller joins the rows with [`PendingBatch::gather`], when the
+/// texts may be gone.
 pub fn encode_rows<'a, T: Into<Input<'a>> + Copy + Sync>(
     tokenizer: &Tokenizer,
     rows: &[T],

@@ -1,5 +1,5 @@
-//! The merge loop for words of many symbols. The symbols are a linked list, so that a merge is a few
-//! writes, and a heap has the pairs that have a merge.
+//! The merge loop for words of many symbols. The symbols are a linked list, so that a merge is a
+//! few writes, and a heap has the pairs that have a merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -105,8 +105,8 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Merges until no pair has a merge. With `dropout`, the pair to be merged next is skipped with that
-/// probability, and may be merged after the next merge.
+/// Merges until no pair has a merge. With `dropout`, the pair to be merged next is skipped with
+/// that probability, and may be merged after the next merge.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(super) fn merge(
     merges: &Merges,

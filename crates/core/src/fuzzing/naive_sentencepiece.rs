@@ -1,5 +1,5 @@
-//! The models of SentencePiece by definition: every piece is compared with the text, and every pair is tried again
-//! after each merge.
+//! The models of SentencePiece by definition: every piece is compared with the text, and every pair
+//! is tried again after each merge.
 
 use crate::model::sentencepiece::{Method, PieceKind};
 

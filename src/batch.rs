@@ -36,7 +36,7 @@ impl Work for EncodeWork {
 
     fn run(&mut self) -> Result<Blocks, Failure> {
         let (tokenizer, options) = (&*self.tokenizer, &self.options);
-        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref() };
+        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref(), ..RunOptions::default() };
         let encoded = self.inputs.with(
             |texts| batch::encode_rows(tokenizer, texts, options, &run),
             |inputs| batch::encode_rows(tokenizer, inputs, options, &run),
@@ -51,10 +51,6 @@ impl Work for EncodeWork {
         let columns = COLUMNS.iter().map(take).collect::<Result<_, _>>()?;
         let row_texts = row_texts.map(Words::try_from).transpose()?;
         Ok(Blocks { ids: Words::Pooled(slab), rows, row_texts, columns })
-    }
-
-    fn deliver(&mut self, _env: Env, blocks: Blocks) -> napi::Result<Blocks> {
-        Ok(blocks)
     }
 }
 
@@ -76,13 +72,9 @@ impl Work for CountWork {
 
     fn run(&mut self) -> Result<Words, Failure> {
         let Self(work) = self;
-        let run = RunOptions { threads: work.threads, cancel: work.cancel.as_deref() };
+        let run = RunOptions { threads: work.threads, cancel: work.cancel.as_deref(), ..RunOptions::default() };
         let count = |texts: &[Text<'_>]| batch::count_batch(&work.tokenizer, texts, &work.options, &run);
         Ok(Words::try_from(work.inputs.with(count, |_| Ok(vec![]))??)?)
-    }
-
-    fn deliver(&mut self, _env: Env, counts: Words) -> napi::Result<Words> {
-        Ok(counts)
     }
 }
 
@@ -109,13 +101,9 @@ impl Work for DecodeWork {
                 Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
             })?);
         }
-        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref() };
+        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref(), ..RunOptions::default() };
         let texts = batch::decode_batch(&self.tokenizer, &rows, &self.options, &run)?;
         Ok(texts.try_into()?)
-    }
-
-    fn deliver(&mut self, _env: Env, texts: JsTexts) -> napi::Result<JsTexts> {
-        Ok(texts)
     }
 }
 

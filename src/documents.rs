@@ -12,7 +12,7 @@ use std::sync::Arc;
 use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
-use tokenlane_core::json_fields::{self, Fields};
+use tokenlane_core::json_fields::{self, Document, Fields};
 use tokenlane_core::memory::{Grow, OutOfMemory, Slab};
 
 use crate::batch::{self, EncodeWork};
@@ -26,7 +26,7 @@ use crate::queue::QueueEntry;
 use crate::task::Job;
 use crate::text::{self, Arena, Inputs};
 
-/// Lines and scratch memory are freed after use if they are larger: 2 MiB.
+/// Lines are freed after use if they are larger: 2 MiB.
 const MAX_KEPT_BYTES: usize = 2 << 20;
 
 /// Where [`take_documents`] stopped.
@@ -57,11 +57,6 @@ struct LineReader {
     /// Whether a line that is itself the text has its line end.
     keeps_line_ends: bool,
     bytes: Slab<u8>,
-    /// All bytes before this position were checked or skipped; the checked ones are UTF-8.
-    checked: usize,
-    /// Scratch memory for the text of a line. All of it stays initialized, so that the next line
-    /// need not clear it.
-    scratch: Slab<u8>,
 }
 
 /// Documents that are encoded together.
@@ -143,28 +138,16 @@ struct Progress {
 }
 
 impl LineReader {
-    /// Whether the line is UTF-8. Called for the lines in order, so each byte is checked once.
-    fn is_utf8(&mut self, start: usize, end: usize) -> bool {
-        if self.checked < end {
-            let from = self.checked.max(start);
-            self.checked = from + json_fields::valid_utf8(&self.bytes[from..]);
-        }
-        end <= self.checked
-    }
-
     /// Removes all lines, and frees their memory if they were large.
     fn clear(&mut self) {
         self.free_large();
         self.bytes.resize(0, 0);
-        self.checked = 0;
     }
 
     /// Frees the memory of large lines.
     fn free_large(&mut self) {
-        for memory in [&mut self.bytes, &mut self.scratch] {
-            if memory.capacity() > MAX_KEPT_BYTES {
-                *memory = Slab::default();
-            }
+        if self.bytes.capacity() > MAX_KEPT_BYTES {
+            self.bytes = Slab::default();
         }
     }
 
@@ -199,9 +182,9 @@ impl LineReader {
     }
 
     /// Appends the document of a line, if it has one. Returns false if the line could not be read.
-    fn take_line(&mut self, start: usize, end: usize, (at, row): (f64, f64), to: &mut Filled) -> Result<bool, Failure> {
-        if self.fields.is_none() {
-            let line = &self.bytes[start..end];
+    fn take_line(&self, start: usize, end: usize, (at, row): (f64, f64), to: &mut Filled) -> Result<bool, Failure> {
+        let line = &self.bytes[start..end];
+        let Some(fields) = &self.fields else {
             let text = if self.keeps_line_ends {
                 &self.bytes[start..(end + 1).min(self.bytes.len())]
             } else {
@@ -210,24 +193,15 @@ impl LineReader {
             to.texts_mut()?.push_utf8(text)?;
             to.push_row(at, row, text.len())?;
             return Ok(true);
-        }
-        if self.bytes[start..end].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        };
+        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             return Ok(true);
         }
-        if !self.is_utf8(start, end) {
-            return Ok(false);
-        }
-        let (Some(fields), line) = (&self.fields, &self.bytes[start..end]) else { return Ok(false) };
-        let capacity = line.len() + json_fields::EXTRA_BYTES;
-        if capacity > self.scratch.len() {
-            self.scratch.try_grow(capacity - self.scratch.len())?;
-            self.scratch.resize(capacity, 0);
-        }
-        let Some((length, id)) = fields.read(line, &mut self.scratch) else { return Ok(false) };
-        to.texts_mut()?.push_utf8(&self.scratch[..length])?;
-        to.push_row(at, row, length)?;
+        let Some(Document { text, id }) = fields.read(line)? else { return Ok(false) };
+        to.texts_mut()?.push_utf8(text.as_bytes())?;
+        to.push_row(at, row, text.len())?;
         if let Some(id) = id {
-            to.push_id(&line[id])?;
+            to.push_id(id.as_bytes())?;
         }
         Ok(true)
     }
@@ -244,14 +218,12 @@ pub fn line_reader(
     keeps_line_ends: Option<bool>,
 ) -> napi::Result<External<Lines>> {
     node_api::guarded(env, || {
-        let fields = field.map(|field| Fields { text: (*field).into(), id: id_field.map(|id| (*id).into()) });
+        let fields = field.map(|field| Fields { text: field.into(), id: id_field.map(Into::into) });
         let reader = LineReader {
             fields,
             max_line: max_line as usize,
             keeps_line_ends: keeps_line_ends.unwrap_or(false),
             bytes: Slab::default(),
-            checked: 0,
-            scratch: Slab::default(),
         };
         Ok(External::new(Lines(Held::new(RefCell::new(reader)))))
     })
@@ -309,7 +281,6 @@ pub fn drop_byte_order_mark(env: Env, lines: &External<Lines>) -> napi::Result<b
             let length = reader.bytes.len() - MARK.len();
             reader.bytes.copy_within(MARK.len().., 0);
             reader.bytes.resize(length, 0);
-            reader.checked = 0;
         }
         Ok(is_there)
     })

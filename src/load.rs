@@ -1,6 +1,5 @@
 //! Loading tokenizers from a file or from bytes, on the JS thread or on the threadpool.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,11 +8,11 @@ use std::sync::Arc;
 use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
+use tokenlane_core::Tokenizer;
 use tokenlane_core::memory::Grow;
-use tokenlane_core::{RankDefinition, Tokenizer};
 
 use crate::allocator;
-use crate::definition::{Definition, LoadOptions};
+use crate::definition::{Definition, EncodingDefinition, LoadOptions};
 use crate::error::{Class, Failure};
 use crate::handle::Handle;
 use crate::node_api::{self, Owned};
@@ -102,9 +101,11 @@ impl Work for LoadWork {
     fn run(&mut self) -> Result<Self::Output, Failure> {
         load(&self.source, &self.definition)
     }
+}
 
-    fn deliver(&mut self, _env: Env, tokenizer: Self::Output) -> napi::Result<Self::Js> {
-        Ok(Owned(Handle::into_external(tokenizer)))
+impl From<Arc<Tokenizer>> for Owned<Handle> {
+    fn from(tokenizer: Arc<Tokenizer>) -> Self {
+        Self(Handle::into_external(tokenizer))
     }
 }
 
@@ -165,35 +166,11 @@ pub fn encoding_names(env: Env) -> napi::Result<Vec<&'static str>> {
 /// Returns the name of the rank file of a bundled encoding. Error: an unknown name.
 #[napi(catch_unwind)]
 pub fn encoding_file(env: Env, name: String) -> napi::Result<&'static str> {
-    node_api::guarded(env, || rank_file(name))
-}
-
-fn rank_file(name: String) -> Result<&'static str, Failure> {
-    if let Some(file) = tokenlane_core::encoding_file(&name) {
-        return Ok(file);
-    }
-    let known = tokenlane_core::encoding_names().map(str::to_owned).collect::<Vec<_>>().join(", ");
-    Err(tokenlane_core::LoadError::UnknownEncoding { name, known }.into())
-}
-
-/// The definition of a bundled encoding: what its rank file does not contain, and the name of that
-/// file.
-#[napi(object)]
-pub struct EncodingDefinition {
-    /// The name of the rank file.
-    pub file: String,
-    /// The regular expression whose matches are the words.
-    pub pattern: String,
-    /// The special tokens and their ids.
-    pub special_tokens: HashMap<String, u32>,
+    node_api::guarded(env, || Ok(tokenlane_core::encoding_file(&name)?))
 }
 
 /// Returns the definition of a bundled encoding, for users who extend it.
 #[napi(catch_unwind)]
 pub fn encoding_definition(env: Env, name: String) -> napi::Result<EncodingDefinition> {
-    node_api::guarded(env, || {
-        let file = rank_file(name.clone())?.to_owned();
-        let RankDefinition { pattern, special_tokens } = tokenlane_core::encoding_definition(&name)?;
-        Ok(EncodingDefinition { file, pattern, special_tokens: special_tokens.into_iter().collect() })
-    })
+    node_api::guarded(env, || EncodingDefinition::named(&name))
 }

@@ -62,10 +62,6 @@ impl Work for SplitWork {
         let texts = self.text.texts()?;
         pieces(&self.tokenizer, texts[0], &self.options, &self.request, Some(&self.cancel))
     }
-
-    fn deliver(&mut self, _env: Env, pieces: Words) -> napi::Result<Words> {
-        Ok(pieces)
-    }
 }
 
 /// Like [`split()`], but on the threadpool.

@@ -12,14 +12,11 @@ use crate::queue::Permit;
 pub trait Work: Send {
     /// The result on the worker thread.
     type Output: Send + 'static;
-    /// The result in JS.
-    type Js: ToNapiValue + TypeName;
+    /// The result in JS, converted on the JS thread.
+    type Js: From<Self::Output> + ToNapiValue + TypeName;
 
     /// Does the work, on a thread of the threadpool.
     fn run(&mut self) -> Result<Self::Output, Failure>;
-
-    /// Converts the result, on the JS thread.
-    fn deliver(&mut self, env: Env, output: Self::Output) -> napi::Result<Self::Js>;
 }
 
 /// Work together with its permit to run.
@@ -50,11 +47,7 @@ impl<W: Work> Task for Job<W> {
     }
 
     fn resolve(&mut self, env: Env, output: Self::Output) -> napi::Result<Self::JsValue> {
-        node_api::converted(env.raw(), || {
-            output
-                .map_err(|failure| node_api::js_error(env, &failure))
-                .and_then(|output| self.work.deliver(env, output))
-        })
+        node_api::converted(env.raw(), || output.map(W::Js::from).map_err(|failure| node_api::js_error(env, &failure)))
     }
 }
 
@@ -70,10 +63,6 @@ mod tests {
 
         fn run(&mut self) -> Result<u32, Failure> {
             panic!("on the threadpool")
-        }
-
-        fn deliver(&mut self, _env: Env, output: u32) -> napi::Result<u32> {
-            Ok(output)
         }
     }
 

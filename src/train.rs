@@ -141,10 +141,6 @@ impl Work for CountWords {
         self.inputs = Inputs::default();
         counted
     }
-
-    fn deliver(&mut self, _env: Env, (): ()) -> napi::Result<()> {
-        Ok(())
-    }
 }
 
 /// The work of writing the counts to a file.
@@ -162,10 +158,6 @@ impl Work for WriteWords {
         let _frugal = Frugal::new();
         let mut watch = watch(&self.training, Some(&self.cancel));
         self.training.take_counter().write(&self.path, &mut watch).map_err(failure)
-    }
-
-    fn deliver(&mut self, _env: Env, (): ()) -> napi::Result<()> {
-        Ok(())
     }
 }
 
@@ -254,10 +246,6 @@ impl Work for TrainWork {
             return Err(failure(TrainError::NoWords));
         }
         self.make(words, &mut watch).map_err(failure)
-    }
-
-    fn deliver(&mut self, _env: Env, outcome: TrainOutcome) -> napi::Result<TrainOutcome> {
-        Ok(outcome)
     }
 }
 

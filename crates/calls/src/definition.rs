@@ -1,11 +1,11 @@
 //! What the bytes of a file are loaded as.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 #[cfg(feature = "napi")]
 use napi_derive::napi;
-use serde::Deserialize;
-use tokenlane_core::{RankDefinition, Tokenizer};
+use serde::{Deserialize, Serialize};
+use tokenlane_core::{RankDefinition, Tokenizer, encoding_definition, encoding_file};
 
 use crate::error::Failure;
 
@@ -63,5 +63,28 @@ impl From<LoadOptions> for Definition {
             }
             _ => Self::Content,
         }
+    }
+}
+
+/// The definition of a bundled encoding: what its rank file does not contain, and the name of that
+/// file.
+#[cfg_attr(feature = "napi", napi(object))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EncodingDefinition {
+    /// The name of the rank file.
+    pub file: String,
+    /// The regular expression whose matches are the words.
+    pub pattern: String,
+    /// The special tokens and their ids.
+    pub special_tokens: BTreeMap<String, u32>,
+}
+
+impl EncodingDefinition {
+    /// The definition of the encoding with this name.
+    pub fn named(name: &str) -> Result<Self, Failure> {
+        let RankDefinition { pattern, special_tokens } = encoding_definition(name)?;
+        let special_tokens = special_tokens.into_iter().collect();
+        Ok(Self { file: encoding_file(name)?.to_owned(), pattern, special_tokens })
     }
 }

@@ -14,8 +14,8 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tokenlane_core::batch::{Batch, RunOptions, encode_batch_char_offsets, encode_batch_fast};
-use tokenlane_core::{EncodeOptions, SpecialTokens, Text, Tokenizer};
+use tokenlane_core::batch::{Batch, RunOptions, encode_batch};
+use tokenlane_core::{Columns, EncodeOptions, OffsetUnit, SpecialTokens, Text, Tokenizer};
 
 #[path = "shared/allocator.rs"]
 mod allocator;
@@ -34,10 +34,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let half = documents.len() / 2;
 
     let file = std::fs::read(tokenizer)?;
-    let options =
-        EncodeOptions { add_special_tokens: false, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
-    let run = RunOptions { threads: Some(threads), cancel: None };
     let without_offsets = mode.strip_suffix("+offsets");
+    let options = EncodeOptions {
+        add_special_tokens: false,
+        special_tokens: SpecialTokens::Parse,
+        columns: without_offsets.map_or(Columns::NONE, |_| Columns::OFFSETS),
+        offset_unit: OffsetUnit::CodePoint,
+        ..EncodeOptions::default()
+    };
+    let run = RunOptions { threads: Some(threads), ..RunOptions::default() };
     let (warm_up, timed, passes): (&[Text<'_>], &[Text<'_>], usize) = match without_offsets.unwrap_or(mode) {
         "cold" => (&[], &documents, 1),
         "fresh" => (&documents[..half], &documents[half..], 1),
@@ -51,10 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let started = Instant::now();
         let tokenizer = Tokenizer::from_bytes(&file)?;
         load_ms.get_or_insert(started.elapsed().as_secs_f64() * 1e3);
-        let encode = |texts: &[Text<'_>]| match without_offsets {
-            Some(_) => encode_batch_char_offsets(&tokenizer, texts, &options, &run),
-            None => encode_batch_fast(&tokenizer, texts, &options, &run),
-        };
+        let encode = |texts: &[Text<'_>]| encode_batch(&tokenizer, texts, &options, &run);
         black_box(encode(&["A short text, so that nothing is built lazily.".into()])?);
         black_box(encode(warm_up)?);
         for _ in 0..passes {

@@ -12,9 +12,7 @@ use crate::load::json::Part;
 use crate::load::stages::{self, Origin};
 use crate::options::Setting;
 use crate::padding::Padding;
-use crate::parts::{
-    BpeSettings, Components, Json, ModelSettings, Parts, Source, UnigramSettings, WordLevelSettings, WordPieceSettings,
-};
+use crate::parts::{Components, Json, ModelSettings, Parts, Source};
 use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
@@ -210,86 +208,21 @@ impl ModelSettings {
         let Value::Object(fields) = part.value else {
             return Err(LoadError::shape(&part.path, "an object is expected here"));
         };
-        Ok(match self {
-            Self::Bpe(settings) => Self::Bpe(settings.with(part, fields)?),
-            Self::WordPiece(settings) => Self::WordPiece(settings.with(part, fields)?),
-            Self::Unigram(settings) => Self::Unigram(settings.with(part, fields, tokens)?),
-            Self::WordLevel(settings) => Self::WordLevel(settings.with(part, fields)?),
-        })
-    }
-}
-
-type JsonObject = serde_json::Map<String, Value>;
-
-impl BpeSettings {
-    fn with(&self, part: &Part<'_>, fields: &JsonObject) -> Result<Self, LoadError> {
-        let mut settings = self.clone();
-        for (name, value) in fields {
-            let field = part.field(name);
-            match &name[..] {
-                "dropout" if value.is_null() => settings.dropout = None,
-                "dropout" => settings.dropout = Some(field.number()? as f32),
-                "unk_token" if value.is_null() => settings.unk_token = None,
-                "unk_token" => settings.unk_token = Some(field.text()?.to_owned()),
-                "fuse_unk" => settings.fuse_unk = field.flag()?,
-                "byte_fallback" => settings.byte_fallback = field.flag()?,
-                "ignore_merges" => settings.ignore_merges = field.flag()?,
-                _ => return Err(unchangeable(field)),
-            }
-        }
-        settings.check()?;
-        Ok(settings)
-    }
-}
-
-impl WordPieceSettings {
-    fn with(&self, part: &Part<'_>, fields: &JsonObject) -> Result<Self, LoadError> {
-        let mut settings = self.clone();
+        let mut changed = self.clone();
         for name in fields.keys() {
             let field = part.field(name);
-            match &name[..] {
-                "unk_token" => field.text()?.clone_into(&mut settings.unk_token),
-                "continuing_subword_prefix" => field.text()?.clone_into(&mut settings.continuing_subword_prefix),
-                "max_input_chars_per_word" => settings.max_input_chars_per_word = field.count()?,
-                _ => return Err(unchangeable(field)),
+            match &mut changed {
+                Self::Bpe(settings) => settings.set(name, &field)?,
+                Self::WordPiece(settings) => settings.set(name, &field)?,
+                Self::Unigram(settings) => settings.set(name, &field, tokens)?,
+                Self::WordLevel(settings) => settings.set(name, &field)?,
             }
         }
-        Ok(settings)
-    }
-}
-
-impl UnigramSettings {
-    fn with(&self, part: &Part<'_>, fields: &JsonObject, pieces: usize) -> Result<Self, LoadError> {
-        let mut settings = self.clone();
-        for (name, value) in fields {
-            let field = part.field(name);
-            match &name[..] {
-                "unk_id" if value.is_null() => settings.unk_id = None,
-                "unk_id" => settings.unk_id = Some(Self::unk_id(&field, pieces)?),
-                "byte_fallback" => settings.byte_fallback = field.flag()?,
-                _ => return Err(unchangeable(field)),
-            }
+        if let Self::Bpe(settings) = &changed {
+            settings.check()?;
         }
-        Ok(settings)
+        Ok(changed)
     }
-}
-
-impl WordLevelSettings {
-    fn with(&self, part: &Part<'_>, fields: &JsonObject) -> Result<Self, LoadError> {
-        let mut settings = self.clone();
-        for name in fields.keys() {
-            let field = part.field(name);
-            match &name[..] {
-                "unk_token" => field.text()?.clone_into(&mut settings.unk_token),
-                _ => return Err(unchangeable(field)),
-            }
-        }
-        Ok(settings)
-    }
-}
-
-fn unchangeable(field: Part<'_>) -> LoadError {
-    LoadError::unsupported(field.path, "changing this setting")
 }
 
 fn changed(before: &Json, after: Option<&String>, name: &str) -> Result<Json, LoadError> {

@@ -123,9 +123,6 @@ pub struct Encoding {
     pub(crate) own_overflow: Vec<u32>,
 }
 
-/// Queries about single tokens, words and positions have the results of Hugging Face's `Encoding`.
-/// They need the column [`Columns::OFFSETS`] or [`Columns::WORD_IDS`]. Without it, they return
-/// `None`.
 impl Encoding {
     /// The token ids.
     pub fn ids(&self) -> &[u32] {
@@ -228,70 +225,11 @@ impl Encoding {
         std::mem::take(&mut self.overflowing)
     }
 
-    /// The number of texts that the tokens belong to.
-    pub fn sequence_count(&self) -> usize {
-        self.ranges.len().max(1)
-    }
-
     /// The token range of each text, for example `(0, 1..5)`. If empty, all tokens belong to the
     /// first text. Padding and special tokens are usually outside of the ranges, but the
     /// post-processor may include them.
     pub fn sequence_ranges(&self) -> &[(u32, Range<usize>)] {
         &self.ranges
-    }
-
-    /// The index of the text of a token. As in the reference, without recorded ranges the index
-    /// after the last token belongs to the first text too.
-    pub fn token_to_sequence(&self, token: usize) -> Option<u32> {
-        if self.ranges.is_empty() {
-            return (token <= self.len()).then_some(0);
-        }
-        // If several ranges contain the token, the reference returns any of them. This returns the
-        // one that agrees with the sequence ids.
-        self.ranges.iter().filter(|(_, range)| range.contains(&token)).map(|(sequence, _)| *sequence).max()
-    }
-
-    /// The index of the text of a token, and the span of the token there, in the unit of the
-    /// offsets.
-    pub fn token_to_chars(&self, token: usize) -> Option<(u32, [u32; 2])> {
-        Some((self.token_to_sequence(token)?, *self.offsets.get(token)?))
-    }
-
-    /// The index of the text of a token, and the index of its word there.
-    pub fn token_to_word(&self, token: usize) -> Option<(u32, u32)> {
-        let sequence = self.token_to_sequence(token)?;
-        self.word_ids.get(token).filter(|&&word| word != NO_ID).map(|&word| (sequence, word))
-    }
-
-    /// The token range of a word.
-    pub fn word_to_tokens(&self, word: u32, sequence: u32) -> Option<Range<usize>> {
-        let range = self.range_of(sequence);
-        let words = self.word_ids.get(range.clone())?;
-        // Tokens without a word do not end the search; a later word does.
-        let known = words.iter().take_while(|&&id| id == NO_ID || id <= word);
-        let mut places = known.enumerate().filter(|&(_, &id)| id == word).map(|(position, _)| position);
-        let first = places.next()?;
-        let last = places.last().unwrap_or(first);
-        Some(range.start + first..range.start + last + 1)
-    }
-
-    /// The span of a word in its text, in the unit of the offsets.
-    pub fn word_to_chars(&self, word: u32, sequence: u32) -> Option<[u32; 2]> {
-        let tokens = self.word_to_tokens(word, sequence)?;
-        Some([self.offsets.get(tokens.start)?[0], self.offsets.get(tokens.end - 1)?[1]])
-    }
-
-    /// The first token whose span contains a position of a text, in the unit of the offsets.
-    pub fn char_to_token(&self, position: u32, sequence: u32) -> Option<usize> {
-        let range = self.range_of(sequence);
-        let covers = |&[start, end]: &[u32; 2]| start <= position && position < end;
-        Some(range.start + self.offsets.get(range.clone())?.iter().position(covers)?)
-    }
-
-    /// The index of the word at a position of a text, in the unit of the offsets.
-    pub fn char_to_word(&self, position: u32, sequence: u32) -> Option<u32> {
-        let token = self.char_to_token(position, sequence)?;
-        self.token_to_word(token).map(|(_, word)| word)
     }
 
     /// Pads every requested column up to `target` tokens. Errors: more padding than allowed.
@@ -325,10 +263,6 @@ impl Encoding {
             push_sequence_ids(&self.ranges, target, &mut self.sequence_ids);
         }
         Ok(())
-    }
-
-    fn range_of(&self, sequence: u32) -> Range<usize> {
-        range_of(&self.ranges, sequence, self.len())
     }
 
     /// Reserves room for `tokens` further tokens in the requested columns. Unwinds on failure.

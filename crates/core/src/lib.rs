@@ -44,6 +44,7 @@
 mod added_tokens;
 mod affix;
 mod aligned;
+mod automaton;
 pub mod batch;
 #[doc(hidden)]
 pub mod bench_support;

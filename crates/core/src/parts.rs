@@ -122,7 +122,7 @@ pub(crate) struct BpeSettings {
 }
 
 /// The settings of WordPiece.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct WordPieceSettings {
     pub(crate) unk_token: String,
     pub(crate) continuing_subword_prefix: String,
@@ -131,14 +131,14 @@ pub(crate) struct WordPieceSettings {
 }
 
 /// The settings of Unigram.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct UnigramSettings {
     pub(crate) unk_id: Option<u32>,
     pub(crate) byte_fallback: bool,
 }
 
 /// The settings of WordLevel.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct WordLevelSettings {
     pub(crate) unk_token: String,
 }

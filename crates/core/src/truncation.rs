@@ -5,11 +5,13 @@
 //! first part is the encoding, the others are its overflow. Adjacent parts share `stride`
 //! tokens.
 
+use serde::Serialize;
+
 use crate::error::EncodeError;
 use crate::memory::fallible;
 
 /// A side of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Direction {
     /// Truncation keeps the end of the text; padding comes before it.
     Left,
@@ -19,7 +21,7 @@ pub enum Direction {
 }
 
 /// The text of a pair that is truncated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum TruncationStrategy {
     /// The longer one first, then both equally. The default.
     #[default]
@@ -30,18 +32,18 @@ pub enum TruncationStrategy {
     OnlySecond,
 }
 
-/// The options of truncation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The options of truncation. They are serialized as in a tokenizer.json.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Truncation {
+    /// Which end of the text is kept. Default [`Direction::Right`], which keeps the start.
+    pub direction: Direction,
     /// Maximum number of tokens of an encoding, special tokens included. If the special tokens
     /// alone exceed it, nothing is truncated, as in Hugging Face tokenizers.
     pub max_length: usize,
-    /// The number of tokens that adjacent parts share. Default 0.
-    pub stride: usize,
     /// The text of a pair that is truncated. Default [`TruncationStrategy::LongestFirst`].
     pub strategy: TruncationStrategy,
-    /// Which end of the text is kept. Default [`Direction::Right`], which keeps the start.
-    pub direction: Direction,
+    /// The number of tokens that adjacent parts share. Default 0.
+    pub stride: usize,
 }
 
 impl Truncation {
@@ -122,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn truncation(max_length: usize, stride: usize, strategy: TruncationStrategy, direction: Direction) -> Truncation {
-        Truncation { max_length, stride, strategy, direction }
+        Truncation { direction, max_length, strategy, stride }
     }
 
     /// The parts by walking: step by step from one end, until the other end is included.

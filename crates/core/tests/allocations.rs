@@ -90,7 +90,7 @@ fn a_second_batch_allocates_no_more_for_more_rows() {
             ("UTF-16", utf16.iter().map(|row| Text::Utf16(row)).collect()),
         ];
         for threads in [1, 2] {
-            let run = RunOptions { threads: Some(threads), cancel: None };
+            let run = RunOptions { threads: Some(threads), ..RunOptions::default() };
             for (form, second) in &seconds {
                 for (options, limit) in &options {
                     // The pool allocates some of its bookkeeping. Each window has a few lists of

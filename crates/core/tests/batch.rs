@@ -1,10 +1,7 @@
 //! The three entry points for batches, compared with single texts, and a batch in a forked child
 //! process.
 
-use tokenlane_core::batch::{
-    Batch, BatchError, RunOptions, count_batch, decode_batch, encode_batch, encode_batch_char_offsets,
-    encode_batch_fast, encode_rows, encode_slice,
-};
+use tokenlane_core::batch::{Batch, BatchError, RunOptions, count_batch, decode_batch, encode_batch, encode_rows};
 use tokenlane_core::{
     Columns, DecodeOptions, EncodeError, EncodeOptions, OffsetUnit, Padding, Setting, SpecialTokens, Text, Tokenizer,
     Truncation,
@@ -30,7 +27,7 @@ fn texts(rows: &[String]) -> Vec<Text<'_>> {
 }
 
 fn run(threads: usize) -> RunOptions<'static> {
-    RunOptions { threads: Some(threads), cancel: None }
+    RunOptions { threads: Some(threads), ..RunOptions::default() }
 }
 
 /// Checks that every row of `batch` equals the encoding of the single row.
@@ -54,14 +51,14 @@ fn all_entry_points_keep_the_order_of_rows() {
     let (tokenizer, rows) = (tokenizer(), rows());
     for threads in [1, 2, 5] {
         let run = run(threads);
-        let fast =
-            encode_batch_fast(&tokenizer, &texts(&rows), &options(Columns::ALL), &run).expect("the rows are fine");
+        let batch = |options: &EncodeOptions| encode_batch(&tokenizer, &texts(&rows), options, &run);
+        let fast = batch(&options(Columns::NONE)).expect("the rows are fine");
         assert!(fast.offsets().is_empty());
         assert_rows(&tokenizer, &rows, &fast, None);
-        let bytes = encode_batch(&tokenizer, &texts(&rows), &options(Columns::NONE), &run).expect("the rows are fine");
-        assert_rows(&tokenizer, &rows, &bytes, Some(OffsetUnit::Byte));
-        let points = encode_batch_char_offsets(&tokenizer, &texts(&rows), &options(Columns::NONE), &run);
-        assert_rows(&tokenizer, &rows, &points.expect("the rows are fine"), Some(OffsetUnit::CodePoint));
+        for offset_unit in [OffsetUnit::Byte, OffsetUnit::CodePoint] {
+            let options = EncodeOptions { offset_unit, ..options(Columns::OFFSETS) };
+            assert_rows(&tokenizer, &rows, &batch(&options).expect("the rows are fine"), Some(offset_unit));
+        }
         let counts = count_batch(&tokenizer, &texts(&rows), &options(Columns::NONE), &run).expect("the rows are fine");
         let lengths: Vec<u32> = (0..fast.len()).map(|at| fast.row(at).len() as u32).collect();
         assert_eq!(counts, lengths);
@@ -84,7 +81,8 @@ fn slices_of_a_batch_are_the_batch() {
             let mut first = 0;
             let mut slices = sizes.into_iter().map(|size| {
                 first += size;
-                let slice = encode_slice(&tokenizer, &texts[first - size..first], &options, &run(1));
+                let run = RunOptions { is_slice: true, ..run(1) };
+                let slice = encode_rows(&tokenizer, &texts[first - size..first], &options, &run);
                 (first - size, slice.expect("the rows are fine"))
             });
             let (_, mut all) = slices.next().expect("there is one");
@@ -101,18 +99,18 @@ fn an_error_in_the_middle_names_its_row_and_nothing_is_lost() {
         let mut texts = texts(&rows);
         texts[401] = Text::Bytes(b"ok \xf0\x9f\x92 no");
         texts[666] = Text::Bytes(b"\xff");
-        let result = encode_batch_fast(&tokenizer, &texts, &options(Columns::NONE), &run(threads));
+        let result = encode_batch(&tokenizer, &texts, &options(Columns::NONE), &run(threads));
         assert_eq!(result, Err(BatchError::Row { row: 401, source: EncodeError::InvalidUtf8 { byte: 3 } }));
         texts.truncate(401);
-        let batch = encode_batch_fast(&tokenizer, &texts, &options(Columns::NONE), &run(threads));
+        let batch = encode_batch(&tokenizer, &texts, &options(Columns::NONE), &run(threads));
         assert_rows(&tokenizer, &rows[..401], &batch.expect("the bad rows are gone"), None);
     }
 }
 
 #[test]
 fn an_empty_batch_has_no_rows() {
-    let batch =
-        encode_batch_fast(&tokenizer(), &[], &EncodeOptions::default(), &RunOptions::default()).expect("nothing fails");
+    let batch = encode_batch(&tokenizer(), &[] as &[Text<'_>], &EncodeOptions::default(), &RunOptions::default())
+        .expect("nothing fails");
     assert_eq!((batch.len(), batch.row_offsets(), batch.ids()), (0, &[0][..], &[][..]));
 }
 
@@ -122,7 +120,7 @@ fn an_empty_batch_has_no_rows() {
 fn a_child_forked_after_parallel_use_encodes_without_hanging() {
     let (tokenizer, rows) = (tokenizer(), rows());
     let options = options(Columns::NONE);
-    let here = encode_batch_fast(&tokenizer, &texts(&rows), &options, &run(4)).expect("the rows are fine");
+    let here = encode_batch(&tokenizer, &texts(&rows), &options, &run(4)).expect("the rows are fine");
     assert!(tokenlane_core::batch::parallelism_was_used());
     // SAFETY: the child only encodes and ends with _exit, so that no code of this test harness runs
     // twice. It allocates memory, which after a fork of a process with several threads is only safe
@@ -130,7 +128,7 @@ fn a_child_forked_after_parallel_use_encodes_without_hanging() {
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork failed");
     if child == 0 {
-        let there = encode_batch_fast(&tokenizer, &texts(&rows), &options, &run(4));
+        let there = encode_batch(&tokenizer, &texts(&rows), &options, &run(4));
         // SAFETY: `_exit` takes a number only, and ends the child at once.
         unsafe { libc::_exit(i32::from(there != Ok(here))) };
     }

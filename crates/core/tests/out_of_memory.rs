@@ -256,7 +256,7 @@ fn calls(name: &str, tokenizer: &Tokenizer, with_failures: bool) -> usize {
         Ok(format!("{:?}", made.map_err(code)?).into_bytes())
     });
     for threads in [1, 2] {
-        let run = RunOptions { threads: Some(threads), cancel: None };
+        let run = RunOptions { threads: Some(threads), ..RunOptions::default() };
         for (what, options) in
             [("ids", options(Columns::NONE)), ("columns", options(Columns::ALL)), ("cut", cut.clone())]
         {

@@ -248,16 +248,7 @@ fn each_pool(work: impl Fn(&SharedPool<Std>)) {
 /// The pool's memory. Memory of former pools is included.
 pub fn stats() -> Stats {
     let current = read();
-    let usage = current.pool.usage();
-    let mut stats = Stats {
-        mapped: usage.mapped,
-        outstanding: usage.outstanding,
-        free: usage.free,
-        cached: usage.cached,
-        warm: usage.warm,
-        peak_outstanding: usage.peak_outstanding,
-        cap: current.settings.cap,
-    };
+    let mut stats = current.pool.usage();
     for usage in current.former.iter().filter_map(Weak::upgrade).map(|pool| pool.usage()) {
         stats.mapped += usage.mapped;
         stats.outstanding += usage.outstanding;

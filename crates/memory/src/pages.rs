@@ -23,6 +23,40 @@ pub enum Advice {
     Off,
 }
 
+/// Memory that pools cut into blocks: pages of the system, or address ranges without memory in
+/// tests.
+pub trait Pages: Sized + Send {
+    /// Whether the pages can grow beyond the reserved size.
+    const CAN_MOVE: bool;
+    /// Maps `bytes` with `reserved` bytes of addresses.
+    fn new(bytes: usize, reserved: usize) -> Option<Self>;
+    /// The address of the first byte.
+    fn start(&self) -> NonNull<u8>;
+    /// The size in bytes.
+    fn bytes(&self) -> usize;
+    /// The size in bytes up to which they grow in place.
+    fn reserved(&self) -> usize;
+    /// Grows to `bytes`: in place up to the reserved size, beyond it at another address with the
+    /// same content. Returns false if nothing changed.
+    ///
+    /// # Safety
+    /// If `bytes` is larger than the reserved size, nobody uses the memory.
+    unsafe fn grow(&mut self, bytes: usize) -> bool;
+    /// Returns the pages after the first `bytes` bytes to the system. Returns false if nothing
+    /// changed.
+    ///
+    /// # Safety
+    /// Nobody uses the memory after the first `bytes` bytes.
+    unsafe fn shrink(&mut self, bytes: usize) -> bool;
+    /// Declares that the content of a range is no longer needed.
+    ///
+    /// # Safety
+    /// Nobody relies on the content of the range until it is written again.
+    unsafe fn discard(&self, range: Range<usize>, advice: Advice);
+    /// Declares that discarded bytes will be written again.
+    fn reuse(&self, range: Range<usize>);
+}
+
 /// Pages that belong to one owner and are unmapped on drop. Further addresses may be reserved
 /// after them, so that the mapping can grow in place.
 ///
@@ -48,12 +82,9 @@ const MIN_HUGE_BYTES: usize = 32 << 20;
 const MIN_HUGE_RANDOM_BYTES: usize = 2 << 20;
 
 impl Mapping {
-    /// Whether a mapping can grow beyond its reserved bytes.
-    pub const CAN_MOVE: bool = cfg!(all(target_os = "linux", not(miri)));
-
     /// Maps `bytes` zeroed bytes, rounded up to whole pages; `bytes` is not 0. `None` if the system
     /// has no memory.
-    pub fn new(bytes: usize) -> Option<Self> {
+    fn map(bytes: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
         Some(Self { start: system::map(bytes)?, bytes, reserved: bytes }.with_huge_pages(MIN_HUGE_BYTES))
     }
@@ -61,7 +92,7 @@ impl Mapping {
     /// Maps pages for random access, with `reserved` bytes of addresses if the system supports
     /// that. Uses huge pages from a smaller size on, because they cause fewer TLB misses.
     pub fn random_access(bytes: usize, reserved: usize) -> Option<Self> {
-        let mapping = Self::with_reserved(bytes, reserved)?;
+        let mapping = Self::new(bytes, reserved)?;
         Some(if mapping.bytes < MIN_HUGE_RANDOM_BYTES { mapping } else { mapping.with_huge_pages(0) })
     }
 
@@ -71,14 +102,6 @@ impl Mapping {
         (self.bytes..=bytes).contains(&MIN_HUGE_RANDOM_BYTES) && self.bytes < MIN_HUGE_RANDOM_BYTES
     }
 
-    /// Like [`Self::new`], with `reserved` bytes of addresses if the system supports that.
-    pub fn with_reserved(bytes: usize, reserved: usize) -> Option<Self> {
-        let bytes = bytes.checked_next_multiple_of(page_size())?;
-        let reserved = reserved.checked_next_multiple_of(page_size())?;
-        let start = if bytes < reserved { system::reserve(bytes, reserved) } else { None };
-        start.map(|start| Self { start, bytes, reserved }.with_huge_pages(MIN_HUGE_BYTES)).or_else(|| Self::new(bytes))
-    }
-
     /// Requests huge pages if at least `least` bytes are reserved. Must run before the first write.
     fn with_huge_pages(self, least: usize) -> Self {
         if self.reserved >= least {
@@ -86,19 +109,23 @@ impl Mapping {
         }
         self
     }
+}
 
-    /// The size in bytes up to which the mapping grows in place.
-    pub fn reserved(&self) -> usize {
+impl Pages for Mapping {
+    const CAN_MOVE: bool = cfg!(all(target_os = "linux", not(miri)));
+
+    fn new(bytes: usize, reserved: usize) -> Option<Self> {
+        let bytes = bytes.checked_next_multiple_of(page_size())?;
+        let reserved = reserved.checked_next_multiple_of(page_size())?;
+        let start = if bytes < reserved { system::reserve(bytes, reserved) } else { None };
+        start.map(|start| Self { start, bytes, reserved }.with_huge_pages(MIN_HUGE_BYTES)).or_else(|| Self::map(bytes))
+    }
+
+    fn reserved(&self) -> usize {
         self.reserved
     }
 
-    /// Grows the mapping to `bytes`, rounded up to whole pages: in place up to the reserved size;
-    /// beyond it at another address with the same content, if the system supports that. Returns
-    /// false if the mapping is unchanged.
-    ///
-    /// # Safety
-    /// If `bytes` is larger than the reserved size, nobody uses the memory.
-    pub unsafe fn grow(&mut self, bytes: usize) -> bool {
+    unsafe fn grow(&mut self, bytes: usize) -> bool {
         let Some(bytes) = bytes.checked_next_multiple_of(page_size()) else { return false };
         if bytes <= self.reserved {
             // SAFETY: these pages are reserved and lie after those in use.
@@ -116,12 +143,7 @@ impl Mapping {
         true
     }
 
-    /// Returns the pages after the first `bytes` bytes to the system. Returns false if the mapping
-    /// is unchanged.
-    ///
-    /// # Safety
-    /// Nobody uses the memory after the first `bytes` bytes.
-    pub unsafe fn shrink(&mut self, bytes: usize) -> bool {
+    unsafe fn shrink(&mut self, bytes: usize) -> bool {
         let Some(bytes) = bytes.checked_next_multiple_of(page_size()).filter(|&bytes| 0 < bytes && bytes < self.bytes)
         else {
             return false;
@@ -141,22 +163,15 @@ impl Mapping {
         is_done
     }
 
-    /// The address of the first byte.
-    pub fn start(&self) -> NonNull<u8> {
+    fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// The size in bytes: a multiple of the page size.
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Tells the kernel that the content of a range is no longer needed. Affects only pages that
-    /// lie in the range completely.
-    ///
-    /// # Safety
-    /// Nobody relies on the content of the range until it is written again.
-    pub unsafe fn discard(&self, range: Range<usize>, advice: Advice) {
+    unsafe fn discard(&self, range: Range<usize>, advice: Advice) {
         let page = page_size();
         let (start, end) = (range.start.next_multiple_of(page), range.end.min(self.bytes) / page * page);
         if start < end && advice != Advice::Off {
@@ -166,8 +181,7 @@ impl Mapping {
         }
     }
 
-    /// Tells the kernel that discarded bytes will be written again.
-    pub fn reuse(&self, range: Range<usize>) {
+    fn reuse(&self, range: Range<usize>) {
         let page = page_size();
         let (start, end) = (range.start / page * page, range.end.next_multiple_of(page).min(self.bytes));
         // SAFETY: the address lies in this mapping or directly after it.

@@ -24,6 +24,7 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
+use super::Stats;
 use super::clock::Instant;
 use super::pages::Advice;
 use super::pool::{Block, Pool, PoolUsage};
@@ -139,17 +140,6 @@ struct ReturnedBlocks {
 pub(super) struct SharedPool<L: Locks> {
     state: L::Of<PoolState>,
     returned: L::Of<ReturnedBlocks>,
-}
-
-/// The memory of a shared pool in bytes: `free + outstanding + cached == mapped`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct SharedUsage {
-    pub(super) mapped: usize,
-    pub(super) outstanding: usize,
-    pub(super) free: usize,
-    pub(super) cached: usize,
-    pub(super) warm: usize,
-    pub(super) peak_outstanding: usize,
 }
 
 impl<L: Locks> SharedPool<L> {
@@ -299,12 +289,12 @@ impl<L: Locks> SharedPool<L> {
         self.state.with(|state| state.steps)
     }
 
-    pub(super) fn usage(&self) -> SharedUsage {
+    pub(super) fn usage(&self) -> Stats {
         self.state.with(|state| {
             let PoolUsage { mapped, outstanding: out, cached, warm } = state.pool.usage();
             let free = self.returned.with(|returned| returned.bytes);
-            let usage =
-                SharedUsage { mapped, outstanding: out - free, free, cached, warm, peak_outstanding: state.peak_out };
+            let (outstanding, peak_outstanding, cap) = (out - free, state.peak_out, state.bounds.cap);
+            let usage = Stats { mapped, outstanding, free, cached, warm, peak_outstanding, cap };
             debug_assert_eq!(usage.free + usage.outstanding + usage.cached, usage.mapped);
             usage
         })

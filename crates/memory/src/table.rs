@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
 use super::fallible::{self, OutOfMemory};
-use super::pages::Mapping;
+use super::pages::{Mapping, Pages};
 
 /// Types for which all bytes zero is a valid value.
 ///

@@ -6,13 +6,12 @@
 #![allow(unsafe_code, reason = "a function of the module has a name that the linker keeps")]
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 use tokenlane_calls::change::ChangeOptions;
 use tokenlane_calls::columns::Request;
-use tokenlane_calls::definition::{Definition, LoadOptions};
+use tokenlane_calls::definition::{Definition, EncodingDefinition, LoadOptions};
 use tokenlane_calls::error::{Class, Failure};
 use tokenlane_calls::facts::Facts;
 use tokenlane_calls::options::{self, COLUMNS};
@@ -20,13 +19,13 @@ use tokenlane_calls::split::{self, SplitRequest};
 use tokenlane_core::batch::{self, BatchError, RunOptions};
 use tokenlane_core::memory::OutOfMemory;
 use tokenlane_core::split::Start;
-use tokenlane_core::{Columns, DecodeStream, RankDefinition, Tokenizer};
+use tokenlane_core::{Columns, DecodeStream, Tokenizer};
 
 use crate::inputs::{Rows, text};
 use crate::instance::{Batch, Instance, Value, call, read};
 
 /// One thread.
-const RUN: RunOptions<'static> = RunOptions { threads: Some(1), cancel: None };
+const RUN: RunOptions<'static> = RunOptions { threads: Some(1), cancel: None, is_slice: true };
 
 thread_local! {
     static LAST_PANIC: RefCell<String> = RefCell::default();
@@ -82,11 +81,9 @@ pub extern "C" fn values_at() -> u32 {
 /// Loads `bytes` bytes, with options as JSON. Returns the tokenizer.
 #[unsafe(no_mangle)]
 pub extern "C" fn load(bytes: u32, options: u32) -> i32 {
-    call(|instance| {
-        let tokenizer = instance.with_input(|_, input| {
-            let definition = Definition::from(input.json::<LoadOptions>(bytes as usize, options as usize)?);
-            definition.build(input.bytes(0, bytes as usize)?)
-        })?;
+    call(|instance, input| {
+        let definition = Definition::from(input.json::<LoadOptions>(bytes as usize, options as usize)?);
+        let tokenizer = definition.build(input.bytes(0, bytes as usize)?)?;
         Ok(instance.tokenizers.add(Arc::new(tokenizer)))
     })
 }
@@ -94,11 +91,9 @@ pub extern "C" fn load(bytes: u32, options: u32) -> i32 {
 /// Derives a tokenizer. Returns it.
 #[unsafe(no_mangle)]
 pub extern "C" fn change(tokenizer: u32, changes: u32) -> i32 {
-    call(|instance| {
-        let made = instance.with_input(|instance, input| {
-            let changes: ChangeOptions = input.json(0, changes as usize)?;
-            Ok(instance.tokenizers.get(tokenizer)?.with(&changes.into())?)
-        })?;
+    call(|instance, input| {
+        let changes: ChangeOptions = input.json(0, changes as usize)?;
+        let made = instance.tokenizers.get(tokenizer)?.with(&changes.into())?;
         Ok(instance.tokenizers.add(Arc::new(made)))
     })
 }
@@ -116,59 +111,51 @@ fn of_tokenizer(instance: &mut Instance, tokenizer: u32) -> Result<Arc<Tokenizer
 /// Encodes a text. Returns the number of ids, whose address is the first number of the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn encode(tokenizer: u32, kind: u32, length: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let (text, bytes) = text(input, kind, length)?;
-            let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
-            let Instance { tokenizers, ids, numbers, .. } = instance;
-            ids.clear();
-            tokenizers.get(tokenizer)?.encode_ids(text, &options, ids)?;
-            numbers[0] = ids.as_ptr().addr() as u32;
-            Ok(ids.len() as u32)
-        })
+    call(|instance, input| {
+        let (text, bytes) = text(input, kind, length)?;
+        let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
+        let Instance { tokenizers, ids, numbers, .. } = instance;
+        ids.clear();
+        tokenizers.get(tokenizer)?.encode_ids(text, &options, ids)?;
+        numbers[0] = ids.as_ptr().addr() as u32;
+        Ok(ids.len() as u32)
     })
 }
 
 /// Encodes one input of `sequences` texts or lists of words. The result is its ids.
 #[unsafe(no_mangle)]
 pub extern "C" fn encode_input(tokenizer: u32, length: u32, table: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let rows = Rows::read(input, length, table)?;
-            let options = options::encode_options(flags, input.extra(rows.bytes, extra)?, Columns::NONE);
-            let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let ids = rows.with_input(flags, |text| Ok(tokenizer.encode_input(text, &options)?.into_ids()))?;
-            instance.give(Value::Words(ids));
-            Ok(0)
-        })
+    call(|instance, input| {
+        let rows = Rows::read(input, length, table)?;
+        let options = options::encode_options(flags, input.extra(rows.bytes, extra)?, Columns::NONE);
+        let tokenizer = instance.tokenizers.get(tokenizer)?;
+        let ids = rows.with_input(flags, |text| Ok(tokenizer.encode_input(text, &options)?.into_ids()))?;
+        instance.give(Value::Words(ids));
+        Ok(0)
     })
 }
 
 /// One column of an input, or all numeric ones if `which` is above all columns.
 #[unsafe(no_mangle)]
 pub extern "C" fn column(tokenizer: u32, length: u32, table: u32, flags: u32, extra: u32, which: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let rows = Rows::read(input, length, table)?;
-            let request = if which == u32::MAX { Request::Numbers } else { Request::One(which as usize) };
-            let options = request.options(flags, input.extra(rows.bytes, extra)?)?;
-            let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let column = rows.with_input(flags, |text| request.column(tokenizer, text, &options))?;
-            instance.give(column.into());
-            Ok(0)
-        })
+    call(|instance, input| {
+        let rows = Rows::read(input, length, table)?;
+        let request = if which == u32::MAX { Request::Numbers } else { Request::One(which as usize) };
+        let options = request.options(flags, input.extra(rows.bytes, extra)?)?;
+        let tokenizer = instance.tokenizers.get(tokenizer)?;
+        let column = rows.with_input(flags, |text| request.column(tokenizer, text, &options))?;
+        instance.give(column.into());
+        Ok(0)
     })
 }
 
 /// Counts the ids of a text.
 #[unsafe(no_mangle)]
 pub extern "C" fn count(tokenizer: u32, kind: u32, length: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let (text, bytes) = text(input, kind, length)?;
-            let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
-            Ok(instance.tokenizers.get(tokenizer)?.count(text, &options)? as u32)
-        })
+    call(|instance, input| {
+        let (text, bytes) = text(input, kind, length)?;
+        let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
+        Ok(instance.tokenizers.get(tokenizer)?.count(text, &options)? as u32)
     })
 }
 
@@ -176,24 +163,20 @@ pub extern "C" fn count(tokenizer: u32, kind: u32, length: u32, flags: u32, extr
 /// be written.
 #[unsafe(no_mangle)]
 pub extern "C" fn is_surely_beyond(tokenizer: u32, bytes: u32, limit: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let options = options::encode_options(flags, input.extra(0, extra)?, Columns::NONE);
-            let tokenizer = instance.tokenizers.get(tokenizer)?;
-            Ok(tokenizer.is_surely_beyond(bytes as usize, limit as usize, &options)?.into())
-        })
+    call(|instance, input| {
+        let options = options::encode_options(flags, input.extra(0, extra)?, Columns::NONE);
+        let tokenizer = instance.tokenizers.get(tokenizer)?;
+        Ok(tokenizer.is_surely_beyond(bytes as usize, limit as usize, &options)?.into())
     })
 }
 
 /// Returns 1 if a text has at most `limit` ids.
 #[unsafe(no_mangle)]
 pub extern "C" fn is_within(tokenizer: u32, kind: u32, length: u32, limit: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let (text, bytes) = text(input, kind, length)?;
-            let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
-            Ok(instance.tokenizers.get(tokenizer)?.is_within(text, limit as usize, &options)?.into())
-        })
+    call(|instance, input| {
+        let (text, bytes) = text(input, kind, length)?;
+        let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
+        Ok(instance.tokenizers.get(tokenizer)?.is_within(text, limit as usize, &options)?.into())
     })
 }
 
@@ -202,18 +185,16 @@ pub extern "C" fn is_within(tokenizer: u32, kind: u32, length: u32, limit: u32, 
 /// and the number of ids.
 #[unsafe(no_mangle)]
 pub extern "C" fn encode_into(tokenizer: u32, kind: u32, length: u32, capacity: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let (text, bytes) = text(input, kind, length)?;
-            let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
-            let Instance { tokenizers, ids, numbers, .. } = instance;
-            ids.clear();
-            let is_end = !options::is_part(flags);
-            let found = tokenizers.get(tokenizer)?.encode_first(text, capacity as usize, &options, is_end, ids)?;
-            let Some(found) = found else { return Ok(0) };
-            *numbers = [ids.as_ptr().addr() as u32, found.read as u32, found.written as u32, 0];
-            Ok(1)
-        })
+    call(|instance, input| {
+        let (text, bytes) = text(input, kind, length)?;
+        let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
+        let Instance { tokenizers, ids, numbers, .. } = instance;
+        ids.clear();
+        let is_end = !options::is_part(flags);
+        let found = tokenizers.get(tokenizer)?.encode_first(text, capacity as usize, &options, is_end, ids)?;
+        let Some(found) = found else { return Ok(0) };
+        *numbers = [ids.as_ptr().addr() as u32, found.read as u32, found.written as u32, 0];
+        Ok(1)
     })
 }
 
@@ -222,20 +203,18 @@ pub extern "C" fn encode_into(tokenizer: u32, kind: u32, length: u32, capacity: 
 /// limit, 2 if more of the text is needed.
 #[unsafe(no_mangle)]
 pub extern "C" fn truncate(tokenizer: u32, kind: u32, length: u32, limit: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let (text, bytes) = text(input, kind, length)?;
-            let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
-            let is_end = !options::is_part(flags);
-            let tokenizer = instance.tokenizers.get(tokenizer)?;
-            Ok(match tokenizer.truncate(text, limit as usize, &options, is_end)? {
-                Start::SpecialTokens => 1,
-                Start::DependsOnMore => 2,
-                Start::Found { length, tokens } => {
-                    instance.numbers = [length as u32, tokens as u32, 0, 0];
-                    0
-                }
-            })
+    call(|instance, input| {
+        let (text, bytes) = text(input, kind, length)?;
+        let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
+        let is_end = !options::is_part(flags);
+        let tokenizer = instance.tokenizers.get(tokenizer)?;
+        Ok(match tokenizer.truncate(text, limit as usize, &options, is_end)? {
+            Start::SpecialTokens => 1,
+            Start::DependsOnMore => 2,
+            Start::Found { length, tokens } => {
+                instance.numbers = [length as u32, tokens as u32, 0, 0];
+                0
+            }
         })
     })
 }
@@ -243,55 +222,49 @@ pub extern "C" fn truncate(tokenizer: u32, kind: u32, length: u32, limit: u32, f
 /// Splits a text. `options` is the length of the extra options and the request, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn split(tokenizer: u32, kind: u32, length: u32, flags: u32, extra: u32, request: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let (text, bytes) = text(input, kind, length)?;
-            let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
-            let before = crate::input::aligned(bytes) + extra as usize;
-            let request: SplitRequest = input.json(before, request as usize)?;
-            let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let pieces = split::pieces(tokenizer, text, &options, &request, None)?;
-            instance.give(Value::Words(pieces));
-            Ok(0)
-        })
+    call(|instance, input| {
+        let (text, bytes) = text(input, kind, length)?;
+        let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
+        let before = crate::input::aligned(bytes) + extra as usize;
+        let request: SplitRequest = input.json(before, request as usize)?;
+        let tokenizer = instance.tokenizers.get(tokenizer)?;
+        let pieces = split::pieces(tokenizer, text, &options, &request, None)?;
+        instance.give(Value::Words(pieces));
+        Ok(0)
     })
 }
 
 /// Decodes ids to text; to bytes if `raw` is not 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn decode(tokenizer: u32, ids: u32, skip_special_tokens: u32, raw: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let options = options::decode_options(skip_special_tokens != 0);
-            let ids = input.words(0, ids as usize)?;
-            let tokenizer = instance.tokenizers.get(tokenizer)?;
-            let bytes = if raw == 0 {
-                tokenizer.decode(ids, &options)?.into_bytes()
-            } else {
-                tokenizer.decode_bytes(ids, &options)?
-            };
-            Ok(give_bytes(instance, bytes))
-        })
+    call(|instance, input| {
+        let options = options::decode_options(skip_special_tokens != 0);
+        let ids = input.words(0, ids as usize)?;
+        let tokenizer = instance.tokenizers.get(tokenizer)?;
+        let bytes = if raw == 0 {
+            tokenizer.decode(ids, &options)?.into_bytes()
+        } else {
+            tokenizer.decode_bytes(ids, &options)?
+        };
+        Ok(give_bytes(instance, bytes))
     })
 }
 
 /// Returns 1 if there is the token whose text is the input; its id is the number of the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn token_to_id(tokenizer: u32, length: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let token = String::from_utf8_lossy(input.bytes(0, length as usize)?);
-            let found = instance.tokenizers.get(tokenizer)?.token_to_id(&token);
-            instance.numbers[0] = found.unwrap_or(0);
-            Ok(found.is_some().into())
-        })
+    call(|instance, input| {
+        let token = String::from_utf8_lossy(input.bytes(0, length as usize)?);
+        let found = instance.tokenizers.get(tokenizer)?.token_to_id(&token);
+        instance.numbers[0] = found.unwrap_or(0);
+        Ok(found.is_some().into())
     })
 }
 
 /// Returns 1 if there is the token with this id; its text is the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn id_to_token(tokenizer: u32, id: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let token = instance.tokenizers.get(tokenizer)?.id_to_token(id);
         Ok(give_if(instance, token.map(String::into_bytes)))
     })
@@ -300,13 +273,13 @@ pub extern "C" fn id_to_token(tokenizer: u32, id: u32) -> i32 {
 /// The number of tokens.
 #[unsafe(no_mangle)]
 pub extern "C" fn vocab_size(tokenizer: u32, with_added_tokens: u32) -> i32 {
-    call(|instance| Ok(instance.tokenizers.get(tokenizer)?.vocab_size(with_added_tokens != 0) as u32))
+    call(|instance, _| Ok(instance.tokenizers.get(tokenizer)?.vocab_size(with_added_tokens != 0) as u32))
 }
 
 /// Returns 1 if there are tokens; the largest id is the number of the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn max_id(tokenizer: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let max = instance.tokenizers.get(tokenizer)?.max_id();
         instance.numbers[0] = max.unwrap_or(0);
         Ok(max.is_some().into())
@@ -316,7 +289,7 @@ pub extern "C" fn max_id(tokenizer: u32) -> i32 {
 /// The special tokens and ids of a tokenizer, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn facts(tokenizer: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let facts = Facts::of(instance.tokenizers.get(tokenizer)?);
         give_json(instance, &facts)
     })
@@ -326,7 +299,7 @@ pub extern "C" fn facts(tokenizer: u32) -> i32 {
 /// bytes of text that were encoded, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn stats(tokenizer: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let tokenizer = of_tokenizer(instance, tokenizer)?;
         let (hits, misses) = tokenizer.cache_counts();
         let caches = tokenizer.cache_bytes() as u64;
@@ -355,7 +328,7 @@ fn give_json(instance: &mut Instance, value: &impl Serialize) -> Result<u32, Fai
 /// The bytes of a tokenizer.json.
 #[unsafe(no_mangle)]
 pub extern "C" fn to_buffer(tokenizer: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let json = instance.tokenizers.get(tokenizer)?.to_json()?;
         Ok(give_bytes(instance, json))
     })
@@ -365,7 +338,7 @@ pub extern "C" fn to_buffer(tokenizer: u32) -> i32 {
 /// merges is the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn components(tokenizer: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let json = instance.tokenizers.get(tokenizer)?.components_json()?;
         Ok(give_if(instance, json))
     })
@@ -374,7 +347,7 @@ pub extern "C" fn components(tokenizer: u32) -> i32 {
 /// Creates a stream. Returns it.
 #[unsafe(no_mangle)]
 pub extern "C" fn stream(tokenizer: u32, skip_special_tokens: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let tokenizer = of_tokenizer(instance, tokenizer)?;
         let options = options::decode_options(skip_special_tokens != 0);
         Ok(instance.streams.add(DecodeStream::new(tokenizer, options)))
@@ -384,13 +357,11 @@ pub extern "C" fn stream(tokenizer: u32, skip_special_tokens: u32) -> i32 {
 /// Adds ids to a stream. The text that is certain is the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn stream_push(stream: u32, ids: u32, skipped: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let stream = instance.streams.get(stream)?;
-            stream.skip(skipped as usize);
-            let text = stream.push(input.words(0, ids as usize)?)?;
-            Ok(give_bytes(instance, text.into_bytes()))
-        })
+    call(|instance, input| {
+        let stream = instance.streams.get(stream)?;
+        stream.skip(skipped as usize);
+        let text = stream.push(input.words(0, ids as usize)?)?;
+        Ok(give_bytes(instance, text.into_bytes()))
     })
 }
 
@@ -398,7 +369,7 @@ pub extern "C" fn stream_push(stream: u32, ids: u32, skipped: u32) -> i32 {
 /// the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn stream_text(stream: u32, id: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let text = instance.streams.get(stream)?.fixed_text(id);
         Ok(give_if(instance, text.map(String::into_bytes)))
     })
@@ -407,7 +378,7 @@ pub extern "C" fn stream_text(stream: u32, id: u32) -> i32 {
 /// Resets a stream. The rest of its text is the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn stream_end(stream: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let text = instance.streams.get(stream)?.end()?;
         Ok(give_bytes(instance, text.into_bytes()))
     })
@@ -422,34 +393,30 @@ pub extern "C" fn free_stream(stream: u32) {
 /// Creates a batch without rows. Returns it.
 #[unsafe(no_mangle)]
 pub extern "C" fn batch(tokenizer: u32, flags: u32, extra: u32) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let extra = input.extra(0, extra)?;
-            let options = options::batch_options(flags, extra, instance.tokenizers.get(tokenizer)?);
-            Ok(instance.batches.add(Batch { options, rows: None }))
-        })
+    call(|instance, input| {
+        let extra = input.extra(0, extra)?;
+        let options = options::batch_options(flags, extra, instance.tokenizers.get(tokenizer)?);
+        Ok(instance.batches.add(Batch { options, rows: None }))
     })
 }
 
 /// Encodes the next rows of a batch, whose first has the index `first`.
 #[unsafe(no_mangle)]
 pub extern "C" fn batch_push(tokenizer: u32, batch: u32, length: u32, table: u32, sequences: u32, first: usize) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let rows = Rows::read(input, length, table)?;
-            let tokenizer = of_tokenizer(instance, tokenizer)?;
-            let batch = instance.batches.get(batch)?;
-            let encoded = match rows.texts().filter(|_| sequences == 1) {
-                Some(texts) => batch::encode_slice(&tokenizer, texts, &batch.options, &RUN),
-                None => batch::encode_slice(&tokenizer, &rows.inputs(sequences as usize), &batch.options, &RUN),
-            };
-            let encoded = encoded.map_err(|error| error.after_rows(first))?;
-            match &mut batch.rows {
-                Some(rows) => rows.append(encoded, first),
-                rows => *rows = Some(encoded),
-            }
-            Ok(0)
-        })
+    call(|instance, input| {
+        let rows = Rows::read(input, length, table)?;
+        let tokenizer = of_tokenizer(instance, tokenizer)?;
+        let batch = instance.batches.get(batch)?;
+        let encoded = match rows.texts().filter(|_| sequences == 1) {
+            Some(texts) => batch::encode_rows(&tokenizer, texts, &batch.options, &RUN),
+            None => batch::encode_rows(&tokenizer, &rows.inputs(sequences as usize), &batch.options, &RUN),
+        };
+        let encoded = encoded.map_err(|error| error.after_rows(first))?;
+        match &mut batch.rows {
+            Some(rows) => rows.append(encoded, first),
+            rows => *rows = Some(encoded),
+        }
+        Ok(0)
     })
 }
 
@@ -457,7 +424,7 @@ pub extern "C" fn batch_push(tokenizer: u32, batch: u32, length: u32, table: u32
 /// are the row offsets and ids, the texts of the rows, and the columns.
 #[unsafe(no_mangle)]
 pub extern "C" fn batch_end(tokenizer: u32, batch: u32) -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let tokenizer = of_tokenizer(instance, tokenizer)?;
         let Some(Batch { options, rows }) = instance.batches.take(batch) else { return Ok(0) };
         let none: &[tokenlane_core::Text<'_>] = &[];
@@ -487,53 +454,35 @@ pub extern "C" fn free_batch(batch: u32) {
 /// Counts the ids of rows, whose first has the index `first`. The result is their numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn count_rows(tokenizer: u32, length: u32, table: u32, flags: u32, extra: u32, first: usize) -> i32 {
-    call(|instance| {
-        instance.with_input(|instance, input| {
-            let rows = Rows::read(input, length, table)?;
-            let options = options::encode_options(flags, input.extra(rows.bytes, extra)?, Columns::NONE);
-            let tokenizer = of_tokenizer(instance, tokenizer)?;
-            let counts = batch::count_batch(&tokenizer, rows.texts().unwrap_or_default(), &options, &RUN);
-            instance.give(Value::Words(counts.map_err(|error: BatchError| error.after_rows(first))?));
-            Ok(0)
-        })
+    call(|instance, input| {
+        let rows = Rows::read(input, length, table)?;
+        let options = options::encode_options(flags, input.extra(rows.bytes, extra)?, Columns::NONE);
+        let tokenizer = of_tokenizer(instance, tokenizer)?;
+        let counts = batch::count_batch(&tokenizer, rows.texts().unwrap_or_default(), &options, &RUN);
+        instance.give(Value::Words(counts.map_err(|error: BatchError| error.after_rows(first))?));
+        Ok(0)
     })
 }
 
 /// The names of the bundled encodings, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn encoding_names() -> i32 {
-    call(|instance| give_json(instance, &tokenlane_core::encoding_names().collect::<Vec<_>>()))
-}
-
-/// What the rank file of a bundled encoding does not contain, and its name.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct EncodingDefinition {
-    file: &'static str,
-    pattern: String,
-    special_tokens: BTreeMap<String, u32>,
+    call(|instance, _| give_json(instance, &tokenlane_core::encoding_names().collect::<Vec<_>>()))
 }
 
 /// The definition of the bundled encoding whose name is the input, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn encoding_definition(length: u32) -> i32 {
-    call(|instance| {
-        let name = instance
-            .with_input(|_, input| Ok(String::from_utf8_lossy(input.bytes(0, length as usize)?).into_owned()))?;
-        let Some(file) = tokenlane_core::encoding_file(&name) else {
-            let known = tokenlane_core::encoding_names().collect::<Vec<_>>().join(", ");
-            return Err(tokenlane_core::LoadError::UnknownEncoding { name, known }.into());
-        };
-        let RankDefinition { pattern, special_tokens } = tokenlane_core::encoding_definition(&name)?;
-        let special_tokens = special_tokens.into_iter().collect();
-        give_json(instance, &EncodingDefinition { file, pattern, special_tokens })
+    call(|instance, input| {
+        let name = String::from_utf8_lossy(input.bytes(0, length as usize)?);
+        give_json(instance, &EncodingDefinition::named(&name)?)
     })
 }
 
 /// The bits of the flags and the names of the columns, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn constants() -> i32 {
-    call(|instance| give_json(instance, &(options::BITS, options::COLUMN_NAMES)))
+    call(|instance, _| give_json(instance, &(options::BITS, options::COLUMN_NAMES)))
 }
 
 /// Sets the limit of `tokenlane_core::set_max_expansion`; `u32::MAX` is no limit.
@@ -545,7 +494,7 @@ pub extern "C" fn set_max_expansion(factor: u32) {
 /// Makes the name of the CPU level the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn cpu_level() -> i32 {
-    call(|instance| {
+    call(|instance, _| {
         let level = tokenlane_core::cpu_level().unwrap_or("unknown");
         Ok(give_bytes(instance, level.into()))
     })

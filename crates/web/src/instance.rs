@@ -146,11 +146,18 @@ struct Thrown<'a> {
     limit: Option<usize>,
 }
 
-/// Runs a call. Its number is 0 or more; -1 stands for a failure, which becomes the result.
-pub fn call(work: impl FnOnce(&mut Instance) -> Result<u32, Failure>) -> i32 {
+/// Runs a call with its input. Its number is 0 or more; -1 stands for a failure, which becomes the
+/// result.
+pub fn call(work: impl FnOnce(&mut Instance, &Input) -> Result<u32, Failure>) -> i32 {
     INSTANCE.with_borrow_mut(|instance| {
         instance.free_large_buffers();
-        match work(instance) {
+        // Apart from the instance, so that the rest of it can be used beside the input.
+        let input = Input(std::mem::take(&mut instance.input));
+        let result = work(instance, &input);
+        if size_of_val(&input.0[..]) <= MAX_KEPT_BYTES {
+            instance.input = input.0;
+        }
+        match result {
             Ok(number) => number as i32,
             Err(failure) => {
                 instance.fail(&failure);
@@ -174,27 +181,6 @@ impl Instance {
             self.input.resize(words, 0);
         }
         Ok(self.input.as_ptr().addr() as u32)
-    }
-
-    /// Splits off the input, so that the rest of the instance can be used beside it. The caller
-    /// gives it back to [`Self::restore`].
-    pub fn take_input(&mut self) -> Input {
-        Input(std::mem::take(&mut self.input))
-    }
-
-    /// Takes the input back, unless it is large.
-    pub fn restore(&mut self, Input(input): Input) {
-        if size_of_val(&input[..]) <= MAX_KEPT_BYTES {
-            self.input = input;
-        }
-    }
-
-    /// Runs `work` with the input.
-    pub fn with_input<T>(&mut self, work: impl FnOnce(&mut Self, &Input) -> Result<T, Failure>) -> Result<T, Failure> {
-        let input = self.take_input();
-        let result = work(self, &input);
-        self.restore(input);
-        result
     }
 
     /// Makes a value the result.

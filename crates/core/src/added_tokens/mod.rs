@@ -12,6 +12,7 @@ mod search;
 mod tests;
 
 use regex_syntax::is_word_character;
+use serde::Serialize;
 
 use crate::error::{EncodeError, LoadError};
 use crate::memory::fallible::copies;
@@ -22,12 +23,12 @@ use search::{KnownMatches, TokenMatch, TokenSearch};
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A token that is defined in addition to the model's vocabulary.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct AddedToken {
-    /// The text.
-    pub content: String,
     /// The id.
     pub id: u32,
+    /// The text.
+    pub content: String,
     /// Whether it is only found if no word character is next to it.
     pub single_word: bool,
     /// Whether it includes the white space before it.

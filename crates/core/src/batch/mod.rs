@@ -18,7 +18,7 @@ use std::any::Any;
 use thiserror::Error;
 
 use crate::encoder::{Plan, Request, Session};
-use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, OUT_OF_MEMORY};
 use crate::memory::fallible::{catch, check, collect, with_capacity};
 use crate::memory::{self, OutOfMemory, Slab};
@@ -45,6 +45,9 @@ pub struct RunOptions<'a> {
     pub threads: Option<usize>,
     /// The flag that cancels the batch. Default none.
     pub cancel: Option<&'a Cancel>,
+    /// Whether other rows of the batch follow or come before, which [`PendingBatch::append`] puts
+    /// together with these. Default false.
+    pub is_slice: bool,
 }
 
 impl RunOptions<'_> {
@@ -189,12 +192,7 @@ impl Batch {
         &self.columns
     }
 
-    /// The slab: row offsets, then ids.
-    pub fn into_slab(self) -> Slab<u32> {
-        self.slab
-    }
-
-    /// The slab as from [`Self::into_slab`], the columns, and the result of [`Self::row_texts`].
+    /// The slab of row offsets and then ids, the columns, and the result of [`Self::row_texts`].
     pub fn into_parts(self) -> (Slab<u32>, BatchColumns, Option<Vec<u32>>) {
         (self.slab, self.columns, self.row_texts)
     }
@@ -208,8 +206,8 @@ pub struct PendingBatch {
 }
 
 impl PendingBatch {
-    /// Adds a later slice with the same options, whose first text has the index `first`. All slices
-    /// come from [`encode_slice`].
+    /// Adds a later slice with the same options, whose first text has the index `first`. All are
+    /// encoded with [`RunOptions::is_slice`].
     pub fn append(&mut self, mut more: Self, first: usize) {
         more.windows.iter_mut().for_each(|window| window.count_texts_from(first));
         self.windows.append(&mut more.windows);
@@ -221,50 +219,18 @@ impl PendingBatch {
     }
 }
 
-/// Encodes all rows, with offsets in bytes.
-pub fn encode_batch(
+/// Encodes all rows, which are texts or inputs.
+pub fn encode_batch<'a, T: Into<Input<'a>> + Copy + Sync>(
     tokenizer: &Tokenizer,
-    rows: &[Text<'_>],
+    rows: &[T],
     options: &EncodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
-    with_offsets(tokenizer, rows, options, OffsetUnit::Byte, run)
+    encode_rows(tokenizer, rows, options, run)?.gather()
 }
 
-/// Encodes all rows, with offsets in code points.
-pub fn encode_batch_char_offsets(
-    tokenizer: &Tokenizer,
-    rows: &[Text<'_>],
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<Batch, BatchError> {
-    with_offsets(tokenizer, rows, options, OffsetUnit::CodePoint, run)
-}
-
-/// Encodes all rows to ids, without any columns.
-pub fn encode_batch_fast(
-    tokenizer: &Tokenizer,
-    rows: &[Text<'_>],
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<Batch, BatchError> {
-    encode_rows(tokenizer, rows, &EncodeOptions { columns: Columns::NONE, ..options.clone() }, run)?.gather()
-}
-
-fn with_offsets(
-    tokenizer: &Tokenizer,
-    rows: &[Text<'_>],
-    options: &EncodeOptions,
-    offset_unit: OffsetUnit,
-    run: &RunOptions<'_>,
-) -> Result<Batch, BatchError> {
-    let columns = options.columns | Columns::OFFSETS;
-    encode_rows(tokenizer, rows, &EncodeOptions { columns, offset_unit, ..options.clone() }, run)?.gather()
-}
-
-/// Encodes all rows, which are texts or inputs, with the columns and the offset unit of the
-/// options. The caller joins the rows with [`PendingBatch::gather`], when the texts may be gone.
-/// The other calls are built on this one.
+/// Like [`encode_batch`], but the caller joins the rows with [`PendingBatch::gather`], when the
+/// texts may be gone.
 pub fn encode_rows<'a, T: Into<Input<'a>> + Copy + Sync>(
     tokenizer: &Tokenizer,
     rows: &[T],
@@ -274,31 +240,16 @@ pub fn encode_rows<'a, T: Into<Input<'a>> + Copy + Sync>(
     catch(|| {
         let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
         let chunks = split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&row| row.into()))?;
-        encode_chunks(tokenizer, &chunks, plan, run, false)
+        encode_chunks(tokenizer, &chunks, plan, run)
     })
 }
 
-/// [`encode_rows`] for some of the rows of a batch, which [`PendingBatch::append`] puts together.
-pub fn encode_slice<'a, T: Into<Input<'a>> + Copy + Sync>(
-    tokenizer: &Tokenizer,
-    rows: &[T],
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<PendingBatch, BatchError> {
-    catch(|| {
-        let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
-        let chunks = split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&row| row.into()))?;
-        encode_chunks(tokenizer, &chunks, plan, run, true)
-    })
-}
-
-/// Encodes the chunks of rows. `is_slice`: whether other rows follow or come before.
+/// Encodes the chunks of rows.
 pub(crate) fn encode_chunks(
     tokenizer: &Tokenizer,
     chunks: &[RowChunk<'_>],
     mut plan: Plan,
     run: &RunOptions<'_>,
-    is_slice: bool,
 ) -> Result<PendingBatch, BatchError> {
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
     let rows = chunks.last().map_or(0, |chunk| chunk.row + 1);
@@ -307,7 +258,7 @@ pub(crate) fn encode_chunks(
         let expected = window.bytes() / 4 + window.len();
         // With padding, the row lengths are known only at the end; with overflow, the number of
         // rows is.
-        let is_whole = !is_slice
+        let is_whole = !run.is_slice
             && window.len() == chunks.len()
             && plan.padding.is_none()
             && !plan.overflow

@@ -195,7 +195,7 @@ mod tests {
         ) {
             let texts: Vec<String> = texts.into_iter().map(|pieces| pieces.concat()).collect();
             let units: Vec<Vec<u16>> = texts.iter().map(|text| text.encode_utf16().collect()).collect();
-            let run = RunOptions { threads: Some(threads), cancel: None };
+            let run = RunOptions { threads: Some(threads), ..RunOptions::default() };
             for tokenizer in TOKENIZERS.iter() {
                 let forms: [Vec<Text<'_>>; 3] = [
                     texts.iter().map(|text| Text::Utf8(text)).collect(),
@@ -204,7 +204,7 @@ mod tests {
                 ];
                 for rows in forms {
                     let (plan, chunks) = in_chunks(tokenizer, &rows, size, &options(special));
-                    let batch = encode_chunks(tokenizer, &chunks, plan, &run, false).and_then(|encoded| encoded.gather());
+                    let batch = encode_chunks(tokenizer, &chunks, plan, &run).and_then(|encoded| encoded.gather());
                     let batch = batch.expect("the rows are fine");
                     prop_assert_eq!(batch.len(), rows.len());
                     for (at, &row) in rows.iter().enumerate() {
@@ -250,9 +250,9 @@ mod tests {
         let rows: Vec<Text<'_>> = texts.iter().map(|text| Text::Utf8(text)).collect();
         for tokenizer in TOKENIZERS.iter() {
             for threads in [1, 2, 3] {
-                let run = RunOptions { threads: Some(threads), cancel: None };
+                let run = RunOptions { threads: Some(threads), ..RunOptions::default() };
                 let batch =
-                    crate::batch::encode_batch_fast(tokenizer, &rows, &options(true), &run).expect("the rows are fine");
+                    crate::batch::encode_batch(tokenizer, &rows, &options(true), &run).expect("the rows are fine");
                 let counts =
                     crate::batch::count_batch(tokenizer, &rows, &options(true), &run).expect("the rows are fine");
                 for (at, &row) in rows.iter().enumerate() {
@@ -269,16 +269,16 @@ mod tests {
         let mut bad = "some words ".repeat(40_000).into_bytes();
         bad[400_000] = 0xFF;
         let rows = [Text::Utf8("fine"), Text::Bytes(&bad)];
-        let run = RunOptions { threads: Some(2), cancel: None };
+        let run = RunOptions { threads: Some(2), ..RunOptions::default() };
         let expected = BatchError::Row { row: 1, source: crate::EncodeError::InvalidUtf8 { byte: 400_000 } };
-        let batch = crate::batch::encode_batch_fast(&TOKENIZERS[1], &rows, &options(true), &run);
+        let batch = crate::batch::encode_batch(&TOKENIZERS[1], &rows, &options(true), &run);
         assert_eq!(batch.map(|_| ()), Err(expected.clone()));
         assert_eq!(crate::batch::count_batch(&TOKENIZERS[1], &rows, &options(true), &run), Err(expected));
         let cancel = crate::batch::Cancel::new();
         cancel.cancel();
         let run = RunOptions { cancel: Some(&cancel), ..run };
         assert_eq!(
-            crate::batch::encode_batch_fast(&TOKENIZERS[1], &rows, &options(true), &run).map(|_| ()),
+            crate::batch::encode_batch(&TOKENIZERS[1], &rows, &options(true), &run).map(|_| ()),
             Err(BatchError::Cancelled)
         );
     }

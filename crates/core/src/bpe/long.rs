@@ -1,29 +1,20 @@
-//! The merge loops for words of many symbols. The symbols are a linked list, so that a merge is a
-//! few writes; the two loops differ in how they find the next pair.
-//!
-//! [`by_runs`] keeps the positions of equal rank together in a *run*. A word has few different
-//! ranks compared with its pairs, so most positions are only appended to a list and later read in
-//! order. A heap has one entry per run.
-//!
-//! [`by_heap`] has a heap entry for every pair. Dropout needs it, and tests compare [`by_runs`]
-//! with it.
+//! The merge loop for words of many symbols. The symbols are a linked list, so that a merge is a
+//! few writes, and a heap has the pairs that have a merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::HashMap;
 
 use super::merges::Merge;
 use super::{Merges, Symbol};
 use crate::memory::Grow;
 use crate::memory::fallible::push;
 
-/// The state of both loops, reused from word to word.
+/// The state of the loop, reused from word to word.
 #[derive(Debug, Default)]
 pub(crate) struct LongScratch {
     links: Vec<Link>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
     skipped: Vec<Reverse<(u32, u32)>>,
-    runs: RankQueue,
     random: Random,
 }
 
@@ -114,113 +105,17 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Positions by rank.
-#[derive(Debug, Default)]
-struct RankQueue {
-    /// The run that new positions of a rank are appended to.
-    open: HashMap<u32, u32, foldhash::fast::RandomState>,
-    /// A cache of `open`, indexed by the low part of the rank. A word of few letters has few ranks.
-    recent: [Option<(u32, u32)>; RECENT_RANKS],
-    runs: Vec<RankRun>,
-    unused: Vec<u32>,
-    /// Rank, first position that was not read yet, and run. An open run has position zero, so that
-    /// it is the next of its rank; it is sorted when it is reached.
-    queue: BinaryHeap<Reverse<(u32, u32, u32)>>,
-}
-
-const RECENT_RANKS: usize = 16;
-
-#[derive(Debug, Default)]
-struct RankRun {
-    positions: Vec<u32>,
-    next: usize,
-    is_sorted: bool,
-}
-
-impl RankQueue {
-    #[inline]
-    fn push(&mut self, position: u32, rank: u32) {
-        let run = match self.recent[rank as usize % RECENT_RANKS] {
-            Some((recent, run)) if recent == rank => run,
-            _ => {
-                let run = self.open_run(rank);
-                self.recent[rank as usize % RECENT_RANKS] = Some((rank, run));
-                run
-            }
-        };
-        push(&mut self.runs[run as usize].positions, position);
-    }
-
-    fn open_run(&mut self, rank: u32) -> u32 {
-        *self.open.entry(rank).or_insert_with(|| {
-            let run = self.unused.pop().unwrap_or_else(|| {
-                self.runs.push(RankRun::default());
-                self.runs.len() as u32 - 1
-            });
-            self.queue.push(Reverse((rank, 0, run)));
-            run
-        })
-    }
-
-    /// From now on new positions of this rank go to another run.
-    fn close_run(&mut self, rank: u32) {
-        self.open.remove(&rank);
-        self.recent[rank as usize % RECENT_RANKS] = None;
-    }
-}
-
-/// Merges until no pair has a merge.
-#[cfg_attr(target_arch = "wasm32", inline(never))]
-pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Vec<Merge>, scratch: &mut LongScratch) {
-    let LongScratch { links, runs, .. } = scratch;
-    let mut chain = Chain::new(merges, symbols, pairs, links);
-    for at in 0..chain.pairs.len() as u32 {
-        let rank = chain.rank(at);
-        if rank != Merges::NO_RANK {
-            runs.push(at, rank);
-        }
-    }
-    while let Some(Reverse((rank, _, number))) = runs.queue.pop() {
-        let mut run = std::mem::take(&mut runs.runs[number as usize]);
-        if !run.is_sorted {
-            runs.close_run(rank);
-            run.positions.sort();
-            run.is_sorted = true;
-        }
-        while let Some(&at) = run.positions.get(run.next) {
-            if runs.queue.peek().is_some_and(|&Reverse((other, position, _))| (other, position) < (rank, at)) {
-                break;
-            }
-            run.next += 1;
-            if chain.rank(at) == rank {
-                chain.merge(at, |position, rank| runs.push(position, rank));
-            }
-        }
-        match run.positions.get(run.next) {
-            // A merge has created a pair that comes before the rest of this run.
-            Some(&at) => runs.queue.push(Reverse((rank, at, number))),
-            None => {
-                (run.next, run.is_sorted) = (0, false);
-                run.positions.clear();
-                runs.unused.push(number);
-            }
-        }
-        runs.runs[number as usize] = run;
-    }
-    chain.finish();
-}
-
-/// [`by_runs`] with a heap of all pairs. With `dropout`, the pair to be merged next is skipped with
+/// Merges until no pair has a merge. With `dropout`, the pair to be merged next is skipped with
 /// that probability, and may be merged after the next merge.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
-pub(super) fn by_heap(
+pub(super) fn merge(
     merges: &Merges,
     symbols: &mut Vec<Symbol>,
     pairs: &mut Vec<Merge>,
     scratch: &mut LongScratch,
     dropout: Option<f32>,
 ) {
-    let LongScratch { links, heap, skipped, random, .. } = scratch;
+    let LongScratch { links, heap, skipped, random } = scratch;
     let mut chain = Chain::new(merges, symbols, pairs, links);
     let mergeable = chain.pairs.iter().enumerate().filter(|(_, pair)| pair.rank != Merges::NO_RANK);
     heap.clear();

@@ -51,7 +51,7 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     if short_word::is_short(merges, scratch.symbols.len()) {
         short_word::merge(merges, &mut scratch.symbols, &scratch.pairs);
     } else {
-        long::by_runs(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long);
+        long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None);
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
 /// and may be merged after the next merge. The distribution is that of Hugging Face tokenizers; the
 /// sequence of random numbers differs.
 pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, probability: f32) {
-    long::by_heap(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability));
+    long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability));
 }
 
 #[cfg(test)]
@@ -107,10 +107,7 @@ mod tests {
                 prop_assert_eq!(&scratch.symbols, &expected);
             }
             start(&mut scratch);
-            long::by_heap(&table, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None);
-            prop_assert_eq!(&scratch.symbols, &expected);
-            start(&mut scratch);
-            long::by_runs(&table, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long);
+            long::merge(&table, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None);
             prop_assert_eq!(&scratch.symbols, &expected);
             start(&mut scratch);
             merge_with_dropout(&table, &mut scratch, 0.0);

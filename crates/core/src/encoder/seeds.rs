@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_large_batch_does_not_begin_without_them() {
         let tokenizer = file(&json!({}));
-        let run = RunOptions { threads: Some(1), cancel: None };
+        let run = RunOptions { threads: Some(1), ..RunOptions::default() };
         let counts = |text: &str| {
             let made = tokenizer.cache_counts();
             // The file's encoder is in use, so a second one is created.

@@ -1,13 +1,12 @@
 //! Lines of JSON, whose fields are compared with those that serde_json finds.
 
 use std::fmt;
-use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::draw::Draw;
-use crate::json_fields::{EXTRA_BYTES, Fields};
+use crate::json_fields::{Document, Fields};
 
 const FIELD_NAMES: [&str; 10] = ["text", "id", "a", "", "a.b", "b", "t\\u0065xt", "é", "\\ud83d", "n"];
 const PATHS: [&str; 9] = ["text", "id", "a", "", "a.b", "a.text", "a.b.text", ".a", "é"];
@@ -85,7 +84,7 @@ fn value(draw: &mut Draw<'_>, line: &mut String, depth: usize) {
             line.push(']');
         }
         2 => {
-            // Around the greatest depth that is read.
+            // Deeper than a reader may recurse.
             let (open, close) = if draw.flag() { ("[", "]") } else { ("{\"a\":", "}") };
             let times = 250 + draw.below(12);
             line.push_str(&open.repeat(times));
@@ -122,45 +121,32 @@ fn damage(draw: &mut Draw<'_>, line: &mut String) {
 
 fn check(text: &str, id: Option<&str>, line: &str) {
     let fields = Fields { text: text.into(), id: id.map(Into::into) };
-    let mut buffer = vec![0; line.len() + EXTRA_BYTES];
-    let read = fields.read(line.as_bytes(), &mut buffer).map(|(length, id)| {
-        let text = std::str::from_utf8(&buffer[..length]).expect("the text is UTF-8");
-        (text.to_owned(), id.map(|id| &line[id]))
-    });
+    let read = fields.read(line.as_bytes()).expect("memory suffices");
+    let read = read.as_ref().map(|Document { text, id }| (&**text, *id));
     let expected = expected(text, id, line);
-    let expected = expected.as_ref().map(|(text, id)| (text.clone(), id.clone().map(|id| &line[id])));
-    // The reader may leave lines that are nested more deeply to `JSON.parse`.
-    if read.is_some() || depth(line) <= 256 {
-        assert_eq!(read, expected, "paths {text:?} and {id:?} in {line}");
-    }
+    let expected = expected.as_ref().map(|(text, id)| (&**text, *id));
+    assert_eq!(read, expected, "paths {text:?} and {id:?} in {line}");
 }
 
-/// The text, and the place of the id, as serde_json finds them; `None` if the line is not JSON or
-/// leaves a doubt about the fields, for which `JSON.parse` reads it.
-#[allow(clippy::type_complexity, reason = "the type of Fields::read")]
-fn expected(text: &str, id: Option<&str>, line: &str) -> Option<(String, Option<Range<usize>>)> {
-    if has_unpaired(line) {
-        return None;
-    }
+/// The text and the id as serde_json finds them in the values of all names; `None` if the line is
+/// not JSON or leaves a doubt about the fields, for which `JSON.parse` reads it.
+fn expected<'l>(text: &str, id: Option<&str>, line: &'l str) -> Option<(String, Option<&'l str>)> {
     let whole: &RawValue = serde_json::from_str(line).ok()?;
-    let found: String = serde_json::from_str(find(whole.get(), text)?).ok()?;
-    let Some(id) = id else { return Some((found, None)) };
+    let found: &str = find(whole.get(), text)?;
+    let text = serde_json::from_str(found).ok()?;
+    let Some(id) = id else { return Some((text, None)) };
     let id = find(whole.get(), id)?;
     let digits = id.strip_prefix('-').unwrap_or(id);
     let is_integer = digits.len() <= 15 && digits.parse::<u64>().is_ok();
-    if !id.starts_with('"') && !is_integer {
-        return None;
-    }
-    let start = id.as_ptr().addr() - line.as_ptr().addr();
-    Some((found, Some(start..start + id.len())))
+    let is_taken = (id.starts_with('"') || is_integer) && id.as_ptr() != found.as_ptr();
+    is_taken.then_some((text, Some(id)))
 }
 
-/// The value at a path, if exactly one name of each object leads to it, and none has an escape.
-fn find<'a>(value: &'a str, path: &str) -> Option<&'a str> {
+/// The value at a path, if exactly one name of each object leads to it.
+fn find<'l>(value: &'l str, path: &str) -> Option<&'l str> {
     let Members(members) = serde_json::from_str(value).ok()?;
-    let names: Option<Vec<&str>> = members.iter().map(|(name, _)| *name).collect();
     let leading = |name: &str| path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('.'));
-    let mut found = names?.into_iter().zip(&members).filter_map(|(name, (_, value))| Some((leading(name)?, value)));
+    let mut found = members.iter().filter_map(|(name, value)| Some((leading(name)?, value)));
     let (rest, value) = found.next()?;
     match (found.next(), rest.strip_prefix('.')) {
         (Some(_), _) => None,
@@ -169,88 +155,27 @@ fn find<'a>(value: &'a str, path: &str) -> Option<&'a str> {
     }
 }
 
-/// The names and values of an object, in order. A name with an escape is `None`.
-struct Members<'a>(Vec<(Option<&'a str>, &'a RawValue)>);
+/// The names and values of an object, in order.
+struct Members<'l>(Vec<(String, &'l RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+impl<'l> Deserialize<'l> for Members<'l> {
+    fn deserialize<D: Deserializer<'l>>(deserializer: D) -> Result<Self, D::Error> {
         struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
+        impl<'l> Visitor<'l> for Object {
+            type Value = Members<'l>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<Members<'l>, A::Error> {
                 let mut members = vec![];
-                while let Some(Name(name)) = map.next_key()? {
-                    members.push((name, map.next_value()?));
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
                 }
                 Ok(Members(members))
             }
         }
         deserializer.deserialize_map(Object)
     }
-}
-
-struct Name<'a>(Option<&'a str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Name<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a name")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name(Some(name)))
-            }
-
-            fn visit_str<E: Error>(self, _name: &str) -> Result<Name<'de>, E> {
-                Ok(Name(None))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-/// Whether the line has an escape of an unpaired surrogate, which serde_json refuses only in some
-/// places.
-fn has_unpaired(line: &str) -> bool {
-    let line = line.as_bytes();
-    let unit = |at: usize| {
-        let digits = std::str::from_utf8(line.get(at..at + 6)?.strip_prefix(b"\\u")?).ok()?;
-        digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).expect("digits"))
-    };
-    let mut at = 0;
-    while at < line.len() {
-        at += match (unit(at), unit(at + 6)) {
-            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
-            (Some(0xd800..0xe000), _) => return true,
-            _ if line[at] == b'\\' => 2,
-            _ => 1,
-        };
-    }
-    false
-}
-
-/// The greatest number of values that are open at a time.
-fn depth(line: &str) -> usize {
-    let (mut open, mut most, mut is_string, mut is_escaped) = (0_usize, 0, false, false);
-    for byte in line.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = is_string,
-            b'"' => is_string = !is_string,
-            b'{' | b'[' if !is_string => open += 1,
-            b'}' | b']' if !is_string => open = open.saturating_sub(1),
-            _ => {}
-        }
-        most = most.max(open);
-    }
-    most
 }

@@ -33,6 +33,8 @@ mod lengths;
 mod limits;
 mod load;
 mod models;
+pub(crate) mod naive_models;
+mod naive_sentencepiece;
 pub(crate) mod parts;
 pub(crate) mod patterns;
 mod pool;

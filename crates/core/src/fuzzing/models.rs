@@ -4,8 +4,9 @@
 use serde_json::{Map, Value, json};
 
 use super::draw::Draw;
+use super::naive_models;
 use crate::bpe::Symbol;
-use crate::model::{Model, ModelScratch, unigram, wordpiece};
+use crate::model::{Model, ModelScratch};
 use crate::parts::{ModelSettings, Source};
 use crate::word_key;
 use crate::{Columns, EncodeOptions, OffsetUnit, Tokenizer};
@@ -170,10 +171,10 @@ fn check_word(tokenizer: &Tokenizer, word: &str) {
     let expected: Result<Vec<Symbol>, _> = match (&components.model, &*tokenizer.pipeline.model) {
         (ModelSettings::WordPiece(settings), _) => {
             let mut out = vec![];
-            wordpiece::naive(settings, vocab, word, &mut out).map(|()| out)
+            naive_models::wordpiece(settings, vocab, word, &mut out).map(|()| out)
         }
         (ModelSettings::Unigram(settings), Model::Unigram(model)) => {
-            unigram::naive(settings, vocab, model.scores(), word)
+            naive_models::unigram(settings, vocab, model.scores(), word)
         }
         _ => return,
     };

@@ -113,7 +113,7 @@ pub(crate) const PIECES: [&str; 24] = [
 pub(super) fn parts(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let tokenizer = &TOKENIZERS[draw.below(TOKENIZERS.len())];
-    let run = RunOptions { threads: Some(1 + draw.below(3)), cancel: None };
+    let run = RunOptions { threads: Some(1 + draw.below(3)), ..RunOptions::default() };
     let size = 1 + draw.below(80);
     let options = EncodeOptions {
         add_special_tokens: draw.flag(),
@@ -135,7 +135,7 @@ pub(super) fn parts(bytes: &[u8]) {
     let rows = [Text::Utf8("one more"), row];
     let plan = tokenizer.plan(&options).expect("the options are fine");
     let chunks = split_rows(tokenizer, &plan, size, rows.into_iter().map(Input::from)).expect("there is memory");
-    let batch = encode_chunks(tokenizer, &chunks, plan, &run, false).and_then(PendingBatch::gather);
+    let batch = encode_chunks(tokenizer, &chunks, plan, &run).and_then(PendingBatch::gather);
     let alone = |row| tokenizer.encode(row, &options);
     match (rows.map(alone), batch) {
         ([Ok(first), Ok(second)], Ok(batch)) => {

@@ -35,7 +35,7 @@ const PIECES: [&str; 9] = ["a", "b", "é", "中", " ", "ab", "q", "1", "ab ab "]
 /// Interprets bytes as rows, options, and a number of threads.
 pub(super) fn rows(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
-    let run = RunOptions { threads: Some(1 + draw.below(4)), cancel: None };
+    let run = RunOptions { threads: Some(1 + draw.below(4)), ..RunOptions::default() };
     let truncation = Truncation { stride: draw.below(3), ..Truncation::new(5 + draw.below(40)) };
     let padding = Padding { multiple_of: draw.below(9), ..Padding::default() };
     let pads = draw.flag();

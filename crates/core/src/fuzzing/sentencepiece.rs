@@ -2,8 +2,8 @@
 //! and as a stream, and the file cut or changed somewhere.
 
 use super::draw::Draw;
+use super::naive_sentencepiece::Naive;
 use crate::model::ModelScratch;
-use crate::model::sentencepiece::naive::Naive;
 use crate::model::sentencepiece::{Method, PieceKind};
 use crate::word_key;
 use crate::{Columns, DecodeOptions, DecodeStream, EncodeOptions, Encoding, Tokenizer};

@@ -1,15 +1,13 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{EXTRA_BYTES, Fields};
+use super::{Document, Fields};
 
 /// The text and the id of a line, as [`Fields::read`] finds them.
 fn read(text: &str, id: Option<&str>, line: &str) -> Option<(String, Option<String>)> {
     let fields = Fields { text: text.into(), id: id.map(Into::into) };
-    let mut buffer = vec![0; line.len() + EXTRA_BYTES];
-    let (length, id) = fields.read(line.as_bytes(), &mut buffer)?;
-    buffer.truncate(length);
-    Some((String::from_utf8(buffer).expect("the text is UTF-8"), id.map(|id| line[id].to_owned())))
+    let Document { text, id } = fields.read(line.as_bytes()).expect("memory suffices")?;
+    Some((text.into_owned(), id.map(ToOwned::to_owned)))
 }
 
 fn text_of(line: &str) -> Option<String> {
@@ -27,6 +25,7 @@ fn texts_are_unescaped() {
         (r#"{"text":"a\n\t\r\b\f\"\\\/\u0041\u00e9\u6f22"}"#, "a\n\t\r\u{8}\u{c}\"\\/Aé漢"),
         (r#"{"text":"\ud83d\ude00x\u0000\uffff"}"#, "😀x\0\u{ffff}"),
         ("{\"text\":\"é漢😀\"}\r", "é漢😀"),
+        (r#"{"t\u0065xt":"an escaped name","b":"\ud83dx"}"#, "an escaped name"),
         (r#"{"a":[{"text":"no"},[1,-2.5e-7,true],{}],"text":"yes","b":{"text":{"c":[]}}}"#, "yes"),
     ] {
         assert_eq!(text_of(line).as_deref(), Some(text), "{line}");
@@ -46,7 +45,8 @@ fn doubtful_lines_are_left_to_json_parse() {
         r#"{"text":null}"#,
         r#"{"Text":"a"}"#,
         r#"{"text":"a","text":"b"}"#,
-        r#"{"t\u0065xt":"a"}"#,
+        r#"{"text":"a","t\u0065xt":"b"}"#,
+        r#"{"text":"a","\ud83d":"b"}"#,
         r#"{"text":"a"} {}"#,
         r#"{"text":"a",}"#,
         r#"{"text":"a"#,
@@ -58,7 +58,6 @@ fn doubtful_lines_are_left_to_json_parse() {
         r#"{"text":"\ud83d"}"#,
         r#"{"text":"\ud83d\ud83d\ude00"}"#,
         r#"{"text":"\ude00\ud83d"}"#,
-        r#"{"text":"a","b":"\ud83dx"}"#,
         "{\"text\":\"a\tb\"}",
         "{\"text\":\"a\u{0}\"}",
         r#"{"text":"a","b":01}"#,
@@ -82,11 +81,13 @@ fn doubtful_lines_are_left_to_json_parse() {
 }
 
 #[test]
-fn deep_values_are_skipped_to_a_limit_without_recursion() {
+fn deep_values_are_skipped_without_recursion() {
     let nested = |depth| format!(r#"{{"a":{}1{},"text":"b"}}"#, "[".repeat(depth), "]".repeat(depth));
-    assert_eq!(text_of(&nested(256)).as_deref(), Some("b"));
-    assert_eq!(text_of(&nested(257)), None);
-    assert_eq!(text_of(&nested(1 << 20)), None);
+    assert_eq!(text_of(&nested(1 << 20)).as_deref(), Some("b"));
+    // The reader recurses only into the objects of the path.
+    let path = "a.".repeat(1 << 20);
+    let line = format!("{}1{}", r#"{"a":"#.repeat(1 << 20), "}".repeat(1 << 20));
+    assert_eq!(read(&path, None, &line), None);
 }
 
 #[test]
@@ -117,8 +118,12 @@ fn ids_are_strings_or_integers() {
         assert_eq!(id(other), None, "{other}");
     }
     assert_eq!(read("a.t", Some("a.i"), r#"{"a":{"i":7,"t":"x"}}"#), Some(("x".to_owned(), Some("7".to_owned()))));
-    assert_eq!(read("t", Some("t"), r#"{"t":"x"}"#), Some(("x".to_owned(), Some(r#""x""#.to_owned()))));
     assert_eq!(read("t", Some("i"), r#"{"t":"x"}"#), None);
+    // One value for both is left to JSON.parse.
+    for line in [r#"{"t":"x"}"#, r#"{"t":{}}"#] {
+        assert_eq!(read("t", Some("t"), line), None);
+    }
+    assert_eq!(read("t", Some("t.i"), r#"{"t":{"i":1}}"#), None);
 }
 
 fn json() -> impl Strategy<Value = Value> {

@@ -90,18 +90,22 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|bundled| bundled.name)
 }
 
-/// The name of the rank file of an encoding, in the folder `encodings`; `None` for an unknown name.
-pub fn file(name: &str) -> Option<&'static str> {
-    BUNDLED.iter().find(|bundled| bundled.name == name).map(|bundled| bundled.file)
+fn bundled(name: &str) -> Result<&'static Bundled, LoadError> {
+    BUNDLED.iter().find(|bundled| bundled.name == name).ok_or_else(|| {
+        let known = names().collect::<Vec<_>>().join(", ");
+        LoadError::UnknownEncoding { name: name.into(), known }
+    })
+}
+
+/// The name of the rank file of a bundled encoding, in the folder `encodings`.
+pub fn file(name: &str) -> Result<&'static str, LoadError> {
+    bundled(name).map(|bundled| bundled.file)
 }
 
 /// The definition of a bundled encoding: its pattern and special tokens, which the rank file does
 /// not contain.
 pub fn definition(name: &str) -> Result<RankDefinition, LoadError> {
-    let Some(bundled) = BUNDLED.iter().find(|bundled| bundled.name == name) else {
-        let known = names().collect::<Vec<_>>().join(", ");
-        return Err(LoadError::UnknownEncoding { name: name.into(), known });
-    };
+    let bundled = bundled(name)?;
     let mut special_tokens: Vec<(String, u32)> =
         bundled.special_tokens.iter().map(|&(token, id)| (token.to_owned(), id)).collect();
     if name == "o200k_harmony" {

@@ -77,6 +77,11 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// The value, unless it is null.
+    pub(crate) fn or_null<T>(&self, read: impl FnOnce(&Self) -> Result<T, LoadError>) -> Result<Option<T>, LoadError> {
+        if self.is_null() { Ok(None) } else { read(self).map(Some) }
+    }
+
     pub(crate) fn text(&self) -> Result<&'a str, LoadError> {
         self.value.as_str().ok_or_else(|| self.wrong("a string"))
     }

@@ -5,12 +5,9 @@ use crate::error::LoadError;
 use crate::padding::{PadTo, Padding};
 use crate::truncation::{Direction, Truncation, TruncationStrategy};
 
-pub(crate) fn truncation(part: &Part<'_>) -> Result<Option<Truncation>, LoadError> {
-    if part.is_null() {
-        return Ok(None);
-    }
+pub(crate) fn truncation(part: &Part<'_>) -> Result<Truncation, LoadError> {
     let strategy = part.required("strategy")?;
-    Ok(Some(Truncation {
+    Ok(Truncation {
         max_length: count(&part.required("max_length")?)?,
         stride: count(&part.required("stride")?)?,
         strategy: match strategy.text()? {
@@ -19,17 +16,11 @@ pub(crate) fn truncation(part: &Part<'_>) -> Result<Option<Truncation>, LoadErro
             "OnlySecond" => TruncationStrategy::OnlySecond,
             other => return Err(strategy.unsupported(format!("the strategy {other}"))),
         },
-        direction: match part.field("direction") {
-            absent if absent.is_null() => Direction::Right,
-            direction => self::direction(&direction)?,
-        },
-    }))
+        direction: part.field("direction").or_null(direction)?.unwrap_or_default(),
+    })
 }
 
-pub(crate) fn padding(part: &Part<'_>) -> Result<Option<Padding>, LoadError> {
-    if part.is_null() {
-        return Ok(None);
-    }
+pub(crate) fn padding(part: &Part<'_>) -> Result<Padding, LoadError> {
     let strategy = part.required("strategy")?;
     let to = match strategy.value.get("Fixed") {
         Some(_) => PadTo::Length(count(&strategy.required("Fixed")?)?),
@@ -38,15 +29,14 @@ pub(crate) fn padding(part: &Part<'_>) -> Result<Option<Padding>, LoadError> {
             other => return Err(strategy.unsupported(format!("the strategy {other}"))),
         },
     };
-    let multiple_of = part.field("pad_to_multiple_of");
-    Ok(Some(Padding {
+    Ok(Padding {
         to,
-        multiple_of: if multiple_of.is_null() { 0 } else { count(&multiple_of)? },
+        multiple_of: part.field("pad_to_multiple_of").or_null(count)?.unwrap_or_default(),
         direction: direction(&part.required("direction")?)?,
         id: part.required("pad_id")?.id()?,
         type_id: part.required("pad_type_id")?.id()?,
         token: part.required("pad_token")?.text()?.to_owned(),
-    }))
+    })
 }
 
 fn direction(part: &Part<'_>) -> Result<Direction, LoadError> {
@@ -80,21 +70,20 @@ mod tests {
             strategy: TruncationStrategy::OnlyFirst,
             direction: Direction::Left,
         };
-        assert_eq!(truncation(&Part::new(&stored, "truncation")), Ok(Some(expected)));
+        assert_eq!(truncation(&Part::new(&stored, "truncation")), Ok(expected));
         let old = json!({"max_length": 5, "strategy": "LongestFirst", "stride": 0});
-        assert_eq!(truncation(&Part::new(&old, "truncation")), Ok(Some(Truncation::new(5))));
+        assert_eq!(truncation(&Part::new(&old, "truncation")), Ok(Truncation::new(5)));
 
         let mut stored = json!({
             "strategy": {"Fixed": 40}, "direction": "Left", "pad_to_multiple_of": 16, "pad_id": 3, "pad_type_id": 1,
             "pad_token": "<pad>",
         });
         let to = |to| {
-            Some(Padding { to, multiple_of: 16, direction: Direction::Left, id: 3, type_id: 1, token: "<pad>".into() })
+            Ok(Padding { to, multiple_of: 16, direction: Direction::Left, id: 3, type_id: 1, token: "<pad>".into() })
         };
-        assert_eq!(padding(&Part::new(&stored, "padding")), Ok(to(PadTo::Length(40))));
+        assert_eq!(padding(&Part::new(&stored, "padding")), to(PadTo::Length(40)));
         stored["strategy"] = json!("BatchLongest");
-        assert_eq!(padding(&Part::new(&stored, "padding")), Ok(to(PadTo::Longest)));
-        assert_eq!(padding(&Part::new(&json!(null), "padding")), Ok(None));
+        assert_eq!(padding(&Part::new(&stored, "padding")), to(PadTo::Longest));
     }
 
     #[test]

@@ -41,17 +41,9 @@ const KINDS: [(&str, ModelKind); 4] = [
 /// The model as the file describes it.
 #[derive(Debug)]
 pub(crate) struct FileModel {
-    vocab: Vocab,
-    body: Body,
-}
-
-/// The parts of a model apart from its vocabulary.
-#[derive(Debug)]
-enum Body {
-    Bpe(BpeSettings, MergeList),
-    WordPiece(WordPieceSettings),
-    Unigram(UnigramSettings, Vec<f64>),
-    WordLevel(WordLevelSettings),
+    pub(crate) vocab: Vocab,
+    pub(crate) tables: Tables,
+    pub(crate) settings: ModelSettings,
 }
 
 /// The merges. They are kept as texts if the file has them before the vocabulary or the prefix.
@@ -184,109 +176,125 @@ impl ModelFields {
             (Entries::Tokens(_), ModelKind::Unigram) => return wanted("a list of pieces with their scores"),
             (Entries::Pieces(..), _) => return wanted("a map from tokens to ids"),
         };
-        Ok(match kind {
-            ModelKind::WordPiece => FileModel { vocab, body: Body::WordPiece(WordPieceSettings::read(&part)?) },
+        let (tables, settings) = match kind {
+            ModelKind::WordPiece => (Tables::VocabularyOnly, ModelSettings::WordPiece(WordPieceSettings::read(&part)?)),
+            ModelKind::WordLevel => (Tables::VocabularyOnly, ModelSettings::WordLevel(WordLevelSettings::read(&part)?)),
             ModelKind::Unigram => {
                 let settings = UnigramSettings::read(&part, vocab.len())?;
-                FileModel { vocab, body: Body::Unigram(settings, scores) }
+                (Tables::Scores(scores.into()), ModelSettings::Unigram(settings))
             }
             ModelKind::Bpe => {
                 let merges = self
                     .merges
                     .ok_or_else(|| LoadError::shape("model", "\"merges\" is missing, so this is not a BPE model"))?;
                 let settings = BpeSettings::read(&part)?;
-                let mut model = FileModel { vocab, body: Body::Bpe(settings, merges) };
-                // For a model without a type this decides its kind, so everything is checked.
-                model.look_up_merges()?;
-                model
+                let pairs = match merges {
+                    MergeList::Texts(texts) => texts.pairs(&vocab, &settings.continuing_subword_prefix)?,
+                    MergeList::Pairs(pairs) => pairs,
+                };
+                (Tables::Merges(Arc::new(Merges::new(&pairs))), ModelSettings::Bpe(settings))
             }
-            ModelKind::WordLevel => FileModel { vocab, body: Body::WordLevel(WordLevelSettings::read(&part)?) },
-        })
+        };
+        Ok(FileModel { vocab, tables, settings })
     }
 }
 
 impl BpeSettings {
     fn read(part: &Part<'_>) -> Result<Self, LoadError> {
-        let text = |name| {
+        let text = |name| Ok::<_, LoadError>(part.field(name).or_null(Part::text)?.unwrap_or_default().to_owned());
+        let mut settings = Self {
+            continuing_subword_prefix: text("continuing_subword_prefix")?,
+            end_of_word_suffix: text("end_of_word_suffix")?,
+            ..Self::default()
+        };
+        for name in ["dropout", "unk_token", "fuse_unk", "byte_fallback", "ignore_merges"] {
             let field = part.field(name);
-            if field.is_null() { Ok(None) } else { field.text().map(|text| Some(text.to_owned())) }
-        };
-        let flag = |name| {
-            let field = part.field(name);
-            if field.is_null() { Ok(false) } else { field.flag() }
-        };
-        let dropout = part.field("dropout");
-        let settings = Self {
-            dropout: if dropout.is_null() { None } else { Some(dropout.number()? as f32) },
-            unk_token: text("unk_token")?,
-            continuing_subword_prefix: text("continuing_subword_prefix")?.unwrap_or_default(),
-            end_of_word_suffix: text("end_of_word_suffix")?.unwrap_or_default(),
-            fuse_unk: flag("fuse_unk")?,
-            byte_fallback: flag("byte_fallback")?,
-            ignore_merges: flag("ignore_merges")?,
-        };
+            if !field.is_null() {
+                settings.set(name, &field)?;
+            }
+        }
         settings.check()?;
         Ok(settings)
+    }
+
+    /// Sets what a changed tokenizer may change.
+    pub(crate) fn set(&mut self, name: &str, field: &Part<'_>) -> Result<(), LoadError> {
+        match name {
+            "dropout" => self.dropout = field.or_null(Part::number)?.map(|dropout| dropout as f32),
+            "unk_token" => self.unk_token = field.or_null(Part::text)?.map(str::to_owned),
+            "fuse_unk" => self.fuse_unk = field.flag()?,
+            "byte_fallback" => self.byte_fallback = field.flag()?,
+            "ignore_merges" => self.ignore_merges = field.flag()?,
+            _ => return Err(unchangeable(field)),
+        }
+        Ok(())
     }
 }
 
 impl WordPieceSettings {
     fn read(part: &Part<'_>) -> Result<Self, LoadError> {
-        let text = |name| Ok::<_, LoadError>(part.required(name)?.text()?.to_owned());
-        Ok(Self {
-            unk_token: text("unk_token")?,
-            continuing_subword_prefix: text("continuing_subword_prefix")?,
-            max_input_chars_per_word: part.required("max_input_chars_per_word")?.count()?,
-        })
+        let mut settings = Self::default();
+        for name in ["unk_token", "continuing_subword_prefix", "max_input_chars_per_word"] {
+            settings.set(name, &part.required(name)?)?;
+        }
+        Ok(settings)
+    }
+
+    pub(crate) fn set(&mut self, name: &str, field: &Part<'_>) -> Result<(), LoadError> {
+        match name {
+            "unk_token" => field.text()?.clone_into(&mut self.unk_token),
+            "continuing_subword_prefix" => field.text()?.clone_into(&mut self.continuing_subword_prefix),
+            "max_input_chars_per_word" => self.max_input_chars_per_word = field.count()?,
+            _ => return Err(unchangeable(field)),
+        }
+        Ok(())
     }
 }
 
 impl UnigramSettings {
     /// Reads the settings for a vocabulary of `pieces` pieces.
     fn read(part: &Part<'_>, pieces: usize) -> Result<Self, LoadError> {
-        let (unk_id, byte_fallback) = (part.field("unk_id"), part.value.get("byte_fallback"));
-        Ok(Self {
-            unk_id: if unk_id.is_null() { None } else { Some(Self::unk_id(&unk_id, pieces)?) },
-            byte_fallback: byte_fallback.is_some() && part.field("byte_fallback").flag()?,
-        })
+        let mut settings = Self::default();
+        for name in ["unk_id", "byte_fallback"].into_iter().filter(|name| part.value.get(name).is_some()) {
+            settings.set(name, &part.field(name), pieces)?;
+        }
+        Ok(settings)
     }
 
-    pub(crate) fn unk_id(part: &Part<'_>, pieces: usize) -> Result<u32, LoadError> {
-        let id = part.count()?;
-        let in_range = u32::try_from(id).ok().filter(|_| id < pieces);
-        in_range.ok_or_else(|| LoadError::shape(&part.path, format!("{id} is not an id: there are {pieces} pieces")))
+    pub(crate) fn set(&mut self, name: &str, field: &Part<'_>, pieces: usize) -> Result<(), LoadError> {
+        let id = |field: &Part<'_>| {
+            let id = field.count()?;
+            let in_range = u32::try_from(id).ok().filter(|_| id < pieces);
+            let message = || format!("{id} is not an id: there are {pieces} pieces");
+            in_range.ok_or_else(|| LoadError::shape(&field.path, message()))
+        };
+        match name {
+            "unk_id" => self.unk_id = field.or_null(id)?,
+            "byte_fallback" => self.byte_fallback = field.flag()?,
+            _ => return Err(unchangeable(field)),
+        }
+        Ok(())
     }
 }
 
 impl WordLevelSettings {
     fn read(part: &Part<'_>) -> Result<Self, LoadError> {
-        Ok(Self { unk_token: part.required("unk_token")?.text()?.to_owned() })
+        let mut settings = Self::default();
+        settings.set("unk_token", &part.required("unk_token")?)?;
+        Ok(settings)
     }
-}
 
-impl FileModel {
-    fn look_up_merges(&mut self) -> Result<(), LoadError> {
-        if let Body::Bpe(settings, merges) = &mut self.body
-            && let MergeList::Texts(texts) = merges
-        {
-            *merges = MergeList::Pairs(texts.pairs(&self.vocab, &settings.continuing_subword_prefix)?);
+    pub(crate) fn set(&mut self, name: &str, field: &Part<'_>) -> Result<(), LoadError> {
+        match name {
+            "unk_token" => field.text()?.clone_into(&mut self.unk_token),
+            _ => return Err(unchangeable(field)),
         }
         Ok(())
     }
+}
 
-    /// Returns the vocabulary, the other tables, and the settings.
-    pub(crate) fn into_tables(self) -> (Vocab, Tables, ModelSettings) {
-        let (tables, settings) = match self.body {
-            Body::Bpe(settings, MergeList::Pairs(pairs)) => {
-                (Tables::Merges(Arc::new(Merges::new(&pairs))), ModelSettings::Bpe(settings))
-            }
-            Body::Bpe(_, MergeList::Texts(_)) => unreachable!("`ModelFields::finish` looks the merges up"),
-            Body::WordPiece(settings) => (Tables::VocabularyOnly, ModelSettings::WordPiece(settings)),
-            Body::Unigram(settings, scores) => (Tables::Scores(scores.into()), ModelSettings::Unigram(settings)),
-            Body::WordLevel(settings) => (Tables::VocabularyOnly, ModelSettings::WordLevel(settings)),
-        };
-        (self.vocab, tables, settings)
-    }
+fn unchangeable(field: &Part<'_>) -> LoadError {
+    LoadError::unsupported(&field.path, "changing this setting")
 }
 
 struct ModelSeed<'f>(&'f mut ModelFields);
@@ -366,7 +374,7 @@ mod tests {
 
     /// The contents of a valid model: tokens, merges by rank, settings.
     fn tables(model: Option<FileModel>) -> Option<(Tokens, Pairs, ModelSettings)> {
-        let (vocab, tables, settings) = model?.into_tables();
+        let FileModel { vocab, tables, settings } = model?;
         let Tables::Merges(merges) = tables else { panic!("no BPE model") };
         let mut merges: Vec<_> = merges.iter().collect();
         merges.sort_unstable_by_key(|(_, _, merge)| merge.rank);

@@ -86,7 +86,7 @@ fn tokenizer<M>(
             Json::new(raw.get()).map_err(|error| json_error(&error, bytes, raw.get().as_bytes()))
         }
     };
-    let (vocab, tables, settings) = model.into_tables();
+    let FileModel { vocab, tables, settings } = model;
     let components = Components {
         normalizer: component(file.normalizer)?,
         pre_tokenizer: component(file.pre_tokenizer)?,
@@ -100,8 +100,8 @@ fn tokenizer<M>(
         post_processor,
         vocab: Arc::new(vocab),
         added_tokens: AddedTokens::none(false),
-        truncation: length::truncation(&Part::new(&value(file.truncation)?, "truncation"))?,
-        padding: length::padding(&Part::new(&value(file.padding)?, "padding"))?,
+        truncation: Part::new(&value(file.truncation)?, "truncation").or_null(length::truncation)?,
+        padding: Part::new(&value(file.padding)?, "padding").or_null(length::padding)?,
         default_policy: Policy::Parse,
     };
     stages::build(parts, new_tokens, tables, None)

@@ -14,7 +14,6 @@
 //! [`Model`] is chosen once, when a tokenizer is loaded. The word cache, offsets and columns are
 //! the same for all models.
 
-mod automaton;
 mod best_path;
 mod flat_path;
 mod interleaved;

@@ -14,9 +14,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use super::best_path::{BestPath, Offers};
 use super::flat_path::{FlatPath, MAX_LEN as MAX_FLAT_LEN, MAX_SCORE, Path, SoFar};
+use crate::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use crate::bpe::Symbol;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
@@ -426,70 +426,10 @@ pub(super) fn character_len(first: u8) -> usize {
     }
 }
 
-/// Reference implementation for tests: as `encode_optimized`, with every piece looked up in the
-/// vocabulary.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn naive(
-    settings: &UnigramSettings,
-    vocab: &Vocab,
-    scores: &[f64],
-    word: &str,
-) -> Result<Vec<Symbol>, EncodeError> {
-    let unknown_score = scores.iter().copied().fold(f64::INFINITY, f64::min) - UNKNOWN_PENALTY;
-    let mut ways: Vec<Option<(f64, usize, u32)>> = vec![None; word.len() + 1];
-    for (start, character) in word.char_indices() {
-        let so_far = ways[start].map_or(0.0, |way| way.0);
-        let single = start + character.len_utf8();
-        let ends = (start + 1..=word.len()).filter(|&end| word.is_char_boundary(end));
-        let pieces = ends.filter_map(|end| {
-            let id = vocab.id(&word.as_bytes()[start..end])?;
-            Some((end, scores[id as usize], Some(id)))
-        });
-        let mut pieces: Vec<_> = pieces.collect();
-        if pieces.iter().all(|piece| piece.0 != single) {
-            pieces.push((single, unknown_score, settings.unk_id));
-        }
-        for (end, score, id) in pieces {
-            let score = score + so_far;
-            if ways[end].is_none_or(|way| score > way.0) {
-                ways[end] = Some((score, start, id.ok_or(EncodeError::UnknownTokenUnset)?));
-            }
-        }
-    }
-    let (mut strings, mut run, mut end) = (vec![], String::new(), word.len());
-    while end > 0 {
-        let (_, start, id) = ways[end].expect("every character is a piece or unknown");
-        if Some(id) == settings.unk_id {
-            run.insert_str(0, &word[start..end]);
-        } else {
-            strings.extend((!run.is_empty()).then(|| std::mem::take(&mut run)));
-            strings.push(word[start..end].to_owned());
-        }
-        end = start;
-    }
-    strings.extend((!run.is_empty()).then_some(run));
-    strings.reverse();
-    let mut out = vec![];
-    for string in strings {
-        let len = string.len() as u32;
-        let byte_tokens = || string.bytes().map(|byte| vocab.id(format!("<0x{byte:02X}>").as_bytes())).collect();
-        if let Some(id) = vocab.id(string.as_bytes()) {
-            out.push(Symbol { id, len });
-        } else if let Some(ids) = Some(byte_tokens).filter(|_| settings.byte_fallback).and_then(|ids| ids()) {
-            let ids: Vec<u32> = ids;
-            out.extend(
-                ids.iter().enumerate().map(|(at, &id)| Symbol { id, len: if at == 0 { len } else { Symbol::SAME } }),
-            );
-        } else {
-            out.push(Symbol { id: settings.unk_id.ok_or(EncodeError::UnknownTokenUnset)?, len });
-        }
-    }
-    Ok(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::naive_models;
     use proptest::prelude::*;
 
     proptest! {
@@ -529,7 +469,7 @@ mod tests {
             for word in &words {
                 let mut out: Vec<Symbol> = vec![];
                 let fast = model.tokenize(word.as_bytes(), &mut scratch, &mut out).map(|()| out);
-                let slow = naive(&settings, &vocab, &scores, word);
+                let slow = naive_models::unigram(&settings, &vocab, &scores, word);
                 prop_assert_eq!(&fast, &slow, "{:?}", word);
                 let mut tokens = |model: &Unigram, word: &str| {
                     let mut out: Vec<Symbol> = vec![];
@@ -538,13 +478,13 @@ mod tests {
                 prop_assert_eq!(&tokens(&by_automaton, word), &slow, "{:?}", word);
                 prop_assert_eq!(&tokens(&by_offers, word), &slow, "{:?}", word);
                 // A space in place of the meta symbol, which is two bytes shorter.
-                let slow = naive(&settings, &vocab, &scores, &format!("▁{word}")).map(|mut symbols| {
+                let slow = naive_models::unigram(&settings, &vocab, &scores, &format!("▁{word}")).map(|mut symbols| {
                     symbols[0].len -= 2;
                     symbols
                 });
                 for model in &with_meta_symbol {
                     prop_assert_eq!(&tokens(model, &format!(" {word}")), &slow, "{:?}", word);
-                    prop_assert_eq!(tokens(model, word), naive(&settings, &vocab, &scores, word));
+                    prop_assert_eq!(tokens(model, word), naive_models::unigram(&settings, &vocab, &scores, word));
                 }
             }
         }

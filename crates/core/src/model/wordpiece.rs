@@ -2,7 +2,7 @@
 //! tokens that continue a word are spelled with a prefix. A word that cannot be split completely,
 //! or that has too many characters, becomes one unknown token.
 
-use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
+use crate::automaton::{LongestFromEnd, MAX_TRIE_TOKEN_BYTES};
 use crate::bpe::Symbol;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::fallible::{append_copies, push};
@@ -18,48 +18,14 @@ pub(crate) struct WordPiece {
     starting: Start,
     /// Where tokens after the prefix are searched; `None` if no token starts with it.
     continuing: Option<Start>,
-    /// Set if some token is so long that searching from each position would be too slow.
+    /// The continuing tokens without their prefix. Set if some token is so long that searching from
+    /// each position would be too slow.
     long: Option<LongestFromEnd>,
     prefix: Box<[u8]>,
     unk_token: String,
     unk_id: Option<u32>,
     /// In code points.
     max_input_chars_per_word: usize,
-}
-
-/// The continuing tokens without their prefix and with their bytes reversed. Running the automaton
-/// backwards over a word finds the longest token that starts at each position.
-#[derive(Debug)]
-struct LongestFromEnd {
-    reversed: Trie,
-    automaton: Automaton,
-}
-
-impl LongestFromEnd {
-    fn new(vocab: &Vocab, prefix: &[u8]) -> Result<Self, LoadError> {
-        let rest = |(token, id): (&[u8], u32)| {
-            let rest = token.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;
-            Some((rest.iter().rev().copied().collect::<Vec<u8>>(), id))
-        };
-        let tokens: Vec<(Vec<u8>, u32)> = vocab.iter().filter_map(rest).collect();
-        let reversed = Trie::new(tokens.iter().map(|(token, id)| (&token[..], *id)))?;
-        let automaton = Automaton::new(&reversed, tokens.iter().map(|(token, _)| &token[..]));
-        Ok(Self { reversed, automaton })
-    }
-
-    /// Per position of a word: id and length of the longest continuing token that starts there; the
-    /// length is 0 if there is none.
-    fn longest(&self, word: &[u8]) -> Vec<(u32, u32)> {
-        let (mut state, mut found) = (State::START, vec![]);
-        append_copies(&mut found, (0, 0), word.len());
-        for (at, &byte) in word.iter().enumerate().rev() {
-            state = self.automaton.step(&self.reversed, state, byte);
-            if let Some((id, len)) = self.automaton.tokens(&self.reversed, state).next() {
-                found[at] = (id, len as u32);
-            }
-        }
-        found
-    }
 }
 
 impl WordPiece {
@@ -72,7 +38,8 @@ impl WordPiece {
     fn with_limit(settings: &WordPieceSettings, vocab: &Vocab, limit: usize) -> Result<Self, LoadError> {
         let trie = Trie::new(vocab.iter())?;
         let prefix = settings.continuing_subword_prefix.as_bytes();
-        let long = (trie.longest() > limit).then(|| LongestFromEnd::new(vocab, prefix)).transpose()?;
+        let rests = vocab.iter().filter_map(|(token, id)| Some((token.strip_prefix(prefix)?, id)));
+        let long = (trie.longest() > limit).then(|| LongestFromEnd::new(rests)).transpose()?;
         Ok(Self {
             long,
             starting: trie.start(trie.root()),
@@ -118,7 +85,7 @@ impl WordPiece {
     /// position.
     fn cut(&self, word: &[u8], out: &mut Vec<Symbol>) -> bool {
         if let Some(long) = &self.long {
-            return self.cut_long(word, &long.longest(word), out);
+            return self.cut_long(word, long, out);
         }
         let (mut rest, mut start) = (word, Some(&self.starting));
         while !rest.is_empty() {
@@ -130,8 +97,13 @@ impl WordPiece {
         true
     }
 
-    /// The same, with the longest continuing token per position given.
-    fn cut_long(&self, word: &[u8], longest: &[(u32, u32)], out: &mut Vec<Symbol>) -> bool {
+    /// The same, with the continuing tokens found from the end.
+    fn cut_long(&self, word: &[u8], long: &LongestFromEnd, out: &mut Vec<Symbol>) -> bool {
+        let mut longest = vec![];
+        append_copies(&mut longest, (0, 0), word.len());
+        for (at, id, len) in long.search(word) {
+            longest[at] = (id, len as u32);
+        }
         let (mut at, mut found) = (0, self.trie.longest_from(&self.starting, word));
         while at < word.len() {
             let Some((id, len)) = found.filter(|&(_, len)| len > 0) else { return false };
@@ -170,11 +142,8 @@ impl WordPiece {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let long = self.long.as_ref();
         let starts = self.starting.memory_bytes() + self.continuing.as_ref().map_or(0, Start::memory_bytes);
-        self.trie.memory_bytes()
-            + starts
-            + long.map_or(0, |long| long.reversed.memory_bytes() + long.automaton.memory_bytes())
+        self.trie.memory_bytes() + starts + self.long.as_ref().map_or(0, LongestFromEnd::memory_bytes)
     }
 }
 
@@ -183,43 +152,10 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-/// Reference implementation for tests: tries every end, from the last one on.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn naive(
-    settings: &WordPieceSettings,
-    vocab: &Vocab,
-    word: &str,
-    out: &mut Vec<Symbol>,
-) -> Result<(), EncodeError> {
-    let unknown = || {
-        let token = &settings.unk_token;
-        let missing = || EncodeError::UnknownTokenMissing { token: token.clone() };
-        Ok::<_, EncodeError>(Symbol { id: vocab.id(token.as_bytes()).ok_or_else(missing)?, len: word.len() as u32 })
-    };
-    let mut symbols = vec![];
-    let mut start = 0;
-    if word.chars().count() > settings.max_input_chars_per_word {
-        push(out, unknown()?);
-        return Ok(());
-    }
-    while start < word.len() {
-        let prefix = if start > 0 { &settings.continuing_subword_prefix[..] } else { "" };
-        let ends = (start + 1..=word.len()).rev().filter(|&end| word.is_char_boundary(end));
-        let id = |end: usize| vocab.id([prefix, &word[start..end]].concat().as_bytes());
-        let Some((end, id)) = ends.into_iter().find_map(|end| Some((end, id(end)?))) else {
-            push(out, unknown()?);
-            return Ok(());
-        };
-        symbols.push(Symbol { id, len: (end - start) as u32 });
-        start = end;
-    }
-    out.extend(symbols);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::naive_models;
     use proptest::prelude::*;
 
     fn vocab(tokens: &[String]) -> Vocab {
@@ -252,7 +188,7 @@ mod tests {
             let by_automaton = WordPiece::with_limit(&settings, &vocab, 0).expect("there is room");
             for word in tokens.iter().chain(&words) {
                 let (mut fast, mut long, mut slow) = (vec![], vec![], vec![]);
-                let results = (model.tokenize(word.as_bytes(), &mut fast), naive(&settings, &vocab, word, &mut slow));
+                let results = (model.tokenize(word.as_bytes(), &mut fast), naive_models::wordpiece(&settings, &vocab, word, &mut slow));
                 prop_assert_eq!(&results.0, &results.1);
                 prop_assert_eq!(&fast, &slow, "{:?}", word);
                 prop_assert_eq!(by_automaton.tokenize(word.as_bytes(), &mut long), results.0);

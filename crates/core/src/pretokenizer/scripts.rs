@@ -4,9 +4,9 @@
 //! assigned differently and the Japanese scripts merged. They are derived here from newer tables,
 //! which include the version in which a character was added (the property Age).
 
-use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use std::sync::LazyLock;
 
+use crate::categories::class;
 use crate::span::Span;
 
 /// The scripts of Unicode 9. The index in this list is the number of a script below.
@@ -42,14 +42,6 @@ static RANGES: LazyLock<Vec<(char, char, u8)>> = LazyLock::new(|| {
     ranges.sort_unstable();
     ranges
 });
-
-fn class(pattern: &str) -> ClassUnicode {
-    let hir = regex_syntax::parse(pattern).expect("the scripts above are known");
-    match hir.kind() {
-        HirKind::Class(Class::Unicode(class)) => class.clone(),
-        _ => unreachable!("a script has more than one character"),
-    }
-}
 
 /// The script of a character; `None` if the character belongs to the run that surrounds it.
 fn script(character: char) -> Option<u8> {

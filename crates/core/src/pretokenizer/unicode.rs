@@ -3,9 +3,9 @@
 //! They are those of `regex-syntax`, which the general engine uses too, so that both have the same
 //! Unicode version (16, as the reference tokenizers). Only [`NUMERIC`] has Unicode 17.
 
-use regex_syntax::hir::{Class, HirKind};
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use crate::categories::Classes;
 
 /// `\p{L}`
 pub(crate) const LETTER: u8 = 1 << 0;
@@ -38,61 +38,8 @@ const PATTERNS: [(&str, u8); 8] = [
     (r"[\u{11DE0}-\u{11DE9}\u{16FF4}-\u{16FF6}]", NUMERIC),
 ];
 
-/// The class bits of every code point, in a table of two levels: pages of 256 code points, where
-/// equal pages are stored once.
-///
-/// There are fewer than 256 different pages, so a page number fits into a byte. Both levels have an
-/// entry for any index that can occur, so that lookups need no bounds check.
-pub(crate) struct Classes {
-    pages: Box<[u8; PAGE_COUNT]>,
-    bits: Box<[[u8; CODES_PER_PAGE]; 256]>,
-}
-
-const CODES_PER_PAGE: usize = 256;
-/// Number of entries of the first level: the next power of two above the number of pages.
-const PAGE_COUNT: usize = 0x2000;
-
 /// Built when the first tokenizer is loaded, which takes about a millisecond.
-pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::new);
-
-impl Classes {
-    fn new() -> Self {
-        let mut all = vec![0u8; 0x11_0000];
-        for (pattern, bit) in PATTERNS {
-            let hir = regex_syntax::parse(pattern).expect("the classes above are valid patterns");
-            let HirKind::Class(Class::Unicode(class)) = hir.kind() else {
-                unreachable!("a pattern of one class parses to that class")
-            };
-            for range in class.ranges() {
-                all[range.start() as usize..=range.end() as usize].iter_mut().for_each(|bits| *bits |= bit);
-            }
-        }
-        let mut made = Self { pages: Box::new([0; PAGE_COUNT]), bits: Box::new([[0; CODES_PER_PAGE]; 256]) };
-        // The first page is that of unassigned code points.
-        let mut seen = HashMap::from([([0; CODES_PER_PAGE].as_slice(), 0)]);
-        for (page, place) in all.chunks_exact(CODES_PER_PAGE).zip(made.pages.iter_mut()) {
-            let next = seen.len();
-            *place = *seen.entry(page).or_insert_with(|| {
-                made.bits[next].copy_from_slice(page);
-                u8::try_from(next).expect("there are about a hundred different pages")
-            });
-        }
-        made
-    }
-
-    /// The class bits of a character.
-    #[inline]
-    pub(crate) fn of(&self, character: char) -> u8 {
-        self.of_code(character as u32)
-    }
-
-    /// The class bits of a code point; zero if it is not a character.
-    #[inline(always)]
-    pub(crate) fn of_code(&self, code: u32) -> u8 {
-        let code = code as usize;
-        self.bits[usize::from(self.pages[code / CODES_PER_PAGE % PAGE_COUNT])][code % CODES_PER_PAGE]
-    }
-}
+pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(|| Classes::new(PATTERNS));
 
 /// Decodes the first character of `bytes`: returns its code point and its length in bytes. The
 /// bytes must be UTF-8 that does not start with an ASCII character. The bytes after the character

@@ -17,10 +17,8 @@ use crate::error::SaveError;
 use crate::memory::Grow;
 use crate::memory::fallible::{append, checkpoint, push, with_capacity};
 use crate::model::Model;
-use crate::padding::{PadTo, Padding};
 use crate::parts::{BpeSettings, Components, ModelSettings, Source};
 use crate::pipeline::Pipeline;
-use crate::truncation::{Direction, Truncation, TruncationStrategy};
 
 /// Writes a tokenizer as the bytes of a tokenizer.json.
 pub(crate) fn tokenizer_json(pipeline: &Pipeline) -> Result<Vec<u8>, SaveError> {
@@ -73,13 +71,12 @@ fn write<'t>(
     let parts = &pipeline.parts;
     let mut added_tokens: Vec<AddedToken> = parts.added_tokens.listed().collect();
     added_tokens.sort_by_key(|token| token.id);
-    let added_tokens: Vec<_> = added_tokens.iter().map(AddedTokenOfFile::from).collect();
     let Components { normalizer, pre_tokenizer, decoder, model } = components;
     let mut out = FileWriter { bytes: vec![] };
     out.bytes.grow(vocab.len() * 48);
     out.text("{\"version\":\"1.0\",\"truncation\":");
-    out.value(&parts.truncation.as_ref().map(TruncationOfFile::from));
-    out.field("padding", &parts.padding.as_ref().map(PaddingOfFile::from));
+    out.value(&parts.truncation);
+    out.field("padding", &parts.padding);
     out.field("added_tokens", &added_tokens);
     let components = [
         (",\"normalizer\":", normalizer),
@@ -200,85 +197,5 @@ impl FileWriter {
         self.field("fuse_unk", &model.fuse_unk);
         self.field("byte_fallback", &model.byte_fallback);
         self.field("ignore_merges", &model.ignore_merges);
-    }
-}
-
-#[derive(Serialize)]
-struct AddedTokenOfFile<'a> {
-    id: u32,
-    content: &'a str,
-    single_word: bool,
-    lstrip: bool,
-    rstrip: bool,
-    normalized: bool,
-    special: bool,
-}
-
-impl<'a> From<&'a AddedToken> for AddedTokenOfFile<'a> {
-    fn from(token: &'a AddedToken) -> Self {
-        let &AddedToken { ref content, id, single_word, lstrip, rstrip, normalized, special } = token;
-        Self { id, content, single_word, lstrip, rstrip, normalized, special }
-    }
-}
-
-#[derive(Serialize)]
-struct TruncationOfFile {
-    direction: &'static str,
-    max_length: usize,
-    strategy: &'static str,
-    stride: usize,
-}
-
-impl From<&Truncation> for TruncationOfFile {
-    fn from(truncation: &Truncation) -> Self {
-        Self {
-            direction: direction(truncation.direction),
-            max_length: truncation.max_length,
-            strategy: match truncation.strategy {
-                TruncationStrategy::LongestFirst => "LongestFirst",
-                TruncationStrategy::OnlyFirst => "OnlyFirst",
-                TruncationStrategy::OnlySecond => "OnlySecond",
-            },
-            stride: truncation.stride,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct PaddingOfFile<'a> {
-    strategy: PadToOfFile,
-    direction: &'static str,
-    pad_to_multiple_of: Option<usize>,
-    pad_id: u32,
-    pad_type_id: u32,
-    pad_token: &'a str,
-}
-
-#[derive(Serialize)]
-enum PadToOfFile {
-    BatchLongest,
-    Fixed(usize),
-}
-
-impl<'a> From<&'a Padding> for PaddingOfFile<'a> {
-    fn from(padding: &'a Padding) -> Self {
-        Self {
-            strategy: match padding.to {
-                PadTo::Longest => PadToOfFile::BatchLongest,
-                PadTo::Length(length) => PadToOfFile::Fixed(length),
-            },
-            direction: direction(padding.direction),
-            pad_to_multiple_of: (padding.multiple_of > 1).then_some(padding.multiple_of),
-            pad_id: padding.id,
-            pad_type_id: padding.type_id,
-            pad_token: &padding.token,
-        }
-    }
-}
-
-fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Left => "Left",
-        Direction::Right => "Right",
     }
 }

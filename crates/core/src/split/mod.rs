@@ -24,8 +24,6 @@ pub(crate) mod lines;
 mod section;
 pub(crate) mod sentences;
 #[cfg(test)]
-pub(crate) mod subjects;
-#[cfg(test)]
 mod tests;
 mod token_budget;
 mod words;

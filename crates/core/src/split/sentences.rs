@@ -1,8 +1,9 @@
 //! The ends of sentences by the rules of Unicode (UAX #29), in one pass, with one exception: a full
 //! stop after a single capital letter, as in `J. R. R. Tolkien` or `U.S. Army`, ends no sentence.
 
-use regex_syntax::hir::{Class as Parsed, HirKind};
 use std::sync::LazyLock;
+
+use crate::categories::Classes;
 
 /// The Sentence_Break property of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +27,10 @@ enum BreakClass {
     Close,
 }
 
-/// The values of the Unicode property Sentence_Break, with their classes.
-const BREAK_CLASS_NAMES: [(&str, BreakClass); 14] = [
+/// The values of the Unicode property Sentence_Break, with their classes. The table of characters
+/// has indices in this list.
+const BREAK_CLASS_NAMES: [(&str, BreakClass); 15] = [
+    ("Other", BreakClass::Other),
     ("CR", BreakClass::CarriageReturn),
     ("LF", BreakClass::LineFeed),
     ("Sep", BreakClass::Separator),
@@ -46,9 +49,7 @@ const BREAK_CLASS_NAMES: [(&str, BreakClass); 14] = [
 
 impl BreakClass {
     fn of(character: char) -> Self {
-        let blocks = &*BLOCKS;
-        let code = character as usize;
-        blocks.classes[usize::from(blocks.numbers[code / CODES_PER_BLOCK]) * CODES_PER_BLOCK + code % CODES_PER_BLOCK]
+        BREAK_CLASS_NAMES[usize::from(INDICES.of(character))].1
     }
 
     fn ends_paragraph(self) -> bool {
@@ -56,44 +57,10 @@ impl BreakClass {
     }
 }
 
-const CODES_PER_BLOCK: usize = 128;
-const CODES: usize = char::MAX as usize + 1;
-
-/// The classes of all characters as a two-level table: equal blocks are stored once.
-struct Blocks {
-    numbers: Box<[u16]>,
-    classes: Vec<BreakClass>,
-}
-
-static BLOCKS: LazyLock<Blocks> = LazyLock::new(|| {
-    let mut all = vec![BreakClass::Other; CODES];
-    for (name, class) in BREAK_CLASS_NAMES {
-        let parsed = regex_syntax::parse(&format!(r"\p{{Sentence_Break={name}}}"));
-        let parsed = parsed.expect("the library knows the property and its values");
-        let ranges = match parsed.kind() {
-            HirKind::Class(Parsed::Unicode(class)) => class.ranges().to_vec(),
-            // A class of one character is parsed as a literal.
-            HirKind::Literal(literal) => {
-                let character = std::str::from_utf8(&literal.0).ok().and_then(|text| text.chars().next());
-                let character = character.expect("a literal is text");
-                vec![regex_syntax::hir::ClassUnicodeRange::new(character, character)]
-            }
-            _ => unreachable!("a property is a class"),
-        };
-        for range in ranges {
-            all[range.start() as usize..=range.end() as usize].fill(class);
-        }
-    }
-    let mut blocks = Blocks { numbers: Box::default(), classes: vec![] };
-    let number = |block: &[BreakClass]| {
-        let known = blocks.classes.chunks(CODES_PER_BLOCK).position(|known| known == block);
-        known.unwrap_or_else(|| {
-            blocks.classes.extend_from_slice(block);
-            blocks.classes.len() / CODES_PER_BLOCK - 1
-        }) as u16
-    };
-    let numbers = all.chunks(CODES_PER_BLOCK).map(number).collect();
-    Blocks { numbers, ..blocks }
+/// For each character the index of its class, built when the first text is split.
+static INDICES: LazyLock<Classes> = LazyLock::new(|| {
+    let pattern = |(name, _)| format!(r"\p{{Sentence_Break={name}}}");
+    Classes::new(BREAK_CLASS_NAMES.map(pattern).into_iter().zip(0..))
 });
 
 /// The part of the text before the current position that the rules need.

@@ -1,13 +1,15 @@
 //! Compares splitting with a twin that follows the promise, with `encode` and `count` only.
 
+mod subjects;
+
 use proptest::prelude::*;
 use serde_json::json;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::section::{GROWTH, MARGIN, section_bytes};
-use super::subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
 use super::{Boundary, Limits, Piece, PieceRequest, Pieces, Progress, Start, Stopped};
 use crate::{Columns, EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
+use subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
 
 fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }

@@ -261,7 +261,7 @@ impl Wanted {
     }
 }
 
-/// Compares all texts in one batch, through the three entry points.
+/// Compares all texts in one batch, without and with offsets.
 fn judge_batches(tokenizer: &Tokenizer, options: &EncodeOptions, want: &Wanted) {
     let rows: Vec<Text<'_>> = want.texts.iter().map(|text| Text::Utf8(text)).collect();
     let run = RunOptions::default();
@@ -270,9 +270,11 @@ fn judge_batches(tokenizer: &Tokenizer, options: &EncodeOptions, want: &Wanted) 
             assert_eq!(batch.row(row), ids, "row {row}: {:?}", want.texts[row]);
         }
     };
-    same_ids(&batch::encode_batch_fast(tokenizer, &rows, options, &run).expect("valid texts"));
     same_ids(&batch::encode_batch(tokenizer, &rows, options, &run).expect("valid texts"));
-    let batch = batch::encode_batch_char_offsets(tokenizer, &rows, options, &run).expect("valid texts");
+    let with_offsets = |offset_unit| EncodeOptions { columns: Columns::OFFSETS, offset_unit, ..options.clone() };
+    let encode = |options: EncodeOptions| batch::encode_batch(tokenizer, &rows, &options, &run).expect("valid texts");
+    same_ids(&encode(with_offsets(OffsetUnit::Byte)));
+    let batch = encode(with_offsets(OffsetUnit::CodePoint));
     same_ids(&batch);
     if !want.offsets.is_empty() {
         assert!(batch.offsets().iter().flatten().eq(&want.offsets), "offsets of a batch");

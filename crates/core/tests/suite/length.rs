@@ -52,7 +52,7 @@ fn settings_of_the_file_are_the_defaults_of_a_call() {
     assert_eq!(ids(&tokenizer, "a b a", &other), [0, 1]);
     assert_eq!(tokenizer.count("a b a".into(), &default), Ok(4), "a count is of the whole text");
     let rows = [Text::Utf8("a b a"), Text::Utf8("a")];
-    let batch = batch::encode_batch_fast(&tokenizer, &rows, &default, &RunOptions::default()).expect("valid texts");
+    let batch = batch::encode_batch(&tokenizer, &rows, &default, &RunOptions::default()).expect("valid texts");
     assert_eq!((batch.row(0), batch.row(1), batch.row_texts()), (&[0, 1, 5, 9][..], &[0, 1, 9, 9][..], None));
     assert_eq!(batch::count_batch(&tokenizer, &rows, &default, &RunOptions::default()), Ok(vec![4, 2]));
 }
@@ -85,13 +85,12 @@ fn lengths_that_exceed_memory_are_refused() {
         let options = with(Padding { to: PadTo::Length(length), multiple_of: 4, ..Padding::default() });
         let error = tokenizer.encode("a".into(), &options).expect_err("too long");
         assert_eq!(error.code(), "ERR_TOKENLANE_PADDING_TOO_LONG");
-        let batch = batch::encode_batch_fast(&tokenizer, &["a".into()], &options, &RunOptions::default());
+        let batch = batch::encode_batch(&tokenizer, &[Text::Utf8("a")], &options, &RunOptions::default());
         assert_eq!(batch.expect_err("too long").code(), "ERR_TOKENLANE_PADDING_TOO_LONG");
     }
     let rows = vec![Text::Utf8("a"); 1 << 10];
     let options = with(Padding { to: PadTo::Length(1 << 23), ..Padding::default() });
-    let error =
-        batch::encode_batch_fast(&tokenizer, &rows, &options, &RunOptions::default()).expect_err("8 billion ids");
+    let error = batch::encode_batch(&tokenizer, &rows, &options, &RunOptions::default()).expect_err("8 billion ids");
     assert_eq!(error.code(), "ERR_TOKENLANE_BATCH_TOO_LARGE");
 
     let long = "a".repeat(6000);
@@ -139,7 +138,7 @@ fn a_batch_over_threads_equals_one_input_at_a_time() {
         let expected: Vec<&Encoding> =
             padded.iter().flat_map(|encoding| std::iter::once(encoding).chain(encoding.overflowing())).collect();
         for threads in [1, 3] {
-            let run = RunOptions { threads: Some(threads), cancel: None };
+            let run = RunOptions { threads: Some(threads), ..RunOptions::default() };
             let together = EncodeOptions { padding: Setting::On(padding.clone()), ..options.clone() };
             let batch = batch::encode_rows(&tokenizer, &inputs, &together, &run)
                 .and_then(PendingBatch::gather)
@@ -164,7 +163,7 @@ fn a_row_that_cannot_be_cut_is_the_row_told() {
     let tokenizer = load(&file()).expect("the file loads");
     let truncation = Truncation { stride: 1, ..Truncation::new(2) };
     let options = EncodeOptions { truncation: Setting::On(truncation), ..EncodeOptions::default() };
-    let error = batch::encode_batch_fast(&tokenizer, &["a".into(), "a b".into()], &options, &RunOptions::default());
+    let error = batch::encode_batch(&tokenizer, &["a", "a b"].map(Text::Utf8), &options, &RunOptions::default());
     assert!(matches!(&error, Err(BatchError::Row { row: 1, .. })), "{error:?}");
     assert_eq!(error.expect_err("the stride is too long").code(), "ERR_TOKENLANE_TRUNCATION_STRIDE");
 }

@@ -16,9 +16,9 @@ mod split;
 mod tests;
 pub(crate) mod warm;
 
-use std::ops::Range;
 use std::ptr::NonNull;
 
+pub use super::pages::Pages;
 use super::pages::{Advice, Mapping};
 pub use binned::Binned;
 pub use off::Off;
@@ -124,77 +124,4 @@ pub trait Pool: Send {
 
     /// The memory in use.
     fn usage(&self) -> PoolUsage;
-}
-
-/// Memory that pools cut into blocks: pages of the system, or address ranges without memory in
-/// tests.
-pub trait Pages: Sized + Send {
-    /// Whether the pages can grow beyond the reserved size.
-    const CAN_MOVE: bool;
-    /// Maps `bytes` with `reserved` bytes of addresses.
-    fn new(bytes: usize, reserved: usize) -> Option<Self>;
-    /// The address of the first byte.
-    fn start(&self) -> NonNull<u8>;
-    /// The size in bytes.
-    fn bytes(&self) -> usize;
-    /// The size in bytes up to which they grow in place.
-    fn reserved(&self) -> usize;
-    /// Grows to `bytes`: in place up to the reserved size, beyond it at another address with the
-    /// same content. Returns false if nothing changed.
-    ///
-    /// # Safety
-    /// If `bytes` is larger than the reserved size, nobody uses the memory.
-    unsafe fn grow(&mut self, bytes: usize) -> bool;
-    /// Returns the pages after the first `bytes` bytes to the system. Returns false if nothing
-    /// changed.
-    ///
-    /// # Safety
-    /// Nobody uses the memory after the first `bytes` bytes.
-    unsafe fn shrink(&mut self, bytes: usize) -> bool;
-    /// Declares that the content of a range is no longer needed.
-    ///
-    /// # Safety
-    /// Nobody relies on the content of the range until it is written again.
-    unsafe fn discard(&self, range: Range<usize>, advice: Advice);
-    /// Declares that discarded bytes will be written again.
-    fn reuse(&self, range: Range<usize>);
-}
-
-impl Pages for Mapping {
-    const CAN_MOVE: bool = Self::CAN_MOVE;
-
-    fn new(bytes: usize, reserved: usize) -> Option<Self> {
-        Self::with_reserved(bytes, reserved)
-    }
-
-    fn start(&self) -> NonNull<u8> {
-        self.start()
-    }
-
-    fn bytes(&self) -> usize {
-        self.bytes()
-    }
-
-    fn reserved(&self) -> usize {
-        self.reserved()
-    }
-
-    unsafe fn grow(&mut self, bytes: usize) -> bool {
-        // SAFETY: both functions have the same requirements.
-        unsafe { self.grow(bytes) }
-    }
-
-    unsafe fn shrink(&mut self, bytes: usize) -> bool {
-        // SAFETY: both functions have the same requirements.
-        unsafe { self.shrink(bytes) }
-    }
-
-    unsafe fn discard(&self, range: Range<usize>, advice: Advice) {
-        // SAFETY: both functions have the same requirements.
-        unsafe { self.discard(range, advice) };
-    }
-
-    fn reuse(&self, range: Range<usize>) {
-        self.reuse(range);
-    }
 }

@@ -11,8 +11,6 @@
 //! `naive` does the same by definition, slowly; tests and fuzz targets compare the two.
 
 mod bpe;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) mod naive;
 mod unigram;
 
 use std::sync::Arc;

@@ -14,7 +14,8 @@
 //! depend on the lengths of characters.
 
 use super::word::Scan;
-use crate::pretokenizer::unicode::{Classes, HAN_KANA, LETTER, LOWER, NUMBER, NUMERIC, SIGN, SPACE, UPPER, decode};
+use crate::categories::Classes;
+use crate::pretokenizer::unicode::{HAN_KANA, LETTER, LOWER, NUMBER, NUMERIC, SIGN, SPACE, UPPER, decode};
 use crate::simd::bits::below;
 use crate::simd::{BLOCK, PaddedBlock, Simd};
 

@@ -3,7 +3,8 @@
 
 use std::sync::LazyLock;
 
-use crate::pretokenizer::unicode::{CLASSES, Classes, NUMBER, SPACE, decode_start};
+use crate::categories::Classes;
+use crate::pretokenizer::unicode::{CLASSES, NUMBER, SPACE, decode_start};
 
 /// The class bits of the ASCII characters.
 static ASCII: LazyLock<[u8; 128]> = LazyLock::new(|| std::array::from_fn(|code| CLASSES.of(code as u8 as char)));

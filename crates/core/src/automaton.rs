@@ -5,6 +5,7 @@
 //! has bytes. For tokens of thousands of bytes and a text of one repeated letter this is too slow,
 //! so the models use the automaton instead.
 
+use crate::error::LoadError;
 use crate::memory::fallible::copies;
 use crate::trie::{Node, Trie};
 
@@ -12,11 +13,11 @@ use crate::trie::{Node, Trie};
 const NO_SLOT: u32 = u32::MAX;
 
 /// Vocabularies with a token longer than this, in bytes, are searched by an automaton.
-pub(super) const MAX_TRIE_TOKEN_BYTES: usize = 512;
+pub(crate) const MAX_TRIE_TOKEN_BYTES: usize = 512;
 
 /// Per slot of the trie: the data of the node in it.
 #[derive(Debug)]
-pub(super) struct Automaton {
+pub(crate) struct Automaton {
     /// The failure link: the node of the longest proper suffix of this node's text.
     fail: Vec<u32>,
     /// The output link: the node of the longest proper suffix that is a token.
@@ -27,15 +28,15 @@ pub(super) struct Automaton {
 
 /// A state of an automaton.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct State(u32);
+pub(crate) struct State(u32);
 
 impl State {
-    pub(super) const START: Self = Self(NO_SLOT);
+    pub(crate) const START: Self = Self(NO_SLOT);
 }
 
 impl Automaton {
     /// Builds the links for a trie and the tokens in it.
-    pub(super) fn new<'t>(trie: &Trie, tokens: impl Iterator<Item = &'t [u8]>) -> Self {
+    pub(crate) fn new<'t>(trie: &Trie, tokens: impl Iterator<Item = &'t [u8]>) -> Self {
         let slots = trie.slots();
         let mut made = Self { fail: copies(NO_SLOT, slots), output: copies(NO_SLOT, slots), depth: copies(0, slots) };
         // Shorter texts first, because the links of a node lead to shorter texts. Per token: the
@@ -75,7 +76,7 @@ impl Automaton {
     }
 
     /// The state after the next byte.
-    pub(super) fn step(&self, trie: &Trie, State(mut slot): State, byte: u8) -> State {
+    pub(crate) fn step(&self, trie: &Trie, State(mut slot): State, byte: u8) -> State {
         loop {
             match trie.child(self.node(trie, slot), byte) {
                 Some(child) => return State(child),
@@ -86,7 +87,7 @@ impl Automaton {
     }
 
     /// The tokens that are suffixes of a state's text, longest first: id and length in bytes.
-    pub(super) fn tokens<'a>(&'a self, trie: &'a Trie, state: State) -> impl Iterator<Item = (u32, usize)> + 'a {
+    pub(crate) fn tokens<'a>(&'a self, trie: &'a Trie, state: State) -> impl Iterator<Item = (u32, usize)> + 'a {
         let found = |slot: u32| (slot != NO_SLOT).then_some(slot);
         std::iter::successors(found(self.longest_at(trie, state.0)), move |&slot| found(self.output[slot as usize]))
             .map(|slot| (trie.id_at(slot).expect("outputs are tokens"), self.depth[slot as usize] as usize))
@@ -94,13 +95,47 @@ impl Automaton {
 
     /// The maximum number of tokens that end at one position of a text. Takes at most one step per
     /// byte of all tokens.
-    pub(super) fn max_nested_tokens(&self, trie: &Trie) -> usize {
+    pub(crate) fn max_nested_tokens(&self, trie: &Trie) -> usize {
         let ends = (0..trie.slots() as u32).filter(|&slot| trie.id_at(slot).is_some());
         ends.map(|slot| self.tokens(trie, State(slot)).count()).max().unwrap_or(0)
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         (self.fail.capacity() + self.output.capacity() + self.depth.capacity()) * 4
+    }
+}
+
+/// Reversed tokens. Running their automaton backwards over a text finds the longest token that
+/// starts at each position.
+#[derive(Debug)]
+pub(crate) struct LongestFromEnd {
+    reversed: Trie,
+    automaton: Automaton,
+}
+
+impl LongestFromEnd {
+    /// Empty tokens are left out; of equal tokens the last one counts.
+    pub(crate) fn new<'t>(tokens: impl Iterator<Item = (&'t [u8], u32)>) -> Result<Self, LoadError> {
+        let reversed = |(token, id): (&[u8], u32)| (token.iter().rev().copied().collect(), id);
+        let tokens: Vec<(Vec<u8>, u32)> = tokens.map(reversed).collect();
+        let reversed = Trie::new(tokens.iter().map(|(token, id)| (&token[..], *id)))?;
+        let automaton = Automaton::new(&reversed, tokens.iter().map(|(token, _)| &token[..]));
+        Ok(Self { reversed, automaton })
+    }
+
+    /// The positions at which a token starts, the last one first, each with the id and the length
+    /// of the longest token there.
+    pub(crate) fn search(&self, text: &[u8]) -> impl Iterator<Item = (usize, u32, usize)> {
+        let mut state = State::START;
+        text.iter().enumerate().rev().filter_map(move |(at, &byte)| {
+            state = self.automaton.step(&self.reversed, state, byte);
+            let (id, len) = self.automaton.tokens(&self.reversed, state).next()?;
+            Some((at, id, len))
+        })
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.reversed.memory_bytes() + self.automaton.memory_bytes()
     }
 }
 

@@ -1,14 +1,14 @@
-//! The models by definition: every piece is compared with the text, and every pair is tried again
-//! after each merge.
+//! The models of SentencePiece by definition: every piece is compared with the text, and every pair
+//! is tried again after each merge.
 
-use super::{Method, PieceKind};
+use crate::model::sentencepiece::{Method, PieceKind};
 
 /// A model as lists.
 #[derive(Debug)]
-pub(crate) struct Naive {
-    pub(crate) method: Method,
+pub(super) struct Naive {
+    pub(super) method: Method,
     /// Text, score and kind by id.
-    pub(crate) pieces: Vec<(String, f32, PieceKind)>,
+    pub(super) pieces: Vec<(String, f32, PieceKind)>,
 }
 
 impl Naive {
@@ -39,7 +39,7 @@ impl Naive {
     }
 
     /// The ids of a text, with their lengths in bytes.
-    pub(crate) fn tokens(&self, text: &str) -> Vec<(u32, usize)> {
+    pub(super) fn tokens(&self, text: &str) -> Vec<(u32, usize)> {
         let cut = match self.method {
             Method::Unigram => self.best_path(text),
             Method::Bpe => self.merged(text),

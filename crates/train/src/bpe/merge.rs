@@ -8,20 +8,17 @@
 
 use super::queue::Queue;
 use super::start::Start;
-use super::words::Words;
+use super::words::{PREFETCHED, Words};
 use super::{BpeVocabulary, Pair, joined, last_of_each};
 use crate::progress::{Meter, Phase};
 use crate::{BpeOptions, TrainError};
-
-/// How many occurrences ahead the slots of an occurrence are prefetched.
-const PREFETCHED: usize = 16;
 
 /// Merges until the vocabulary is large enough, or until no pair is frequent enough.
 pub(crate) fn train(start: Start, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<BpeVocabulary, TrainError> {
     let Start { mut tokens, mut words, frozen } = start;
     let max_len = options.max_token_length.map_or(u64::MAX, |len| len as u64);
     meter.phase(Phase::Pairs, 2 * words.len(), tokens.texts.len())?;
-    let mut queue = Queue::new(tokens.texts.len());
+    let mut queue = Queue::new(tokens.texts.len(), &words);
     words.each_pair(meter, |pair, _, count| queue.count_first(pair, count))?;
     queue.begin_occurrences();
     words.each_pair(meter, |pair, at, _| queue.add_first(pair, at))?;
@@ -51,7 +48,7 @@ pub(crate) fn train(start: Start, options: &BpeOptions, meter: &mut Meter<'_>) -
             merge.apply(&mut words, at, &mut queue);
             meter.work(1)?;
         }
-        queue.end_merge(pair, token);
+        queue.end_merge(&words, pair, token, meter)?;
     }
     Ok(BpeVocabulary { tokens: tokens.texts, merges: last_of_each(merges) })
 }
@@ -68,13 +65,7 @@ impl Merge {
     /// Merges the pair at an occurrence, if it is still there.
     #[inline]
     fn apply(&self, words: &mut Words, at: u32, queue: &mut Queue) {
-        if words.token(at) != self.pair.0 {
-            return;
-        }
-        let Some(right) = words.after(at) else { return };
-        if words.token(right) != self.pair.1 {
-            return;
-        }
+        let Some(right) = words.find(at, self.pair) else { return };
         let len = words.merge(at, right, self.token);
         let count = words.count(at);
         let is_counted = |beside: u32| u64::from(beside) + u64::from(len) < self.max_len;

@@ -1,21 +1,27 @@
 //! The queue of pairs: their counts, and where they are.
 //!
-//! The occurrences of all entries lie one behind the other in the order of the entries. While a
-//! pair is merged, what changes beside it is collected by the neighbor, in tables by token; so a
-//! pair is looked up once for each merge beside it, not once for each occurrence.
+//! While a pair is merged, what changes beside it is collected by the neighbor, in tables by token;
+//! so a pair is looked up once for each merge beside it, not once for each occurrence.
+//!
+//! Most pairs are rare and are never merged. Only entries whose keys reach a threshold are in the
+//! heap. When it is empty, the threshold falls to half of the largest key of the others.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::hash::BuildHasher;
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashTable};
 
 use super::Pair;
-use super::words::Words;
+use super::words::{PREFETCHED, Words};
+use crate::TrainError;
+use crate::progress::Meter;
 
-/// A pair in the queue: the most frequent one is the largest, of equally frequent ones the one with
-/// the smallest ids, of equal pairs the older one.
+/// The key of an entry, its pair and its index: the largest key comes first, of equal keys the pair
+/// with the smallest ids, of equal pairs the older entry.
 type Queued = (u64, Reverse<Pair>, Reverse<u32>);
 
 /// Where a pair is: the first slot of the left token.
@@ -23,56 +29,127 @@ type Occurrence = u32;
 
 const NONE: u32 = u32::MAX;
 
-/// What is known of a pair that was ever seen.
-#[derive(Debug, Clone, Copy)]
-struct Counted {
-    count: i64,
-    /// The last entry; `NONE` if there is none.
-    last: u32,
-}
-
 /// A pair with occurrences where it formed in one merge.
+///
+/// Its key is the count of the pair when the entry formed, or when it was at the top of the heap.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// The number of the pair.
-    number: u32,
-    /// How many occurrences there are; none once it is merged.
+    pair: Pair,
+    /// The count of the pair, if this is its last entry.
+    count: i64,
+    /// The occurrences, none once it is merged.
+    list: List,
+    /// The key, if it is below the threshold; `NONE` if the entry is in the heap, merged or hidden.
+    key: u32,
+}
+
+/// Occurrences in rising order: `len` ones from `start` in a block.
+#[derive(Debug, Clone, Copy, Default)]
+struct List {
+    block: u32,
+    start: u32,
     len: u32,
-    start: usize,
 }
 
-/// The pairs of the first tokens get their numbers from a table if these are fewer.
-const MAX_DENSE: usize = 1 << 11;
-
-/// Numbers of pairs.
-struct Numbers {
-    /// By the left and the right one of the first tokens: one more than the number.
-    dense: Vec<u32>,
-    first_tokens: u32,
-    others: HashMap<Pair, u32, RandomState>,
-    counted: Vec<Counted>,
+impl List {
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.len as usize
+    }
 }
 
-impl Numbers {
-    fn of(&mut self, pair: Pair) -> u32 {
-        let new = self.counted.len() as u32;
-        let number = if pair.0 < self.first_tokens && pair.1 < self.first_tokens {
-            let number = &mut self.dense[(pair.0 * self.first_tokens + pair.1) as usize];
-            if *number == 0 {
-                *number = new + 1;
-            }
-            *number - 1
-        } else {
-            *self.others.entry(pair).or_insert(new)
-        };
-        if number == new {
-            self.counted.push(Counted { count: 0, last: NONE });
+/// The occurrences of all entries, in the order of the entries.
+#[derive(Default)]
+struct Lists {
+    blocks: Vec<Vec<Occurrence>>,
+}
+
+/// Number of occurrences of a block, unless one list has more.
+const BLOCK: usize = if cfg!(test) { 8 } else { 1 << 20 };
+
+impl Lists {
+    /// An empty list with capacity for `len` occurrences. Capacity that is not used takes no memory.
+    fn new_list(&mut self, len: usize) -> List {
+        if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < len) {
+            self.blocks.push(Vec::with_capacity(len.max(BLOCK)));
         }
-        number
+        let block = self.blocks.len() - 1;
+        List { block: block as u32, start: self.blocks[block].len() as u32, len: 0 }
     }
 
-    fn counted(&mut self, number: u32) -> &mut Counted {
-        &mut self.counted[number as usize]
+    /// An empty list before `len` occurrences that [`Self::push`] writes.
+    fn reserved(&mut self, len: usize) -> List {
+        let list = self.new_list(len);
+        let block = &mut self.blocks[list.block as usize];
+        block.resize(block.len() + len, 0);
+        list
+    }
+
+    fn push(&mut self, list: &mut List, occurrence: Occurrence) {
+        self.blocks[list.block as usize][(list.start + list.len) as usize] = occurrence;
+        list.len += 1;
+    }
+
+    fn get(&self, list: List) -> &[Occurrence] {
+        self.blocks.get(list.block as usize).map_or(&[], |block| &block[list.range()])
+    }
+
+    fn len(&self) -> usize {
+        self.blocks.iter().map(Vec::len).sum()
+    }
+}
+
+/// The pairs of the first tokens are looked up in a table if these are fewer.
+const MAX_DENSE: usize = 1 << 11;
+
+/// The entries of all pairs that were ever seen, in the order in which they formed.
+struct Entries {
+    list: Vec<Entry>,
+    /// By the left and the right one of the first tokens: one more than the index of the last
+    /// entry, or 0.
+    dense: Vec<u32>,
+    first_tokens: u32,
+    /// The same of other pairs.
+    others: HashTable<u32>,
+    hasher: RandomState,
+    /// The index of the entry before, of entries of pairs that formed before.
+    earlier: HashMap<u32, u32, RandomState>,
+}
+
+impl Entries {
+    /// One more than the index of the last entry of a pair. If it is 0, there is none, and the
+    /// caller has to set it.
+    fn end(&mut self, pair: Pair) -> &mut u32 {
+        let Self { list, dense, first_tokens, others, hasher, .. } = self;
+        if pair.0 < *first_tokens && pair.1 < *first_tokens {
+            return &mut dense[(pair.0 * *first_tokens + pair.1) as usize];
+        }
+        let pair_of = |&end: &u32| list[end as usize - 1].pair;
+        let hash = |pair: Pair| hasher.hash_one(pair);
+        others.entry(hash(pair), |end| pair_of(end) == pair, |end| hash(pair_of(end))).or_insert(0).into_mut()
+    }
+
+    /// The index of the last entry of a pair. The first one is appended, without occurrences.
+    fn last(&mut self, pair: Pair) -> usize {
+        let new = self.list.len();
+        let end = self.end(pair);
+        if *end == 0 {
+            *end = new as u32 + 1;
+            self.list.push(Entry { pair, count: 0, list: List::default(), key: NONE });
+            return new;
+        }
+        *end as usize - 1
+    }
+
+    /// Appends an entry of a pair that formed again, or for the first time.
+    fn push(&mut self, pair: Pair, count: i64, list: List) {
+        let new = self.list.len() as u32;
+        let earlier = std::mem::replace(self.end(pair), new + 1);
+        let mut before = 0;
+        if earlier > 0 {
+            before = self.list[earlier as usize - 1].count;
+            self.earlier.insert(new, earlier - 1);
+        }
+        self.list.push(Entry { pair, count: before.wrapping_add(count), list, key: NONE });
     }
 }
 
@@ -107,17 +184,15 @@ impl Neighbors {
 }
 
 pub(super) struct Queue {
-    numbers: Numbers,
-    entries: Vec<Entry>,
-    /// The occurrences of each entry in rising order.
-    occurrences: Vec<Occurrence>,
-    /// The number of occurrences of entries that are merged or hidden.
+    entries: Entries,
+    lists: Lists,
+    /// About the number of occurrences of pairs that are not there any more.
     dead: usize,
-    /// Entries of pairs that form again after they were queued.
-    others: HashMap<u32, Vec<u32>, RandomState>,
     /// Occurrences of pairs that are not counted or not queued.
-    hidden: HashMap<u32, Vec<Occurrence>, RandomState>,
+    hidden: HashMap<Pair, Vec<Occurrence>, RandomState>,
     heap: BinaryHeap<Queued>,
+    /// The smallest key in the heap; keys below it have 32 bits.
+    threshold: u64,
     /// The token that is being made.
     token: u32,
     /// The neighbors of the new token on its left and on its right.
@@ -128,25 +203,33 @@ pub(super) struct Queue {
     forming: Vec<(bool, u32, Occurrence)>,
 }
 
-/// Occurrences are moved once one in this many belongs to none.
-const MAX_DEAD: usize = 4;
-/// Occurrences that are worth moving.
+/// Dead occurrences are left out once one in this many is dead.
+const MAX_DEAD: usize = 3;
+/// Dead occurrences that are worth leaving out.
 const MIN_DEAD: usize = if cfg!(test) { 8 } else { 1 << 20 };
+/// One entry for this many characters has memory from the start.
+const CHARACTERS_PER_ENTRY: usize = 8;
 
 impl Queue {
     /// A queue of words of the first tokens.
-    pub fn new(tokens: usize) -> Self {
+    pub fn new(tokens: usize, words: &Words) -> Self {
         let first_tokens = if tokens < MAX_DENSE { tokens as u32 } else { 0 };
-        let dense = vec![0; first_tokens as usize * first_tokens as usize];
-        let others = HashMap::default();
         Self {
-            numbers: Numbers { dense, first_tokens, others, counted: Vec::new() },
-            entries: Vec::new(),
-            occurrences: Vec::new(),
+            entries: Entries {
+                // Capacity that is not used takes no memory, and a copy to a larger block would
+                // take both.
+                list: Vec::with_capacity(words.len() / CHARACTERS_PER_ENTRY),
+                dense: vec![0; first_tokens as usize * first_tokens as usize],
+                first_tokens,
+                others: HashTable::new(),
+                hasher: RandomState::default(),
+                earlier: HashMap::default(),
+            },
+            lists: Lists::default(),
             dead: 0,
-            others: HashMap::default(),
             hidden: HashMap::default(),
             heap: BinaryHeap::new(),
+            threshold: u64::from(NONE),
             token: 0,
             formed: Default::default(),
             lost: Default::default(),
@@ -154,108 +237,115 @@ impl Queue {
         }
     }
 
-    /// Counts a pair of the words before the first merge. Each pair gets an entry.
+    /// Counts a pair of the words before the first merge.
     pub fn count_first(&mut self, pair: Pair, count: i64) {
-        let number = self.numbers.of(pair);
-        if number as usize == self.entries.len() {
-            self.entries.push(Entry { number, len: 0, start: 0 });
-            self.heap.push((0, Reverse(pair), Reverse(number)));
-        }
-        let counted = self.numbers.counted(number);
-        counted.count = counted.count.wrapping_add(count);
-        self.entries[number as usize].len += 1;
+        let last = self.entries.last(pair);
+        let entry = &mut self.entries.list[last];
+        entry.count = entry.count.wrapping_add(count);
+        entry.list.len += 1;
     }
 
     /// All pairs are counted; now the same ones come with their occurrences.
     pub fn begin_occurrences(&mut self) {
-        let mut start = 0;
-        for entry in &mut self.entries {
-            entry.start = start;
-            start += entry.len as usize;
-            entry.len = 0;
+        for entry in &mut self.entries.list {
+            entry.list = self.lists.reserved(entry.list.len as usize);
         }
-        // Pairs that form need more for a while; capacity that is not used takes no memory, and a
-        // copy to a larger block would take both.
-        self.occurrences.reserve_exact(2 * start);
-        self.occurrences.resize(start, 0);
     }
 
     /// Notes the occurrence of a pair of the words before the first merge.
     pub fn add_first(&mut self, pair: Pair, occurrence: Occurrence) {
-        let entry = &mut self.entries[self.numbers.of(pair) as usize];
-        self.occurrences[entry.start + entry.len as usize] = occurrence;
-        entry.len += 1;
+        let last = self.entries.last(pair);
+        self.lists.push(&mut self.entries.list[last].list, occurrence);
     }
 
     /// Queues the first pairs.
     pub fn begin(&mut self) {
-        let mut queued = std::mem::take(&mut self.heap).into_vec();
-        for entry in &mut queued {
-            let number = entry.2.0;
-            let counted = self.numbers.counted(number);
-            counted.last = number;
-            // The sum of positive numbers is positive, unless it overflows.
-            entry.0 = counted.count as u64;
-        }
-        queued.retain(|entry| self.queue_or_hide(entry.2.0).is_some());
-        self.heap = BinaryHeap::from(queued);
+        (0..self.entries.list.len()).for_each(|index| self.queue_or_hide(index));
     }
 
-    /// The count of an entry that is to be queued. If it is not positive, the occurrences are
-    /// hidden.
-    fn queue_or_hide(&mut self, entry: u32) -> Option<u64> {
-        let Entry { number, len, start } = self.entries[entry as usize];
-        let count = self.numbers.counted(number).count;
+    /// Queues a new entry. If its count is not positive, the occurrences are hidden.
+    fn queue_or_hide(&mut self, index: usize) {
+        let entry = &mut self.entries.list[index];
+        let Entry { pair, count, list, .. } = *entry;
         if count <= 0 {
-            self.entries[entry as usize].len = 0;
-            self.dead += len as usize;
-            self.hidden.entry(number).or_default().extend(&self.occurrences[start..start + len as usize]);
+            entry.list.len = 0;
+            self.dead += list.len as usize;
+            self.hidden.entry(pair).or_default().extend(self.lists.get(list));
+        } else if (count as u64) < self.threshold {
+            entry.key = count as u32;
+        } else {
+            self.heap.push((count as u64, Reverse(pair), Reverse(index as u32)));
         }
-        (count > 0).then_some(count as u64)
+    }
+
+    /// Lowers the threshold of the empty heap. Returns false if there are no entries for it.
+    fn lower_threshold(&mut self) -> bool {
+        let keys = self.entries.list.iter().map(|entry| entry.key).filter(|&key| key != NONE);
+        let Some(largest) = keys.max() else { return false };
+        self.threshold = u64::from(largest / 2);
+        let reaching = self.entries.list.iter_mut().zip(0..).filter_map(|(entry, index)| {
+            let key = u64::from(entry.key);
+            let reaches = entry.key != NONE && key >= self.threshold;
+            reaches.then(|| {
+                entry.key = NONE;
+                (key, Reverse(entry.pair), Reverse(index))
+            })
+        });
+        self.heap.extend(reaching);
+        true
     }
 
     /// Takes the most frequent pair with its count, once that is up to date, and writes its
     /// occurrences.
     pub fn pop(&mut self, words: &Words, occurrences: &mut Vec<Occurrence>) -> Option<(Pair, u64)> {
         loop {
-            let mut top = self.heap.peek_mut()?;
-            let (queued, Reverse(pair), Reverse(entry)) = *top;
-            let number = self.entries[entry as usize].number;
-            let count = self.numbers.counted[number as usize].count as u64;
-            if count == queued {
+            let Some(mut top) = self.heap.peek_mut() else {
+                if self.lower_threshold() {
+                    continue;
+                }
+                return None;
+            };
+            let (key, Reverse(pair), Reverse(index)) = *top;
+            let last = self.entries.last(pair);
+            // A negative count is the largest one.
+            let count = self.entries.list[last].count as u64;
+            if count == key {
                 PeekMut::pop(top);
-                self.take_occurrences(words, entry, occurrences);
+                self.take_occurrences(words, index as usize, last, occurrences);
                 return Some((pair, count));
             }
-            top.0 = count;
+            if count < self.threshold {
+                PeekMut::pop(top);
+                self.entries.list[index as usize].key = count as u32;
+            } else {
+                top.0 = count;
+            }
         }
     }
 
-    fn occurrences_of(&self, entry: u32) -> &[Occurrence] {
-        let Entry { len, start, .. } = self.entries[entry as usize];
-        &self.occurrences[start..start + len as usize]
+    fn occurrences_of(&self, index: usize) -> &[Occurrence] {
+        self.lists.get(self.entries.list[index].list)
     }
 
     /// The occurrences of an entry, and all other occurrences of its pair in the same words.
-    fn take_occurrences(&mut self, words: &Words, entry: u32, occurrences: &mut Vec<Occurrence>) {
+    fn take_occurrences(&mut self, words: &Words, index: usize, last: usize, occurrences: &mut Vec<Occurrence>) {
         occurrences.clear();
-        occurrences.extend_from_slice(self.occurrences_of(entry));
-        let entry = &mut self.entries[entry as usize];
-        entry.len = 0;
-        let number = entry.number;
+        occurrences.extend_from_slice(self.occurrences_of(index));
+        let entry = &mut self.entries.list[index];
+        entry.list.len = 0;
+        let pair = entry.pair;
         self.dead += occurrences.len();
-        let others = self.others.get(&number);
-        if others.is_none() && !self.hidden.contains_key(&number) {
+        let earlier = |index: usize| self.entries.earlier.get(&(index as u32)).map(|&earlier| earlier as usize);
+        if earlier(last).is_none() && !self.hidden.contains_key(&pair) {
             return;
         }
         let mut taken: Vec<u32> = occurrences.iter().map(|&at| words.word(at)).collect();
         taken.dedup();
         let in_words = |at: Occurrence| taken.binary_search(&words.word(at)).is_ok();
-        let last = self.numbers.counted(number).last;
-        for &other in others.into_iter().flatten().chain(Some(&last)) {
+        for other in std::iter::successors(Some(last), |&index| earlier(index)) {
             occurrences.extend(self.occurrences_of(other).iter().filter(|&&at| in_words(at)));
         }
-        if let Some(hidden) = self.hidden.get_mut(&number) {
+        if let Some(hidden) = self.hidden.get_mut(&pair) {
             occurrences.extend(hidden.extract_if(.., |&mut at| in_words(at)));
         }
         occurrences.sort_unstable();
@@ -300,69 +390,79 @@ impl Queue {
 
     /// Notes a pair that forms and is not counted.
     pub fn hide(&mut self, pair: Pair, occurrence: Occurrence) {
-        let number = self.numbers.of(pair);
-        self.hidden.entry(number).or_default().push(occurrence);
+        self.hidden.entry(pair).or_default().push(occurrence);
     }
 
     /// Queues the pairs that formed, after all occurrences of `pair` became `token`.
-    pub fn end_merge(&mut self, pair: Pair, token: u32) {
-        let Self { numbers, entries, occurrences, others, formed, lost, .. } = self;
+    ///
+    /// # Errors
+    ///
+    /// [`TrainError::Stopped`].
+    pub fn end_merge(
+        &mut self,
+        words: &Words,
+        pair: Pair,
+        token: u32,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), TrainError> {
+        let Self { entries, lists, formed, lost, .. } = self;
         for (side, neighbors) in lost.iter_mut().enumerate() {
-            for &(neighbor, count, _) in &neighbors.met {
-                let number = numbers.of(if side == 0 { (neighbor, pair.0) } else { (pair.1, neighbor) });
-                let counted = numbers.counted(number);
-                counted.count = counted.count.wrapping_sub(count);
-            }
-            neighbors.clear();
-        }
-        let first = entries.len() as u32;
-        let mut start = occurrences.len();
-        for (side, neighbors) in formed.iter().enumerate() {
             for &(neighbor, count, len) in &neighbors.met {
-                let number = numbers.of(if side == 0 { (neighbor, token) } else { (token, neighbor) });
-                let counted = numbers.counted(number);
-                counted.count = counted.count.wrapping_add(count);
-                let earlier = std::mem::replace(&mut counted.last, entries.len() as u32);
-                if earlier != NONE {
-                    others.entry(number).or_default().push(earlier);
-                }
-                entries.push(Entry { number, len: 0, start });
-                start += len as usize;
-            }
-        }
-        occurrences.resize(start, 0);
-        let first_right = first + formed[0].met.len() as u32;
-        for (is_right, index, occurrence) in self.forming.drain(..) {
-            let entry = &mut entries[(index + if is_right { first_right } else { first }) as usize];
-            occurrences[entry.start + entry.len as usize] = occurrence;
-            entry.len += 1;
-        }
-        for side in 0..2 {
-            let mut neighbors = std::mem::take(&mut self.formed[side]);
-            let first = if side == 0 { first } else { first_right };
-            for (&(neighbor, ..), entry) in neighbors.met.iter().zip(first..) {
-                let formed = if side == 0 { (neighbor, token) } else { (token, neighbor) };
-                if let Some(count) = self.queue_or_hide(entry) {
-                    self.heap.push((count, Reverse(formed), Reverse(entry)));
-                }
+                let last = entries.last(if side == 0 { (neighbor, pair.0) } else { (pair.1, neighbor) });
+                let entry = &mut entries.list[last];
+                entry.count = entry.count.wrapping_sub(count);
+                self.dead += len as usize;
             }
             neighbors.clear();
-            self.formed[side] = neighbors;
         }
-        if self.dead > MIN_DEAD.max(self.occurrences.len() / MAX_DEAD) {
-            self.compact();
+        let first = entries.list.len();
+        let first_right = first + formed[0].met.len();
+        for (side, neighbors) in formed.iter_mut().enumerate() {
+            for &(neighbor, count, len) in &neighbors.met {
+                let list = lists.reserved(len as usize);
+                entries.push(if side == 0 { (neighbor, token) } else { (token, neighbor) }, count, list);
+            }
+            neighbors.clear();
         }
+        for (is_right, index, occurrence) in self.forming.drain(..) {
+            let entry = &mut entries.list[index as usize + if is_right { first_right } else { first }];
+            lists.push(&mut entry.list, occurrence);
+        }
+        (first..self.entries.list.len()).for_each(|index| self.queue_or_hide(index));
+        if self.dead > MIN_DEAD && self.dead > self.lists.len() / MAX_DEAD {
+            self.compact(words, meter)?;
+        }
+        Ok(())
     }
 
-    /// Moves the occurrences that are left over those that are not.
-    fn compact(&mut self) {
-        let mut end = 0;
-        for Entry { len, start, .. } in &mut self.entries {
-            self.occurrences.copy_within(*start..*start + *len as usize, end);
-            *start = end;
-            end += *len as usize;
+    /// Leaves out occurrences of merged entries, and those that are lost for good.
+    fn compact(&mut self, words: &Words, meter: &mut Meter<'_>) -> Result<(), TrainError> {
+        let mut old = std::mem::take(&mut self.lists).blocks;
+        let mut freed = 0;
+        for Entry { pair, list, .. } in &mut self.entries.list {
+            if list.len == 0 {
+                *list = List::default();
+                continue;
+            }
+            meter.work(list.len as usize)?;
+            let block = list.block as usize;
+            old[freed..block].fill_with(Vec::new);
+            freed = block;
+            let mut kept = self.lists.new_list(list.len as usize);
+            let new = &mut self.lists.blocks[kept.block as usize];
+            for index in list.range() {
+                if let Some(&later) = old[block].get(index + PREFETCHED) {
+                    words.prefetch_token(later);
+                }
+                let occurrence = old[block][index];
+                if !words.is_lost(occurrence, *pair) {
+                    new.push(occurrence);
+                }
+            }
+            kept.len = new.len() as u32 - kept.start;
+            *list = kept;
         }
-        self.occurrences.truncate(end);
         self.dead = 0;
+        Ok(())
     }
 }

@@ -155,6 +155,31 @@ impl Forms {
     }
 }
 
+/// The order of words in memory, on which the result does not depend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Others,
+    /// No two pairs of characters are equal, so lost occurrences can be forgotten.
+    Plain,
+    /// So too, and the word occurs once: the counts of the last words need no memory.
+    PlainOnce,
+}
+
+impl Order {
+    /// Words of more characters are not compared: that takes quadratic time.
+    const MAX_PLAIN: usize = 32;
+
+    fn of(ids: &[u32], count: u64) -> Self {
+        let is_plain = ids.len() <= Self::MAX_PLAIN
+            && ids.windows(2).zip(1..).all(|(pair, next)| !ids[next..].windows(2).any(|other| other == pair));
+        match (is_plain, count) {
+            (false, _) => Self::Others,
+            (true, 1) => Self::PlainOnce,
+            (true, _) => Self::Plain,
+        }
+    }
+}
+
 /// Numbers special tokens and characters, and cuts words into characters.
 pub(crate) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<'_>) -> Result<Start, TrainError> {
     let mut tokens = Tokens::default();
@@ -185,11 +210,29 @@ pub(crate) fn start(words: &WordCounts, options: &BpeOptions, meter: &mut Meter<
     }
 
     let mut lists = Words::with_capacity(words.iter().map(|(word, _)| word.chars().count()).sum());
-    for (word, count) in words.iter() {
-        affixed(word, is_known).for_each(|form| lists.push(*forms.id(form), 1));
-        lists.end_word(count);
-        lists.check()?;
-        meter.done(1)?;
+    let mut orders = Vec::with_capacity(words.len());
+    let mut ids = Vec::new();
+    for order in [Order::Others, Order::Plain, Order::PlainOnce] {
+        if order == Order::Plain && forms.affixes == [false; 2] {
+            lists.begin_plain();
+        }
+        for (index, (word, count)) in words.iter().enumerate() {
+            if orders.get(index).is_some_and(|&known| known != order) {
+                continue;
+            }
+            ids.clear();
+            ids.extend(affixed(word, is_known).map(|form| *forms.id(form)));
+            if order == Order::Others {
+                orders.push(Order::of(&ids, count));
+                if orders[index] != order {
+                    continue;
+                }
+            }
+            ids.iter().for_each(|&id| lists.push(id, 1));
+            lists.end_word(count);
+            lists.check()?;
+            meter.done(1)?;
+        }
     }
     Ok(Start { tokens, words: lists, frozen: 0 })
 }

@@ -56,7 +56,7 @@ proptest! {
 
     #[test]
     fn merges_like_the_slow_twin(
-        words in vec(("[ab]{1,12}|[a-c#]{1,8}|[a-e]{1,5}é?", 1u64..40), 0..30),
+        words in vec(("[ab]{1,12}|[a-c#]{1,8}|[a-e]{1,5}é?|[a-h]{4,8}", prop_oneof![Just(1), 1u64..40]), 0..30),
         options in options(),
     ) {
         let words = WordCounts::new(words.into_iter().map(|(word, count)| (word.into(), count)).collect());
@@ -71,6 +71,13 @@ fn equal_counts_merge_the_smallest_ids_first() {
     let found = train(&counts(&words), &BpeOptions { vocab_size: 9, ..BpeOptions::default() }).expect("valid");
     assert_eq!(found.tokens[6..], ["ef", "ab", "cd"]);
     assert_eq!(found.merges, [(4, 5), (0, 1), (2, 3)]);
+}
+
+#[test]
+fn counts_of_more_than_32_bits_are_exact() {
+    let words = [("ab", 1 << 40), ("cd", (1 << 40) + 1), ("ef", u64::from(u32::MAX)), ("gh", 7), ("ij", 8)];
+    let found = tokens(&words, &BpeOptions { vocab_size: 15, ..BpeOptions::default() });
+    assert_eq!(found[10..], ["cd", "ab", "ef", "ij", "gh"]);
 }
 
 #[test]

@@ -9,6 +9,9 @@ use crate::progress::Meter;
 /// The largest number of characters of all distinct words.
 const MAX_CHARACTERS: usize = u32::MAX as usize;
 
+/// How many occurrences ahead slots are prefetched.
+pub(super) const PREFETCHED: usize = 16;
+
 /// The slot is not the first one of its token. The other bits are the length of the token, if the
 /// slot is the second or the last one.
 const COVERED: u32 = 1 << 31;
@@ -23,10 +26,14 @@ pub(super) struct Words {
     slots: Vec<u32>,
     /// Where words start, and where the last one ends.
     bounds: Vec<Bounds>,
-    /// How often each word occurs.
+    /// How often each word occurs. The last ones that occur once are left out.
     counts: Vec<i64>,
-    /// Where the last word that is complete ends.
+    /// The number of complete words.
+    len: usize,
+    /// Where the last complete word ends.
     end: usize,
+    /// Where the words start of which no two pairs of characters are equal, without affixes.
+    plain_from: usize,
 }
 
 /// The bounds of words in 32 slots.
@@ -42,7 +49,14 @@ impl Words {
     /// No words yet, of `characters` at most.
     pub fn with_capacity(characters: usize) -> Self {
         let slots = Vec::with_capacity(characters.min(MAX_CHARACTERS));
-        Self { slots, bounds: vec![Bounds { bits: 1, before: 0 }], counts: Vec::new(), end: 0 }
+        Self {
+            slots,
+            bounds: vec![Bounds { bits: 1, before: 0 }],
+            counts: Vec::new(),
+            len: 0,
+            end: 0,
+            plain_from: usize::MAX,
+        }
     }
 
     /// Adds a token to the last word.
@@ -57,9 +71,18 @@ impl Words {
         if std::mem::replace(&mut self.end, end) == end {
             return;
         }
-        self.counts.push(i64::try_from(count).unwrap_or(i64::MAX));
-        self.bounds.resize(end / 32 + 1, Bounds { bits: 0, before: self.counts.len() as u32 });
+        if count != 1 {
+            self.counts.resize(self.len, 1);
+            self.counts.push(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        self.len += 1;
+        self.bounds.resize(end / 32 + 1, Bounds { bits: 0, before: self.len as u32 });
         self.bounds[end / 32].bits |= 1 << (end % 32);
+    }
+
+    /// From here on, no two pairs of characters of a word are equal, and tokens have no affixes.
+    pub fn begin_plain(&mut self) {
+        self.plain_from = self.end;
     }
 
     /// Fails if there are too many characters.
@@ -86,7 +109,11 @@ impl Words {
 
     /// How often the word of a slot occurs.
     pub fn count(&self, at: u32) -> i64 {
-        self.counts[self.word(at) as usize]
+        self.count_of(self.word(at) as usize)
+    }
+
+    fn count_of(&self, word: usize) -> i64 {
+        self.counts.get(word).copied().unwrap_or(1)
     }
 
     /// The token that starts at a slot. It is none of the vocabulary if no token starts there.
@@ -118,6 +145,21 @@ impl Words {
         Some(at - if last & COVERED != 0 { last & !COVERED } else { 1 })
     }
 
+    /// The first slot of the right token of a pair whose left one starts at `at`, if it is there.
+    pub fn find(&self, at: u32, pair: Pair) -> Option<u32> {
+        if self.token(at) != pair.0 {
+            return None;
+        }
+        self.after(at).filter(|&right| self.token(right) == pair.1)
+    }
+
+    /// Whether a pair that was at a slot is not there any more, and never will be in that word. In
+    /// a plain word, the text of a pair occurs once, and its tokens only grow.
+    pub fn is_lost(&self, at: u32, pair: Pair) -> bool {
+        let is_there = || self.token(at) == pair.0 && self.token(at + self.token_len(at)) == pair.1;
+        at as usize >= self.plain_from && !is_there()
+    }
+
     /// Makes one token of those that start at `left` and at `right`, and returns its length.
     pub fn merge(&mut self, left: u32, right: u32, token: u32) -> u32 {
         let len = right - left + self.token_len(right);
@@ -130,8 +172,13 @@ impl Words {
 
     /// Loads what a merge at a slot reads.
     pub fn prefetch(&self, at: u32) {
-        prefetch_at(&self.slots, at as usize);
+        self.prefetch_token(at);
         prefetch_at(&self.bounds, at as usize / 32);
+    }
+
+    /// Loads the token that starts at a slot.
+    pub fn prefetch_token(&self, at: u32) {
+        prefetch_at(&self.slots, at as usize);
     }
 
     /// Calls `visit` with all pairs, the slots of their left tokens and the counts of the words, in
@@ -143,7 +190,7 @@ impl Words {
             if self.is_bound(next) {
                 word += 1;
             } else {
-                visit((self.token(at), self.token(next)), at, self.counts[word]);
+                visit((self.token(at), self.token(next)), at, self.count_of(word));
             }
             meter.done((next - at) as usize)?;
             at = next;
@@ -156,7 +203,7 @@ impl Words {
 impl Words {
     /// Each word with its count: the tokens with their lengths.
     pub fn lists(&self) -> Vec<(Vec<(u32, u32)>, i64)> {
-        let mut lists: Vec<_> = self.counts.iter().map(|&count| (Vec::new(), count)).collect();
+        let mut lists: Vec<_> = (0..self.len).map(|word| (Vec::new(), self.count_of(word))).collect();
         let starts = (0..self.slots.len() as u32).filter(|&at| self.token(at) & COVERED == 0);
         starts.for_each(|at| lists[self.word(at) as usize].0.push((self.token(at), self.token_len(at))));
         lists

@@ -58,7 +58,7 @@ export class Encoder {
    *
    * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
    * @param {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip
-   * @returns {AsyncGenerator<import('./formats/formats.mjs').Block>}
+   * @returns {AsyncGenerator<import('./formats/rows.mjs').Block>}
    */
   async *blocks(batches, onSkip) {
     /**

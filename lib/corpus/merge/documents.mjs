@@ -85,7 +85,7 @@ function* usedRuns(first, end, isUsed) {
  *
  * @param {{ tokens: Uint16Array | Uint32Array, starts: number[], facts: any[] }} documents
  * @param {Uint16ArrayConstructor | Uint32ArrayConstructor} View the type of the output
- * @returns {import('../formats/formats.mjs').Block}
+ * @returns {import('../formats/rows.mjs').Block}
  */
 export function blockOf({ tokens, starts, facts }, View) {
   const lengths = Uint32Array.from(facts, (_, index) => starts[index + 1] - starts[index])

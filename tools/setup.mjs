@@ -28,10 +28,23 @@ export function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: root, stdio: 'inherit', shell, ...options }).status === 0
 }
 
-/** Installs packages, such as `name@1.0.0`, into a folder. Stops if npm cannot. */
-export function installInto(folder, packages) {
-  if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages], { cwd: folder }))
-    stop(`npm could not install the packages into ${folder}`)
+/**
+ * Installs packages, such as `name@1.0.0`, into a folder, which is a project of its own. Stops if
+ * npm cannot.
+ *
+ * @param {string} folder
+ * @param {string[]} packages
+ * @param {{ scripts?: boolean, overrides?: Record<string, string> }} [options] `scripts`: whether
+ *   the packages may run theirs, by default true
+ */
+export function installInto(folder, packages, { scripts = true, overrides } = {}) {
+  fs.mkdirSync(folder, { recursive: true })
+  const manifest = path.join(folder, 'package.json')
+  // Without this file npm would install into a folder above.
+  if (!fs.existsSync(manifest)) fs.writeFileSync(manifest, JSON.stringify({ private: true, overrides }))
+  const options = ['--no-audit', '--no-fund', '--loglevel=error', ...(scripts ? [] : ['--ignore-scripts'])]
+  if (!run('npm', ['install', ...options, ...packages], { cwd: folder }))
+    stop(`npm could not install ${packages.join(' ')}`)
 }
 
 const found = (command, ...args) => spawnSync(command, args, { stdio: 'ignore', shell: isWindows }).status === 0

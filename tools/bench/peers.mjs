@@ -45,8 +45,6 @@ const SHORT = 'A short text, so that nothing is built lazily.'
 function install(folder) {
   const missing = Object.keys(VERSIONS).filter((name) => !fs.existsSync(path.join(folder, 'node_modules', name)))
   if (missing.length === 0) return
-  fs.mkdirSync(folder, { recursive: true })
-  if (!fs.existsSync(path.join(folder, 'package.json'))) fs.writeFileSync(path.join(folder, 'package.json'), '{}')
   installInto(
     folder,
     missing.map((name) => `${name}@${VERSIONS[name]}`),

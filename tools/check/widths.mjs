@@ -12,29 +12,14 @@ import { sourceFiles } from './source-files.mjs'
 
 const WIDTH = 100
 // Generated files, and texts by others.
-const EXCLUDED =
-  /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE|core\/benches\/code\.txt|scripts\/sample\/)/
+const EXCLUDED = /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE)/
 
-const COMMENT = {
-  rs: /^\s*\/\/|\s\/\/ /,
-  js: /^\s*(\/\/|\/?\*)|[\s;{,]\/\/ /,
-  py: /^\s*#|\s# /,
-  toml: /^\s*#|\s# /,
-}
-const KIND = {
-  rs: 'rs',
-  js: 'js',
-  mjs: 'js',
-  cjs: 'js',
-  ts: 'js',
-  mts: 'js',
-  css: 'js',
-  py: 'py',
-  toml: 'toml',
-  yaml: 'toml',
-  yml: 'toml',
-  sh: 'toml',
-}
+const COMMENT = { rs: /^\s*\/\/|\s\/\/ /, js: /^\s*(\/\/|\/?\*)|[\s;{,]\/\/ /, hash: /^\s*#|\s# / }
+/** The comments of files by their extension. */
+const KINDS = { rs: 'rs', js: 'js mjs cjs ts mts css', hash: 'py toml yaml yml sh' }
+const KIND = Object.fromEntries(
+  Object.entries(KINDS).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind])),
+)
 
 const folder = path.resolve(process.argv[2] ?? root)
 const wide = []

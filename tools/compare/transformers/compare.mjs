@@ -122,10 +122,7 @@ async function loadPeer() {
   const place = path.join(cache, 'node_modules', '@huggingface', 'transformers')
   const isThere =
     fs.existsSync(place) && JSON.parse(fs.readFileSync(path.join(place, 'package.json'), 'utf8')).version === PINNED
-  if (!isThere) {
-    fs.mkdirSync(cache, { recursive: true })
-    installInto(cache, ['--prefix', cache, '--no-save', '--ignore-scripts', `@huggingface/transformers@${PINNED}`])
-  }
+  if (!isThere) installInto(cache, [`@huggingface/transformers@${PINNED}`], { scripts: false })
   return import(pathToFileURL(path.join(place, 'dist', 'transformers.node.mjs')).href)
 }
 

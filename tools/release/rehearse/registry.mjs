@@ -7,8 +7,8 @@ import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 
-import { stop } from '../../setup.mjs'
-import { install, nodeOf } from './tools.mjs'
+import { installInto, stop } from '../../setup.mjs'
+import { nodeOf } from './tools.mjs'
 
 const VERDACCIO = 'verdaccio@6.10.4'
 /** verdaccio asks for `node-fetch@cjs`, a tag that mirrors of npm lack. */
@@ -24,7 +24,7 @@ const OVERRIDES = { 'node-fetch': '2.7.0' }
 export async function startRegistry(folder) {
   const tool = path.join(folder, 'verdaccio')
   const program = path.join(tool, 'node_modules', 'verdaccio', 'bin', 'verdaccio')
-  if (!fs.existsSync(program)) install(tool, [VERDACCIO], OVERRIDES)
+  if (!fs.existsSync(program)) installInto(tool, [VERDACCIO], { scripts: false, overrides: OVERRIDES })
   const storage = path.join(folder, 'registry')
   fs.rmSync(storage, { recursive: true, force: true })
   fs.mkdirSync(storage, { recursive: true })

@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { run, stop } from '../../setup.mjs'
+import { installInto } from '../../setup.mjs'
 
 /** The newest versions that run on Node 20. */
 const MANAGERS = {
@@ -18,20 +18,12 @@ const NODES = { 20: '20.20.2', 22: '22.23.3', 24: '24.9.0' }
 /** The major versions of Node. */
 export const nodeVersions = Object.keys(NODES).map(Number)
 
-/** Installs packages of npm into a folder without running their scripts. */
-export function install(folder, packages, overrides = {}) {
-  fs.mkdirSync(folder, { recursive: true })
-  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ private: true, overrides }))
-  const args = ['install', '--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts', ...packages]
-  if (!run('npm', args, { cwd: folder })) stop(`npm could not install ${packages.join(' ')}`)
-}
-
 /** The program of a major version of Node below `folder`, which is downloaded if it is missing. */
 export function nodeOf(folder, major) {
   const name = `node-${process.platform}-${process.arch}`
   const place = path.join(folder, `node-${major}`)
   const program = path.join(place, 'node_modules', name, 'bin', 'node')
-  if (!fs.existsSync(program)) install(place, [`${name}@${NODES[major]}`])
+  if (!fs.existsSync(program)) installInto(place, [`${name}@${NODES[major]}`], { scripts: false })
   return program
 }
 
@@ -45,11 +37,12 @@ export function managers(folder) {
   const place = path.join(folder, 'managers')
   const inside = (...parts) => path.join(place, 'node_modules', ...parts)
   if (!fs.existsSync(inside('.package-lock.json')))
-    install(
+    installInto(
       place,
       Object.entries(MANAGERS).map(([name, version]) =>
         version.startsWith(name) ? version : `${name}@npm:${version}`,
       ),
+      { scripts: false },
     )
   return {
     npm10: inside('npm10', 'bin', 'npm-cli.js'),

@@ -4,6 +4,25 @@
 
 const META = '▁'
 
+/** The special tokens of RoBERTa and of models after it, by name. */
+const ROBERTA_TOKENS = {
+  bos_token: '<s>',
+  eos_token: '</s>',
+  sep_token: '</s>',
+  cls_token: '<s>',
+  unk_token: '<unk>',
+  pad_token: '<pad>',
+  mask_token: '<mask>',
+}
+/** Those of BERT. */
+const BERT_TOKENS = {
+  unk_token: '[UNK]',
+  sep_token: '[SEP]',
+  pad_token: '[PAD]',
+  cls_token: '[CLS]',
+  mask_token: '[MASK]',
+}
+
 /** A tokenizer.json without components; one with a model can be loaded. */
 const EMPTY_FILE = {
   version: '1.0',
@@ -114,4 +133,14 @@ const roberta = (sep, cls, trimOffsets, addPrefixSpace) => ({
   add_prefix_space: addPrefixSpace,
 })
 
-module.exports = { EMPTY_FILE, META, decoders, normalizers, preTokenizers, roberta, template }
+module.exports = {
+  BERT_TOKENS,
+  EMPTY_FILE,
+  META,
+  ROBERTA_TOKENS,
+  decoders,
+  normalizers,
+  preTokenizers,
+  roberta,
+  template,
+}

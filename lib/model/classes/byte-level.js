@@ -4,19 +4,10 @@
 // tokenizer.json, most of them with ByteLevel. See index.js for the form of a class.
 
 const { languages, whisperNames } = require('../auto-class.js')
-const { META, decoders, normalizers, preTokenizers, roberta } = require('../components.js')
+const { BERT_TOKENS, META, ROBERTA_TOKENS } = require('../components.js')
+const { decoders, normalizers, preTokenizers, roberta } = require('../components.js')
 
 const ENDOFTEXT = '<|endoftext|>'
-const BART = {
-  bos_token: '<s>',
-  eos_token: '</s>',
-  sep_token: '</s>',
-  cls_token: '<s>',
-  unk_token: '<unk>',
-  pad_token: '<pad>',
-  mask_token: '<mask>',
-}
-
 /** The parts of most classes: the normalizer is removed, and no token is unknown. */
 const bytes = (given, { prefixSpace = false } = {}) => ({
   normalizer: null,
@@ -67,6 +58,17 @@ const GEMMA = {
   }),
 }
 
+/** Metaspace, and runs of spaces as one. */
+const spaces = (given) => ({
+  normalizer:
+    given.charsmap === undefined
+      ? null
+      : normalizers.sequence([normalizers.precompiled(given.charsmap), normalizers.replaceRegex(' {2,}', ' ')]),
+  pre_tokenizer: preTokenizers.metaspace('always'),
+  decoder: decoders.metaspace('always'),
+  model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },
+})
+
 const CODE_LLAMA_TOKENS = {
   prefix_token: `${META}<PRE>`,
   middle_token: `${META}<MID>`,
@@ -80,7 +82,7 @@ module.exports = {
   CodeGenTokenizer: GPT2,
   RobertaTokenizer: {
     model: 'BPE',
-    tokens: BART,
+    tokens: ROBERTA_TOKENS,
     parts: (given) => bytes(given),
     post: (given) =>
       roberta(
@@ -92,21 +94,13 @@ module.exports = {
   },
   BlenderbotTokenizer: {
     model: 'BPE',
-    tokens: BART,
+    tokens: ROBERTA_TOKENS,
     wrapped: { mask_token: { lstrip: true, normalized: false } },
     parts: (given) => bytes(given, { prefixSpace: true }),
   },
   DebertaTokenizer: {
     model: 'BPE',
-    tokens: {
-      bos_token: '[CLS]',
-      eos_token: '[SEP]',
-      sep_token: '[SEP]',
-      cls_token: '[CLS]',
-      unk_token: '[UNK]',
-      pad_token: '[PAD]',
-      mask_token: '[MASK]',
-    },
+    tokens: { ...BERT_TOKENS, bos_token: '[CLS]', eos_token: '[SEP]' },
     parts: (given) => bytes(given),
     post(given) {
       const [cls, sep] = [given.content('cls_token'), given.content('sep_token')]
@@ -280,18 +274,10 @@ module.exports = {
   },
   NllbTokenizer: {
     model: 'BPE',
-    tokens: BART,
+    tokens: ROBERTA_TOKENS,
     wrapped: { mask_token: { lstrip: true, normalized: true, special: true } },
     extra: (_, additional) => additional ?? languages.Nllb,
-    parts: (given) => ({
-      normalizer:
-        given.charsmap === undefined
-          ? null
-          : normalizers.sequence([normalizers.precompiled(given.charsmap), normalizers.replaceRegex(' {2,}', ' ')]),
-      pre_tokenizer: preTokenizers.metaspace('always'),
-      decoder: decoders.metaspace('always'),
-      model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },
-    }),
+    parts: spaces,
     post(given) {
       const [language, eos] = [given.text('src_lang', 'eng_Latn'), given.content('eos_token')]
       return given.flag('legacy_behaviour', false)
@@ -301,14 +287,7 @@ module.exports = {
   },
   SeamlessM4TTokenizer: {
     model: 'BPE',
-    tokens: {
-      bos_token: '<s>',
-      eos_token: '</s>',
-      sep_token: '</s>',
-      cls_token: '<s>',
-      unk_token: '<unk>',
-      pad_token: '<pad>',
-    },
+    tokens: { ...ROBERTA_TOKENS, mask_token: undefined },
     parts: (given) => ({
       normalizer: normalizers.sequence([
         normalizers.replaceRegex('[\\n\\r\\t]', ' '),
@@ -333,15 +312,7 @@ module.exports = {
     tokens: { eos_token: '</s>', unk_token: '<unk>' },
     again: 'special',
     extra: (_, additional) => additional ?? [],
-    parts: (given) => ({
-      normalizer:
-        given.charsmap === undefined
-          ? null
-          : normalizers.sequence([normalizers.precompiled(given.charsmap), normalizers.replaceRegex(' {2,}', ' ')]),
-      pre_tokenizer: preTokenizers.metaspace('always'),
-      decoder: decoders.metaspace('always'),
-      model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: false },
-    }),
+    parts: spaces,
   },
 }
 

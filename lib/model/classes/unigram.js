@@ -4,26 +4,10 @@
 // See index.js for the form of a class.
 
 const { languages } = require('../auto-class.js')
-const { META, decoders, normalizers, preTokenizers, template } = require('../components.js')
+const { BERT_TOKENS, META, ROBERTA_TOKENS } = require('../components.js')
+const { decoders, normalizers, preTokenizers, template } = require('../components.js')
 
-const XLMR = {
-  bos_token: '<s>',
-  eos_token: '</s>',
-  sep_token: '</s>',
-  cls_token: '<s>',
-  unk_token: '<unk>',
-  pad_token: '<pad>',
-  mask_token: '<mask>',
-}
-const ALBERT = {
-  bos_token: '[CLS]',
-  eos_token: '[SEP]',
-  unk_token: '<unk>',
-  sep_token: '[SEP]',
-  pad_token: '<pad>',
-  cls_token: '[CLS]',
-  mask_token: '[MASK]',
-}
+const ALBERT = { ...BERT_TOKENS, bos_token: '[CLS]', eos_token: '[SEP]', unk_token: '<unk>', pad_token: '<pad>' }
 const MASK = { mask_token: { lstrip: true } }
 
 const quotes = [normalizers.replace('``', '"'), normalizers.replace("''", '"')]
@@ -104,7 +88,7 @@ module.exports = {
   FNetTokenizer: { model: 'Unigram', tokens: ALBERT, usesFile: true },
   BarthezTokenizer: {
     model: 'Unigram',
-    tokens: XLMR,
+    tokens: ROBERTA_TOKENS,
     wrapped: MASK,
     parts: (given) => ({
       normalizer: normalizers.sequence([
@@ -118,15 +102,7 @@ module.exports = {
   },
   BigBirdTokenizer: {
     model: 'Unigram',
-    tokens: {
-      unk_token: '<unk>',
-      bos_token: '<s>',
-      eos_token: '</s>',
-      pad_token: '<pad>',
-      sep_token: '[SEP]',
-      mask_token: '[MASK]',
-      cls_token: '[CLS]',
-    },
+    tokens: { ...ROBERTA_TOKENS, sep_token: '[SEP]', mask_token: '[MASK]', cls_token: '[CLS]' },
     wrapped: {
       ...Object.fromEntries(['unk', 'bos', 'eos', 'pad', 'sep', 'cls'].map((name) => [`${name}_token`, {}])),
       ...MASK,
@@ -140,7 +116,7 @@ module.exports = {
   },
   CamembertTokenizer: {
     model: 'Unigram',
-    tokens: XLMR,
+    tokens: ROBERTA_TOKENS,
     wrapped: { mask_token: { lstrip: true, special: true } },
     extra: (_, additional) => additional ?? ['<s>NOTUSED', '</s>NOTUSED', '<unk>NOTUSED'],
     parts: (given) => ({
@@ -152,15 +128,7 @@ module.exports = {
   },
   DebertaV2Tokenizer: {
     model: 'Unigram',
-    tokens: {
-      bos_token: '[CLS]',
-      eos_token: '[SEP]',
-      unk_token: '[UNK]',
-      sep_token: '[SEP]',
-      pad_token: '[PAD]',
-      cls_token: '[CLS]',
-      mask_token: '[MASK]',
-    },
+    tokens: { ...BERT_TOKENS, bos_token: '[CLS]', eos_token: '[SEP]' },
     parts(given) {
       const scheme = given.flag('add_prefix_space', true) ? 'always' : 'first'
       const step = preTokenizers.metaspace(scheme)
@@ -182,7 +150,7 @@ module.exports = {
   },
   MBartTokenizer: {
     model: 'Unigram',
-    tokens: XLMR,
+    tokens: ROBERTA_TOKENS,
     wrapped: MASK,
     extra: (_, additional) => [
       ...languages.MBart,
@@ -196,7 +164,7 @@ module.exports = {
   },
   MBart50Tokenizer: {
     model: 'Unigram',
-    tokens: { ...XLMR, bos_token: undefined },
+    tokens: { ...ROBERTA_TOKENS, bos_token: undefined },
     wrapped: MASK,
     needs: languages.MBart50,
     extra: (_, additional) => [...(additional ?? []), ...languages.MBart50],
@@ -276,7 +244,7 @@ module.exports = {
   },
   XGLMTokenizer: {
     model: 'Unigram',
-    tokens: { ...XLMR, mask_token: undefined },
+    tokens: { ...ROBERTA_TOKENS, mask_token: undefined },
     extra(_, additional) {
       const unused = Array.from({ length: 7 }, (_, index) => `<madeupword${index}>`)
       return [...(additional ?? []), ...unused.filter((word) => !(additional ?? []).includes(word))]
@@ -293,21 +261,13 @@ module.exports = {
   },
   XLMRobertaTokenizer: {
     model: 'Unigram',
-    tokens: XLMR,
+    tokens: ROBERTA_TOKENS,
     parts: (given) => ({ normalizer: onlyCharsmap(given), ...metaspace(prefixed(given)), model: unknown(3) }),
     post: (given) => robertaPost(given),
   },
   XLNetTokenizer: {
     model: 'Unigram',
-    tokens: {
-      bos_token: '<s>',
-      eos_token: '</s>',
-      unk_token: '<unk>',
-      sep_token: '<sep>',
-      pad_token: '<pad>',
-      cls_token: '<cls>',
-      mask_token: '<mask>',
-    },
+    tokens: { ...ROBERTA_TOKENS, sep_token: '<sep>', cls_token: '<cls>' },
     wrapped: MASK,
     extra: (_, additional) => additional ?? ['<eop>', '<eod>'],
     parts: (given) => ({

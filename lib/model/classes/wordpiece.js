@@ -3,15 +3,8 @@
 // Classes of transformers 5 that build a WordPiece tokenizer from the vocabulary of a
 // tokenizer.json. See index.js for the form of a class.
 
+const { BERT_TOKENS, ROBERTA_TOKENS } = require('../components.js')
 const { decoders, normalizers, preTokenizers, roberta } = require('../components.js')
-
-const BERT_TOKENS = {
-  unk_token: '[UNK]',
-  sep_token: '[SEP]',
-  pad_token: '[PAD]',
-  cls_token: '[CLS]',
-  mask_token: '[MASK]',
-}
 
 /** The parts of BERT. `prefix` is only that of the decoder. */
 const parts = (given, { cleanText = true, prefix = '##' } = {}) => ({
@@ -55,15 +48,7 @@ module.exports = {
   DPRReaderTokenizer: DPR,
   FunnelTokenizer: {
     model: 'WordPiece',
-    tokens: {
-      unk_token: '<unk>',
-      sep_token: '<sep>',
-      pad_token: '<pad>',
-      cls_token: '<cls>',
-      mask_token: '<mask>',
-      bos_token: '<s>',
-      eos_token: '</s>',
-    },
+    tokens: { ...ROBERTA_TOKENS, sep_token: '<sep>', cls_token: '<cls>' },
     parts: (given) =>
       parts(given, {
         cleanText: given.flag('clean_text', true),
@@ -76,15 +61,7 @@ module.exports = {
   },
   MPNetTokenizer: {
     model: 'WordPiece',
-    tokens: {
-      bos_token: '<s>',
-      eos_token: '</s>',
-      sep_token: '</s>',
-      cls_token: '<s>',
-      unk_token: '[UNK]',
-      pad_token: '<pad>',
-      mask_token: '<mask>',
-    },
+    tokens: { ...ROBERTA_TOKENS, unk_token: '[UNK]' },
     wrapped: {
       ...Object.fromEntries(['bos', 'eos', 'sep', 'cls', 'unk', 'pad'].map((name) => [`${name}_token`, {}])),
       mask_token: { lstrip: true },

@@ -97,6 +97,19 @@ const PATTERNS = {
   lines: [String.raw`[^\n]+|[\n]+`],
 }
 
+/** The names of Llama 3 and of models like it. */
+const LLAMA3 = [
+  'llama3',
+  'llama-v3',
+  'llama-bpe',
+  'falcon3',
+  'falcon-h1',
+  'pixtral',
+  'midm-2.0',
+  'lfm2',
+  'jina-v5-nano',
+]
+
 /** The names of `tokenizer.ggml.pre` by the patterns that they stand for. */
 const NAMES = {
   default: ['', 'default'],
@@ -107,10 +120,7 @@ const NAMES = {
     ...['granite-docling', 'exaone4'],
   ],
   digit: ['starcoder', 'refact', 'command-r', 'smollm', 'codeshell', 'exaone', 'minerva-7b', 'mellum2'],
-  llama3: [
-    ...['llama3', 'llama-v3', 'llama-bpe', 'falcon3', 'falcon-h1', 'pixtral', 'midm-2.0', 'lfm2', 'jina-v5-nano'],
-    ...['dbrx', 'smaug-bpe', 'chatglm-bpe', 'glm4', 'glm5'],
-  ],
+  llama3: [...LLAMA3, 'dbrx', 'smaug-bpe', 'chatglm-bpe', 'glm4', 'glm5'],
   qwen2: [
     ...['qwen2', 'deepseek-r1-qwen', 'kormo', 'f2llmv2', 'megrez', 'stablelm2', 'hunyuan', 'solar-open', 'grok-2'],
   ],
@@ -136,15 +146,9 @@ const NAMES = {
 }
 
 /** Words that are tokens are not merged. */
-const IGNORES_MERGES = [
-  ...['llama3', 'llama-v3', 'llama-bpe', 'falcon3', 'falcon-h1', 'pixtral', 'midm-2.0', 'lfm2', 'jina-v5-nano'],
-  ...['youtu', 'glm4', 'glm5', 'tekken', 'minicpm5'],
-]
+const IGNORES_MERGES = [...LLAMA3, 'youtu', 'glm4', 'glm5', 'tekken', 'minicpm5']
 /** Texts start with the first token unless the file says otherwise. */
-const ADDS_BOS = [
-  ...['llama3', 'llama-v3', 'llama-bpe', 'falcon3', 'falcon-h1', 'pixtral', 'midm-2.0', 'lfm2', 'jina-v5-nano'],
-  ...['tekken', 'gemma4'],
-]
+const ADDS_BOS = [...LLAMA3, 'tekken', 'gemma4']
 
 const BY_NAME = new Map(Object.entries(NAMES).flatMap(([kind, names]) => names.map((name) => [name, kind])))
 

@@ -8,6 +8,7 @@ const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
 const { countClaude, isClaude } = require('./claude.js')
+const { parsed } = require('./json-text.js')
 
 const APIS = ['openai-chat', 'openai-responses', 'anthropic']
 const OPTIONS = ['api', 'model', 'imageSize', 'partTokens', 'undocumented']
@@ -117,14 +118,6 @@ function forTemplate(message, location, chat, estimated) {
   if (!chat.hasOneCallPerMessage) return [{ ...message, ...said, tool_calls: made }]
   // The first message keeps the texts.
   return calls.map((call, i) => ({ ...message, ...(i === 0 ? said : { content: null }), tool_calls: [call] }))
-}
-
-function parsed(text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 module.exports = { countRequest }

@@ -27,6 +27,9 @@ const COLUMN_VIEWS = COLUMN_NAMES.map((name) => [name, VIEWS[name]])
 // Makes the constructor private: only batchOf creates batches.
 const INTERNAL = Symbol('internal')
 
+/** structuredClone and postMessage would copy a Batch as an empty object: see lib/tokenizer.js. */
+const cannotBeCloned = () => 'send ids, rowOffsets and the columns that you need of a Batch. It'
+
 /** Rows of ids in one buffer, and columns in others. Its properties are views of them. */
 class Batch {
   #slab
@@ -41,6 +44,7 @@ class Batch {
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'Batch has no public constructor; call tokenizer.encodeBatch()')
     }
     collectIfRequested()
+    this.clone = cannotBeCloned
     this.#slab = slab
     this.#rows = rows
     this.#rowOffsets = new Uint32Array(slab, 0, rows + 1)

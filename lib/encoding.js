@@ -257,7 +257,12 @@ class Encoding {
   }
 
   [Symbol.iterator]() {
-    return this.#ids[Symbol.iterator]()
+    const ids = this.#ids
+    try {
+      return ids[Symbol.iterator]()
+    } catch {
+      throw typeError('ERR_TOKENLANE_BUFFER', 'the memory of the encoding was detached: it was transferred')
+    }
   }
 
   toJSON() {

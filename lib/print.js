@@ -85,9 +85,9 @@ function printBatch(batch, columns, isDisposed, ...rest) {
 }
 
 /** The ids as JSON has them. */
-function encodingJson({ ids }) {
-  checkJson(ids.length)
-  return { ids: Array.from(ids) }
+function encodingJson(encoding) {
+  checkJson(encoding.length)
+  return { ids: Array.from(encoding) }
 }
 
 /** A list for each row: its ids, and its values in the columns that the call requested. */

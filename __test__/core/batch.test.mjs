@@ -136,6 +136,18 @@ test('a batch whose memory was transferred has no rows and says so, and prints',
   assert.deepEqual(JSON.parse(JSON.stringify(empty)), { ids: [[]], offsets: [[]], typeIds: [[]] })
 })
 
+test('a batch is not copied as an empty object, and an encoding whose ids are gone says so', async () => {
+  const batch = await gpt.encodeBatch(['a'])
+  assert.throws(() => structuredClone(batch), { name: 'DataCloneError', message: /send ids, rowOffsets/ })
+  assert.deepEqual(structuredClone(batch.ids), batch.ids)
+  const encoding = gpt.encode('a b')
+  assert.deepEqual([...encoding], [...encoding.ids])
+  structuredClone(encoding.ids, { transfer: [encoding.ids.buffer] })
+  for (const call of [() => [...encoding], () => JSON.stringify(encoding)])
+    assert.throws(call, { name: 'TypeError', code: 'ERR_TOKENLANE_BUFFER', message: /transferred/ })
+  assert.deepEqual([...gpt.encode('')], [])
+})
+
 test('a row index out of range is an error', async () => {
   const batch = await gpt.encodeBatch(['a', 'b'])
   for (const index of [-1, 2, 0.5, NaN]) {

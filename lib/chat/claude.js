@@ -10,10 +10,10 @@
 //   a call     and its result take tokens beside their texts
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
-const { error, wrongType } = require('../errors.js')
 const { checkMessages } = require('./chat.js')
 const { jsonText } = require('./json-text.js')
 const { imageOf, sizeOf } = require('./openai-images.js')
+const { givenTokens, listOf } = require('./parts.js')
 
 const PER_REQUEST = 3
 const PER_MESSAGE = 4
@@ -48,7 +48,7 @@ function factorOf(model) {
  */
 function countClaude({ messages: given, tools, thinking, model }, { imageSize, partTokens }, countOf) {
   const messages = checkMessages(given)
-  const declared = listOf(tools ?? [], 'tools')
+  const declared = listOf(tools, 'tools')
   const factor = factorOf(model)
   const estimated = declared.length > 0 ? ['messages', 'tools'] : ['messages']
   let words = 0
@@ -58,13 +58,13 @@ function countClaude({ messages: given, tools, thinking, model }, { imageSize, p
   messages.forEach((message, i) => {
     const location = `messages[${i}]`
     if (message.role === 'tool') others += PER_RESULT
-    for (const call of listOf(message.tool_calls ?? [], `${location}.tool_calls`)) {
+    for (const call of listOf(message.tool_calls, `${location}.tool_calls`)) {
       const { name, arguments: said } = call?.function ?? {}
       words += countOf(String(name)) + countOf(typeof said === 'string' ? said : jsonText(said, location))
       others += PER_CALL
     }
     const { content } = message
-    const parts = typeof content === 'string' ? [{ text: content }] : listOf(content ?? [], `${location}.content`)
+    const parts = typeof content === 'string' ? [{ text: content }] : listOf(content, `${location}.content`)
     parts.forEach((part, j) => {
       if (typeof part?.text === 'string') words += countOf(part.text)
       else others += partOf(part, `${location}.content[${j}]`, { imageSize, partTokens }, estimated)
@@ -77,11 +77,6 @@ function countClaude({ messages: given, tools, thinking, model }, { imageSize, p
   return { tokens: Math.ceil(factor * words + others), estimated }
 }
 
-function listOf(list, name) {
-  if (!Array.isArray(list)) throw wrongType(name, 'an array', list)
-  return list
-}
-
 function partOf(part, location, { imageSize, partTokens }, estimated) {
   const url = imageOf(part)?.url
   if (typeof url === 'string') {
@@ -89,14 +84,7 @@ function partOf(part, location, { imageSize, partTokens }, estimated) {
     const scale = Math.min(1, MAX_SIDE / Math.max(size.width, size.height))
     return Math.ceil((size.width * scale * size.height * scale) / PIXELS_PER_TOKEN)
   }
-  const given = partTokens?.(part)
-  if (given === undefined) {
-    const what = JSON.stringify(part?.type)?.slice(0, 100)
-    const message = `the tokens of ${location} (a part of the type ${what}) depend on what is in it: give the option partTokens, a function that returns the tokens of such a part`
-    throw error('ERR_TOKENLANE_CHAT_UNDOCUMENTED', message)
-  }
-  if (!Number.isSafeInteger(given) || given < 0) throw wrongType('the result of partTokens', 'a whole number', given)
-  return given
+  return givenTokens(part, location, partTokens)
 }
 
 module.exports = { countClaude, isClaude }

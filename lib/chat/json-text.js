@@ -11,4 +11,13 @@ function jsonText(value, name) {
   }
 }
 
-module.exports = { jsonText }
+/** The value of a text that is JSON; another text stays. */
+function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+module.exports = { jsonText, parsed }

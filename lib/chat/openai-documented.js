@@ -7,10 +7,11 @@
 // Each message has three additional tokens, each name one, and the answer starts with three. OpenAI
 // verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini.
 
-const { error, wrongType, wrongValue } = require('../errors.js')
+const { error, wrongValue } = require('../errors.js')
 const { entriesOf } = require('./entries.js')
 const { countImage, imageOf } = require('./openai-images.js')
 const { countTools } = require('./openai-tools.js')
+const { countContent } = require('./parts.js')
 
 const PER_MESSAGE = 3
 const PER_NAME = 1
@@ -61,21 +62,11 @@ class Rules {
     })
   }
 
-  /** Text, or parts of text and images. Adjacent texts are counted together. */
+  /** Text, or parts of text and images. */
   #content(content, location) {
-    if (typeof content === 'string') return this.#countOf(content)
-    if (!Array.isArray(content)) throw wrongType(location, 'a string or an array of parts', content)
-    let tokens = 0
-    let text = ''
-    content.forEach((part, i) => {
-      if (typeof part?.text === 'string' && TEXT_TYPES.includes(part.type)) {
-        text += part.text
-        return
-      }
-      tokens += this.#countOf(text) + this.#image(part, `${location}[${i}]`)
-      text = ''
-    })
-    return tokens + this.#countOf(text)
+    const textIn = (part) => (TEXT_TYPES.includes(part?.type) && typeof part.text === 'string' ? part.text : undefined)
+    const countPart = (part, place) => this.#image(part, place)
+    return countContent(content, location, { countOf: this.#countOf, textIn, countPart })
   }
 
   #image(part, location) {

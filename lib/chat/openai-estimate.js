@@ -15,13 +15,14 @@
 //              `\uXXXX`, so that a Korean syllable takes four to six tokens
 //   format     a JSON Schema is JSON without `required` and `additionalProperties`
 
-const { error, wrongType, wrongValue } = require('../errors.js')
+const { wrongType, wrongValue } = require('../errors.js')
 const { checkDepth } = require('./budget.js')
 const { instructionsOf } = require('../adapters/openai.js')
 const { entriesOf } = require('./entries.js')
-const { jsonText } = require('./json-text.js')
+const { jsonText, parsed } = require('./json-text.js')
 const { countImage, imageOf } = require('./openai-images.js')
 const { HEADING, declarations } = require('./openai-types.js')
+const { countContent, givenTokens, listOf } = require('./parts.js')
 
 const PER_MESSAGE = 3
 const PER_NAME = 1
@@ -201,38 +202,18 @@ class Estimate {
     return this.#countOf(`functions.${name}`) + this.#chat.line + this.#countOf(content)
   }
 
-  /** Text, or parts of text, images and others. Adjacent texts are counted together. */
+  /** Text, or parts of text, images and others. */
   #content(content, location) {
     if (content === undefined || content === null) return 0
-    if (typeof content === 'string') return this.#countOf(content)
-    if (!Array.isArray(content)) throw wrongType(location, 'a string or an array of parts', content)
-    let tokens = 0
-    let text = ''
-    content.forEach((part, i) => {
-      const said = saidIn(part)
-      if (said !== undefined) {
-        text += said
-        return
-      }
-      tokens += this.#countOf(text) + this.#part(part, `${location}[${i}]`)
-      text = ''
-    })
-    return tokens + this.#countOf(text)
+    const countPart = (part, place) => this.#part(part, place)
+    return countContent(content, location, { countOf: this.#countOf, textIn: saidIn, countPart })
   }
 
   #part(part, location) {
     const image = imageOf(part)
     if (image !== undefined)
       return countImage(image, this.#model, this.#imageSize, location, (what) => this.#note(what))
-    const given = this.#partTokens?.(part)
-    if (given === undefined) {
-      throw error(
-        'ERR_TOKENLANE_CHAT_UNDOCUMENTED',
-        `the tokens of ${location} (a part of the type ${JSON.stringify(part?.type)?.slice(0, 100)}) depend on what is in it: ` +
-          'give the option partTokens, a function that returns the tokens of such a part',
-      )
-    }
-    if (!Number.isSafeInteger(given) || given < 0) throw wrongType('the result of partTokens', 'a whole number', given)
+    const given = givenTokens(part, location, this.#partTokens)
     this.#note(location)
     return given
   }
@@ -315,13 +296,6 @@ class Estimate {
   }
 }
 
-/** A list of the caller, empty if there is none. */
-function listOf(list, name) {
-  if (list === undefined || list === null) return []
-  if (!Array.isArray(list)) throw wrongType(name, 'an array of objects', list)
-  return list
-}
-
 /** The calls of a message: their ids, names and arguments. */
 function callsOf({ tool_calls: calls, function_call: old }, location) {
   const list = [...(Array.isArray(calls) ? calls : []), ...(old === undefined || old === null ? [] : [old])]
@@ -351,15 +325,6 @@ const lastOfUser = (messages) => messages.findLastIndex((message) => message?.ro
 function firstSystemText(messages) {
   const first = messages.find((message) => message?.role === 'system' || message?.role === 'developer')
   return first === undefined ? undefined : textOf(first.content)
-}
-
-/** Arguments as JSON; those that are not stay a text. */
-function parsed(text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /** The text as JSON in ASCII, without the quotes around it. */

@@ -9,6 +9,7 @@ const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
 const { countClaude, isClaude } = require('./claude.js')
+const { parsed } = require('./json-text.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
 const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
@@ -150,14 +151,6 @@ function forTemplate(message, location, chat, estimated) {
   if (!chat.hasOneCallPerMessage) return [{ ...message, ...said, tool_calls: made }]
   // The first message keeps the texts.
   return calls.map((call, i) => ({ ...message, ...(i === 0 ? said : { content: null }), tool_calls: [call] }))
-}
-
-function parsed(text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 module.exports = { countRequest }

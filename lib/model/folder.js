@@ -80,11 +80,12 @@ function needsFolder(file, { code }) {
 }
 
 /**
- * The tokenizer of a folder, or of a vocabulary in it, as work of lib/steps.js: { file, bytes, specials, configs, failure,
- * source }. Without `bytes` the file is the tokenizer; `configs` are those beside a tokenizer.json,
- * or `failure` why they cannot be used. `source` has the class and the note of any other tokenizer,
- * `specials` the special tokens of one that is built from a vocabulary. `ranks` are the name and
- * the config of a rank file. `usesConfigs` says whether to read the configs.
+ * The tokenizer of a folder, or of a vocabulary in it, as work of lib/steps.js: { file, bytes,
+ * specials, configs, failure, source }. Without `bytes` the file is the tokenizer; `configs` are
+ * those beside a tokenizer.json, or `failure` why they cannot be used. `source` has the class and
+ * the note of any other tokenizer, `specials` the special tokens of one that is built from a
+ * vocabulary. `ranks` are the name and the config of a rank file. `usesConfigs` says whether to
+ * read the configs.
  */
 function* modelOf(place, usesConfigs = true) {
   const folder = folderOf(place)

@@ -19,7 +19,8 @@
 /**
  * @typedef {object} FormatWriter
  * @property {(block: Block) => Promise<void>} write
- * @property {(rest?: number) => Promise<void>} finish with the length of a last row that is not full
+ * @property {(rest?: number) => Promise<void>} finish `rest` is the length of a last row that is not
+ *   full
  */
 
 /** The writer of each format. Only that of the job is loaded. */

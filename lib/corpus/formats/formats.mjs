@@ -5,22 +5,13 @@
 // document. The last row of a shard may be shorter, so no token is lost. With best fit the rows of
 // a block have lengths of their own (packing.mjs). The starts of the documents are stored too.
 
-/**
- * The tokens of several documents.
- *
- * @typedef {object} Block
- * @property {import('../tokens.mjs').Tokens} tokens of all documents, end to end
- * @property {Uint32Array} lengths of the documents; none is empty
- * @property {Uint32Array} [rows] the lengths of the rows that end in it, if documents are no rows
- * @property {boolean} [isLarge] whether this block has to be on disk before the next one is made
- * @property {{ id?: string, path: string, at: number }[]} documents
- */
+/** @typedef {import('./rows.mjs').Block} Block */
 
 /**
  * @typedef {object} FormatWriter
  * @property {(block: Block) => Promise<void>} write
- * @property {(rest?: number) => Promise<void>} finish `rest` is the length of a last row that is not
- *   full
+ * @property {(rest?: number) => Promise<void>} finish `rest` is the length of a last row that is
+ *   not full
  */
 
 /** The writer of each format. Only that of the job is loaded. */

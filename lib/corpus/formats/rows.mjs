@@ -1,5 +1,16 @@
 // Where rows and documents end in the tokens of a shard.
 
+/**
+ * The tokens of several documents.
+ *
+ * @typedef {object} Block
+ * @property {import('../tokens.mjs').Tokens} tokens of all documents, end to end
+ * @property {Uint32Array} lengths of the documents; none is empty
+ * @property {Uint32Array} [rows] the lengths of the rows that end in it, if documents are no rows
+ * @property {boolean} [isLarge] whether this block has to be on disk before the next one is made
+ * @property {{ id?: string, path: string, at: number }[]} documents
+ */
+
 /** Turns lengths into end positions, counted from the start of the shard. */
 export class Ends {
   #last = 0
@@ -38,7 +49,7 @@ export class Rows {
    * the id of their document, the length of the row, and whether a document or the row starts with
    * them, and the row ends.
    *
-   * @param {import('./formats.mjs').Block} block
+   * @param {Block} block
    */
   *pieces({ tokens, lengths, rows, documents }) {
     let [document, row] = [0, 0]

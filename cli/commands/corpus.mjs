@@ -219,8 +219,7 @@ const verify = {
   ],
 
   async run({ values, positionals }) {
-    const [, folder, ...more] = positionals
-    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const folder = folderOf(positionals)
     const notices = new Notices()
     let done = 0
     const bar = barOf(values)
@@ -265,8 +264,7 @@ const report = {
   examples: [['tokenlane corpus report tokens/ -o report.html --price 0.13', 'a page with the cost']],
 
   async run({ values, positionals }) {
-    const [, folder, ...more] = positionals
-    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const folder = folderOf(positionals)
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
     const { tokens } = await writeReport(folder, values.output, priceOf(values.price))
     print(`${nameForOutput(values.output)}: ${plural(tokens, 'token')}`)
@@ -290,12 +288,16 @@ const clean = {
   examples: [['tokenlane corpus clean tokens/ --age 3600', 'remove what was not written to for an hour']],
 
   async run({ values, positionals }) {
-    const [, folder, ...more] = positionals
-    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const folder = folderOf(positionals)
     const result = await cleanCorpus(folder, { ageSeconds: values.age })
     if (values.json) print(JSON.stringify(result))
     else print([...result.removed.map(nameForOutput), `${number(result.removed.length)} removed`].join('\n'))
   },
+}
+
+function folderOf([, folder, ...more]) {
+  if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+  return folder
 }
 
 const FURTHER = { verify, report, clean, merge }

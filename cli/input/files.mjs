@@ -5,7 +5,7 @@ import path from 'node:path'
 import { UsageError, at, fileFailure } from '../failure.mjs'
 import { decompressed } from '../../lib/files/decompress.mjs'
 import { Ratio } from '../../lib/files/ratio.mjs'
-import { foreignFailure, isForeign } from '../../lib/files/foreign.mjs'
+import { notForeign } from '../../lib/files/foreign.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
@@ -106,16 +106,6 @@ function fileSource(file, { maxRatio, isText = false, isNamedText = false }) {
       : isNamedText
         ? (onRead) => notForeign(file, bytes(onRead))
         : bytes,
-  }
-}
-
-/** Yields the bytes of a named text, unless its first bytes show that it is none. */
-async function* notForeign(name, chunks) {
-  let isFirst = true
-  for await (const chunk of chunks) {
-    if (isFirst && isForeign(chunk)) throw foreignFailure(name, chunk)
-    isFirst = false
-    yield chunk
   }
 }
 

@@ -2,7 +2,7 @@
 // and counted.
 
 import { Failure, bareCode } from '../files/failure.mjs'
-import { foreignFailure, isForeign } from '../files/foreign.mjs'
+import { notForeign } from '../files/foreign.mjs'
 import { Gatherer } from '../files/gather.mjs'
 import { Ratio } from '../files/ratio.mjs'
 import { ownBytes } from './compressed.mjs'
@@ -145,18 +145,8 @@ async function chunksOf(part, input, hooks, ratio) {
   const { chunks, position } = await ownBytes(part, (from, to) =>
     decompressed(input.chunks(from, to, from === start ? { onRead } : {}), ratio),
   )
-  const own = start === 0 ? onlyText(part.path, chunks) : chunks
+  const own = start === 0 ? notForeign(part.path, chunks) : chunks
   return { chunks: charged(own, ratio, hooks), position }
-}
-
-/** Yields decompressed chunks, unless the first one shows that they are no text. */
-async function* onlyText(path, chunks) {
-  let isFirst = true
-  for await (const chunk of chunks) {
-    if (isFirst && isForeign(chunk)) throw foreignFailure(path, chunk)
-    isFirst = false
-    yield chunk
-  }
 }
 
 /**

@@ -7,8 +7,11 @@ import { packError } from './errors.mjs'
 const { work } = await import(workerData.module)
 
 parentPort.on('message', async ({ id, value }) => {
+  // A message without a call is one for the module.
+  if (id === undefined) return
   try {
-    parentPort.postMessage({ id, value: await work(value) })
+    const onProgress = (progress) => parentPort.postMessage({ id, progress })
+    parentPort.postMessage({ id, value: await work(value, onProgress) })
   } catch (failure) {
     parentPort.postMessage({ id, error: packError(failure) })
   }

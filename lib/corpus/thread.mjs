@@ -1,9 +1,8 @@
-// A thread that processes shards: it reads, parses, converts and writes. The threads of the addon
-// encode the texts.
+// The module of a thread that processes shards: it reads, parses, converts and writes. The threads
+// of the addon encode the texts.
 
 import { parentPort, workerData } from 'node:worker_threads'
 
-import { packError } from './errors.mjs'
 import { openTokenizer } from '../files/tokenizers.mjs'
 import { doShard, doneRecord } from './shard.mjs'
 import { Allowed } from './store/allowed.mjs'
@@ -16,7 +15,6 @@ const PROGRESS_INTERVAL_MS = 100
 /** The memory for a large row of the shard. The main thread grants it. */
 class RowMemory {
   #reserved = 0
-  #granted = () => {}
 
   /**
    * Waits until the main thread grants memory for a row of `bytes` bytes. The memory of an earlier
@@ -27,14 +25,10 @@ class RowMemory {
     this.release()
     this.#reserved = bytes
     await new Promise((resolve) => {
-      this.#granted = () => resolve(undefined)
+      // No other message arrives while a shard is processed.
+      parentPort.once('message', resolve)
       parentPort.postMessage({ reserve: bytes })
     })
-  }
-
-  /** Ends the wait of `reserve`. */
-  granted() {
-    this.#granted()
   }
 
   release() {
@@ -56,25 +50,26 @@ const store = output === undefined ? undefined : await openStore(output, allowed
 const [tokenizer, base] =
   source.kind === 'base' ? [undefined, await readBase(store, source.sha256)] : [await openTokenizer(source), undefined]
 
-parentPort.on('message', async ({ request, isReserved }) => {
-  if (isReserved) return memory.granted()
+/**
+ * Processes a shard, unless it is done.
+ *
+ * @param {any} request
+ * @param {(progress: object) => void} report
+ */
+export async function work(request, report) {
   let last = performance.now()
   const onProgress = (progress) => {
     const now = performance.now()
     if (now - last < PROGRESS_INTERVAL_MS) return
     last = now
-    parentPort.postMessage({ progress })
+    report(progress)
   }
   try {
     const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, content })
     const resources = { threads, memory, tableMemory, shards }
     const context = { tokenizer, base, content, ids, hooks, store, allowed, ...resources, onProgress }
-    const record = found ?? (await doShard(request, context))
-    parentPort.postMessage({ record, isNew: found === undefined })
-  } catch (failure) {
-    parentPort.postMessage({ error: packError(failure) })
+    return { record: found ?? (await doShard(request, context)), isNew: found === undefined }
   } finally {
     memory.release()
   }
-})
-parentPort.postMessage({ isReady: true })
+}

@@ -92,3 +92,13 @@ const utf16Failure = (place) =>
     'it is UTF-16, and text is read as UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8',
     { place },
   )
+
+/** Yields the chunks of an input. Throws if the first one shows that it is not text. */
+export async function* notForeign(place, chunks) {
+  let isFirst = true
+  for await (const chunk of chunks) {
+    if (isFirst && isForeign(chunk)) throw foreignFailure(place, chunk)
+    isFirst = false
+    yield chunk
+  }
+}

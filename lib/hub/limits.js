@@ -28,8 +28,8 @@ module.exports = {
   MAX_NAME_LENGTH: 200,
   MAX_REDIRECTS: 10,
   /**
-   * Requests for one file that each return some of its bytes. Prevents endless retries with a server
-   * that closes every connection.
+   * Requests for one file that each return some of its bytes. Prevents endless retries with a
+   * server that closes every connection.
    */
   MAX_REQUESTS_PER_FILE: 50,
   /** Concurrent lookups and downloads of this thread, over all calls. */

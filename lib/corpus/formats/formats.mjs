@@ -5,10 +5,13 @@
 // document. The last row of a shard may be shorter, so no token is lost. With best fit the rows of
 // a block have lengths of their own (packing.mjs). The starts of the documents are stored too.
 
+/** @typedef {import('./rows.mjs').Block} Block */
+
 /**
  * @typedef {object} FormatWriter
- * @property {(block: import('./rows.mjs').Block) => Promise<void>} write
- * @property {(rest?: number) => Promise<void>} finish with the length of a last row that is not full
+ * @property {(block: Block) => Promise<void>} write
+ * @property {(rest?: number) => Promise<void>} finish `rest` is the length of a last row that is
+ *   not full
  */
 
 /** The writer of each format. Only that of the job is loaded. */

@@ -39,13 +39,12 @@ export class JsonLinesWriter {
 
   async write(block) {
     for (const { ids, id, startsDocument, startsRow, endsRow } of this.#rows.pieces(block)) {
-      if (startsRow) await this.#startRow(id)
       if (startsDocument) {
         this.#starts.push(this.#length)
         this.#ids.push(id)
       }
       if (this.#hasMask) this.#masks.push(Uint8Array.from(ids, maskOfToken))
-      await this.#numbers(this.#hasMask ? ids.map(idOfToken) : ids, startsRow)
+      await this.#numbers(startsRow ? this.#startOf(id) : ',', this.#hasMask ? ids.map(idOfToken) : ids)
       this.#length += ids.length
       if (endsRow) await this.#endRow()
     }
@@ -55,16 +54,16 @@ export class JsonLinesWriter {
     if (this.#rows.isOpen) await this.#endRow()
   }
 
-  #startRow(id) {
-    return this.#file.write(
-      this.#hasIds && this.#pack === undefined ? `{"id":${JSON.stringify(id)},"ids":[` : '{"ids":[',
-    )
+  #startOf(id) {
+    return this.#hasIds && this.#pack === undefined ? `{"id":${JSON.stringify(id)},"ids":[` : '{"ids":['
   }
 
   async #endRow() {
-    await this.#file.write(']')
-    if (this.#hasMask) await this.#writeMasks()
-    await this.#file.write(this.#pack === undefined ? '}\n' : `${this.#documents}}\n`)
+    if (this.#hasMask) {
+      for (const [index, mask] of this.#masks.entries())
+        await this.#numbers(index === 0 ? '],"loss_mask":[' : ',', mask)
+    }
+    await this.#file.write(this.#pack === undefined ? ']}\n' : `]${this.#documents}}\n`)
     this.#length = 0
     this.#starts = []
     this.#ids = []
@@ -75,16 +74,8 @@ export class JsonLinesWriter {
     return `,"starts":[${this.#starts.join(',')}]${this.#hasIds ? `,"documents":${JSON.stringify(this.#ids)}` : ''}`
   }
 
-  async #writeMasks() {
-    await this.#file.write(',"loss_mask":[')
-    for (const [index, mask] of this.#masks.entries()) await this.#numbers(mask, index === 0)
-    await this.#file.write(']')
-  }
-
-  async #numbers(ids, isFirst) {
-    for (let from = 0; from < ids.length; from += IDS_PER_SLICE) {
-      const separator = isFirst && from === 0 ? '' : ','
-      await this.#file.write(`${separator}${ids.subarray(from, from + IDS_PER_SLICE).join(',')}`)
-    }
+  async #numbers(before, ids) {
+    for (let from = 0; from < ids.length; from += IDS_PER_SLICE)
+      await this.#file.write(`${from === 0 ? before : ','}${ids.subarray(from, from + IDS_PER_SLICE).join(',')}`)
   }
 }

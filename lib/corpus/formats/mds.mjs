@@ -101,9 +101,12 @@ export class MdsWriter {
         `a file of MDS has at most ${MAX_FILE_BYTES} bytes, but this shard has more: choose smaller shards`,
       )
     await this.#ends.writeNumbers(Uint32Array.of(this.#end))
-    for (const part of sample) await this.#samples.write(part)
-    // The memory of the row is reused.
-    if (size >= COLLECTED_BYTES) await this.#samples.written()
+    if (size < COLLECTED_BYTES) await this.#samples.write(Buffer.concat(sample, size))
+    else {
+      for (const part of sample) await this.#samples.write(part)
+      // The memory of the row is reused.
+      await this.#samples.written()
+    }
     this.#row.clear()
   }
 }

@@ -139,7 +139,7 @@ class CorpusWorker {
       this.#worker = new bullmq.Worker(options.queueName, (job, token) => this.#counted(job, token), {
         connection,
         concurrency: options.concurrency,
-        // A lock that is not renewed expires after half of `lockSeconds`, and another worker notices
+        // A lock that is not renewed expires after half of lockSeconds, and another worker notices
         // within two checks of a quarter each.
         lockDuration: options.lockSeconds * 500,
         stalledInterval: options.lockSeconds * 250,

@@ -15,6 +15,8 @@ import { readFully, writeFully } from './read.mjs'
 const READ_BYTES = 1 << 20
 /** Fewer bytes are copied and collected, and written together. */
 export const COLLECTED_BYTES = 1 << 16
+/** Maximum number of bytes of UTF-8 for a UTF-16 unit. */
+const MAX_UTF8_BYTES = 3
 
 /**
  * @typedef {object} PartOptions
@@ -29,10 +31,9 @@ export class PartFile {
   #allowed
   #part
   #handle
-  #size = 0
   /** Appended bytes that are not written yet, and their number. */
-  #pending = /** @type {Buffer[]} */ ([])
-  #pendingBytes = 0
+  #collected = /** @type {Buffer | undefined} */ (undefined)
+  #filled = 0
   #appended = 0
   /** The last write. */
   #writing = Promise.resolve()
@@ -90,32 +91,37 @@ export class PartFile {
 
   /** The number of bytes that were appended. */
   get size() {
-    return this.#size
+    return this.#appended + this.#filled
   }
 
   /**
-   * Appends bytes or text. Fewer than COLLECTED_BYTES are copied; others must not change until they
-   * are written. Resolves when the write before this one is done.
+   * Appends bytes or text. Less than COLLECTED_BYTES are copied; other bytes must not change until
+   * they are written. If it returns a promise, it resolves when the write before this one is done.
    *
    * @param {Uint8Array | string} data
+   * @returns {Promise<unknown> | undefined}
    */
-  async write(data) {
-    const bytes = typeof data === 'string' ? Buffer.from(data) : data
-    this.#size += bytes.length
-    if (bytes.length >= COLLECTED_BYTES) {
-      await Promise.all([this.#flush(), this.#append(bytes)])
-      return
+  write(data) {
+    const most = typeof data === 'string' ? data.length * MAX_UTF8_BYTES : data.length
+    const flushed = this.#filled + most > COLLECTED_BYTES ? this.#flush() : undefined
+    if (most >= COLLECTED_BYTES) {
+      const appended = this.#append(typeof data === 'string' ? Buffer.from(data) : data)
+      return flushed === undefined ? appended : Promise.all([flushed, appended])
     }
-    this.#pending.push(bytes === data ? Buffer.copyBytesFrom(bytes) : /** @type {Buffer} */ (bytes))
-    this.#pendingBytes += bytes.length
-    if (this.#pendingBytes >= COLLECTED_BYTES) await this.#flush()
+    this.#collected ??= Buffer.allocUnsafeSlow(COLLECTED_BYTES)
+    if (typeof data === 'string') this.#filled += this.#collected.write(data, this.#filled)
+    else {
+      this.#collected.set(data, this.#filled)
+      this.#filled += data.length
+    }
+    return flushed
   }
 
   async #flush() {
-    if (this.#pendingBytes === 0) return
-    const bytes = Buffer.concat(this.#pending, this.#pendingBytes)
-    this.#pending = []
-    this.#pendingBytes = 0
+    if (this.#filled === 0) return
+    const bytes = this.#collected?.subarray(0, this.#filled)
+    this.#collected = undefined
+    this.#filled = 0
     await this.#append(bytes)
   }
 
@@ -185,14 +191,14 @@ export class PartFile {
     const hash = this.#hash ?? (await this.#hashOfAll())
     await this.#try(() => this.#handle.sync())
     await this.#try(() => this.#handle.close())
-    return { name: this.name, bytes: this.#size, sha256: hash.digest('hex') }
+    return { name: this.name, bytes: this.#appended, sha256: hash.digest('hex') }
   }
 
   async #hashOfAll() {
     const hash = createHash('sha256')
-    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, this.#size))
-    for (let from = 0; from < this.#size; from += READ_BYTES)
-      hash.update(await this.read(from, Math.min(READ_BYTES, this.#size - from), buffer))
+    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, this.#appended))
+    for (let from = 0; from < this.#appended; from += READ_BYTES)
+      hash.update(await this.read(from, Math.min(READ_BYTES, this.#appended - from), buffer))
     return hash
   }
 

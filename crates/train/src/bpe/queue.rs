@@ -67,7 +67,7 @@ struct Lists {
 const BLOCK: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
 impl Lists {
-    /// An empty list with capacity for `len` occurrences. Capacity that is not used takes no memory.
+    /// An empty list with capacity for `len` occurrences. Unused capacity takes no memory.
     fn new_list(&mut self, len: usize) -> List {
         if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < len) {
             self.blocks.push(Vec::with_capacity(len.max(BLOCK)));

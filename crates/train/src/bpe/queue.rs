@@ -67,7 +67,7 @@ struct Lists {
 const BLOCK: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
 impl Lists {
-    /// An empty list with capacity for `len` occurrences. Capacity that is not used takes no memory.
+    /// An empty list with capacity for `len` occurrences. Unused capacity takes no memory.
     fn new_list(&mut self, len: usize) -> List {
         if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < len) {
             self.blocks.push(Vec::with_capacity(len.max(BLOCK)));
@@ -203,7 +203,7 @@ pub(super) struct Queue {
     forming: Vec<(bool, u32, Occurrence)>,
 }
 
-/// Dead occurrences are left out once one in this many is dead.
+/// Dead occurrences are left out once they are one in this many of what that visits.
 const MAX_DEAD: usize = 3;
 /// Dead occurrences that are worth leaving out.
 const MIN_DEAD: usize = if cfg!(test) { 8 } else { 1 << 20 };
@@ -429,7 +429,8 @@ impl Queue {
             lists.push(&mut entry.list, occurrence);
         }
         (first..self.entries.list.len()).for_each(|index| self.queue_or_hide(index));
-        if self.dead > MIN_DEAD && self.dead > self.lists.len() / MAX_DEAD {
+        let visited = self.entries.list.len() + self.lists.len();
+        if self.dead > MIN_DEAD && self.dead > visited / MAX_DEAD {
             self.compact(words, meter)?;
         }
         Ok(())

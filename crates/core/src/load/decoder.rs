@@ -18,28 +18,26 @@ pub(crate) fn load(part: &Part<'_>) -> Result<Decoder, LoadError> {
     Ok(Decoder::new(steps))
 }
 
-const NAMED: [&str; 10] = [
-    "BPEDecoder",
-    "ByteLevel",
-    "WordPiece",
-    "Metaspace",
-    "CTC",
-    "Sequence",
-    "Replace",
-    "Fuse",
-    "Strip",
-    "ByteFallback",
-];
-
 fn push(part: &Part<'_>, steps: &mut Vec<Step>) -> Result<(), LoadError> {
-    let kind = match part.kind_or_none()? {
-        Some(kind) if NAMED.contains(&kind) => kind,
-        unknown => guess(part).ok_or_else(|| part.unknown("decoder", unknown))?,
-    };
+    let kind = part.kind_or_none()?;
+    if let Some(kind) = kind
+        && push_kind(kind, part, steps)?
+    {
+        return Ok(());
+    }
+    let guessed = guess(part).ok_or_else(|| part.unknown("decoder", kind))?;
+    push_kind(guessed, part, steps).map(|_| ())
+}
+
+/// Adds the steps of a type that the reference knows by name. Returns whether it is one.
+fn push_kind(kind: &str, part: &Part<'_>, steps: &mut Vec<Step>) -> Result<bool, LoadError> {
     let text = |name| Ok::<_, LoadError>(part.required(name)?.text()?.to_owned());
     let flag = |name| part.required(name)?.flag();
     steps.push(match kind {
-        "Sequence" => return part.required("decoders")?.items()?.iter().try_for_each(|item| push(item, steps)),
+        "Sequence" => {
+            let items = part.required("decoders")?.items()?;
+            return items.iter().try_for_each(|item| push(item, steps)).map(|()| true);
+        }
         "BPEDecoder" => Step::Bpe { suffix: text("suffix")? },
         "ByteLevel" => {
             for name in ["add_prefix_space", "trim_offsets"] {
@@ -63,9 +61,10 @@ fn push(part: &Part<'_>, steps: &mut Vec<Step>) -> Result<(), LoadError> {
             start: part.required("start")?.count()?,
             stop: part.required("stop")?.count()?,
         }),
-        _ => Step::ByteFallback,
+        "ByteFallback" => Step::ByteFallback,
+        _ => return Ok(false),
     });
-    Ok(())
+    Ok(true)
 }
 
 /// The kind of a component without a known type: the first one whose fields are all present, as in

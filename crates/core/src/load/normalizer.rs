@@ -8,27 +8,6 @@ use super::json::Part;
 use crate::error::LoadError;
 use crate::normalizer::{Form, Letters, Normalizer, Precompiled, Replace, Strip};
 
-/// The types that the reference knows by name. A component with another type, or without one, is
-/// taken for the first kind whose fields are all present, but never for Precompiled. This way files
-/// from before types were introduced load, and so does BertNormalizer, which the list of names
-/// contains as "Bert".
-const NAMED: [&str; 14] = [
-    "Bert",
-    "Strip",
-    "StripAccents",
-    "NFC",
-    "NFD",
-    "NFKC",
-    "NFKD",
-    "Sequence",
-    "Lowercase",
-    "Nmt",
-    "Precompiled",
-    "Replace",
-    "Prepend",
-    "ByteLevel",
-];
-
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(crate) fn load(part: &Part<'_>) -> Result<Option<Normalizer>, LoadError> {
     if part.is_null() {
@@ -39,12 +18,22 @@ pub(crate) fn load(part: &Part<'_>) -> Result<Option<Normalizer>, LoadError> {
 }
 
 fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
-    let kind = match part.kind_or_none()? {
-        Some("BertNormalizer") => "Bert",
-        Some(kind) if NAMED.contains(&kind) => kind,
-        unknown => guess(part).ok_or_else(|| part.unknown("normalizer", unknown))?,
-    };
-    Ok(match kind {
+    let kind = part.kind_or_none()?;
+    if let Some(kind) = kind
+        && let Some(named) = of_kind(kind, part)?
+    {
+        return Ok(named);
+    }
+    let guessed = guess(part).map(|kind| of_kind(kind, part)).transpose()?.flatten();
+    guessed.ok_or_else(|| part.unknown("normalizer", kind))
+}
+
+/// The component of a type that the reference knows by name; `None` for other types. A component
+/// with another type, or without one, is taken for the first kind whose fields are all present
+/// ([`guess`]), but never for Precompiled. This way files from before types were introduced load,
+/// and so does BertNormalizer, which the reference's list of names contains as "Bert".
+fn of_kind(kind: &str, part: &Part<'_>) -> Result<Option<Normalizer>, LoadError> {
+    Ok(Some(match kind {
         "NFC" => Normalizer::Form(Form::Nfc.prepared()),
         "NFD" => Normalizer::Form(Form::Nfd.prepared()),
         "NFKC" => Normalizer::Form(Form::Nfkc.prepared()),
@@ -53,7 +42,7 @@ fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
         "Lowercase" => Normalizer::Letters(Letters::Lowercase),
         "Nmt" => Normalizer::Letters(Letters::Nmt),
         "ByteLevel" => Normalizer::Letters(Letters::ByteLevel),
-        "Bert" => bert(part)?,
+        "Bert" | "BertNormalizer" => bert(part)?,
         "Strip" => Normalizer::Strip(Strip {
             left: part.required("strip_left")?.flag()?,
             right: part.required("strip_right")?.flag()?,
@@ -68,8 +57,8 @@ fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
             content: part.required("content")?.text()?.to_owned(),
         }),
         "Prepend" => Normalizer::Prepend(part.required("prepend")?.text()?.to_owned()),
-        kind => unreachable!("{kind} has no arm"),
-    })
+        _ => return Ok(None),
+    }))
 }
 
 fn guess(part: &Part<'_>) -> Option<&'static str> {

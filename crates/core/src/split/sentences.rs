@@ -59,8 +59,9 @@ impl BreakClass {
 
 /// For each character the index of its class, built when the first text is split.
 static INDICES: LazyLock<Classes> = LazyLock::new(|| {
-    let pattern = |(name, _)| format!(r"\p{{Sentence_Break={name}}}");
-    Classes::new(BREAK_CLASS_NAMES.map(pattern).into_iter().zip(0..))
+    let pattern = |(index, &(name, _)): (u8, &(&str, BreakClass))| (format!(r"\p{{Sentence_Break={name}}}"), index);
+    // The first class is that of all other characters, which has no pattern.
+    Classes::new((0..).zip(&BREAK_CLASS_NAMES).skip(1).map(pattern))
 });
 
 /// The part of the text before the current position that the rules need.

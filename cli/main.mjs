@@ -9,7 +9,9 @@ import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments
 import { Failure, UsageError, errorLine } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
-import { nearestOf } from '../lib/errors.js'
+
+const require = createRequire(import.meta.url)
+const { nearestOf } = require('../lib/errors.js')
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,

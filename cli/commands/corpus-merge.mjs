@@ -1,12 +1,16 @@
 // `tokenlane corpus merge` joins the outputs of finished jobs.
 
+import { createRequire } from 'node:module'
+
 import { barOf } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { number, plural } from '../numbers.mjs'
 import { nameForOutput, print } from '../terminal.mjs'
 import { CORPUS_FORMAT, JSON_EVENTS, PACKING, QUIET, RESUME_CHECK } from './options.mjs'
-import { mergeCorpora } from '../../lib/corpus/index.js'
+
+const require = createRequire(import.meta.url)
+const { mergeCorpora } = require('../../lib/corpus/index.js')
 
 const MAX_COUNT = 2 ** 31 - 1
 const AMOUNT = /^(?:\d+\.?\d*|\.\d+)$/

@@ -1,6 +1,8 @@
 // `tokenlane corpus` turns a corpus into files of tokens. `tokenlane corpus verify` compares such
 // files with their records, and `tokenlane corpus report` writes a page about them.
 
+import { createRequire } from 'node:module'
+
 import { withCurrency } from '../../lib/corpus/price.mjs'
 import { barOf, stopBars } from '../bar.mjs'
 import { UsageError } from '../failure.mjs'
@@ -30,7 +32,9 @@ import {
   metricsOf,
 } from './options.mjs'
 import { merge } from './corpus-merge.mjs'
-import { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } from '../../lib/corpus/index.js'
+
+const require = createRequire(import.meta.url)
+const { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
 
 const PRICE = /^(?:(\p{Sc}|[A-Z]{3}) ?)?(\d+|\d*\.\d+)(?: ?(\p{Sc}|[A-Z]{3}))?$/u
 const MAX_COUNT = 2 ** 31 - 1

@@ -1,10 +1,14 @@
 // `tokenlane worker`: processes shards of corpus jobs from a queue.
 
+import { createRequire } from 'node:module'
+
 import { UsageError } from '../failure.mjs'
 import { plural } from '../numbers.mjs'
 import { forOutput, oneLine } from '../terminal.mjs'
 import { CONCURRENCY, METRICS, QUEUE_OPTIONS, QUEUE_VARIABLE, QUIET, SHARD_THREADS, metricsOf } from './options.mjs'
-import { createWorker } from '../../lib/corpus/index.js'
+
+const require = createRequire(import.meta.url)
+const { createWorker } = require('../../lib/corpus/index.js')
 
 /** Time in seconds after the grace period at which a worker exits in any case. */
 const EXIT_DELAY_SECONDS = 10

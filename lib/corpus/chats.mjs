@@ -12,11 +12,11 @@ import { joinMask } from './loss-mask.mjs'
 import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
-import { GENERATION, chatOfParts } from '../chat/chat.js'
-import { chatOf, encodeChat } from '../internals.js'
-import { readRegular } from '../regular-file.js'
 
 const require = createRequire(import.meta.url)
+const { GENERATION, chatOfParts } = require('../chat/chat.js')
+const { chatOf, encodeChat } = require('../internals.js')
+const { readRegular } = require('../regular-file.js')
 
 /** Maximum size of the templates and tokens in job.json, as characters of JSON. */
 const MAX_PARTS = 1 << 19

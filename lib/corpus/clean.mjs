@@ -1,11 +1,15 @@
 // Removes what killed processes left in the output folder of a job.
 
+import { createRequire } from 'node:module'
+
 import { removeStale } from './claim.mjs'
 import { wrongType, wrongValue } from './errors.mjs'
 import { existingJob } from './job-file.mjs'
 import { CLAIM } from './layout.mjs'
 import { openStore } from './store/store.mjs'
-import { checkKnown } from '../options.js'
+
+const require = createRequire(import.meta.url)
+const { checkKnown } = require('../options.js')
 
 /** Default minimum age in seconds of files of other machines. */
 const MIN_AGE_SECONDS = 24 * 3600

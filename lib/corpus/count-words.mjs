@@ -1,10 +1,13 @@
 // Counts the words of texts in the addon, from which a tokenizer is trained.
 
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import native from '../native.js'
-import { enqueue } from '../queue.js'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
+const { enqueue } = require('../queue.js')
 
 /** The default size in bytes of the tables of words, unless the machine is small. */
 const MAX_MEMORY = 2 ** 31

@@ -1,8 +1,12 @@
 // Documents that are encoded together. The addon holds their texts (src/documents.rs). This module
 // holds their places, lengths and ids, which are looked up on demand.
 
+import { createRequire } from 'node:module'
+
 import { countedFrom } from './part.mjs'
-import native from '../native.js'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
 
 /** Bytes of text and number of documents at which a batch is full. */
 const BATCH_BYTES = 2 << 20

@@ -5,13 +5,16 @@
 // are not lines.
 
 import { isUtf8 } from 'node:buffer'
+import { createRequire } from 'node:module'
 
 import { Failure } from '../files/failure.mjs'
 import { MAX_JSON, MAX_WHOLE, isBlank, notUtf8, parseJson, valueAt, wrongField } from '../files/rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
 import { countedFrom } from './part.mjs'
-import native from '../native.js'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
 
 const NEWLINE = 10
 const RETURN = 13

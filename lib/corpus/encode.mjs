@@ -1,11 +1,15 @@
 // Encodes batches of documents to blocks of tokens.
 
+import { createRequire } from 'node:module'
+
 import { withoutFailures } from '../files/failing-rows.mjs'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 import { idOfToken, lossTokensOf } from './loss-mask.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
-import { encodeDocuments, maxId } from '../internals.js'
+
+const require = createRequire(import.meta.url)
+const { encodeDocuments, maxId } = require('../internals.js')
 
 /** The largest id of each type. Megatron's type of 32 bits is signed. */
 const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }

@@ -1,6 +1,9 @@
 // The errors of corpus jobs, and how they are passed between threads and machines.
 
-import { error, typeError, wrongType, wrongValue } from '../errors.js'
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+const { error, typeError, wrongType, wrongValue } = require('../errors.js')
 
 export { error, wrongType, wrongValue }
 

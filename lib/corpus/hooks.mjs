@@ -2,13 +2,16 @@
 // in a module, whose SHA-256 is one of the options of a job: a changed module is another job.
 
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 
 import { Failure, fileFailure } from '../files/failure.mjs'
 import { otherJob, wrongValue } from './errors.mjs'
-import { readRegular } from '../regular-file.js'
+
+const require = createRequire(import.meta.url)
+const { readRegular } = require('../regular-file.js')
 
 /** Maximum size in bytes of a module. */
 const MAX_MODULE_BYTES = 16 << 20

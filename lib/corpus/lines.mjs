@@ -1,7 +1,11 @@
 // Cuts the chunks of a file into blocks of whole lines.
 
+import { createRequire } from 'node:module'
+
 import { Failure } from '../files/failure.mjs'
-import native from '../native.js'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
 
 const NEWLINE = 10
 const BYTE_ORDER_MARK_LENGTH = 3

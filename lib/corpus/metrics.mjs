@@ -5,12 +5,15 @@
 
 import { once } from 'node:events'
 import http from 'node:http'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 
 import { error } from './errors.mjs'
 import { isSize } from './values.mjs'
-import { memory } from '../memory.js'
 import { VERSION } from './version.mjs'
+
+const require = createRequire(import.meta.url)
+const { memory } = require('../memory.js')
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 /** Limits of the server, which another machine may be able to reach. */

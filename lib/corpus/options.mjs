@@ -2,12 +2,16 @@
 // (they are in job.json and equal on all machines), those that say where inputs and output are, and
 // those that control this process.
 
+import { createRequire } from 'node:module'
+
 import { MAX_RATIO } from '../files/ratio.mjs'
 import { fieldProblem } from '../files/rows.mjs'
 import { contradiction, wrongType, wrongValue } from './errors.mjs'
 import { FORMATS, ROW_FORMATS } from './formats/names.mjs'
 import { isHash, isObject } from './values.mjs'
-import { checkKnown, checkNames, signalOption } from '../options.js'
+
+const require = createRequire(import.meta.url)
+const { checkKnown, checkNames, signalOption } = require('../options.js')
 
 export const PACKINGS = ['sequential', 'best-fit']
 /** The format of a job that counts words, from which a tokenizer is trained. */

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 
 import { fileFailure } from '../files/failure.mjs'
@@ -12,7 +13,9 @@ import { KINDS, kindOf } from './kind.mjs'
 import { SAMPLE_BYTES } from './store/input.mjs'
 import { openInput } from './store/store.mjs'
 import { ThreadPool } from './thread-pool.mjs'
-import { openRegularSync } from '../regular-file.js'
+
+const require = createRequire(import.meta.url)
+const { openRegularSync } = require('../regular-file.js')
 
 /** Number of inputs that a thread looks at in one call. */
 const BATCH = 128

@@ -2,9 +2,12 @@
 // float that a template writes as 1.0, and large integers stay exact.
 
 import { randomUUID } from 'node:crypto'
+import { createRequire } from 'node:module'
 
 import { Failure } from '../files/failure.mjs'
-import { Float } from '../chat/values.js'
+
+const require = createRequire(import.meta.url)
+const { Float } = require('../chat/values.js')
 
 /** Numbers that JSON.parse may change. The test is rough: it may be of a part of a text. */
 const CHANGED = /\d(?:\.0*(?!\d)|[eE]|\d{15})|-0/

@@ -1,5 +1,6 @@
 // Writes an HTML page about a job, finished or not, from the records of its shards.
 
+import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { wrongType, wrongValue } from './errors.mjs'
@@ -11,7 +12,9 @@ import { page } from './report-page.mjs'
 import { recordsOf } from './record.mjs'
 import { writeWhole } from './store/part-file.mjs'
 import { openStore } from './store/store.mjs'
-import { checkKnown } from '../options.js'
+
+const require = createRequire(import.meta.url)
+const { checkKnown } = require('../options.js')
 
 /**
  * Writes the page.

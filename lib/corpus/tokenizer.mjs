@@ -11,11 +11,11 @@ import { statIfThere } from '../files/stat.mjs'
 import { sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { error, contradiction, unsupported } from './errors.mjs'
 import { ROW_FORMATS } from './formats/names.mjs'
-import native from '../native.js'
-import { openRegular, readRegular } from '../regular-file.js'
-import { run } from '../steps.js'
 
 const require = createRequire(import.meta.url)
+const native = require('../native.js')
+const { openRegular, readRegular } = require('../regular-file.js')
+const { run } = require('../steps.js')
 
 /** Loaded on first use: most tokenizers are encodings or files. */
 const later = {

@@ -2,6 +2,7 @@
 // With a queue, workers read the files of the shards, and the rest happens here.
 
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 
 import { comparedShards } from './compare-shards.mjs'
@@ -12,7 +13,9 @@ import { JOB, MANIFEST } from './layout.mjs'
 import { Totals, isManifestOf, readManifestEnds } from './manifest.mjs'
 import { flag, listener, queueName, queueProblem, text, whole } from './options.mjs'
 import { openStore } from './store/store.mjs'
-import { checkKnown, signalOption } from '../options.js'
+
+const require = createRequire(import.meta.url)
+const { checkKnown, signalOption } = require('../options.js')
 
 /** Maximum number of problems that are returned. All are counted and reported as events. */
 const MAX_LISTED = 1000

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { countDocuments, defaultMemory, inScratch } from './count-words.mjs'
@@ -13,8 +14,10 @@ import { pipelined } from './pipelined.mjs'
 import { recordName, recordsOf } from './record.mjs'
 import { writeShardFiles } from './output-files.mjs'
 import { isAddress } from './store/address.mjs'
-import native from '../native.js'
-import { enqueue } from '../queue.js'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
+const { enqueue } = require('../queue.js')
 
 /** Maximum size in bytes of a base.json. */
 const MAX_BASE_BYTES = 64 << 20

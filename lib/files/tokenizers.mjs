@@ -7,13 +7,13 @@ import path from 'node:path'
 
 import { Failure } from './failure.mjs'
 import { statIfThere } from './stat.mjs'
-import { nearestOf } from '../errors.js'
-import { encodings as models, findEncoding } from '../models.js'
-import { fileFormat } from '../internals.js'
-import { encodings } from '../tokenizer.js'
-import { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, ggufHint } from '../model/folder.js'
 
 const require = createRequire(import.meta.url)
+const { nearestOf } = require('../errors.js')
+const { encodings: models, findEncoding } = require('../models.js')
+const { fileFormat } = require('../internals.js')
+const { encodings } = require('../tokenizer.js')
+const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, ggufHint } = require('../model/folder.js')
 
 const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 

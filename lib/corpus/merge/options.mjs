@@ -1,9 +1,13 @@
 // The options of `mergeCorpora`.
 
+import { createRequire } from 'node:module'
+
 import { contradiction, wrongType, wrongValue } from '../errors.mjs'
 import { FORMATS } from '../formats/names.mjs'
 import { MAX_ROW_IDS, PACKINGS, choice, flag, listener, whole } from '../options.mjs'
-import { checkKnown, signalOption } from '../../options.js'
+
+const require = createRequire(import.meta.url)
+const { checkKnown, signalOption } = require('../../options.js')
 
 /** Default number of tokens of a file. */
 const TOKENS_PER_FILE = 1 << 26

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { error, rangeError } from '../errors.mjs'
-import { optional } from '../../optional.js'
 
 const require = createRequire(import.meta.url)
+const { optional } = require('../../optional.js')
 
 const DEFAULT_PORT = 6379
 const MIN_VERSION = [6, 2]

@@ -4,6 +4,7 @@
 // opened through `Allowed`, which checks what was opened; numbers are compared with the files
 // before they are used; and job.json must be the one whose hash the queue names.
 
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 
@@ -28,8 +29,10 @@ import { identify } from '../tokenizer.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
 import { defaultMemory } from '../count-words.mjs'
 import { CopiedTokenizer } from './copied-tokenizer.mjs'
-import { encodings } from '../../tokenizer.js'
 import { VERSION } from '../version.mjs'
+
+const require = createRequire(import.meta.url)
+const { encodings } = require('../../tokenizer.js')
 
 /** Number of jobs whose threads are kept. */
 const MAX_JOBS = 2

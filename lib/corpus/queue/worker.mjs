@@ -6,6 +6,7 @@
 // count as an attempt, and pauses the worker: so a machine that does not fit cannot use up the
 // shards faster than others process them.
 
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -20,7 +21,9 @@ import { connectPatiently, connectionOf, loadBullMq, queueFailed } from './conne
 import { isOfHost } from './host-failure.mjs'
 import { Jobs, checkData, isPermanent } from './jobs.mjs'
 import { ATTEMPTS } from './planner.mjs'
-import { checkKnown } from '../../options.js'
+
+const require = createRequire(import.meta.url)
+const { checkKnown } = require('../../options.js')
 
 /** The names of the options. */
 /**

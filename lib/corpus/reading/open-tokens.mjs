@@ -1,12 +1,16 @@
 // Reads the rows of a finished job, in order or shuffled, for training loops.
 
+import { createRequire } from 'node:module'
+
 import { inOrder } from '../../files/in-order.mjs'
 import { wrongType, wrongValue } from '../errors.mjs'
 import { flag, whole } from '../options.mjs'
 import { permutation } from '../shuffle.mjs'
 import { hasLossMask } from '../tokens.mjs'
 import { FinishedJob } from './finished-job.mjs'
-import { checkKnown } from '../../options.js'
+
+const require = createRequire(import.meta.url)
+const { checkKnown } = require('../../options.js')
 
 /** Number of rows that are read before they are requested. */
 const READ_AHEAD = 16

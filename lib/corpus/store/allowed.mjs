@@ -9,12 +9,15 @@
 // be the file that was opened.
 
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { error } from '../errors.mjs'
 import { checkKey, folderAddress, isAddress, isBelow } from './address.mjs'
-import { isAbsence, openRegular } from '../../regular-file.js'
+
+const require = createRequire(import.meta.url)
+const { isAbsence, openRegular } = require('../../regular-file.js')
 
 // Windows has neither of these flags, and opens no folders.
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK = 0 } = fs.constants

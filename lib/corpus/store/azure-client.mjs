@@ -2,10 +2,14 @@
 // that adlfs and the command line of Azure read from the environment: a connection string, or the
 // name of the account with a key, a SAS token, or what @azure/identity finds.
 
+import { createRequire } from 'node:module'
+
 import { partsOf } from './address.mjs'
 import { contentRange, readRange, watched } from './ranges.mjs'
 import { ifThere, isExplained, isWritten, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
-import { optional } from '../../optional.js'
+
+const require = createRequire(import.meta.url)
+const { optional } = require('../../optional.js')
 
 const PACKAGE = '@azure/storage-blob'
 const IDENTITY = '@azure/identity'

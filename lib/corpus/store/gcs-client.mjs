@@ -1,11 +1,15 @@
 // The client of Google Cloud Storage: gs://bucket/key. The package finds the credentials: in
 // GOOGLE_APPLICATION_CREDENTIALS, in those of gcloud, or by the role of the machine.
 
+import { createRequire } from 'node:module'
+
 import { inputChanged } from '../errors.mjs'
 import { partsOf } from './address.mjs'
 import { readRange, watched } from './ranges.mjs'
 import { ifThere, isExplained, isWritten, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
-import { optional } from '../../optional.js'
+
+const require = createRequire(import.meta.url)
+const { optional } = require('../../optional.js')
 
 const PACKAGE = '@google-cloud/storage'
 /** How often a request is tried again. */

@@ -3,16 +3,19 @@
 // later runs read the same bytes. HF_ENDPOINT, HF_TOKEN and the timeouts are those of
 // Tokenizer.fromPretrained.
 
+import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { Failure } from '../../files/failure.mjs'
 import { error, inputChanged, unsupported } from '../errors.mjs'
 import { addressOf, partsOf } from './address.mjs'
 import { contentRange, readRange } from './ranges.mjs'
-import { network, unexpected } from '../../hub/errors.js'
-import { settings } from '../../hub/settings.js'
-import { Transport } from '../../hub/transport.js'
-import { optional } from '../../optional.js'
+
+const require = createRequire(import.meta.url)
+const { network, unexpected } = require('../../hub/errors.js')
+const { settings } = require('../../hub/settings.js')
+const { Transport } = require('../../hub/transport.js')
+const { optional } = require('../../optional.js')
 
 const COMMIT = /^[0-9a-f]{40}$/
 /** How often a request is tried. */

@@ -1,13 +1,16 @@
 // Inputs that are files.
 
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { inputChanged } from '../errors.mjs'
 import { CHUNK_BYTES, Input } from './input.mjs'
 import { readFully } from './read.mjs'
-import { openRegular } from '../../regular-file.js'
+
+const require = createRequire(import.meta.url)
+const { openRegular } = require('../../regular-file.js')
 
 /** An open input file. */
 export class LocalInput extends Input {

@@ -1,9 +1,12 @@
 // How an output folder is read, on disk and in a store of objects: each file is opened as an input.
 
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 
 import { textLines } from '../plan-lines.mjs'
-import { tooLarge } from '../../regular-file.js'
+
+const require = createRequire(import.meta.url)
+const { tooLarge } = require('../../regular-file.js')
 
 /** @typedef {import('./types.js').OpenInput} OpenInput */
 

@@ -2,13 +2,16 @@
 // (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or by the role of the machine.
 
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
 import { Failure } from '../../files/failure.mjs'
 import { partsOf } from './address.mjs'
 import { contentRange, readRange } from './ranges.mjs'
 import { ifThere, isExplained, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
-import { optional } from '../../optional.js'
+
+const require = createRequire(import.meta.url)
+const { optional } = require('../../optional.js')
 
 /** How often a request is tried. */
 const ATTEMPTS = 6

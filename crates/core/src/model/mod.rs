@@ -8,8 +8,8 @@
 //! - [`unigram`]: the segmentation with the greatest sum of scores.
 //! - [`wordlevel`]: a word is one token, or the unknown token.
 //! - [`sentencepiece`]: the models of SentencePiece files, exact as in the `sentencepiece` library.
-//! - [`automaton`]: the token lookup of WordPiece and Unigram for very long tokens; the shorter
-//!   ones are in a [`crate::trie`].
+//! - [`crate::automaton`]: the token lookup of WordPiece and Unigram for very long tokens; the
+//!   shorter ones are in a [`crate::trie`].
 //!
 //! [`Model`] is chosen once, when a tokenizer is loaded. The word cache, offsets and columns are
 //! the same for all models.

@@ -69,7 +69,7 @@ test('other models', () => {
   ]
   assert.equal(run(args).status, 0)
   assert.equal(JSON.parse(fs.readFileSync(path.join(folder, 'u.json'), 'utf8')).model.type, 'Unigram')
-  // The folder of a new model is made.
+  // The folder of a new model is created.
   assert.equal(run([...args.slice(0, -1), 'model/new/u.json']).status, 0)
   assert.ok(fs.existsSync(path.join(folder, 'model/new/u.json')))
   const inFile = run([...args.slice(0, -1), 'u.json/u.json'])

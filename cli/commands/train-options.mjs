@@ -96,7 +96,7 @@ function realPathOf(output) {
   }
 }
 
-/** Opens an output in a folder that is made if it is missing, such as that of a new model. */
+/** Opens an output in a folder that is created if it is missing, such as that of a new model. */
 export function openInFolder(name) {
   const folder = path.dirname(name)
   try {

@@ -88,8 +88,9 @@ class OpenAiChat {
   }
 
   #rulesOf({ model: named }, options) {
-    const { of } = this.#rules({ ...options, model: options.model ?? this.#modelOf(named) })
-    return { ...of, isOther: options.model === undefined && this.isOther(named) }
+    const model = options.model ?? this.#modelOf(named)
+    const { of } = this.#rules({ ...options, model })
+    return { ...of, isOther: model === undefined && typeof named === 'string' }
   }
 
   /** The model that a body names, without a gateway's prefix, if it has this encoding. */

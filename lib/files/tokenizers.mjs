@@ -12,10 +12,9 @@ const require = createRequire(import.meta.url)
 const { nearestOf } = require('../errors.js')
 const { encodings: models, findEncoding } = require('../models.js')
 const { fileFormat } = require('../internals.js')
-const { encodings } = require('../tokenizer.js')
 const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, ggufHint } = require('../model/folder.js')
 
-const { Tokenizer } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
+const { Tokenizer, encodings } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 
 /** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe|gguf)$|[/\\]$/

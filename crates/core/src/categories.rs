@@ -73,17 +73,17 @@ impl Classes {
                 all[range.start() as usize..=range.end() as usize].iter_mut().for_each(|of_code| *of_code |= bits);
             }
         }
-        let mut made = Self { pages: Box::new([0; PAGE_COUNT]), bits: Box::new([[0; CODES_PER_PAGE]; 256]) };
+        let mut table = Self { pages: Box::new([0; PAGE_COUNT]), bits: Box::new([[0; CODES_PER_PAGE]; 256]) };
         // The first page is that of unassigned code points.
         let mut seen = HashMap::from([([0; CODES_PER_PAGE].as_slice(), 0)]);
-        for (page, place) in all.chunks_exact(CODES_PER_PAGE).zip(made.pages.iter_mut()) {
+        for (page, number) in all.chunks_exact(CODES_PER_PAGE).zip(table.pages.iter_mut()) {
             let next = seen.len();
-            *place = *seen.entry(page).or_insert_with(|| {
-                made.bits[next].copy_from_slice(page);
+            *number = *seen.entry(page).or_insert_with(|| {
+                table.bits[next].copy_from_slice(page);
                 u8::try_from(next).expect("there are about a hundred different pages")
             });
         }
-        made
+        table
     }
 
     /// The class bits of a character.

@@ -48,9 +48,12 @@ const inputTooLarge = (message) => withCode(new RangeError(message), 'ERR_TOKENL
 /** Longer names are shortened in messages, and get no suggestion. */
 const MAX_NAME = 200
 
+/** The option that was probably meant, or undefined. */
+const meantOption = (name, known) => require('./hints.js').synonymOf(name, known) ?? nearestOf(name, known)
+
 /** An option that does not exist. The message suggests the option that was probably meant. */
 function unknownOption(name, known, within) {
-  const nearest = require('./hints.js').synonymOf(name, known) ?? nearestOf(name, known)
+  const nearest = meantOption(name, known)
   const hint =
     nearest !== undefined
       ? `; did you mean '${nearest}'?`
@@ -125,6 +128,7 @@ module.exports = {
   inputTooLarge,
   isTokenlaneError,
   limitTooSmall,
+  meantOption,
   nearestOf,
   unknownOption,
 }

@@ -42,7 +42,23 @@ const MAX_PATH = 65_536
  * @returns {Loading}
  */
 function* fromFile(file, options) {
-  return withDefault(yield* ofLocation(filePath(file), options), defaultOf(options))
+  const path = filePath(file)
+  try {
+    return withDefault(yield* ofLocation(path, options), defaultOf(options))
+  } catch (failure) {
+    if (failure.code === 'ERR_TOKENLANE_FILE_NOT_FOUND') failure.message += hintFor(path)
+    throw failure
+  }
+}
+
+/** How to load what people take for the path of a file. */
+function hintFor(path) {
+  if (/^https?:\/\/|^hf:/.test(path))
+    return '; this is no path: Tokenizer.fromPretrained loads from the Hugging Face Hub, fromBuffer what you download'
+  if (modules.models.findEncoding(path) !== undefined) return `; it is a model: Tokenizer.forModel('${path}')`
+  if (Object.hasOwn(modules.models.encodings, path)) return `; it is an encoding: Tokenizer.fromEncoding('${path}')`
+  const isRepository = /^[\w.-]+\/[\w.-]+$/.test(path) && !/^\.|\.(?:json|model|gguf|tiktoken|txt|bin)$/.test(path)
+  return isRepository ? `; a model of the Hugging Face Hub: Tokenizer.fromPretrained('${path}')` : ''
 }
 
 /**

@@ -147,6 +147,11 @@ test('wrong arguments are refused', () => {
   assert.throws(() => gpt4o.fitChat([], { maxTokens: 9 }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 9.5 }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 9, max: 9 }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+  // Names of other libraries for maxTokens.
+  for (const name of ['limit', 'max_tokens', 'tokenLimit']) {
+    const wrong = () => gpt4o.fitChat(messages, /** @type {any} */ ({ [name]: 9 }))
+    assert.throws(wrong, { code: 'ERR_TOKENLANE_UNKNOWN_OPTION', message: /did you mean 'maxTokens'/ })
+  }
 })
 
 test('an error names the message as the caller counts them', () => {

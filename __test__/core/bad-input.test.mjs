@@ -65,6 +65,25 @@ test('missing files, and paths that are not files', async () => {
   }
 })
 
+test('a missing file whose name is of something else says how to load that', async () => {
+  const hints = {
+    'https://huggingface.co/gpt2/resolve/main/tokenizer.json': /; this is no path: Tokenizer\.fromPretrained /,
+    'hf://gpt2': /; this is no path: Tokenizer\.fromPretrained /,
+    'Qwen/Qwen2-7B': /; .* Tokenizer\.fromPretrained\('Qwen\/Qwen2-7B'\)$/,
+    'gpt-4o': /; it is a model: Tokenizer\.forModel\('gpt-4o'\)$/,
+    cl100k_base: /; it is an encoding: Tokenizer\.fromEncoding\('cl100k_base'\)$/,
+    'models/tokenizer.json': /there is no such file$/,
+    './Qwen/Qwen2-7B': /there is no such file$/,
+  }
+  for (const [name, hint] of Object.entries(hints)) {
+    for (const load of [Tokenizer.fromFile, Tokenizer.fromFileSync]) {
+      const { code, message } = await failure(() => load(name))
+      assert.equal(code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
+      assert.match(message, hint)
+    }
+  }
+})
+
 test('empty files, and files with other content', async () => {
   await refused('empty', '', undefined, 'ERR_TOKENLANE_EMPTY_FILE', /empty/)
   const whole = JSON.stringify(tiny())

@@ -8,7 +8,7 @@
 // texts of the messages, mostly at once; otherwise the distance doubles until the limit lies
 // between two counts, and halves after that.
 
-const { limitTooSmall, wrongType } = require('../errors.js')
+const { limitTooSmall, meantOption, unknownOption, wrongType } = require('../errors.js')
 const { checkCount, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
 
@@ -16,6 +16,7 @@ const { isArray } = require('../realm.js')
 const PER_MESSAGE = 4
 const RESULTS = ['tool', 'function']
 const INSTRUCTIONS = ['system', 'developer']
+const OWN = ['maxTokens', 'keep', 'startOn']
 const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)
 
 /**
@@ -31,6 +32,9 @@ const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)
 function fitChat(messages, options, { count, countText }) {
   checkObject(options, 'options', 'an object with maxTokens')
   const { maxTokens, keep = isInstruction, startOn, ...rest } = options
+  // The count checks the other names.
+  const wrong = Object.keys(rest).find((name) => maxTokens === undefined && meantOption(name, OWN) === 'maxTokens')
+  if (wrong !== undefined) throw unknownOption(wrong, OWN)
   checkCount('maxTokens', maxTokens)
   if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (typeof keep !== 'function') throw wrongType('keep', 'a function that returns whether a message stays', keep)

@@ -21,7 +21,7 @@ use tokenlane_train::{
     WordCounts,
 };
 
-use crate::allocator::Frugal;
+use crate::allocator::{Frugal, release_free_memory};
 use crate::documents::Documents;
 use crate::error::{Class, Failure};
 use crate::guard::Held;
@@ -242,6 +242,8 @@ impl Work for TrainWork {
         let _frugal = Frugal::new();
         let mut watch = watch(&self.training, self.cancel.as_ref());
         let words = self.training.take_counter().finish(&mut watch).map_err(failure)?;
+        // The tables were allocated by the threads that counted: only they return all of it.
+        tokenlane_train::on_counting_threads(release_free_memory);
         if words.is_empty() {
             return Err(failure(TrainError::NoWords));
         }

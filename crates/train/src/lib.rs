@@ -29,7 +29,7 @@ mod wordlevel;
 
 pub use adapt::{Effect, ExtendOptions, Extended, Pruned, extend, prune};
 pub use base::Base;
-pub use count::{Spill, WordCounter, WordCounts, merge_files};
+pub use count::{Spill, WordCounter, WordCounts, merge_files, on_counting_threads};
 pub use error::TrainError;
 pub use options::{BpeOptions, SpecialToken, UnigramOptions, WordLevelOptions};
 pub use progress::{Phase, Progress, Watch};

@@ -30,6 +30,11 @@ const MIN_MEMORY: usize = if cfg!(test) { 1 } else { 1 << 20 };
 /// The bytes of texts that a thread takes at once, and below which one thread is enough.
 const PORTION: usize = 1 << 16;
 
+/// Runs `work` on each thread that counts, such as to return the memory that its allocator keeps.
+pub fn on_counting_threads(work: impl Fn() + Sync) {
+    rayon::broadcast(|_| work());
+}
+
 /// Counts the words of texts, on the threads of the current pool of rayon.
 #[derive(Debug)]
 pub struct WordCounter {

@@ -31,6 +31,6 @@ mod table;
 mod tests;
 mod words;
 
-pub use counter::{Spill, WordCounter};
+pub use counter::{Spill, WordCounter, on_counting_threads};
 pub use merge::merge_files;
 pub use words::WordCounts;

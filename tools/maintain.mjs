@@ -9,7 +9,7 @@ import { root, run, stop } from './setup.mjs'
 /** The commands: what each does, and the command line that runs it. */
 const COMMANDS = {
   'bench-core': ['measures the core on 64 MiB of text of each kind', 'node tools/bench/core.mjs'],
-  'bench-memory': ['measures memory, writes docs/memory.md', 'node tools/bench/memory/bench.mjs'],
+  'bench-memory': ['measures the memory of batches', 'node tools/bench/memory.cjs'],
   peers: ['compares with other packages, draws the picture of README', 'node tools/bench/peers.mjs'],
   instructions: ['counts instructions, also on a busy machine', 'node tools/bench/instructions.mjs'],
   gguf: ['compares tokenizers of GGUF files with the pairs of llama.cpp', 'node tools/compare/gguf.mjs'],

@@ -31,11 +31,6 @@ const COMMANDS = {
     'plants faults in changed or sampled lines; lists those that no test finds',
     'node tools/check/mutants.mjs',
   ],
-  properties: ['runs the property tests in Rust with other cases', 'node tools/check/properties.mjs'],
-  'corpus-faults': [
-    'repeats the specs of hosts, killed workers and jobs that start at once',
-    'node tools/check/corpus-faults.mjs',
-  ],
   sanitize: ['runs tests and specs with sanitizers', 'node tools/check/sanitize.mjs'],
   soak: ['runs a service under load for a long time', 'node tools/check/soak.mjs'],
   runtimes: ['runs scenarios on Node 20 to 26, Bun and Deno', 'node tools/check/runtimes.mjs'],

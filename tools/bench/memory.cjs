@@ -1,10 +1,10 @@
-// Measures memory: encodes a corpus repeatedly in a process of its own, and prints the result as one
+// Measures memory: encodes a corpus repeatedly in a process of its own, and prints the result as a
 // line of JSON.
 //
 //   usage: npm run maintain -- bench-memory TASK
 //
-// TASK is JSON: {"corpus": file, "tokenizer": file or absent, "threads": n, "batches": n, "mode": …}.
-// TOKENLANE_POOL chooses the pool, and NAPI_RS_NATIVE_LIBRARY_PATH another build of the addon. On a
+// TASK is JSON: {"corpus": file, "tokenizer": file or absent, "threads": n, "batches": n,
+// "mode": …}. TOKENLANE_POOL chooses the pool, and NAPI_RS_NATIVE_LIBRARY_PATH another build of the addon. On a
 // machine with other processes, variants run in turn and the median of several runs counts.
 //
 // `mode` is `async` (each result is dropped, and the event loop turns), `sync` (a loop that never

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Loads damaged and malicious files. Each must be refused with an error that has a code, or become a
-// tokenizer that works.
+// Loads damaged and malicious files. Each must be refused with an error that has a code, or become
+// a tokenizer that works.
 //
 //   usage: npm run maintain -- hostile files [--count 10000] [--seed 1] [--only NUMBER]
 //

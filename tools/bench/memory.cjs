@@ -3,9 +3,9 @@
 //
 //   usage: npm run maintain -- bench-memory TASK
 //
-// TASK is JSON: {"corpus": file, "tokenizer": file or absent, "threads": n, "batches": n,
-// "mode": …}. TOKENLANE_POOL chooses the pool, and NAPI_RS_NATIVE_LIBRARY_PATH another build of the addon. On a
-// machine with other processes, variants run in turn and the median of several runs counts.
+// TASK is JSON: {"corpus": file, "tokenizer": file or absent, "threads": n, "batches": n, "mode":
+// …}. TOKENLANE_POOL chooses the pool, NAPI_RS_NATIVE_LIBRARY_PATH another build. On a machine with
+// other processes, variants run in turn and the median of several runs counts.
 //
 // `mode` is `async` (each result is dropped, and the event loop turns), `sync` (a loop that never
 // yields), `workers` (eight worker threads, which then end) or `idle workers` (the same threads

@@ -5,9 +5,9 @@
 
 The script makes texts and chats, runs `tokenlane corpus`, and compares rows of npy, bin and
 megatron, unpacked, sequential and best fit, with models of a few lines, as tokens.py of
-examples/corpus and openTokens read them: ids, masks, cu_seqlens, position ids, figures of padding and cuts, the
-order of a shuffle; every row once over ranks and workers; exact resume with StatefulDataLoader.
-Specs data/merge and data/corpus judge merged jobs and the files of llm.c.
+examples/corpus and openTokens read them: ids, masks, cu_seqlens, position ids, figures of padding
+and cuts, the order of a shuffle; every row once over ranks and workers; exact resume with
+StatefulDataLoader. Specs data/merge and data/corpus judge merged jobs and the files of llm.c.
 
 Ids of texts are those of Hugging Face's tokenizers. Those of chats are the job's own in JSON Lines,
 which read_masks.py compares.

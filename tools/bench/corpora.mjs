@@ -116,7 +116,7 @@ async function stored(name, make) {
 }
 
 /** The texts of the files of a package, by their names. */
-async function textsOf({ name, integrity, licence, files, text }) {
+async function textsOf({ name, integrity, licence, files, text = '' }) {
   console.log(`Downloading ${name} (${licence}) …`)
   const found = await npmPackageFiles(name, integrity, new RegExp(files))
   const textOf = TEXTS[text] ?? ((file) => file)

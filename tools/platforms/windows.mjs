@@ -2,10 +2,10 @@
 // npm run windows: runs the addon for Windows in Node for Windows, under wine: the specs, the
 // golden data, and the scenarios that end processes.
 //
-//   usage: npm run maintain -- windows [--spec NAME…] [--continue] [--only TEXT…]
+//   usage: npm run maintain -- windows [--spec NAME…] [--from TEXT] [--only TEXT…]
 //
 //   --spec       runs this spec instead of all specs and scenarios that can run
-//   --continue   leaves out the steps that passed before with the same build and spec
+//   --from       starts at the first step with this text in its name
 //   --only       runs the steps with this text in their names
 //
 // Needs wine and gcc for Windows (Debian: apt-get install wine wine64 gcc-mingw-w64-x86-64) and the
@@ -89,7 +89,7 @@ for (const name of vocabularyNames) vocabularies.push(await vocabulary(name))
 runtime.env.TOKENLANE_VOCABULARIES = runtime.place(path.join(vocabularies[0], '..', '..'))
 
 const staged = new Staged(platform.name, built, runtime)
-const steps = new Steps('windows', values)
+const steps = new Steps(values)
 staged.specs(steps, values.spec ?? specNames().filter((name) => !(name in LEFT_OUT)))
 if (values.spec === undefined) {
   staged.golden(steps)

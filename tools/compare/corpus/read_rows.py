@@ -9,8 +9,7 @@ examples/corpus and openTokens read them: ids, masks, cu_seqlens, position ids, 
 and cuts, the order of a shuffle; every row once over ranks and workers; exact resume with
 StatefulDataLoader. Specs data/merge and data/corpus judge merged jobs and the files of llm.c.
 
-Ids of texts are those of Hugging Face's tokenizers. Those of chats are the job's own in JSON Lines,
-which read_masks.py compares.
+Ids of texts are those of Hugging Face's tokenizers. Those of chats are the job's own in JSON Lines.
 """
 
 import argparse

@@ -10,7 +10,7 @@ import charsmaps
 from components import any_parts, as_old_files, byte_level_parts, coin, random_byte_level, random_pattern
 from families import families, sequence, word_families
 from texts import CORPUS, SAMPLES, SCRIPTS
-from word_models import random_word_model, vocabulary
+from word_models import numbered, random_word_model, vocabulary
 from tokenizers import Tokenizer
 
 
@@ -86,7 +86,7 @@ def random_model(random, words, options):
         "fuse_unk": options.get("fuse_unk", False),
         "byte_fallback": options.get("byte_fallback", False),
         "ignore_merges": options.get("ignore_merges", False),
-        "vocab": numbered(random, vocab),
+        "vocab": numbered(random, vocab, 0.7),
         "merges": [" ".join(pair) if as_strings else list(pair) for pair in merges],
     }
     if as_strings and coin(random, 0.2):
@@ -95,16 +95,6 @@ def random_model(random, words, options):
         omitted = random.sample(["type", "dropout", "fuse_unk", "byte_fallback", "ignore_merges", "unk_token"], 3)
         made = {name: value for name, value in made.items() if name not in omitted or value}
     return made
-
-
-def numbered(random, vocab):
-    """The vocabulary with ids that need not follow the order of the merges, sometimes with gaps."""
-    ids = list(range(len(vocab)))
-    if coin(random, 0.15):
-        ids = sorted(random.sample(range(len(vocab) + 40), len(vocab)))
-    if coin(random, 0.7):
-        random.shuffle(ids)
-    return dict(zip(vocab, ids))
 
 
 def apply_merge(piece, left, right, merged):

@@ -3,6 +3,7 @@
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import net from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,6 +20,21 @@ const isWindows = process.platform === 'win32'
 export function stop(message) {
   console.error(message)
   process.exit(1)
+}
+
+/**
+ * A port of this machine that no server uses.
+ *
+ * @returns {Promise<number>}
+ */
+export function freePort() {
+  return new Promise((resolve) => {
+    const server = net.createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {net.AddressInfo} */ (server.address())
+      server.close(() => resolve(port))
+    })
+  })
 }
 
 /** Runs a command with its output shown; returns whether it succeeded. */

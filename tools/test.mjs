@@ -34,7 +34,7 @@ if (process.env.CI) Object.assign(process.env, { CARGO_INCREMENTAL: '0', CARGO_P
 const QUICK_BUILD = { CARGO_PROFILE_RELEASE_LTO: 'off', CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16' }
 
 // The property tests draw the same cases each time, so that a change fails by what it changes.
-// `npm run maintain properties` draws others.
+// `cargo test` without this variable draws others.
 if (!values.long) process.env.PROPTEST_RNG_SEED ??= '1'
 
 // The specs of tokenlane/web test crates/web, which has no tests in Rust. Those of the addon need

@@ -149,7 +149,7 @@ test('invalid changes', async () => {
 
 // Results of tokenizers 0.23.3 for random tokenizers: vocabularies with gaps, existing tokens,
 // tokens without text, tokens that are added in several steps, and other normalizers, saving and
-// loading in between. Recorded by tools/data/make_added_token_cases.py.
+// loading in between. Recorded by tools/data/make_added_token_cases.py of commit 32e183a9.
 const { ADDED_TOKEN_CASES } = process.env
 const recording = fs.readFileSync(ADDED_TOKEN_CASES ?? new URL('../testdata/added-tokens.json.gz', import.meta.url))
 const { cases } = JSON.parse(zlib.gunzipSync(recording))

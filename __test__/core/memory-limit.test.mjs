@@ -85,7 +85,7 @@ const CASES = [
   ['fromFile', 'words', 100],
 ]
 
-/** npm test runs these; `npm run maintain -- hostile memory` runs all, with less memory too. */
+/** npm test runs these; TOKENLANE_ALL_MEMORY_CASES=1 runs all, with less memory too. */
 const isShort = process.env.TOKENLANE_ALL_MEMORY_CASES !== '1'
 const SHORT = ['encode', 'encode bytes', 'count', 'encodeBatch', 'decode', 'tokenToId', 'split']
 

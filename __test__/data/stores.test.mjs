@@ -1,5 +1,5 @@
 // tokenlane/corpus with gs:// and az:// inputs and outputs, by the packages of Google and Azure,
-// against small servers with faults. tools/compare/corpus/stores-check.mjs runs jobs on emulators.
+// against small servers with faults.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

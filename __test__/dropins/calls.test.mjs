@@ -1,5 +1,5 @@
 // The drop-ins, imported by the names of their entry points. Expected results were recorded from
-// tiktoken 1.0.22 and gpt-tokenizer 4.0.0; tools/compare/dropins.mjs compares call by call.
+// tiktoken 1.0.22 and gpt-tokenizer 4.0.0.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,5 +1,4 @@
-// tokenlane/huggingface. Expected results were recorded from tokenizers 0.23.2;
-// tools/compare/dropins.mjs compares call by call.
+// tokenlane/huggingface. Expected results were recorded from tokenizers 0.23.2.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,6 +1,5 @@
 // tokenlane/js-tiktoken, and the recipes for LangChain. Expected results were recorded from
-// js-tiktoken 1.0.21; `node tools/compare/dropins.mjs --only js-tiktoken FOLDER` compares call by
-// call.
+// js-tiktoken 1.0.21.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

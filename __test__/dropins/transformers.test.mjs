@@ -1,5 +1,4 @@
-// tokenlane/transformers. tools/compare/transformers/compare.mjs compares it with the package
-// itself.
+// tokenlane/transformers. docs/transformers.md has a comparison with the package itself.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'

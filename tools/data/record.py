@@ -205,7 +205,7 @@ def outputs():
 def folders():
     """Folders of models as AutoTokenizer of transformers loads them."""
     sys.path.insert(0, str(ROOT / "tools" / "compare" / "model-folders"))
-    import configs
+    import compare
     import transformers
 
     file = TESTDATA / "folder-configs.json.gz"
@@ -213,11 +213,11 @@ def folders():
     data["transformers"] = transformers.__version__
     for case in data["cases"]:
         base = case["base"]
-        tokenizer = json.loads((configs.SYNTHETIC / f"{base}.json").read_text("utf-8")) if isinstance(base, str) else base
+        tokenizer = json.loads((compare.SYNTHETIC / f"{base}.json").read_text("utf-8")) if isinstance(base, str) else base
         with tempfile.TemporaryDirectory() as root:
             folder = Path(root) / "folder"
-            configs.write(folder, {**tokenizer, **case["changes"]}, case["files"])
-            answer = configs.reference(str(folder), case["texts"], list(case["rows"]))
+            compare.write(folder, {**tokenizer, **case["changes"]}, case["files"])
+            answer = compare.reference(str(folder), case["texts"], list(case["rows"]))
         case |= {name: answer[name] for name in ("class", "ids", "bare", "pairs")}
         # The reference decodes its own ids too; the recorded rows have them.
         case |= {name: answer[name][: len(case["rows"])] for name in ("decoded", "skipped")}

@@ -2,11 +2,11 @@
 // npm run arm64: runs the addon for Linux on arm64 in Node for arm64, natively or with qemu: the
 // specs, the golden data, and the scenarios that end processes, with NEON and without.
 //
-//   usage: npm run maintain -- arm64 [--level NAME] [--spec NAME…] [--continue] [--only TEXT…]
+//   usage: npm run maintain -- arm64 [--level NAME] [--spec NAME…] [--from TEXT] [--only TEXT…]
 //
 //   --level      neon or scalar; default both
 //   --spec       runs this spec instead of all below
-//   --continue   leaves out the steps that passed before with the same build and spec
+//   --from       starts at the first step with this text in its name
 //   --only       runs the steps with this text in their names
 //
 // Needs the build of `npm run maintain -- platforms --only linux-arm64-gnu`. On another machine it
@@ -54,7 +54,7 @@ const platform = PLATFORMS.find(({ name }) => name === 'linux-arm64-gnu')
 if (!fs.existsSync(addonOf(platform)))
   stop('the addon for arm64 is not built: run "npm run maintain -- platforms --only linux-arm64-gnu"')
 
-const steps = new Steps('arm64', values)
+const steps = new Steps(values)
 for (const level of ['neon', 'scalar'].filter((name) => (values.level ?? name) === name)) {
   const env = { ...process.env, QEMU_LD_PREFIX: LIBRARIES, TOKENLANE_CPU_LEVEL: level }
   const staged = new Staged(platform.name, builtFolder(platform), { command: arm64Node(env), env })

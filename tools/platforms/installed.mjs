@@ -3,27 +3,18 @@
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 
 import { installInto, root, run, stop } from '../setup.mjs'
 
-/** What the commands that bundle the package install. */
-export const VERSIONS = {
-  bun: '1.4.5',
-  deno: '2.9.6',
-  'edge-runtime': '4.0.1',
-  esbuild: '0.28.2',
-  next: '16.4.6',
-  react: '19.3.1',
-  'react-dom': '19.3.1',
-  vite: '8.3.8',
-  webpack: '5.112.2',
-  'webpack-cli': '7.3.1',
-  workerd: '1.20261117.1',
-  // Newer ones need Node 22.
-  wrangler: '4.80.0',
-}
+/**
+ * What the commands that bundle the package install. Newer versions of wrangler need Node 22.
+ *
+ * @type {Record<string, string>}
+ */
+export const VERSIONS = createRequire(import.meta.url)('../versions.json').bundlers
 
 /**
  * @param {string} folder the project, which is made if it is missing

@@ -3,14 +3,14 @@
 // that end processes.
 //
 //   usage: npm run maintain -- musl [--arch x64|arm64] [--node PATH] [--loader FOLDER] [--no-build]
-//                       [--spec NAME…] [--continue] [--only TEXT…]
+//                       [--spec NAME…] [--from TEXT] [--only TEXT…]
 //
 //   --arch       the processor; default that of this machine
 //   --node       a Node for musl; on Alpine itself: --node "$(which node)"
 //   --loader     a folder with lib/ld-musl-aarch64.so.1, for arm64 in qemu
 //   --no-build   uses the build of `npm run maintain -- platforms --only musl` as it is
 //   --spec       runs this spec instead of all below
-//   --continue   leaves out the steps that passed before with the same build and spec
+//   --from       starts at the first step with this text in its name
 //   --only       runs the steps with this text in their names
 //
 // This command builds the same addon as `npm run maintain -- platforms --only linux-x64-musl`, to
@@ -87,7 +87,7 @@ if (!values['no-build']) {
 // so a variable gives the path of the addon.
 if (!fs.existsSync('/etc/alpine-release')) env.NAPI_RS_NATIVE_LIBRARY_PATH = addonOf(platform)
 const staged = new Staged(platform.name, builtFolder(platform), { command: node, env })
-const steps = new Steps(`musl-${arch}`, values)
+const steps = new Steps(values)
 staged.specs(steps, values.spec ?? (arch === process.arch ? SPECS : EMULATED))
 if (values.spec === undefined) staged.scenarios(steps)
 steps.end()

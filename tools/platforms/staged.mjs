@@ -9,7 +9,6 @@ import '../model-entries.mjs'
 import { root, run } from '../setup.mjs'
 import { failureOf, SCENARIOS } from '../check/runtimes.mjs'
 import { specOf } from '../check/specs.mjs'
-import { hashOfFiles } from './steps.mjs'
 
 /** @typedef {import('./steps.mjs').Steps} Steps */
 
@@ -20,8 +19,6 @@ export class Staged {
   #args
   #place
   #env
-  /** A hash of the package with its addon. */
-  #subject
 
   /**
    * Copies `tokenlane`, and the package `name` of npm/ with its files from `built`, to
@@ -44,15 +41,12 @@ export class Staged {
     const { files } = JSON.parse(fs.readFileSync(path.join(addon, 'package.json'), 'utf8'))
     for (const file of files.filter((file) => !file.startsWith('LICENSE')))
       fs.copyFileSync(path.join(built, file), path.join(addon, file))
-    const packed = packedFiles()
-    for (const file of packed) fs.cpSync(path.join(root, file), path.join(this.folder, file))
+    for (const file of packedFiles()) fs.cpSync(path.join(root, file), path.join(this.folder, file))
     fs.copyFileSync(path.join(built, 'native.js'), path.join(this.folder, 'native.js'))
     fs.cpSync(path.join(root, '__test__'), path.join(this.folder, '__test__'), { recursive: true })
     // The golden data, and the scripts that download vocabularies.
     for (const name of ['crates', 'tools'])
       fs.symlinkSync(path.join(root, name), path.join(this.folder, name), 'junction')
-    const addons = fs.readdirSync(addon).map((file) => path.join('..', path.basename(addon), file))
-    this.#subject = hashOfFiles([...new Set([...packed, 'native.js']), ...addons], this.folder)
   }
 
   /**
@@ -67,8 +61,7 @@ export class Staged {
       const { file, env } = specOf(name, this.folder)
       const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=3600000']
       const options = { cwd: this.folder, env: { ...this.#env, ...env } }
-      const subject = this.#subject + hashOfFiles([file], this.folder)
-      steps.run(`${label}${name}`, subject, () =>
+      steps.run(`${label}${name}`, () =>
         run(this.#command, [...args, this.#place(path.join(this.folder, file))], options),
       )
     }
@@ -83,7 +76,7 @@ export class Staged {
   scenarios(steps, scenarios = SCENARIOS, label = '') {
     const runtime = { command: this.#command, args: this.#args, place: this.#place, env: this.#env }
     for (const scenario of scenarios)
-      steps.run(`${label}scenario: ${scenario[0]}`, this.#subject, () => failureOf(scenario, runtime, this.folder))
+      steps.run(`${label}scenario: ${scenario[0]}`, () => failureOf(scenario, runtime, this.folder))
   }
 
   /**
@@ -102,9 +95,7 @@ export class Staged {
     const args = [...this.#args, this.#place(kit), this.#place(adapter), '--skip-docs']
     const { CONFORM_VOCAB: vocabularies } = process.env
     if (vocabularies !== undefined) args.push('--vocab', this.#place(path.resolve(vocabularies)))
-    steps.run(`${label}golden data of ../shared`, this.#subject, () =>
-      run(this.#command, args, { cwd: this.folder, env: this.#env }),
-    )
+    steps.run(`${label}golden data of ../shared`, () => run(this.#command, args, { cwd: this.folder, env: this.#env }))
   }
 }
 

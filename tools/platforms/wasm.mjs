@@ -2,9 +2,9 @@
 // npm run wasm: builds the addon as WebAssembly, and tests the package for browsers and for
 // processors without an addon of their own.
 //
-//   usage: npm run maintain -- wasm [--no-build] [--continue] [--only TEXT…]
+//   usage: npm run maintain -- wasm [--no-build] [--from TEXT] [--only TEXT…]
 //
-//   --continue   leaves out the steps that passed before with the same build and spec
+//   --from       starts at the first step with this text in its name
 //   --only       runs the steps with this text in their names
 //
 // Needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page. This command builds
@@ -18,11 +18,11 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { build, checkTools } from './build.mjs'
-import { PLATFORMS, addonOf, builtFolder } from './table.mjs'
+import { PLATFORMS, builtFolder } from './table.mjs'
 import { named } from '../check/specs.mjs'
 import { root, run } from '../setup.mjs'
 import { Staged } from './staged.mjs'
-import { STEP_OPTIONS, Steps, hashOfFiles } from './steps.mjs'
+import { STEP_OPTIONS, Steps } from './steps.mjs'
 
 const platform = PLATFORMS.find(({ name }) => name === 'wasm32-wasi')
 
@@ -41,13 +41,13 @@ if (!values['no-build']) {
   checkTools([platform])
   build(platform)
 }
-const steps = new Steps('wasm', values)
+const steps = new Steps(values)
 const staged = new Staged(platform.name, builtFolder(platform), { args: ['--no-warnings', '--expose-gc'] })
 staged.specs(steps, SPECS)
 staged.scenarios(steps)
 const env = { ...process.env, TOKENLANE_WASM: '1' }
 const page = path.join('__test__', 'package', 'wasm.test.mjs')
-steps.run('package/wasm', hashOfFiles([page, path.relative(root, addonOf(platform))]), () =>
+steps.run('package/wasm', () =>
   run(process.execPath, ['--test', '--test-reporter=spec', path.join(root, page)], { env }),
 )
 steps.end()

@@ -16,12 +16,11 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import http from 'node:http'
 import { createRequire } from 'node:module'
-import net from 'node:net'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { launch } from '../../__test__/support/chromium.mjs'
-import { root, stop } from '../setup.mjs'
+import { freePort, root, stop } from '../setup.mjs'
 import { VERSIONS, installPackage } from './installed.mjs'
 
 const { values } = parseArgs({
@@ -214,18 +213,9 @@ async function next(flags, ask) {
   return await withServer(bin('next'), (port) => ['start', '-p', port], ask)
 }
 
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return String(port)
-}
-
 /** Starts a server, waits until it answers, and returns what `ask` returns for its URL. */
 async function withServer(command, args, ask) {
-  const port = await freePort()
+  const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
   const server = spawn(command, args(port), { cwd: folder, env, detached: true })
   let printed = ''
@@ -291,7 +281,7 @@ async function inStaticPage(name, withPage = true) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   try {
-    return await inPage(`http://127.0.0.1:${/** @type {net.AddressInfo} */ (server.address()).port}/`)
+    return await inPage(`http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}/`)
   } finally {
     server.close()
   }

@@ -12,7 +12,6 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 
 const run = promisify(execFile)
-const MAX_ATTEMPTS = 4
 
 /** The SHA-256 of bytes, in lower-case hexadecimal. */
 export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
@@ -25,10 +24,10 @@ export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex'
  * @param {string[] | RegExp} files paths inside the package without the leading `package/`, or a
  *   pattern
  * @returns {Promise<Map<string, Buffer>>} the files by path, in the order of the archive
- * @throws {Error} after four failed downloads, for another checksum, or if a file is missing
+ * @throws {Error} if npm cannot download the package, for another checksum, or if a file is missing
  */
 export async function npmPackageFiles(specifier, integrity, files) {
-  const archive = await downloadPatiently(specifier)
+  const archive = await download(specifier)
   const got = `sha512-${createHash('sha512').update(archive).digest('base64')}`
   if (got !== integrity) throw new Error(`${specifier} has the checksum ${got}, expected ${integrity}`)
 
@@ -44,22 +43,6 @@ export async function npmPackageFiles(specifier, integrity, files) {
   return found
 }
 
-async function downloadPatiently(specifier) {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await download(specifier)
-    } catch (error) {
-      const reason = String(error.stderr || error.message)
-        .trim()
-        .split('\n')
-        .pop()
-      if (attempt === MAX_ATTEMPTS)
-        throw new Error(`npm pack ${specifier} failed ${MAX_ATTEMPTS} times: ${reason}`, { cause: error })
-      await new Promise((resolve) => setTimeout(resolve, 500 * 4 ** (attempt - 1)))
-    }
-  }
-}
-
 async function download(specifier) {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'tokenlane-npm-'))
   try {
@@ -68,7 +51,8 @@ async function download(specifier) {
     const options = { cwd: folder, shell: process.platform === 'win32' }
     // `npm test --dry-run` and `npm publish --dry-run` pass the setting on to this command, which
     // would then write nothing.
-    await run('npm', ['pack', '--silent', '--dry-run=false', '--ignore-scripts', specifier], options)
+    const args = ['pack', '--loglevel=error', '--dry-run=false', '--ignore-scripts', '--fetch-retries=4', specifier]
+    await run('npm', args, options)
     const archive = (await fs.readdir(folder)).find((name) => name.endsWith('.tgz'))
     if (!archive) throw new Error('npm pack wrote no archive')
     return await fs.readFile(path.join(folder, archive))

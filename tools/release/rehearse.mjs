@@ -2,9 +2,9 @@
 // npm run rehearse: publishes all packages to a registry on this machine, and installs them from it
 // with each package manager and each version of Node. It also tests installs that go wrong.
 //
-//   usage: npm run maintain -- rehearse [--continue] [--only TEXT…]
+//   usage: npm run maintain -- rehearse [--from TEXT] [--only TEXT…]
 //
-//   --continue   leaves out the cases that passed before with the same packages
+//   --from       starts at the first case with this text in its name
 //   --only       runs the cases with this text in their names
 //
 // Needs the builds of `npm run maintain platforms` and `npm run maintain -- web`. The builds for
@@ -17,13 +17,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { PLATFORMS, addonOf, builtFolder } from '../platforms/table.mjs'
+import { PLATFORMS, builtFolder } from '../platforms/table.mjs'
 import { Project, RESULT, WASM_RESULT } from './rehearse/project.mjs'
 import { startRegistry } from './rehearse/registry.mjs'
 import { managers, nodeVersions } from './rehearse/tools.mjs'
 import { root, run, stop } from '../setup.mjs'
-import { packedFiles } from '../platforms/staged.mjs'
-import { STEP_OPTIONS, Steps, hashOfFiles } from '../platforms/steps.mjs'
+import { STEP_OPTIONS, Steps } from '../platforms/steps.mjs'
 
 const { values } = parseArgs({ options: STEP_OPTIONS })
 const folder = path.join(root, '.cache', 'rehearse')
@@ -37,9 +36,7 @@ const registry = await startRegistry(folder)
 process.on('exit', registry.stop)
 publish()
 
-const addons = PLATFORMS.map((platform) => path.relative(root, addonOf(platform)))
-const packages = hashOfFiles([...packedFiles(), ...addons])
-const steps = new Steps('rehearse', values)
+const steps = new Steps(values)
 try {
   installs()
   platforms()
@@ -192,7 +189,7 @@ function repaired(name, pattern, install, result = RESULT) {
 
 /** Runs a case in an empty folder. `work` returns a description of the failure, or undefined. */
 function scenario(name, major, work) {
-  steps.run(name, packages, () => {
+  steps.run(name, () => {
     try {
       return work(new Project(projects, major, { folder, tools, registry }))
     } catch (failure) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Loads damaged and malicious files, or files with random chains of components (chains.mjs). Each
-// must be refused with an error that has a code, or become a tokenizer that works.
+// Loads damaged and malicious files. Each must be refused with an error that has a code, or become
+// a tokenizer that works.
 //
-//   usage: npm run maintain -- hostile files [--chains] [--count N] [--seed 1] [--only NUMBER]
+//   usage: npm run maintain -- hostile files [--count 10000] [--seed 1] [--only NUMBER]
 //
 // Child processes load the files. A child may use 1 GiB of memory, and 2 s of CPU time for loading
 // a file and for each call. What exceeds these limits or ends the process is reported with the seed
@@ -15,11 +15,11 @@ import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../../setup.mjs'
-import { chain } from './chains.mjs'
 import { isDocumented, runChild, runChildren } from './child.mjs'
 import { mutated } from './mutations.mjs'
 import { random } from './random.mjs'
 
+const FILES_PER_CHILD = 1000
 const MAX_CPU_MS = 2000
 const MAX_RSS_MIB = 1024
 
@@ -39,18 +39,15 @@ else if (script === fileURLToPath(import.meta.url)) main()
 function main() {
   const { values } = parseArgs({
     options: {
-      chains: { type: 'boolean' },
-      count: { type: 'string' },
+      count: { type: 'string', default: '10000' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string' },
     },
     allowPositionals: true,
   })
-  if (values.chains) process.env.TOKENLANE_CHAINS = '1'
   if (values.only !== undefined) process.env.TOKENLANE_ONLY = values.only
-  const [most, perChild] = values.chains ? [200, 25] : [10_000, 1000]
-  const count = values.only === undefined ? (values.count ?? most) : 1
-  runChildren({ count: Number(count), seed: Number(values.seed), perChild, inChild }, noTotals())
+  const count = values.only === undefined ? Number(values.count) : 1
+  runChildren({ count, seed: Number(values.seed), perChild: FILES_PER_CHILD, inChild }, noTotals())
 }
 
 function noTotals() {
@@ -64,7 +61,7 @@ export function inChild(seed, count) {
 
 async function child(seed, count) {
   const { Tokenizer } = createRequire(import.meta.url)(root)
-  const { TOKENLANE_CHAINS: isChain, TOKENLANE_ONLY: only, TOKENLANE_LAST: place } = process.env
+  const { TOKENLANE_ONLY: only, TOKENLANE_LAST: place } = process.env
   const sources = originals()
   const totals = noTotals()
   const wrong = []
@@ -72,7 +69,7 @@ async function child(seed, count) {
   const numbers = only === undefined ? Array.from({ length: count }, (_, at) => at) : [Number(only)]
   for (const at of numbers) {
     const draw = random(seed * 10_000 + at)
-    const { name, bytes, options, calls } = isChain ? chain(draw) : { ...mutated(draw, draw.of(sources)), calls: CALLS }
+    const { name, bytes, options } = mutated(draw, draw.of(sources))
     const timed = async (call, run) => {
       fs.writeSync(last, `${at} ${call} ${name.slice(0, 100)}`.padEnd(140), 0)
       // CPU time does not depend on other processes.
@@ -96,7 +93,7 @@ async function child(seed, count) {
     totals.files++
     const tokenizer = await timed('load', () => Tokenizer.fromBufferSync(bytes, options))
     totals[tokenizer === undefined ? 'refused' : 'loaded']++
-    for (const [call, run] of Object.entries(tokenizer === undefined ? {} : calls)) {
+    for (const [call, run] of Object.entries(tokenizer === undefined ? {} : CALLS)) {
       totals.calls++
       await timed(call, () => run(tokenizer))
     }

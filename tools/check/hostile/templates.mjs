@@ -21,49 +21,8 @@ import { random } from './random.mjs'
 
 const MAX_CPU_MS = 2000
 const MAX_RSS_MIB = 1024
-const PIECES = [
-  "'Ab c'",
-  "'ab \\n'",
-  "'<a>&'",
-  "' '",
-  "'é😀'",
-  "'7'",
-  "'a'",
-  "'%s'",
-  "'{0}'",
-  "'\\ta'",
-  "'\"\\\\'",
-  "'\\x00'",
-  "''",
-  "'%c'",
-  "'{'",
-]
-const ODD = [
-  '0',
-  '-1',
-  '1',
-  '1.5',
-  '-0.0',
-  'none',
-  'true',
-  "''",
-  '[]',
-  '{}',
-  '()',
-  'missing',
-  '10 ** 12',
-  '-(10 ** 12)',
-  '9 ** 4000',
-  '1e308',
-  'ns',
-  'range',
-  'messages',
-  "'é'",
-  '(1, 2)',
-  'loop',
-  'd',
-  "'x'|safe",
-]
+/** Expressions of Jinja: texts, and values that operations rarely get. */
+const { pieces: PIECES, odd: ODD } = createRequire(import.meta.url)('./operands.json')
 
 /** Random expressions and templates. */
 class Templates {

@@ -4,8 +4,6 @@
 // usage: npm run maintain -- hostile texts [--call NAME]… [--text NAME]… [--least KIB] [--most KIB]
 //                                   [--vocab FOLDER]… [--jobs COUNT]
 //                                   [tokenizer.json | name of an encoding]…
-// npm run maintain -- hostile texts --ratio [--text NAME]… [--vocab FOLDER]… [--jobs COUNT]
-//                                   [tokenizer.json | name of an encoding]…
 //
 // By default the tokenizers are the bundled encodings, those of the public test set beside the
 // repository, and each tokenizer.json in a folder of --vocab. Texts start at --least (16) KiB and
@@ -17,9 +15,6 @@
 // as long are doubled: where a cache of the processor or of words was too small, the growth
 // disappears. If none of them grows by less, the command lists the call and fails. Prints one line
 // for each tokenizer and text, with the slowest call and the call whose time grows most.
-//
-// With --ratio: compares the time of `split` with that of `encode` instead, for texts of one length
-// (ratio.mjs).
 
 import { fork } from 'node:child_process'
 import fs from 'node:fs'
@@ -32,7 +27,6 @@ import { root, stop } from '../../setup.mjs'
 import { TEXTS } from './adversarial.mjs'
 import { isDocumented } from './child.mjs'
 import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
-import { ratiosOf } from './ratio.mjs'
 
 const MAX_GROWTH = 2.3
 /** How many longer texts are measured if the time of a text grows by more. */
@@ -48,10 +42,9 @@ const { values, positionals } = parseArgs({
     call: { type: 'string', multiple: true },
     text: { type: 'string', multiple: true },
     vocab: { type: 'string', multiple: true },
-    least: { type: 'string' },
-    most: { type: 'string' },
+    least: { type: 'string', default: '16' },
+    most: { type: 'string', default: '1024' },
     jobs: { type: 'string', default: '1' },
-    ratio: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
@@ -61,17 +54,11 @@ function chosen(name, wanted, known) {
   return wanted ?? known
 }
 
-if (values.ratio) {
-  const unused = ['call', 'least', 'most'].filter((name) => values[name] !== undefined).map((name) => `--${name}`)
-  if (unused.length > 0)
-    stop(`--ratio compares split with encode for texts of one length: leave out ${unused.join(' and ')}`)
-}
-
 const calls = chosen('call', values.call, CALL_NAMES)
 const kinds = chosen('text', values.text, Object.keys(TEXTS))
 const sizes = {
-  least: Number(values.least ?? 16) * 1024,
-  most: Number(values.most ?? 1024) * 1024,
+  least: Number(values.least) * 1024,
+  most: Number(values.most) * 1024,
   wanted: MAX_GROWTH,
   tries: 1,
   minCpuMs: TEXTS_MIN_CPU_MS,
@@ -162,13 +149,13 @@ function inProcess(name) {
 /** Prints the calls that are too slow, and how many were measured. */
 function report({ measured, suspects, steep }) {
   for (const line of steep) console.log(line)
-  const what = values.ratio ? 'cost more than 3 times encode' : `grew by more than ${MAX_GROWTH} at first`
-  console.log(`${measured} measured, ${suspects} ${what} and ${steep.length} when tried again`)
+  console.log(
+    `${measured} measured, ${suspects} grew by more than ${MAX_GROWTH} at first and ${steep.length} when tried again`,
+  )
 }
 
 async function one(name) {
-  const subject = await subjectOf(name)
-  const result = values.ratio ? ratiosOf(subject, kinds) : await measure(subject)
+  const result = await measure(await subjectOf(name))
   report(result)
   return result
 }

@@ -1,28 +1,21 @@
-"""Reads packed rows, shards of llm.c and merged jobs with Python, token by token.
+"""Reads packed rows with Python, token by token.
 
     pip install numpy torch==2.9.0 torchdata==0.11.0 megatron-core==0.16.1 tokenizers==0.23.3
     python tools/compare/corpus/read_rows.py --tokenizer gpt2/tokenizer.json [--seed 1]
 
-The script makes texts and chats, runs `tokenlane corpus` and `corpus merge`, and compares with
-models of a few lines:
+The script makes texts and chats, runs `tokenlane corpus`, and compares rows of npy, bin and
+megatron, unpacked, sequential and best fit, with models of a few lines, as tokens.py of
+examples/corpus and openTokens read them: ids, masks, cu_seqlens, position ids, figures of padding
+and cuts, the order of a shuffle; every row once over ranks and workers; exact resume with
+StatefulDataLoader. Specs data/merge and data/corpus judge merged jobs and the files of llm.c.
 
-- rows of npy, bin and megatron, unpacked, sequential and best fit, of texts and chats, as
-  examples/corpus/tokens.py and openTokens read them: ids, masks, cu_seqlens, position ids, figures
-  of padding and cuts, the order of a shuffle; every row once over ranks and workers; exact resume
-  with StatefulDataLoader
-- files of llm.c by the rules of its data loader
-- merge with --mix, --epochs, --dedup and --tokens-per-shard, and of a job with --append
-
-Ids of texts are those of Hugging Face's tokenizers. Those of chats are the job's own in JSON Lines,
-which read_masks.py compares.
+Ids of texts are those of Hugging Face's tokenizers. Those of chats are the job's own in JSON Lines.
 """
 
 import argparse
 import bisect
 import collections
-import csv
 import functools
-import gzip
 import json
 import pathlib
 import random
@@ -293,165 +286,6 @@ def check_many_files(corpus):
     assert found == sorted(key({"input_ids": rows[index].tolist()}) for index in range(rows.count))
 
 
-class LlmC:
-    """Reads files of tokens by the rules of llm.c's data loader, or of its Llama 3 files."""
-
-    def __init__(self, paths, kind):
-        magic, version, dtype = {"u16": (20240520, 1, "<u2"), "u32": (20240801, 7, "<u4")}[kind]
-        self.files = []
-        for path in paths:
-            header = numpy.fromfile(path, "<i4", 256)
-            assert list(header[:2]) == [magic, version] and not header[3:].any(), path
-            tokens = numpy.fromfile(path, dtype, offset=1024)
-            assert header[2] == len(tokens) > 0, path
-            assert path.stat().st_size == 1024 + len(tokens) * tokens.itemsize, path
-            self.files.append(tokens)
-
-    def batches(self, size, rank, ranks):
-        """Inputs and targets of a process: a step moves by `size` tokens of each process."""
-        for tokens in self.files:
-            for sample in range((len(tokens) - 1) // (size * ranks)):
-                at = (sample * ranks + rank) * size
-                own = tokens[at : at + size + 1]
-                assert len(own) == size + 1
-                yield own[:-1].tolist(), own[1:].tolist()
-
-
-def check_llmc(corpus, source, ids):
-    text = [token for document in ids for token in document]
-    for kind in ("u16", "u32"):
-        output = corpus.folder / f"llmc-{kind}"
-        command(source, "-o", output, "-f", "llmc", "--type", kind, *corpus.usual)
-        assert [token for part in LlmC(files(output), kind).files for token in part.tolist()] == text
-        command(source, "-o", corpus.folder / f"for-{kind}", "-f", "npy", "--type", kind, *corpus.usual)
-        for size in (1001, len(text) // 2 if len(text) % 2 == 0 else len(text), 10**9):
-            output = corpus.folder / f"llmc-{kind}-{size}"
-            arguments = [corpus.folder / f"for-{kind}", "-o", output, "--tokens-per-shard", size]
-            command("merge", *arguments, "-f", "llmc")
-            read = LlmC(files(output), kind)
-            expected_parts = [text[at : at + size] for at in range(0, len(text), size)]
-            assert [part.tolist() for part in read.files] == expected_parts
-            inputs = [batch for rank in range(2) for batch in read.batches(50, rank, 2)]
-            expected = [
-                (part[at : at + 50], part[at + 1 : at + 51])
-                for part in expected_parts
-                for at in range(0, (len(part) - 1) // 100 * 100, 50)
-            ]
-            assert sorted(inputs) == sorted(expected)
-            # nanoGPT's files have the same tokens without a header.
-            command("merge", *arguments[:2], f"{output}-bin", *arguments[3:], "-f", "bin")
-            dtype = {"u16": "<u2", "u32": "<u4"}[kind]
-            parts = [numpy.fromfile(path, dtype) for path in files(pathlib.Path(f"{output}-bin"))]
-            assert [part.tolist() for part in parts] == [part.tolist() for part in read.files]
-    return len(text)
-
-
-def merged(output):
-    """The documents of a job without --pack."""
-    rows = TokenRows(output)
-    return [tuple(rows[index].tolist()) for index in range(rows.count)]
-
-
-def table(path):
-    """The lines of a table of documents: start, end, id, source, position."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        return list(csv.reader(lines))
-
-
-def is_part_in_order(part, whole):
-    rest = iter(whole)
-    return all(any(one == other for other in rest) for one in part)
-
-
-def check_shares(corpus, jobs, budgets, options):
-    """Merges jobs with --mix, and compares the counts and the figures with the documents."""
-    output = corpus.folder / f"mix-{len(list(corpus.folder.iterdir()))}"
-    mix = [word for name, tokens in budgets.items() for word in ("--mix", f"{corpus.folder / name}={tokens}")]
-    folders = [corpus.folder / name for name in budgets]
-    result = command("merge", *folders, "-o", output, *mix, *options)
-    # Documents of both jobs are told apart by their sources.
-    sources = [pathlib.Path(row[3]).parts[-2] for path in files(output, ".csv.gz") for row in table(path)]
-    found = collections.Counter(zip(sources, merged(output), strict=True))
-    seen, kept = set(), {}
-    for name in budgets:
-        documents = [document for shard in jobs[name] for document in shard]
-        if "--dedup" in options:
-            documents = [one for one in documents if not (one in seen or seen.add(one))]
-        kept[name] = documents
-    for (name, budget), about in zip(budgets.items(), result["inputs"]):
-        documents = collections.Counter(kept[name])
-        size = sum(map(len, kept[name]))
-        source = f"{name}-texts"
-        own = {one: found.pop((source, one)) for one in documents if (source, one) in found}
-        passes, tokens = budget / size, sum(len(one) * count for one, count in own.items())
-        for one, count in documents.items():
-            assert int(passes) * count <= own.get(one, 0) <= -int(-passes // 1) * count, (name, passes)
-        # A part of a shard is right up to one document.
-        longest, shards = max(map(len, documents)), len(jobs[name])
-        assert about["planned"] == budget and abs(tokens - budget) <= longest * shards, (name, tokens, budget)
-        assert (about["tokens"], about["documents"]) == (tokens, sum(own.values()))
-        duplicates = sum(map(len, jobs[name])) - len(kept[name])
-        assert about["duplicates"] == duplicates, about
-        assert about["epochs"] == passes
-    assert not found
-    assert result["tokens"] == sum(about["tokens"] for about in result["inputs"])
-    return result["tokens"]
-
-
-def check_merges(corpus):
-    lists = {name: {n: [corpus.text() for _ in range(60)] for n in range(3)} for name in ("one", "two")}
-    # Copies within a file, of another file and of another job.
-    lists["two"][0] += lists["two"][0][:9] + lists["two"][0][4:6]
-    lists["two"][2] += lists["two"][1][:5] + lists["one"][1][3:20]
-    jobs, tokens = {}, 0
-    for name, texts in lists.items():
-        source = corpus.texts(f"{name}-texts", texts)
-        command(source, "-o", corpus.folder / name, "-f", "npy", *corpus.usual)
-        jobs[name] = shards_of(corpus.folder / name, [one for part in texts.values() for one in corpus.ids(part)])
-    whole = {name: [one for shard in shards for one in shard] for name, shards in jobs.items()}
-    folders = [corpus.folder / name for name in jobs]
-
-    # Without copies, the first of each stays, in order.
-    for kind in ("npy", "bin", "megatron"):
-        result = command("merge", *folders, "-o", corpus.folder / f"dedup-{kind}", "--dedup", "-f", kind)
-        expected = list(dict.fromkeys(whole["one"] + whole["two"]))
-        assert merged(corpus.folder / f"dedup-{kind}") == expected
-        first = len(whole["one"]) - len(set(whole["one"]))
-        copies = len(whole["one"]) + len(whole["two"]) - len(expected)
-        assert [about["duplicates"] for about in result["inputs"]] == [first, copies - first]
-        assert copies - first >= 9 + 2 + 5 + 17
-        tokens += sum(map(len, expected))
-
-    # Whole epochs in order, and a part of one.
-    command("merge", *folders, "-o", corpus.folder / "epochs", "--epochs", f"{folders[0]}=2.5")
-    found = merged(corpus.folder / "epochs")
-    both, last = 2 * len(whole["one"]), len(found) - len(whole["two"])
-    assert found[:both] == whole["one"] * 2 and found[last:] == whole["two"]
-    assert is_part_in_order(found[both:last], whole["one"])
-    tokens += sum(map(len, found))
-
-    sizes = {name: sum(map(len, documents)) for name, documents in whole.items()}
-    for options in ([], ["--shuffle", 3], ["--dedup"], ["--dedup", "--shuffle", 4]):
-        tokens += check_shares(corpus, jobs, {"one": sizes["one"] // 3, "two": sizes["two"] * 2 + 777}, options)
-        tokens += check_shares(corpus, jobs, {"two": sizes["two"] // 7, "one": 3 * sizes["one"]}, options)
-
-    # New files of a job, then a merge.
-    more = {n: [corpus.text() for _ in range(30)] for n in (0.5, 7)}
-    source = corpus.texts("one-texts", more)
-    before = merged(folders[0])
-    command(source, "-o", folders[0], "-f", "npy", *corpus.usual, "--append")
-    appended = before + [one for part in more.values() for one in corpus.ids(part)]
-    assert merged(folders[0]) == appended
-    command("merge", *folders, "-o", corpus.folder / "appended", "--tokens-per-file", 20_000)
-    assert merged(corpus.folder / "appended") == appended + whole["two"]
-    command("merge", *folders, "-o", corpus.folder / "appended-fit", *PACKINGS["best-fit"], "--shuffle", 1)
-    rows = TokenRows(corpus.folder / "appended-fit")
-    found = collections.Counter(one for index in range(rows.count) for one in own_documents(rows, index))
-    parts = [piece for one in appended + whole["two"] for piece in pieces_of(pairs(one, [1] * len(one)))]
-    assert found == collections.Counter(parts)
-    return tokens + 2 * sum(map(len, appended + whole["two"]))
-
-
 def shards_of(folder, documents):
     """The documents of each shard, in order."""
     shards, at = [], 0
@@ -503,8 +337,6 @@ def main():
         check_many_files(corpus)
         torch.multiprocessing.spawn(distributed_rank, (folder / "ranks", folder / "many"), 2)
         print(f"3 formats, 3 packings, texts and chats: {tokens} tokens equal", flush=True)
-        print(f"llmc: {check_llmc(corpus, source, ids)} tokens equal, u16 and u32, each merged in 3 sizes", flush=True)
-        print(f"merge: {check_merges(corpus)} tokens equal")
 
 
 if __name__ == "__main__":

@@ -4,86 +4,10 @@ import base64
 
 import charsmaps
 from families import CJK, CL100K, GPT2, GROUPS_FROM_RIGHT, O200K, QWEN2, byte_level, sequence, split
+from texts import SAMPLES
 
 KNOWN_PATTERNS = [GPT2, CL100K, QWEN2, O200K, GROUPS_FROM_RIGHT, CJK, r"\p{N}{1,3}", r"\s+", r"\w+|[^\w\s]+"]
-PATTERN_ATOMS = [
-    r"\p{L}+",
-    r" ?\p{L}+",
-    r"\p{Lu}?\p{Ll}+",
-    r"\p{Lu}{2,}",
-    r"[\p{L}\p{M}]+",
-    r"\p{M}",
-    r"\p{N}{1,3}",
-    r"\d+",
-    r"\p{P}",
-    r"\p{S}+",
-    r"\w+",
-    r"\W",
-    r"\s+(?!\S)",
-    r"\s+",
-    r"\s*[\r\n]+",
-    r"\r?\n",
-    r"[^\s\p{L}\p{N}]+",
-    r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-    r"(?i:'s|'t|'ll)",
-    r"(?i:straße|K)",
-    r"[aeiou]",
-    r"[^a-m]",
-    r"t(?=h)",
-    r"(?:ab|a)b?",
-    r"a*?b",
-    r".",
-    r".\n",
-    r"[一-龥]{1,2}",
-    "é",
-    "e\u0301",
-]
-# Constructs that differ between regex dialects. Those that the library does not compile are
-# excluded.
-RARE_PATTERNS = [
-    r"\b\w+",
-    r"\w+\b|\B.",
-    r"^.|.$",
-    r"\A.|.\z",
-    r".\Z",
-    r"(?<=a)b|(?<!\s)\s",
-    r"a++b|\p{L}*+\d",
-    r"(?>a|ab)c?",
-    r"[[:alpha:]]+|[[:digit:]]",
-    r"[[:space:]]+|[[:punct:]]",
-    r"[[:upper:]][[:lower:]]+",
-    r"[\w&&[^\d_]]+",
-    r"[a-z&&[^aeiou]]+",
-    r"\h+",
-    r"\R",
-    r"\X",
-    r"(?m)^.+$",
-    r"(?s:.)\n",
-    r"(?m:.)\n",
-    r"(?x: a b )|\ ",
-    r"(a|b)\1",
-    r"(?<q>['’])s",
-    r"\p{Han}+|\p{Hiragana}+",
-    r"\p{Alphabetic}+|\P{L}",
-    r"\p{^L}+",
-    r"\x{e9}|\u0301",
-    r"[\p{L}--[a-c]]+",
-    r"[]a]+|[^]a]",
-    r"a{,2}b|b{0}",
-    r"\d{2,}?|\S{3}",
-    r"(?i)straße|ǆ|ſ",
-    r"(?i:[a-f])+",
-    r"",
-    r"a*",
-    r"(?=\p{Lu})|\s",
-    r"\G.a?",
-    r"\K|a\Kb",
-    r"[^\W\d]+",
-    r"\t|\x20+|\040",
-]
 BEHAVIORS = ["Isolated", "Isolated", "Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
-STRINGS = [" ", "a", "th", "é", "\n", "  ", "▁", "..", "e\u0301", "😀"]
-REGEXES = [r"\s+", "[aeiou]", r"\p{M}", r"\d{2}", "(?i)t", r"\s+$|^\s+", r"(?<=a)b", r"\n+", "", "^", r"(?=\p{Lu})", r"[^\w\s]", r"\x{feff}|\u200b", r"(.)\1"]
 
 
 def coin(random, probability=0.5):
@@ -95,8 +19,8 @@ def random_pattern(random):
     if kind < 0.45:
         return random.choice(KNOWN_PATTERNS)
     if kind < 0.6:
-        return random.choice(RARE_PATTERNS)
-    return "|".join(random.sample(PATTERN_ATOMS, random.randint(1, 5)))
+        return random.choice(SAMPLES["rare_patterns"])
+    return "|".join(random.sample(SAMPLES["pattern_atoms"], random.randint(1, 5)))
 
 
 def random_split(random):
@@ -104,7 +28,7 @@ def random_split(random):
     # Some published files keep only the matches of a pattern, with `invert` and `Removed`.
     invert = coin(random, 0.7 if behavior == "Removed" else 0.15)
     made = split(random_pattern(random), behavior, invert)
-    made["pattern"] = {"Regex": random_pattern(random)} if coin(random, 0.85) else {"String": random.choice(STRINGS)}
+    made["pattern"] = {"Regex": random_pattern(random)} if coin(random, 0.85) else {"String": random.choice(SAMPLES["strings"])}
     return made
 
 
@@ -114,7 +38,7 @@ def random_byte_level(random, use_regex=None, add_prefix_space=False):
 
 
 def random_replace(random, contents):
-    pattern = {"String": random.choice(STRINGS)} if coin(random) else {"Regex": random.choice(REGEXES)}
+    pattern = {"String": random.choice(SAMPLES["strings"])} if coin(random) else {"Regex": random.choice(SAMPLES["regexes"])}
     return {"type": "Replace", "pattern": pattern, "content": random.choice(contents)}
 
 

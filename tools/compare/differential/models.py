@@ -9,48 +9,9 @@ import json
 import charsmaps
 from components import any_parts, as_old_files, byte_level_parts, coin, random_byte_level, random_pattern
 from families import families, sequence, word_families
-from texts import CORPUS, SCRIPTS
-from word_models import random_word_model, vocabulary
+from texts import CORPUS, SAMPLES, SCRIPTS
+from word_models import numbered, random_word_model, vocabulary
 from tokenizers import Tokenizer
-
-ADDED_TEXTS = [
-    "<s>",
-    "</s>",
-    "<|a|>",
-    "<|ab|>",
-    "<|a|>b",
-    "[MASK]",
-    " x",
-    "x ",
-    "the",
-    "The",
-    "é",
-    "e\u0301",
-    "Å",
-    "ﬁ",
-    "12",
-    "\n\n",
-    "  ",
-    "aa",
-    "aaa",
-    "'s",
-    "你好",
-    "😀",
-    "ſ",
-    "-",
-    "<mask>",
-    "<|startoftext|>",
-    "<0x41>",
-    "   ",
-    "\t\t",
-    "▁the",
-    " the",
-    "Ġthe",
-    "Ünï",
-    "\u0301",
-    "☺️",
-    "\u00a0",
-]
 
 
 def byte_alphabet():
@@ -125,7 +86,7 @@ def random_model(random, words, options):
         "fuse_unk": options.get("fuse_unk", False),
         "byte_fallback": options.get("byte_fallback", False),
         "ignore_merges": options.get("ignore_merges", False),
-        "vocab": numbered(random, vocab),
+        "vocab": numbered(random, vocab, 0.7),
         "merges": [" ".join(pair) if as_strings else list(pair) for pair in merges],
     }
     if as_strings and coin(random, 0.2):
@@ -134,16 +95,6 @@ def random_model(random, words, options):
         omitted = random.sample(["type", "dropout", "fuse_unk", "byte_fallback", "ignore_merges", "unk_token"], 3)
         made = {name: value for name, value in made.items() if name not in omitted or value}
     return made
-
-
-def numbered(random, vocab):
-    """The vocabulary with ids that need not follow the order of the merges, sometimes with gaps."""
-    ids = list(range(len(vocab)))
-    if coin(random, 0.15):
-        ids = sorted(random.sample(range(len(vocab) + 40), len(vocab)))
-    if coin(random, 0.7):
-        random.shuffle(ids)
-    return dict(zip(vocab, ids))
 
 
 def apply_merge(piece, left, right, merged):
@@ -161,7 +112,7 @@ def random_added_tokens(random, vocab):
 
     Most ids are those that the library assigns. It ignores other ids.
     """
-    chosen = random.sample(ADDED_TEXTS, random.choice([0, 1, 2, 4, 8, 16]))
+    chosen = random.sample(SAMPLES["added_texts"], random.choice([0, 1, 2, 4, 8, 16]))
     chosen += random.sample(sorted(vocab), min(len(vocab), random.choice([0, 0, 0, 1, 2])))
     tokens, next_id = [], max(vocab.values()) + 1
     rare = random.choice([0, 0.2, 0.6])
@@ -354,7 +305,7 @@ def random_ranks(random):
         ranks.append([base64.b64encode(token).decode(), rank])
         rank += 1 + coin(random, 0.02)
     special = {}
-    for text in random.sample(ADDED_TEXTS, random.choice([0, 1, 3, 6])):
+    for text in random.sample(SAMPLES["added_texts"], random.choice([0, 1, 3, 6])):
         # If one special token contains another, the library's choice depends on the order of a hash
         # map.
         if not any(text in other or other in text for other in special):

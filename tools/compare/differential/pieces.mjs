@@ -18,13 +18,20 @@ const SPACES = `(?:[^\\S\\r\\n\\u2028\\u2029]${IGNORED})+`
 const INITIAL = new RegExp(`(?<![\\p{L}\\p{N}]${IGNORED})[\\p{Lu}\\p{Lt}]${IGNORED}\\.${IGNORED}${SPACES}$`, 'u')
 
 const words = new Intl.Segmenter('en', { granularity: 'word' })
-/** ICU finds words of Chinese and Japanese in a dictionary; by UAX #29 each character is one. */
-const IDEOGRAPHS = new RegExp(`[\\p{sc=Han}\\p{sc=Hira}]${IGNORED}|(?:(?![\\p{sc=Han}\\p{sc=Hira}])[^])+`, 'gu')
+/**
+ * The text with other letters where ICU looks into dictionaries: by UAX #29 each letter of these
+ * scripts is a word, and syllables of Hangul are letters like others. Units stay where they are.
+ */
+const BY_DICTIONARY = 'Han Hira Thai Laoo Khmr Mymr Tale Talu Lana Tavt Ahom'
+  .split(' ')
+  .map((name) => `\\p{sc=${name}}`)
+  .join('')
+const LETTERS = new RegExp(`(?![\\p{M}\\p{N}])[${BY_DICTIONARY}]`, 'gu')
+const withoutDictionaries = (text) =>
+  text.replace(LETTERS, ({ length }) => (length === 1 ? '!' : '\u{1d100}')).replace(/[\uac00-\ud7a3]/g, 'a')
 
 function wordEnds(text) {
-  const ends = []
-  for (const { segment, index } of words.segment(text))
-    for (const { 0: part, index: at } of segment.matchAll(IDEOGRAPHS)) ends.push(index + at + part.length)
+  const ends = Array.from(words.segment(withoutDictionaries(text)), ({ segment, index }) => index + segment.length)
   return ends.filter((end) => text[end - 1] !== ' ' || text[end] === ' ')
 }
 

@@ -1,11 +1,9 @@
 """Random WordPiece, WordLevel and Unigram models. `random` is the only source of randomness."""
 
+from components import coin
+
 KINDS = ["WordPiece", "WordPiece", "Unigram", "Unigram", "Unigram", "WordLevel"]
 BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
-
-
-def coin(random, probability=0.5):
-    return random.random() < probability
 
 
 def random_word_model(random, words, options=None):
@@ -36,12 +34,12 @@ def parts_of(random, words, most=8):
     return parts + random.sample(words, min(len(words), random.choice([0, 20, 60])))
 
 
-def numbered(random, tokens):
+def numbered(random, tokens, shuffled=0.5):
     """Tokens with ids that need not follow their order, and sometimes have gaps."""
     ids = list(range(len(tokens)))
     if coin(random, 0.15):
         ids = sorted(random.sample(range(len(tokens) + 40), len(tokens)))
-    if coin(random, 0.5):
+    if coin(random, shuffled):
         random.shuffle(ids)
     return dict(zip(tokens, ids))
 

@@ -26,55 +26,11 @@ from positions import offsets
 from sentencepiece import sentencepiece_model_pb2 as pb
 
 HERE = pathlib.Path(__file__).parent
-
-SYMBOLS = ["<sep>", "<mask>", "é!", " two words ", "ab", "abc", "▁▁", "\n", "12", "[URL]", "<turn>", "🙂🙂", "ﬁn"]
-
-#: Options of the trainer by name of the model, and a function that changes the model afterwards.
-MODELS = {
-    "unigram": {},
-    "unigram_nfkc_cf": {"normalization_rule_name": "nfkc_cf"},
-    "unigram_identity": {"normalization_rule_name": "identity"},
-    "unigram_no_prefix": {"add_dummy_prefix": False},
-    "unigram_keeps_spaces": {"remove_extra_whitespaces": False},
-    "unigram_keeps_all": {"remove_extra_whitespaces": False, "add_dummy_prefix": False, "normalization_rule_name": "nfkc"},
-    "unigram_suffix": {"treat_whitespace_as_suffix": True},
-    "unigram_suffix_keeps_spaces": {"treat_whitespace_as_suffix": True, "remove_extra_whitespaces": False},
-    "unigram_bytes": {"byte_fallback": True},
-    "unigram_symbols": {"user_defined_symbols": SYMBOLS, "control_symbols": ["<ctrl>", "x"]},
-    "unigram_symbols_bytes": {"user_defined_symbols": SYMBOLS, "byte_fallback": True, "split_digits": True},
-    "unigram_long": {"split_by_whitespace": False, "max_sentencepiece_length": 40},
-    "unigram_unescaped": {"escape_whitespaces": False},
-    "unigram_unk_surface": {"unk_surface": "?", "unk_id": 3, "bos_id": 0, "eos_id": 1, "pad_id": 2, "unk_piece": "[UNK]"},
-    "bpe": {"model_type": "bpe"},
-    "bpe_llama": {
-        "model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity", "split_digits": True,
-        "remove_extra_whitespaces": False, "allow_whitespace_only_pieces": True,
-    },
-    "bpe_gemma": {
-        "model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity", "add_dummy_prefix": False,
-        "remove_extra_whitespaces": False, "user_defined_symbols": ["\n\n", "▁▁", "▁▁▁▁", "<start_of_turn>", "\t"],
-    },
-    "bpe_symbols": {"model_type": "bpe", "user_defined_symbols": SYMBOLS, "control_symbols": ["<ctrl>", "x"]},
-    "bpe_suffix": {"model_type": "bpe", "treat_whitespace_as_suffix": True},
-    "bpe_keeps_spaces": {"model_type": "bpe", "remove_extra_whitespaces": False, "byte_fallback": True},
-    "bpe_nfkc_cf": {"model_type": "bpe", "normalization_rule_name": "nmt_nfkc_cf"},
-    "bpe_long": {"model_type": "bpe", "split_by_whitespace": False, "split_by_unicode_script": False},
-    "char": {"model_type": "char"},
-    "char_symbols": {"model_type": "char", "user_defined_symbols": SYMBOLS},
-    "char_control": {"model_type": "char", "control_symbols": ["x", "a"], "byte_fallback": True, "change": "unused"},
-    "word": {"model_type": "word"},
-    "word_control": {"model_type": "word", "control_symbols": ["▁the", "▁a"], "user_defined_symbols": ["of", "▁and"]},
-    "word_unused": {"model_type": "word", "byte_fallback": True, "change": "unused"},
-    "unigram_unused": {"change": "unused"},
-    "bpe_unused": {"model_type": "bpe", "change": "unused"},
-    "bpe_unused_bytes": {"model_type": "bpe", "byte_fallback": True, "change": "unused"},
-    "unigram_ties": {"change": "ties"},
-    "bpe_ties": {"model_type": "bpe", "change": "ties"},
-    "unigram_floats": {"change": "floats"},
-    "bpe_shuffled": {"model_type": "bpe", "change": "shuffled"},
-    "unigram_missing_characters": {"change": "missing"},
-    "bpe_missing_characters": {"model_type": "bpe", "change": "missing", "byte_fallback": True},
-}
+#: `models`: options of the trainer by the name of the model, and a `change` of the model
+#: afterwards. The value `symbols` stands for the list of that name.
+DATA = json.loads((HERE / "models.json").read_text("utf-8"))
+SYMBOLS, NOISE = DATA["symbols"], DATA["noise"]
+MODELS = {name: {option: SYMBOLS if value == "symbols" else value for option, value in options.items()} for name, options in DATA["models"].items()}
 
 
 def train(lines, options, seed):
@@ -116,15 +72,6 @@ def train(lines, options, seed):
         for piece in draw.sample(single, len(single) // 2):
             proto.pieces.remove(piece)
     return proto.SerializeToString()
-
-
-NOISE = [
-    " ", "  ", "   ", "\t", "\n", "\r\n", "\u00a0", "\u3000", "\u200b", "\u200d", "\u00ad", "\ufeff", "\0", "\u0301", "é",
-    "ﬁ", "Å", "ｱ", "㍿", "①", "½", "한국", "中文", "あ", "ß", "İ", "🙂", "👨‍👩‍👧", "क्षि", "ก็", "\ufffd", "\ue000", "\U0001f9ff",
-    "ᄒ\u1161\u11ab", "\u1100\u1161", "e\u0301", "ﾊﾟ", "ｶﾞｷﾞ", "ﾃﾞｰﾀ", "か\u3099", "ハ\u309a", "ﬃ", "㌔", "\u0344", "x\u200b", "\u200b x",
-    "  a", "b  ", "c  d", " \u3000 ", "\u2003", "\n\n\n\n", "user\n\n", "\U00020000", "\u0378",
-    "▁", "▁▁", "<s>", "</s>", "<unk>", "<pad>", "[UNK]", "<ctrl>", "x", "<0x41>", "<0xE2>", "aaaa", "abab", "abcabc", "1234",
-]
 
 
 def spaced(draw, text):

@@ -4,10 +4,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import net from 'node:net'
 import path from 'node:path'
 
-import { installInto, stop } from '../../setup.mjs'
+import { freePort, installInto, stop } from '../../setup.mjs'
 import { nodeOf } from './tools.mjs'
 
 const VERDACCIO = 'verdaccio@6.10.4'
@@ -83,14 +82,4 @@ async function answers(url) {
     if (ok) return
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = net.createServer()
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {net.AddressInfo} */ (server.address())
-      server.close(() => resolve(port))
-    })
-  })
 }

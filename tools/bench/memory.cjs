@@ -1,8 +1,11 @@
-// One measurement in its own process: encodes a corpus repeatedly, and prints the result as one
+// Measures memory: encodes a corpus repeatedly in a process of its own, and prints the result as a
 // line of JSON.
 //
-//   usage: node child.cjs '{"corpus": file, "tokenizer": file or undefined, "threads": n,
-//                           "batches": n, "mode": …}'
+//   usage: npm run maintain -- bench-memory TASK
+//
+// TASK is JSON: {"corpus": file, "tokenizer": file or absent, "threads": n, "batches": n, "mode":
+// …}. TOKENLANE_POOL chooses the pool, NAPI_RS_NATIVE_LIBRARY_PATH another build. On a machine with
+// other processes, variants run in turn and the median of several runs counts.
 //
 // `mode` is `async` (each result is dropped, and the event loop turns), `sync` (a loop that never
 // yields), `workers` (eight worker threads, which then end) or `idle workers` (the same threads
@@ -14,7 +17,7 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate: turn, setTimeout: sleep } = require('node:timers/promises')
 const { Worker, isMainThread, workerData } = require('node:worker_threads')
 
-const { Tokenizer, memory } = require(path.join(__dirname, '../../../index.js'))
+const { Tokenizer, memory } = require(path.join(__dirname, '../../index.js'))
 
 const MIN_DOCUMENT_BYTES = 6500
 const BUFFER_BYTES = 1 << 18

@@ -160,6 +160,22 @@ test('a tokenizer says which tokens begin, end and fill texts', () => {
   )
   const plain = Tokenizer.fromBufferSync(bytesOf(tiny()))
   assert.deepEqual([plain.bosId, plain.eosId, plain.padId, plain.maxId], [14, 15, undefined, 15])
+  const usual = {
+    bosId: ['<s>', '<bos>', '<|begin_of_text|>', '<|startoftext|>', '<｜begin▁of▁sentence｜>'],
+    eosId: ['</s>', '<eos>', '<|end_of_text|>', '<|endoftext|>', '<｜end▁of▁sentence｜>'],
+    padId: ['<pad>', '[PAD]', '<|pad|>'],
+  }
+  for (const [fact, names] of Object.entries(usual)) {
+    // The first name of the list counts, not the first id.
+    const named = (contents) => {
+      const file = tiny()
+      file.post_processor = null
+      file.added_tokens = contents.map((content, index) => addedToken(14 + index, content))
+      return Tokenizer.fromBufferSync(bytesOf(file))
+    }
+    for (const name of names) assert.equal(named(['<other>', name])[fact], 15, name)
+    assert.equal(named(names.toReversed())[fact], 13 + names.length)
+  }
   const config = {
     bos_token: null,
     eos_token: { content: '</s>' },

@@ -156,6 +156,23 @@ test('like takes parts and special tokens of other tokenizers', async () => {
   assert.equal(modelOf(other).type, 'Unigram')
 })
 
+test('parts are those of a tokenizer.json, by their names there', async () => {
+  const parts = {
+    normalizer: { type: 'Lowercase' },
+    preTokenizer: { type: 'WhitespaceSplit' },
+    decoder: { type: 'Fuse' },
+  }
+  const { normalizer, pre_tokenizer, decoder, post_processor } = (
+    await trainTokenizer({ texts, ...parts, vocabSize: 60 })
+  ).toJSON()
+  assert.deepEqual({ normalizer, preTokenizer: pre_tokenizer, decoder }, parts)
+  assert.equal(post_processor, null)
+  const like = await trainTokenizer({ texts, ...parts, vocabSize: 60 })
+  const without = await trainTokenizer({ texts, like, vocabSize: 60, normalizer: null, decoder: null })
+  const other = without.toJSON()
+  assert.deepEqual([other.normalizer, other.pre_tokenizer, other.decoder], [null, parts.preTokenizer, null])
+})
+
 test('extend adds tokens behind the ids that exist', async () => {
   const base = await trainTokenizer({ texts, vocabSize: 270, specialTokens: ['<eos>'] })
   const news = Array.from({ length: 50 }, (_, line) => `zebra quagga ${line % 3} zebras run\n`)

@@ -549,3 +549,44 @@ test('huggingface: wrong arguments have a code', async () => {
   for (const [code, calls] of Object.entries(wrong))
     for (const call of calls) assert.equal((await failure(call)).code, `ERR_TOKENLANE_${code}`, String(call))
 })
+
+test('gpt-tokenizer: requests with functions have the counts of the original', async () => {
+  const model = await import('tokenlane/gpt-tokenizer/model/gpt-4o')
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ]
+  const one = (parameters, rest = {}) => ({ name: 'f', description: 'Does it.', parameters, ...rest })
+  const object = (properties, required) => ({ type: 'object', properties, ...(required && { required }) })
+  const requests = [
+    { messages, functions: [one(object({ a: { type: 'string' }, b: { type: 'string', enum: ['x', 'y z'] } }, ['a']))] },
+    { messages, functions: [one(object({ n: { type: 'integer' }, m: { type: 'number', enum: [1, 2.5] } }))] },
+    { messages, functions: [one(object({ t: { type: 'boolean' }, z: { type: 'null' }, u: { type: 'other' } }))] },
+    { messages, functions: [one(object({ l: { type: 'array' }, s: { type: 'array', items: { type: 'string' } } }))] },
+    {
+      messages,
+      functions: [
+        one(object({ o: { ...object({ p: { type: 'string', description: 'inner' } }), description: 'outer' } })),
+      ],
+    },
+    { messages, functions: [one(undefined), { name: 'g' }, { name: 'h', parameters: object({}) }] },
+    { messages, functions: [{ name: 'g' }], function_call: 'none' },
+    { messages, functions: [{ name: 'g' }], function_call: 'auto' },
+    { messages, functions: [{ name: 'g' }], function_call: { name: 'g' } },
+    { messages: [{ role: 'user', content: 'Hi', name: 'Ann' }] },
+    { messages: [{ role: 'assistant', content: null, function_call: { name: 'g', arguments: '{"a": 1}' } }] },
+    { messages: [{ role: 'function', name: 'g', content: '{"b": [1, 2]}' }] },
+    {
+      messages: [
+        { role: 'system', content: 'x' },
+        { role: 'user', content: 'y' },
+      ],
+      functions: [{ name: 'g', description: '' }],
+    },
+  ]
+  // Those of gpt-tokenizer 4.0.0.
+  assert.deepEqual(
+    requests.map((request) => model.countChatCompletionTokens(request)),
+    [54, 54, 52, 48, 51, 51, 35, 34, 39, 10, 17, 16, 33],
+  )
+})

@@ -50,7 +50,7 @@ async function main([name, ...args]) {
   if (['version', '--version', '-v', '-V'].includes(name))
     return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
-  if (name === 'help') return args.length > 0 ? main([args[0], '--help', ...args.slice(1)]) : print(await overview())
+  if (name === 'help') return args.length > 0 ? main([...args, '--help']) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {
     const near = nearestOf(name, Object.keys(COMMANDS))
     const hint = near === undefined ? '' : `; did you mean '${near}'?`
@@ -58,7 +58,10 @@ async function main([name, ...args]) {
   }
   const command = await COMMANDS[name](args[0])
   const parsed = readArguments(command, args)
-  if (parsed.help) return print((parsed.help.all ? helpOf : briefHelpOf)(name, command))
+  // The name of a command that the first argument selects has that argument, too.
+  const isFurther = COMMANDS[name].length > 0 && command !== (await COMMANDS[name](undefined))
+  if (parsed.help)
+    return print((parsed.help.all ? helpOf : briefHelpOf)(isFurther ? `${name} ${args[0]}` : name, command))
   await command.run(parsed)
 }
 

@@ -410,3 +410,52 @@ test('hostile schemas end with an error in linear time', () => {
     limits.configure({ maxChatOutput, maxChatWork })
   }
 })
+
+test('what a message of the harmony format must be is refused by its place', () => {
+  const final = { ...user, channel: 'final' }
+  const part = (role, content) => [{ ...final, role, content: [content] }]
+  const system = (fields) => part('system', { type: 'system_content', ...fields })
+  const developer = (fields) => part('developer', { type: 'developer_content', ...fields })
+  const tools = (one) => developer({ tools: { functions: one } })
+  for (const [messages, message, options] of [
+    [[{ ...final, id: 'x' }], /messages\[0\]\.id is not a field .*; the fields are role, name, /],
+    [[{ ...final, name: 5 }], /messages\[0\]\.name must be a string/],
+    [[{ ...final, role: 'critic' }], /messages\[0\]\.role must be (\w+, )+\w+/],
+    [[{ ...final, role: 'tool' }], /messages\[0\] has the role tool and no name/],
+    [[{ ...final, content: 5 }], /messages\[0\]\.content must be a string or an array/],
+    [[{ ...final, content: null }], /messages\[0\]\.content must be a string or an array/],
+    [part('user', { type: 'text', text: 5 }), /content\.text must be a string/],
+    [part('user', { type: 'image' }), /a part that is not text, system_content or developer_content/],
+    [part('user', null), /a part that is not text/],
+    [part('user', { type: 'system_content' }), /belongs into a system message/],
+    [part('system', { type: 'developer_content' }), /belongs into a developer message/],
+    [system({ model_identity: 5 }), /model_identity must be a string/],
+    [system({ knowledge_cutoff: 5 }), /knowledge_cutoff must be a string/],
+    [system({ conversation_start_date: 5 }), /conversation_start_date must be a string/],
+    [system({ reasoning_effort: 'huge' }), /reasoning_effort must be \w+, \w+/],
+    [system({ channel_config: { valid_channels: 'final' } }), /valid_channels must be an array/],
+    [system({ tools: 'browser' }), /\.tools must be an object/],
+    [developer({ instructions: 5 }), /instructions must be a string/],
+    [tools({ tools: [] }), /a tool namespace needs a name/],
+    [tools({ name: 'functions', tools: {} }), /the tools of the namespace functions must be an array/],
+    [tools({ name: 'functions', tools: [{}] }), /a tool of the namespace functions needs a name/],
+    [[final], /the variable x belongs into a system_content/, { variables: { x: 1 } }],
+  ])
+    assert.throws(() => text(messages, options), { code: REFUSED, message }, JSON.stringify(messages))
+  for (const [messages, message, variables] of [
+    [[final], /variables\.auto_drop_analysis must be a boolean/, { auto_drop_analysis: 1 }],
+    [[user], /variables\.builtin_tools must be an array of names/, { builtin_tools: 'browser' }],
+    [[user], /variables\.strftime_now must be a function/, { strftime_now: 5 }],
+    [[user], /variables\.model_identity must be a string/, { model_identity: 5 }],
+  ])
+    assert.throws(() => text(messages, { variables }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message })
+  const calls = (fields) => [user, { role: 'assistant', ...fields }]
+  const call = { id: '1', type: 'function', function: { name: 'f', arguments: '{}' } }
+  for (const [messages, message] of [
+    [calls({ content: 'a', thinking: 'b', tool_calls: [call] }), /content and reasoning beside a tool call/],
+    [calls({ tool_calls: [{ ...call, function: { name: 'f' } }] }), /function has no arguments/],
+    [[user, ...calls({ tool_calls: [call] }).slice(1), { role: 'tool' }], /messages\[2\]\.content is missing/],
+    [[{ role: 'user' }], /messages\[0\]\.content is missing/],
+  ])
+    assert.throws(() => text(messages), { code: REFUSED, message }, JSON.stringify(messages))
+})

@@ -34,6 +34,7 @@ const COMMANDS = {
   corpus: (await import('../../cli/commands/corpus.mjs')).corpusCommand(undefined),
   'corpus verify': (await import('../../cli/commands/corpus.mjs')).corpusCommand('verify'),
   'corpus clean': (await import('../../cli/commands/corpus.mjs')).corpusCommand('clean'),
+  'corpus merge': (await import('../../cli/commands/corpus.mjs')).corpusCommand('merge'),
   'corpus report': (await import('../../cli/commands/corpus.mjs')).corpusCommand('report'),
 }
 
@@ -56,6 +57,11 @@ for (const [name, command] of Object.entries(COMMANDS)) {
     const lines = brief.trimEnd().split('\n')
     assert.ok(lines.length <= 24, `${lines.length} lines`)
     for (const line of lines) assert.ok(columnsOf(line) <= 80, line)
+    assert.match(lines[0], /^[A-Z].+\.$/, 'a summary')
+    assert.ok(brief.includes(`\nUsage: tokenlane ${name} ${command.usage[0]}\n`), 'the whole name')
+    assert.equal(help('help', ...words), brief)
+    const more = brief.match(/tokenlane (.+) --help --all/)?.[1]
+    assert.equal(more ?? name, name, 'the command whose options are all shown')
     assert.match(brief, /Usage: tokenlane [^]*Options[^]*--help[^]*Examples:\n {2}# /)
     const all = help(...words, '--help', '--all')
     for (const option of Object.keys(command.options)) assert.match(all, new RegExp(`--${option}\\b`))

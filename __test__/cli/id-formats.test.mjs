@@ -119,6 +119,9 @@ test('arrays of other tools: tables, wide and signed numbers', () => {
   const arrays = [
     ['<i8', '2, 2', BigInt64Array, [11n, 4n, 8n, 8n], 'hello \nhehe\n'],
     ['<i4', '3,', Int32Array, [11, 4, 11], 'hello hello\n'],
+    ['<u8', '2,', BigUint64Array, [11n, 4n], 'hello \n'],
+    ['<u4', '3,', Uint32Array, [8, 9, 3], 'hello\n'],
+    ['<i2', '2,', Int16Array, [11, 8], 'hellohe\n'],
     ['<u2', '1, 1', Uint16Array, [8], 'he\n'],
     ['|u1', '2,', Uint8Array, [8, 9], 'hell\n'],
   ]
@@ -133,6 +136,9 @@ test('truncated and contradictory files', () => {
     'no array': [Buffer.from('hello, world'), /this is not an \.npy file/],
     floats: [array('<f4', '1,', Float32Array, [1]), /the array has '<f4' in 1 dim/],
     'a negative number': [array('<i4', '1,', Int32Array, [-1]), /a number that is not a token id/],
+    'a negative short number': [array('<i2', '1,', Int16Array, [-1]), /a number that is not a token id/],
+    'a negative long number': [array('<i8', '1,', BigInt64Array, [-1n]), /a number that is not a token id/],
+    'a number above 32 bits': [array('<u8', '1,', BigUint64Array, [1n << 32n]), /a number that is not a token id/],
     'fewer ids than its header says': [array('<u2', '3,', Uint16Array, [1]), /it ends in row 1, which has 3 ids/],
     'more ids than its header says': [array('<u2', '1,', Uint16Array, [1, 2]), /more ids than in its rows/],
     'half an id': [array('<u4', '2,', Uint16Array, [1, 2, 3]), /its last id is cut off/],

@@ -291,7 +291,9 @@ test('unknown options are refused by every call', async () => {
     assert.equal(error.code, 'ERR_TOKENLANE_UNKNOWN_OPTION', name)
     assert.match(error.message, /'lanes'/, name)
     for (const options of [null, 3, 'options', []]) {
-      assert.equal((await failure(() => call(options))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE', name)
+      const wrong = await failure(() => call(options))
+      assert.equal(wrong.code, 'ERR_TOKENLANE_ARGUMENT_TYPE', name)
+      assert.match(wrong.message, /^options must be an object/, name)
     }
   }
   assert.throws(() => gpt.encode('a', { addSpecialToken: true }), { message: /did you mean 'addSpecialTokens'\?/ })

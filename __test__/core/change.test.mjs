@@ -132,6 +132,10 @@ test('invalid changes', async () => {
     [{ model: { dropout: '1' } }, 'ARGUMENT_TYPE', /^model\.dropout/],
     [{ model: { unkToken: 1 } }, 'ARGUMENT_TYPE', /^model\.unkToken/],
     [{ model: { fuseUnk: null } }, 'ARGUMENT_TYPE', /^model\.fuseUnk/],
+    [{ model: { continuingSubwordPrefix: 5 } }, 'ARGUMENT_TYPE', /^model\.continuingSubwordPrefix must be a string/],
+    [{ model: { maxInputCharsPerWord: '5' } }, 'ARGUMENT_TYPE', /^model\.maxInputCharsPerWord must be a number/],
+    [{ model: { maxInputCharsPerWord: -1 } }, 'ARGUMENT_VALUE', /^model\.maxInputCharsPerWord must be a whole/],
+    [{ model: { unkId: 'a' } }, 'ARGUMENT_TYPE', /^model\.unkId/],
     [{ truncation: true }, 'ARGUMENT_TYPE', /^truncation must be/],
     [{ padding: { pad: 1 } }, 'UNKNOWN_OPTION', /'padding\.pad'/],
   ]

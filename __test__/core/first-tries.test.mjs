@@ -79,6 +79,62 @@ test('names of options of other libraries', () => {
     assert.throws(call, { name: 'TypeError', code: 'ERR_TOKENLANE_UNKNOWN_OPTION', message })
 })
 
+test('each name of another library has the option that it stands for', async () => {
+  const names = (text) => text.split(' ')
+  const refused = async (call, name, meant) => {
+    const hint = (await assertFails(call, name)).message.split('did you mean ')[1]
+    assert.ok(hint?.startsWith(`'${meant}`), `${name}: ${hint}`)
+  }
+  const assertFails = async (call, name) => {
+    try {
+      await call({ [name]: undefined })
+    } catch (error) {
+      assert.equal(error.code, 'ERR_TOKENLANE_UNKNOWN_OPTION', name)
+      return error
+    }
+    return assert.fail(`${name} is an option`)
+  }
+  const calls = [
+    [
+      (options) => tokenizer.split('a', { maxTokens: 3, ...options }),
+      {
+        maxTokens: 'chunk_size chunk_length token_limit max_length max_len limit',
+        overlap: 'stride chunk_overlap overlap_size',
+        boundary: 'separator separators split_by mode',
+      },
+    ],
+    [
+      (options) => tokenizer.encode('a', options),
+      {
+        truncation: 'max_length maxLen max_tokens limit truncate stride',
+        padding: 'pad pad_to_multiple_of',
+        pair: 'text_pair',
+        pretokenized: 'is_split_into_words isPretokenized',
+        specialTokens: 'allowed_special disallowed_special allowed_special_tokens parse_special',
+        addSpecialTokens: 'add_bos add_eos',
+        offsets: 'return_offsets_mapping return_offsets',
+      },
+    ],
+    [
+      (options) => tokenizer.encodeBatch(['a'], options),
+      {
+        pairs: 'text_pair text_pairs',
+        columns: 'return_attention_mask return_token_type_ids return_special_tokens_mask return_tokens',
+        overflow: 'return_overflowing_tokens return_overflow',
+        threads: 'concurrency parallelism num_threads workers',
+        signal: 'abort_signal',
+      },
+    ],
+    [(options) => tokenizer.decode([1], options), { skipSpecialTokens: 'skip_special' }],
+    [
+      (options) => Tokenizer.fromPretrained('a/b', options),
+      { revision: 'branch', token: 'access_token auth_token', cacheDir: 'cache_folder', localFilesOnly: 'offline' },
+    ],
+  ]
+  for (const [call, hints] of calls)
+    for (const [meant, all] of Object.entries(hints)) for (const name of names(all)) await refused(call, name, meant)
+})
+
 test('countBatchSync counts like countBatch', async () => {
   const texts = ['', 'a', 'Hello, wörld! 🚀', Buffer.from('a b c'), 'x '.repeat(5000)]
   const counts = tokenizer.countBatchSync(texts, { threads: 2 })

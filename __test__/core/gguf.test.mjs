@@ -343,3 +343,75 @@ test('the pattern of each known name compiles', () => {
   }
   assert.equal(preTokenizerOf('__proto__'), undefined)
 })
+
+/** A tokenizer whose tokens are the bytes, so that its words are those of its pattern. */
+function bytewise(pre) {
+  const isShown = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
+  let next = 256
+  const alphabet = Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(isShown(byte) ? byte : next++))
+  const vocab = Object.fromEntries(alphabet.map((letter, byte) => [letter, byte]))
+  const entries = bpeValues({ model: { vocab, merges: [] }, added_tokens: [] }, [
+    ['tokenizer.ggml.bos_token_id', 'u32', 0],
+    ['tokenizer.ggml.add_bos_token', 'flag', false],
+  ])
+  return load(gguf(entries.map((one) => (one[0] === 'tokenizer.ggml.pre' ? [one[0], 'text', pre] : one))))
+}
+
+function wordsOf(tokenizer, text) {
+  const { wordIds, offsets } = tokenizer.encodeBatchSync([text], { columns: ['wordIds'], offsets: 'utf16' })
+  const starts = offsets.filter((_, at) => at % 2 === 0 && wordIds[at / 2] !== wordIds[at / 2 - 1])
+  return [...starts].map((start, word) => text.slice(start, starts[word + 1])).join('|')
+}
+
+const SPLIT_TEXT = "It'S don't 12345 x٤ naïve e\u0301 iPhone/OK!!\r\n\n  中文，ab한글 \t@me_x $<a>` ()…z  "
+const SPLITS = {
+  'llama-bpe':
+    "It|'S| don|'t| |123|45| x|٤| naïve| e|́| iPhone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  qwen2:
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| e|́| iPhone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  qwen35:
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| é| iPhone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  'gpt-4o': "It'S| don't| |123|45| x|٤| naïve| é| i|Phone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  tekken:
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| é| i|Phone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  tiny_aya: "It'S| don't| |12|345| x|٤| naïve| é| i|Phone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  youtu:
+    "It'S| don't| |1|2|3|4|5| x|٤| naïve| é| i|Phone|/OK|!!\r\n\n|  |中文|，|ab|한글| |\t|@me|_x| $<|a|>`| ()|…|z|  ",
+  minicpm5:
+    "It|'S| don|'t| |123|45| x|٤| naïve| e|́| iPhone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  'seed-coder':
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| e|́| iPhone|/OK|!!|\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  bailingmoe:
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| e|́| iPhone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  laguna:
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| e|́| iPhone|/OK|!!\r|\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  'exaone-moe':
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve é iPhone|/OK|!!\r|\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  'deepseek-llm':
+    "It|'|S| don|'|t| |12345| x|٤| na|ï|ve| e|́| iPhone|/|OK|!!|\r|\n|\n|  |中文|，|ab|한글| |\t@|me|_|x| $<|a|>`| ()|…|z|  ",
+  'deepseek-coder':
+    "It|'|S| don|'|t| |1|2|3|4|5| x|٤| naïve| e|́| iPhone|/|OK|!!|\r|\n|\n| | |中文|，|ab|한글| |\t@|me|_|x| $<|a|>`| ()|…|z|  ",
+  'deepseek-v3':
+    "It|'S| don|'t| |123|45| x|٤| naïve| é| iPhone|/OK|!!\r\n\n|  |中文|，|ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  spark2_5:
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| é| iPhone|/OK|!!|\r|\n|\n|  |中文|，|ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  bloom: "It'S| don't| 12345| x٤| naïve| é| iPhone/OK|!!\r\n\n | 中文|，|ab한글| \t|@me_x| $<a>`| ()…|z|  ",
+  viking: "It'S| don't| |1|2|3|4|5| x|٤| naïve| é| iPhone/OK|!!\r\n\n | 中文|，|ab한글| \t|@me_x| $<a>`| ()…|z|  ",
+  'kimi-k2':
+    "It'S| don't| |123|45| x|٤| naïve| é| i|Phone|/OK|!!\r\n\n| | |中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+  falcon:
+    "It|'|S| don|'|t| |123|45| x|٤| naïve| e|́| iPhone|/|OK|!!|\r\n\n | 中文|，|ab한글| \t|@|me|_|x| |$<|a|>`| |()…|z|  ",
+  starcoder:
+    "It|'|S| don|'t| |1|2|3|4|5| x|٤| naïve| e|́| iPhone|/|OK|!!|\r\n\n | 中文|，|ab한글| |\t|@|me|_|x| $<|a|>`| ()…|z|  ",
+  'gpt-2':
+    "It|'|S| don|'t| 12345| x|٤| naïve| e|́| iPhone|/|OK|!!|\r\n\n | 中文|，|ab한글| |\t|@|me|_|x| $<|a|>`| ()…|z|  ",
+  default:
+    "It|'|S| don|'|t| |123|45| x|٤| naïve| e|́| iPhone|/|OK|!!|\r\n\n | 中文|，|ab한글| \t|@|me|_|x| |$<|a|>|`| |()…|z|  ",
+  ufakzeka:
+    "It|'S| don|'t| |1|2|3|4|5| x|٤| naïve| e|́| iPhone|/OK|!!\r\n\n| | 中文|，ab한글| |\t|@me|_x| $<|a|>`| ()…|z|  ",
+}
+
+test('each known name splits a text in its own way, and no character', () => {
+  const found = Object.keys(SPLITS).map((name) => [name, wordsOf(bytewise(name), SPLIT_TEXT)])
+  assert.deepEqual(Object.fromEntries(found), SPLITS)
+})

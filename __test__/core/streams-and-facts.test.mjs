@@ -145,6 +145,30 @@ test('decodeWithOffsets gives each id its part of the text', () => {
   assert.throws(() => tokenizer.decodeWithOffsets('text'), code('ARGUMENT_TYPE'))
 })
 
+test('decodeWithOffsets: a token that ends within a character stands for all of it', () => {
+  const characters = ['\x80', 'é', 'Ω', '\u07ff', '\u0800', '中', '\uffff', '\u{10000}', '😀', '\u{10ffff}']
+  const starts = characters.flatMap((character) => {
+    const bytes = Buffer.from(character)
+    return Array.from(bytes, (_, cut) => Buffer.concat([Buffer.from('a'), bytes.subarray(0, cut)])).slice(1)
+  })
+  const singles = Array.from({ length: 256 }, (_, byte) => Buffer.of(byte))
+  const tokens = [...new Set([...singles, ...starts].map((token) => token.toString('base64')))]
+  const ranks = Tokenizer.fromBufferSync(Buffer.from(tokens.map((token, rank) => `${token} ${rank}\n`).join('')), {
+    pattern: '.',
+  })
+  for (const character of characters) {
+    const bytes = Buffer.from(character)
+    for (let cut = 1; cut < bytes.length; cut++) {
+      const start = Buffer.concat([Buffer.from('a'), bytes.subarray(0, cut)]).toString('base64')
+      const ids = [tokens.indexOf(start), ...bytes.subarray(cut)]
+      const end = 1 + character.length
+      const { text, offsets } = ranks.decodeWithOffsets(ids)
+      assert.equal(text, `a${character}`)
+      assert.deepEqual([...offsets], [0, end, ...ids.slice(1).flatMap(() => [1, end])], `${character} ${cut}`)
+    }
+  }
+})
+
 test('a tokenizer says which tokens begin, end and fill texts', () => {
   assert.deepEqual(
     tokenizer.specialTokens,
@@ -160,6 +184,22 @@ test('a tokenizer says which tokens begin, end and fill texts', () => {
   )
   const plain = Tokenizer.fromBufferSync(bytesOf(tiny()))
   assert.deepEqual([plain.bosId, plain.eosId, plain.padId, plain.maxId], [14, 15, undefined, 15])
+  const usual = {
+    bosId: ['<s>', '<bos>', '<|begin_of_text|>', '<|startoftext|>', '<｜begin▁of▁sentence｜>'],
+    eosId: ['</s>', '<eos>', '<|end_of_text|>', '<|endoftext|>', '<｜end▁of▁sentence｜>'],
+    padId: ['<pad>', '[PAD]', '<|pad|>'],
+  }
+  for (const [fact, names] of Object.entries(usual)) {
+    // The first name of the list counts, not the first id.
+    const named = (contents) => {
+      const file = tiny()
+      file.post_processor = null
+      file.added_tokens = contents.map((content, index) => addedToken(14 + index, content))
+      return Tokenizer.fromBufferSync(bytesOf(file))
+    }
+    for (const name of names) assert.equal(named(['<other>', name])[fact], 15, name)
+    assert.equal(named(names.toReversed())[fact], 13 + names.length)
+  }
   const config = {
     bos_token: null,
     eos_token: { content: '</s>' },

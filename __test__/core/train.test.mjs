@@ -12,6 +12,8 @@ import zlib from 'node:zlib'
 import { Tokenizer } from '../../index.mjs'
 import { extendTokenizer, pruneTokenizer, trainTokenizer } from '../../lib/train/index.js'
 
+import { HeldOut } from '../../lib/train/count.mjs'
+
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
 const file = (name, content) => {
@@ -154,6 +156,23 @@ test('like takes parts and special tokens of other tokenizers', async () => {
   )
   const other = await trainTokenizer({ texts, like: bert, model: 'unigram', postProcessor: null, vocabSize: 100 })
   assert.equal(modelOf(other).type, 'Unigram')
+})
+
+test('parts are those of a tokenizer.json, by their names there', async () => {
+  const parts = {
+    normalizer: { type: 'Lowercase' },
+    preTokenizer: { type: 'WhitespaceSplit' },
+    decoder: { type: 'Fuse' },
+  }
+  const { normalizer, pre_tokenizer, decoder, post_processor } = (
+    await trainTokenizer({ texts, ...parts, vocabSize: 60 })
+  ).toJSON()
+  assert.deepEqual({ normalizer, preTokenizer: pre_tokenizer, decoder }, parts)
+  assert.equal(post_processor, null)
+  const like = await trainTokenizer({ texts, ...parts, vocabSize: 60 })
+  const without = await trainTokenizer({ texts, like, vocabSize: 60, normalizer: null, decoder: null })
+  const other = without.toJSON()
+  assert.deepEqual([other.normalizer, other.pre_tokenizer, other.decoder], [null, parts.preTokenizer, null])
 })
 
 test('extend adds tokens behind the ids that exist', async () => {
@@ -315,4 +334,16 @@ test('parts and tokens that cannot be written', async () => {
   await rejects({ texts, preTokenizer: circular }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /preTokenizer/)
   await rejects({ texts, decoder: { type: 'Fuse', size: 1n } }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /decoder/)
   await rejects({ texts, unkToken: '' }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /unkToken/)
+})
+
+test('one of some texts is held out, across batches, until there are enough bytes', () => {
+  const held = new HeldOut(3, 5)
+  const batch = (names) => held.select(names.length, (index) => Buffer.from(names[index]))
+  assert.deepEqual(batch(['a', 'b', 'cc', 'd']), { first: 2, step: 3 })
+  assert.deepEqual(batch(['e', 'ff', 'g']), { first: 1, step: 3 })
+  assert.deepEqual(batch(['h']), { first: 1, step: 3 })
+  assert.deepEqual(batch(['ii']), { first: 0, step: 3 })
+  assert.deepEqual(batch(['j', 'k', 'l']), { first: 0, step: 0 }, 'there are enough')
+  assert.deepEqual(held.texts.map(String), ['cc', 'ff', 'ii'])
+  assert.equal(held.bytes, 6)
 })

@@ -8,6 +8,8 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { appended } from '../../lib/corpus/append.mjs'
+import { MAX_SEGMENTS } from '../../lib/corpus/job-file.mjs'
 import { openTokens, tokenizeCorpus, verifyCorpus } from '../../lib/corpus/index.js'
 import { documents, hashes, jsonl, scratch, stems, writeCorpus } from '../support/corpus.mjs'
 import { jobsIn } from '../support/corpus-jobs.mjs'
@@ -189,4 +191,15 @@ test('--trust-plan compares the names of all inputs, not only those that job.jso
   const error = await failure(() => again([...inputs.slice(0, -1), at('names', 'other.jsonl')]))
   assert.equal(error.code, 'ERR_TOKENLANE_CORPUS_MISMATCH')
   assert.match(error.message, /with other inputs than here/)
+})
+
+test('a job has a limited number of segments, because each is read at each run', () => {
+  const plan = { shards: 1, parts: 1, documents: 1, bytes: 1, sha256: '0'.repeat(64) }
+  const job = { version: 1, tokenlane: '0', tokenizer: {}, options: {}, id: 'x', plan }
+  const many = (count) => ({ ...job, segments: Array.from({ length: count }, () => ({ id: 'x', plan, first: 0 })) })
+  assert.equal(appended(many(MAX_SEGMENTS - 1), job).segments.length, MAX_SEGMENTS)
+  assert.throws(() => appended(many(MAX_SEGMENTS), job), {
+    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+    message: /at most 999 times/,
+  })
 })

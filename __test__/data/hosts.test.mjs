@@ -156,6 +156,14 @@ describe('machines', { concurrency: 8 }, () => {
   test('which failures are those of a machine', async () => {
     const code = (name) => `ERR_TOKENLANE_${name}`
     fs.mkdirSync(at('mount'))
+    const ofDisks = 'EDQUOT EIO EMFILE ENFILE ENODEV ENOMEM ENOSPC EROFS ESTALE'
+    const ofNetworks = 'EHOSTDOWN EHOSTUNREACH ENOTCONN ETIMEDOUT'
+    for (const system of `${ofDisks} ${ofNetworks}`.split(' '))
+      assert.equal(await isOfHost({ code: code('FILE'), system, place: 's3://lake/a' }, at()), true, system)
+    for (const name of ['TOO_MANY_FILES', 'HUB_SERVER'])
+      assert.equal(await isOfHost({ code: code(name) }, at()), true, name)
+    for (const system of ['ENOENT', 'EISDIR', 'EACCES'])
+      assert.equal(await isOfHost({ code: code('FILE'), system, place: 's3://lake/a' }, at()), false, system)
     for (const [error, expected] of [
       [{ code: code('CORPUS_NOT_ALLOWED') }, true],
       [{ code: code('PACKAGE_MISSING') }, true],

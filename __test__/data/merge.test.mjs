@@ -512,7 +512,21 @@ test('the command', async () => {
     done.stdout,
     /command: [\d,]+ documents, [\d,]+ tokens in 1 file\n.*npy-a: .* 1 epochs\n.*npy-b: .* 1.5 epochs\n/,
   )
+  const other = args.map((word) => (word === at('command') ? at('command-json') : word))
+  const told = run([...other, '--json'])
+  const events = told.stdout.trimEnd().split('\n').map(JSON.parse)
+  assert.equal(events.at(-1).event, 'result')
+  assert.ok(events.length > 1 && events.every(({ event }) => typeof event === 'string'))
+  for (const [given, message] of [
+    [['-o', at('none')], /name the folders of finished jobs/],
+    [[at('npy-a')], /name a folder for the output with '--output'/],
+  ]) {
+    const refused = run(['corpus', 'merge', ...given])
+    assert.equal(refused.status, 2, refused.stderr)
+    assert.match(refused.stderr, message)
+  }
   for (const [more, message] of [
+    [['--epochs', `${at('npy-b')}=2`, '--epochs', `${at('npy-b')}=3`], /'--epochs' is given twice for /],
     [['--epochs', 'x'], /FOLDER=NUMBER/],
     [['--epochs', `${at('a')}=2`], /is no input/],
     [['--weight', `${at('npy-a')}=2`], /all inputs a weight/],

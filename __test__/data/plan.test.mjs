@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import zlib from 'node:zlib'
 
 import { defaultConcurrency, shardsAtOnce } from '../../lib/corpus/concurrency.mjs'
-import { checkContent } from '../../lib/corpus/options.mjs'
+import { checkContent, checkOptions } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
 import { Probes } from '../../lib/corpus/probe.mjs'
 import { inputFiles } from '../../lib/corpus/walk.mjs'
@@ -235,4 +235,19 @@ test('inputs: folders, patterns and lists, in one order, also if names are sorte
   assert.deepEqual(listed, ['a.txt', 'b.txt', 'c/1.txt', 'c/10.txt', 'c/2.txt'])
   assert.equal((await failure(() => walk(at('tree'), ['nothing*']))).code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
   assert.equal((await failure(() => walk(at('tree'), ['nothing']))).code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
+})
+
+test('inputs are a path or an array of paths, and options of job files are no options', () => {
+  const given = { output: 'out' }
+  assert.deepEqual(checkOptions({ ...given, inputs: 'a' }).inputs, ['a'])
+  assert.deepEqual(checkOptions({ ...given, inputs: ['a', 'b'] }).inputs, ['a', 'b'])
+  for (const inputs of [5, ['a', 5], ['a', ''], [5, 'a'], ''])
+    assert.throws(() => checkOptions({ ...given, inputs }), {
+      code: 'ERR_TOKENLANE_ARGUMENT_TYPE',
+      message: /^inputs must be a path or an array of paths/,
+    })
+  for (const name of ['hooksSha256', 'chat'])
+    assert.throws(() => checkOptions({ ...given, inputs: 'a', [name]: undefined }), {
+      code: 'ERR_TOKENLANE_UNKNOWN_OPTION',
+    })
 })

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 
 import '../../tools/model-entries.mjs'
 import { failure } from '../support/texts.mjs'
+import { tiny } from '../support/tiny.mjs'
 
 const require = createRequire(import.meta.url)
 const root = new URL('../..', import.meta.url)
@@ -379,4 +380,213 @@ test('gpt-tokenizer: helpers', () => {
   )
   assert.equal(util.escapeRegExp('<|a.b|>'), '<\\|a\\.b\\|>')
   assert.deepEqual('x<|a|>'.match(util.getSpecialTokenRegex(new Set(['<|a|>', 'b'])))[1], '<|a|>')
+})
+
+// Without a post-processor, by the calls of tokenizers 0.23.3: ids, and those of overflowing parts.
+const TRUNCATED = [
+  [
+    'hello world held',
+    undefined,
+    {
+      '0 LongestFirst': ' / 11 12 13 2 7 4 8 2 7',
+      '0 OnlyFirst': ' / 11 12 13 2 7 4 8 2 7',
+      '0 OnlySecond': ' / 11 12 13 2 7 4 8 2 7',
+      '3 LongestFirst': '11 12 13 / 2 7 4 / 8 2 7',
+      '3 LongestFirst 1 left': '8 2 7 / 7 4 8 / 13 2 7 / 11 12 13',
+      '3 OnlyFirst': '11 12 13 / 2 7 4 / 8 2 7',
+      '3 OnlySecond': undefined,
+      '4 LongestFirst': '11 12 13 2 / 7 4 8 2 / 7',
+      '4 OnlyFirst': '11 12 13 2 / 7 4 8 2 / 7',
+      '4 OnlySecond': undefined,
+      '7 LongestFirst': '11 12 13 2 7 4 8 / 2 7',
+      '7 LongestFirst 1 left': '13 2 7 4 8 2 7 / 11 12 13',
+      '7 OnlyFirst': '11 12 13 2 7 4 8 / 2 7',
+      '7 OnlySecond': undefined,
+      '10 LongestFirst': '11 12 13 2 7 4 8 2 7',
+      '10 LongestFirst 1 left': '11 12 13 2 7 4 8 2 7',
+      '10 OnlyFirst': '11 12 13 2 7 4 8 2 7',
+      '10 OnlySecond': '11 12 13 2 7 4 8 2 7',
+    },
+  ],
+  [
+    'hello world held',
+    'hello',
+    {
+      '0 LongestFirst': ' / 11 12 13 2 7 4 8 2 7 / 11 12 13 2 7 4 8 2 7 11 / 11',
+      '0 OnlyFirst': ' / 11 12 13 2 7 4 8 2 7 / 11 12 13 2 7 4 8 2 7 11 / 11',
+      '0 OnlySecond': ' / 11 12 13 2 7 4 8 2 7 / 11 12 13 2 7 4 8 2 7 11 / 11',
+      '3 LongestFirst': '11 12 11 / 13 2 11 / 7 4 11 / 8 2 11 / 7 11',
+      '3 LongestFirst 1 left': '2 7 11 / 8 2 11 / 4 8 11 / 7 4 11 / 2 7 11 / 13 2 11 / 12 13 11 / 11 12 11',
+      '3 OnlyFirst': '11 12 11 / 13 2 11 / 7 4 11 / 8 2 11 / 7 11',
+      '3 OnlySecond': undefined,
+      '4 LongestFirst': '11 12 13 11 / 2 7 4 11 / 8 2 7 11',
+      '4 OnlyFirst': '11 12 13 11 / 2 7 4 11 / 8 2 7 11',
+      '4 OnlySecond': undefined,
+      '7 LongestFirst': '11 12 13 2 7 4 11 / 8 2 7 11',
+      '7 LongestFirst 1 left': '2 7 4 8 2 7 11 / 11 12 13 2 11',
+      '7 OnlyFirst': '11 12 13 2 7 4 11 / 8 2 7 11',
+      '7 OnlySecond': undefined,
+      '10 LongestFirst': '11 12 13 2 7 4 8 2 7 11',
+      '10 LongestFirst 1 left': '11 12 13 2 7 4 8 2 7 11',
+      '10 OnlyFirst': '11 12 13 2 7 4 8 2 7 11',
+      '10 OnlySecond': '11 12 13 2 7 4 8 2 7 11',
+    },
+  ],
+  [
+    'hello',
+    'hello world hello',
+    {
+      '0 LongestFirst': ' / 11 / 11 11 12 13 2 7 4 11 / 11 12 13 2 7 4 11',
+      '0 OnlyFirst': ' / 11 / 11 11 12 13 2 7 4 11 / 11 12 13 2 7 4 11',
+      '0 OnlySecond': ' / 11 / 11 11 12 13 2 7 4 11 / 11 12 13 2 7 4 11',
+      '3 LongestFirst': '11 11 12 / 11 13 2 / 11 7 4 / 11 11',
+      '3 LongestFirst 1 left': '11 4 11 / 11 7 4 / 11 2 7 / 11 13 2 / 11 12 13 / 11 11 12',
+      '3 OnlyFirst': undefined,
+      '3 OnlySecond': '11 11 12 / 11 13 2 / 11 7 4 / 11 11',
+      '4 LongestFirst': '11 11 12 13 / 11 2 7 4 / 11 11',
+      '4 OnlyFirst': undefined,
+      '4 OnlySecond': '11 11 12 13 / 11 2 7 4 / 11 11',
+      '7 LongestFirst': '11 11 12 13 2 7 4 / 11 11',
+      '7 LongestFirst 1 left': '11 12 13 2 7 4 11 / 11 11 12',
+      '7 OnlyFirst': undefined,
+      '7 OnlySecond': '11 11 12 13 2 7 4 / 11 11',
+      '10 LongestFirst': '11 11 12 13 2 7 4 11',
+      '10 LongestFirst 1 left': '11 11 12 13 2 7 4 11',
+      '10 OnlyFirst': '11 11 12 13 2 7 4 11',
+      '10 OnlySecond': '11 11 12 13 2 7 4 11',
+    },
+  ],
+  [
+    'hello world hello',
+    'hello world held',
+    {
+      '0 LongestFirst': ' / 11 12 13 2 7 4 11 / 11 12 13 2 7 4 11 11 12 13 2 7 4 8 2 7 / 11 12 13 2 7 4 8 2 7',
+      '0 OnlyFirst': ' / 11 12 13 2 7 4 11 / 11 12 13 2 7 4 11 11 12 13 2 7 4 8 2 7 / 11 12 13 2 7 4 8 2 7',
+      '0 OnlySecond': ' / 11 12 13 2 7 4 11 / 11 12 13 2 7 4 11 11 12 13 2 7 4 8 2 7 / 11 12 13 2 7 4 8 2 7',
+      '3 LongestFirst':
+        '11 11 12 / 12 11 12 / 12 13 2 / 12 7 4 / 12 8 2 / 12 7 / 13 11 12 / 13 13 2 / 13 7 4 / 13 8 2 / 13 7 / 2 11 12 / 2 13 2 / 2 7 4 / 2 8 2 / 2 7 / 7 11 12 / 7 13 2 / 7 7 4 / 7 8 2 / 7 7 / 4 11 12 / 4 13 2 / 4 7 4 / 4 8 2 / 4 7 / 11 11 12 / 11 13 2 / 11 7 4 / 11 8 2 / 11 7 / 11 13 2 / 11 7 4 / 11 8 2 / 11 7',
+      '3 LongestFirst 1 left': undefined,
+      '3 OnlyFirst': undefined,
+      '3 OnlySecond': undefined,
+      '4 LongestFirst':
+        '11 12 11 12 / 13 2 11 12 / 13 2 13 2 / 13 2 7 4 / 13 2 8 2 / 13 2 7 / 7 4 11 12 / 7 4 13 2 / 7 4 7 4 / 7 4 8 2 / 7 4 7 / 11 11 12 / 11 13 2 / 11 7 4 / 11 8 2 / 11 7 / 11 12 13 2 / 11 12 7 4 / 11 12 8 2 / 11 12 7',
+      '4 OnlyFirst': undefined,
+      '4 OnlySecond': undefined,
+      '7 LongestFirst':
+        '11 12 13 11 12 13 2 / 2 7 4 11 12 13 2 / 2 7 4 7 4 8 2 / 2 7 4 7 / 11 11 12 13 2 / 11 7 4 8 2 / 11 7 / 11 12 13 7 4 8 2 / 11 12 13 7',
+      '7 LongestFirst 1 left':
+        '7 4 11 4 8 2 7 / 13 2 7 4 8 2 7 / 13 2 7 13 2 7 4 / 13 2 7 11 12 13 / 11 12 13 4 8 2 7 / 11 12 13 13 2 7 4 / 11 12 13 11 12 13 / 7 4 11 13 2 7 4 / 7 4 11 11 12 13',
+      '7 OnlyFirst': undefined,
+      '7 OnlySecond': undefined,
+      '10 LongestFirst': '11 12 13 2 7 11 12 13 2 7 / 4 11 11 12 13 2 7 / 4 11 4 8 2 7 / 11 12 13 2 7 4 8 2 7',
+      '10 LongestFirst 1 left':
+        '13 2 7 4 11 7 4 8 2 7 / 11 12 13 7 4 8 2 7 / 11 12 13 11 12 13 2 7 / 13 2 7 4 11 11 12 13 2 7',
+      '10 OnlyFirst':
+        '11 11 12 13 2 7 4 8 2 7 / 12 11 12 13 2 7 4 8 2 7 / 13 11 12 13 2 7 4 8 2 7 / 2 11 12 13 2 7 4 8 2 7 / 7 11 12 13 2 7 4 8 2 7 / 4 11 12 13 2 7 4 8 2 7 / 11 11 12 13 2 7 4 8 2 7',
+      '10 OnlySecond': '11 12 13 2 7 4 11 11 12 13 / 11 12 13 2 7 4 11 2 7 4 / 11 12 13 2 7 4 11 8 2 7',
+    },
+  ],
+]
+
+test('huggingface: postProcess truncates one encoding or two by each strategy', async () => {
+  const text = JSON.stringify({ ...tiny(), post_processor: null })
+  for (const [first, second, cases] of TRUNCATED) {
+    for (const [settings, expected] of Object.entries(cases)) {
+      const [maxLength, strategy, stride = 0, direction] = settings.split(' ')
+      const tokenizer = hf.Tokenizer.fromString(text)
+      const encoding = await tokenizer.encode(first)
+      const pair = second === undefined ? undefined : await tokenizer.encode(second)
+      tokenizer.setTruncation(Number(maxLength), { strategy, stride: Number(stride), direction })
+      const name = `${first}, ${second}: ${settings}`
+      if (expected === undefined) {
+        assert.throws(() => tokenizer.postProcess(encoding, pair), { code: /^ERR_TOKENLANE_TRUNCATION_/ }, name)
+        continue
+      }
+      const processed = tokenizer.postProcess(encoding, pair)
+      const parts = [processed, ...processed.getOverflowing()].map((part) => part.getIds().join(' '))
+      assert.equal(parts.join(' / '), expected, name)
+    }
+  }
+})
+
+test('huggingface: wrong arguments have a code', async () => {
+  const tokenizer = hf.Tokenizer.fromString(JSON.stringify(tiny()))
+  const encoding = await tokenizer.encode('hello')
+  const wrong = {
+    ARGUMENT_TYPE: [
+      () => new hf.AddedToken(5, true),
+      () => new hf.AddedToken('a', 1),
+      () => new hf.Tokenizer({}),
+      () => hf.Tokenizer.fromString(5),
+      () => hf.Tokenizer.fromFile(5),
+      () => tokenizer.setModel({}),
+      () => tokenizer.setNormalizer({}),
+      () => tokenizer.setPreTokenizer({}),
+      () => tokenizer.setPostProcessor({}),
+      () => tokenizer.setDecoder({}),
+      () => tokenizer.encode(['hello']),
+      () => tokenizer.encode('hello', 5),
+      () => tokenizer.encode(['hello', 5], null, { isPretokenized: true }),
+      () => tokenizer.encodeBatch('hello'),
+      () => tokenizer.encodeBatch([5]),
+      () => tokenizer.encodeBatch([['hello', 5]]),
+      () => tokenizer.save(5),
+      () => tokenizer.train('file'),
+      () => tokenizer.train([5]),
+      () => encoding.pad('x'),
+      () => encoding.truncate(-1),
+      () => encoding.truncate(1.5),
+    ],
+    ARGUMENT_VALUE: [
+      () => tokenizer.setTruncation(3, { strategy: 'longest_first' }),
+      () => tokenizer.setTruncation(3, { direction: 'up' }),
+      () => tokenizer.setPadding({ direction: 'up' }),
+      () => encoding.pad(3, { direction: 'up' }),
+    ],
+    PADDING_TOO_LONG: [() => encoding.pad(1e12)],
+    TRUNCATION_STRIDE: [() => encoding.truncate(1, 1)],
+  }
+  for (const [code, calls] of Object.entries(wrong))
+    for (const call of calls) assert.equal((await failure(call)).code, `ERR_TOKENLANE_${code}`, String(call))
+})
+
+test('gpt-tokenizer: requests with functions have the counts of the original', async () => {
+  const model = await import('tokenlane/gpt-tokenizer/model/gpt-4o')
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ]
+  const one = (parameters, rest = {}) => ({ name: 'f', description: 'Does it.', parameters, ...rest })
+  const object = (properties, required) => ({ type: 'object', properties, ...(required && { required }) })
+  const requests = [
+    { messages, functions: [one(object({ a: { type: 'string' }, b: { type: 'string', enum: ['x', 'y z'] } }, ['a']))] },
+    { messages, functions: [one(object({ n: { type: 'integer' }, m: { type: 'number', enum: [1, 2.5] } }))] },
+    { messages, functions: [one(object({ t: { type: 'boolean' }, z: { type: 'null' }, u: { type: 'other' } }))] },
+    { messages, functions: [one(object({ l: { type: 'array' }, s: { type: 'array', items: { type: 'string' } } }))] },
+    {
+      messages,
+      functions: [
+        one(object({ o: { ...object({ p: { type: 'string', description: 'inner' } }), description: 'outer' } })),
+      ],
+    },
+    { messages, functions: [one(undefined), { name: 'g' }, { name: 'h', parameters: object({}) }] },
+    { messages, functions: [{ name: 'g' }], function_call: 'none' },
+    { messages, functions: [{ name: 'g' }], function_call: 'auto' },
+    { messages, functions: [{ name: 'g' }], function_call: { name: 'g' } },
+    { messages: [{ role: 'user', content: 'Hi', name: 'Ann' }] },
+    { messages: [{ role: 'assistant', content: null, function_call: { name: 'g', arguments: '{"a": 1}' } }] },
+    { messages: [{ role: 'function', name: 'g', content: '{"b": [1, 2]}' }] },
+    {
+      messages: [
+        { role: 'system', content: 'x' },
+        { role: 'user', content: 'y' },
+      ],
+      functions: [{ name: 'g', description: '' }],
+    },
+  ]
+  // Those of gpt-tokenizer 4.0.0.
+  assert.deepEqual(
+    requests.map((request) => model.countChatCompletionTokens(request)),
+    [54, 54, 52, 48, 51, 51, 35, 34, 39, 10, 17, 16, 33],
+  )
 })

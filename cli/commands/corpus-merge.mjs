@@ -19,13 +19,22 @@ const UNITS = { '': 1, K: 1e3, M: 1e6, B: 1e9 }
 
 export const merge = {
   summary: 'Join, shuffle and mix the outputs of finished jobs, without tokenizing again.',
-  usage: ['merge [options] -o FOLDER FOLDER…'],
+  usage: ['[options] -o FOLDER FOLDER…'],
   about: [
     'The inputs are outputs of tokenlane corpus in the formats megatron, npy or bin, of one tokenizer. The output is one too: with records, a plan and a manifest, so that verify, report and another merge read it.',
     'In order, a file has whole shards of the inputs, at most --tokens-per-file tokens of them. With --shuffle, all documents of all inputs are in one random order: a first pass distributes them to files, a second one shuffles each file in memory. The same seed gives the same bytes on every machine.',
     'An input of 2.5 epochs has each document twice, and random ones with half of the tokens a third time. --mix gives the tokens of an input; weights are shares of --tokens.',
     'Run the same command again to continue. With the format megatron, blend.txt has the prefixes with their numbers of tokens, for --data-args-path of Megatron-LM.',
   ],
+  brief: {
+    output: 'a new folder, an empty one, or that of the same merge',
+    format: ['FORMAT', 'the format of the output (default: that of the first input)'],
+    'tokens-per-file': 'tokens of a file (default: 67108864)',
+    shuffle: 'one random order of all documents',
+    mix: 'the number of tokens of an input, such as code/=3B',
+    pack: 'rows of N tokens across documents',
+    quiet: 'show no progress bar',
+  },
   options: {
     output: { short: 'o', value: 'FOLDER', help: 'a new folder, an empty one, or that of the same merge' },
     format: { ...CORPUS_FORMAT, help: 'the format of the output (default: that of the first input)' },

@@ -205,7 +205,7 @@ const corpus = {
 
 const verify = {
   summary: 'Compare the files of a corpus job with their records.',
-  usage: ['verify [options] FOLDER'],
+  usage: ['[options] FOLDER'],
   about: [
     'Checks the plan, every file of every shard, and the totals of the manifest. The exit code is 1 if anything is missing or differs; running the job again repairs it.',
   ],
@@ -254,7 +254,7 @@ const verify = {
 
 const report = {
   summary: 'Write a page about a corpus job.',
-  usage: ['report [options] FOLDER -o FILE'],
+  usage: ['[options] FOLDER -o FILE'],
   about: [
     'The page has tokens, and characters and bytes per token, by source and by the field of --group-by; lengths of documents; machines; skipped rows. It is one HTML file without scripts. For an unfinished job it covers the shards that are done.',
   ],
@@ -277,7 +277,7 @@ const report = {
 
 const clean = {
   summary: 'Remove what killed processes left in the folder of a corpus job.',
-  usage: ['clean [options] FOLDER'],
+  usage: ['[options] FOLDER'],
   about: [
     'Removes unfinished files (.part, and uploads to S3) and a claim.json without use. Those of this machine are removed if their process has ended; those of other machines and containers if they are old enough. Complete files stay. A job removes them by itself when it ends.',
   ],

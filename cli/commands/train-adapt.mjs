@@ -15,7 +15,7 @@ const NAMED = 8
 
 export const extend = {
   summary: 'Add tokens that texts need to a tokenizer.',
-  usage: ['extend [options] TOKENIZER -o FILE INPUTS…'],
+  usage: ['[options] TOKENIZER -o FILE INPUTS…'],
   about: [
     'The result is a tokenizer.json with more tokens. Those that exist keep their ids, so a model gets new rows behind those of its embedding. BPE and Unigram can be extended. TOKENIZER is a file, a folder, an encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub.',
   ],
@@ -56,7 +56,7 @@ export const extend = {
 
 export const prune = {
   summary: 'Keep the tokens of a tokenizer that texts use.',
-  usage: ['prune [options] TOKENIZER -o FILE INPUTS…'],
+  usage: ['[options] TOKENIZER -o FILE INPUTS…'],
   about: [
     'The result is a tokenizer.json with the tokens that the texts use, those that these are merged of, single bytes, and added tokens. The texts have the same tokens as before, with new ids; other texts may have more tokens. A file beside it, such as tokenizer.ids.json, is a JSON object with the new id of each old id that is left: it selects the rows of an embedding.',
   ],

@@ -126,7 +126,7 @@ const train = {
 
 const report = {
   summary: 'Write a page about a tokenizer.',
-  usage: ['report [options] TOKENIZER -o FILE INPUTS…'],
+  usage: ['[options] TOKENIZER -o FILE INPUTS…'],
   about: [
     'The page has bytes per token by file, or by the field of --group-by, beside those of other tokenizers; the curve over sizes of the vocabulary; examples side by side; words that fall apart; the longest, rarest and newest tokens, and those that the texts do not use. It is one HTML file without scripts. The first 32 MiB of the inputs are measured, which should not be texts that the tokenizer was trained on.',
   ],

@@ -22,6 +22,10 @@ function truncate(parts, { maxLength, stride, strategy, direction }) {
   const lengths = parts.map((part) => part.getLength())
   const excess = lengths.reduce((a, b) => a + b, 0) - maxLength
   if (excess <= 0) return
+  if (maxLength === 0) {
+    for (const part of parts) part.truncate(0)
+    return
+  }
   const keep = {
     longest_first: () => longestFirst(lengths, maxLength),
     only_first: () => [lengths[0] - excess, lengths[1]],

@@ -142,11 +142,14 @@ function fileSize(value, binary) {
   if (bytes.value === 1) return '1 Byte'
   if (bytes.value < base) return `${bare(str(toInteger(bytes, null, 10)))} Bytes`
   let at = 0
-  while (at < SIZES.length - 1 && !(bytes.value < base ** (at + 2))) at++
+  while (at < SIZES.length - 1 && !isBelow(bytes.value, BigInt(base) ** BigInt(at + 2))) at++
   const unit = isTrue(binary) ? SIZES[at].toUpperCase() : SIZES[at]
   const size = (base * bytes.value) / (base === 1024 ? 1024 ** (at + 2) : Number(`1e${3 * (at + 2)}`))
   return `${Number.isFinite(size) ? fixed(size, 1) : bare(str(new Float(size)))} ${unit}${end}`
 }
+
+/** Compares a float with an integer that may be no double, exactly as Python does. */
+const isBelow = (double, integer) => Number.isFinite(double) && BigInt(Math.floor(double)) < integer
 
 const upper = soft(text.upper)
 const otherwise = filter(['default_value', 'boolean'], ['', false], (value, other, empty) =>

@@ -118,7 +118,7 @@ function numeric(value, letter) {
 const padNumber = ({ sign, digits }, width) => sign + text.padLeft(digits, width - sign.length, '0')
 
 /** Formats a number for a type. Returns its sign with the prefix, and its digits. */
-function numberBody(value, { type, sign, isAlternate, digits, isPrintf = false }) {
+function numberBody(value, { type, sign, isAlternate, digits, isPrintf = false, keepsPoint = false }) {
   const number = typeof value === 'boolean' ? Number(value) : value
   const isNegative = number instanceof Float ? number.value < 0 || Object.is(number.value, -0) : number < 0
   const signText = isNegative ? '-' : sign === '-' ? '' : sign
@@ -132,37 +132,42 @@ function numberBody(value, { type, sign, isAlternate, digits, isPrintf = false }
     return { sign: signText + (isAlternate && radix !== 10 ? `0${type}` : ''), digits: body }
   }
   const double = Math.abs(numberOf(number))
-  const body = floatBody(double, type, digits ?? 6, isAlternate)
+  const body = floatBody(double, type, digits ?? 6, { isAlternate, keepsPoint })
   return { sign: signText, digits: /[EFG]/.test(type) ? body.toUpperCase() : body }
 }
 
-function floatBody(double, type, digits, isAlternate) {
+function floatBody(double, type, digits, { isAlternate, keepsPoint }) {
   if (Number.isNaN(double)) return 'nan'
   if (!Number.isFinite(double)) return 'inf'
+  const pointed = isAlternate ? withPoint : (body) => body
   switch (type.toLowerCase()) {
     case 'f':
-      return fixed(double, digits)
+      return pointed(fixed(double, digits))
     case '%':
-      return `${fixed(double * 100, digits)}%`
+      return `${pointed(fixed(double * 100, digits))}%`
     case 'e':
-      return exponential(double, digits)
+      return pointed(exponential(double, digits))
     case 'g':
-      return general(double, digits === 0 ? 1 : digits, isAlternate)
+      return general(double, digits === 0 ? 1 : digits, { isAlternate, keepsPoint })
     default:
       throw new TemplateError(`the format type '${type}' is not supported`)
   }
 }
+
+/** The alternate form of a float has a point, even without digits after it. */
+const withPoint = (body) => (body.includes('.') ? body : body.replace(/^\d+/, '$&.'))
 
 function exponential(double, digits) {
   if (digits > 100) throw new TemplateError('a float has at most 100 digits in this form')
   return double.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-function general(double, digits, isAlternate) {
+/** With `keepsPoint` a digit after the point counts as one of the digits. */
+function general(double, digits, { isAlternate, keepsPoint }) {
   const exponent = double === 0 ? 0 : Number(exponential(double, digits - 1).split('e')[1])
-  const written =
-    exponent < -4 || exponent >= digits ? exponential(double, digits - 1) : fixed(double, digits - 1 - exponent)
-  if (isAlternate) return written
+  const isLong = exponent < -4 || exponent >= digits - Number(keepsPoint)
+  const written = isLong ? exponential(double, digits - 1) : fixed(double, digits - 1 - exponent)
+  if (isAlternate) return withPoint(written)
   return written.includes('.') ? written.replace(/\.?0+(?=e|$)/, '') : written
 }
 
@@ -255,7 +260,9 @@ function formatValue(value, spec, isMarkup) {
   if (isMarkup && value instanceof Markup) throw new TemplateError('Markup has no format specification')
   const parts = spec.match(SPEC)
   if (parts === null) throw new TemplateError(`the format specification '${spec}' is not supported`)
-  const [, fillWith, align, givenSign, alternate, zero, widthText, grouping, precision, type] = parts
+  const [, fillWith, align, givenSign, alternate, zero, widthText, grouping, precision, letter] = parts
+  // Without a locale, n is d for an integer and g for a float.
+  const type = letter === 'n' && value instanceof Float ? 'g' : letter
   const sign = givenSign ?? '-'
   const width = Number(widthText ?? 0)
   if (!isText(value) && !isNumber(value)) throw new TemplateError('only strings and numbers have format specifications')
@@ -268,10 +275,20 @@ function formatValue(value, spec, isMarkup) {
   const isFloat = value instanceof Float || /[eEfFgG%]/.test(type ?? '')
   const digits = precision === undefined ? null : Number(precision)
   if (!isFloat && digits !== null) throw new TemplateError('an integer has no precision')
-  const body =
-    type === undefined && isFloat && digits === null
-      ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: bare(str(value)).replace('-', '') }
-      : numberBody(value, { type: type ?? (isFloat ? 'g' : 'd'), sign, isAlternate: alternate !== undefined, digits })
+  const isCharacter = type === 'c' && !isFloat
+  if (isCharacter && [givenSign, alternate, grouping].some((part) => part !== undefined))
+    throw new TemplateError(`'${spec}' is not for characters`)
+  const body = isCharacter
+    ? { sign: '', digits: bare(character(value)) }
+    : type === undefined && isFloat && digits === null
+      ? shortest(bare(str(value)), sign, alternate !== undefined)
+      : numberBody(value, {
+          type: type ?? (isFloat ? 'g' : 'd'),
+          sign,
+          isAlternate: alternate !== undefined,
+          digits,
+          keepsPoint: type === undefined,
+        })
   if (type === undefined && isFloat && !/[.einf]/.test(body.digits)) body.digits += '.0'
   if (grouping !== undefined) {
     const isDecimal = /[deEfFgG%]/.test(type ?? 'd')
@@ -286,11 +303,19 @@ function formatValue(value, spec, isMarkup) {
   return aligned(computed(body.sign + body.digits), width, align ?? '>', fillWith ?? (zero ? '0' : ' '))
 }
 
+/** The parts of a float as `str` writes it. */
+function shortest(written, sign, isAlternate) {
+  const isNegative = written.startsWith('-')
+  const digits = isNegative ? written.slice(1) : written
+  return { sign: isNegative ? '-' : sign === '-' ? '' : sign, digits: isAlternate ? withPoint(digits) : digits }
+}
+
 /** Groups the digits before the point. Zeros before them, up to a width, are in groups as well. */
 function grouped(digits, by, size, width) {
-  const [, whole, rest] = digits.match(/^([\da-fA-F]*)([^]*)$/)
+  const [, whole, rest] = digits.match(size === 3 ? /^(\d*)([^]*)$/ : /^([\da-fA-F]*)([^]*)$/)
   const spare = width - rest.length
-  const zeros = Math.max(0, Math.ceil((spare * size) / (size + 1)) - whole.length)
+  // A group is never empty, so zeros may exceed the width by one.
+  const zeros = spare > 0 ? Math.max(0, Math.floor((spare * size) / (size + 1)) + 1 - whole.length) : 0
   const all = text.padLeft(whole, whole.length + zeros, '0')
   const groups = []
   for (let end = all.length; end > 0; end -= size) groups.push(all.slice(Math.max(0, end - size), end))

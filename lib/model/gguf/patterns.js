@@ -3,8 +3,12 @@
 // How llama.cpp splits text before BPE, by `tokenizer.ggml.pre`. Where it respells the pattern of a
 // model because its regular expressions lack a feature, the model's own pattern stands here.
 
-/** The pattern of GPT-2, for which pre-tokenizers have a flag. */
+/**
+ * The pattern of GPT-2 as the last one, for which pre-tokenizers have a flag. A step with it writes
+ * bytes as letters, signs and numbers, so that patterns after it would split characters.
+ */
 const GPT2 = Symbol('GPT-2')
+const GPT2_WORDS = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
 const CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 const TAIL = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`
@@ -59,8 +63,8 @@ const QWEN = words(DIGIT)
 
 /** @type {Record<string, Patterns>} */
 const PATTERNS = {
-  default: [String.raw`[\p{P}\$\+<=>\^~\|]+`, GPT2, String.raw`\p{N}+`, '[0-9][0-9][0-9]'],
-  falcon: [String.raw`[\p{P}\$\+<=>\^~\|\x60]+`, GPT2, '[0-9][0-9][0-9]'],
+  default: [String.raw`[\p{P}\$\+<=>\^~\|]+`, GPT2_WORDS, String.raw`\p{N}+`, '[0-9][0-9][0-9]'],
+  falcon: [String.raw`[\p{P}\$\+<=>\^~\|\x60]+`, GPT2_WORDS, '[0-9][0-9][0-9]'],
   gpt2: [GPT2],
   digit: [DIGIT, GPT2],
   llama3: [words(DIGITS)],

@@ -164,3 +164,16 @@ fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
     }
     assert_eq!(pool.usage(), PoolUsage { mapped: 40 << 20, outstanding: 0, cached: 40 << 20, warm: 40 << 20 });
 }
+
+#[test]
+fn released_blocks_of_powers_of_two_are_warm_and_others_of_their_mapping_are_not() {
+    let mut pool = Binned::<FakePages>::default();
+    let block = pool.map(1 << 20, usize::MAX).expect("there is room");
+    assert_eq!(pool.usage().warm, 0, "free blocks that were never written have no pages");
+    pool.release(block);
+    assert_eq!(pool.usage().warm, 1 << 20);
+    for _ in 0..MIN_WARM_ROUNDS {
+        pool.decommit_cold(0, Advice::Free);
+    }
+    assert_eq!(pool.usage().warm, 0);
+}

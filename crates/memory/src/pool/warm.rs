@@ -114,3 +114,29 @@ impl WarmBlocks {
         self.queue.remove(smallest)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_entries_are_removed_before_they_outnumber_the_blocks() {
+        let mut warm = WarmBlocks::default();
+        for id in 0..10 {
+            warm.add(id, MIN_TRACKED_BYTES);
+        }
+        for _ in 0..10_000 {
+            warm.remove(3, MIN_TRACKED_BYTES);
+            warm.add(3, MIN_TRACKED_BYTES);
+            assert!(warm.queue.len() <= 2 * warm.live + 65);
+        }
+        assert_eq!((warm.live, warm.bytes()), (10, 10 * MIN_TRACKED_BYTES));
+    }
+
+    #[test]
+    fn a_block_is_warm_after_the_stamps_start_again() {
+        let mut warm = WarmBlocks { last_stamp: u32::MAX, ..WarmBlocks::default() };
+        warm.add(0, MIN_TRACKED_BYTES);
+        assert!(warm.is_warm(0));
+    }
+}

@@ -4,9 +4,9 @@
 //! has a merge. [`super::short_word`] looks at all pairs for each merge. [`super::long`] keeps the
 //! pairs in order, which takes n log n steps for any word.
 
+use super::incremental::BlockSizes;
 use super::long::{self, LongScratch};
 use super::merges::Merge;
-use super::previous_word::PreviousWord;
 use super::short_word;
 use super::{Merges, Symbol};
 use crate::memory::Grow;
@@ -18,8 +18,8 @@ pub(crate) struct MergeScratch {
     pub(crate) symbols: Vec<Symbol>,
     /// The merge of each symbol but the last with its right neighbor.
     pub(crate) pairs: Vec<Merge>,
-    /// See [`super::incremental`].
-    pub(super) previous: PreviousWord,
+    /// For [`super::incremental`]; tests have smaller ones.
+    pub(super) sizes: BlockSizes,
     /// The number of words so far, for [`super::MIN_WORDS_WITH_PAIRS`].
     pub(super) words: usize,
     long: LongScratch,
@@ -40,7 +40,7 @@ impl MergeScratch {
     /// Releases the memory that an unusually long word needed.
     pub(crate) fn trim(&mut self) {
         const MAX_KEPT_SYMBOLS: usize = 1 << 16;
-        if self.symbols.capacity().max(self.previous.symbols()) > MAX_KEPT_SYMBOLS {
+        if self.symbols.capacity() > MAX_KEPT_SYMBOLS {
             *self = Self::with_seed(self.long.seed());
         }
     }

@@ -25,32 +25,10 @@
 
 use std::ops::Range;
 
+use super::merge::BlockSizes;
 use super::{Alphabet, Bpe, MergeScratch, Symbol, short_word};
 use crate::error::EncodeError;
 use crate::memory::fallible::append;
-
-/// The sizes of steps and blocks, in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BlockSizes {
-    /// Words up to this length are merged as a whole.
-    pub(super) min_len: usize,
-    /// The number of new bytes in a block.
-    block: usize,
-    /// The number of bytes that the first attempt of a block merges again.
-    back: usize,
-    /// The length of a step, including the bytes merged again. In characters, if symbols are
-    /// characters.
-    step: usize,
-    /// The minimum number of bytes that a step merges again.
-    near: usize,
-}
-
-impl Default for BlockSizes {
-    /// The minimum length is that of the word cache, which has all shorter words.
-    fn default() -> Self {
-        Self { min_len: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 }
-    }
-}
 
 /// A word of which a prefix is merged.
 struct Prefix<'a> {

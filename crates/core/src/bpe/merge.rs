@@ -4,7 +4,6 @@
 //! has a merge. [`super::short_word`] looks at all pairs for each merge. [`super::long`] keeps the
 //! pairs in order, which takes n log n steps for any word.
 
-use super::incremental::BlockSizes;
 use super::long::{self, LongScratch};
 use super::merges::Merge;
 use super::short_word;
@@ -18,11 +17,34 @@ pub(crate) struct MergeScratch {
     pub(crate) symbols: Vec<Symbol>,
     /// The merge of each symbol but the last with its right neighbor.
     pub(crate) pairs: Vec<Merge>,
-    /// For [`super::incremental`]; tests have smaller ones.
+    /// Tests have smaller ones.
     pub(super) sizes: BlockSizes,
     /// The number of words so far, for [`super::MIN_WORDS_WITH_PAIRS`].
     pub(super) words: usize,
     long: LongScratch,
+}
+
+/// The sizes of the steps and blocks of [`super::incremental`], in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockSizes {
+    /// Words up to this length are merged as a whole.
+    pub(super) min_len: usize,
+    /// The number of new bytes in a block.
+    pub(super) block: usize,
+    /// The number of bytes that the first attempt of a block merges again.
+    pub(super) back: usize,
+    /// The length of a step, including the bytes merged again. In characters, if symbols are
+    /// characters.
+    pub(super) step: usize,
+    /// The minimum number of bytes that a step merges again.
+    pub(super) near: usize,
+}
+
+impl Default for BlockSizes {
+    /// The minimum length is that of the word cache, which has all shorter words.
+    fn default() -> Self {
+        Self { min_len: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 }
+    }
 }
 
 impl MergeScratch {

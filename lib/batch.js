@@ -204,6 +204,6 @@ const transferred = (what) =>
   typeError('ERR_TOKENLANE_BUFFER', `the memory of ${what} was detached: it was transferred`)
 
 /** Creates a batch from the result of the addon. */
-const batchOf = (blocks) => new Batch(INTERNAL, ...blocks)
+const batchOf = (parts) => new Batch(INTERNAL, ...parts)
 
 module.exports = { Batch, batchOf }

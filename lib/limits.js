@@ -10,7 +10,8 @@ const { isArray, isUint8Array } = require('./realm.js')
 const { byteLength } = require('./runtime.js')
 
 /**
- * Default budget of a chat template: steps, bytes, and characters of output (see chat/budget.js).
+ * Default limits of the cost of a chat template, in steps, bytes, and characters of output: see
+ * chat/render-cost.js.
  */
 const CHAT_DEFAULTS = Object.freeze({
   maxChatWork: 6_000_000,

@@ -166,10 +166,10 @@ class Tokenizer {
     const extra = extraOptions(flags, options, this)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
-    const blocks = await enqueueTexts([texts, options?.pairs], hasWords(flags), signal, (queueEntry) =>
+    const parts = await enqueueTexts([texts, options?.pairs], hasWords(flags), signal, (queueEntry) =>
       native.encodeBatch(queueEntry, handle, flags, extra, threads),
     )
-    return batchOf(blocks)
+    return batchOf(parts)
   }
 
   encodeBatchSync(texts, options) {

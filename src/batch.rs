@@ -13,11 +13,11 @@ use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Text, Tokenizer};
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
 use crate::handle::Handle;
-use crate::memory::{Bytes, Words};
+use crate::memory::{U8Values, U32Values};
 use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
 use crate::queue::QueueEntry;
-use crate::results::Blocks;
+use crate::results::EncodedBatch;
 use crate::task::{Job, Work};
 use crate::text::{self, Inputs, Part, Slice, Texts};
 
@@ -31,10 +31,10 @@ pub struct EncodeWork {
 }
 
 impl Work for EncodeWork {
-    type Output = Blocks;
-    type Js = Blocks;
+    type Output = EncodedBatch;
+    type Js = EncodedBatch;
 
-    fn run(&mut self) -> Result<Blocks, Failure> {
+    fn run(&mut self) -> Result<EncodedBatch, Failure> {
         let (tokenizer, options) = (&*self.tokenizer, &self.options);
         let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref(), ..RunOptions::default() };
         let encoded = self.inputs.with(
@@ -49,8 +49,8 @@ impl Work for EncodeWork {
         let take =
             |&column: &Columns| options.columns.contains(column).then(|| take_column(&mut columns, column)).transpose();
         let columns = COLUMNS.iter().map(take).collect::<Result<_, _>>()?;
-        let row_texts = row_texts.map(Words::try_from).transpose()?;
-        Ok(Blocks { ids: Words::Pooled(slab), rows, row_texts, columns })
+        let row_texts = row_texts.map(U32Values::try_from).transpose()?;
+        Ok(EncodedBatch { ids: U32Values::Slab(slab), rows, row_texts, columns })
     }
 }
 
@@ -58,8 +58,8 @@ impl Work for EncodeWork {
 fn take_column(columns: &mut BatchColumns, column: Columns) -> Result<Column, OutOfMemory> {
     Ok(match column {
         Columns::TOKENS => Either3::C(columns.take_tokens().try_into()?),
-        Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes::Pooled(columns.take_u8(column))),
-        _ => Either3::A(Words::Pooled(columns.take_u32(column))),
+        Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(U8Values::Slab(columns.take_u8(column))),
+        _ => Either3::A(U32Values::Slab(columns.take_u32(column))),
     })
 }
 
@@ -67,14 +67,14 @@ fn take_column(columns: &mut BatchColumns, column: Columns) -> Result<Column, Ou
 pub struct CountWork(EncodeWork);
 
 impl Work for CountWork {
-    type Output = Words;
-    type Js = Words;
+    type Output = U32Values;
+    type Js = U32Values;
 
-    fn run(&mut self) -> Result<Words, Failure> {
+    fn run(&mut self) -> Result<U32Values, Failure> {
         let Self(work) = self;
         let run = RunOptions { threads: work.threads, cancel: work.cancel.as_deref(), ..RunOptions::default() };
         let count = |texts: &[Text<'_>]| batch::count_batch(&work.tokenizer, texts, &work.options, &run);
-        Ok(Words::try_from(work.inputs.with(count, |_| Ok(vec![]))??)?)
+        Ok(U32Values::try_from(work.inputs.with(count, |_| Ok(vec![]))??)?)
     }
 }
 
@@ -156,17 +156,6 @@ pub fn copy_texts(
     })
 }
 
-/// The work of encoding the texts that were copied for a batch.
-fn copied_work(
-    entry: &QueueEntry,
-    handle: &Handle,
-    flags: u32,
-    extra: Option<Extra>,
-    threads: u32,
-) -> Result<EncodeWork, Failure> {
-    Ok(encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, threads))
-}
-
 /// Encodes the copied texts on the threadpool. If pairs were copied, text `i` is encoded together
 /// with pair `i`.
 #[napi(catch_unwind)]
@@ -179,7 +168,7 @@ pub fn encode_batch(
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
     node_api::guarded(env, || {
-        let work = copied_work(entry, handle, flags, extra, threads)?;
+        let work = encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, threads);
         Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
     })
 }
@@ -192,8 +181,8 @@ pub fn encode_copied(
     handle: &External<Handle>,
     flags: u32,
     extra: Option<Extra>,
-) -> napi::Result<Blocks> {
-    node_api::guarded(env, || copied_work(entry, handle, flags, extra, 1)?.run())
+) -> napi::Result<EncodedBatch> {
+    node_api::guarded(env, || encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, 1).run())
 }
 
 /// Encodes an array of texts on this thread and the threads of the core. If `pairs` is an array,
@@ -206,7 +195,7 @@ pub fn encode_batch_sync(
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
-) -> napi::Result<Blocks> {
+) -> napi::Result<EncodedBatch> {
     node_api::guarded(node_api::env_of(&texts), || {
         let pairs = (!node_api::is_undefined(&pairs)).then_some(&pairs);
         let inputs = Inputs::copy(&texts, pairs, options::has_words(flags))?;
@@ -225,7 +214,7 @@ pub fn count_batch(
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<CountWork>>> {
     node_api::guarded(env, || {
-        let work = CountWork(copied_work(entry, handle, flags, extra, threads)?);
+        let work = CountWork(encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, threads));
         Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
     })
 }
@@ -238,8 +227,8 @@ pub fn count_copied(
     handle: &External<Handle>,
     flags: u32,
     extra: Option<Extra>,
-) -> napi::Result<Words> {
-    node_api::guarded(env, || CountWork(copied_work(entry, handle, flags, extra, 1)?).run())
+) -> napi::Result<U32Values> {
+    node_api::guarded(env, || CountWork(encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, 1)).run())
 }
 
 /// Counts the ids of each text of an array, on this thread and the threads of the core.
@@ -251,7 +240,7 @@ pub fn count_batch_sync(
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
-) -> napi::Result<Words> {
+) -> napi::Result<U32Values> {
     node_api::guarded(env, || {
         let inputs = Inputs::copy(&texts, None, false)?;
         CountWork(encode_work(None, handle, inputs, flags, extra, threads)).run()

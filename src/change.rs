@@ -9,7 +9,7 @@ use tokenlane_calls::change::ChangeOptions;
 use tokenlane_core::memory::require_for_tokenizer;
 
 use crate::handle::Handle;
-use crate::memory::Bytes;
+use crate::memory::U8Values;
 use crate::node_api;
 
 /// Returns a copy of a tokenizer with changes. It is not shared with later loads, because it was
@@ -24,12 +24,12 @@ pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> na
 
 /// Returns the tokenizer.json without its vocabulary and merges, or nothing for another file.
 #[napi(catch_unwind)]
-pub fn components(env: Env, handle: &External<Handle>) -> napi::Result<Option<Bytes>> {
-    node_api::guarded(env, || Ok(handle.tokenizer.components_json()?.map(Bytes::Plain)))
+pub fn components(env: Env, handle: &External<Handle>) -> napi::Result<Option<U8Values>> {
+    node_api::guarded(env, || Ok(handle.tokenizer.components_json()?.map(U8Values::Vec)))
 }
 
 /// Returns the bytes of a tokenizer.json.
 #[napi(catch_unwind)]
-pub fn to_buffer(env: Env, handle: &External<Handle>) -> napi::Result<Bytes> {
-    node_api::guarded(env, || Ok(Bytes::Plain(handle.tokenizer.to_json()?)))
+pub fn to_buffer(env: Env, handle: &External<Handle>) -> napi::Result<U8Values> {
+    node_api::guarded(env, || Ok(U8Values::Vec(handle.tokenizer.to_json()?)))
 }

@@ -19,7 +19,7 @@ use crate::batch::{self, EncodeWork};
 use crate::error::{Class, Failure};
 use crate::guard::Held;
 use crate::handle::Handle;
-use crate::memory::{Bytes, Words};
+use crate::memory::{U8Values, U32Values};
 use crate::node_api;
 use crate::options::Extra;
 use crate::queue::QueueEntry;
@@ -169,8 +169,8 @@ impl LineReader {
             let start = progress.at;
             let end = start + json_fields::line_length(&self.bytes[start..]);
             progress.end = end;
-            let place = (base + start as f64, row + (progress.lines + 1) as f64);
-            if end - start > self.max_line || !self.take_line(start, end, place, to)? {
+            let location = (base + start as f64, row + (progress.lines + 1) as f64);
+            if end - start > self.max_line || !self.take_line(start, end, location, to)? {
                 return Ok((Stop::Unread, progress));
             }
             progress.at = (end + 1).min(self.bytes.len());
@@ -288,13 +288,13 @@ pub fn drop_byte_order_mark(env: Env, lines: &External<Lines>) -> napi::Result<b
 
 /// A copy of the loaded lines.
 #[napi(catch_unwind)]
-pub fn line_bytes(env: Env, lines: &External<Lines>) -> napi::Result<Bytes> {
+pub fn line_bytes(env: Env, lines: &External<Lines>) -> napi::Result<U8Values> {
     node_api::guarded(env, || {
         let reader = lines.reader()?;
         let mut copy = vec![];
         copy.try_grow(reader.bytes.len())?;
         copy.extend_from_slice(&reader.bytes);
-        Ok(Bytes::try_from(copy)?)
+        Ok(U8Values::try_from(copy)?)
     })
 }
 
@@ -353,25 +353,25 @@ pub fn documents_size(env: Env, documents: &External<Documents>) -> napi::Result
 /// Takes the table of the documents: for each of them three doubles, the byte of the input at which
 /// its row starts, the number of the row, and the length of the text in bytes.
 #[napi(catch_unwind)]
-pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
+pub fn take_document_table(env: Env, documents: &External<Documents>) -> napi::Result<U32Values> {
     node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
-        Ok(Words::try_from(std::mem::take(&mut filled.table))?)
+        Ok(U32Values::try_from(std::mem::take(&mut filled.table))?)
     })
 }
 
 /// Takes the ids of the documents: their JSON, each with a comma before it.
 #[napi(catch_unwind)]
-pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Result<Bytes> {
+pub fn take_document_ids(env: Env, documents: &External<Documents>) -> napi::Result<U8Values> {
     node_api::guarded(env, || {
         let mut filled = documents.filled_mut()?;
-        Ok(Bytes::try_from(std::mem::take(&mut filled.ids))?)
+        Ok(U8Values::try_from(std::mem::take(&mut filled.ids))?)
     })
 }
 
 /// The number of characters, Unicode code points, of the text of each document.
 #[napi(catch_unwind)]
-pub fn document_characters(env: Env, documents: &External<Documents>) -> napi::Result<Words> {
+pub fn document_characters(env: Env, documents: &External<Documents>) -> napi::Result<U32Values> {
     node_api::guarded(env, || {
         let filled = documents.filled()?;
         let mut counts = vec![];
@@ -380,7 +380,7 @@ pub fn document_characters(env: Env, documents: &External<Documents>) -> napi::R
             let text = filled.texts.utf8_at(index).ok_or_else(|| misuse("there is no such document"))?;
             counts.push(characters(text) as u32);
         }
-        Ok(Words::try_from(counts)?)
+        Ok(U32Values::try_from(counts)?)
     })
 }
 
@@ -395,14 +395,14 @@ fn characters(text: &[u8]) -> usize {
 
 /// A copy of the text of a document.
 #[napi(catch_unwind)]
-pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> napi::Result<Bytes> {
+pub fn document_text(env: Env, documents: &External<Documents>, index: u32) -> napi::Result<U8Values> {
     node_api::guarded(env, || {
         let filled = documents.filled()?;
         let text = filled.texts.utf8_at(index as usize).ok_or_else(|| misuse("there is no such document"))?;
         let mut copy = vec![];
         copy.try_grow(text.len())?;
         copy.extend_from_slice(text);
-        Ok(Bytes::try_from(copy)?)
+        Ok(U8Values::try_from(copy)?)
     })
 }
 

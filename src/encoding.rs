@@ -8,13 +8,13 @@ use tokenlane_calls::columns::{self, Request};
 
 use crate::error::Failure;
 use crate::handle::Handle;
-use crate::memory::{Bytes, Words};
+use crate::memory::{U8Values, U32Values};
 use crate::node_api::{self, JsTexts};
 use crate::options::Extra;
 use crate::text;
 
 /// A column to be passed to JS.
-pub type Column = Either3<Words, Bytes, JsTexts>;
+pub type Column = Either3<U32Values, U8Values, JsTexts>;
 
 /// Returns one column of an input's encoding, or a pseudo-column: see [`Request::column`].
 #[napi(catch_unwind)]
@@ -57,8 +57,8 @@ fn requested(
     let options = request.options(flags, extra)?;
     let column = text::with_input(value, pair, flags, |input| request.column(&handle.tokenizer, input, &options))?;
     Ok(match column {
-        columns::Column::Words(words) => Either3::A(words.try_into()?),
-        columns::Column::Bytes(bytes) => Either3::B(bytes.try_into()?),
-        columns::Column::Texts(texts) => Either3::C(texts.try_into()?),
+        columns::Column::U32(words) => Either3::A(words.try_into()?),
+        columns::Column::U8(bytes) => Either3::B(bytes.try_into()?),
+        columns::Column::Strings(texts) => Either3::C(texts.try_into()?),
     })
 }

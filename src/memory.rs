@@ -41,47 +41,47 @@ fn max_held_by_v8() -> usize {
 
 /// Numbers to be passed to JS, in the byte order of the machine.
 #[derive(Debug)]
-pub enum Values<T: Plain> {
-    /// Values in the pool. JS gets this memory without a copy if possible.
-    Pooled(Slab<T>),
+pub enum ResultValues<T: Plain> {
+    /// A slab of the pool. JS gets this memory without a copy if possible.
+    Slab(Slab<T>),
     /// Values that are copied.
-    Plain(Vec<T>),
+    Vec(Vec<T>),
 }
 
 /// Values that become an ArrayBuffer of 32-bit words.
-pub type Words = Values<u32>;
+pub type U32Values = ResultValues<u32>;
 
 /// Values that become a Uint8Array.
-pub type Bytes = Values<u8>;
+pub type U8Values = ResultValues<u8>;
 
-impl<T: Plain> TryFrom<&[T]> for Values<T> {
+impl<T: Plain> TryFrom<&[T]> for ResultValues<T> {
     type Error = OutOfMemory;
 
     /// Runs on the thread that computed the values: more than [`MAX_COPIED_BYTES`] bytes move into
     /// the pool, so that the JS thread need not copy them.
     fn try_from(values: &[T]) -> Result<Self, OutOfMemory> {
         if size_of_val(values) <= MAX_COPIED_BYTES {
-            return Ok(Self::Plain(values.to_vec()));
+            return Ok(Self::Vec(values.to_vec()));
         }
         let mut slab = Slab::try_with_capacity(values.len())?;
         slab.extend_from_slice(values);
-        Ok(Self::Pooled(slab))
+        Ok(Self::Slab(slab))
     }
 }
 
-impl<T: Plain> TryFrom<Vec<T>> for Values<T> {
+impl<T: Plain> TryFrom<Vec<T>> for ResultValues<T> {
     type Error = OutOfMemory;
 
     fn try_from(values: Vec<T>) -> Result<Self, OutOfMemory> {
-        if size_of_val(&values[..]) <= MAX_COPIED_BYTES { Ok(Self::Plain(values)) } else { Self::try_from(&values[..]) }
+        if size_of_val(&values[..]) <= MAX_COPIED_BYTES { Ok(Self::Vec(values)) } else { Self::try_from(&values[..]) }
     }
 }
 
-impl<T: Plain> AsRef<[T]> for Values<T> {
+impl<T: Plain> AsRef<[T]> for ResultValues<T> {
     fn as_ref(&self) -> &[T] {
         match self {
-            Self::Pooled(slab) => slab,
-            Self::Plain(values) => values,
+            Self::Slab(slab) => slab,
+            Self::Vec(values) => values,
         }
     }
 }
@@ -97,7 +97,7 @@ pub struct ExternalBuffer<T: Plain> {
 impl<T: Plain> ExternalBuffer<T> {
     /// Counts the values as held by V8. Returns them as the error if they must be copied instead:
     /// if they are small, not in the pool, or above [`max_held_by_v8`]. Called on the JS thread.
-    pub fn take(values: Values<T>) -> Result<Self, Values<T>> {
+    pub fn take(values: ResultValues<T>) -> Result<Self, ResultValues<T>> {
         let bytes = size_of_val(values.as_ref());
         if bytes <= MAX_COPIED_BYTES {
             return Err(values);
@@ -107,7 +107,7 @@ impl<T: Plain> ExternalBuffer<T> {
         LAST_RESULT.store(started().elapsed().as_millis() as u64, Ordering::Relaxed);
         let slab = match values {
             // In WebAssembly, JS can only get copies of memory of the addon.
-            Values::Pooled(slab) if slab.is_pooled() && !cfg!(target_family = "wasm") => slab,
+            ResultValues::Slab(slab) if slab.is_pooled() && !cfg!(target_family = "wasm") => slab,
             other => return Err(other),
         };
         // Relaxed: the counter does not guard any memory.
@@ -122,8 +122,8 @@ impl<T: Plain> ExternalBuffer<T> {
     }
 
     /// Takes the values back.
-    pub fn into_values(mut self) -> Values<T> {
-        Values::Pooled(std::mem::take(&mut self.slab))
+    pub fn into_values(mut self) -> ResultValues<T> {
+        ResultValues::Slab(std::mem::take(&mut self.slab))
     }
 }
 

@@ -215,7 +215,7 @@ impl View {
 
 /// A list of bytes that can be appended to.
 pub trait ByteList: Grow {
-    /// Appends bytes, for which there is room.
+    /// Appends bytes, for which there is memory.
     fn append(&mut self, bytes: &[u8]);
 }
 
@@ -408,8 +408,8 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         if let Some(reason) = &failure.reason {
             set(c"reason", new_utf8(env, &shortened(reason))?)?;
         }
-        if let Some(row) = failure.row {
-            set_number(c"row", row)?;
+        if let Some(index) = failure.index {
+            set_number(c"row", index)?;
         }
         if let Some(exceeded) = failure.exceeded {
             set(c"component", new_utf8(env, exceeded.component)?)?;

@@ -83,13 +83,13 @@ impl Queue {
 
     /// Polls: returns whether `ticket` may start. If so, it leaves the queue.
     fn start(&mut self, ticket: u64, limit: usize, now: Instant) -> bool {
-        let Some(place) = self.waiting.iter().position(|waiting| waiting.number == ticket) else { return false };
-        self.waiting[place].last_polled = now;
+        let Some(index) = self.waiting.iter().position(|waiting| waiting.number == ticket) else { return false };
+        self.waiting[index].last_polled = now;
         let counts = |ticket: &&Ticket| now.duration_since(ticket.last_polled) < PATIENCE;
-        let before = self.starting.iter().chain(self.waiting.iter().take(place)).filter(counts).count();
+        let before = self.starting.iter().chain(self.waiting.iter().take(index)).filter(counts).count();
         let may_start = self.running + before < limit;
         if may_start {
-            self.starting.extend(self.waiting.remove(place));
+            self.starting.extend(self.waiting.remove(index));
         }
         may_start
     }
@@ -104,8 +104,8 @@ impl Queue {
 
     /// Exchanges a ticket that may start for a permit. Returns whether it was one.
     fn run(&mut self, ticket: u64) -> bool {
-        let place = self.starting.iter().position(|starting| starting.number == ticket);
-        place.map(|place| self.starting.swap_remove(place)).inspect(|_| self.running += 1).is_some()
+        let index = self.starting.iter().position(|starting| starting.number == ticket);
+        index.map(|index| self.starting.swap_remove(index)).inspect(|_| self.running += 1).is_some()
     }
 
     fn leave(&mut self, ticket: u64) {

@@ -44,9 +44,9 @@ pub fn shared(bytes: &[u8], definition: &Definition) -> Result<Arc<Tokenizer>, F
         return Ok(alive);
     }
     require_for_tokenizer(bytes.len().saturating_mul(BYTES_PER_FILE_BYTE))?;
-    let made = Arc::new(definition.build(bytes)?);
-    *tokenizer = Arc::downgrade(&made);
-    Ok(made)
+    let loaded = Arc::new(definition.build(bytes)?);
+    *tokenizer = Arc::downgrade(&loaded);
+    Ok(loaded)
 }
 
 fn entry_of(key: Key) -> Entry {

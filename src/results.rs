@@ -15,7 +15,7 @@ use tokenlane_core::memory::{self, Plain};
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
 use crate::guard::{EntryPoint, contained};
-use crate::memory::{Bytes, ExternalBuffer, Values, Words};
+use crate::memory::{ExternalBuffer, ResultValues, U8Values, U32Values};
 use crate::node_api::{check, converted, js_error, named, written};
 
 /// Creates an ArrayBuffer in V8's own memory with a copy of `bytes`.
@@ -54,7 +54,7 @@ unsafe extern "C" fn release_external<T: Plain>(_env: sys::napi_env, _data: *mut
 ///
 /// # Safety
 /// `env` belongs to the running call.
-unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Result<sys::napi_value> {
+unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: ResultValues<T>) -> napi::Result<sys::napi_value> {
     // An ArrayBuffer cannot hold more: Node would end the call with an exception of its own.
     if size_of_val(values.as_ref()) > u32::MAX as usize {
         let bytes = size_of_val(values.as_ref());
@@ -92,14 +92,14 @@ unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Re
     Ok(buffer)
 }
 
-impl ToNapiValue for Words {
+impl ToNapiValue for U32Values {
     unsafe fn to_napi_value(env: sys::napi_env, words: Self) -> napi::Result<sys::napi_value> {
         // SAFETY: the caller guarantees that `env` belongs to the running call.
         converted(env, || unsafe { buffer_of(env, words) })
     }
 }
 
-impl ToNapiValue for Bytes {
+impl ToNapiValue for U8Values {
     unsafe fn to_napi_value(env: sys::napi_env, bytes: Self) -> napi::Result<sys::napi_value> {
         let length = bytes.as_ref().len();
         // SAFETY: the caller guarantees that `env` belongs to the running call.
@@ -114,30 +114,30 @@ impl ToNapiValue for Bytes {
     }
 }
 
-/// The result of a batch. In JS it is an array: the block of ids, the number of rows, the block of
-/// the rows' texts, and the columns. Columns that were not requested are null.
-pub struct Blocks {
+/// The result of a batch. In JS it is an array: the buffer of ids, the number of rows, the buffer
+/// of the rows' texts, and the columns. Columns that were not requested are null.
+pub struct EncodedBatch {
     /// The row offsets, then the ids of all rows.
-    pub ids: Words,
+    pub ids: U32Values,
     /// The number of rows.
     pub rows: u32,
     /// For each row, the index of its text.
-    pub row_texts: Option<Words>,
+    pub row_texts: Option<U32Values>,
     /// The columns, in the order of [`crate::options::COLUMNS`].
     pub columns: Vec<Option<Column>>,
 }
 
-impl ToNapiValue for Blocks {
-    unsafe fn to_napi_value(env: sys::napi_env, blocks: Self) -> napi::Result<sys::napi_value> {
+impl ToNapiValue for EncodedBatch {
+    unsafe fn to_napi_value(env: sys::napi_env, batch: Self) -> napi::Result<sys::napi_value> {
         // SAFETY: the caller guarantees that `env` belongs to the running call, and the elements
         // are created for it.
         converted(env, || unsafe {
             let mut elements = vec![
-                Words::to_napi_value(env, blocks.ids)?,
-                ToNapiValue::to_napi_value(env, blocks.rows)?,
-                ToNapiValue::to_napi_value(env, blocks.row_texts)?,
+                U32Values::to_napi_value(env, batch.ids)?,
+                ToNapiValue::to_napi_value(env, batch.rows)?,
+                ToNapiValue::to_napi_value(env, batch.row_texts)?,
             ];
-            for column in blocks.columns {
+            for column in batch.columns {
                 elements.push(ToNapiValue::to_napi_value(env, column)?);
             }
             let mut array = ptr::null_mut();
@@ -150,4 +150,4 @@ impl ToNapiValue for Blocks {
     }
 }
 
-named!(Words => "ArrayBuffer", Bytes => "Uint8Array", Blocks => "[ArrayBuffer, number, ...]");
+named!(U32Values => "ArrayBuffer", U8Values => "Uint8Array", EncodedBatch => "[ArrayBuffer, number, ...]");

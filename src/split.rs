@@ -11,7 +11,7 @@ use tokenlane_core::{Columns, EncodeOptions, Text, Tokenizer};
 
 use crate::error::Failure;
 use crate::handle::Handle;
-use crate::memory::Words;
+use crate::memory::U32Values;
 use crate::node_api;
 use crate::options::{self, Extra};
 use crate::queue::QueueEntry;
@@ -25,8 +25,8 @@ fn pieces(
     options: &EncodeOptions,
     request: &SplitRequest,
     cancel: Option<&Cancel>,
-) -> Result<Words, Failure> {
-    Ok(Words::try_from(split::pieces(tokenizer, text, options, request, cancel)?)?)
+) -> Result<U32Values, Failure> {
+    Ok(U32Values::try_from(split::pieces(tokenizer, text, options, request, cancel)?)?)
 }
 
 /// Splits a text on this thread.
@@ -38,7 +38,7 @@ pub fn split(
     flags: u32,
     extra: Option<Extra>,
     request: SplitRequest,
-) -> napi::Result<Words> {
+) -> napi::Result<U32Values> {
     node_api::guarded(env, || {
         let options = options::encode_options(flags, extra, Columns::NONE);
         text::with_text("text", &value, |text| pieces(&handle.tokenizer, text, &options, &request, None))
@@ -55,10 +55,10 @@ pub struct SplitWork {
 }
 
 impl Work for SplitWork {
-    type Output = Words;
-    type Js = Words;
+    type Output = U32Values;
+    type Js = U32Values;
 
-    fn run(&mut self) -> Result<Words, Failure> {
+    fn run(&mut self) -> Result<U32Values, Failure> {
         let texts = self.text.texts()?;
         pieces(&self.tokenizer, texts[0], &self.options, &self.request, Some(&self.cancel))
     }

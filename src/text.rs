@@ -144,7 +144,7 @@ impl Arena {
         part.each("an array of strings or Uint8Arrays", |index, element| {
             let bytes = self.push(element).map_err(|refused| {
                 let failure = refusal(&format!("{}[{index}]", part.name), STRING_OR_BYTES, element, refused);
-                Failure { row: Some(index), ..failure }
+                Failure { index: Some(index), ..failure }
             })?;
             Ok(slice.continues(bytes))
         })
@@ -319,7 +319,7 @@ impl Texts {
             let list = format!("{}[{index}]", part.name);
             arena
                 .append(&Part::whole(&list, words), &mut Slice::endless())
-                .map_err(|failure| Failure { row: Some(index), ..failure })?;
+                .map_err(|failure| Failure { index: Some(index), ..failure })?;
             let copied = arena.rows.len() - ends.last().copied().unwrap_or(0);
             ends.try_grow(1)?;
             ends.push(arena.rows.len());
@@ -420,7 +420,7 @@ pub fn with_input<T>(
         let mut arena = Arena::default();
         if words {
             let whole = Part::whole(name, value);
-            arena.append(&whole, &mut Slice::endless()).map_err(|failure| Failure { row: None, ..failure })?;
+            arena.append(&whole, &mut Slice::endless()).map_err(|failure| Failure { index: None, ..failure })?;
         } else {
             arena.push(value).map_err(|refused| refusal(name, STRING_OR_BYTES, value, refused))?;
         }

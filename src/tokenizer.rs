@@ -10,7 +10,7 @@ use tokenlane_core::{Columns, Format, Input, Sequence};
 
 use crate::error::{Class, Failure};
 use crate::handle::Handle;
-use crate::memory::{Bytes, Words};
+use crate::memory::{U8Values, U32Values};
 use crate::node_api::{self, JsText};
 use crate::options::{self, Extra};
 use crate::text;
@@ -46,7 +46,7 @@ pub fn encode(
     flags: u32,
     extra: Option<Extra>,
     scratch: Unknown<'_>,
-) -> napi::Result<Either<u32, Words>> {
+) -> napi::Result<Either<u32, U32Values>> {
     node_api::guarded(node_api::env_of(&value), || {
         let options = options::encode_options(flags, extra, Columns::NONE);
         with_ids(|ids| {
@@ -62,7 +62,7 @@ pub fn encode(
             if node_api::fill_words(&scratch, ids) {
                 return Ok(Either::A(ids.len() as u32));
             }
-            Ok(Either::B(Words::try_from(&ids[..])?))
+            Ok(Either::B(U32Values::try_from(&ids[..])?))
         })
     })
 }
@@ -104,11 +104,11 @@ pub fn decode_bytes(
     handle: &External<Handle>,
     ids: Unknown<'_>,
     skip_special_tokens: bool,
-) -> napi::Result<Bytes> {
+) -> napi::Result<U8Values> {
     node_api::guarded(env, || {
         let options = options::decode_options(skip_special_tokens);
         let ids = text::copy_ids("ids", &ids)?;
-        Ok(Bytes::Plain(handle.tokenizer.decode_bytes(&ids, &options)?))
+        Ok(U8Values::Vec(handle.tokenizer.decode_bytes(&ids, &options)?))
     })
 }
 

@@ -25,7 +25,7 @@ use crate::allocator::{Frugal, release_free_memory};
 use crate::documents::Documents;
 use crate::error::{Class, Failure};
 use crate::guard::Held;
-use crate::memory::Bytes;
+use crate::memory::U8Values;
 use crate::node_api;
 use crate::queue::QueueEntry;
 use crate::task::{Job, Work};
@@ -71,7 +71,7 @@ fn failure(error: TrainError) -> Failure {
     match error {
         TrainError::Text { index, error } => {
             let failure = Failure::from(error).within(&format!("text {index}"));
-            Failure { row: Some(index), ..failure }
+            Failure { index: Some(index), ..failure }
         }
         TrainError::Load(error) => Failure::from(error),
         TrainError::Stopped => Failure::from(BatchError::Cancelled),
@@ -184,7 +184,7 @@ enum Task {
 #[napi(object, object_from_js = false)]
 pub struct TrainOutcome {
     /// The tokenizer.json.
-    pub file: Bytes,
+    pub file: U8Values,
     /// After extending, the new ids. After pruning, the old and the new id of each token.
     pub ids: Vec<u32>,
     /// After extending, the new tokens.
@@ -199,7 +199,7 @@ impl TrainOutcome {
         let numbers = |Effect { bytes, tokens: [tokens, later], vocabulary: [size, new_size] }| {
             vec![bytes as f64, tokens as f64, size as f64, later as f64, new_size as f64]
         };
-        Self { file: Bytes::Plain(file.into_bytes()), ids, tokens, effect: effect.map(numbers).unwrap_or_default() }
+        Self { file: U8Values::Vec(file.into_bytes()), ids, tokens, effect: effect.map(numbers).unwrap_or_default() }
     }
 }
 
@@ -404,7 +404,7 @@ pub fn train(
 
 /// Like [`train`], before it returns.
 #[napi(catch_unwind)]
-pub fn train_sync(env: Env, training: &External<Training>, trainer: String) -> napi::Result<Bytes> {
+pub fn train_sync(env: Env, training: &External<Training>, trainer: String) -> napi::Result<U8Values> {
     node_api::guarded(env, || {
         let task = Task::Train(Trainer::from_json(&trainer).map_err(failure)?);
         Ok(train_work(None, training, task).run()?.file)

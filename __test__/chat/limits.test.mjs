@@ -176,8 +176,8 @@ const tooDeep = JSON.parse('['.repeat(300) + ']'.repeat(300))
  * The cost of a template: work, memory and output, the growth of the budget, the cost of compiling,
  * and the result.
  */
-function costOf(source, { render: renderWith, compile, within, Budget, Trace }) {
-  const [budget, compiling] = [new Budget(ENDLESS), new Budget(ENDLESS)]
+function costOf(source, { render: renderWith, compile, within, RenderCost, Trace }) {
+  const [cost, compiling] = [new RenderCost(ENDLESS), new RenderCost(ENDLESS)]
   let ended = ''
   try {
     if (source.length < 10_000) within(compiling, () => compile(source))
@@ -187,13 +187,13 @@ function costOf(source, { render: renderWith, compile, within, Budget, Trace }) 
       ...(source.includes('tooDeep') && { tooDeep }),
     }
     const traced = source.startsWith(TRACED) && { trace: new Trace(), given: { messages: [{ content: 'xyx' }] } }
-    ended = renderWith(source, { variables, ...traced }, undefined, budget).length
+    ended = renderWith(source, { variables, ...traced }, undefined, cost).length
   } catch (error) {
     ended = error.message
   }
   const used = ({ allowed, ...left }, name) => Math.round((allowed[name] - left[name]) * 1000) / 1000
   const of = (account) => ['work', 'memory', 'output'].map((name) => used(account, name))
-  return [...of(budget), Math.round(budget.allowed.work - 1e15), ...of(compiling).slice(0, 2), ended]
+  return [...of(cost), Math.round(cost.allowed.work - 1e15), ...of(compiling).slice(0, 2), ended]
 }
 
 /** Loads the modules of lib/chat anew. `change` gets the name and the source code of each. */
@@ -206,11 +206,11 @@ function modulesWith(change = (_, content) => content) {
     return compile.call(this, change(filename, content), filename)
   }
   try {
-    const [template, budget, compiler, origins] = ['template.js', 'budget.js', 'compile.js', 'origins.js'].map((name) =>
-      require(path.join(lib, name)),
+    const [template, cost, compiler, origins] = ['template.js', 'render-cost.js', 'compile.js', 'origins.js'].map(
+      (name) => require(path.join(lib, name)),
     )
-    const { within, Budget } = budget
-    return { render: template.render, Budget, within, compile: compiler.compile, Trace: origins.Trace }
+    const { within, RenderCost } = cost
+    return { render: template.render, RenderCost, within, compile: compiler.compile, Trace: origins.Trace }
   } finally {
     Module.prototype._compile = compile
     for (const name of Object.keys(require.cache)) if (isOurs(name)) delete require.cache[name]

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 import { DocumentBatch } from '../../lib/corpus/document-batch.mjs'
 import { DocumentReader } from '../../lib/corpus/document-reader.mjs'
-import { valueAt } from '../../lib/files/rows.mjs'
+import { valueAt } from '../../lib/files/json-rows.mjs'
 
 /** Parts of JSON; lines are broken by them. */
 const PIECES = [

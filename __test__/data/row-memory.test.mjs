@@ -7,14 +7,14 @@ import { gzipSync } from 'node:zlib'
 
 import { parquetWriteBuffer } from 'hyparquet-writer'
 
-import { ByteBudget, LARGE_ROWS_BYTES } from '../../lib/corpus/byte-budget.mjs'
+import { RowMemory, LARGE_ROWS_BYTES } from '../../lib/corpus/row-memory.mjs'
 import { Failure } from '../../lib/files/failure.mjs'
 import { openTokenizer } from '../../lib/files/tokenizers.mjs'
 import { checkOptions } from '../../lib/corpus/options.mjs'
 import { planParts } from '../../lib/corpus/plan.mjs'
 import { doShard } from '../../lib/corpus/shard.mjs'
 import { openStore } from '../../lib/corpus/store/store.mjs'
-import { MAX_JSON } from '../../lib/files/rows.mjs'
+import { MAX_JSON_ROW_BYTES } from '../../lib/files/json-rows.mjs'
 import { ShuffleWriter } from '../../lib/corpus/shuffle.mjs'
 import { PartFile } from '../../lib/corpus/store/part-file.mjs'
 import { CopiedTokens, PieceBuffers, WholeTokens } from '../../lib/corpus/tokens.mjs'
@@ -24,10 +24,10 @@ import { hashes, jsonl, scratch } from '../support/corpus.mjs'
 const at = scratch()
 const later = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a budget grants bytes in order, and never more than it has', async () => {
-  const budget = new ByteBudget(10)
+test('the memory of large rows grants bytes in order, and never more than it has', async () => {
+  const rowMemory = new RowMemory(10)
   const granted = []
-  const take = (owner, bytes) => budget.take(owner, bytes).then(() => granted.push(owner.name))
+  const take = (owner, bytes) => rowMemory.take(owner, bytes).then(() => granted.push(owner.name))
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => ({ name }))
   take(a, 6)
   take(b, 6)
@@ -35,48 +35,48 @@ test('a budget grants bytes in order, and never more than it has', async () => {
   await later()
   // There is room for c, but it waits behind b: large requests would otherwise never be granted
   // while there are small ones.
-  assert.deepEqual([granted, budget.used], [['a'], 6])
-  budget.release(a)
+  assert.deepEqual([granted, rowMemory.used], [['a'], 6])
+  rowMemory.release(a)
   await later()
-  assert.deepEqual([granted, budget.used], [['a', 'b', 'c'], 8])
+  assert.deepEqual([granted, rowMemory.used], [['a', 'b', 'c'], 8])
   // More than there is: granted when nobody else has any.
   take(d, 100)
-  budget.release(b)
+  rowMemory.release(b)
   await later()
   assert.equal(granted.length, 3)
-  budget.release(c)
+  rowMemory.release(c)
   await later()
-  assert.deepEqual([granted.at(-1), budget.used], ['d', 10])
+  assert.deepEqual([granted.at(-1), rowMemory.used], ['d', 10])
 })
 
 test('what an owner has and waits for is released when it ends', async () => {
-  const budget = new ByteBudget(10)
+  const rowMemory = new RowMemory(10)
   const granted = []
-  const take = (owner, bytes) => budget.take(owner, bytes).then(() => granted.push(owner.name))
+  const take = (owner, bytes) => rowMemory.take(owner, bytes).then(() => granted.push(owner.name))
   const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name }))
   take(a, 10)
   take(b, 10)
   take(c, 10)
-  budget.release(b)
-  budget.release(b)
-  budget.release(a)
+  rowMemory.release(b)
+  rowMemory.release(b)
+  rowMemory.release(a)
   await later()
-  assert.deepEqual([granted, budget.used], [['a', 'c'], 10])
+  assert.deepEqual([granted, rowMemory.used], [['a', 'c'], 10])
 })
 
 test('the default is one line of JSON of the greatest length', () => {
-  assert.equal(LARGE_ROWS_BYTES, MAX_JSON)
+  assert.equal(LARGE_ROWS_BYTES, MAX_JSON_ROW_BYTES)
 })
 
-/** The memory of a shard, from a budget of all shards, as in lib/corpus/thread.mjs. */
+/** The memory of a shard, from the memory of all shards, as in lib/corpus/thread.mjs. */
 class Memory {
   isHeld = false
   isGranted = false
   reserved = 0
-  #budget
+  #rowMemory
   #all
-  constructor(budget, all) {
-    this.#budget = budget
+  constructor(rowMemory, all) {
+    this.#rowMemory = rowMemory
     this.#all = all
   }
   async reserve(bytes) {
@@ -88,14 +88,14 @@ class Memory {
     this.isHeld = true
     this.bytes = bytes
     this.reserved += 1
-    await this.#budget.take(this, bytes)
+    await this.#rowMemory.take(this, bytes)
     this.isGranted = true
-    assert.equal(this.#all.filter(({ isGranted }) => isGranted).length, 1, 'the budget is enough for one row')
+    assert.equal(this.#all.filter(({ isGranted }) => isGranted).length, 1, 'the memory is enough for one row')
   }
   release() {
     this.isHeld = false
     this.isGranted = false
-    this.#budget.release(this)
+    this.#rowMemory.release(this)
   }
 }
 
@@ -144,39 +144,39 @@ for (const [name, given] of Object.entries({
   'rows of whole files': { rows: 'files', shardSize: 5 << 20 },
 })) {
   test(`large rows wait for memory, and the files are the same: ${name}`, async () => {
-    const budget = new ByteBudget(5 << 20)
+    const rowMemory = new RowMemory(5 << 20)
     /** @type {Memory[]} */
     const memories = []
     const memoryOf = () => {
-      const memory = new Memory(budget, memories)
+      const memory = new Memory(rowMemory, memories)
       memories.push(memory)
       return memory
     }
     const limited = await doShards(`${name} limited`, memoryOf, given)
     assert.ok(memories.some(({ reserved }) => reserved > 0))
-    assert.equal(budget.used, 0)
+    assert.equal(rowMemory.used, 0)
     const free = await doShards(`${name} free`, () => undefined, given)
     assert.deepEqual(sums(limited), sums(free))
     assert.deepEqual(hashes(at(`${name} limited`)), hashes(at(`${name} free`)))
     const counted = await doShards(undefined, memoryOf, { ...given, output: undefined, dryRun: true })
     assert.deepEqual(sums(counted), sums(free))
-    assert.equal(budget.used, 0)
+    assert.equal(rowMemory.used, 0)
   })
 }
 
 test('the memory of a row is released if its input is damaged', async () => {
   const whole = gzipSync(jsonl([{ text: 'small' }, { text: LARGE }]), { level: 0 })
   fs.writeFileSync(at('damaged.jsonl.gz'), whole.subarray(0, whole.length - 1000))
-  const budget = new ByteBudget(5 << 20)
+  const rowMemory = new RowMemory(5 << 20)
   /** @type {Memory[]} */
   const memories = []
-  const memory = new Memory(budget, memories)
+  const memory = new Memory(rowMemory, memories)
   memories.push(memory)
   const given = { inputs: [at('damaged.jsonl.gz')], output: undefined, dryRun: true }
   const [{ documents, skipped }] = await doShards(undefined, () => memory, given)
   assert.deepEqual([documents, skipped.rows], [1, 1])
   assert.ok(memory.reserved > 0)
-  assert.equal(budget.used, 0)
+  assert.equal(rowMemory.used, 0)
 })
 
 test('memory is reserved in two steps: for a medium row, and for the longest row', async () => {

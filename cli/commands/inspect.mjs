@@ -1,6 +1,6 @@
 import { UsageError, at } from '../failure.mjs'
 import { inputsOf, sourcesOf } from '../input/files.mjs'
-import { asNotUtf8 } from '../../lib/files/rows.mjs'
+import { asUtf8Failure } from '../../lib/files/json-rows.mjs'
 import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { plural } from '../numbers.mjs'
 import { openOutput } from '../output/file.mjs'
@@ -85,7 +85,7 @@ function utf8Of(bytes, source) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw at(source.name, asNotUtf8(error))
+    throw at(source.name, asUtf8Failure(error))
   }
 }
 

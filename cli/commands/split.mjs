@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { isParquet } from '../../lib/files/parquet.mjs'
-import { asNotUtf8 } from '../../lib/files/rows.mjs'
+import { asUtf8Failure } from '../../lib/files/json-rows.mjs'
 import { placeOf } from '../input/place.mjs'
 import { refuseParquet } from '../input/rows.mjs'
 import { jsonText } from '../output/ids.mjs'
@@ -117,7 +117,7 @@ async function* streamed(tokenizer, sources, options, { onRead, skips }) {
       for await (const piece of texts.pipeThrough(tokenizer.splitStream(options))) yield { source, piece }
       skips.done(1)
     } catch (error) {
-      skips.source(source, error instanceof Failure ? error : at(source.name, asNotUtf8(error)))
+      skips.source(source, error instanceof Failure ? error : at(source.name, asUtf8Failure(error)))
     }
   }
 }
@@ -146,7 +146,7 @@ function splitRow(tokenizer, row, options, skips) {
     skips.done(1)
     return pieces
   } catch (error) {
-    skips.row(row, at(placeOf(row), asNotUtf8(error)))
+    skips.row(row, at(placeOf(row), asUtf8Failure(error)))
     return []
   }
 }

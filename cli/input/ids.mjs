@@ -5,7 +5,7 @@ import fs from 'node:fs'
 
 import { readHeader } from '../../lib/files/npy.mjs'
 import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
-import { MAX_JSON, MAX_LINE, isBlank, parseJson, valueAt } from '../../lib/files/rows.mjs'
+import { MAX_JSON_ROW_BYTES, MAX_ROW_BYTES, isBlank, parseJson, valueAt } from '../../lib/files/json-rows.mjs'
 import { Failure } from '../failure.mjs'
 import { ByteReader } from './byte-reader.mjs'
 import { readInput } from './open.mjs'
@@ -62,7 +62,7 @@ function formatOf({ file = '', name }) {
  */
 async function* lineRows(source, format, { field, maxRow, onRead }) {
   const ids = format === 'jsonl' ? (row) => jsonIds(row, field) : textIds
-  const most = maxRow ?? (format === 'jsonl' ? MAX_JSON : undefined)
+  const most = maxRow ?? (format === 'jsonl' ? MAX_JSON_ROW_BYTES : undefined)
   for await (const rows of batchesOf([source], { unit: 'lines', maxRow: most, onRead })) {
     const full = format === 'jsonl' ? rows.filter(({ text }) => !isBlank(text)) : rows
     yield full.map((row) => ({ ids: ids(row), source, line: row.line }))
@@ -91,7 +91,7 @@ function textIds(row) {
  * @param {import('./files.mjs').Source} source
  * @param {IdOptions} options
  */
-async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
+async function* tableRows(source, { field, maxRow = MAX_ROW_BYTES, onRead }) {
   if (!isParquet(source))
     throw new Failure('PARQUET', 'this is not a Parquet file, or not a regular file', { place: source.name })
   source.isTable = true
@@ -137,7 +137,7 @@ const MAX_EMPTY_ROWS = 1_000_000
  * @param {string} format
  * @param {IdOptions} options
  */
-async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) {
+async function* binaryRows(source, format, { type, maxRow = MAX_ROW_BYTES, onRead }) {
   const reader = new ByteReader(source.chunks(onRead))
   try {
     const { descr, shape } =

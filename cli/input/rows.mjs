@@ -3,7 +3,15 @@
 
 import { Gatherer } from '../../lib/files/gather.mjs'
 import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
-import { MAX_JSON, MAX_LINE, MAX_WHOLE, isBlank, parseJson, valueAt, wrongField } from '../../lib/files/rows.mjs'
+import {
+  MAX_JSON_ROW_BYTES,
+  MAX_ROW_BYTES,
+  MAX_FILE_ROW_BYTES,
+  isBlank,
+  parseJson,
+  valueAt,
+  fieldFailure,
+} from '../../lib/files/json-rows.mjs'
 import { Failure, UsageError, at } from '../failure.mjs'
 import { NotText } from './not-text.mjs'
 import { placeOf } from './place.mjs'
@@ -102,7 +110,7 @@ export async function* batchesOf(sources, options) {
 /** Yields the rows of all sources, grouped as they are read. */
 async function* rowsOf(sources, options) {
   const { unit, maxRow, onRead, skips } = options
-  const most = maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE)
+  const most = maxRow ?? (unit === 'fields' ? MAX_JSON_ROW_BYTES : MAX_ROW_BYTES)
   for (const source of sources) {
     try {
       if (isParquet(source)) {
@@ -133,7 +141,7 @@ export function refuseParquet(source) {
  * @param {import('./files.mjs').Source} source
  * @param {BatchOptions} options
  */
-async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, field, ...options }) {
+async function* tableRows(source, { skips, maxRow = MAX_ROW_BYTES, maxRatio = source.maxRatio, field, ...options }) {
   source.isTable = true
   for await (const rows of parquetRows(source, { ...options, field, maxRatio })) {
     yield rows.flatMap((row) => {
@@ -153,7 +161,7 @@ function checkTableText(row, field, maxRow) {
     if (Buffer.byteLength(text) > maxRow) throw tooLong(() => placeOf(row))(maxRow)
     return typeof text === 'string' ? text : Buffer.from(text)
   }
-  throw at(placeOf(row), wrongField(field, 'a string', text))
+  throw at(placeOf(row), fieldFailure(field, 'a string', text))
 }
 
 async function* wholeFile(source, maxRow, onRead) {
@@ -169,7 +177,7 @@ export const tooLong =
     })
 
 /** Returns all bytes of a source. */
-export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
+export async function wholeText(source, maxRow = MAX_FILE_ROW_BYTES, onRead) {
   const text = new Gatherer(
     maxRow,
     tooLong(() => source.name, ", and '--rows lines' makes each line a row"),
@@ -237,7 +245,7 @@ function fields(rows, { field, keep, skips }) {
     try {
       const value = parseJson(row.text)
       const text = valueAt(value, field)
-      if (typeof text !== 'string') throw wrongField(field, 'a string', text)
+      if (typeof text !== 'string') throw fieldFailure(field, 'a string', text)
       return [{ ...row, text, ...(keep && { fields: keptOf(value, field, keep) }) }]
     } catch (error) {
       skips.row(row, at(placeOf(row), error))

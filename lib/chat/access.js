@@ -2,7 +2,7 @@
 
 // `object.name`, `object[key]` and `object[start:stop:step]`.
 
-const { allocate, spend } = require('./budget.js')
+const { allocate, spend } = require('./render-cost.js')
 const { boundOf, textOf } = require('./arguments.js')
 const { part } = require('./markup.js')
 const { formatMethod, methodOf } = require('./methods.js')

@@ -2,7 +2,7 @@
 
 // The arguments of filters, tests, methods and functions.
 
-const { spend } = require('./budget.js')
+const { spend } = require('./render-cost.js')
 const { TemplateError, isInteger, isText, kind, plain, seen, stringIn } = require('./values.js')
 
 /** Binds arguments to parameter names. `defaults` belong to the last names. */

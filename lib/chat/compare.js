@@ -2,7 +2,7 @@
 
 // The operators ==, < and `in` of Python.
 
-const { checkDepth, scan, spend, walk } = require('./budget.js')
+const { checkDepth, scan, spend, walk } = require('./render-cost.js')
 const { find } = require('./search.js')
 const {
   Dict,

@@ -4,7 +4,7 @@
 // BREAK or CONTINUE if they leave the loop around them. `frame` has the variables at a statement
 // (symbols.js). Undefined values behave as in jinja2.
 
-const { allocateList, deeper, spend } = require('./budget.js')
+const { allocateList, deeper, spend } = require('./render-cost.js')
 const { stringOf } = require('./arguments.js')
 const { STEPS_PER_NODE, argumentsOf, call, chain, charged, expression } = require('./expressions.js')
 const { Loop } = require('./loop.js')

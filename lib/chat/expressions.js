@@ -3,7 +3,7 @@
 // Compiles the expressions of a template. An expression becomes a function of the scope that
 // returns its value. `frame` has the variables that it can read.
 
-const { allocate, allocateList, spend } = require('./budget.js')
+const { allocate, allocateList, spend } = require('./render-cost.js')
 const { getAttribute, getItem, getSlice } = require('./access.js')
 const { filters } = require('./filters.js')
 const { Loop } = require('./loop.js')

@@ -2,7 +2,7 @@
 
 // The filters of jinja2. `tojson` is that of transformers.
 
-const { allocate, walk } = require('./budget.js')
+const { allocate, walk } = require('./render-cost.js')
 const { getAttribute } = require('./access.js')
 const { bind, boundOf, textOf, textOrNull, wholeOf } = require('./arguments.js')
 const { percent } = require('./format.js')

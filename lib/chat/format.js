@@ -2,7 +2,7 @@
 
 // String formatting: the operator %, the filter `format` and the method `format`.
 
-const { spend, walk } = require('./budget.js')
+const { spend, walk } = require('./render-cost.js')
 const { wholeOf } = require('./arguments.js')
 const { escaped } = require('./markup.js')
 const { STEPS_PER_BIG_OPERATION, fixed, toInteger } = require('./numbers.js')

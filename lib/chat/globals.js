@@ -3,7 +3,7 @@
 // The functions that every template sees: those of jinja2, and those of transformers except for
 // strftime_now and raise_exception.
 
-const { allocateList, spend } = require('./budget.js')
+const { allocateList, spend } = require('./render-cost.js')
 const { bind, positional, wholeOf } = require('./arguments.js')
 const { Cycler } = require('./loop.js')
 const { fromKeys } = require('./methods.js')

@@ -4,7 +4,7 @@
 // two writers with different results: the chat template of the model (`functionsSection`) and the
 // library openai-harmony (`declareFunctions`).
 
-const { checkDepth, output, spend } = require('./budget.js')
+const { checkDepth, output, spend } = require('./render-cost.js')
 const { fromJs } = require('./convert.js')
 const { entriesOf } = require('./entries.js')
 const { toJson } = require('./json.js')

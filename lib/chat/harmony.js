@@ -13,7 +13,7 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { limits } = require('../limits.js')
-const { Budget, output, spend, within } = require('./budget.js')
+const { RenderCost, output, spend, within } = require('./render-cost.js')
 const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning, withoutNulls } = require('./chat.js')
 const { entriesOf } = require('./entries.js')
 const { declareFunctions, functionsSection, jsonOf } = require('./harmony-types.js')
@@ -75,10 +75,10 @@ function render(messages, options, trace = undefined) {
   const tail =
     continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, 'content thinking')
   const form = conversation.some(isHarmony) ? harmonyForm : chatForm
-  const budget = new Budget(limits)
+  const cost = new RenderCost(limits)
   return guarded(
     () =>
-      within(budget, () => {
+      within(cost, () => {
         const out = new Writer(trace !== undefined)
         form(conversation, checked, out)
         if (checked.addGenerationPrompt) out.write('<|start|>assistant')

@@ -2,7 +2,7 @@
 
 // Python's json.dumps with the arguments of the filter tojson in transformers.
 
-const { allocateText, checkDepth, spend } = require('./budget.js')
+const { allocateText, checkDepth, spend } = require('./render-cost.js')
 const { stringOf } = require('./arguments.js')
 const { compare } = require('./compare.js')
 const { floatText, integerText } = require('./print.js')

@@ -4,7 +4,7 @@
 // transformers: a block removes the newline after it (trim_blocks) and, if it is the first of its
 // line, the white space before it (lstrip_blocks). Time and memory are linear in the source.
 
-const { allocate, walk } = require('./budget.js')
+const { allocate, walk } = require('./render-cost.js')
 const { hexEscape } = require('./print.js')
 const { SPACE, isSpace } = require('./text.js')
 const { Float, TemplateError, integer } = require('./values.js')

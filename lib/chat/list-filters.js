@@ -2,7 +2,7 @@
 
 // The filters of jinja2 for lists and other iterable values.
 
-const { allocate, allocateList, spend } = require('./budget.js')
+const { allocate, allocateList, spend } = require('./render-cost.js')
 const { attributePath, follow } = require('./access.js')
 const { bind, boundOf, textOf, wholeOf } = require('./arguments.js')
 const { compare, equals } = require('./compare.js')

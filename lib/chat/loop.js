@@ -2,7 +2,7 @@
 
 // The variable `loop` of loops, and the cyclers that templates make.
 
-const { spend } = require('./budget.js')
+const { spend } = require('./render-cost.js')
 const { equals } = require('./compare.js')
 const { positional } = require('./arguments.js')
 const { Range, TemplateError, Tuple, Undefined, listOf } = require('./values.js')

@@ -2,7 +2,7 @@
 
 // markupsafe's Markup: a string that is already HTML. Strings that are added to it are escaped.
 
-const { allocate } = require('./budget.js')
+const { allocate } = require('./render-cost.js')
 const { str } = require('./print.js')
 const text = require('./traced.js')
 const { Traced } = require('./origins.js')

@@ -4,7 +4,7 @@
 // jinja2's ImmutableSandboxedEnvironment. A method takes its object, its arguments and its keyword
 // arguments.
 
-const { allocateList, spend } = require('./budget.js')
+const { allocateList, spend } = require('./render-cost.js')
 const { bind, boundOf, boundOrNull, positional, stringOf, textOf, textOrNull, wholeOf } = require('./arguments.js')
 const { same } = require('./compare.js')
 const { formatFields } = require('./format.js')

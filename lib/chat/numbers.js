@@ -2,7 +2,7 @@
 
 // Python's numbers: arithmetic, rounding, and conversion from strings.
 
-const { spend } = require('./budget.js')
+const { spend } = require('./render-cost.js')
 const { MAX_DIGITS } = require('./print.js')
 const text = require('./text.js')
 const {

@@ -16,7 +16,7 @@
 //   format     a JSON Schema is JSON without `required` and `additionalProperties`
 
 const { wrongType, wrongValue } = require('../errors.js')
-const { checkDepth } = require('./budget.js')
+const { checkDepth } = require('./render-cost.js')
 const { instructionsOf } = require('../adapters/openai.js')
 const { entriesOf } = require('./entries.js')
 const { jsonText, parsed } = require('./json-text.js')

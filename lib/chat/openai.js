@@ -106,11 +106,11 @@ class OpenAiChat {
   }
 
   #estimated(of, countOf, run) {
-    const { Budget, within } = require('./budget.js')
+    const { RenderCost, within } = require('./render-cost.js')
     const { limits } = require('../limits.js')
     const estimate = new modules.estimate.Estimate(of, countOf)
     try {
-      const tokens = within(new Budget(limits), () => run(estimate))
+      const tokens = within(new RenderCost(limits), () => run(estimate))
       return { tokens, estimated: [...new Set(estimate.estimated)] }
     } catch (failure) {
       // The module with the errors of limits has the whole template engine.

@@ -2,7 +2,7 @@
 
 // The operators of expressions, for values of all kinds.
 
-const { allocateList } = require('./budget.js')
+const { allocateList } = require('./render-cost.js')
 const { wholeOf } = require('./arguments.js')
 const { compare, contains, equals } = require('./compare.js')
 const { percent } = require('./format.js')

@@ -5,7 +5,7 @@
 // with `plain` and makes a new string of it must keep its origins (traced.js does), or else the
 // function around it marks the new string as input as a whole (`watched`).
 
-const { allocate } = require('./budget.js')
+const { allocate } = require('./render-cost.js')
 
 /** The origin of text that the template wrote. */
 const TEMPLATE = 0
@@ -129,7 +129,7 @@ function both(a, b) {
 /** A new text, made of the characters of a string in an unknown way. */
 const marked = (text, origin) => (origin === TEMPLATE || text === '' ? text : new Traced(text, origin))
 
-// Rendering is synchronous, so what it traces is a variable of this module, as the budget is.
+// Rendering is synchronous, so what it traces is a variable of this module, as the cost is.
 
 /** @type {Trace | undefined} */
 let trace

@@ -1,6 +1,6 @@
 'use strict'
 
-const { allocate, output } = require('./budget.js')
+const { allocate, output } = require('./render-cost.js')
 const { joined } = require('./origins.js')
 
 /** The output of statements: the text of a template, or of a captured block. */

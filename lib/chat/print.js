@@ -2,7 +2,7 @@
 
 // Python's str() and repr() for all template values.
 
-const { allocateText, checkDepth, spend } = require('./budget.js')
+const { allocateText, checkDepth, spend } = require('./render-cost.js')
 const { INPUT, TEMPLATE, bare, computed, joined } = require('./origins.js')
 const text = require('./traced.js')
 const values = require('./values.js')

@@ -2,7 +2,7 @@
 
 // The variables of running parts of a template. symbols.js decides which variable a name means.
 
-const { allocateList, spend } = require('./budget.js')
+const { allocateList, spend } = require('./render-cost.js')
 const { Load } = require('./symbols.js')
 const { TemplateError, Undefined } = require('./values.js')
 

@@ -3,7 +3,7 @@
 // Searches a string in another one in linear time. The search of the engine can take time
 // proportional to the product of both lengths for repetitive texts and needles.
 
-const { allocate, scan, spend, walk } = require('./budget.js')
+const { allocate, scan, spend, walk } = require('./render-cost.js')
 
 /**
  * Needles up to this length are searched by the engine, which compares each character at most this

@@ -2,7 +2,7 @@
 
 // Python's strftime in the C locale, for templates that write the current date.
 
-const { spend } = require('./budget.js')
+const { spend } = require('./render-cost.js')
 const { substitute } = require('./text.js')
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']

@@ -6,7 +6,7 @@
 // anywhere is a variable of this frame everywhere in it, also before it is set. A name that no
 // frame sets comes from the caller.
 
-const { allocate, spend } = require('./budget.js')
+const { allocate, spend } = require('./render-cost.js')
 const { TemplateError } = require('./values.js')
 
 /** Where a variable of a frame gets its value when the frame is entered. */

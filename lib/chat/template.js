@@ -6,7 +6,7 @@
 const { error } = require('../errors.js')
 const { CHAT_DEFAULTS, limits } = require('../limits.js')
 const { bind, textOf } = require('./arguments.js')
-const { Budget, LimitError, spend, within } = require('./budget.js')
+const { RenderCost, LimitError, spend, within } = require('./render-cost.js')
 const { compile } = require('./compile.js')
 const { fromJs, messagesFromJs, toJs } = require('./convert.js')
 const { entriesOf } = require('./entries.js')
@@ -39,8 +39,8 @@ function compiledOf(source) {
   let template = compiled.get(source)
   if (template !== undefined) return template
   if (source.length > MAX_SOURCE) throw new LimitError(undefined, 'characters of source', MAX_SOURCE)
-  // Compiling costs the same for all variables, so it has its own budget.
-  template = within(new Budget(CHAT_DEFAULTS), () => compile(source))
+  // Compiling costs the same for all variables, so it has its own cost.
+  template = within(new RenderCost(CHAT_DEFAULTS), () => compile(source))
   compiled.set(source, template)
   compiledLength += source.length
   for (const oldest of compiled.keys()) {
@@ -53,14 +53,14 @@ function compiledOf(source) {
 
 /**
  * Renders a template. It can call functions among the variables. `finish` changes the text within
- * the same budget. With a trace, the result knows its origins: special tokens of the tokenizer are
+ * the same cost. With a trace, the result knows its origins: special tokens of the tokenizer are
  * the template's, and everything else is input.
  *
  * @typedef {import('./origins.js').Trace} Trace
  * @param {string} source
  * @param {{ tokens?: object, variables?: object, given?: any, trace?: Trace }} request
  */
-function render(source, request, finish = (text) => text, budget = new Budget(limits)) {
+function render(source, request, finish = (text) => text, cost = new RenderCost(limits)) {
   const { tokens = {}, variables = {}, given = {}, trace } = request
   const run = guarded(() => compiledOf(source), 'cannot be read')
   const globals = () => {
@@ -72,7 +72,7 @@ function render(source, request, finish = (text) => text, budget = new Budget(li
     if (messages !== undefined) all.set('messages', messagesFromJs(messages))
     return all
   }
-  return guarded(() => within(budget, () => tracing(trace, () => finish(run(globals())))), 'failed')
+  return guarded(() => within(cost, () => tracing(trace, () => finish(run(globals())))), 'failed')
 }
 
 /** Throws if a template cannot be read. */

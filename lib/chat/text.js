@@ -3,7 +3,7 @@
 // Methods of Python's str that JavaScript does not have, or that must charge their cost. All
 // functions take and return JavaScript strings; methods.js has the methods of Markup.
 
-const { allocate, allocateList, allocateText, scan, spend, walk } = require('./budget.js')
+const { allocate, allocateList, allocateText, scan, spend, walk } = require('./render-cost.js')
 const { find, findAll, findAllLast, findLast } = require('./search.js')
 const { TemplateError, characters, hasSurrogates, textLength } = require('./values.js')
 

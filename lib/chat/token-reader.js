@@ -2,7 +2,7 @@
 
 // The tokens of a template with the current position of the parser, and the creation of nodes.
 
-const { LimitError, allocate, checkDepth } = require('./budget.js')
+const { LimitError, allocate, checkDepth } = require('./render-cost.js')
 const { TemplateError } = require('./values.js')
 
 /** Maximum nesting of blocks and brackets. Each level recurses through all operator levels. */

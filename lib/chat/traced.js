@@ -3,7 +3,7 @@
 // The functions of text.js for strings of any origin: each character of a result has the origin of
 // the character that it was made of.
 
-const { allocate, spend } = require('./budget.js')
+const { allocate, spend } = require('./render-cost.js')
 const { Runs, bare, cut, marked, originOf } = require('./origins.js')
 const text = require('./text.js')
 const { charactersIn } = require('./values.js')

@@ -21,7 +21,7 @@
 // Loops have a class in loop.js. Values are immutable, except for a Namespace and the position of a
 // Generator.
 
-const { allocate, allocateList, allocateText, checkDepth, scan, spend, walk } = require('./budget.js')
+const { allocate, allocateList, allocateText, checkDepth, scan, spend, walk } = require('./render-cost.js')
 const { TEMPLATE, Traced, bare, cut, marked, read, watched } = require('./origins.js')
 
 /** An error in a template, or in an operation on its values. */

@@ -2,7 +2,7 @@
 
 // The filter wordwrap, which is Python's textwrap.wrap for each line.
 
-const { allocate, walk } = require('./budget.js')
+const { allocate, walk } = require('./render-cost.js')
 const { textOf, wholeOf } = require('./arguments.js')
 const text = require('./text.js')
 const { TemplateError, isTrue, textLength } = require('./values.js')

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
 import { Failure, fileFailure } from '../files/failure.mjs'
-import { asNotUtf8, valueAt, wrongField } from '../files/rows.mjs'
+import { asUtf8Failure, valueAt, fieldFailure } from '../files/json-rows.mjs'
 import { error, wrongValue } from './errors.mjs'
 import { joinMask } from './loss-mask.mjs'
 import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
@@ -62,7 +62,7 @@ async function templateOf(file) {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readRegular(file, MAX_PARTS))
   } catch (failure) {
-    throw fileFailure(file, asNotUtf8(failure))
+    throw fileFailure(file, asUtf8Failure(failure))
   }
 }
 
@@ -156,7 +156,7 @@ export class Chats {
 /** The messages of a row: an array, or its JSON. */
 function messagesOf(given, field) {
   const messages = ofJson(given, field)
-  if (!Array.isArray(messages)) throw wrongField(field, 'an array of messages', messages)
+  if (!Array.isArray(messages)) throw fieldFailure(field, 'an array of messages', messages)
   if (messages.length === 0) throw new Failure('FIELD', `the field '${field}' has no messages`)
   messages.forEach((message, index) => {
     if (isObject(message) && (typeof message.role === 'string' || isObject(message.author))) return
@@ -172,7 +172,7 @@ function messagesOf(given, field) {
 function toolsOf(given, field) {
   const tools = ofJson(given ?? undefined, field)
   if (tools === undefined || tools === null) return undefined
-  if (!Array.isArray(tools)) throw wrongField(field, 'an array of tools', tools)
+  if (!Array.isArray(tools)) throw fieldFailure(field, 'an array of tools', tools)
   return tools
 }
 
@@ -195,7 +195,7 @@ function plain(value) {
     try {
       return utf8.decode(value)
     } catch (failure) {
-      throw asNotUtf8(failure)
+      throw asUtf8Failure(failure)
     }
   }
   if (Array.isArray(value)) return value.map(plain)

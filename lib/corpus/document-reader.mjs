@@ -8,7 +8,15 @@ import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 
 import { Failure } from '../files/failure.mjs'
-import { MAX_JSON, MAX_WHOLE, isBlank, notUtf8, parseJson, valueAt, wrongField } from '../files/rows.mjs'
+import {
+  MAX_JSON_ROW_BYTES,
+  MAX_FILE_ROW_BYTES,
+  isBlank,
+  utf8Failure,
+  parseJson,
+  valueAt,
+  fieldFailure,
+} from '../files/json-rows.mjs'
 import { DocumentBatch } from './document-batch.mjs'
 import { LineGatherer, tooLong } from './lines.mjs'
 import { countedFrom } from './part.mjs'
@@ -29,7 +37,8 @@ const DONE = Infinity
  * @param {import('./options.mjs').Content} content
  * @returns {number}
  */
-export const maxRowBytes = ({ rows }, { maxRow }) => maxRow ?? (rows === 'files' ? MAX_WHOLE : MAX_JSON)
+export const maxRowBytes = ({ rows }, { maxRow }) =>
+  maxRow ?? (rows === 'files' ? MAX_FILE_ROW_BYTES : MAX_JSON_ROW_BYTES)
 
 /** The group of documents whose field is missing, or is not a string, number or boolean. */
 const NO_GROUP = '(none)'
@@ -222,7 +231,7 @@ export class DocumentReader {
   /** The text of a document after the hooks; `undefined` if they leave it out. */
   #changed(found, { path }) {
     const { text, id, value } = found
-    if (!isUtf8(text)) throw notUtf8()
+    if (!isUtf8(text)) throw utf8Failure()
     const changed = this.#custom?.textOf({ text: asBuffer(text).toString(), path, id, row: value })
     if (changed === undefined) return undefined
     const bytes = Buffer.from(changed)
@@ -260,7 +269,7 @@ export class DocumentReader {
   /** The text of a field in a row of JSON. */
   #textAt(value, field) {
     const found = valueAt(value, field)
-    if (typeof found !== 'string') throw wrongField(field, 'a string', found, value)
+    if (typeof found !== 'string') throw fieldFailure(field, 'a string', found, value)
     if (!found.isWellFormed()) this.#onUnpaired?.()
     return Buffer.from(found)
   }
@@ -285,10 +294,11 @@ export class DocumentReader {
   /** The text of a row of a Parquet file. */
   #tableText(value) {
     const { field } = this.#content
-    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw wrongField(field, 'a string', value ?? null)
+    if (typeof value !== 'string' && !(value instanceof Uint8Array))
+      throw fieldFailure(field, 'a string', value ?? null)
     const text = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
     if (text.length > this.#maxRow) throw tooLong(this.#maxRow)
-    if (!isUtf8(text)) throw notUtf8()
+    if (!isUtf8(text)) throw utf8Failure()
     return text
   }
 }
@@ -300,7 +310,7 @@ const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLe
 
 function idOf(id, idField) {
   if (typeof id === 'string') return id
-  if (typeof id !== 'number') throw wrongField(idField, 'a string or a number', id)
+  if (typeof id !== 'number') throw fieldFailure(idField, 'a string or a number', id)
   if (Number.isInteger(id) && !Number.isSafeInteger(id)) {
     throw new Failure(
       'FIELD',

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 
 import { MAX_RATIO } from '../files/ratio.mjs'
-import { fieldProblem } from '../files/rows.mjs'
+import { fieldProblem } from '../files/json-rows.mjs'
 import { contradiction, wrongType, wrongValue } from './errors.mjs'
 import { FORMATS, ROW_FORMATS } from './formats/names.mjs'
 import { isHash, isObject } from './values.mjs'

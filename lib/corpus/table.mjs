@@ -19,7 +19,7 @@ import {
 } from '../files/parquet-codecs.mjs'
 import { checkPackages } from '../files/parquet.mjs'
 import { Ratio } from '../files/ratio.mjs'
-import { valueAt } from '../files/rows.mjs'
+import { valueAt } from '../files/json-rows.mjs'
 import { checkThrift } from '../files/thrift-guard.mjs'
 import { inputChanged } from './errors.mjs'
 

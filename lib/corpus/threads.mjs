@@ -1,13 +1,13 @@
 // The threads that process shards. Each processes one at a time.
 
-import { ByteBudget } from './byte-budget.mjs'
+import { RowMemory } from './row-memory.mjs'
 import { ThreadPool } from './thread-pool.mjs'
 
 export class Threads {
   #pool
   #running = new Set()
   /** The memory of large rows. */
-  #budget = new ByteBudget()
+  #rowMemory = new RowMemory()
   /** The number of shards that are being processed. The threads read it. */
   #count = new Int32Array(new SharedArrayBuffer(4))
 
@@ -19,8 +19,8 @@ export class Threads {
     this.#pool = new ThreadPool(new URL('./thread.mjs', import.meta.url), maxThreads, {
       data: { ...data, running: this.#count },
       onMessage: (worker, { reserve }) =>
-        reserve === undefined ? this.#budget.release(worker) : this.#reserve(worker, reserve),
-      onEnd: (worker) => this.#budget.release(worker),
+        reserve === undefined ? this.#rowMemory.release(worker) : this.#reserve(worker, reserve),
+      onEnd: (worker) => this.#rowMemory.release(worker),
     })
   }
 
@@ -56,7 +56,7 @@ export class Threads {
 
   /** Tells a thread when it may read a large row. */
   async #reserve(worker, bytes) {
-    await this.#budget.take(worker, bytes)
+    await this.#rowMemory.take(worker, bytes)
     worker.postMessage({ isReserved: true })
   }
 }

@@ -7,7 +7,7 @@ import fs from 'node:fs'
 import { Failure } from './failure.mjs'
 import { ROW_BYTES, checkCodec, checkEncoding, checkSizes, parquetCompressors, startOf } from './parquet-codecs.mjs'
 import { Ratio } from './ratio.mjs'
-import { valueAt } from './rows.mjs'
+import { valueAt } from './json-rows.mjs'
 
 const BATCH_UNITS = 4 << 20
 const BATCH_ROWS = 1 << 14

@@ -6,19 +6,22 @@ fn external_buffers_are_counted_and_capped() {
     let pooled = |words: usize| {
         let mut slab = Slab::with_capacity(words);
         slab.resize(words, 7);
-        Words::Pooled(slab)
+        U32Values::Slab(slab)
     };
     assert!(
-        ExternalBuffer::take(Words::try_from(vec![7; 4]).expect("there is memory")).is_err(),
+        ExternalBuffer::take(U32Values::try_from(vec![7; 4]).expect("there is memory")).is_err(),
         "few words are copied"
     );
-    assert!(ExternalBuffer::take(Words::Plain(vec![7; 1 << 20])).is_err(), "words that are not the pool's are copied");
+    assert!(
+        ExternalBuffer::take(U32Values::Vec(vec![7; 1 << 20])).is_err(),
+        "words that are not the pool's are copied"
+    );
     let half = max_held_by_v8() / size_of::<u32>() / 2;
     let first = ExternalBuffer::take(pooled(half)).expect("half of what V8 may hold");
     let second = ExternalBuffer::take(pooled(half)).expect("the other half");
     assert!(ExternalBuffer::take(pooled(1 << 20)).is_err(), "nothing is left");
     drop(first);
-    let third = ExternalBuffer::take(pooled(1 << 20)).expect("there is room again");
+    let third = ExternalBuffer::take(pooled(1 << 20)).expect("there is memory again");
     assert_eq!(second.into_values().as_ref().len() + third.into_values().as_ref().len(), half + (1 << 20));
     assert_eq!(HELD_BY_V8.load(Ordering::Relaxed), 0);
 }

@@ -154,9 +154,9 @@ unsafe extern "C" fn encode_short(env: sys::napi_env, info: sys::napi_callback_i
     unsafe {
         with_arguments(env, info, |handle, text, options, ids, shared| {
             handle.tokenizer.encode_ids(text, options, ids).ok()?;
-            let (_, places, _) = shared.iter().find(|(owner, ..)| *owner == env)?;
-            let places = places.get(..ids.len())?;
-            places.iter().zip(ids.iter()).for_each(|(place, &id)| place.set(id));
+            let (_, cells, _) = shared.iter().find(|(owner, ..)| *owner == env)?;
+            let cells = cells.get(..ids.len())?;
+            cells.iter().zip(ids.iter()).for_each(|(cell, &id)| cell.set(id));
             Some(ids.len() as u32)
         })
     }
@@ -234,7 +234,7 @@ fn add_functions(exports: &Object<'_>) -> napi::Result<()> {
         // SAFETY: the name is zero-terminated, the result pointer is valid, and the exports belong
         // to the running call.
         let statuses = unsafe {
-            let made = sys::napi_create_function(
+            let status = sys::napi_create_function(
                 exports.env,
                 name.as_ptr(),
                 -1,
@@ -242,7 +242,7 @@ fn add_functions(exports: &Object<'_>) -> napi::Result<()> {
                 ptr::null_mut(),
                 &raw mut function,
             );
-            [made, sys::napi_set_named_property(exports.env, exports.value, name.as_ptr(), function)]
+            [status, sys::napi_set_named_property(exports.env, exports.value, name.as_ptr(), function)]
         };
         statuses.into_iter().try_for_each(|status| check(status, "export a function"))?;
     }

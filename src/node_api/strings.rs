@@ -59,7 +59,7 @@ pub fn require_flat(value: &Unknown<'_>) -> Result<(), OutOfMemory> {
 }
 
 /// Appends the UTF-16 units of a string to `units` if they fit, with one unit to spare, into the
-/// first `most` units of its spare capacity.
+/// first `max_units` units of its spare capacity.
 pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Spare<u16>, max_units: usize) -> Fit {
     let (env, raw) = parts(value);
     // SAFETY: both are those of an `Unknown`.

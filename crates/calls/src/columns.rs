@@ -9,12 +9,12 @@ use crate::options::{self, COLUMNS, Extra};
 /// A column.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Column {
-    /// 32-bit words.
-    Words(Vec<u32>),
+    /// Numbers of 32 bits.
+    U32(Vec<u32>),
     /// Bytes.
-    Bytes(Vec<u8>),
+    U8(Vec<u8>),
     /// Strings.
-    Texts(Vec<String>),
+    Strings(Vec<String>),
 }
 
 /// The number of the pseudo-column with the ids of all rows; see [`Request::column`].
@@ -66,9 +66,9 @@ impl Request {
     pub fn column(self, tokenizer: &Tokenizer, input: &Input<'_>, options: &EncodeOptions) -> Result<Column, Failure> {
         let mut rows = rows(tokenizer, input, options)?;
         Ok(match self {
-            Self::Numbers => Column::Words(numbers(&mut rows)?),
-            Self::One(ROWS) => Column::Words(all_rows(&rows)?),
-            Self::One(RANGES) => Column::Words(ranges(&rows)?),
+            Self::Numbers => Column::U32(numbers(&mut rows)?),
+            Self::One(ROWS) => Column::U32(all_rows(&rows)?),
+            Self::One(RANGES) => Column::U32(ranges(&rows)?),
             Self::One(_) => take_column(&mut rows, options.columns)?,
         })
     }
@@ -106,11 +106,11 @@ fn numbers(rows: &mut [Encoding]) -> Result<Vec<u32>, OutOfMemory> {
 /// Takes a column out of all rows.
 fn take_column(rows: &mut [Encoding], column: Columns) -> Result<Column, OutOfMemory> {
     Ok(match column {
-        Columns::TOKENS => Column::Texts(end_to_end(rows, Encoding::take_tokens)?),
+        Columns::TOKENS => Column::Strings(end_to_end(rows, Encoding::take_tokens)?),
         Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => {
-            Column::Bytes(end_to_end(rows, |row| row.take_u8(column))?)
+            Column::U8(end_to_end(rows, |row| row.take_u8(column))?)
         }
-        _ => Column::Words(end_to_end(rows, |row| row.take_u32(column))?),
+        _ => Column::U32(end_to_end(rows, |row| row.take_u32(column))?),
     })
 }
 

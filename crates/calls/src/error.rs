@@ -30,8 +30,9 @@ pub struct Failure {
     /// `error.reason`: the message without the location of the failure and without the options of
     /// JS that a caller could set, if that is not the message.
     pub reason: Option<String>,
-    /// `error.row`: the index of the batch row that failed, from 0.
-    pub row: Option<usize>,
+    /// `error.row`: the index, in the array that the call got, of the text or list of ids that
+    /// failed.
+    pub index: Option<usize>,
     /// `error.component`, `error.reached` and `error.limit`: details of an exceeded output limit.
     pub exceeded: Option<Exceeded>,
 }
@@ -49,9 +50,9 @@ pub struct Exceeded {
 }
 
 impl Failure {
-    /// Creates a failure that does not belong to a row.
+    /// Creates a failure that does not belong to an element of an array.
     pub fn new(class: Class, code: &'static str, message: impl Into<String>) -> Self {
-        Self { class, code, message: message.into(), reason: None, row: None, exceeded: None }
+        Self { class, code, message: message.into(), reason: None, index: None, exceeded: None }
     }
 
     /// An argument has the wrong type.
@@ -171,12 +172,12 @@ impl From<DecodeError> for Failure {
 
 impl From<BatchError> for Failure {
     fn from(error: BatchError) -> Self {
-        let of_row = |row, failure: Self| Self { row: Some(row), ..failure.within(&format!("row {row}")) };
+        let at = |index, failure: Self| Self { index: Some(index), ..failure.within(&format!("row {index}")) };
         match error {
-            BatchError::Row { row, source } => of_row(row, source.into()),
-            BatchError::Decode { row, source } => of_row(row, source.into()),
+            BatchError::Encode { index, source } => at(index, source.into()),
+            BatchError::Decode { index, source } => at(index, source.into()),
             BatchError::Options(source) => source.into(),
-            BatchError::Panicked { row, message } => Self { row: Some(row), ..Self::panicked(&message) },
+            BatchError::Panicked { index, message } => Self { index: Some(index), ..Self::panicked(&message) },
             _ => Self::new(Class::Error, error.code(), error.to_string()),
         }
     }
@@ -203,15 +204,15 @@ mod tests {
 
     #[test]
     fn a_row_is_named() {
-        let failure = Failure::from(BatchError::Row { row: 3, source: EncodeError::InvalidUtf8 { byte: 9 } });
-        assert_eq!((failure.code, failure.row), ("ERR_TOKENLANE_INVALID_UTF8", Some(3)));
+        let failure = Failure::from(BatchError::Encode { index: 3, source: EncodeError::InvalidUtf8 { byte: 9 } });
+        assert_eq!((failure.code, failure.index), ("ERR_TOKENLANE_INVALID_UTF8", Some(3)));
         assert!(failure.message.contains('3') && failure.message.contains('9'), "{}", failure.message);
     }
 
     #[test]
     fn the_reason_has_neither_the_row_nor_options_of_js() {
         let source = EncodeError::SpecialToken { token: "<s>".into(), byte: 1 };
-        let failure = Failure::from(BatchError::Row { row: 3, source: source.clone() });
+        let failure = Failure::from(BatchError::Encode { index: 3, source: source.clone() });
         assert!(failure.message.starts_with("row 3: ") && failure.message.contains("specialTokens 'text'"));
         assert_eq!(failure.reason, Some(source.to_string()));
         assert_eq!(Failure::from(EncodeError::TruncationNoSecondText).reason, None);

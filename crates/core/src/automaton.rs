@@ -38,7 +38,8 @@ impl Automaton {
     /// Builds the links for a trie and the tokens in it.
     pub(crate) fn new<'t>(trie: &Trie, tokens: impl Iterator<Item = &'t [u8]>) -> Self {
         let slots = trie.slots();
-        let mut made = Self { fail: copies(NO_SLOT, slots), output: copies(NO_SLOT, slots), depth: copies(0, slots) };
+        let mut automaton =
+            Self { fail: copies(NO_SLOT, slots), output: copies(NO_SLOT, slots), depth: copies(0, slots) };
         // Shorter texts first, because the links of a node lead to shorter texts. Per token: the
         // text after its last node, and the slot of that node.
         let mut paths: Vec<(&[u8], u32)> = tokens.map(|token| (token, NO_SLOT)).collect();
@@ -47,19 +48,19 @@ impl Automaton {
             depth += 1;
             paths.retain_mut(|(rest, last)| {
                 let Some((&byte, after)) = rest.split_first() else { return false };
-                let slot = trie.child(made.node(trie, *last), byte).expect("the trie has the token");
-                if made.depth[slot as usize] == 0 {
-                    made.depth[slot as usize] = depth;
-                    let before = if depth == 1 { None } else { Some(made.fail[*last as usize]) };
-                    let fail = before.map_or(NO_SLOT, |before| made.step(trie, State(before), byte).0);
-                    made.fail[slot as usize] = fail;
-                    made.output[slot as usize] = made.longest_at(trie, fail);
+                let slot = trie.child(automaton.node(trie, *last), byte).expect("the trie has the token");
+                if automaton.depth[slot as usize] == 0 {
+                    automaton.depth[slot as usize] = depth;
+                    let before = if depth == 1 { None } else { Some(automaton.fail[*last as usize]) };
+                    let fail = before.map_or(NO_SLOT, |before| automaton.step(trie, State(before), byte).0);
+                    automaton.fail[slot as usize] = fail;
+                    automaton.output[slot as usize] = automaton.longest_at(trie, fail);
                 }
                 (*rest, *last) = (after, slot);
                 true
             });
         }
-        made
+        automaton
     }
 
     fn node(&self, trie: &Trie, slot: u32) -> Node {
@@ -151,7 +152,7 @@ mod tests {
             text in "[abé]{0,40}",
         ) {
             let tokens: Vec<String> = tokens.into_iter().collect();
-            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(0..)).expect("there is room");
+            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(0..)).expect("there is memory");
             let automaton = Automaton::new(&trie, tokens.iter().map(|token| token.as_bytes()));
             let suffixes = |token: &String| tokens.iter().filter(|other| token.ends_with(*other)).count();
             let max = tokens.iter().map(suffixes).max().unwrap_or(0);

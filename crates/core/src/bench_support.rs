@@ -7,7 +7,7 @@
 
 use crate::aligned::AlignedText;
 use crate::budget::Budget;
-use crate::encoder::{Encoder, Plan, Request, Session};
+use crate::encoder::{Encoder, EncoderState, Plan, Request};
 use crate::encoding::Encoding;
 use crate::error::EncodeError;
 use crate::options::EncodeOptions;
@@ -68,7 +68,7 @@ impl<'a> PreTokenizerStage<'a> {
 pub struct Worker<'a> {
     tokenizer: &'a Tokenizer,
     plan: Plan,
-    encoder: Encoder,
+    state: EncoderState,
     out: Encoding,
 }
 
@@ -77,17 +77,17 @@ impl<'a> Worker<'a> {
     /// of a tokenizer. With 0 bytes every word is merged again.
     pub fn new(tokenizer: &'a Tokenizer, options: &EncodeOptions, cache_bytes: usize) -> Result<Self, EncodeError> {
         let plan = tokenizer.plan(options)?;
-        let mut encoder = Encoder::new(cache_bytes, 0);
-        encoder.seed(&tokenizer.seeds());
-        Ok(Self { tokenizer, plan, encoder, out: Encoding::default() })
+        let mut state = EncoderState::new(cache_bytes, 0);
+        state.seed(&tokenizer.seeds());
+        Ok(Self { tokenizer, plan, state, out: Encoding::default() })
     }
 
     /// Encodes a text with the columns of the options and returns its number of tokens. The result
     /// is discarded.
     pub fn encode(&mut self, text: &str) -> Result<usize, EncodeError> {
         self.out.clear();
-        let mut session = Session::new(&self.tokenizer.pipeline, &mut self.encoder);
-        session.encode(Text::Utf8(text), &mut Request::all(&self.plan), &mut self.out)?;
+        let mut encoder = Encoder::new(&self.tokenizer.pipeline, &mut self.state);
+        encoder.encode(Text::Utf8(text), &mut Request::all(&self.plan), &mut self.out)?;
         Ok(self.out.len())
     }
 }

@@ -35,11 +35,11 @@ const MIN_DECODED: usize = 1 << 20;
 
 /// Pattern steps that every input may take, and those that each byte of it adds. The patterns of
 /// real files take less than 40 per byte.
-pub(crate) const MIN_STEPS: u64 = 1 << 20;
-pub(crate) const STEPS_PER_BYTE: u64 = 256;
+pub(crate) const MIN_PATTERN_STEPS: u64 = 1 << 20;
+pub(crate) const PATTERN_STEPS_PER_BYTE: u64 = 256;
 
 /// Pattern steps that each id adds when ids are decoded.
-const STEPS_PER_ID: u64 = 1024;
+const PATTERN_STEPS_PER_ID: u64 = 1024;
 
 /// Steps of work for each byte of output that a text or a list of ids may have. The chains of real
 /// files take less than 100 steps per byte of a text, and less than 200 per id; 512 and 4096 are
@@ -157,27 +157,27 @@ impl From<StageError> for DecodeError {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     /// The number of steps that patterns may still take.
-    pub(crate) steps: u64,
+    pub(crate) pattern_steps: u64,
     /// The minimum of [`Self::limit`].
-    least: usize,
+    min_limit: usize,
     factor: usize,
-    input: usize,
+    input_bytes: usize,
     /// Bytes of output that were charged.
-    used: usize,
+    output_bytes: usize,
     /// Steps of work that were charged.
-    worked: u64,
+    work_steps: u64,
     work_per_output: u64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            steps: MIN_STEPS,
-            least: MIN_OUTPUT,
+            pattern_steps: MIN_PATTERN_STEPS,
+            min_limit: MIN_OUTPUT,
             factor: max_expansion(),
-            input: 0,
-            used: 0,
-            worked: 0,
+            input_bytes: 0,
+            output_bytes: 0,
+            work_steps: 0,
             work_per_output: WORK_PER_OUTPUT,
         }
     }
@@ -186,43 +186,43 @@ impl Default for Budget {
 impl Budget {
     /// The budget of a text.
     pub(crate) fn of_text(bytes: usize) -> Self {
-        let mut made = Self::default();
-        made.add_input(bytes);
-        made
+        let mut budget = Self::default();
+        budget.add_input(bytes);
+        budget
     }
 
     /// The budget of the contents of all added tokens. The search for them takes some 100 bytes for
     /// each byte that it seeks.
     pub(crate) fn of_tokens(bytes: usize) -> Self {
-        let mut made = Self::of_text(bytes);
-        made.factor = made.factor.min(MAX_TOKEN_EXPANSION);
-        made
+        let mut budget = Self::of_text(bytes);
+        budget.factor = budget.factor.min(MAX_TOKEN_EXPANSION);
+        budget
     }
 
     /// The budget of ids that are decoded.
     pub(crate) fn of_ids(ids: usize) -> Self {
-        let mut made = Self { least: MIN_DECODED, work_per_output: WORK_PER_DECODED, ..Self::default() };
-        made.add_ids(ids);
-        made
+        let mut budget = Self { min_limit: MIN_DECODED, work_per_output: WORK_PER_DECODED, ..Self::default() };
+        budget.add_ids(ids);
+        budget
     }
 
     pub(crate) fn add_input(&mut self, bytes: usize) {
-        self.input = self.input.saturating_add(bytes);
-        self.steps = self.steps.saturating_add(STEPS_PER_BYTE.saturating_mul(bytes as u64));
+        self.input_bytes = self.input_bytes.saturating_add(bytes);
+        self.pattern_steps = self.pattern_steps.saturating_add(PATTERN_STEPS_PER_BYTE.saturating_mul(bytes as u64));
     }
 
     pub(crate) fn add_ids(&mut self, ids: usize) {
-        self.input = self.input.saturating_add(ids.saturating_mul(BYTES_PER_ID));
-        self.steps = self.steps.saturating_add(STEPS_PER_ID.saturating_mul(ids as u64));
+        self.input_bytes = self.input_bytes.saturating_add(ids.saturating_mul(BYTES_PER_ID));
+        self.pattern_steps = self.pattern_steps.saturating_add(PATTERN_STEPS_PER_ID.saturating_mul(ids as u64));
     }
 
     pub(crate) fn limit(&self) -> usize {
-        self.input.saturating_mul(self.factor).max(self.least)
+        self.input_bytes.saturating_mul(self.factor).max(self.min_limit)
     }
 
     /// Bytes of output that may still be produced.
     pub(crate) fn remaining(&self) -> usize {
-        self.limit().saturating_sub(self.used)
+        self.limit().saturating_sub(self.output_bytes)
     }
 
     /// Fails if a component is about to produce `bytes` of output, including its previous output
@@ -231,24 +231,29 @@ impl Budget {
         if bytes <= self.remaining() {
             return Ok(());
         }
-        Err(OutputLimit { unit: Unit::Bytes, component, reached: self.used.saturating_add(bytes), limit: self.limit() })
+        Err(OutputLimit {
+            unit: Unit::Bytes,
+            component,
+            reached: self.output_bytes.saturating_add(bytes),
+            limit: self.limit(),
+        })
     }
 
     /// Charges steps of work. Fails if all components together take more than is allowed.
     pub(crate) fn work(&mut self, steps: usize, component: &'static str) -> Result<(), OutputLimit> {
-        self.worked = self.worked.saturating_add(steps as u64);
+        self.work_steps = self.work_steps.saturating_add(steps as u64);
         let limit = self.work_per_output.saturating_mul(self.limit() as u64);
-        if self.worked <= limit {
+        if self.work_steps <= limit {
             return Ok(());
         }
         let size = |steps: u64| usize::try_from(steps).unwrap_or(usize::MAX);
-        Err(OutputLimit { unit: Unit::Steps, component, reached: size(self.worked), limit: size(limit) })
+        Err(OutputLimit { unit: Unit::Steps, component, reached: size(self.work_steps), limit: size(limit) })
     }
 
     /// Charges `bytes` of output.
     pub(crate) fn charge(&mut self, bytes: usize, component: &'static str) -> Result<(), OutputLimit> {
         self.check(bytes, component)?;
-        self.used += bytes;
+        self.output_bytes += bytes;
         Ok(())
     }
 }
@@ -269,7 +274,7 @@ mod tests {
         let error = OutputLimit { unit: Unit::Bytes, component: "x", reached: limit + 1, limit };
         assert_eq!(budget.charge(6, "x"), Err(error));
         assert_eq!(budget.remaining(), 5);
-        assert_eq!(budget.steps, MIN_STEPS + STEPS_PER_BYTE * (1 + MIN_OUTPUT as u64));
+        assert_eq!(budget.pattern_steps, MIN_PATTERN_STEPS + PATTERN_STEPS_PER_BYTE * (1 + MIN_OUTPUT as u64));
     }
 
     #[test]

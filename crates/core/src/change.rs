@@ -126,15 +126,15 @@ impl Tokenizer {
             default_policy: changes.special_tokens.map_or_else(|| default_policy.clone(), Policy::from),
         };
         let origin = Origin { pipeline: &self.pipeline, has_new_normalizer: changes.normalizer.is_some() };
-        let made = stages::build(parts, new_tokens, self.pipeline.tables(), Some(origin))?;
+        let pipeline = stages::build(parts, new_tokens, self.pipeline.tables(), Some(origin))?;
         for NewToken { token, id } in &changes.added_tokens {
-            if let (Some(got), &Some(wanted)) = (made.parts.added_tokens.by_content(&token.content), id)
+            if let (Some(got), &Some(wanted)) = (pipeline.parts.added_tokens.by_content(&token.content), id)
                 && got.id != wanted
             {
                 return Err(LoadError::AddedTokenId { token: token.content.clone(), id: got.id, wanted });
             }
         }
-        Ok(Self::new(made))
+        Ok(Self::new(pipeline))
     }
 }
 

@@ -265,7 +265,7 @@ impl Encoding {
         Ok(())
     }
 
-    /// Reserves room for `tokens` further tokens in the requested columns. Unwinds on failure.
+    /// Reserves capacity for `tokens` further tokens in the requested columns. Unwinds on failure.
     pub(crate) fn grow_columns(&mut self, tokens: usize, columns: Columns) {
         let wanted = |column| if columns.contains(column) { tokens } else { 0 };
         self.offsets.grow(wanted(Columns::OFFSETS));

@@ -29,7 +29,7 @@ pub enum LoadError {
     /// The JSON parses, but a part of it does not have the structure of a tokenizer file.
     #[error("{path}: {message}")]
     Shape {
-        /// The place in the file, such as `model.merges[3]`.
+        /// The path in the file, such as `model.merges[3]`.
         path: String,
         /// The problem.
         message: String,
@@ -38,7 +38,7 @@ pub enum LoadError {
     /// approximated.
     #[error("{path}: {component} is not supported")]
     Unsupported {
-        /// The place in the file, such as `pre_tokenizer.pretokenizers[0]`.
+        /// The path in the file, such as `pre_tokenizer.pretokenizers[0]`.
         path: String,
         /// The name of the component or option in the file.
         component: String,
@@ -46,7 +46,7 @@ pub enum LoadError {
     /// A template of the post-processor contains a token that is not in its `special_tokens`.
     #[error("{path}: the template names the token {token:?}, which special_tokens does not list")]
     UnknownTemplateToken {
-        /// The place in the file.
+        /// The path in the file.
         path: String,
         /// The token.
         token: String,
@@ -122,7 +122,7 @@ pub enum LoadError {
     /// A regular expression does not compile.
     #[error("{path}: the pattern {pattern:?} does not compile: {message}")]
     Pattern {
-        /// The place of the pattern.
+        /// The path of the pattern in the file.
         path: String,
         /// The pattern.
         pattern: String,

@@ -15,10 +15,10 @@
 //! 7. `post_processor`: special tokens are added around a text or a pair of texts.
 //! 8. `padding`: shorter encodings are extended to a common length.
 //!
-//! [`Tokenizer`] contains these stages and is immutable; an `Encoder` is the mutable state of one
-//! worker. [`batch`] distributes many texts to several workers. `decoder` converts ids to text;
-//! [`DecodeStream`] does so for ids that arrive one after the other. [`Tokenizer::from_bytes`]
-//! builds a tokenizer from a file.
+//! [`Tokenizer`] contains these stages and is immutable; an `Encoder` runs them, with the caches
+//! and buffers of one worker (`EncoderState`). [`batch`] distributes many texts to several workers.
+//! `decoder` converts ids to text; [`DecodeStream`] does so for ids that arrive one after the
+//! other. [`Tokenizer::from_bytes`] builds a tokenizer from a file.
 //!
 //! # WebAssembly
 //!

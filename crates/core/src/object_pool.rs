@@ -93,8 +93,8 @@ mod tests {
                 (number, counts[..=at].iter().filter(|(other, _)| *other == number).count() as u32)
             });
             assert!(counts.iter().copied().eq(expected), "{counts:?}");
-            let most = counts.last().expect("four times").0;
-            assert!(most < 3, "no more are created than borrow at the same time, {counts:?}");
+            let created = counts.last().expect("four times").0;
+            assert!(created < 3, "no more are created than borrow at the same time, {counts:?}");
             pool.with_idle(|idle| assert_eq!(idle.len(), 1));
         });
     }

@@ -76,11 +76,11 @@ impl Literal {
             let len = text.len() as u32;
             return self.ranges.iter().map(|range| Span { start: range[0].min(len), end: range[1].min(len) }).collect();
         }
-        let mut places = text.char_indices();
+        let mut characters = text.char_indices();
         let (mut byte, mut unit) = (0, 0);
         let mut byte_at = |wanted: u32| {
             while unit < wanted
-                && let Some((at, c)) = places.next()
+                && let Some((at, c)) = characters.next()
             {
                 unit += c.len_utf16() as u32;
                 byte = at + c.len_utf8();

@@ -36,8 +36,8 @@ impl TokenLens {
         append_copies(&mut all.lens, 0, vocab.dense_ids());
         for (token, id) in vocab.iter() {
             let len = all.len_of(token).min(NOT_STORED.into()) as u8;
-            if let Some(place) = all.lens.get_mut(id as usize) {
-                *place = len;
+            if let Some(entry) = all.lens.get_mut(id as usize) {
+                *entry = len;
             }
         }
         // A token of byte fallback usually covers its byte, and rarely its spelling.
@@ -86,7 +86,7 @@ mod tests {
         for far in [9, 4_000_000_000] {
             let tokens: [(&[u8], u32); 4] = [(b"a", 0), ("Ġb".as_bytes(), 2), (&[b'c'; 255], 3), (&[b'd'; 300], far)];
             let mut builder = Vocab::builder(4, 600);
-            tokens.iter().for_each(|&(token, id)| builder.push(token, id).expect("there is room"));
+            tokens.iter().for_each(|&(token, id)| builder.push(token, id).expect("there is memory"));
             let vocab = builder.finish().expect("no two share an id");
             let spaces = Some(Spaces { meta_symbol: 'Ġ', start_words: false });
             let forms = [

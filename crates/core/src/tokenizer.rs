@@ -1,13 +1,13 @@
-//! A tokenizer: the stages in order, immutable and shared, and a pool of encoders for workers.
+//! A tokenizer: the stages in order, immutable and shared, and a pool of encoder states.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::added_tokens::AddedToken;
-use crate::bpe::word_cache::{CacheBudget, WordCache};
+use crate::bpe::word_cache::{GrowthMemory, WordCache};
 use crate::budget::Budget;
 use crate::decoder::from_utf8_lossy;
 use crate::decoder::token_table::TokenTable;
-use crate::encoder::{Encoder, Plan, Request, Seeds, Session, Word};
+use crate::encoder::{Encoder, EncoderState, Plan, Request, Seeds, Word};
 use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
@@ -43,14 +43,14 @@ use crate::vocab::TokenForm;
 #[derive(Debug)]
 pub struct Tokenizer {
     pub(crate) pipeline: Pipeline,
-    encoders: Encoders,
+    states: EncoderStates,
     /// The result of [`Self::max_bytes_per_token`], computed on first use.
     pub(crate) token_reach: OnceLock<Option<usize>>,
 }
 
 impl Tokenizer {
     pub(crate) fn new(pipeline: Pipeline) -> Self {
-        Self { pipeline, encoders: Encoders::default(), token_reach: OnceLock::new() }
+        Self { pipeline, states: EncoderStates::default(), token_reach: OnceLock::new() }
     }
 
     /// Loads a tokenizer from the bytes of a file. The format is recognized by its content.
@@ -111,24 +111,24 @@ impl Tokenizer {
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub fn encode_input(&self, input: &Input<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
         let plan = Plan { ranges: options.columns != Columns::NONE, ..self.plan(options)? };
-        self.with_encoder(|session| {
-            let mut made = Encoding::default();
-            let overflowing = session.encode(*input, &mut Request::all(&plan), &mut made)?;
-            let padding = plan.padding.as_ref().map(|padding| (padding, padding.target(made.len())));
+        self.with_encoder(|encoder| {
+            let mut encoding = Encoding::default();
+            let overflowing = encoder.encode(*input, &mut Request::all(&plan), &mut encoding)?;
+            let padding = plan.padding.as_ref().map(|padding| (padding, padding.target(encoding.len())));
             let finish = |mut encoding: Encoding| {
                 if let Some((padding, target)) = padding {
                     encoding.pad(target, padding, plan.columns)?;
                 }
                 Ok(encoding)
             };
-            made.overflowing = with_capacity(overflowing.len())?;
+            encoding.overflowing = with_capacity(overflowing.len())?;
             for draft in &overflowing {
                 let own_overflow = collect(draft.own_overflow.iter().copied())?;
                 let mut part = Encoding { own_overflow, ..Encoding::default() };
-                session.write(draft, &plan, &mut part);
-                made.overflowing.push(finish(part)?);
+                encoder.write(draft, &plan, &mut part);
+                encoding.overflowing.push(finish(part)?);
             }
-            finish(made)
+            finish(encoding)
         })
     }
 
@@ -145,7 +145,7 @@ impl Tokenizer {
         }
         let before = ids.len();
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
-        let result = self.with_encoder(|session| session.encode(text, &mut Request::all(&plan), &mut out));
+        let result = self.with_encoder(|encoder| encoder.encode(text, &mut Request::all(&plan), &mut out));
         *ids = out.ids;
         if result.is_err() {
             ids.truncate(before);
@@ -156,7 +156,7 @@ impl Tokenizer {
     /// Counts the tokens of a text. Ignores truncation and padding, in the options and in the file.
     pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
         let plan = self.count_plan(options)?;
-        self.with_encoder(|session| session.count(text, &mut Request::all(&plan)))
+        self.with_encoder(|encoder| encoder.count(text, &mut Request::all(&plan)))
     }
 
     /// Calls `visit` with the words of texts, in order: added tokens, and what the normalizer and
@@ -170,10 +170,10 @@ impl Tokenizer {
     ) -> Result<(), (usize, EncodeError)> {
         let mut number = 0;
         let mut buffer = String::new();
-        let visited = self.with_encoder(|session| {
+        let visited = self.with_encoder(|encoder| {
             texts.into_iter().enumerate().try_for_each(|(index, text)| {
                 number = index;
-                session.each_word(text.to_utf8(&mut buffer)?, &mut visit)
+                encoder.each_word(text.to_utf8(&mut buffer)?, &mut visit)
             })
         });
         visited.map_err(|error: EncodeError| (number, error))
@@ -263,30 +263,30 @@ impl Tokenizer {
         vocab.len() + if with_added_tokens { added.count() } else { 0 }
     }
 
-    /// Approximate heap memory of the tables and of the idle encoders, in bytes. Tables that
+    /// Approximate heap memory of the tables and of the idle encoder states, in bytes. Tables that
     /// another tokenizer shares (see [`Self::with`]) do not count.
     pub fn memory_bytes(&self) -> usize {
         let Pipeline { parts: Parts { vocab, .. }, model, token_lens, token_table, .. } = &self.pipeline;
         let vocab = if Arc::strong_count(vocab) == 1 { vocab.memory_bytes() } else { 0 };
         let model = if Arc::strong_count(model) == 1 { model.memory_bytes() } else { 0 };
         let texts = token_table.get().and_then(Option::as_ref).map_or(0, TokenTable::memory_bytes);
-        vocab + model + token_lens.memory_bytes() + texts + self.encoders.memory_bytes()
+        vocab + model + token_lens.memory_bytes() + texts + self.states.memory_bytes()
     }
 
-    /// Heap memory of the word caches of the idle encoders, in bytes.
+    /// Heap memory of the word caches of the idle encoder states, in bytes.
     pub fn cache_bytes(&self) -> usize {
-        self.encoders.memory_bytes()
+        self.states.memory_bytes()
     }
 
-    /// The hits and misses of the word caches of the idle encoders.
+    /// The hits and misses of the word caches of the idle encoder states.
     pub fn cache_counts(&self) -> (u64, u64) {
-        self.encoders.cache_counts()
+        self.states.cache_counts()
     }
 
-    /// The number of text bytes that the idle encoders have encoded in all calls. Tests measure
-    /// work with it.
+    /// The number of text bytes that the idle encoder states have encoded in all calls. Tests
+    /// measure work with it.
     pub fn encoded_bytes(&self) -> u64 {
-        self.encoders.encoded_bytes()
+        self.states.encoded_bytes()
     }
 
     pub(crate) fn plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {
@@ -351,87 +351,65 @@ impl Tokenizer {
         Seeds::new(&self.pipeline.parts.vocab, self.pipeline.token_form, &self.pipeline.model)
     }
 
-    /// A tokenizer with one encoder that has seed words, so that the first text need not wait for
-    /// it. If memory is short, the first text creates it.
+    /// A tokenizer with one encoder state that has seed words, so that the first text need not wait
+    /// for it. If memory is short, the first text creates it.
     fn ready(pipeline: Pipeline) -> Self {
-        let made = Self::new(pipeline);
-        let seed = |session: &mut Session<'_>| {
-            session.seed(&made.seeds());
+        let tokenizer = Self::new(pipeline);
+        let _ = tokenizer.with_encoder(|encoder| {
+            encoder.seed(&tokenizer.seeds());
             Ok::<_, OutOfMemory>(())
-        };
-        let _ = made.with_encoder(seed);
-        made
+        });
+        tokenizer
     }
 
-    /// Like [`Self::with_idle_encoder`], but a shortage of memory is an error.
+    /// Runs `work` with an encoder, whose state comes from the pool and returns to it. A shortage
+    /// of memory is an error. If `work` unwinds, the state is dropped, because it may be
+    /// inconsistent.
     pub(crate) fn with_encoder<T, E: From<OutOfMemory>>(
         &self,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
+        work: impl FnOnce(&mut Encoder<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         catch(|| {
             check()?;
-            self.with_idle_encoder(|encoder| work(&mut Session::new(&self.pipeline, encoder)))
-        })
-    }
-
-    /// Runs `work` with an encoder of the pool. If `work` unwinds, the encoder is dropped, because
-    /// its state may be inconsistent.
-    pub(crate) fn with_idle_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
-        let mut encoder = self.encoders.take();
-        let result = work(&mut encoder);
-        self.encoders.put(encoder);
-        result
-    }
-
-    /// Like [`Self::with_encoder`], for a batch of `bytes`. For a large batch, inserts the seed
-    /// words if the encoder does not have them yet, which takes some milliseconds. A single text
-    /// never waits for that.
-    pub(crate) fn with_encoder_for<T, E: From<OutOfMemory>>(
-        &self,
-        bytes: usize,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        const MIN_SEEDED_BATCH: usize = 1 << 18;
-        self.with_encoder(|session| {
-            if bytes >= MIN_SEEDED_BATCH {
-                session.seed(&self.seeds());
-            }
-            work(session)
+            let mut state = self.states.take();
+            let result = work(&mut Encoder::new(&self.pipeline, &mut state));
+            self.states.put(state);
+            result
         })
     }
 }
 
-/// The encoders that are not in use.
+/// The pool of encoder states.
 #[derive(Debug)]
-struct Encoders {
-    /// Boxed, because encoders are large and are moved for every text.
-    idle: ObjectPool<Box<Encoder>>,
+struct EncoderStates {
+    /// Boxed, because states are large and are moved for every text.
+    idle: ObjectPool<Box<EncoderState>>,
     /// The memory by which all caches may grow.
-    budget: Arc<CacheBudget>,
+    growth: Arc<GrowthMemory>,
 }
 
-impl Default for Encoders {
+impl Default for EncoderStates {
     fn default() -> Self {
         let fixed = Self::max_idle() * WordCache::initial_bytes(Self::cache_bytes());
         Self {
             idle: ObjectPool::new(Self::max_idle()),
-            budget: Arc::new(CacheBudget::new(Self::ALL_CACHE_BYTES.saturating_sub(fixed))),
+            growth: Arc::new(GrowthMemory::new(Self::ALL_CACHE_BYTES.saturating_sub(fixed))),
         }
     }
 }
 
-impl Encoders {
-    /// Maximum size of all encoders' word caches together, in bytes: 32 MiB. With many processors
-    /// it is more, because each cache has a minimum size. Caches start small, and those that meet
-    /// many different words grow while this lasts, to 16 MiB of short words.
+impl EncoderStates {
+    /// Maximum size of the word caches of all states together, in bytes: 32 MiB. With many
+    /// processors it is more, because each cache has a minimum size. Caches start small, and those
+    /// that meet many different words grow while this lasts, to 16 MiB of short words.
     const ALL_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 0 } else { 32 << 20 };
-    /// Maximum size of one encoder's word cache before it grows, in bytes.
+    /// Maximum size of the word cache of one state before it grows, in bytes.
     const MAX_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::MIN_CACHE_BYTES } else { 12 << 20 };
-    /// Minimum size of one encoder's word cache, in bytes. A smaller cache evicts words before they
-    /// occur again. (Fuzz targets need evictions, and caches that are created quickly.)
+    /// Minimum size of the word cache of one state, in bytes. A smaller cache evicts words before
+    /// they occur again. (Fuzz targets need evictions, and caches that are created quickly.)
     const MIN_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
 
-    /// The maximum number of idle encoders: one for each worker on a processor, and one for the
+    /// The maximum number of idle states: one for each worker on a processor, and one for the
     /// calling thread.
     fn max_idle() -> usize {
         static MAX_IDLE: LazyLock<usize> =
@@ -443,26 +421,27 @@ impl Encoders {
         (Self::ALL_CACHE_BYTES * 9 / 8 / Self::max_idle()).clamp(Self::MIN_CACHE_BYTES, Self::MAX_CACHE_BYTES)
     }
 
-    fn take(&self) -> Box<Encoder> {
-        self.idle.take(|number| Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.budget))))
+    fn take(&self) -> Box<EncoderState> {
+        self.idle
+            .take(|number| Box::new(EncoderState::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.growth))))
     }
 
-    fn put(&self, mut encoder: Box<Encoder>) {
-        encoder.trim();
-        self.idle.put(encoder);
+    fn put(&self, mut state: Box<EncoderState>) {
+        state.trim();
+        self.idle.put(state);
     }
 
     fn memory_bytes(&self) -> usize {
-        self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.memory_bytes()).sum())
+        self.idle.with_idle(|idle| idle.iter().map(|state| state.memory_bytes()).sum())
     }
 
     fn encoded_bytes(&self) -> u64 {
-        self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.encoded_bytes).sum())
+        self.idle.with_idle(|idle| idle.iter().map(|state| state.encoded_bytes).sum())
     }
 
     fn cache_counts(&self) -> (u64, u64) {
-        let counts = |idle: &[Box<Encoder>]| {
-            idle.iter().map(|encoder| encoder.cache_counts()).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+        let counts = |idle: &[Box<EncoderState>]| {
+            idle.iter().map(|state| state.cache_counts()).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
         };
         self.idle.with_idle(counts)
     }
@@ -470,18 +449,18 @@ impl Encoders {
 
 #[cfg(test)]
 mod tests {
-    use super::Encoders;
+    use super::EncoderStates;
 
     #[test]
-    fn the_encoders_of_all_workers_and_of_the_caller_are_kept() {
-        let encoders = Encoders::default();
+    fn the_states_of_all_workers_and_of_the_caller_are_kept() {
+        let states = EncoderStates::default();
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         let at_once = || {
-            let taken: Vec<_> = (0..=workers).map(|_| encoders.take()).collect();
-            let mut which: Vec<_> = taken.iter().map(|encoder| &raw const **encoder).collect();
-            taken.into_iter().for_each(|encoder| encoders.put(encoder));
+            let taken: Vec<_> = (0..=workers).map(|_| states.take()).collect();
+            let mut which: Vec<_> = taken.iter().map(|state| &raw const **state).collect();
+            taken.into_iter().for_each(|state| states.put(state));
             which.sort();
-            (which, encoders.idle.with_idle(<[_]>::len))
+            (which, states.idle.with_idle(<[_]>::len))
         };
         let (before, idle) = at_once();
         assert_eq!(idle, workers + 1);

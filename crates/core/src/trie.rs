@@ -330,12 +330,12 @@ struct BlockUse {
 }
 
 impl BlockUse {
-    fn has(bits: &[u64; 4], place: usize) -> bool {
-        bits[place / 64] >> (place % 64) & 1 != 0
+    fn has(bits: &[u64; 4], offset: usize) -> bool {
+        bits[offset / 64] >> (offset % 64) & 1 != 0
     }
 
-    fn set(bits: &mut [u64; 4], place: usize) {
-        bits[place / 64] |= 1 << (place % 64);
+    fn set(bits: &mut [u64; 4], offset: usize) {
+        bits[offset / 64] |= 1 << (offset % 64);
     }
 
     /// A free base in the block whose slots for all labels are free.
@@ -415,10 +415,12 @@ impl Builder {
     /// There is one: each base in use has a child, and each child a slot.
     fn label_unused_slots(&mut self) {
         for (block, slots) in self.blocks.iter().zip(self.slots.chunks_exact_mut(SLOTS_PER_BLOCK)) {
-            let unused = |bits: &[u64; 4]| (0..SLOTS_PER_BLOCK).find(|&place| !BlockUse::has(bits, place));
+            let unused = |bits: &[u64; 4]| (0..SLOTS_PER_BLOCK).find(|&offset| !BlockUse::has(bits, offset));
             let Some(base) = unused(&block.bases) else { continue };
-            for (place, slot) in slots.iter_mut().enumerate().filter(|&(place, _)| !BlockUse::has(&block.used, place)) {
-                *slot = TrieSlot::new((base ^ place) as u8);
+            for (offset, slot) in
+                slots.iter_mut().enumerate().filter(|&(offset, _)| !BlockUse::has(&block.used, offset))
+            {
+                *slot = TrieSlot::new((base ^ offset) as u8);
             }
         }
     }
@@ -485,7 +487,7 @@ mod tests {
             texts in prop::collection::vec("[ab\0é]{0,9}|\\PC{0,4}", 0..20),
         ) {
             let by_token: BTreeMap<&[u8], u32> = tokens.iter().map(|token| token.as_bytes()).zip(first_id..).collect();
-            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(first_id..)).expect("there is room");
+            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(first_id..)).expect("there is memory");
             for text in tokens.iter().chain(&texts).map(|text| text.as_bytes()) {
                 prop_assert_eq!(trie.id(text), by_token.get(text).copied().filter(|_| !text.is_empty()));
                 let longest = |text: &[u8], before: &[u8]| {
@@ -527,12 +529,12 @@ mod tests {
         let all: Vec<Vec<u8>> = (0..=255u8).flat_map(|byte| [vec![byte], vec![byte, 255 - byte, byte]]).collect();
         let long = vec![b'x'; 100_000];
         let tokens = || all.iter().chain([&long]).map(Vec::as_slice).zip(0..);
-        let trie = Trie::new(tokens()).expect("there is room");
+        let trie = Trie::new(tokens()).expect("there is memory");
         for (token, id) in tokens() {
             assert_eq!(trie.id(token), Some(id));
         }
         assert_eq!(trie.id(&long[1..]), None);
-        let empty = Trie::new(std::iter::empty()).expect("there is room");
+        let empty = Trie::new(std::iter::empty()).expect("there is memory");
         assert!(empty.step(empty.root(), b'a').is_none());
     }
 }

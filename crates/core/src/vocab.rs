@@ -45,8 +45,8 @@ impl Default for ById {
 }
 
 impl Vocab {
-    /// Creates a builder with room for this number of tokens, and of bytes of all tokens together.
-    /// Unwinds if there is not enough memory.
+    /// Creates a builder with capacity for this number of tokens, and of bytes of all tokens
+    /// together. Unwinds if there is not enough memory.
     pub(crate) fn builder(tokens: usize, bytes: usize) -> VocabBuilder {
         let mut vocab = Self::default();
         vocab.bytes.grow(bytes);
@@ -129,7 +129,7 @@ impl Vocab {
     }
 }
 
-/// An upper bound of the size in bytes of a hash table with room for `entries` entries.
+/// An upper bound of the size in bytes of a hash table with capacity for `entries` entries.
 fn table_bytes<T>(entries: usize) -> usize {
     // The number of slots is at most twice 8/7 of the number of entries, and each slot has a
     // control byte.
@@ -303,9 +303,9 @@ mod tests {
     fn a_list_keeps_repeated_tokens() {
         let mut builder = Vocab::builder(4, 4);
         for (token, id) in ["a", "b", "a", ""].iter().zip(0..) {
-            builder.push(token.as_bytes(), id).expect("there is room");
+            builder.push(token.as_bytes(), id).expect("there is memory");
         }
-        let vocab = builder.finish_list().expect("there is room");
+        let vocab = builder.finish_list().expect("there is memory");
         assert_eq!((vocab.id(b"a"), vocab.id(b"b"), vocab.id(b""), vocab.len()), (Some(2), Some(1), Some(3), 4));
         assert_eq!((vocab.token(0), vocab.token(2), vocab.token(4)), (Some(&b"a"[..]), Some(&b"a"[..]), None));
     }

@@ -18,7 +18,7 @@ impl Tokenizer {
             return Ok(false);
         }
         let plan = self.count_plan(options)?;
-        self.with_encoder(|session| Ok(session.count(text, &mut Request::up_to(&plan, limit))? <= limit))
+        self.with_encoder(|encoder| Ok(encoder.count(text, &mut Request::up_to(&plan, limit))? <= limit))
     }
 
     /// Whether every text of this many bytes has more than `limit` tokens. False if that depends on

@@ -100,7 +100,7 @@ fn an_error_in_the_middle_names_its_row_and_nothing_is_lost() {
         texts[401] = Text::Bytes(b"ok \xf0\x9f\x92 no");
         texts[666] = Text::Bytes(b"\xff");
         let result = encode_batch(&tokenizer, &texts, &options(Columns::NONE), &run(threads));
-        assert_eq!(result, Err(BatchError::Row { row: 401, source: EncodeError::InvalidUtf8 { byte: 3 } }));
+        assert_eq!(result, Err(BatchError::Encode { index: 401, source: EncodeError::InvalidUtf8 { byte: 3 } }));
         texts.truncate(401);
         let batch = encode_batch(&tokenizer, &texts, &options(Columns::NONE), &run(threads));
         assert_rows(&tokenizer, &rows[..401], &batch.expect("the bad rows are gone"), None);

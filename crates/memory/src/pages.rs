@@ -103,8 +103,8 @@ impl Mapping {
     }
 
     /// Requests huge pages if at least `least` bytes are reserved. Must run before the first write.
-    fn with_huge_pages(self, least: usize) -> Self {
-        if self.reserved >= least {
+    fn with_huge_pages(self, min_bytes: usize) -> Self {
+        if self.reserved >= min_bytes {
             system::advise_huge(self.start, self.reserved);
         }
         self

@@ -364,7 +364,8 @@ mod tests {
         loom::model(|| {
             let pool = Box::new(Split::<FakePages>::default());
             let shared = loom::sync::Arc::new(SharedPool::<Loom>::new(pool, bounds(4 * MIB)));
-            let [first, second] = [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is room"));
+            let [first, second] =
+                [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is memory"));
             let places = BTreeSet::from([first.start, second.start].map(|start| start.as_ptr().addr()));
             let finalizers = [first, second].map(|block| {
                 let shared = loom::sync::Arc::clone(&shared);
@@ -403,7 +404,7 @@ mod tests {
                 let pool = Box::new(Split::<FakePages>::default());
                 let shared = loom::sync::Arc::new(SharedPool::<Loom>::new(pool, bounds(8 * MIB)));
                 let [first, second] =
-                    [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is room"));
+                    [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is memory"));
                 let finalizer = loom::thread::spawn({
                     let shared = loom::sync::Arc::clone(&shared);
                     move || shared.release(first)
@@ -452,7 +453,7 @@ mod tests {
         assert_eq!(helped(AllocStep::Copy), 1);
         shared.release(large);
         let small = [(); 3].map(|()| allocate(MIB).expect("of another class"));
-        assert_eq!((helped(AllocStep::Reclaim), shared.usage().mapped), (1, 3 * MIB), "what was free made room");
+        assert_eq!((helped(AllocStep::Reclaim), shared.usage().mapped), (1, 3 * MIB), "what was free sufficed");
         small.into_iter().for_each(|block| shared.release(block));
     }
 
@@ -492,7 +493,7 @@ mod tests {
             }
         }
         let shared = shared(PoolKind::Split, 8 * MIB);
-        let held = vec![shared.allocate(8 * MIB, None).expect("there is room")];
+        let held = vec![shared.allocate(8 * MIB, None).expect("there is memory")];
         let collector = ReleasingCollector { shared: &shared, held: Mutex::new(held), requested: Mutex::default() };
         let block = shared.allocate(3 * MIB, Some(&collector)).expect("after the full collection");
         assert_eq!(collector.requested.with(std::mem::take), [Collection::Quick, Collection::Full]);
@@ -502,12 +503,12 @@ mod tests {
     #[test]
     fn a_lower_cap_is_reached_as_blocks_are_released() {
         let shared = shared(PoolKind::Split, 64 * MIB);
-        let blocks: Vec<Block> = (0..8).map(|_| shared.allocate(2 * MIB, None).expect("there is room")).collect();
+        let blocks: Vec<Block> = (0..8).map(|_| shared.allocate(2 * MIB, None).expect("there is memory")).collect();
         shared.set_bounds(bounds(4 * MIB));
         assert_eq!(shared.usage().mapped, 16 * MIB, "what is outstanding stays");
         assert!(shared.allocate(2 * MIB, None).is_none());
         blocks.into_iter().for_each(|block| shared.release(block));
-        let block = shared.allocate(2 * MIB, None).expect("there is room below the new cap");
+        let block = shared.allocate(2 * MIB, None).expect("there is memory below the new cap");
         assert!(shared.usage().mapped <= 4 * MIB);
         shared.release(block);
     }
@@ -517,7 +518,7 @@ mod tests {
         let shared = shared(PoolKind::Split, 1 << 30);
         let batch = |count: usize| {
             let blocks: Vec<Block> =
-                (0..count).map(|_| shared.allocate(8 * MIB, None).expect("there is room")).collect();
+                (0..count).map(|_| shared.allocate(8 * MIB, None).expect("there is memory")).collect();
             blocks.into_iter().for_each(|block| shared.release(block));
         };
         batch(16);
@@ -541,7 +542,7 @@ mod tests {
                         let mut outstanding = std::collections::VecDeque::new();
                         for round in 0..rounds {
                             let bytes = 100 << (round * 7 % 13);
-                            let block = shared.allocate(bytes, None).expect("there is room");
+                            let block = shared.allocate(bytes, None).expect("there is memory");
                             let mut block = BlockGuard::new(block, Arc::clone(&shared));
                             block.bytes_mut().fill(MaybeUninit::new(own));
                             outstanding.push_back(block);

@@ -64,11 +64,11 @@ impl<T: Plain> Slab<T> {
             let (start, capacity) = (block.start.cast(), block.bytes / size_of::<T>());
             return Ok(Self { start, len: 0, capacity, owner: Owner::Pool(guard) });
         }
-        let mut room: Vec<MaybeUninit<T>> = fallible::with_capacity(capacity)?;
+        let mut memory: Vec<MaybeUninit<T>> = fallible::with_capacity(capacity)?;
         // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither
         // grown nor dropped while the slab lives; moving the vector does not move its memory.
-        let start = unsafe { NonNull::new_unchecked(room.as_mut_ptr()) }.cast();
-        Ok(Self { start, len: 0, capacity: room.capacity(), owner: Owner::Allocator(room) })
+        let start = unsafe { NonNull::new_unchecked(memory.as_mut_ptr()) }.cast();
+        Ok(Self { start, len: 0, capacity: memory.capacity(), owner: Owner::Allocator(memory) })
     }
 
     /// Whether the memory belongs to the pool.
@@ -146,8 +146,8 @@ impl<'a, T: Plain> SlabPart<'a, T> {
 
     /// Writes the next values.
     pub fn extend_from_slice(&mut self, values: &[T]) {
-        for (place, &value) in self.next(values.len()).iter_mut().zip(values) {
-            place.write(value);
+        for (slot, &value) in self.next(values.len()).iter_mut().zip(values) {
+            slot.write(value);
         }
     }
 
@@ -169,8 +169,8 @@ impl<T: Plain> Slab<T> {
     ) -> Result<Self, E> {
         let len = lengths.iter().sum();
         let mut slab = Self::with_capacity(len);
-        let mut room = SlabPart { rest: &mut slab.spare_capacity_mut()[..len] };
-        let parts: Vec<_> = lengths.iter().map(|&length| Mutex::new(SlabPart { rest: room.next(length) })).collect();
+        let mut memory = SlabPart { rest: &mut slab.spare_capacity_mut()[..len] };
+        let parts: Vec<_> = lengths.iter().map(|&length| Mutex::new(SlabPart { rest: memory.next(length) })).collect();
         fill(&parts)?;
         let is_full =
             |part: Mutex<SlabPart<'_, T>>| part.into_inner().unwrap_or_else(PoisonError::into_inner).rest.is_empty();

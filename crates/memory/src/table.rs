@@ -168,15 +168,15 @@ mod tests {
 
     #[test]
     fn a_table_that_grows_keeps_its_values_and_adds_zeros() {
-        let least = MIN_MAPPED_BYTES / 8;
+        let min_len = MIN_MAPPED_BYTES / 8;
         // Tables that stay in the allocator, that move to pages, and that have addresses reserved
         // for all, a part and none of the growth.
         let cases = [
             (3, 10, 9),
-            (9, 9, least),
-            (least, 2 * least, 2 * least),
-            (least, 2 * least, 2 * least + 1),
-            (least, least, least + 7),
+            (9, 9, min_len),
+            (min_len, 2 * min_len, 2 * min_len),
+            (min_len, 2 * min_len, 2 * min_len + 1),
+            (min_len, min_len, min_len + 7),
         ];
         // Large tables take minutes under Miri.
         for (len, max_len, grown) in cases.into_iter().take(if cfg!(miri) { 1 } else { cases.len() }) {
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(table.len(), grown);
             assert!(table[..len].iter().all(|&value| value == 7) && table[len..].iter().all(|&value| value == 0));
             if cfg!(target_os = "linux") && !cfg!(miri) {
-                assert_eq!(table.start == start, len >= least && grown <= max_len, "{len} of {max_len} to {grown}");
+                assert_eq!(table.start == start, len >= min_len && grown <= max_len, "{len} of {max_len} to {grown}");
             }
             table.fill(1);
         }

@@ -137,11 +137,11 @@ pub fn drive(mut pool: impl CheckedPool, ops: &[PoolOp], cap: usize) {
     for &op in ops {
         match op {
             PoolOp::Allocate(bytes) => {
-                let room = cap - pool.usage().mapped;
-                let block = pool.scan(bytes).or_else(|| pool.map(bytes, room));
+                let free = cap - pool.usage().mapped;
+                let block = pool.scan(bytes).or_else(|| pool.map(bytes, free));
                 match block {
                     Some(block) => model.add(bytes, block),
-                    None => assert!(pool.needed(bytes) > room, "there was room"),
+                    None => assert!(pool.needed(bytes) > free, "there was room"),
                 }
             }
             PoolOp::Release(which) => {

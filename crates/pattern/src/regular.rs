@@ -130,15 +130,15 @@ impl Regular {
         let mut growth = CacheGrowth::before(cache);
         let mut state = dfa.start_state_forward(cache, &input).map_err(|_| GaveUp::Automaton)?;
         let mut found = None;
-        let mut place = at;
-        while place < text.len() {
-            let chunk = &text[place..text.len().min(place + CHARGED_AT_ONCE)];
+        let mut position = at;
+        while position < text.len() {
+            let chunk = &text[position..text.len().min(position + CHARGED_AT_ONCE)];
             for (offset, &byte) in chunk.iter().enumerate() {
                 state = next(dfa, cache, state, byte)?;
                 // Match states and the dead state are tagged. A match is reported one byte late.
                 if state.is_tagged() {
                     if state.is_match() {
-                        found = Some(place + offset);
+                        found = Some(position + offset);
                     } else if state.is_dead() {
                         growth.charge(cache, steps)?;
                         take(steps, offset + 1)?;
@@ -148,7 +148,7 @@ impl Regular {
             }
             take(steps, chunk.len())?;
             growth.charge(cache, steps)?;
-            place += chunk.len();
+            position += chunk.len();
         }
         state = dfa.next_eoi_state(cache, state).map_err(|_| GaveUp::Automaton)?;
         take(steps, 1)?;
@@ -170,16 +170,16 @@ impl Regular {
         let mut growth = CacheGrowth::before(cache);
         let mut state = dfa.start_state_reverse(cache, &input).map_err(|_| GaveUp::Automaton)?;
         let mut found = end;
-        for place in (at..end).rev() {
-            state = next(dfa, cache, state, text[place])?;
+        for position in (at..end).rev() {
+            state = next(dfa, cache, state, text[position])?;
             if state.is_match() {
-                found = place + 1;
+                found = position + 1;
             } else if state.is_dead() {
                 growth.charge(cache, steps)?;
-                take(steps, end - place)?;
+                take(steps, end - position)?;
                 return Ok(found);
             }
-            if place % CHARGED_AT_ONCE == 0 {
+            if position % CHARGED_AT_ONCE == 0 {
                 growth.charge(cache, steps)?;
             }
         }

@@ -93,8 +93,8 @@ pub extern "C" fn load(bytes: u32, options: u32) -> i32 {
 pub extern "C" fn change(tokenizer: u32, changes: u32) -> i32 {
     call(|instance, input| {
         let changes: ChangeOptions = input.json(0, changes as usize)?;
-        let made = instance.tokenizers.get(tokenizer)?.with(&changes.into())?;
-        Ok(instance.tokenizers.add(Arc::new(made)))
+        let changed = instance.tokenizers.get(tokenizer)?.with(&changes.into())?;
+        Ok(instance.tokenizers.add(Arc::new(changed)))
     })
 }
 
@@ -411,7 +411,7 @@ pub extern "C" fn batch_push(tokenizer: u32, batch: u32, length: u32, table: u32
             Some(texts) => batch::encode_rows(&tokenizer, texts, &batch.options, &RUN),
             None => batch::encode_rows(&tokenizer, &rows.inputs(sequences as usize), &batch.options, &RUN),
         };
-        let encoded = encoded.map_err(|error| error.after_rows(first))?;
+        let encoded = encoded.map_err(|error| error.after_texts(first))?;
         match &mut batch.rows {
             Some(rows) => rows.append(encoded, first),
             rows => *rows = Some(encoded),
@@ -459,7 +459,7 @@ pub extern "C" fn count_rows(tokenizer: u32, length: u32, table: u32, flags: u32
         let options = options::encode_options(flags, input.extra(rows.bytes, extra)?, Columns::NONE);
         let tokenizer = of_tokenizer(instance, tokenizer)?;
         let counts = batch::count_batch(&tokenizer, rows.texts().unwrap_or_default(), &options, &RUN);
-        instance.give(Value::Words(counts.map_err(|error: BatchError| error.after_rows(first))?));
+        instance.give(Value::Words(counts.map_err(|error: BatchError| error.after_texts(first))?));
         Ok(0)
     })
 }

@@ -39,19 +39,19 @@ impl<'a> Rows<'a> {
     pub fn read(input: &'a input::Input, length: u32, words: u32) -> Result<Self, Failure> {
         let (length, words) = (length as usize, words as usize);
         let mut table = input.words(aligned(length), words)?;
-        let mut made = Self { texts: vec![], sequences: vec![], bytes: aligned(length) + 4 * words };
+        let mut inputs = Self { texts: vec![], sequences: vec![], bytes: aligned(length) + 4 * words };
         let mut start = 0;
         while let [count, rest @ ..] = table {
             let count = if *count == WHOLE { 1 } else { *count as usize };
             let (ends, rest) = rest.split_at_checked(count).unwrap_or((rest, &[]));
             for &end in ends {
-                made.texts.push(Text::Bytes(input.bytes(start, (end as usize).saturating_sub(start))?));
+                inputs.texts.push(Text::Bytes(input.bytes(start, (end as usize).saturating_sub(start))?));
                 start = end as usize;
             }
-            made.sequences.push((table[0] == WHOLE, ends.len()));
+            inputs.sequences.push((table[0] == WHOLE, ends.len()));
             table = rest;
         }
-        Ok(made)
+        Ok(inputs)
     }
 
     /// The texts, if no text is split into words.

@@ -103,9 +103,9 @@ impl Value {
 impl From<Column> for Value {
     fn from(column: Column) -> Self {
         match column {
-            Column::Words(words) => Self::Words(words),
-            Column::Bytes(bytes) => Self::Bytes(bytes),
-            Column::Texts(texts) => Self::of_texts(&texts),
+            Column::U32(words) => Self::Words(words),
+            Column::U8(bytes) => Self::Bytes(bytes),
+            Column::Strings(texts) => Self::of_texts(&texts),
         }
     }
 }
@@ -213,7 +213,7 @@ impl Instance {
             code: failure.code,
             message: &shortened(&failure.message),
             reason: failure.reason.as_deref().map(shortened),
-            row: failure.row,
+            row: failure.index,
             component: failure.exceeded.map(|exceeded| exceeded.component),
             reached: failure.exceeded.map(|exceeded| exceeded.reached),
             limit: failure.exceeded.map(|exceeded| exceeded.limit),

@@ -78,14 +78,14 @@ impl BatchColumns {
 
     /// Like [`Encoding::take_u32`].
     pub fn take_u32(&mut self, column: Columns) -> Slab<u32> {
-        let place = U32_COLUMNS.iter().position(|&one| one == column);
-        place.map(|place| std::mem::take(&mut self.u32s[place])).unwrap_or_default()
+        let index = U32_COLUMNS.iter().position(|&one| one == column);
+        index.map(|index| std::mem::take(&mut self.u32s[index])).unwrap_or_default()
     }
 
     /// Like [`Encoding::take_u8`].
     pub fn take_u8(&mut self, column: Columns) -> Slab<u8> {
-        let place = U8_COLUMNS.iter().position(|&one| one == column);
-        place.map(|place| std::mem::take(&mut self.u8s[place])).unwrap_or_default()
+        let index = U8_COLUMNS.iter().position(|&one| one == column);
+        index.map(|index| std::mem::take(&mut self.u8s[index])).unwrap_or_default()
     }
 
     /// Like [`Encoding::take_tokens`].
@@ -185,10 +185,10 @@ pub(super) struct ChunkedColumns {
 impl ChunkedColumns {
     /// Columns for a whole batch of about `tokens` tokens.
     pub(super) fn presized(tokens: usize, columns: Columns) -> Self {
-        let room = |column| if columns.contains(column) { tokens * values_per_token(column) } else { 0 };
+        let capacity = |column| if columns.contains(column) { tokens * values_per_token(column) } else { 0 };
         Self {
-            u32s: U32_COLUMNS.map(|column| ChunkedColumn::presized(0, room(column))),
-            u8s: U8_COLUMNS.map(|column| ChunkedColumn::presized(0, room(column))),
+            u32s: U32_COLUMNS.map(|column| ChunkedColumn::presized(0, capacity(column))),
+            u8s: U8_COLUMNS.map(|column| ChunkedColumn::presized(0, capacity(column))),
         }
     }
 

@@ -53,9 +53,9 @@ impl RowWindow {
     /// short.
     pub(super) fn new(rows: usize, tokens: usize, columns: Columns, is_whole: bool) -> Self {
         let mut out = Encoding::default();
-        let room = tokens.min(FLUSH_TOKENS + FLUSH_TOKENS / 2);
-        out.ids.grow(room);
-        out.grow_columns(room, columns);
+        let capacity = tokens.min(FLUSH_TOKENS + FLUSH_TOKENS / 2);
+        out.ids.grow(capacity);
+        out.grow_columns(capacity, columns);
         let (ids, columns) = match is_whole {
             true => (
                 ChunkedColumn::presized(rows + 1, reserve_estimate(tokens)),
@@ -139,20 +139,20 @@ pub(super) fn gather(mut windows: Vec<RowWindow>, plan: &Plan, threads: usize) -
     let slab = joiner.ids(ids, padding.id)?;
 
     let mut columns = BatchColumns::default();
-    for (place, &column) in U32_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
-        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.u32s[place])).collect();
+    for (index, &column) in U32_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
+        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.u32s[index])).collect();
         let value = |row: usize| match column {
             Columns::TYPE_IDS => padding.type_id,
             Columns::WORD_IDS => NO_ID,
             Columns::SEQUENCE_IDS => pad_sequences[row],
             _ => 0,
         };
-        columns.u32s[place] = joiner.column(all, values_per_token(column), value)?;
+        columns.u32s[index] = joiner.column(all, values_per_token(column), value)?;
     }
-    for (place, &column) in U8_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
-        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.u8s[place])).collect();
+    for (index, &column) in U8_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
+        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.u8s[index])).collect();
         let value = u8::from(column == Columns::SPECIAL_TOKENS_MASK);
-        columns.u8s[place] = joiner.column(all, 1, |_| value)?;
+        columns.u8s[index] = joiner.column(all, 1, |_| value)?;
     }
     if plan.columns.contains(Columns::TOKENS) {
         columns.tokens = layout.tokens(windows.into_iter().flat_map(|window| window.out.tokens), &padding.token);
@@ -174,8 +174,8 @@ impl Joiner<'_> {
         if let [only] = &mut all[..]
             && let Some(mut slab) = only.take_presized()
         {
-            let mut places = slab[1..].iter_mut();
-            write_ends(0, &mut |end| *places.next().expect("there is one for each row") = end);
+            let mut row_ends = slab[1..].iter_mut();
+            write_ends(0, &mut |end| *row_ends.next().expect("there is one for each row") = end);
             return Ok(slab);
         }
         let rows = layout.windows.iter().map(|window| window.ends.len());
@@ -185,8 +185,8 @@ impl Joiner<'_> {
             let (ends, ids) = parts.split_at(1 + all.len());
             lock(&ends[0]).extend_with(1, 0);
             self.each_window(all, size_of::<u32>(), |at, column| {
-                let mut places = lock(&ends[1 + at]);
-                write_ends(at, &mut |end| places.extend_with(1, end));
+                let mut row_ends = lock(&ends[1 + at]);
+                write_ends(at, &mut |end| row_ends.extend_with(1, end));
                 column.write(layout.steps(at, 1, |_| pad_id), &mut lock(&ids[at]));
             })
         })

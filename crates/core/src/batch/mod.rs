@@ -17,7 +17,7 @@ mod row_windows;
 use std::any::Any;
 use thiserror::Error;
 
-use crate::encoder::{Plan, Request, Session};
+use crate::encoder::{Encoder, Plan, Request};
 use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, OUT_OF_MEMORY};
 use crate::memory::fallible::{catch, check, collect, with_capacity};
@@ -38,6 +38,11 @@ use row_windows::RowCursor;
 /// fraction of the pool's cap: 1/4.
 const PRESIZE_SHARE: usize = 4;
 
+/// A batch of at least this many bytes inserts the seed words into the cache of an encoder that
+/// does not have them yet, which takes some milliseconds: 256 KiB. A single text never waits for
+/// that.
+const MIN_SEEDED_BATCH: usize = 1 << 18;
+
 /// How a batch runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunOptions<'a> {
@@ -56,24 +61,25 @@ impl RunOptions<'_> {
     }
 }
 
-/// The error of a batch. If several rows fail, the error of the first of them.
+/// The error of a batch. `index` is the position of the failed text, or list of ids, in the slice
+/// that the call got. If several of them fail, it is the error of the first.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BatchError {
     /// A text could not be encoded.
-    #[error("row {row}: {source}")]
-    Row {
-        /// The index of the row.
-        row: usize,
-        /// The error of the row.
+    #[error("row {index}: {source}")]
+    Encode {
+        /// The index of the text.
+        index: usize,
+        /// The error of the text.
         source: EncodeError,
     },
     /// Ids could not be decoded.
-    #[error("row {row}: {source}")]
+    #[error("row {index}: {source}")]
     Decode {
-        /// The index of the row.
-        row: usize,
-        /// The error of the row.
+        /// The index of the list of ids.
+        index: usize,
+        /// The error of the ids.
         source: DecodeError,
     },
     /// The options are invalid for this tokenizer, or the result exceeds a limit.
@@ -85,11 +91,11 @@ pub enum BatchError {
     /// The batch was cancelled.
     #[error("the batch was cancelled")]
     Cancelled,
-    /// A defect of tokenlane: encoding a row panicked.
-    #[error("row {row}: tokenlane failed, please report this: {message}")]
+    /// A defect of tokenlane: encoding or decoding panicked.
+    #[error("row {index}: tokenlane failed, please report this: {message}")]
     Panicked {
-        /// The index of the row.
-        row: usize,
+        /// The index of the text or of the list of ids.
+        index: usize,
         /// The message of the panic.
         message: String,
     },
@@ -99,7 +105,7 @@ impl BatchError {
     /// A stable name for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Row { source, .. } | Self::Options(source) => source.code(),
+            Self::Encode { source, .. } | Self::Options(source) => source.code(),
             Self::Decode { source, .. } => source.code(),
             Self::OutOfMemory(_) => OUT_OF_MEMORY,
             Self::Cancelled => "ERR_TOKENLANE_CANCELLED",
@@ -107,31 +113,22 @@ impl BatchError {
         }
     }
 
-    /// Converts the index in an error of the scheduler, which counts chunks, to the index of a row.
-    fn of_row(self, row: impl FnOnce(usize) -> usize) -> Self {
-        match self {
-            Self::Panicked { row: at, message } => Self::Panicked { row: row(at), message },
-            other => other,
-        }
-    }
-
-    /// The error in a batch of which these rows are a part: `first` rows come before them.
+    /// The error in a batch of which these texts are a part: `first` texts come before them.
     #[must_use]
-    pub fn after_rows(self, first: usize) -> Self {
-        match self {
-            Self::Row { row, source } => Self::Row { row: row + first, source },
-            Self::Decode { row, source } => Self::Decode { row: row + first, source },
-            other => other.of_row(|row| row + first),
+    pub fn after_texts(mut self, first: usize) -> Self {
+        if let Self::Encode { index, .. } | Self::Decode { index, .. } | Self::Panicked { index, .. } = &mut self {
+            *index += first;
         }
+        self
     }
 
-    fn panicked(row: usize, panic: &(dyn Any + Send)) -> Self {
+    fn panicked(index: usize, panic: &(dyn Any + Send)) -> Self {
         if let Some(&error) = panic.downcast_ref::<OutOfMemory>() {
             return Self::OutOfMemory(error);
         }
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
-        Self::Panicked { row, message }
+        Self::Panicked { index, message }
     }
 }
 
@@ -254,7 +251,7 @@ pub(crate) fn encode_chunks(
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
     let rows = chunks.last().map_or(0, |chunk| chunk.row + 1);
     let per_token = bytes_per_token(plan.columns);
-    let windows = over_windows(tokenizer, chunks, run, |session, window| {
+    let windows = over_windows(tokenizer, chunks, run, |encoder, window| {
         let expected = window.bytes() / 4 + window.len();
         // With padding, the row lengths are known only at the end; with overflow, the number of
         // rows is.
@@ -268,15 +265,15 @@ pub(crate) fn encode_chunks(
         while let Some(at) = window.next() {
             check()?;
             let chunk = &chunks[at];
-            let overflowing = session
+            let overflowing = encoder
                 .encode(chunk.source(), &mut Request::all(&plan), &mut encoded.out)
-                .map_err(|error| row_error(session, chunk, &plan, error))?;
+                .map_err(|error| row_error(encoder, chunk, &plan, error))?;
             if chunk.is_last() {
                 encoded.end_row(chunk.row, &plan);
             }
             encoded.flush_if_full();
             for draft in overflowing {
-                session.write(&draft, &plan, &mut encoded.out);
+                encoder.write(&draft, &plan, &mut encoded.out);
                 encoded.end_row(chunk.row, &plan);
                 encoded.flush_if_full();
             }
@@ -292,25 +289,34 @@ fn over_windows<T: Send>(
     tokenizer: &Tokenizer,
     chunks: &[RowChunk<'_>],
     run: &RunOptions<'_>,
-    work: impl Fn(&mut Session<'_>, &mut RowCursor<'_>) -> Result<T, BatchError> + Sync,
+    work: impl Fn(&mut Encoder<'_>, &mut RowCursor<'_>) -> Result<T, BatchError> + Sync,
 ) -> Result<Vec<T>, BatchError> {
     let weights = collect(chunks.iter().map(RowChunk::weight))?;
-    let bytes = weights.iter().sum();
+    let bytes: usize = weights.iter().sum();
     let windows = row_windows::run(&weights, run.threads(), run.cancel, |window| {
-        tokenizer.with_encoder_for(bytes, |session| work(session, window))
+        tokenizer.with_encoder(|encoder| {
+            if bytes >= MIN_SEEDED_BATCH {
+                encoder.seed(&tokenizer.seeds());
+            }
+            work(encoder, window)
+        })
     });
-    windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))
+    // The scheduler counts chunks.
+    windows.map_err(|error| match error {
+        BatchError::Panicked { index: chunk, message } => BatchError::Panicked { index: chunks[chunk].row, message },
+        error => error,
+    })
 }
 
 /// The error of a row. If the row was encoded in chunks, encodes it again as a whole, so that
 /// positions in the error refer to the whole row.
-fn row_error(session: &mut Session<'_>, chunk: &RowChunk<'_>, plan: &Plan, error: EncodeError) -> BatchError {
+fn row_error(encoder: &mut Encoder<'_>, chunk: &RowChunk<'_>, plan: &Plan, error: EncodeError) -> BatchError {
     if let EncodeError::OutOfMemory(error) = error {
         return error.into();
     }
-    let mut whole = || session.encode(chunk.input, &mut Request::all(plan), &mut Encoding::default()).err();
+    let mut whole = || encoder.encode(chunk.input, &mut Request::all(plan), &mut Encoding::default()).err();
     let whole = chunk.text.and_then(|_| whole());
-    BatchError::Row { row: chunk.row, source: whole.unwrap_or(error) }
+    BatchError::Encode { index: chunk.row, source: whole.unwrap_or(error) }
 }
 
 /// The number of tokens of each row.
@@ -322,12 +328,12 @@ pub fn count_batch(
 ) -> Result<Vec<u32>, BatchError> {
     let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
     let chunks = split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()))?;
-    let windows = over_windows(tokenizer, &chunks, run, |session, window| {
+    let windows = over_windows(tokenizer, &chunks, run, |encoder, window| {
         let mut counts = with_capacity(window.len())?;
         while let Some(at) = window.next() {
             let chunk = &chunks[at];
-            let count = session.count(chunk.source(), &mut Request::all(&plan));
-            counts.push((chunk.row, count.map_err(|error| row_error(session, chunk, &plan, error))? as u32));
+            let count = encoder.count(chunk.source(), &mut Request::all(&plan));
+            counts.push((chunk.row, count.map_err(|error| row_error(encoder, chunk, &plan, error))? as u32));
         }
         Ok(counts)
     })?;
@@ -354,7 +360,7 @@ pub fn decode_batch(
             let text = tokenizer.decode(rows[row], options);
             texts.push(text.map_err(|source| match source {
                 DecodeError::OutOfMemory(error) => error.into(),
-                source => BatchError::Decode { row, source },
+                source => BatchError::Decode { index: row, source },
             })?);
         }
         Ok(texts)

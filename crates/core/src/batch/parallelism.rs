@@ -86,10 +86,11 @@ pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
     }
     // Store before the first thread starts, so that every child forked afterwards sees it.
     POOL_PROCESS.store(process, Ordering::Release);
-    let made = ThreadPoolBuilder::new().num_threads(size).thread_name(|at| format!("tokenlane-{at}")).build().ok()?;
-    let made = Arc::new(made);
-    *pool = Some(Arc::clone(&made));
-    Some(made)
+    let created =
+        ThreadPoolBuilder::new().num_threads(size).thread_name(|at| format!("tokenlane-{at}")).build().ok()?;
+    let created = Arc::new(created);
+    *pool = Some(Arc::clone(&created));
+    Some(created)
 }
 
 #[cfg(test)]

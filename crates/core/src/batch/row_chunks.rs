@@ -270,7 +270,7 @@ mod tests {
         bad[400_000] = 0xFF;
         let rows = [Text::Utf8("fine"), Text::Bytes(&bad)];
         let run = RunOptions { threads: Some(2), ..RunOptions::default() };
-        let expected = BatchError::Row { row: 1, source: crate::EncodeError::InvalidUtf8 { byte: 400_000 } };
+        let expected = BatchError::Encode { index: 1, source: crate::EncodeError::InvalidUtf8 { byte: 400_000 } };
         let batch = crate::batch::encode_batch(&TOKENIZERS[1], &rows, &options(true), &run);
         assert_eq!(batch.map(|_| ()), Err(expected.clone()));
         assert_eq!(crate::batch::count_batch(&TOKENIZERS[1], &rows, &options(true), &run), Err(expected));

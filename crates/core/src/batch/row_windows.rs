@@ -428,17 +428,17 @@ mod tests {
         row: impl Fn(usize) -> Result<usize, BatchError> + Sync,
     ) -> Result<Vec<usize>, BatchError> {
         let work = |rows: &mut RowCursor<'_>| {
-            let mut made = vec![];
+            let mut results = vec![];
             while let Some(at) = rows.next() {
-                made.push(row(at)?);
+                results.push(row(at)?);
             }
-            Ok(made)
+            Ok(results)
         };
         run(&vec![10_000; count], threads, cancel, work).map(|windows| windows.concat())
     }
 
     fn failure(row: usize) -> BatchError {
-        BatchError::Row { row, source: crate::EncodeError::InvalidUtf8 { byte: row } }
+        BatchError::Encode { index: row, source: crate::EncodeError::InvalidUtf8 { byte: row } }
     }
 
     #[test]
@@ -466,7 +466,7 @@ mod tests {
         for threads in [1, 3] {
             let result =
                 run_rows(200, threads, None, |row| if row == 150 { panic!("row {row} is bad") } else { Ok(row) });
-            assert_eq!(result, Err(BatchError::Panicked { row: 150, message: "row 150 is bad".into() }));
+            assert_eq!(result, Err(BatchError::Panicked { index: 150, message: "row 150 is bad".into() }));
             assert_eq!(run_rows(2, threads, None, Ok), Ok(vec![0, 1]));
         }
     }

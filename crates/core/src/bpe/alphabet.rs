@@ -51,9 +51,9 @@ impl CharacterIds {
 
     /// From tables that are indexed by [`position`].
     pub(crate) fn new(by_position: [IdOf; 4]) -> Self {
-        let mut made = Self { by_position, middle: Box::default() };
-        made.fill_middle();
-        made
+        let mut alphabet = Self { by_position, middle: Box::default() };
+        alphabet.fill_middle();
+        alphabet
     }
 
     fn fill_middle(&mut self) {

@@ -1,6 +1,5 @@
 //! Long words, merged block by block. The working memory is that of a block, whatever the length of
-//! the word. A word that starts with the bytes of the previous long word keeps their tokens, which
-//! makes repeated calls for the prefixes of a text, or for a text that grows, fast.
+//! the word.
 //!
 //! # Why the result is exact
 //!
@@ -24,22 +23,26 @@
 //! *step*: as many symbols as [`super::short_word`] merges in registers. It merges a large *block*
 //! only if a step does not advance. This halves the time for words of random letters.
 
-use super::previous_word::{BlockSizes, PreviousWord};
+use std::ops::Range;
+
+use super::merge::BlockSizes;
 use super::{Alphabet, Bpe, MergeScratch, Symbol, short_word};
 use crate::error::EncodeError;
 use crate::memory::fallible::append;
 
-/// The index of the last step's result in [`PreviousWord::merged`].
-const LAST_STEP: usize = 0;
-/// The index of the last block's result in [`PreviousWord::merged`].
-const LAST_BLOCK: usize = 1;
-
-/// A word whose first `known` bytes are those of the previous word, or of the part merged so far.
-#[derive(Clone, Copy)]
-struct Target<'a> {
+/// A word of which a prefix is merged.
+struct Prefix<'a> {
     bpe: &'a Bpe,
     word: &'a [u8],
-    known: usize,
+    sizes: BlockSizes,
+    /// The length of the prefix in bytes.
+    len: usize,
+    /// The tokens of the prefix.
+    symbols: Vec<Symbol>,
+    /// The range that was merged last, and its tokens. If the next range has the same text, as in a
+    /// word of one repeated letter, it has the same tokens.
+    last: Option<Range<usize>>,
+    last_symbols: Vec<Symbol>,
 }
 
 /// The position at which merging starts again: at byte `start`, after the first `kept` symbols.
@@ -49,119 +52,91 @@ struct Restart {
     start: usize,
 }
 
-/// Words of more bytes are not kept, to save the memory for a copy: 16 MiB.
-const MAX_KEPT_WORD_BYTES: usize = 16 << 20;
-
-impl PreviousWord {
-    /// Updates the symbols to those of `word`, whose first `known` bytes are those of the previous
-    /// word. Returns `None`, with invalid symbols, if the word has to be merged as a whole.
-    fn continue_with(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
-        let steps = short_word::is_short(&bpe.merges, self.sizes.step);
-        self.merged.iter_mut().for_each(|block| block.range = None);
-        let mut known = known;
-        while self.covered != word.len() || known != word.len() {
-            let target = Target { bpe, word, known };
-            let stepped = if steps { self.merge_step(target, scratch) } else { None };
-            known = match stepped {
-                Some(end) => end,
-                None => self.merge_block(target, scratch)?,
-            };
-        }
-        Some(())
+impl<'a> Prefix<'a> {
+    fn new(bpe: &'a Bpe, word: &'a [u8], sizes: BlockSizes) -> Self {
+        Self { bpe, word, sizes, len: 0, symbols: vec![], last: None, last_symbols: vec![] }
     }
 
-    /// Continues by one step and returns where it ends. Returns `None`, with unchanged symbols, if
-    /// the results do not agree, or if the last tokens are so long that a step would hardly
-    /// advance.
-    fn merge_step(&mut self, target: Target<'_>, scratch: &mut MergeScratch) -> Option<usize> {
-        let Target { bpe, word, known } = target;
+    /// The tokens of the word; `None` if it has to be merged as a whole.
+    fn merge_all(mut self, scratch: &mut MergeScratch) -> Option<Vec<Symbol>> {
+        let steps = short_word::is_short(&self.bpe.merges, self.sizes.step);
+        while self.len < self.word.len() {
+            let stepped = if steps { self.merge_step(scratch) } else { None };
+            stepped.or_else(|| self.merge_block(scratch))?;
+        }
+        Some(self.symbols)
+    }
+
+    /// Extends the prefix by one step. Returns `None`, with an unchanged prefix, if the results do
+    /// not agree, or if the last tokens are so long that a step would hardly advance.
+    fn merge_step(&mut self, scratch: &mut MergeScratch) -> Option<()> {
         let BlockSizes { step, near, .. } = self.sizes;
-        let restart = self.restart_before(word, known, near)?;
-        let end = match &bpe.alphabet {
-            Alphabet::Bytes { .. } => floor_char_boundary(word, (restart.start + step).min(word.len())),
-            Alphabet::Characters(_) => after_characters(word, restart.start, step),
+        let restart = self.restart_before(near)?;
+        let end = match &self.bpe.alphabet {
+            Alphabet::Bytes { .. } => floor_char_boundary(self.word, (restart.start + step).min(self.word.len())),
+            Alphabet::Characters(_) => after_characters(self.word, restart.start, step),
         };
-        if end < word.len().min(known + step.div_ceil(4)) {
+        if end < self.word.len().min(self.len + step.div_ceil(4)) {
             return None;
         }
-        self.merge_from(Target { word: &word[..end], ..target }, restart, LAST_STEP, scratch)?;
-        Some(end)
+        self.merge_from(restart, end, scratch)
     }
 
-    /// Continues by one block and returns where it ends. Returns `None` if the results do not agree
-    /// anywhere within a block.
-    fn merge_block(&mut self, target: Target<'_>, scratch: &mut MergeScratch) -> Option<usize> {
-        let Target { word, known, .. } = target;
+    /// Extends the prefix by one block. Returns `None` if the results do not agree anywhere within
+    /// a block.
+    fn merge_block(&mut self, scratch: &mut MergeScratch) -> Option<()> {
         let BlockSizes { block, mut back, .. } = self.sizes;
         while back <= block {
-            let restart = self.restart_before(word, known, back)?;
+            let restart = self.restart_before(back)?;
             // The length is a multiple of a block's, so that repeated text gives equal ranges.
-            let again = (known - restart.start).next_multiple_of(block);
-            let end = floor_char_boundary(word, (restart.start + again + block).min(word.len()));
-            if self.merge_from(Target { word: &word[..end], ..target }, restart, LAST_BLOCK, scratch).is_some() {
-                return Some(end);
+            let again = (self.len - restart.start).next_multiple_of(block);
+            let end = floor_char_boundary(self.word, (restart.start + again + block).min(self.word.len()));
+            if self.merge_from(restart, end, scratch).is_some() {
+                return Some(());
             }
             back *= 8;
         }
         None
     }
 
-    /// Continues to the end of `word`: merges it from `start` on and keeps the first `kept`
+    /// Extends the prefix to `end`: merges the word from `start` on and keeps the first `kept`
     /// symbols. Does nothing and returns `None` if the result does not start with the symbol that
     /// is at `start`.
-    fn merge_from(
-        &mut self,
-        Target { bpe, word, known }: Target<'_>,
-        Restart { kept, start }: Restart,
-        which: usize,
-        scratch: &mut MergeScratch,
-    ) -> Option<()> {
-        let first = if start == 0 { 0 } else { self.symbols[kept].len };
-        if start + first as usize > known {
-            return None;
-        }
-        let block = &mut self.merged[which];
-        let range = start..word.len();
-        if block.range.take().is_none_or(|last| word.get(last) != Some(&word[range.clone()])) {
+    fn merge_from(&mut self, Restart { kept, start }: Restart, end: usize, scratch: &mut MergeScratch) -> Option<()> {
+        let part = &self.word[start..end];
+        if self.last.take().is_none_or(|last| &self.word[last] != part) {
             // An error contains a position in the word, so the caller merges the whole word to
             // report it.
-            bpe.merge(&word[range.clone()], scratch).ok()?;
-            std::mem::swap(&mut block.symbols, &mut scratch.symbols);
+            self.bpe.merge(part, scratch).ok()?;
+            std::mem::swap(&mut self.last_symbols, &mut scratch.symbols);
         }
-        block.range = Some(range);
-        let agrees = start == 0 || block.symbols.first().is_some_and(|symbol| symbol.len == first);
-        let covered = start + block.symbols.iter().map(|symbol| symbol.len as usize).sum::<usize>();
+        self.last = Some(start..end);
+        let agrees = start == 0 || self.last_symbols.first().is_some_and(|symbol| symbol.len == self.symbols[kept].len);
+        let covered: usize = self.last_symbols.iter().map(|symbol| symbol.len as usize).sum();
         // The positions of symbols are only known if they cover the text.
-        if !agrees || covered != word.len() {
+        if !agrees || covered != part.len() {
             return None;
         }
         self.symbols.truncate(kept);
-        append(&mut self.symbols, &block.symbols);
-        self.covered = covered;
+        append(&mut self.symbols, &self.last_symbols);
+        self.len = end;
         Some(())
     }
 
-    /// The last symbol that starts at least `back` bytes before `known`, or the first symbol.
-    fn restart_before(&self, word: &[u8], known: usize, back: usize) -> Option<Restart> {
-        if known <= back { Some(Restart { kept: 0, start: 0 }) } else { self.symbol_before(word, known - back) }
-    }
-
-    /// The last symbol that starts at `at` or before, at the start of a character.
-    fn symbol_before(&self, word: &[u8], at: usize) -> Option<Restart> {
-        let mut start = self.covered;
+    /// The last symbol that starts at least `back` bytes before the end of the prefix, at the start
+    /// of a character; or the first symbol.
+    fn restart_before(&self, back: usize) -> Option<Restart> {
+        if self.len <= back {
+            return Some(Restart { kept: 0, start: 0 });
+        }
+        let mut start = self.len;
         for (kept, symbol) in self.symbols.iter().enumerate().rev() {
             start -= symbol.len as usize;
-            if start <= at && starts_character(word[start]) {
+            if start <= self.len - back && starts_character(self.word[start]) {
                 return Some(Restart { kept, start });
             }
         }
         None
-    }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.symbols.clear();
-        self.covered = 0;
     }
 }
 
@@ -180,14 +155,6 @@ fn floor_char_boundary(word: &[u8], end: usize) -> usize {
 fn after_characters(word: &[u8], start: usize, count: usize) -> usize {
     let mut starts = (start..word.len()).filter(|&at| starts_character(word[at]));
     starts.nth(count).unwrap_or(word.len())
-}
-
-/// The length of the common prefix.
-fn common_length(one: &[u8], other: &[u8]) -> usize {
-    const COMPARED: usize = 64;
-    let blocks = one.chunks_exact(COMPARED).zip(other.chunks_exact(COMPARED));
-    let equal = blocks.take_while(|(one, other)| one == other).count() * COMPARED;
-    equal + one[equal..].iter().zip(&other[equal..]).take_while(|(one, other)| one == other).count()
 }
 
 /// Whether a part of a word has the same symbols as if it were a word of its own.
@@ -211,22 +178,12 @@ pub(super) fn merge(
     scratch: &mut MergeScratch,
     out: &mut Vec<Symbol>,
 ) -> Result<(), EncodeError> {
-    let mut previous = std::mem::take(&mut scratch.previous);
-    let known = common_length(&previous.bytes, word);
-    let is_merged = previous.continue_with(bpe, word, known, scratch).is_some();
-    if is_merged {
-        append(out, &previous.symbols);
-    }
-    if is_merged && word.len() <= MAX_KEPT_WORD_BYTES {
-        previous.bytes.truncate(known);
-        append(&mut previous.bytes, &word[known..]);
-    } else {
-        previous.clear();
-    }
-    scratch.previous = previous;
-    if !is_merged {
-        bpe.merge(word, scratch)?;
-        append(out, &scratch.symbols);
+    match Prefix::new(bpe, word, scratch.sizes).merge_all(scratch) {
+        Some(symbols) => append(out, &symbols),
+        None => {
+            bpe.merge(word, scratch)?;
+            append(out, &scratch.symbols);
+        }
     }
     Ok(())
 }
@@ -250,8 +207,8 @@ mod tests {
             let unknown = fuse.map(|fuse| Unknown { token: "?".into(), id: Some(63), fuse });
             let ids = CharacterIds::new(std::array::from_fn(|_| ids.clone()));
             let (continuing_subword_prefix, end_of_word_suffix) = Default::default();
-            let made = Characters { ids, byte_fallback, unknown, continuing_subword_prefix, end_of_word_suffix };
-            Alphabet::Characters(Box::new(made))
+            let characters = Characters { ids, byte_fallback, unknown, continuing_subword_prefix, end_of_word_suffix };
+            Alphabet::Characters(Box::new(characters))
         };
         let dropped = Box::new(std::array::from_fn(|byte| (byte < 128).then_some(byte as u32)));
         vec![
@@ -265,17 +222,11 @@ mod tests {
         ]
     }
 
-    /// A word, and others that each start with a part of the one before.
+    /// Words with repeated parts.
     fn words() -> impl Strategy<Value = Vec<String>> {
         let part = || prop_oneof!["[abcd]{0,30}", "[ab]{0,30}", "a{0,30}", "(ab){0,12}", "(aab){20}", "[abé中]{0,12}"];
-        (part(), prop::collection::vec((0usize..60, part()), 1..8)).prop_map(|(first, others)| {
-            let mut words = vec![first];
-            for (kept, more) in others {
-                let start: String = words[words.len() - 1].chars().take(kept).collect();
-                words.push(start + &more);
-            }
-            words
-        })
+        let word = prop::collection::vec(part(), 1..5).prop_map(|parts| parts.concat());
+        prop::collection::vec(word, 1..8)
     }
 
     proptest! {
@@ -288,11 +239,11 @@ mod tests {
             for alphabet in alphabets() {
                 let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
                 let mut scratch = MergeScratch::default();
-                scratch.previous.sizes = BlockSizes { min_len: 4, block: 24, back: 3, step, near };
+                scratch.sizes = BlockSizes { min_len: 4, block: 24, back: 3, step, near };
                 for word in &words {
                     let (mut alone, mut after) = (vec![], vec![]);
                     bpe.tokenize(word.as_bytes(), word_key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut alone).expect("nothing is missing");
-                    if word.len() > scratch.previous.sizes.min_len {
+                    if word.len() > scratch.sizes.min_len {
                         merge(&bpe, word.as_bytes(), &mut scratch, &mut after).expect("nothing is missing");
                         prop_assert_eq!(&after, &alone, "{:?} of {:?}, {:?}", word, words, bpe.alphabet);
                     }
@@ -332,43 +283,19 @@ mod tests {
     fn steps_advance_only_where_tokens_are_short() {
         let bpe = doubling();
         let mut scratch = MergeScratch::default();
-        let mut last = PreviousWord::default();
         let word = b"abaab".repeat(100);
-        let mut known = 0;
-        while known < word.len() {
-            let end = last
-                .merge_step(Target { bpe: &bpe, word: &word, known }, &mut scratch)
-                .expect("tokens are of three letters at most");
-            assert!(end > known + 40 || end == word.len(), "{known} {end}");
-            known = end;
+        let mut prefix = Prefix::new(&bpe, &word, BlockSizes::default());
+        while prefix.len < word.len() {
+            let before = prefix.len;
+            prefix.merge_step(&mut scratch).expect("tokens are of three letters at most");
+            assert!(prefix.len > before + 40 || prefix.len == word.len(), "{before} {}", prefix.len);
         }
-        assert_eq!(last.covered, word.len());
         let word = vec![b'a'; 1000];
-        let mut last = PreviousWord::default();
-        assert_eq!(last.merge_step(Target { bpe: &bpe, word: &word, known: 0 }, &mut scratch), Some(62));
+        let mut prefix = Prefix::new(&bpe, &word, BlockSizes::default());
+        assert_eq!((prefix.merge_step(&mut scratch), prefix.len), (Some(()), 62));
         // 32, 16, 8, 4 and 2 letters. With more letters the last ones would be merged further.
-        assert_eq!(last.symbols.len(), 5);
-        assert_eq!(last.merge_step(Target { bpe: &bpe, word: &word, known: 62 }, &mut scratch), None);
-        assert_eq!((last.symbols.len(), last.covered), (5, 62), "the symbols are not changed");
-    }
-
-    #[test]
-    fn only_the_end_of_a_word_that_grows_is_merged() {
-        let bpe = Bpe::new(alphabets().remove(0), Arc::new(Merges::new(&byte_merges(7))), None, None);
-        let (mut scratch, mut out) = (MergeScratch::default(), vec![]);
-        let word: Vec<u8> = (0..2000u32).map(|at| b'a' + (at.wrapping_mul(at) >> 3 & 3) as u8).collect();
-        bpe.tokenize(&word[..1000], word_key::of_word(&word[..1000]), &mut scratch, &mut out)
-            .expect("every byte has a token");
-        for end in 1001..=2000 {
-            bpe.tokenize(&word[..end], word_key::of_word(&word[..end]), &mut scratch, &mut out)
-                .expect("every byte has a token");
-            let merged =
-                scratch.previous.merged.iter().filter(|block| block.range.is_some()).map(|block| block.symbols.len());
-            assert!(merged.sum::<usize>() < 200, "{end}");
-        }
-        let mut alone = vec![];
-        bpe.tokenize(&word, word_key::of_word(&word), &mut MergeScratch::default(), &mut alone)
-            .expect("every byte has a token");
-        assert!(out.ends_with(&alone));
+        assert_eq!(prefix.symbols.len(), 5);
+        assert_eq!(prefix.merge_step(&mut scratch), None);
+        assert_eq!((prefix.symbols.len(), prefix.len), (5, 62), "the prefix is not changed");
     }
 }

@@ -6,7 +6,6 @@
 
 use super::long::{self, LongScratch};
 use super::merges::Merge;
-use super::previous_word::PreviousWord;
 use super::short_word;
 use super::{Merges, Symbol};
 use crate::memory::Grow;
@@ -18,11 +17,34 @@ pub(crate) struct MergeScratch {
     pub(crate) symbols: Vec<Symbol>,
     /// The merge of each symbol but the last with its right neighbor.
     pub(crate) pairs: Vec<Merge>,
-    /// See [`super::incremental`].
-    pub(super) previous: PreviousWord,
+    /// Tests have smaller ones.
+    pub(super) sizes: BlockSizes,
     /// The number of words so far, for [`super::MIN_WORDS_WITH_PAIRS`].
     pub(super) words: usize,
     long: LongScratch,
+}
+
+/// The sizes of the steps and blocks of [`super::incremental`], in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockSizes {
+    /// Words up to this length are merged as a whole.
+    pub(super) min_len: usize,
+    /// The number of new bytes in a block.
+    pub(super) block: usize,
+    /// The number of bytes that the first attempt of a block merges again.
+    pub(super) back: usize,
+    /// The length of a step, including the bytes merged again. In characters, if symbols are
+    /// characters.
+    pub(super) step: usize,
+    /// The minimum number of bytes that a step merges again.
+    pub(super) near: usize,
+}
+
+impl Default for BlockSizes {
+    /// The minimum length is that of the word cache, which has all shorter words.
+    fn default() -> Self {
+        Self { min_len: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 }
+    }
 }
 
 impl MergeScratch {
@@ -40,7 +62,7 @@ impl MergeScratch {
     /// Releases the memory that an unusually long word needed.
     pub(crate) fn trim(&mut self) {
         const MAX_KEPT_SYMBOLS: usize = 1 << 16;
-        if self.symbols.capacity().max(self.previous.symbols()) > MAX_KEPT_SYMBOLS {
+        if self.symbols.capacity() > MAX_KEPT_SYMBOLS {
             *self = Self::with_seed(self.long.seed());
         }
     }

@@ -29,7 +29,6 @@ pub(crate) mod merge;
 pub(crate) mod merges;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod naive;
-mod previous_word;
 mod self_tokens;
 mod short_tokens;
 mod short_word;
@@ -191,7 +190,7 @@ impl Bpe {
         if self.merge_short(word, key, self.byte_pairs(scratch), out) {
             return Ok(());
         }
-        if word.len() > scratch.previous.sizes.min_len && self.is_splittable && self.dropout.is_none() {
+        if word.len() > scratch.sizes.min_len && self.is_splittable && self.dropout.is_none() {
             return incremental::merge(self, word, scratch, out);
         }
         self.merge(word, scratch)?;

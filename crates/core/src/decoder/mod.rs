@@ -19,7 +19,7 @@
 mod byte_run;
 mod lossy;
 pub(crate) mod sentencepiece;
-mod step_budget;
+mod step_output;
 mod steps;
 mod strip;
 pub(crate) mod token_table;
@@ -32,7 +32,7 @@ use crate::budget::{ALL_DECODERS, Budget};
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, check, push};
 pub(crate) use lossy::from_utf8_lossy;
-use step_budget::StepBudget;
+use step_output::StepOutput;
 pub(crate) use steps::Step;
 use steps::{StepState, WORK_PER_TOKEN};
 pub(crate) use strip::StripEnds;
@@ -105,7 +105,7 @@ impl Decoder {
         is_last: bool,
     ) -> Result<Vec<u8>, DecodeError> {
         let mut chunk = Chunk { tokens: vec![], is_last, is_joined: false, raw: state.raw };
-        let mut received = StepBudget::new(&mut state.budget, state.received);
+        let mut received = StepOutput::new(&mut state.budget, state.received);
         for token in tokens {
             check()?;
             received.charge(token.len())?;
@@ -123,9 +123,9 @@ impl Decoder {
             if chunk.is_joined && !step.takes_parts() && !chunk.collect(&mut kept.bytes) {
                 return Ok(vec![]);
             }
-            let mut budget = StepBudget::new(&mut state.budget, kept.written);
-            step.apply(&mut chunk, kept, &mut budget)?;
-            kept.written = budget.written;
+            let mut output = StepOutput::new(&mut state.budget, kept.written);
+            step.apply(&mut chunk, kept, &mut output)?;
+            kept.written = output.written;
         }
         Ok(chunk.take_bytes())
     }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::Chunk;
 use super::lossy::{REPLACEMENT, unfinished};
-use super::step_budget::StepBudget;
+use super::step_output::StepOutput;
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, check, push};
 use crate::normalizer::sentencepiece::META_SYMBOL;
@@ -43,7 +43,7 @@ impl SentencePieceDecoder {
         &self,
         chunk: &mut Chunk<'_>,
         state: &mut StreamState,
-        budget: &mut StepBudget<'_>,
+        output: &mut StepOutput<'_>,
     ) -> Result<(), DecodeError> {
         let mut text = vec![];
         for piece in &chunk.tokens {
@@ -51,14 +51,14 @@ impl SentencePieceDecoder {
             match self.byte(piece) {
                 Some(byte) => push(&mut state.bytes, byte),
                 None => {
-                    state.write_bytes(true, chunk.raw, budget, &mut text)?;
+                    state.write_bytes(true, chunk.raw, output, &mut text)?;
                     let before = text.len();
-                    self.piece(piece, state, budget, &mut text)?;
+                    self.piece(piece, state, output, &mut text)?;
                     state.is_inside |= text.len() > before;
                 }
             }
         }
-        state.write_bytes(chunk.is_last, chunk.raw, budget, &mut text)?;
+        state.write_bytes(chunk.is_last, chunk.raw, output, &mut text)?;
         chunk.join(text);
         Ok(())
     }
@@ -68,14 +68,14 @@ impl SentencePieceDecoder {
         &self,
         piece: &[u8],
         state: &mut StreamState,
-        budget: &mut StepBudget<'_>,
+        output: &mut StepOutput<'_>,
         text: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
         if self.control.contains(piece) {
             return Ok(());
         }
         if self.unknown.as_deref() == Some(piece) {
-            budget.charge(self.unknown_text.len())?;
+            output.charge(self.unknown_text.len())?;
             append(text, &self.unknown_text);
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl SentencePieceDecoder {
             rest = after;
             state.is_inside = !self.remove_extra_whitespaces;
         }
-        budget.charge(rest.len())?;
+        output.charge(rest.len())?;
         while let Some(at) = memchr::memmem::find(rest, meta_symbol) {
             append(text, &rest[..at]);
             push(text, b' ');
@@ -117,7 +117,7 @@ impl StreamState {
         &mut self,
         is_end: bool,
         raw: bool,
-        budget: &mut StepBudget<'_>,
+        output: &mut StepOutput<'_>,
         text: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
         let count = self.bytes.len() - if is_end { 0 } else { unfinished(&self.bytes) };
@@ -126,12 +126,12 @@ impl StreamState {
         }
         self.is_inside = true;
         if raw {
-            budget.charge(count)?;
+            output.charge(count)?;
             append(text, &self.bytes[..count]);
         } else {
             for part in self.bytes[..count].utf8_chunks() {
                 let invalid = part.invalid().len();
-                budget.charge(part.valid().len() + REPLACEMENT.len() * invalid)?;
+                output.charge(part.valid().len() + REPLACEMENT.len() * invalid)?;
                 append(text, part.valid().as_bytes());
                 (0..invalid).for_each(|_| append(text, REPLACEMENT));
             }

@@ -9,7 +9,7 @@ use super::Chunk;
 use super::byte_run::{self, ByteRun};
 use super::lossy::{from_utf8_lossy, lossy, unfinished};
 use super::sentencepiece::{self, SentencePieceDecoder};
-use super::step_budget::StepBudget;
+use super::step_output::StepOutput;
 use super::strip::{StripEnds, StripState, slice};
 use crate::affix::without_prefix;
 use crate::budget::OutputLimit;
@@ -19,7 +19,7 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, check, concat, push, push_str};
 use crate::pattern::Pattern;
 
-/// The work of a step for [`StepBudget::work`], without that for bytes: to map a token, to only
+/// The work of a step for [`StepOutput::work`], without that for bytes: to map a token, to only
 /// pass it on, and for one match of a search.
 pub(super) const WORK_PER_TOKEN: usize = 16;
 const WORK_PER_PASSED_TOKEN: usize = 4;
@@ -88,41 +88,41 @@ impl Step {
         &self,
         chunk: &mut Chunk<'_>,
         state: &mut StepState,
-        budget: &mut StepBudget<'_>,
+        output: &mut StepOutput<'_>,
     ) -> Result<(), DecodeError> {
         match self {
             Self::Fuse => {
-                budget.work_of_joining(&chunk.tokens)?;
+                output.work_of_joining(&chunk.tokens)?;
                 let part = chunk.take_bytes();
                 chunk.join(part);
                 Ok(())
             }
             Self::Bytes | Self::ByteLevel => {
-                budget.work_of_joining(&chunk.tokens)?;
+                output.work_of_joining(&chunk.tokens)?;
                 self.join_bytes(chunk, state);
                 Ok(())
             }
             Self::SentencePiece(decoder) => {
-                budget.work_of_joining(&chunk.tokens)?;
-                decoder.decode(chunk, &mut state.sentencepiece, budget)
+                output.work_of_joining(&chunk.tokens)?;
+                decoder.decode(chunk, &mut state.sentencepiece, output)
             }
             Self::ByteFallback => {
-                budget.work(WORK_PER_PASSED_TOKEN * chunk.tokens.len())?;
+                output.work(WORK_PER_PASSED_TOKEN * chunk.tokens.len())?;
                 byte_run::replace(chunk, &mut state.run);
                 Ok(())
             }
             Self::Bpe { .. } => {
                 hold_last(chunk, state);
-                self.map(chunk, state, budget)
+                self.map(chunk, state, output)
             }
             Self::Ctc { .. } => {
-                budget.work(WORK_PER_PASSED_TOKEN * chunk.tokens.len())?;
+                output.work(WORK_PER_PASSED_TOKEN * chunk.tokens.len())?;
                 remove_repetitions(chunk, state);
-                self.map(chunk, state, budget)?;
+                self.map(chunk, state, output)?;
                 chunk.tokens.retain(|token| !token.is_empty());
                 Ok(())
             }
-            _ => self.map(chunk, state, budget),
+            _ => self.map(chunk, state, output),
         }
     }
 
@@ -150,18 +150,18 @@ impl Step {
         &self,
         chunk: &mut Chunk<'_>,
         state: &mut StepState,
-        budget: &mut StepBudget<'_>,
+        output: &mut StepOutput<'_>,
     ) -> Result<(), DecodeError> {
         let mut count = chunk.tokens.len();
         for token in &mut chunk.tokens {
             check()?;
-            budget.work(WORK_PER_TOKEN + token.len() / 4)?;
+            output.work(WORK_PER_TOKEN + token.len() / 4)?;
             if !chunk.is_joined {
                 state.strip = StripState::default();
             }
             count -= 1;
-            *token = self.mapped(std::mem::take(token), state, chunk.is_last && count == 0, budget)?;
-            budget.charge(token.len())?;
+            *token = self.mapped(std::mem::take(token), state, chunk.is_last && count == 0, output)?;
+            output.charge(token.len())?;
             state.is_inside = true;
         }
         Ok(())
@@ -172,11 +172,11 @@ impl Step {
         token: Cow<'a, [u8]>,
         state: &mut StepState,
         is_last: bool,
-        budget: &mut StepBudget<'_>,
+        output: &mut StepOutput<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         Ok(match self {
             Self::Spaces if state.is_inside => Cow::Owned(concat(&[b" ", &token])),
-            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, budget)?,
+            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, output)?,
             Self::WordPiece { prefix, cleanup } => {
                 let joined = match without_prefix(&token, prefix.as_bytes()) {
                     _ if !state.is_inside => token,
@@ -186,18 +186,18 @@ impl Step {
                     }
                     None => Cow::Owned(concat(&[b" ", &token])),
                 };
-                if *cleanup { clean(joined, budget)? } else { joined }
+                if *cleanup { clean(joined, output)? } else { joined }
             }
             Self::Metaspace { replacement, prepends } => {
                 let mut buffer = [0; 4];
                 let meta_symbol: &str = replacement.encode_utf8(&mut buffer);
-                replace(token, meta_symbol, if *prepends && !state.is_inside { "" } else { " " }, budget)?
+                replace(token, meta_symbol, if *prepends && !state.is_inside { "" } else { " " }, output)?
             }
             Self::Ctc { pad, delimiter, cleanup } => {
-                let token = replace(token, pad, "", budget)?;
-                if *cleanup { replace(clean(token, budget)?, delimiter, " ", budget)? } else { token }
+                let token = replace(token, pad, "", output)?;
+                if *cleanup { replace(clean(token, output)?, delimiter, " ", output)? } else { token }
             }
-            Self::Replace { pattern, content } => replace_pattern(token, pattern, content, budget)?,
+            Self::Replace { pattern, content } => replace_pattern(token, pattern, content, output)?,
             Self::Strip(ends) => ends.part(token, &mut state.strip),
             Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse | Self::SentencePiece(_) => {
                 token
@@ -250,15 +250,15 @@ fn replace<'a>(
     token: Cow<'a, [u8]>,
     sought: &str,
     put: &str,
-    budget: &mut StepBudget<'_>,
+    output: &mut StepOutput<'_>,
 ) -> Result<Cow<'a, [u8]>, OutputLimit> {
     if sought.is_empty() {
         // Inserts the text between all characters and at both ends.
         let text = lossy(&token);
         let characters = text.chars().count();
         let written = text.len().saturating_add(put.len().saturating_mul(characters + 1));
-        budget.check(written)?;
-        budget.work(WORK_PER_MATCH * characters + written / 4)?;
+        output.check(written)?;
+        output.work(WORK_PER_MATCH * characters + written / 4)?;
         let mut out = put.as_bytes().to_vec();
         for character in text.chars() {
             append(&mut out, character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -273,8 +273,8 @@ fn replace<'a>(
     let mut out: Vec<u8> = vec![];
     let mut done = 0;
     for start in memmem::find_iter(&token, sought) {
-        budget.check(out.len() + (start - done) + put.len())?;
-        budget.work(WORK_PER_MATCH + put.len() / 4)?;
+        output.check(out.len() + (start - done) + put.len())?;
+        output.work(WORK_PER_MATCH + put.len() / 4)?;
         append(&mut out, &token[done..start]);
         append(&mut out, put.as_bytes());
         done = start + sought.len();
@@ -290,20 +290,20 @@ fn replace_pattern<'a>(
     token: Cow<'a, [u8]>,
     pattern: &Pattern,
     content: &str,
-    budget: &mut StepBudget<'_>,
+    output: &mut StepOutput<'_>,
 ) -> Result<Cow<'a, [u8]>, DecodeError> {
     if let Some(sought) = pattern.as_string() {
-        return Ok(replace(token, sought, content, budget)?);
+        return Ok(replace(token, sought, content, output)?);
     }
     let text = lossy(&token);
     let mut matches = vec![];
     // Searching for a regular expression takes longer than for a string.
-    budget.work(WORK_PER_TOKEN)?;
-    pattern.for_each_match(&text, &mut budget.budget.steps, |found| push(&mut matches, found))?;
+    output.work(WORK_PER_TOKEN)?;
+    pattern.for_each_match(&text, &mut output.budget.pattern_steps, |found| push(&mut matches, found))?;
     let taken: usize = matches.iter().map(|found| found.range().len()).sum();
     let written = content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken);
-    budget.check(written)?;
-    budget.work(2 * WORK_PER_MATCH * matches.len() + written / 4)?;
+    output.check(written)?;
+    output.work(2 * WORK_PER_MATCH * matches.len() + written / 4)?;
     let (mut out, mut done) = (String::new(), 0);
     for found in matches {
         push_str(&mut out, &text[done..found.start as usize]);
@@ -330,17 +330,17 @@ const CLEANED: [(&str, &str); 11] = [
 ];
 
 /// Removes the spaces that a word tokenizer inserted before punctuation and English contractions.
-fn clean<'a>(mut token: Cow<'a, [u8]>, budget: &mut StepBudget<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
+fn clean<'a>(mut token: Cow<'a, [u8]>, output: &mut StepOutput<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
     // Each space is compared with all patterns.
-    budget.work(12 * token.len())?;
+    output.work(12 * token.len())?;
     // Few tokens contain one of the patterns.
     let begins = |at: usize| CLEANED.iter().any(|(sought, _)| token[at..].starts_with(sought.as_bytes()));
     if !memchr_iter(b' ', &token).any(begins) {
         return Ok(token);
     }
     for (sought, put) in CLEANED {
-        budget.work(WORK_PER_TOKEN + token.len() / 4)?;
-        token = replace(token, sought, put, budget)?;
+        output.work(WORK_PER_TOKEN + token.len() / 4)?;
+        token = replace(token, sought, put, output)?;
     }
     Ok(token)
 }
@@ -360,8 +360,8 @@ mod tests {
         String::from_utf8(token.expect("the budget suffices").into_owned()).expect("a text")
     }
 
-    fn with_budget<T>(bytes: usize, work: impl FnOnce(&mut StepBudget<'_>) -> T) -> T {
-        work(&mut StepBudget::new(&mut Budget::of_text(bytes), 0))
+    fn with_output<T>(bytes: usize, work: impl FnOnce(&mut StepOutput<'_>) -> T) -> T {
+        work(&mut StepOutput::new(&mut Budget::of_text(bytes), 0))
     }
 
     proptest! {
@@ -370,12 +370,12 @@ mod tests {
             parts in prop::collection::vec(prop::sample::select(vec![" ", "'", " '", "n't", ".", " ,", "m", " do", " not", "re", "é", "x"]), 0..9),
         ) {
             let token = parts.concat();
-            prop_assert_eq!(text(with_budget(token.len(), |budget| clean(Cow::Borrowed(token.as_bytes()), budget))), cleaned(&token));
+            prop_assert_eq!(text(with_output(token.len(), |output| clean(Cow::Borrowed(token.as_bytes()), output))), cleaned(&token));
         }
 
         #[test]
         fn replace_equals_that_of_the_standard_library(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
-            prop_assert_eq!(text(with_budget(token.len(), |budget| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, budget))), token.replace(&sought, &put));
+            prop_assert_eq!(text(with_output(token.len(), |output| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, output))), token.replace(&sought, &put));
         }
     }
 
@@ -384,7 +384,7 @@ mod tests {
         for (sought, put) in CLEANED {
             assert!(sought.starts_with(' '));
             assert_eq!(
-                text(with_budget(9, |budget| clean(Cow::Owned(format!("a{sought}b").into_bytes()), budget))),
+                text(with_output(9, |output| clean(Cow::Owned(format!("a{sought}b").into_bytes()), output))),
                 format!("a{put}b")
             );
         }

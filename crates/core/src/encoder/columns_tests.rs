@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-use super::{Encoder, Request, Session};
+use super::{Encoder, EncoderState, Request};
 use crate::byte_level::CHARACTERS;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::options::EncodeOptions;
@@ -140,13 +140,13 @@ proptest! {
                 let columns = Columns::from_bits(columns);
                 let options = EncodeOptions { columns, offset_unit, ..EncodeOptions::default() };
                 let plan = tokenizer.plan(&options).expect("the options are sound");
-                let (mut together, mut one_by_one) = (Encoder::new(1 << 20, 0), Encoder::new(0, 0));
+                let (mut together, mut one_by_one) = (EncoderState::new(1 << 20, 0), EncoderState::new(0, 0));
                 together.seed(&tokenizer.seeds());
                 for text in texts.iter().chain(&texts) {
-                    let made = [&mut together, &mut one_by_one].map(|encoder| {
+                    let made = [&mut together, &mut one_by_one].map(|state| {
                         let mut made = Encoding::default();
-                        let mut session = Session::new(&tokenizer.pipeline, encoder);
-                        session.encode(Text::from(text), &mut Request::all(&plan), &mut made).map(|_| made)
+                        let mut encoder = Encoder::new(&tokenizer.pipeline, state);
+                        encoder.encode(Text::from(text), &mut Request::all(&plan), &mut made).map(|_| made)
                     });
                     prop_assert_eq!(&made[0], &made[1], "{:?} {:?}", text, options);
                 }

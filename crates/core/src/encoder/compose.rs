@@ -6,7 +6,7 @@
 
 use super::offset_converter::OffsetConverter;
 use super::row::{Quota, Row, WordNumbers};
-use super::{Plan, Session};
+use super::{Encoder, Plan};
 use crate::added_tokens::is_visible;
 use crate::budget::{Budget, max_expansion};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit, push_sequence_ids};
@@ -153,7 +153,7 @@ impl Trimming {
     }
 }
 
-impl Session<'_> {
+impl Encoder<'_> {
     /// Appends the tokens of a source to `out`. Returns the drafts of its overflow, if requested.
     /// The caller passes them to [`Self::write`] before it encodes the next source.
     pub(crate) fn encode<'a>(
@@ -191,7 +191,7 @@ impl Session<'_> {
                 RunTokens::Text { sequence, .. } => {
                     let first_offset = out.offsets.len();
                     let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
-                    let mut trimming = trims.then(|| std::mem::take(&mut self.encoder.trimming));
+                    let mut trimming = trims.then(|| std::mem::take(&mut self.state.trimming));
                     request.budget = Budget::default();
                     for part in Part::all_of(input.get(sequence)) {
                         self.encode_text(part, request, trimming.as_mut(), out)?;
@@ -199,7 +199,7 @@ impl Session<'_> {
                     if let Some(mut trimming) = trimming {
                         trimming.trim_offsets(0, &run.trims, &mut out.offsets[first_offset..]);
                         trimming.clear();
-                        self.encoder.trimming = trimming;
+                        self.state.trimming = trimming;
                     }
                     has_special = is_last;
                 }
@@ -231,11 +231,11 @@ impl Session<'_> {
         request: &mut Request<'_>,
     ) -> Result<usize, EncodeError> {
         (request.quota.count_only, request.quota.counted) = (true, 0);
-        let mut out = std::mem::take(&mut self.encoder.count_scratch);
+        let mut out = std::mem::take(&mut self.state.count_scratch);
         out.clear();
         let result = self.encode(source, request, &mut out);
         let count = request.quota.counted + out.len();
-        self.encoder.count_scratch = out;
+        self.state.count_scratch = out;
         result.map(|_| count)
     }
 
@@ -249,7 +249,7 @@ impl Session<'_> {
     ) -> Result<Vec<Draft>, EncodeError> {
         let layout = self.pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
         let trims = plan.columns.contains(Columns::OFFSETS) && layout.trims();
-        let mut texts = std::mem::take(&mut self.encoder.texts);
+        let mut texts = std::mem::take(&mut self.state.texts);
         for (sequence, text) in input.sequences().zip(&mut texts) {
             text.tokens.clear();
             text.trimming.clear();
@@ -260,7 +260,7 @@ impl Session<'_> {
             }
         }
         let [first, second] = [0, 1].map(|i| texts[i].tokens.len());
-        self.encoder.texts = texts;
+        self.state.texts = texts;
         let second = input.second.is_some().then_some(second);
         let (keep_first, keep_second) = truncation.lengths(first, second)?;
         let draft = |sequence, length, keep| {
@@ -290,7 +290,7 @@ impl Session<'_> {
                     push_special(self.pipeline.post_processor.special(token), columns, out);
                 }
                 RunTokens::Text { sequence, start, end } => {
-                    let TextTokens { tokens, trimming } = &self.encoder.texts[sequence];
+                    let TextTokens { tokens, trimming } = &self.state.texts[sequence];
                     append(&mut out.ids, &tokens.ids[start..end]);
                     if columns.contains(Columns::TOKENS) {
                         out.tokens.grow(end - start);
@@ -326,13 +326,13 @@ impl Session<'_> {
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        let mut buffer = std::mem::take(&mut self.encoder.utf8);
+        let mut buffer = std::mem::take(&mut self.state.utf8);
         let text = part.text.to_utf8(&mut buffer)?;
         let plan = request.plan;
-        self.encoder.encoded_bytes += text.len() as u64;
+        self.state.encoded_bytes += text.len() as u64;
         let columns = plan.columns.and(Columns::PER_TOKEN);
         let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
-        let mut blocks = std::mem::take(&mut self.encoder.offset_blocks);
+        let mut blocks = std::mem::take(&mut self.state.offset_blocks);
         let converter =
             columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit, std::mem::take(&mut blocks)));
         let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
@@ -341,18 +341,18 @@ impl Session<'_> {
         let ranges = part.literal.map_or_else(Vec::new, |literal| literal.in_bytes(text));
         let first = out.ids.len();
         let mut row = Row {
+            plan,
             out,
             columns,
             original: text,
-            policy: &plan.policy,
             literal: &ranges,
             special: 0,
             converter,
-            spans_sources: plan.spans_sources,
             words: part.words,
             margins,
             quota,
             budget,
+            visit: None,
         };
         let mut result = self.encode_segments(&mut row);
         if part.literal.is_some() && result.is_ok() {
@@ -361,16 +361,16 @@ impl Session<'_> {
             result = check_special(self.pipeline, ids, row.special);
         }
         (request.quota, request.budget) = (row.quota, row.budget);
-        self.encoder.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
+        self.state.offset_blocks = row.converter.take().map_or(blocks, OffsetConverter::into_blocks);
         if let (Ok(()), Some(trimming)) = (&result, trimming) {
             trimming.finish_text(text, plan.offset_unit);
         }
-        self.encoder.utf8 = buffer;
+        self.state.utf8 = buffer;
         result
     }
 }
 
-/// Fails if the model made special tokens of a text, which was found to have `found` of them.
+/// Fails if the model turned a text into special tokens, which was found to have `found` of them.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 fn check_special(pipeline: &Pipeline, ids: &[u32], found: usize) -> Result<(), EncodeError> {
     let special = |id: u32| {

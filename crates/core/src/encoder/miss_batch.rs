@@ -93,22 +93,18 @@ impl MissBatcher {
     }
 
     /// Merges the misses of a window and inserts them, if that is worthwhile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn merge_misses(&mut self, cache: &mut WordCache, pipeline: &Pipeline, window: &WordWindow<'_>) {
+        let Self { counts, misses, unsorted, merger, interleaved } = self;
         let has_batches = match &*pipeline.model {
-            Model::Bpe(bpe) => self.merger.is_some() && bpe.merges_in_lanes(),
+            Model::Bpe(bpe) => merger.is_some() && bpe.merges_in_lanes(),
             Model::WordPiece(_) => true,
             Model::Unigram(_) | Model::WordLevel(_) | Model::SentencePiece(_) => false,
         };
-        if has_batches {
-            self.merge_many(cache, pipeline, window);
+        if !has_batches {
+            return;
         }
-    }
-
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn merge_many(&mut self, cache: &mut WordCache, pipeline: &Pipeline, window: &WordWindow<'_>) {
-        let Self { counts, misses, unsorted, merger, interleaved } = self;
         let (before, now) = (std::mem::replace(counts, cache.counts()), cache.counts());
         // After an error in a window, misses may have been counted without their lookups.
         let [hits, missed] = [now.0.saturating_sub(before.0), now.1 - before.1];
@@ -165,7 +161,7 @@ fn sort_by_length(misses: &mut Vec<Miss>, unsorted: &mut Vec<Miss>, window: &Wor
         counts[miss.len() + 1] += u32::from(is_new);
         is_new
     });
-    // Each count becomes the place of the first miss of its length.
+    // Each count becomes the index of the first miss of its length.
     for len in 1..counts.len() {
         counts[len] += counts[len - 1];
     }
@@ -173,15 +169,16 @@ fn sort_by_length(misses: &mut Vec<Miss>, unsorted: &mut Vec<Miss>, window: &Wor
     misses.grow(unsorted.len());
     misses.resize(unsorted.len(), Miss(0));
     for miss in &*unsorted {
-        let place = &mut counts[miss.len()];
-        misses[*place as usize] = *miss;
-        *place += 1;
+        let next = &mut counts[miss.len()];
+        misses[*next as usize] = *miss;
+        *next += 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::byte_level;
+    use crate::error::EncodeError;
     use crate::options::EncodeOptions;
     use crate::tokenizer::Tokenizer;
     use proptest::prelude::*;
@@ -238,6 +235,13 @@ mod tests {
         Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
     }
 
+    /// The number of words that were merged together before the last window.
+    fn merged_words(tokenizer: &Tokenizer) -> usize {
+        let words = tokenizer
+            .with_encoder(|encoder| Ok::<_, EncodeError>(encoder.state.word_encoder.miss_batcher.misses.len()));
+        words.expect("there is memory")
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -258,7 +262,7 @@ mod tests {
             }
             let found = batched.encode(text.as_str().into(), &EncodeOptions::default()).expect("a text");
             prop_assert!(found.ids == ids);
-            let merged = batched.with_idle_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
+            let merged = merged_words(&batched);
             prop_assert!(merged > 0, "{} words", merged);
             let found = with_columns.encode(text.as_str().into(), &options).expect("a text");
             prop_assert!(found.ids == ids && found.offsets == offsets);
@@ -277,7 +281,7 @@ mod tests {
             let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
-            let merged = tokenizer.with_idle_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
+            let merged = merged_words(&tokenizer);
             prop_assert!(merged > 0, "{} words", merged);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);

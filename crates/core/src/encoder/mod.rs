@@ -1,5 +1,8 @@
-//! The encoder of one worker: runs the stages in order on one text at a time, and keeps its caches
-//! and buffers from text to text.
+//! The encoder: runs the stages of a tokenizer in order, on one text at a time.
+//!
+//! An [`Encoder`] is a pipeline together with an [`EncoderState`]: the caches and buffers that a
+//! worker keeps from text to text. A tokenizer has a pool of states and lends each call one of
+//! them.
 //!
 //! - [`compose`]: the entry points; one or two texts, whole or truncated, with special tokens.
 //! - [`word_encoder`]: the model stage, words to ids; [`splitter`]: where words end.
@@ -26,7 +29,7 @@ use std::sync::Arc;
 
 use crate::added_tokens::{Guard, Policy, Rules, SearchStage, Segment};
 use crate::aligned::AlignedText;
-use crate::bpe::word_cache::CacheBudget;
+use crate::bpe::word_cache::GrowthMemory;
 use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
@@ -41,15 +44,15 @@ use crate::truncation::Truncation;
 use crate::word_key::MAX_SHORT_LEN;
 pub(crate) use compose::{Request, Source};
 use compose::{TextTokens, Trimming};
+pub use row::Word;
 use row::{ModelInput, Origins, Row};
 pub(crate) use seeds::Seeds;
 use splitter::PieceSplitter;
 use word_encoder::WordEncoder;
-pub use words::Word;
 
-/// The state of one worker that encodes with a [`Pipeline`]. Includes its word cache.
+/// What a worker keeps from text to text: its word cache and its buffers. See [`Encoder`].
 #[derive(Debug)]
-pub(crate) struct Encoder {
+pub(crate) struct EncoderState {
     is_seeded: bool,
     word_encoder: WordEncoder,
     text: AlignedText,
@@ -75,9 +78,9 @@ pub(crate) struct Plan {
     pub(crate) policy: Policy,
     pub(crate) columns: Columns,
     pub(crate) offset_unit: OffsetUnit,
-    /// Whether offsets are for finding places to cut a text: each token spans all the characters it
-    /// comes from, so tokens of the same character overlap. Otherwise offsets are those of the
-    /// reference. They differ for SentencePiece files only.
+    /// Whether offsets are for finding positions to cut a text at: each token spans all the
+    /// characters it comes from, so tokens of the same character overlap. Otherwise offsets are
+    /// those of the reference. They differ for SentencePiece files only.
     pub(crate) spans_sources: bool,
     pub(crate) truncation: Option<Truncation>,
     /// Not applied by encoders: the length of padding is only known when all rows are encoded.
@@ -88,7 +91,7 @@ pub(crate) struct Plan {
     pub(crate) ranges: bool,
 }
 
-impl Encoder {
+impl EncoderState {
     pub(crate) fn new(cache_bytes: usize, seed: u64) -> Self {
         Self {
             is_seeded: false,
@@ -105,9 +108,9 @@ impl Encoder {
         }
     }
 
-    /// Shares the memory of its cache with all encoders that have the same `budget`.
-    pub(crate) fn sharing(mut self, budget: Arc<CacheBudget>) -> Self {
-        self.word_encoder.cache.share_budget(budget);
+    /// Shares the memory of its cache with all states that have the same `memory`.
+    pub(crate) fn sharing(mut self, memory: Arc<GrowthMemory>) -> Self {
+        self.word_encoder.cache.share_growth(memory);
         self
     }
 
@@ -157,27 +160,27 @@ impl Encoder {
     }
 }
 
-/// An encoder at work for a tokenizer.
-pub(crate) struct Session<'a> {
+/// Encodes texts with the stages of a tokenizer and the state of one worker.
+pub(crate) struct Encoder<'a> {
     pipeline: &'a Pipeline,
-    encoder: &'a mut Encoder,
+    state: &'a mut EncoderState,
 }
 
-impl<'a> Session<'a> {
-    pub(crate) fn new(pipeline: &'a Pipeline, encoder: &'a mut Encoder) -> Self {
-        Self { pipeline, encoder }
+impl<'a> Encoder<'a> {
+    pub(crate) fn new(pipeline: &'a Pipeline, state: &'a mut EncoderState) -> Self {
+        Self { pipeline, state }
     }
 
-    /// See [`Encoder::seed`].
+    /// See [`EncoderState::seed`].
     pub(crate) fn seed(&mut self, seeds: &Seeds<'_>) {
-        self.encoder.seed(seeds);
+        self.state.seed(seeds);
     }
 
     /// Finds the added tokens in the original text and encodes the text between them.
     fn encode_segments(&mut self, row: &mut Row<'_>) -> Result<(), EncodeError> {
-        let (original, literal) = (row.original, row.literal);
+        let Row { original, literal, plan, .. } = *row;
         let first_literal = |span| first_literal(literal, span);
-        let rules = Rules { policy: row.policy, guard: self.guard(row, &first_literal) };
+        let rules = Rules { policy: &plan.policy, guard: self.guard(row, &first_literal) };
         self.pipeline.parts.added_tokens.segments(SearchStage::Raw, original, rules, |segment| match segment {
             Segment::Token { token, span } => row.push_found(self.pipeline, token, &original[span.range()], span),
             Segment::Text(span) => self.encode_segment(span, row),
@@ -199,19 +202,20 @@ impl<'a> Session<'a> {
         let base = span.start as usize;
         if let (Some(spaces), Some(bpe)) = (self.pipeline.spaces, self.pipeline.model.bpe())
             && let Some(split_points) = &bpe.split_points
+            && row.visit.is_none()
         {
             let first = split_points.first_end(&bpe.alphabet, text);
             self.run_pipeline(&text[..first], base, row)?;
             let input = ModelInput { pipeline: self.pipeline, text, origins: Origins::Unchanged(base) };
             let pieces = PieceSplitter { bpe, start: first, spaces: Some(spaces) };
-            return self.encoder.word_encoder.encode(&input, first, &pieces, row);
+            return self.state.word_encoder.encode(&input, first, &pieces, row);
         }
         if let Some(segmenter) = &self.pipeline.segmenter {
             return self.encode_with_segmenter(segmenter, span, row);
         }
         if let Some(scanner) = self.scanner_of_original(text, &mut row.budget) {
             let input = ModelInput { pipeline: self.pipeline, text, origins: Origins::Unchanged(base) };
-            return self.encoder.word_encoder.encode(&input, 0, &scanner, row);
+            return self.state.word_encoder.encode(&input, 0, &scanner, row);
         }
         self.run_pipeline(text, base, row)
     }
@@ -229,7 +233,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs the normalizer on a text that starts at byte `base` of the original. Uses the buffer
-    /// `encoder.text`, to which the caller returns the result.
+    /// `state.text`, to which the caller returns the result.
     fn normalize(
         &mut self,
         text: &str,
@@ -237,7 +241,7 @@ impl<'a> Session<'a> {
         tracked: bool,
         budget: &mut Budget,
     ) -> Result<AlignedText, EncodeError> {
-        let mut normalized = std::mem::take(&mut self.encoder.text);
+        let mut normalized = std::mem::take(&mut self.state.text);
         normalized.start(text, base, tracked);
         normalized.set_max_bytes(budget.remaining());
         if let Some(normalizer) = &self.pipeline.normalizer {
@@ -246,10 +250,10 @@ impl<'a> Session<'a> {
         Ok(normalized)
     }
 
-    /// Runs the pre-tokenizer on a normalized text. Sets `encoder.splits`.
+    /// Runs the pre-tokenizer on a normalized text. Sets `state.splits`.
     fn pre_tokenize(&mut self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), EncodeError> {
-        self.encoder.splits.start(Span::new(0, text.as_str().len()));
-        self.pipeline.pretokenizer.apply(text, &mut self.encoder.splits, budget)?;
+        self.state.splits.start(Span::new(0, text.as_str().len()));
+        self.pipeline.pretokenizer.apply(text, &mut self.state.splits, budget)?;
         budget.charge(text.as_str().len(), "the pre-tokenizer")?;
         Ok(())
     }
@@ -265,11 +269,11 @@ impl<'a> Session<'a> {
     ) -> Result<(), EncodeError> {
         let text = &row.original[span.range()];
         let (base, mut at) = (span.start as usize, 0);
-        let mut words = std::mem::take(&mut self.encoder.segmented_words);
+        let mut words = std::mem::take(&mut self.state.segmented_words);
         let mut result = Ok(());
         while at < text.len() && result.is_ok() && row.wants_more() {
             let stop = segmenter.fill(OriginalPart { text, base }, at, row.needs_positions(), &mut words);
-            result = self.encoder.word_encoder.encode_segmented(self.pipeline, &words, base, row);
+            result = self.state.word_encoder.encode_segmented(self.pipeline, &words, base, row);
             at = match stop {
                 FillEnd::At(next) => next,
                 FillEnd::General(part) => {
@@ -280,7 +284,7 @@ impl<'a> Session<'a> {
                 }
             };
         }
-        self.encoder.segmented_words = words;
+        self.state.segmented_words = words;
         result
     }
 
@@ -295,20 +299,20 @@ impl<'a> Session<'a> {
         } else {
             self.encode_normalized_segments(&normalized, row)
         };
-        self.encoder.text = normalized;
+        self.state.text = normalized;
         result
     }
 
     /// Finds the added tokens in the normalized text and encodes the text between them.
     fn encode_normalized_segments(&mut self, normalized: &AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let mut between = AlignedText::default();
-        let literal = row.literal;
+        let Row { literal, plan, .. } = *row;
         let is_literal = |at: u32| {
             let origin = normalized.origin_of(Span { start: at, end: at + 1 });
             first_literal(literal, Span { end: origin.end.max(origin.start + 1), ..origin }).is_some()
         };
         let first_literal = |span: Span| (span.start..span.end).find(|&at| is_literal(at)).map(|at| at as usize);
-        let rules = Rules { policy: row.policy, guard: self.guard(row, &first_literal) };
+        let rules = Rules { policy: &plan.policy, guard: self.guard(row, &first_literal) };
         self.pipeline.parts.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), rules, |segment| {
             match segment {
                 Segment::Token { token, span } => {
@@ -330,10 +334,10 @@ impl<'a> Session<'a> {
         let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
         let input = ModelInput { pipeline: self.pipeline, text: text.as_str(), origins };
         if let Some(scanner) = self.pipeline.scanner {
-            return self.encoder.word_encoder.encode(&input, 0, &scanner, row);
+            return self.state.word_encoder.encode(&input, 0, &scanner, row);
         }
         let bpe = self.pipeline.model.bpe().filter(|bpe| bpe.split_points.is_some());
-        for (number, &span) in self.encoder.splits.spans().iter().enumerate() {
+        for (number, &span) in self.state.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 {
                 check()?;
                 if !row.wants_more() {
@@ -341,13 +345,13 @@ impl<'a> Session<'a> {
                 }
             }
             match bpe {
-                Some(bpe) if span.range().len() > MAX_SHORT_LEN => {
+                Some(bpe) if span.range().len() > MAX_SHORT_LEN && row.visit.is_none() => {
                     let start = span.start as usize;
                     let input = ModelInput { text: &input.text[..span.end as usize], ..input };
                     let pieces = PieceSplitter { bpe, start, spaces: None };
-                    self.encoder.word_encoder.encode(&input, start, &pieces, row)?;
+                    self.state.word_encoder.encode(&input, start, &pieces, row)?;
                 }
-                _ => self.encoder.word_encoder.encode_word(&input, span, row)?,
+                _ => self.state.word_encoder.encode_word(&input, span, row)?,
             }
         }
         Ok(())

@@ -148,7 +148,7 @@ impl<'a> OffsetConverter<'a> {
     }
 }
 
-/// Appends the blocks of a text, and an entry for its end. The list has room for them.
+/// Appends the blocks of a text, and an entry for its end. The list has capacity for them.
 #[inline(always)]
 fn push_blocks(text: &str, unit: OffsetUnit, blocks: &mut Vec<Block>) {
     let (simd, mut before) = (Simd::best(), 0);
@@ -162,9 +162,9 @@ fn push_blocks(text: &str, unit: OffsetUnit, blocks: &mut Vec<Block>) {
         let starts = leads | !has(0x80);
         // A character of four bytes in UTF-8, whose first byte is 1111xxxx, has two units.
         let pairs = if unit == OffsetUnit::Utf16 { leads & has(0x20) & has(0x10) } else { 0 };
-        let made = Block { starts, pairs, before };
+        let block = Block { starts, pairs, before };
         before += starts.count_ones() + pairs.count_ones();
-        made
+        block
     }));
 }
 
@@ -189,12 +189,12 @@ mod tests {
         #[test]
         fn places_are_counted_as_characters_are(
             text in "([a-z]{0,20}|\\PC|é|中|😀){0,20}",
-            places in prop::collection::vec(any::<prop::sample::Index>(), 1..9),
+            positions in prop::collection::vec(any::<prop::sample::Index>(), 1..9),
         ) {
             let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             for unit in UNITS {
                 let converter = OffsetConverter::new(&text, unit, vec![]);
-                for pair in places.windows(2) {
+                for pair in positions.windows(2) {
                     let [start, end] = [0, 1].map(|i| *pair[i].get(&ends));
                     let expected = [start, end].map(|at| naive(&text, at, unit));
                     prop_assert_eq!(converter.convert([start as u32, end as u32]), expected);
@@ -236,8 +236,8 @@ mod tests {
                     let lens: Vec<u32> = inside.windows(2).map(|token| (token[1] - token[0]) as u32).collect();
                     converter.extend(&mut offsets, run[0], run[1], lens.into_iter());
                     expected.extend(inside.windows(2).map(|token| {
-                        let places = [text.floor_char_boundary(token[0]), text.ceil_char_boundary(token[1])];
-                        places.map(|at| naive(&text, at, unit))
+                        let positions = [text.floor_char_boundary(token[0]), text.ceil_char_boundary(token[1])];
+                        positions.map(|at| naive(&text, at, unit))
                     }));
                 }
                 prop_assert_eq!(offsets, expected, "{:?} {:?}", &text, unit);

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::iter::repeat_n;
 
+use super::Plan;
 use super::offset_converter::OffsetConverter;
 use super::splitter::WordStarts;
-use crate::added_tokens::Policy;
 use crate::bpe::Symbol;
 use crate::budget::{Budget, OutputLimit};
 use crate::encoding::{Columns, Encoding};
@@ -21,28 +21,27 @@ use crate::vocab::TokenForm;
 
 /// The output of a row, and what is requested of its tokens.
 pub(super) struct Row<'a> {
+    pub(super) plan: &'a Plan,
     pub(super) out: &'a mut Encoding,
     /// The requested columns among [`Columns::PER_TOKEN`]. The other columns are constant in a run
     /// and are filled in afterwards.
     pub(super) columns: Columns,
     /// The whole original text.
     pub(super) original: &'a str,
-    /// How special tokens in the text are treated.
-    pub(super) policy: &'a Policy,
     /// The ranges of the original in which no added token is found.
     pub(super) literal: &'a [Span],
     /// The number of special tokens that were found in the text.
     pub(super) special: usize,
     /// Converts positions to offsets in that text; `None` if offsets are not requested.
     pub(super) converter: Option<OffsetConverter<'a>>,
-    /// See [`Plan::spans_sources`](super::Plan::spans_sources).
-    pub(super) spans_sources: bool,
     pub(super) words: WordNumbers,
     /// The white space at both ends of each token, if offsets are trimmed afterwards.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
     pub(super) quota: Quota,
     /// The remaining budget of the text.
     pub(super) budget: Budget,
+    /// Called with each word instead of the model, for trainers.
+    pub(super) visit: Option<&'a mut dyn FnMut(Word<'_>)>,
 }
 
 /// The number of tokens that are needed of an input, and whether they are only counted.
@@ -104,6 +103,15 @@ impl WordNumbers {
     }
 }
 
+/// A word, as [`Tokenizer::each_word`](crate::Tokenizer::each_word) passes it on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word<'a> {
+    /// A word of the pre-tokenizer.
+    Split(&'a str),
+    /// An added token that the text contains. It never reaches the model.
+    Added(&'a str),
+}
+
 /// Adjacent words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WordRun<'a> {
@@ -111,6 +119,14 @@ pub(super) struct WordRun<'a> {
     pub(super) start: u32,
     /// End of each word.
     pub(super) ends: &'a [u32],
+}
+
+impl WordRun<'_> {
+    /// The span of each word.
+    pub(super) fn spans(&self) -> impl Iterator<Item = Span> {
+        let starts = std::iter::once(&self.start).chain(self.ends);
+        starts.zip(self.ends).map(|(&start, &end)| Span { start, end })
+    }
 }
 
 /// The text that the model reads, and its origin in the original text.
@@ -162,6 +178,10 @@ impl Row<'_> {
         content: &str,
         span: Span,
     ) -> Result<(), EncodeError> {
+        if let Some(visit) = &mut self.visit {
+            visit(Word::Added(content));
+            return Ok(());
+        }
         let token = &pipeline.parts.added_tokens.tokens()[token];
         self.special += usize::from(token.special);
         self.push_added(token.id, content, span)
@@ -221,7 +241,7 @@ impl Row<'_> {
                 self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
             }
             if let Model::SentencePiece(_) = &*pipeline.model {
-                set_piece_offsets(&mut self.out.offsets[first..], self.spans_sources);
+                set_piece_offsets(&mut self.out.offsets[first..], self.plan.spans_sources);
             }
         }
         if let Some(margins) = &mut self.margins {
@@ -243,9 +263,9 @@ impl Row<'_> {
         let WordRun { start, ends } = words;
         let Some(&end) = ends.last() else { return Ok(()) };
         if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
-            let made = std::mem::take(&mut self.out.ids);
-            let charged = self.charge_tokens(made[first..].iter().copied(), input.pipeline);
-            self.out.ids = made;
+            let ids = std::mem::take(&mut self.out.ids);
+            let charged = self.charge_tokens(ids[first..].iter().copied(), input.pipeline);
+            self.out.ids = ids;
             charged?;
         }
         self.reserve_columns(self.out.ids.len() - first);

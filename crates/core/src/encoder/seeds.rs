@@ -61,6 +61,7 @@ fn key(token: &[u8], form: TokenForm) -> Option<Key> {
 mod tests {
     use super::*;
     use crate::batch::{RunOptions, count_batch};
+    use crate::error::EncodeError;
     use crate::model::ModelScratch;
     use crate::options::EncodeOptions;
     use crate::tokenizer::Tokenizer;
@@ -122,8 +123,9 @@ mod tests {
         let count = |text: &str| tokenizer.count(text.into(), &EncodeOptions::default()).expect("a text");
         count("ab de cde abc");
         assert_eq!(tokenizer.cache_counts(), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
-        // While another text uses that encoder.
-        tokenizer.with_idle_encoder(|_| count("ab de"));
+        // While another text uses that state.
+        let count_within = tokenizer.with_encoder(|_| Ok::<_, EncodeError>(count("ab de")));
+        assert_eq!(count_within, Ok(2));
         assert_eq!(tokenizer.cache_counts(), (2, 4));
     }
 
@@ -132,12 +134,13 @@ mod tests {
         let tokenizer = file(&json!({}));
         let run = RunOptions { threads: Some(1), ..RunOptions::default() };
         let counts = |text: &str| {
-            let made = tokenizer.cache_counts();
-            // The file's encoder is in use, so a second one is created.
+            let before = tokenizer.cache_counts();
+            // The file's encoder state is in use, so a second one is created.
             tokenizer
-                .with_idle_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
+                .with_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
                 .expect("a text");
-            tokenizer.with_idle_encoder(|_| tokenizer.cache_counts().1 - made.1)
+            let missed = tokenizer.with_encoder(|_| Ok::<_, EncodeError>(tokenizer.cache_counts().1 - before.1));
+            missed.expect("there is memory")
         };
         assert_eq!(counts("ab de"), 2);
         assert_eq!(counts(&" de".repeat(1 << 17)), 0);

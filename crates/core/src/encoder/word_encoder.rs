@@ -2,7 +2,7 @@
 //! its time here.
 
 use super::miss_batch::MissBatcher;
-use super::row::{ModelInput, Origins, Row, WordRun};
+use super::row::{ModelInput, Origins, Row, Word, WordRun};
 use super::splitter::{WholeWords, WordSplitter, WordStarts};
 use crate::bpe::word_cache::{MergeWord, Probes, WordFlags, WordWindow};
 use crate::bpe::{Symbol, WordCache};
@@ -92,7 +92,7 @@ impl WordEncoder {
             return Ok(());
         }
         // Without columns, a word in the cache is only a key. So its characters are not checked.
-        let reads_text = row.columns != Columns::NONE || !self.uses_cache(pipeline);
+        let reads_text = row.columns != Columns::NONE || row.visit.is_some() || !self.uses_cache(pipeline);
         let text = if reads_text { words.bytes() } else { &[] };
         let text = simdutf8::basic::from_utf8(text).expect("a segmenter writes characters");
         let input = ModelInput { pipeline, text, origins: Origins::Words(words, base) };
@@ -135,6 +135,10 @@ impl WordEncoder {
         word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
+        if let Some(visit) = &mut row.visit {
+            run.spans().for_each(|span| visit(Word::Split(&input.text[span.range()])));
+            return Ok(());
+        }
         if !self.uses_cache(input.pipeline) {
             return self.push_tokens_scalar(input, run, word_starts, row);
         }
@@ -142,7 +146,9 @@ impl WordEncoder {
         let window = self.cache.probe(bytes, run.start, run.ends, &mut probes);
         self.miss_batcher.merge_misses(&mut self.cache, input.pipeline, &window);
         let result = if row.columns == Columns::NONE {
-            self.push_ids(input.pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
+            let Self { cache, scratch, symbols, .. } = self;
+            let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
+            cache.append_words(&window, 0..window.len(), &mut row.out.ids, &mut merger).map(|_| ())
         } else {
             self.push_tokens(input, &window, word_starts, row)
         };
@@ -153,19 +159,6 @@ impl WordEncoder {
     /// Whether words are looked up in the cache and inserted into it.
     fn uses_cache(&self, pipeline: &Pipeline) -> bool {
         self.cache.is_on() && pipeline.model.is_deterministic()
-    }
-
-    /// Appends the ids of words of a window.
-    #[inline(always)]
-    fn push_ids(
-        &mut self,
-        pipeline: &Pipeline,
-        window: &WordWindow<'_>,
-        words: std::ops::Range<usize>,
-        ids: &mut Vec<u32>,
-    ) -> Result<WordFlags, EncodeError> {
-        let Self { cache, scratch, symbols, .. } = self;
-        cache.append_words(window, words, ids, &mut Merger { pipeline, scratch, symbols })
     }
 
     /// Appends the ids of a window's words, with their columns.
@@ -182,7 +175,9 @@ impl WordEncoder {
         for at in (0..window.len()).step_by(COLUMN_WORDS) {
             let words = at..window.len().min(at + COLUMN_WORDS);
             let first = row.out.ids.len();
-            if self.push_ids(input.pipeline, window, words.clone(), &mut row.out.ids)?.lengths_vary {
+            let Self { cache, scratch, symbols, .. } = self;
+            let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
+            if cache.append_words(window, words.clone(), &mut row.out.ids, &mut merger)?.lengths_vary {
                 // The offsets cannot be computed from the ids alone, so the words are looked up
                 // again, one by one.
                 row.out.ids.truncate(first);
@@ -257,16 +252,15 @@ impl WordEncoder {
     fn push_tokens_scalar(
         &mut self,
         input: &ModelInput<'_>,
-        WordRun { start, ends }: WordRun<'_>,
+        run: WordRun<'_>,
         word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let starts = std::iter::once(&start).chain(ends);
-        starts.zip(ends).try_for_each(|(&start, &end)| {
-            if !word_starts.starts_word(input.text, start as usize) {
+        run.spans().try_for_each(|span| {
+            if !word_starts.starts_word(input.text, span.start as usize) {
                 row.words.continue_word();
             }
-            self.encode_word(input, Span { start, end }, row)
+            self.encode_word(input, span, row)
         })
     }
 
@@ -278,6 +272,10 @@ impl WordEncoder {
         span: Span,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
+        if let Some(visit) = &mut row.visit {
+            visit(Word::Split(&input.text[span.range()]));
+            return Ok(());
+        }
         let word = &input.text.as_bytes()[span.range()];
         let key = word_key::of_range(input.text.as_bytes(), span.start, span.end);
         let first = row.out.ids.len();

@@ -41,7 +41,7 @@ impl<'a> Draw<'a> {
 
     /// Interprets all remaining bytes as text: either as UTF-8, with U+FFFD for invalid bytes, or
     /// as indices of `pieces`. The highest byte values repeat the previous piece, so that a few
-    /// bytes give a word of hundreds of bytes. The text ends when it has at least `most` bytes.
+    /// bytes give a word of hundreds of bytes. The text ends when it has at least `max_len` bytes.
     pub(crate) fn text(&mut self, pieces: &[&str], max_len: usize) -> String {
         const REPEATS: u8 = 240;
         let as_utf8 = self.byte() % 4 == 3;

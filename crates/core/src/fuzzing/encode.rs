@@ -8,7 +8,7 @@ use super::draw::Draw;
 use crate::bpe::merges::Merge;
 use crate::bpe::{Symbol, naive};
 use crate::byte_level::CHARACTERS;
-use crate::encoder::{Encoder, Request, Session};
+use crate::encoder::{Encoder, EncoderState, Request};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::options::{DecodeOptions, EncodeOptions, RankDefinition};
 use crate::pattern::Dialect;
@@ -160,11 +160,11 @@ pub(super) fn encode(bytes: &[u8]) {
 fn assert_one_by_one(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
     let plan = tokenizer.plan(options).expect("the options are sound");
     let [together, one_by_one] = [1 << 14, 0].map(|cache_bytes| {
-        let mut made = Encoding::default();
-        let mut encoder = Encoder::new(cache_bytes, 0);
-        encoder.seed(&tokenizer.seeds());
-        let mut session = Session::new(&tokenizer.pipeline, &mut encoder);
-        session.encode(Text::Utf8(text), &mut Request::all(&plan), &mut made).map(|_| made)
+        let mut encoding = Encoding::default();
+        let mut state = EncoderState::new(cache_bytes, 0);
+        state.seed(&tokenizer.seeds());
+        let mut encoder = Encoder::new(&tokenizer.pipeline, &mut state);
+        encoder.encode(Text::Utf8(text), &mut Request::all(&plan), &mut encoding).map(|_| encoding)
     });
     assert_eq!(together, one_by_one, "{text:?}");
 }

@@ -146,8 +146,8 @@ pub(super) fn lengths(bytes: &[u8]) {
     if let (Ok(alone), Some(parts)) = (alone, parts) {
         let target = target(&padding, parts[0].len());
         let expected: Vec<Vec<u32>> = parts.iter().map(|part| padded(part, target, &padding)).collect();
-        let made: Vec<&[u32]> = std::iter::once(&alone).chain(&alone.overflowing).map(Encoding::ids).collect();
-        assert_eq!(made, expected, "{options:?} {first_text:?}");
+        let encoded: Vec<&[u32]> = std::iter::once(&alone).chain(&alone.overflowing).map(Encoding::ids).collect();
+        assert_eq!(encoded, expected, "{options:?} {first_text:?}");
         check_columns(&alone, &padding);
     }
 
@@ -166,7 +166,7 @@ fn single(tokens: &[u32], truncation: &Truncation, options: &EncodeOptions) -> O
         true => [&[OPEN], &part[..], &[CLOSE]].concat(),
         false => part,
     };
-    let parts = match room(truncation, options, 2) {
+    let parts = match capacity(truncation, options, 2) {
         None => vec![tokens.to_vec()],
         Some(max) if tokens.len() <= max => vec![tokens.to_vec()],
         Some(max) => {
@@ -183,7 +183,7 @@ fn single(tokens: &[u32], truncation: &Truncation, options: &EncodeOptions) -> O
 
 /// The kept tokens of two texts, including special tokens.
 fn pair(first: &[u32], second: &[u32], truncation: &Truncation, options: &EncodeOptions) -> Option<Vec<u32>> {
-    let kept = match room(truncation, options, 3) {
+    let kept = match capacity(truncation, options, 3) {
         None => [first.to_vec(), second.to_vec()],
         Some(max) => {
             let [left, right] = shares([first.len(), second.len()], max, truncation.strategy)?;
@@ -199,7 +199,7 @@ fn pair(first: &[u32], second: &[u32], truncation: &Truncation, options: &Encode
 
 /// The number of tokens of texts that fit into the maximum length. `None` if the special tokens
 /// alone exceed it; nothing is truncated then.
-fn room(truncation: &Truncation, options: &EncodeOptions, added: usize) -> Option<usize> {
+fn capacity(truncation: &Truncation, options: &EncodeOptions, added: usize) -> Option<usize> {
     truncation.max_length.checked_sub(if options.add_special_tokens { added } else { 0 })
 }
 

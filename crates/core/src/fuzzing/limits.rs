@@ -117,13 +117,13 @@ pub(super) fn limits(bytes: &[u8]) {
         EncodeOptions { columns: Columns::ALL, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
     let limit = MIN_OUTPUT.max(DEFAULT_MAX_EXPANSION * text.len());
     let ids = match tokenizer.encode(Text::Utf8(&text), &options) {
-        Ok(made) => {
+        Ok(encoding) => {
             // A byte of the model's input becomes at most one token. Overlapping added tokens give
             // at most one further token for each byte.
-            assert!(made.len() <= limit + text.len(), "{} tokens of {} bytes", made.len(), text.len());
-            let bytes: usize = made.tokens().iter().map(String::len).sum();
+            assert!(encoding.len() <= limit + text.len(), "{} tokens of {} bytes", encoding.len(), text.len());
+            let bytes: usize = encoding.tokens().iter().map(String::len).sum();
             assert!(bytes <= limit, "{bytes} bytes of tokens of {} bytes", text.len());
-            made.into_ids()
+            encoding.into_ids()
         }
         Err(
             EncodeError::OutputLimit { reached, limit: reported, .. }

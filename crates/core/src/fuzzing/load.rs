@@ -45,14 +45,14 @@ fn works(loaded: Result<Tokenizer, LoadError>) {
         ..EncodeOptions::default()
     };
     for text in TEXTS {
-        let made = tokenizer.encode(Text::Utf8(text), &options);
-        if let Ok(made) = &made {
-            let _ = tokenizer.decode(made.ids(), &DecodeOptions { skip_special_tokens: true });
+        let encoded = tokenizer.encode(Text::Utf8(text), &options);
+        if let Ok(encoded) = &encoded {
+            let _ = tokenizer.decode(encoded.ids(), &DecodeOptions { skip_special_tokens: true });
             assert!(tokenizer.count(Text::Utf8(text), &options).is_ok());
         }
         if let Some(again) = again.as_ref().filter(|_| tokenizer.pipeline.model.is_deterministic()) {
             let same = again.encode(Text::Utf8(text), &options);
-            assert_eq!(made.map(|made| made.ids), same.map(|made| made.ids), "{text:?}");
+            assert_eq!(encoded.map(|encoded| encoded.ids), same.map(|encoded| encoded.ids), "{text:?}");
         }
     }
     let _ = tokenizer.decode(&[0, 1, 2, 3, 255, u32::MAX], &DecodeOptions::default());

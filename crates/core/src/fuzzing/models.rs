@@ -145,10 +145,10 @@ pub(super) fn models(bytes: &[u8]) {
             slow.encode_ids(text.as_str().into(), &options, &mut expected)
         );
         assert_eq!(ids, expected, "{text:?}");
-        let [made, expected] = [&fast, &slow].map(|tokenizer| tokenizer.encode(text.as_str().into(), &every));
-        assert_eq!(made, expected, "{text:?}");
-        if let Ok(made) = made {
-            assert_eq!(made.ids(), ids);
+        let [encoded, expected] = [&fast, &slow].map(|tokenizer| tokenizer.encode(text.as_str().into(), &every));
+        assert_eq!(encoded, expected, "{text:?}");
+        if let Ok(encoded) = encoded {
+            assert_eq!(encoded.ids(), ids);
         }
     }
     text.split_inclusive(' ').for_each(|word| check_word(&slow, word));
@@ -162,7 +162,7 @@ fn check_word(tokenizer: &Tokenizer, word: &str) {
     // A space at the start may stand for the meta symbol, which the naive model does not know.
     let word = word.trim_start_matches(' ');
     let (mut out, bytes) = (vec![], word.as_bytes());
-    let made = tokenizer
+    let encoded = tokenizer
         .pipeline
         .model
         .tokenize(bytes, word_key::of_word(bytes), &mut ModelScratch::default(), &mut out)
@@ -178,5 +178,5 @@ fn check_word(tokenizer: &Tokenizer, word: &str) {
         }
         _ => return,
     };
-    assert_eq!(made, expected, "{word:?}");
+    assert_eq!(encoded, expected, "{word:?}");
 }

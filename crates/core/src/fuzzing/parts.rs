@@ -120,11 +120,11 @@ pub(super) fn parts(bytes: &[u8]) {
         special_tokens: if draw.flag() { SpecialTokens::Parse } else { SpecialTokens::Text },
         ..EncodeOptions::default()
     };
-    let (form, breaks, place) = (draw.below(3), draw.below(4) == 3, draw.word() as usize);
+    let (form, breaks, position) = (draw.below(3), draw.below(4) == 3, draw.word() as usize);
     let text = draw.text(&PIECES, 4000);
     let (mut bytes, mut units) = (text.clone().into_bytes(), text.encode_utf16().collect::<Vec<_>>());
     if breaks && !text.is_empty() {
-        let (byte, unit) = (place % bytes.len(), place % units.len());
+        let (byte, unit) = (position % bytes.len(), position % units.len());
         (bytes[byte], units[unit]) = (0xFF, 0xD800);
     }
     let row = match form {
@@ -143,7 +143,7 @@ pub(super) fn parts(bytes: &[u8]) {
         }
         ([Ok(_), Err(source)], batch) => {
             assert!(matches!(source, EncodeError::InvalidUtf8 { .. }), "{source}");
-            assert_eq!(batch.map(|_| ()), Err(BatchError::Row { row: 1, source }), "{text:?} by {size}");
+            assert_eq!(batch.map(|_| ()), Err(BatchError::Encode { index: 1, source }), "{text:?} by {size}");
         }
         (alone, batch) => panic!("{text:?} by {size}: {alone:?}, {batch:?}"),
     }

@@ -51,11 +51,11 @@ pub(super) fn rows(bytes: &[u8]) {
     let broken = draw.below(64);
     let (mut texts, mut bytes): (Vec<Vec<u8>>, usize) = (vec![], 0);
     // A truncated text has a part for every few tokens, each with its own columns.
-    let most = if options.overflow { truncation.max_length << 11 } else { 256 << 10 };
-    while !draw.is_over() && texts.len() < 40 && bytes < most {
+    let max_bytes = if options.overflow { truncation.max_length << 11 } else { 256 << 10 };
+    while !draw.is_over() && texts.len() < 40 && bytes < max_bytes {
         let times = 1 + usize::from(draw.byte()) * 40;
         let piece: String = draw.list(12, |draw| draw.one_of(&PIECES)).concat();
-        let text = piece.repeat(times.min(most / piece.len().max(1)));
+        let text = piece.repeat(times.min(max_bytes / piece.len().max(1)));
         bytes += text.len();
         texts.push(text.into_bytes());
     }
@@ -80,7 +80,7 @@ pub(super) fn rows(bytes: &[u8]) {
     let batch = batch::encode_rows(&TOKENIZER, &rows, &options, &run).and_then(PendingBatch::gather);
     let alone = match alone {
         Ok(alone) => alone,
-        Err((row, source)) => return assert_eq!(batch, Err(BatchError::Row { row, source })),
+        Err((row, source)) => return assert_eq!(batch, Err(BatchError::Encode { index: row, source })),
     };
     let batch = batch.expect("no row failed");
     let (mut expected, mut ends, mut row_texts) = (Encoding::default(), vec![0], vec![]);
@@ -94,11 +94,11 @@ pub(super) fn rows(bytes: &[u8]) {
     }
     assert_eq!((batch.ids(), batch.row_offsets()), (expected.ids(), &ends[..]));
     assert_eq!(batch.row_texts(), options.overflow.then_some(&row_texts[..]));
-    let made = batch.columns();
-    assert_eq!((made.offsets(), made.tokens()), (expected.offsets(), expected.tokens()));
-    let masks = (made.special_tokens_mask(), made.attention_mask());
+    let columns = batch.columns();
+    assert_eq!((columns.offsets(), columns.tokens()), (expected.offsets(), expected.tokens()));
+    let masks = (columns.special_tokens_mask(), columns.attention_mask());
     assert_eq!(masks, (expected.special_tokens_mask(), expected.attention_mask()));
-    let numbers = (made.type_ids(), made.word_ids(), made.sequence_ids());
+    let numbers = (columns.type_ids(), columns.word_ids(), columns.sequence_ids());
     assert_eq!(numbers, (expected.type_ids(), expected.word_ids(), expected.sequence_ids()));
     let counts = batch::count_batch(&TOKENIZER, &rows, &options, &run).expect("no row failed");
     let alone: Vec<u32> =

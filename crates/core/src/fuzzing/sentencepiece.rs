@@ -139,21 +139,21 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let (naive, mut file) = model(&mut draw);
     let tokenizer = Tokenizer::from_bytes(&file).expect("the file is sound");
-    let (place, byte) = (draw.word() as usize % file.len(), draw.byte());
+    let (position, byte) = (draw.word() as usize % file.len(), draw.byte());
     let text = draw.text(&PIECES, 300);
     for word in [text.as_str(), &text.replace(' ', "▁")] {
-        let (mut made, bytes) = (vec![], word.as_bytes());
+        let (mut encoded, bytes) = (vec![], word.as_bytes());
         let mut scratch = ModelScratch::default();
         tokenizer
             .pipeline
             .model
-            .tokenize(bytes, word_key::of_word(bytes), &mut scratch, &mut made)
+            .tokenize(bytes, word_key::of_word(bytes), &mut scratch, &mut encoded)
             .expect("nothing can fail");
-        let made: Vec<_> = made
+        let encoded: Vec<_> = encoded
             .iter()
             .map(|symbol| (symbol.id, if symbol.len == crate::bpe::Symbol::SAME { 0 } else { symbol.len as usize }))
             .collect();
-        assert_eq!(made, naive.tokens(word), "{word:?}");
+        assert_eq!(encoded, naive.tokens(word), "{word:?}");
     }
     let columns = EncodeOptions { columns: Columns::OFFSETS, ..EncodeOptions::default() };
     let Encoding { ids, offsets, .. } = tokenizer.encode(text.as_str().into(), &columns).expect("it is short");
@@ -166,8 +166,8 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
     parts.push(stream.end().expect("it is short"));
     assert_eq!(parts.concat(), tokenizer.decode(&ids, &options).expect("it is short"));
     // Whatever is wrong with a file, it is an error or a tokenizer.
-    file[place] = byte;
-    for broken in [&file[..], &file[..place], bytes] {
+    file[position] = byte;
+    for broken in [&file[..], &file[..position], bytes] {
         if let Err(error) = Tokenizer::from_bytes(broken) {
             assert!(!error.to_string().is_empty());
         }

@@ -1,4 +1,4 @@
-//! Access to the components of a tokenizer.json, with errors that give the place in the file.
+//! Access to the components of a tokenizer.json, with errors that give the path in the file.
 
 use std::borrow::Cow;
 

@@ -140,9 +140,9 @@ impl<'f> MergeIds<'f> {
         let [left, right] = [left.as_bytes(), right.as_bytes()];
         let is_joined =
             |token: &[u8]| token.len() == left.len() + right.len() && token.starts_with(left) && token.ends_with(right);
-        let is_it = |place: &usize| self.vocab.token_at(*place).is_some_and(is_joined);
+        let is_it = |index: &usize| self.vocab.token_at(*index).is_some_and(is_joined);
         self.last = match [self.last + 1, self.last].into_iter().find(is_it) {
-            Some(place) => place,
+            Some(index) => index,
             None => self.vocab.index_of(&[left, right].concat())?,
         };
         Some(self.vocab.id_at(self.last))

@@ -86,11 +86,11 @@ impl<'a> Message<'a> {
 
     fn varint(&mut self) -> Result<u64, LoadError> {
         let mut value = 0u64;
-        for (place, &byte) in self.bytes.iter().take(10).enumerate() {
-            value |= u64::from(byte & 0x7F).checked_shl(7 * place as u32).unwrap_or(0);
+        for (index, &byte) in self.bytes.iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7F).checked_shl(7 * index as u32).unwrap_or(0);
             if byte < 0x80 {
-                self.bytes = &self.bytes[place + 1..];
-                self.start += place + 1;
+                self.bytes = &self.bytes[index + 1..];
+                self.start += index + 1;
                 return Ok(value);
             }
         }

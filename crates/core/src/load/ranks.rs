@@ -257,13 +257,13 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 /// Appends the bytes that `base64.b64decode` of Python makes of a text: it ignores characters that
 /// are not of the alphabet, and everything behind the padding.
 fn decode_base64(text: &[u8], bytes: &mut Vec<u8>) -> Result<(), &'static str> {
-    // The place in the group of four characters, the bits that are not in `bytes` yet, and the
+    // The position in the group of four characters, the bits that are not in `bytes` yet, and the
     // number of characters of padding in a row.
-    let (mut place, mut rest, mut pads) = (0, 0, 0);
+    let (mut position, mut rest, mut pads) = (0, 0, 0);
     for &character in text {
         if character == b'=' {
-            pads += usize::from(place >= 2);
-            if place >= 2 && place + pads >= 4 {
+            pads += usize::from(position >= 2);
+            if position >= 2 && position + pads >= 4 {
                 return Ok(());
             }
             continue;
@@ -277,16 +277,16 @@ fn decode_base64(text: &[u8], bytes: &mut Vec<u8>) -> Result<(), &'static str> {
             _ => continue,
         };
         pads = 0;
-        match place {
+        match position {
             0 => {}
             1 => bytes.push(rest << 2 | bits >> 4),
             2 => bytes.push(rest << 4 | bits >> 2),
             _ => bytes.push(rest << 6 | bits),
         }
-        rest = [bits, bits & 15, bits & 3, 0][place];
-        place = (place + 1) % 4;
+        rest = [bits, bits & 15, bits & 3, 0][position];
+        position = (position + 1) % 4;
     }
-    match place {
+    match position {
         0 => Ok(()),
         1 => Err("a group has only one character"),
         _ => Err("the padding is missing"),
@@ -321,7 +321,8 @@ fn parse_rank(text: &[u8]) -> Option<u32> {
 fn merges(vocab: &Vocab, words: &TokenTable, splits: TokenSplits) -> Vec<(u32, u32, Merge)> {
     let mut merges = vec![];
     merges.grow(vocab.len() * 2);
-    let tokens = vocab.iter().enumerate().map(|(place, (token, rank))| (token, rank, splits.cuts(place, token.len())));
+    let tokens =
+        vocab.iter().enumerate().map(|(position, (token, rank))| (token, rank, splits.cuts(position, token.len())));
     words.pairs(tokens, |left, right, rank| push(&mut merges, (left, right, Merge { rank, id: rank })));
     merges
 }

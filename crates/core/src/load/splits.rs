@@ -116,8 +116,8 @@ mod tests {
                 .for_each(|(left, right, merge)| ways.entry(merge.id).or_default().push((left, right)));
             let mut several = 0;
             for (token, id) in tokenizer.parts.vocab.iter().filter(|(token, _)| token.len() > 1) {
-                let made = last_two(token, &tokenizer).expect("merges make every token");
-                assert!(ways[&id].contains(&made), "{name}: {id}");
+                let halves = last_two(token, &tokenizer).expect("merges make every token");
+                assert!(ways[&id].contains(&halves), "{name}: {id}");
                 several += usize::from(ways[&id].len() > 1);
             }
             assert!(several < tokenizer.parts.vocab.len() / 100, "{name}: {several}");

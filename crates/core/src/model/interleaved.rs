@@ -82,12 +82,12 @@ impl WordPiece {
         loop {
             let mut group: [Option<W>; WORDS] = [const { None }; WORDS];
             matcher.clear();
-            for place in &mut group {
+            for slot in &mut group {
                 let fits = |word: &W| word.as_ref().len() <= MAX_LANE_LEN && !self.is_too_long(word.as_ref());
                 for word in words.by_ref() {
                     if fits(&word) {
                         matcher.push(word.as_ref());
-                        *place = Some(word);
+                        *slot = Some(word);
                         break;
                     }
                     self.tokenize_in_turns(&mut std::iter::once(word), symbols, &mut each);
@@ -129,14 +129,14 @@ impl WordPiece {
         symbols.iter_mut().for_each(Vec::clear);
         let mut working = searches.iter().flatten().count();
         while working > 0 {
-            for (place, symbols) in searches.iter_mut().zip(&mut *symbols) {
-                let Some(search) = place else { continue };
+            for (slot, symbols) in searches.iter_mut().zip(&mut *symbols) {
+                let Some(search) = slot else { continue };
                 if !self.advance(search, symbols) {
                     continue;
                 }
                 let next = self.next_search(&mut words);
                 working -= usize::from(next.is_none());
-                if let Some(search) = std::mem::replace(place, next)
+                if let Some(search) = std::mem::replace(slot, next)
                     && !symbols.is_empty()
                 {
                     each(search.word, symbols);
@@ -220,12 +220,12 @@ mod tests {
             let tokens: Vec<String> = has_unknown.then(|| "[UNK]".into()).into_iter().chain(tokens).collect();
             let mut builder = Vocab::builder(tokens.len(), 0);
             for (token, id) in tokens.iter().zip(0..) {
-                builder.push(token.as_bytes(), id).expect("there is room");
+                builder.push(token.as_bytes(), id).expect("there is memory");
             }
-            let vocab = builder.finish().expect("there is room");
+            let vocab = builder.finish().expect("there is memory");
             let (unk_token, continuing_subword_prefix) = ("[UNK]".to_owned(), "##".to_owned());
             let settings = WordPieceSettings { unk_token, continuing_subword_prefix, max_input_chars_per_word };
-            let model = WordPiece::new(&settings, &vocab).expect("there is room");
+            let model = WordPiece::new(&settings, &vocab).expect("there is memory");
             struct Numbered<'a>(usize, &'a [u8]);
             impl AsRef<[u8]> for Numbered<'_> {
                 fn as_ref(&self) -> &[u8] {

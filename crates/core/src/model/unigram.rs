@@ -107,8 +107,10 @@ impl Unigram {
         meta_symbol: Option<char>,
         limit: usize,
     ) -> Result<Self, LoadError> {
-        let least =
-            scores.iter().copied().fold(f64::INFINITY, |least, score| if score < least { score } else { least });
+        let min_score = scores
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, |min_score, score| if score < min_score { score } else { min_score });
         let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
         let trie = Trie::new(vocab.iter())?;
         let meta_symbol = meta_symbol.map(|character| {
@@ -126,7 +128,7 @@ impl Unigram {
                 limit: MAX_NESTED as u64,
             });
         }
-        let unknown_score = least - UNKNOWN_PENALTY;
+        let unknown_score = min_score - UNKNOWN_PENALTY;
         let is_moderate = |score: &f64| score.abs() <= MAX_SCORE;
         let has_flat = trie.longest() <= limit && is_moderate(&unknown_score) && scores.iter().all(is_moderate);
         let flat = settings.unk_id.filter(|_| has_flat).map(|unknown| {
@@ -446,22 +448,22 @@ mod tests {
         ) {
             let mut builder = Vocab::builder(pieces.len(), 0);
             for ((piece, _), id) in pieces.iter().zip(0..) {
-                builder.push(piece.as_bytes(), id).expect("there is room");
+                builder.push(piece.as_bytes(), id).expect("there is memory");
             }
-            let vocab = builder.finish_list().expect("there is room");
+            let vocab = builder.finish_list().expect("there is memory");
             let scores: Arc<[f64]> = pieces.iter().map(|piece| piece.1).collect();
             let unk_id = unk_id.map(|index| index.index(pieces.len()) as u32);
             let settings = UnigramSettings { unk_id, byte_fallback };
-            let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is room");
-            let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is room");
+            let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is memory");
+            let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is memory");
             prop_assert_eq!(model.flat.as_ref().map(|flat| flat.unknown), unk_id);
             let without_flat = |meta_symbol| {
-                let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), meta_symbol).expect("there is room");
+                let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), meta_symbol).expect("there is memory");
                 Unigram { flat: None, ..model }
             };
             let by_offers = without_flat(None);
             let with_meta_symbol = [MAX_TRIE_TOKEN_BYTES, 0].map(|limit| {
-                Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is room")
+                Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is memory")
             });
             let [flat, long] = with_meta_symbol;
             let with_meta_symbol = [flat, long, without_flat(Some('▁'))];

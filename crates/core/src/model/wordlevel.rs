@@ -46,7 +46,7 @@ mod tests {
     fn a_word_is_its_token_or_the_unknown_one() {
         let mut builder = Vocab::builder(3, 0);
         for (token, id) in [("<unk>", 7), ("a", 1), ("a word longer than a key", 2)] {
-            builder.push(token.as_bytes(), id).expect("there is room");
+            builder.push(token.as_bytes(), id).expect("there is memory");
         }
         let vocab = builder.finish().expect("the ids differ");
         let ids = |unk_token: &str, word: &str| {

@@ -161,7 +161,7 @@ mod tests {
     fn vocab(tokens: &[String]) -> Vocab {
         let mut builder = Vocab::builder(tokens.len(), 0);
         for (token, id) in tokens.iter().zip(0..) {
-            builder.push(token.as_bytes(), id).expect("there is room");
+            builder.push(token.as_bytes(), id).expect("there is memory");
         }
         builder.finish().expect("the ids differ")
     }
@@ -184,8 +184,8 @@ mod tests {
                 continuing_subword_prefix: prefix.into(),
                 max_input_chars_per_word: limit,
             };
-            let model = WordPiece::new(&settings, &vocab).expect("there is room");
-            let by_automaton = WordPiece::with_limit(&settings, &vocab, 0).expect("there is room");
+            let model = WordPiece::new(&settings, &vocab).expect("there is memory");
+            let by_automaton = WordPiece::with_limit(&settings, &vocab, 0).expect("there is memory");
             for word in tokens.iter().chain(&words) {
                 let (mut fast, mut long, mut slow) = (vec![], vec![], vec![]);
                 let results = (model.tokenize(word.as_bytes(), &mut fast), naive_models::wordpiece(&settings, &vocab, word, &mut slow));

@@ -244,15 +244,15 @@ mod tests {
             let parts = plain(Form::Nfkd, &c.to_string());
             for part in parts.chars() {
                 let share = c.len_utf8() as f64 * part.len_utf8() as f64 / bytes(&parts);
-                let most = sources.entry(part).or_insert(0.0);
-                *most = most.max(share);
+                let max = sources.entry(part).or_insert(0.0);
+                *max = max.max(share);
             }
         }
         for c in '\0'..=char::MAX {
             let parts = plain(Form::Nfd, &c.to_string());
-            let most: f64 = parts.chars().map(|part| sources.get(&part).copied().unwrap_or(4.0)).sum();
+            let max: f64 = parts.chars().map(|part| sources.get(&part).copied().unwrap_or(4.0)).sum();
             let bound = Form::MAX_BYTES_PER_BYTE as f64;
-            assert!(most <= bound * c.len_utf8() as f64 + 1e-9, "{c:?}: {most}");
+            assert!(max <= bound * c.len_utf8() as f64 + 1e-9, "{c:?}: {max}");
         }
     }
 }

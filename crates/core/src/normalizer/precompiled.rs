@@ -43,17 +43,17 @@ impl Precompiled {
             return Err("it is truncated: its last replacement has no end".into());
         }
         let (words, _) = trie.as_chunks::<4>();
-        let mut made = Self {
+        let mut charsmap = Self {
             trie: words.iter().map(|word| u32::from_le_bytes(*word)).collect(),
             replacements: replacements.to_owned(),
             unchanged: [false; 128],
         };
-        made.unchanged = std::array::from_fn(|code| {
+        charsmap.unchanged = std::array::from_fn(|code| {
             let character = [code as u8];
             // A carriage return and a following line feed are one cluster.
-            code != 0x0D && made.replacement_at(&character).is_none()
+            code != 0x0D && charsmap.replacement_at(&character).is_none()
         });
-        Ok(made)
+        Ok(charsmap)
     }
 
     /// Whether `text` is known to stay unchanged: it is ASCII, and none of its characters is a key.
@@ -109,18 +109,18 @@ impl Precompiled {
     /// SentencePiece itself looks up rules in this way. Adds the number of bytes that were read to
     /// `steps`: keys may be long, and a damaged trie may have cycles.
     pub(crate) fn longest(&self, text: &str, steps: &mut usize) -> Option<(&str, usize)> {
-        let mut place = offset(*self.trie.first()?);
+        let mut position = offset(*self.trie.first()?);
         let mut found = None;
         for (at, &byte) in text.as_bytes().iter().enumerate().take_while(|(_, byte)| **byte != 0) {
             *steps += 1;
-            place ^= usize::from(byte);
-            let Some(&unit) = self.trie.get(place) else { break };
+            position ^= usize::from(byte);
+            let Some(&unit) = self.trie.get(position) else { break };
             if unit & 0x8000_00FF != u32::from(byte) {
                 break;
             }
-            place ^= offset(unit);
+            position ^= offset(unit);
             if unit & 1 << 8 != 0 && text.is_char_boundary(at + 1) {
-                let value = self.trie.get(place).map(|value| (value & 0x7FFF_FFFF) as usize);
+                let value = self.trie.get(position).map(|value| (value & 0x7FFF_FFFF) as usize);
                 found = value.map(|value| (value, at + 1)).or(found);
             }
         }
@@ -137,15 +137,15 @@ impl Precompiled {
 
     /// For one byte: whether it is not a key. For two bytes: whether no key starts with both.
     fn has_no_key(&self, bytes: &[u8]) -> bool {
-        let mut place = self.trie.first().map_or(0, |&root| offset(root));
+        let mut position = self.trie.first().map_or(0, |&root| offset(root));
         for (at, &byte) in bytes.iter().enumerate() {
-            place ^= usize::from(byte);
-            match self.trie.get(place) {
+            position ^= usize::from(byte);
+            match self.trie.get(position) {
                 Some(&unit) if byte != 0 && unit & 0x8000_00FF == u32::from(byte) => {
                     if unit & 1 << 8 != 0 || at > 0 {
                         return false;
                     }
-                    place ^= offset(unit);
+                    position ^= offset(unit);
                 }
                 _ => return true,
             }
@@ -155,18 +155,18 @@ impl Precompiled {
 
     /// The offset in `replacements` for the shortest key that is a prefix of `key`.
     fn replacement_at(&self, key: &[u8]) -> Option<usize> {
-        let mut place = offset(*self.trie.first()?);
+        let mut position = offset(*self.trie.first()?);
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
-            place ^= usize::from(byte);
-            let unit = *self.trie.get(place)?;
+            position ^= usize::from(byte);
+            let unit = *self.trie.get(position)?;
             // The comparison includes the highest bit, which marks values, so that a value is never
             // mistaken for a node.
             if unit & 0x8000_00FF != u32::from(byte) {
                 return None;
             }
-            place ^= offset(unit);
+            position ^= offset(unit);
             if unit & 1 << 8 != 0 {
-                return Some((self.trie.get(place)? & 0x7FFF_FFFF) as usize);
+                return Some((self.trie.get(position)? & 0x7FFF_FFFF) as usize);
             }
         }
         None
@@ -185,7 +185,7 @@ fn offset(unit: u32) -> usize {
 fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
     let (before, after) = (old.chars().count(), replacement.chars().count());
     steps.grow(after);
-    steps.extend(replacement.chars().enumerate().map(|(place, c)| (c, isize::from(place >= before))));
+    steps.extend(replacement.chars().enumerate().map(|(position, c)| (c, isize::from(position >= before))));
     if after < before
         && let Some((_, change)) = steps.last_mut()
     {
@@ -209,14 +209,14 @@ pub(crate) mod tests {
         keys.sort();
         let (mut units, mut taken) = (vec![0u32; 1 << 16], vec![false; 1 << 16]);
         taken[0] = true;
-        place(&keys, 0, 0, &mut units, &mut taken);
+        insert_keys(&keys, 0, 0, &mut units, &mut taken);
         let mut bytes = ((units.len() * 4) as u32).to_le_bytes().to_vec();
         units.iter().for_each(|unit| bytes.extend(unit.to_le_bytes()));
         bytes.extend(text.as_bytes());
         bytes
     }
 
-    fn place(keys: &[(Vec<u8>, u32)], depth: usize, node: usize, units: &mut [u32], taken: &mut [bool]) {
+    fn insert_keys(keys: &[(Vec<u8>, u32)], depth: usize, node: usize, units: &mut [u32], taken: &mut [bool]) {
         let mut labels: Vec<u8> = keys.iter().map(|(key, _)| key.get(depth).copied().unwrap_or(0)).collect();
         labels.dedup();
         // Offsets have 21 bits, so free places are searched from the start of the array.
@@ -234,7 +234,7 @@ pub(crate) mod tests {
                 units[child] = below[0].1 | 1 << 31;
             } else {
                 units[child] = u32::from(label);
-                place(&below, depth + 1, child, units, taken);
+                insert_keys(&below, depth + 1, child, units, taken);
             }
         }
     }
@@ -275,7 +275,7 @@ pub(crate) mod tests {
             assert_eq!(text.as_str().len(), if is_too_long { source.len() } else { 3000 });
         }
         // Several replacements that only together exceed the budget.
-        budget.charge(budget.remaining() - 2500, "test").expect("there is room");
+        budget.charge(budget.remaining() - 2500, "test").expect("there is memory");
         let mut text = AlignedText::default();
         text.start("bbb", 0, true);
         text.set_max_bytes(budget.remaining());

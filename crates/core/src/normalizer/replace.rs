@@ -17,7 +17,7 @@ impl Replace {
     pub(crate) fn leaves(&self, text: &str, budget: &mut Budget) -> bool {
         // If the search exceeds its step limit here, it does so again in `normalize`, which can
         // report it.
-        text.is_empty() || self.pattern.is_match(text, &mut budget.steps).is_ok_and(|found| !found)
+        text.is_empty() || self.pattern.is_match(text, &mut budget.pattern_steps).is_ok_and(|found| !found)
     }
 
     /// The text that replaces several consecutive spaces, if that is all this does. A pattern that
@@ -38,7 +38,7 @@ impl Replace {
 
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), StageError> {
         let (mut matches, mut taken): (Vec<Span>, usize) = Default::default();
-        self.pattern.for_each_match(text.as_str(), &mut budget.steps, |found| {
+        self.pattern.for_each_match(text.as_str(), &mut budget.pattern_steps, |found| {
             taken += found.range().len();
             push(&mut matches, found);
         })?;

@@ -100,12 +100,12 @@ impl SentencePiece {
             if !is_blank && has_prefix {
                 rewriter.replace_bytes(0, std::iter::once(space));
             }
-            let (mut after_space, mut made) = (remove_extra_whitespaces, 0usize);
+            let (mut after_space, mut written) = (remove_extra_whitespaces, 0usize);
             while !rewriter.rest().is_empty() {
                 let unchanged = self.unchanged(rewriter.rest());
                 if unchanged > 0 {
                     rewriter.keep_bytes(unchanged);
-                    made += unchanged;
+                    written += unchanged;
                     after_space = false;
                     continue;
                 }
@@ -116,8 +116,8 @@ impl SentencePiece {
                 if after_space {
                     put = put.trim_start_matches(' ');
                 }
-                made = made.saturating_add(put.len());
-                result = budget.check(made, super::COMPONENT);
+                written = written.saturating_add(put.len());
+                result = budget.check(written, super::COMPONENT);
                 if result.is_err() {
                     return;
                 }

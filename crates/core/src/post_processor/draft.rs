@@ -118,10 +118,10 @@ impl Draft {
             Self::of(Run { tokens, type_id: sequence as u32, special: false, trims: vec![] })
         };
         let mut drafts = parts.iter().map(draft);
-        let mut made = drafts.next().unwrap_or_default();
-        made.overflowing = with_capacity(drafts.len())?;
-        made.overflowing.extend(drafts);
-        Ok(made)
+        let mut draft = drafts.next().unwrap_or_default();
+        draft.overflowing = with_capacity(drafts.len())?;
+        draft.overflowing.extend(drafts);
+        Ok(draft)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -74,10 +74,11 @@ impl PostProcessor {
     pub(crate) fn new(steps: Option<Vec<Processor>>, specials: Vec<SpecialToken>) -> Self {
         let missing = || Err(EncodeError::Template { message: String::new() });
         let layouts = [[missing(), missing()], [missing(), missing()]];
-        let mut made = Self { steps, specials, layouts };
-        made.layouts =
-            [1, 2].map(|texts| [false, true].map(|add_special_tokens| Layout::new(&made, texts, add_special_tokens)));
-        made
+        let mut post_processor = Self { steps, specials, layouts };
+        post_processor.layouts = [1, 2].map(|texts| {
+            [false, true].map(|add_special_tokens| Layout::new(&post_processor, texts, add_special_tokens))
+        });
+        post_processor
     }
 
     pub(crate) fn special(&self, token: usize) -> &SpecialToken {

@@ -100,7 +100,7 @@ mod tests {
         fn words_are_the_matches_of_the_pattern(text in "[a_0½é'. \n\u{301}\u{200d}中\\PC]{0,16}") {
             let pattern = Pattern::new(r"\w+|[^\w\s]+", Dialect::FancyRegex).expect("it compiles");
             let (mut expected, mut words) = (vec![], vec![]);
-            pattern.for_each_match(&text, &mut crate::budget::Budget::of_text(text.len()).steps, |span| expected.push(span)).expect("it is easy");
+            pattern.for_each_match(&text, &mut crate::budget::Budget::of_text(text.len()).pattern_steps, |span| expected.push(span)).expect("it is easy");
             for_each_word(&text, |span| words.push(span));
             prop_assert_eq!(words, expected);
         }

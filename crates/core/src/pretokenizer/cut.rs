@@ -215,7 +215,7 @@ impl CutAt {
             covered = span.end;
         };
         match self {
-            Self::Pattern(pattern) => pattern.for_each_match(text, &mut budget.steps, add)?,
+            Self::Pattern(pattern) => pattern.for_each_match(text, &mut budget.pattern_steps, add)?,
             Self::Characters(class) => text
                 .char_indices()
                 .filter(|&(_, character)| class.contains(character))

@@ -97,8 +97,8 @@ impl PreTokenizer {
     pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {
         let rewrites = |stage: &Stage| !matches!(stage, Stage::Cut(_));
         let prepends_first = |stage: &Stage| matches!(stage, Stage::Spaces { prepend: Prepend::First, .. });
-        let place = self.stages.iter().rposition(prepends_first);
-        place.is_some_and(|place| is_normalized || self.stages[..place].iter().any(rewrites))
+        let index = self.stages.iter().rposition(prepends_first);
+        index.is_some_and(|index| is_normalized || self.stages[..index].iter().any(rewrites))
     }
 
     /// Applies all stages to the splits of `text`.

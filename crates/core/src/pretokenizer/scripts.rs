@@ -51,8 +51,8 @@ fn script(character: char) -> Option<u8> {
         '\u{61c}' | '\u{589}' => COMMON_SCRIPT,
         '\u{953}' | '\u{954}' => DEVANAGARI,
         _ => {
-            let place = RANGES.partition_point(|&(_, end, _)| end < character);
-            let &(start, _, script) = RANGES.get(place)?;
+            let index = RANGES.partition_point(|&(_, end, _)| end < character);
+            let &(start, _, script) = RANGES.get(index)?;
             if character < start {
                 return None;
             }

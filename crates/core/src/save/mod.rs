@@ -166,9 +166,9 @@ impl FileWriter {
     }
 
     fn list<T>(&mut self, items: &[T], write: impl Fn(&mut Self, &T)) {
-        for (place, item) in items.iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             checkpoint();
-            if place > 0 {
+            if index > 0 {
                 self.text(",");
             }
             write(self, item);

@@ -14,17 +14,17 @@ pub(super) fn spelled(score: f64) -> String {
     }
     // The digits of a nearby number may be parsed as this value, if the rounding errors cancel each
     // other.
-    let near = |places: usize, distance: i128| {
-        let digits = format!("{score:.places$e}");
+    let near = |precision: usize, distance: i128| {
+        let digits = format!("{score:.precision$e}");
         let (digits, exponent) = digits.split_once('e')?;
         let (digits, exponent): (i128, i32) = (digits.replace('.', "").parse().ok()?, exponent.parse().ok()?);
-        let spelled = format!("{}e{}", digits + distance, exponent - places as i32);
+        let spelled = format!("{}e{}", digits + distance, exponent - precision as i32);
         is_read_as(&spelled, score).then_some(spelled)
     };
-    let spelled = (14..=18).find_map(|places| {
+    let spelled = (14..=18).find_map(|precision| {
         // About a tenth of the distance to the next floating-point number.
-        let step = 10i128.pow((places as u32).saturating_sub(16));
-        (0..300).flat_map(|steps| [steps * step, -steps * step]).find_map(|distance| near(places, distance))
+        let step = 10i128.pow((precision as u32).saturating_sub(16));
+        (0..300).flat_map(|steps| [steps * step, -steps * step]).find_map(|distance| near(precision, distance))
     });
     spelled.unwrap_or(shortest)
 }

@@ -36,25 +36,25 @@ impl Bert {
         if !Cut::are_bert(first, second) {
             return None;
         }
-        let mut made = Self {
+        let mut segmenter = Self {
             steps: vec![],
             decomposes: false,
             characters: CharacterTable::new(LongMarks::Stop),
             lowercases: false,
             tabs_are_spaces: false,
         };
-        made.add_steps(normalizer)?;
-        if made.decomposes && !made.steps.contains(&Letters::NoNonspacingMarks) {
+        segmenter.add_steps(normalizer)?;
+        if segmenter.decomposes && !segmenter.steps.contains(&Letters::NoNonspacingMarks) {
             return None;
         }
         // The masks of `read_block` assume these entries of ASCII characters.
         let is = |byte: u8, role: Role, written: u8| {
-            *made.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
+            *segmenter.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
         };
         let lowercases = !is(b'A', Role::Word, b'A');
         let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
         let space = characters::entry(Role::Space, "");
-        let is_space = |byte: u8| *made.entry(u32::from(byte)) == space;
+        let is_space = |byte: u8| *segmenter.entry(u32::from(byte)) == space;
         let as_expected = (0..128u8).all(|byte| match byte {
             b' ' | b'\n' | b'\r' => is_space(byte),
             _ if byte.is_ascii_alphanumeric() => is(byte, Role::Word, lower(byte)),
@@ -62,7 +62,7 @@ impl Bert {
             _ => true,
         });
         let tabs_are_spaces = [b'\t', 0x0B, 0x0C].into_iter().all(is_space);
-        as_expected.then_some(Self { lowercases, tabs_are_spaces, ..made })
+        as_expected.then_some(Self { lowercases, tabs_are_spaces, ..segmenter })
     }
 
     /// Adds the steps of a normalizer; `None` if some step does not handle characters

@@ -55,8 +55,8 @@ impl CharacterTable {
     fn new_wide(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> WideEntry {
         let Some(character) = char::from_u32(code) else { return WideEntry::OTHER };
         let entry = WideEntry::of(character.len_utf8(), self.get(code, make), self.long_marks);
-        if let Some(place) = self.wide.get(code as usize) {
-            place.store(entry.to_bits(), Ordering::Relaxed);
+        if let Some(slot) = self.wide.get(code as usize) {
+            slot.store(entry.to_bits(), Ordering::Relaxed);
         }
         entry
     }

@@ -47,14 +47,14 @@ impl Expansion {
     const MAX_CHARACTERS: usize = 16;
 
     pub(super) fn of(character: char) -> Self {
-        let mut made = Self { characters: ['\0'; Self::MAX_CHARACTERS], len: 0, has_overflowed: false };
-        made.push(character);
-        made
+        let mut expansion = Self { characters: ['\0'; Self::MAX_CHARACTERS], len: 0, has_overflowed: false };
+        expansion.push(character);
+        expansion
     }
 
     fn push(&mut self, character: char) {
         match self.characters.get_mut(self.len) {
-            Some(place) => (*place, self.len) = (character, self.len + 1),
+            Some(slot) => (*slot, self.len) = (character, self.len + 1),
             None => self.has_overflowed = true,
         }
     }
@@ -80,7 +80,7 @@ pub(super) fn entry_of_chars(role: Role, written: &[char]) -> CharacterEntry {
     let (mut text, mut len) = ([0; LONGEST], 0);
     for character in written {
         match text.get_mut(len..len + character.len_utf8()) {
-            Some(place) => len += character.encode_utf8(place).len(),
+            Some(slot) => len += character.encode_utf8(slot).len(),
             None => return entry(Role::General, ""),
         }
     }

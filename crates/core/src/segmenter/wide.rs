@@ -78,15 +78,15 @@ impl WideEntry {
             Role::Nothing => REMOVED,
             _ => return Self::OTHER,
         };
-        let mut made = Self { text: [0; MAX_LEN], flags: [all; MAX_LEN] };
-        for (at, (text, flags)) in made.text.iter_mut().zip(&mut made.flags).enumerate() {
+        let mut wide = Self { text: [0; MAX_LEN], flags: [all; MAX_LEN] };
+        for (at, (text, flags)) in wide.text.iter_mut().zip(&mut wide.flags).enumerate() {
             if at < written {
                 *text = entry[at];
                 *flags |= KEPT;
             }
             *flags |= if at == 0 { first } else { INNER };
         }
-        made
+        wide
     }
 
     /// The entry as a number: never zero, because each character has a flag.
@@ -107,7 +107,7 @@ impl WideEntry {
     }
 }
 
-/// The texts and flags of the characters of a block, at their places. All other places have
+/// The texts and flags of the characters of a block, at their positions. All other positions have
 /// unspecified values.
 #[derive(Debug)]
 pub(super) struct WideBlock {

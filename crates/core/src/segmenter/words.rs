@@ -104,7 +104,7 @@ impl SegmentedWords {
         })
     }
 
-    /// Whether there is room for the ends of a block's words and of a word before the block.
+    /// Whether there is capacity for the ends of a block's words and of a word before the block.
     #[inline(always)]
     pub(super) fn has_capacity(&self) -> bool {
         self.ends.len() < self.ends.capacity() - BLOCK
@@ -120,8 +120,8 @@ impl SegmentedWords {
 
     #[cold]
     fn grow(&mut self) {
-        let room = (self.len + 2 * BLOCK).max(16 << 10).next_power_of_two();
-        let more = room - self.bytes.len();
+        let capacity = (self.len + 2 * BLOCK).max(16 << 10).next_power_of_two();
+        let more = capacity - self.bytes.len();
         append_copies(&mut self.bytes, 0, more);
         self.grow_origins();
     }
@@ -138,18 +138,18 @@ impl SegmentedWords {
     #[inline(always)]
     pub(super) fn push_block(&mut self, simd: Simd, block: &[u8; BLOCK], at: usize, masks: WordMasks) {
         let WordMasks { kept, starts, origins } = masks;
-        let room = self.bytes[self.len..].first_chunk_mut().expect("`reserve` made room");
-        simd.compress(block, kept, room);
+        let free = self.bytes[self.len..].first_chunk_mut().expect("`reserve` grew the list");
+        simd.compress(block, kept, free);
         let mut ends = simd.pext(starts, kept);
         if self.tracked {
-            let room = &mut self.origins[self.len..][..BLOCK];
-            let mut places = [0; BLOCK];
-            simd.compress(&BYTE_POSITIONS, kept, &mut places);
-            room.iter_mut().zip(places).for_each(|(origin, place)| *origin = at as u32 + u32::from(place));
+            let written = &mut self.origins[self.len..][..BLOCK];
+            let mut bytes = [0; BLOCK];
+            simd.compress(&BYTE_POSITIONS, kept, &mut bytes);
+            written.iter_mut().zip(bytes).for_each(|(origin, byte)| *origin = at as u32 + u32::from(byte));
             if self.inserts_meta_symbols || starts != origins {
                 let first = at + usize::from(self.inserts_meta_symbols);
                 for (word, origin) in positions(ends).zip(positions(origins)) {
-                    room[word] = (first + origin) as u32;
+                    written[word] = (first + origin) as u32;
                 }
             }
         }
@@ -181,7 +181,7 @@ impl SegmentedWords {
     /// Appends the first `len` bytes of an entry for the character at byte `at` of the text.
     #[inline(always)]
     pub(super) fn push(&mut self, entry: &[u8; 16], len: usize, at: usize) {
-        *self.bytes[self.len..].first_chunk_mut().expect("`reserve` made room") = *entry;
+        *self.bytes[self.len..].first_chunk_mut().expect("`reserve` grew the list") = *entry;
         if self.tracked {
             self.origins[self.len..][..16].fill(at as u32);
         }

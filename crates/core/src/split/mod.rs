@@ -1,7 +1,7 @@
 //! Parts of a text that have at most a number of tokens: its start, and pieces one after the other.
 //!
 //! - [`section`]: the part of a text that is encoded at once, and where pieces can end in it;
-//!   [`token_budget`]: the tokens that a piece may have; [`sentences`], [`lines`], [`words`]: the
+//!   [`token_limit`]: the tokens that a piece may have; [`sentences`], [`lines`], [`words`]: the
 //!   boundaries at which pieces end on request.
 //!
 //! A piece ends where a token of the text ends. It is counted alone, because its tokens can differ
@@ -25,12 +25,12 @@ mod section;
 pub(crate) mod sentences;
 #[cfg(test)]
 mod tests;
-mod token_budget;
+mod token_limit;
 mod words;
 
 use crate::added_tokens::{Policy, SearchStage};
 use crate::batch::Cancel;
-use crate::encoder::{Plan, Request, Session, Source};
+use crate::encoder::{Encoder, Plan, Request, Source};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::gather;
@@ -38,7 +38,7 @@ use crate::options::EncodeOptions;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 use section::{GROWTH, Section, section_bytes};
-use token_budget::TokenBudget;
+use token_limit::TokenLimit;
 
 /// The limits of pieces, and their boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,18 +167,18 @@ impl Tokenizer {
         is_end: bool,
     ) -> Result<Start, EncodeError> {
         let plan = self.count_plan(options)?;
-        let Some(budget) = TokenBudget::new(&self.pipeline.post_processor, &plan, limit)? else {
+        let Some(allowed) = TokenLimit::new(&self.pipeline.post_processor, &plan, limit)? else {
             return Ok(Start::SpecialTokens);
         };
-        self.with_encoder(|session| {
+        self.with_encoder(|encoder| {
             // If the text is probably within the limit, the fastest way to know is to count it.
             if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= limit {
-                let tokens = session.count(text, &mut Request::up_to(&plan, limit))?;
+                let tokens = encoder.count(text, &mut Request::up_to(&plan, limit))?;
                 if tokens <= limit {
                     return Ok(Start::Found { length: text.weight(), tokens });
                 }
             }
-            self.start(session, text, &plan, budget, is_end)
+            self.start(encoder, text, &plan, allowed, is_end)
         })
     }
 
@@ -195,23 +195,23 @@ impl Tokenizer {
     ) -> Result<Option<Written>, EncodeError> {
         let plan = self.count_plan(options)?;
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
-        let result: Result<_, EncodeError> = self.with_encoder(|session| {
+        let result: Result<_, EncodeError> = self.with_encoder(|encoder| {
             if is_end && text.weight() / LIKELY_UNITS_PER_TOKEN <= capacity {
                 out.ids.clear();
-                session.encode(text, &mut Request::up_to(&plan, capacity), &mut out)?;
+                encoder.encode(text, &mut Request::up_to(&plan, capacity), &mut out)?;
                 if out.ids.len() <= capacity {
                     return Ok(Some(text.weight()));
                 }
             }
             out.ids.clear();
-            let Some(budget) = TokenBudget::new(&self.pipeline.post_processor, &plan, capacity)? else {
+            let Some(allowed) = TokenLimit::new(&self.pipeline.post_processor, &plan, capacity)? else {
                 return Ok(Some(0));
             };
-            match self.start(session, text, &plan, budget, is_end)? {
+            match self.start(encoder, text, &plan, allowed, is_end)? {
                 Start::DependsOnMore => Ok(None),
                 Start::SpecialTokens | Start::Found { length: 0, .. } => Ok(Some(0)),
                 Start::Found { length, .. } => {
-                    session.encode(text.slice(0, length), &mut Request::all(&plan), &mut out)?;
+                    encoder.encode(text.slice(0, length), &mut Request::all(&plan), &mut out)?;
                     Ok(Some(length))
                 }
             }
@@ -226,25 +226,25 @@ impl Tokenizer {
     /// The first piece of a text, from as little of the text as is needed.
     fn start(
         &self,
-        session: &mut Session<'_>,
+        encoder: &mut Encoder<'_>,
         text: Text<'_>,
         plan: &Plan,
-        budget: TokenBudget,
+        allowed: TokenLimit,
         is_end: bool,
     ) -> Result<Start, EncodeError> {
         let mut buffer = String::new();
-        let mut bytes = section_bytes(budget.limit);
+        let mut bytes = section_bytes(allowed.limit);
         loop {
             // Each unit has at least one byte, and at most three units are cut to whole characters.
             let part = text.slice(0, bytes.saturating_add(4));
             let is_all = part.weight() == text.weight();
             let utf8 = part.to_utf8(&mut buffer)?;
-            let mut splitter = Splitter::new(session, plan, budget, utf8, is_all && is_end);
-            splitter.wanted = budget.tokens.saturating_add(1);
+            let mut splitter = Splitter::new(encoder, plan, allowed, utf8, is_all && is_end);
+            splitter.wanted = allowed.tokens.saturating_add(1);
             if splitter.read(0)? {
                 let (end, tokens) = splitter.next(0, None)?.map_or((0, 0), |found| (found.end, found.tokens));
                 let length = if let Text::Utf16(_) = text { utf16_len(&utf8[..end]) } else { end };
-                return Ok(Start::Found { length, tokens: budget.total(tokens) });
+                return Ok(Start::Found { length, tokens: allowed.total(tokens) });
             }
             if is_all {
                 return Ok(Start::DependsOnMore);
@@ -270,7 +270,7 @@ impl Tokenizer {
         if plan.policy == Policy::Throw {
             self.pipeline.parts.added_tokens.segments(SearchStage::Raw, utf8, &plan.policy, |_| Ok(()))?;
         }
-        let Some(budget) = TokenBudget::new(&self.pipeline.post_processor, &plan, limits.max_tokens)? else {
+        let Some(allowed) = TokenLimit::new(&self.pipeline.post_processor, &plan, limits.max_tokens)? else {
             let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };
             return Ok(Pieces { pieces: vec![], progress: *progress, stopped });
         };
@@ -279,8 +279,8 @@ impl Tokenizer {
             Text::Utf8(_) | Text::Bytes(_) => position,
         };
         let progress = Progress { start: bytes(progress.start), covered: bytes(progress.covered) };
-        let mut found = self.with_encoder(|session| {
-            Splitter::new(session, &plan, budget, utf8, *is_end).pieces(limits, progress, *cancel)
+        let mut found = self.with_encoder(|encoder| {
+            Splitter::new(encoder, &plan, allowed, utf8, *is_end).pieces(limits, progress, *cancel)
         })?;
         if let Text::Utf16(_) = text {
             in_utf16(utf8, &mut found);
@@ -291,10 +291,10 @@ impl Tokenizer {
 
 /// Finds the pieces of a text.
 struct Splitter<'a, 's> {
-    session: &'a mut Session<'s>,
+    encoder: &'a mut Encoder<'s>,
     /// To count tokens, without columns.
     plan: &'a Plan,
-    budget: TokenBudget,
+    allowed: TokenLimit,
     text: &'a str,
     is_end: bool,
     /// Sections are only read up to this number of tokens.
@@ -313,9 +313,9 @@ struct Found {
 }
 
 impl<'a, 's> Splitter<'a, 's> {
-    fn new(session: &'a mut Session<'s>, plan: &'a Plan, budget: TokenBudget, text: &'a str, is_end: bool) -> Self {
+    fn new(encoder: &'a mut Encoder<'s>, plan: &'a Plan, allowed: TokenLimit, text: &'a str, is_end: bool) -> Self {
         let (section, counting) = (Section::default(), Request::all(plan));
-        Self { session, plan, budget, text, is_end, wanted: usize::MAX, section, counting }
+        Self { encoder, plan, allowed, text, is_end, wanted: usize::MAX, section, counting }
     }
 
     fn pieces(
@@ -328,7 +328,7 @@ impl<'a, 's> Splitter<'a, 's> {
         let mut stopped = Stopped::AtEnd;
         'sections: while start < self.text.len() && self.read(start)? {
             let mut cap = None;
-            while start < self.text.len() && self.section.covers(start, self.budget.tokens, cap) {
+            while start < self.text.len() && self.section.covers(start, self.allowed.tokens, cap) {
                 if cancel.is_some_and(Cancel::is_cancelled) {
                     stopped = Stopped::Cancelled;
                     break 'sections;
@@ -344,7 +344,7 @@ impl<'a, 's> Splitter<'a, 's> {
                     start = covered;
                     continue;
                 }
-                pieces.push(Piece { start, end, tokens: self.budget.total(tokens) });
+                pieces.push(Piece { start, end, tokens: self.allowed.total(tokens) });
                 covered = end;
                 start = if self.is_end && end == self.text.len() { end } else { self.overlap(start, end, limits)? };
             }
@@ -355,7 +355,7 @@ impl<'a, 's> Splitter<'a, 's> {
     /// Reads the section that starts at a position. Returns false if its text has not arrived yet.
     fn read(&mut self, start: usize) -> Result<bool, EncodeError> {
         let with_offsets = Plan { columns: Columns::OFFSETS, offset_unit: OffsetUnit::Byte, ..self.plan.clone() };
-        let mut bytes = section_bytes(self.budget.limit);
+        let mut bytes = section_bytes(self.allowed.limit);
         loop {
             let rest = self.text.len() - start;
             if !self.is_end && rest <= bytes {
@@ -365,14 +365,14 @@ impl<'a, 's> Splitter<'a, 's> {
             let mut tokens = std::mem::take(&mut self.section.tokens);
             tokens.clear();
             let source = Source::Bare(&self.text[start..end]);
-            match self.session.encode(source, &mut Request::up_to(&with_offsets, self.wanted), &mut tokens) {
+            match self.encoder.encode(source, &mut Request::up_to(&with_offsets, self.wanted), &mut tokens) {
                 // The section may end within a word that the model only knows as a whole.
                 Err(error) if error.is_unknown_token() && end < self.text.len() => {}
                 Err(error) => return Err(error.moved_by(start)),
                 Ok(_) => {
                     let is_complete = tokens.len() <= self.wanted;
                     self.section = Section::of(self.text, start..end, tokens, is_complete);
-                    if self.section.covers(start, self.budget.tokens, None) {
+                    if self.section.covers(start, self.allowed.tokens, None) {
                         return Ok(true);
                     }
                 }
@@ -384,7 +384,7 @@ impl<'a, 's> Splitter<'a, 's> {
     /// The piece that starts at a position of the section. `None` if its first character does not
     /// fit.
     fn next(&mut self, start: usize, cap: Option<usize>) -> Result<Option<Found>, EncodeError> {
-        let limit = self.budget.tokens;
+        let limit = self.allowed.tokens;
         let before = self.section.tokens_up_to(start);
         let max_tokens = before.saturating_add(limit);
         let first_character = start + self.text[start..].chars().next().map_or(0, char::len_utf8);
@@ -438,7 +438,7 @@ impl<'a, 's> Splitter<'a, 's> {
         if *is_last && *is_complete && (start, end) == (self.section.start, self.section.end) {
             return Ok(Some(tokens.ids.len()));
         }
-        match self.session.count(Source::Bare(&self.text[start..end]), &mut self.counting) {
+        match self.encoder.count(Source::Bare(&self.text[start..end]), &mut self.counting) {
             Err(error) if error.is_unknown_token() => Ok(None),
             counted => counted.map(Some).map_err(|error| error.moved_by(start)),
         }
@@ -461,7 +461,7 @@ impl<'a, 's> Splitter<'a, 's> {
                 if start + length == found.end {
                     return Ok((found.end, found.tokens));
                 }
-                if let Some(tokens) = self.count(start, start + length)?.filter(|&count| count <= self.budget.tokens) {
+                if let Some(tokens) = self.count(start, start + length)?.filter(|&count| count <= self.allowed.tokens) {
                     return Ok((start + length, tokens));
                 }
                 max = length / 2;

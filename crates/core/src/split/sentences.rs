@@ -119,7 +119,7 @@ impl<'a> Ends<'a> {
         Self { text, at: 0, before: Before::Nothing, decisive: (1, 0, false) }
     }
 
-    /// The next end of a sentence, if it is at or before `most`. The end of the text does not
+    /// The next end of a sentence, if it is at or before `max`. The end of the text does not
     /// count.
     pub(super) fn next_up_to(&mut self, max: usize) -> Option<usize> {
         while self.at <= max
@@ -185,11 +185,11 @@ impl<'a> Ends<'a> {
 
     /// SB8: whether the next letter, line break or end of a sentence is a lowercase letter.
     fn small_letter_follows(&mut self) -> bool {
-        let (from, place, is_lower) = self.decisive;
-        if (from..=place).contains(&self.at) {
+        let (from, position, is_lower) = self.decisive;
+        if (from..=position).contains(&self.at) {
             return is_lower;
         }
-        let mut place = self.text.len();
+        let mut position = self.text.len();
         let mut is_lower = false;
         for (offset, character) in self.text[self.at..].char_indices() {
             let class = BreakClass::of(character);
@@ -198,11 +198,11 @@ impl<'a> Ends<'a> {
                 BreakClass::Lower | BreakClass::Upper | BreakClass::OtherLetter | BreakClass::Stop | BreakClass::End
             ) || class.ends_paragraph();
             if decides {
-                (place, is_lower) = (self.at + offset, class == BreakClass::Lower);
+                (position, is_lower) = (self.at + offset, class == BreakClass::Lower);
                 break;
             }
         }
-        self.decisive = (self.at, place, is_lower);
+        self.decisive = (self.at, position, is_lower);
         is_lower
     }
 

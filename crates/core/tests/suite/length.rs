@@ -164,6 +164,6 @@ fn a_row_that_cannot_be_cut_is_the_row_told() {
     let truncation = Truncation { stride: 1, ..Truncation::new(2) };
     let options = EncodeOptions { truncation: Setting::On(truncation), ..EncodeOptions::default() };
     let error = batch::encode_batch(&tokenizer, &["a", "a b"].map(Text::Utf8), &options, &RunOptions::default());
-    assert!(matches!(&error, Err(BatchError::Row { row: 1, .. })), "{error:?}");
+    assert!(matches!(&error, Err(BatchError::Encode { index: 1, .. })), "{error:?}");
     assert_eq!(error.expect_err("the stride is too long").code(), "ERR_TOKENLANE_TRUNCATION_STRIDE");
 }

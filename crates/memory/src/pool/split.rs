@@ -184,10 +184,11 @@ impl<P: Pages> Split<P> {
     fn grow(&mut self, class: SizeClass, bytes: usize, available: usize) -> Option<u32> {
         let (mapping, lacking) = self.growable(class, bytes).filter(|&(_, lacking)| lacking <= available)?;
         let (before, reserved) = (self.mappings.get(mapping).bytes(), self.mappings.get(mapping).reserved());
-        let most = available.min(reserved.saturating_sub(before)) / page_size() * page_size();
+        let max_growth = available.min(reserved.saturating_sub(before)) / page_size() * page_size();
         // SAFETY: only a huge mapping grows beyond its reserved size. It is one free block, so
         // nobody uses it.
-        let more = unsafe { self.mappings.grow(mapping, before + lacking.max(class.tunables().growth.min(most))) };
+        let more =
+            unsafe { self.mappings.grow(mapping, before + lacking.max(class.tunables().growth.min(max_growth))) };
         if more == 0 {
             return None;
         }

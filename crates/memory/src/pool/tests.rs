@@ -52,7 +52,7 @@ proptest! {
         let mut pool = Split::<FakePages>::default();
         // Two of each size, so that an outstanding block separates the free ones.
         let room = usize::MAX / 2;
-        let pairs: Vec<_> = sizes.iter().map(|&size| [size, size].map(|size| pool.map(size, room).expect("there is room"))).collect();
+        let pairs: Vec<_> = sizes.iter().map(|&size| [size, size].map(|size| pool.map(size, room).expect("there is memory"))).collect();
         let mut kept = vec![];
         for [first, second] in pairs {
             kept.push(second);
@@ -72,7 +72,7 @@ proptest! {
 #[test]
 fn split_merges_what_comes_back() {
     let mut pool = Split::<FakePages>::default();
-    let whole = pool.map(30 << 20, usize::MAX).expect("there is room");
+    let whole = pool.map(30 << 20, usize::MAX).expect("there is memory");
     let start = whole.start;
     pool.release(whole);
     let parts: Vec<_> = (0..15).map(|_| pool.scan(2 << 20).expect("a part of the block")).collect();
@@ -88,7 +88,7 @@ fn split_merges_what_comes_back() {
 #[test]
 fn free_blocks_of_more_than_two_mebibytes_are_allocated_in_order_of_size() {
     let mut pool = Split::<FakePages>::default();
-    let mut blocks: Vec<_> = (0..16).map(|_| pool.map(1 << 20, usize::MAX).expect("there is room")).collect();
+    let mut blocks: Vec<_> = (0..16).map(|_| pool.map(1 << 20, usize::MAX).expect("there is memory")).collect();
     let starts: Vec<_> = blocks.iter().map(|block| block.start).collect();
     // Free runs of 5, 3 and 4 MiB between the blocks that stay.
     let kept = [0, 6, 10, 15];
@@ -107,7 +107,7 @@ fn free_blocks_of_more_than_two_mebibytes_are_allocated_in_order_of_size() {
 #[test]
 fn the_remainder_of_a_huge_block_stays_behind_it() {
     let mut pool = Split::<FakePages>::default();
-    let huge = pool.map(80 << 20, usize::MAX).expect("there is room");
+    let huge = pool.map(80 << 20, usize::MAX).expect("there is memory");
     let start = huge.start;
     pool.release(huge);
     assert!(pool.scan(38 << 20).is_none(), "less than half of the block");
@@ -127,7 +127,7 @@ fn the_remainder_of_a_huge_block_stays_behind_it() {
 fn whole_blocks_are_reclaimed_from_huge_to_small() {
     let mut pool = Split::<FakePages>::default();
     let sizes = [100 << 10, 5 << 20, 50 << 20];
-    let blocks = sizes.map(|bytes| pool.map(bytes, usize::MAX).expect("there is room"));
+    let blocks = sizes.map(|bytes| pool.map(bytes, usize::MAX).expect("there is memory"));
     blocks.into_iter().for_each(|block| pool.release(block));
     assert_eq!(pool.usage().mapped, (1 << 20) + (5 << 20) + (50 << 20));
     assert_eq!(pool.reclaim(1), 50 << 20);
@@ -141,7 +141,7 @@ fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
     let mut pool = Split::<FakePages>::default();
     // Outstanding blocks keep the free ones apart.
     let sizes = [3 << 20, 6 << 20, 4 << 20];
-    let blocks = sizes.map(|bytes| [bytes, 2 << 20].map(|bytes| pool.map(bytes, usize::MAX).expect("there is room")));
+    let blocks = sizes.map(|bytes| [bytes, 2 << 20].map(|bytes| pool.map(bytes, usize::MAX).expect("there is memory")));
     let between = blocks.map(|[block, between]| {
         pool.release(block);
         between
@@ -156,7 +156,7 @@ fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
     pool.decommit_cold(10 << 20, Advice::Free);
     assert_eq!(pool.usage().warm, 10 << 20, "the smallest one was discarded");
     between.into_iter().for_each(|block| pool.release(block));
-    let huge = pool.map(40 << 20, usize::MAX).expect("there is room");
+    let huge = pool.map(40 << 20, usize::MAX).expect("there is memory");
     pool.release(huge);
     assert_eq!(pool.usage().mapped, (19 << 20) + (40 << 20));
     for _ in 0..9000 {

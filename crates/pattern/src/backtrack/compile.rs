@@ -385,7 +385,7 @@ impl Compiler<'_> {
     }
 
     fn reference(&mut self, group: usize) -> Result<Shape> {
-        match group.checked_sub(1).and_then(|place| self.groups.get(place)) {
+        match group.checked_sub(1).and_then(|index| self.groups.get(index)) {
             Some(&(Some(start), shape)) => {
                 self.push(Inst::Reference { start })?;
                 Ok(Shape { first: ByteSet::ALL, ..shape })
@@ -395,7 +395,7 @@ impl Compiler<'_> {
     }
 
     fn conditional(&mut self, group: usize, yes: &Expr, no: &Expr) -> Result<Shape> {
-        let Some(&(Some(start), _)) = group.checked_sub(1).and_then(|place| self.groups.get(place)) else {
+        let Some(&(Some(start), _)) = group.checked_sub(1).and_then(|index| self.groups.get(index)) else {
             return Err(Refused(format!("a condition on group {group}, which does not come before it")));
         };
         let test = self.push(Inst::Fail)?;

@@ -195,8 +195,8 @@ impl Class {
     }
 
     fn contains(&self, character: char) -> bool {
-        let place = self.ranges.partition_point(|&(_, end)| end < character);
-        self.ranges.get(place).is_some_and(|&(start, _)| start <= character)
+        let index = self.ranges.partition_point(|&(_, end)| end < character);
+        self.ranges.get(index).is_some_and(|&(start, _)| start <= character)
     }
 
     /// The bytes with which the UTF-8 of its characters can start.

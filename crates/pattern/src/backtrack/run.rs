@@ -22,7 +22,7 @@ enum StackEntry {
     /// Restores the former value of a register.
     Undo { register: Register, value: u32 },
     /// A greedy run gives back its last character, but not below `least`, and continues at `pc`.
-    Shrink { pc: Pc, least: u32, at: u32 },
+    Shrink { pc: Pc, min_end: u32, at: u32 },
     /// The lazy run at `pc` takes one more character.
     Grow { pc: Pc, at: u32, count: u32 },
 }
@@ -136,7 +136,7 @@ impl Search<'_> {
                 return Err(GaveUp::Steps);
             }
             match self.step(pc, at)? {
-                Outcome::Go(next, place) => (pc, at) = (next, place),
+                Outcome::Go(next, position) => (pc, at) = (next, position),
                 Outcome::Done => return Ok(Some(at)),
                 Outcome::Fail => match self.back(base)? {
                     Some(next) => (pc, at) = next,
@@ -209,13 +209,13 @@ impl Search<'_> {
                 if found == negative { Outcome::Fail } else { Outcome::Go(end, at) }
             }
             Inst::Back { characters } => {
-                let mut place = at;
+                let mut position = at;
                 take(&mut self.steps, characters.min(at as u32) as usize)?;
                 for _ in 0..characters {
-                    let Some(before) = self.before(place) else { return Ok(Outcome::Fail) };
-                    place -= before.len_utf8();
+                    let Some(before) = self.before(position) else { return Ok(Outcome::Fail) };
+                    position -= before.len_utf8();
                 }
-                Outcome::Go(next, place)
+                Outcome::Go(next, position)
             }
             Inst::Behind { min, max, register, next: end } => {
                 let found = self.behind(next, at, [min, max], register)?;
@@ -225,9 +225,9 @@ impl Search<'_> {
             Inst::Atomic { next: end } => {
                 let base = self.stack.len();
                 match self.run(next, at)? {
-                    Some(place) => {
+                    Some(position) => {
                         self.leave(base, true)?;
-                        Outcome::Go(end, place)
+                        Outcome::Go(end, position)
                     }
                     None => Outcome::Fail,
                 }
@@ -282,14 +282,14 @@ impl Search<'_> {
         mode: Mode,
     ) -> Result<Outcome, GaveUp> {
         let wanted = if mode == Mode::Lazy { min } else { max };
-        let (mut end, mut count, mut least) = (at, 0, at);
+        let (mut end, mut count, mut min_end) = (at, 0, at);
         while count < wanted
-            && let Some(place) = class.match_at(self.text, end)
+            && let Some(position) = class.match_at(self.text, end)
         {
-            end = place;
+            end = position;
             count += 1;
             if count == min {
-                least = end;
+                min_end = end;
             }
             if count & 0xFFF == 0 && u64::from(count) > self.steps {
                 return Err(GaveUp::Steps);
@@ -300,8 +300,8 @@ impl Search<'_> {
             return Ok(Outcome::Fail);
         }
         match mode {
-            Mode::Greedy if end > least => {
-                self.stack.push(StackEntry::Shrink { pc: pc + 1, least: least as u32, at: end as u32 });
+            Mode::Greedy if end > min_end => {
+                self.stack.push(StackEntry::Shrink { pc: pc + 1, min_end: min_end as u32, at: end as u32 });
             }
             Mode::Lazy if min < max => self.stack.push(StackEntry::Grow { pc, at: end as u32, count }),
             _ => {}
@@ -321,11 +321,11 @@ impl Search<'_> {
                     take(&mut self.steps, 1)?;
                     self.registers[register as usize] = value;
                 }
-                StackEntry::Shrink { pc, least, at } => {
+                StackEntry::Shrink { pc, min_end, at } => {
                     let before = self.before(at as usize).expect("the run has a character to give back");
                     let at = at - before.len_utf8() as u32;
-                    if at > least {
-                        self.stack.push(StackEntry::Shrink { pc, least, at });
+                    if at > min_end {
+                        self.stack.push(StackEntry::Shrink { pc, min_end, at });
                     }
                     return Ok(Some((pc, at as usize)));
                 }
@@ -353,9 +353,9 @@ impl Search<'_> {
         take(&mut self.steps, (self.stack.len() - base) / 8)?;
         if keep {
             let mut kept = base;
-            for place in base..self.stack.len() {
-                if let StackEntry::Undo { .. } = self.stack[place] {
-                    self.stack[kept] = self.stack[place];
+            for position in base..self.stack.len() {
+                if let StackEntry::Undo { .. } = self.stack[position] {
+                    self.stack[kept] = self.stack[position];
                     kept += 1;
                 }
             }
@@ -374,20 +374,20 @@ impl Search<'_> {
     fn behind(&mut self, pc: Pc, at: usize, [min, max]: [u32; 2], register: Register) -> Result<bool, GaveUp> {
         let base = self.stack.len();
         self.set(register, at as u32);
-        let mut place = at;
+        let mut position = at;
         let mut characters = 0;
         loop {
             take(&mut self.steps, 1)?;
             if characters >= min {
                 let inner = self.stack.len();
-                if self.run(pc, place)?.is_some() {
+                if self.run(pc, position)?.is_some() {
                     self.leave(inner, true)?;
                     return Ok(true);
                 }
             }
-            let before = self.before(place).filter(|_| characters < max);
+            let before = self.before(position).filter(|_| characters < max);
             let Some(before) = before else { break };
-            place -= before.len_utf8();
+            position -= before.len_utf8();
             characters += 1;
         }
         self.leave(base, false)?;

@@ -25,7 +25,7 @@ pub(super) fn merge(words: &mut LaneMerger, table: &impl PairTable, bytes: ByteT
     while count > 0 {
         // The two new pairs of each lane: their hashes, whether their ids are small enough for the
         // table, and the positions and lanes of their left symbols.
-        let (mut hashes, mut fit, mut places) = ([0; 2 * LANES], [false; 2 * LANES], [(0, 0); 2 * LANES]);
+        let (mut hashes, mut fit, mut locations) = ([0; 2 * LANES], [false; 2 * LANES], [(0, 0); 2 * LANES]);
         for (turn, &lane) in active[..count].iter().enumerate() {
             let lane = usize::from(lane) % LANES;
             // The symbol at `at` takes its right neighbor in, whose position becomes free. Then the
@@ -49,7 +49,7 @@ pub(super) fn merge(words: &mut LaneMerger, table: &impl PairTable, bytes: ByteT
                 let pair = (2 * turn + side) % (2 * LANES);
                 hashes[pair] = hashing.hash(left, right);
                 fit[pair] = hashing.fits(left | right);
-                places[pair] = (position as u8, lane as u8);
+                locations[pair] = (position as u8, lane as u8);
                 hashing.prefetch(hashes[pair]);
             }
         }
@@ -57,9 +57,9 @@ pub(super) fn merge(words: &mut LaneMerger, table: &impl PairTable, bytes: ByteT
         let mut candidates = 0;
         for pair in 0..2 * count {
             let pair = pair % (2 * LANES);
-            let (hash, place) = (hashes[pair], places[pair]);
+            let (hash, location) = (hashes[pair], locations[pair]);
             hashes[candidates % (2 * LANES)] = hash;
-            places[candidates % (2 * LANES)] = place;
+            locations[candidates % (2 * LANES)] = location;
             candidates += usize::from(fit[pair] & hashing.may_contain(hash));
         }
         let candidates = candidates.min(2 * LANES);
@@ -68,7 +68,7 @@ pub(super) fn merge(words: &mut LaneMerger, table: &impl PairTable, bytes: ByteT
         }
         // Does not depend on the table, so it is computed while the cache lines load.
         lowest = lowest_of(priorities, longest);
-        for (&hash, &(position, lane)) in hashes[..candidates].iter().zip(&places[..candidates]) {
+        for (&hash, &(position, lane)) in hashes[..candidates].iter().zip(&locations[..candidates]) {
             let (rank, id) = table.find(hash);
             let (position, lane) = (usize::from(position) % POSITIONS, usize::from(lane) % LANES);
             let priority = MergePriority::pack(rank, position);

@@ -107,7 +107,7 @@ impl PackedMerges {
         u64::BITS - 2 * self.id_bits
     }
 
-    /// The tag of a hash, shifted to its place above the distance, which is 0.
+    /// The tag of a hash, shifted to its bits above the distance, which is 0.
     #[inline(always)]
     fn tag(&self, hash: u64) -> u64 {
         (hash >> self.unused_bits() & ((1 << self.tag_bits) - 1)) << DISTANCE_BITS

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::budget::CacheBudget;
+use super::growth_memory::GrowthMemory;
 
 /// A table grows after one eviction for this many buckets, if that took fewer than
 /// [`LOOKUPS_PER_EVICTION`] lookups for each eviction.
@@ -10,36 +10,36 @@ pub(super) const GROW_RATIO: usize = 32;
 /// See [`GROW_RATIO`]. A few words that evict each other do not justify growth.
 pub(super) const LOOKUPS_PER_EVICTION: u64 = 2048;
 
-/// Counts the evictions from a table, and takes the memory by which it grows from a budget that it
-/// shares with other tables. Returns the memory on drop.
+/// Counts the evictions from a table, and takes the memory by which it grows from the memory that
+/// it shares with other tables. Returns the memory on drop.
 #[derive(Debug, Default)]
 pub(super) struct Growth {
     /// The number of evictions since the cache's lookup counter was `counted_from`.
     evictions: usize,
     counted_from: u64,
-    budget: Arc<CacheBudget>,
-    /// The bytes that the table has without the budget.
+    memory: Arc<GrowthMemory>,
+    /// The bytes that the table has without that memory.
     initial: usize,
-    /// The bytes taken from the budget.
+    /// The bytes taken from that memory.
     taken: usize,
 }
 
 impl Drop for Growth {
     fn drop(&mut self) {
-        self.budget.release(self.taken);
+        self.memory.release(self.taken);
     }
 }
 
 impl Growth {
     /// The growth of a table of `initial` bytes.
-    pub(super) fn sharing(budget: Arc<CacheBudget>, initial: usize) -> Self {
-        Self { budget, initial, ..Self::default() }
+    pub(super) fn sharing(memory: Arc<GrowthMemory>, initial: usize) -> Self {
+        Self { memory, initial, ..Self::default() }
     }
 
-    /// Takes the memory of a table of this size from the budget, if it lasts.
+    /// Takes the memory of a table of this size from the shared memory, if it lasts.
     pub(super) fn try_take(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.initial + self.taken);
-        let is_taken = self.budget.try_take(more);
+        let is_taken = self.memory.try_take(more);
         self.taken += if is_taken { more } else { 0 };
         is_taken
     }

@@ -351,10 +351,10 @@ mod tests {
                     loads[0][primary_bucket(key, BUCKETS)] += 1;
                     loads[1][secondary_bucket(key, BUCKETS)] += 1;
                 }
-                let most = loads.map(|loads| loads.into_iter().max());
+                let max_load = loads.map(|loads| loads.into_iter().max());
                 assert!(
-                    most.iter().all(|most| most.is_some_and(|most| most < 24)),
-                    "bytes {first} and {}, length {len}: {most:?}",
+                    max_load.iter().all(|max_load| max_load.is_some_and(|max_load| max_load < 24)),
+                    "bytes {first} and {}, length {len}: {max_load:?}",
                     first + 1
                 );
             }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use super::WordFlags;
-use super::budget::CacheBudget;
 use super::growth::Growth;
+use super::growth_memory::GrowthMemory;
 use super::spill_ring::SpillRing;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
@@ -24,7 +24,7 @@ pub(super) const MAX_LEN: usize = 31;
 pub(super) const MAX_IDS: usize = MAX_LEN;
 /// The initial size of a table, in slots: 512 KiB.
 pub(super) const INITIAL_SLOTS: usize = 8 << 10;
-/// The maximum size of a table that shares a budget, in slots: 4 MiB.
+/// The maximum size of a table that shares memory for growth, in slots: 4 MiB.
 const MAX_SHARED_SLOTS: usize = 64 << 10;
 /// Flag in the control byte of a slot's first ids; see [`WordFlags::lengths_vary`].
 const LENGTHS_VARY_FLAG: u8 = 0x80;
@@ -77,8 +77,8 @@ impl MediumKey {
 #[repr(C, align(64))]
 pub(super) struct MediumSlot {
     key: MediumKey,
-    /// The ids in two pieces, or in the first piece their place in the spill ring. The control byte
-    /// of the first piece has [`LENGTHS_VARY_FLAG`].
+    /// The ids in two pieces, or in the first piece their position in the spill ring. The control
+    /// byte of the first piece has [`LENGTHS_VARY_FLAG`].
     ids: [PackedIds; 2],
 }
 
@@ -215,10 +215,10 @@ impl MediumWords {
         Self { slots: Table::zeroed(limit.min(INITIAL_SLOTS)), limit, growth: Growth::default() }
     }
 
-    /// Lets the table grow while the budget lasts.
-    pub(super) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
+    /// Lets the table grow while the shared memory lasts.
+    pub(super) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
         self.limit = self.limit.max(MAX_SHARED_SLOTS);
-        self.growth = Growth::sharing(budget, self.slots.memory_bytes());
+        self.growth = Growth::sharing(memory, self.slots.memory_bytes());
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -312,8 +312,9 @@ impl MediumWords {
         Some(std::mem::replace(&mut self.slots[primary + 1], newer))
     }
 
-    /// Doubles the table, if the limit, the budget and the system allow it. The words are inserted
-    /// again, so that those in secondary buckets return to primary ones that have room now.
+    /// Doubles the table, if the limit, the shared memory and the system allow it. The words are
+    /// inserted again, so that those in secondary buckets return to primary ones that have room
+    /// now.
     #[cold]
     fn grow(&mut self) {
         let slots = 2 * self.slots.len();
@@ -501,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_grows_while_its_budget_lasts_and_keeps_most_words() {
+    fn a_table_grows_while_its_memory_lasts_and_keeps_most_words() {
         const SLOTS: u32 = 1 << 10;
         let word = |number: u32| format!("word number {number:08}").into_bytes();
         let slot = |number: u32| slot(&word(number), &[number]).expect("it fits");
@@ -509,9 +510,9 @@ mod tests {
             (0..SLOTS).filter(|&number| find(words, &word(number)) == Some((vec![number], false))).collect()
         };
         let bytes = |slots: u32| slots as usize * size_of::<MediumSlot>();
-        let budget = Arc::new(CacheBudget::new(bytes(5 * SLOTS)));
+        let memory = Arc::new(GrowthMemory::new(bytes(5 * SLOTS)));
         let mut words = MediumWords::new(SLOTS as usize);
-        words.share_budget(Arc::clone(&budget));
+        words.share_growth(Arc::clone(&memory));
         (0..SLOTS * 3 / 4).for_each(|number| _ = words.put(slot(number)));
         let before = known(&words);
         assert!(before.len() > SLOTS as usize * 2 / 3, "{} of {SLOTS}", before.len());
@@ -520,14 +521,14 @@ mod tests {
         assert!(known(&words).len() * 100 > before.len() * 99, "{} of {}", known(&words).len(), before.len());
         let in_use = |slots: &[MediumSlot]| slots.iter().filter(|slot| !slot.is_empty()).count();
         assert_eq!(in_use(&words.slots), known(&words).len(), "each word is in the table once");
-        // The next size is within the budget, the one after it is not.
+        // The next size is within the shared memory, the one after it is not.
         (0..40 * SLOTS).for_each(|number| _ = words.insert(slot(number), 0));
         assert_eq!(words.slots.len(), 4 * SLOTS as usize);
         drop(words);
-        assert!(budget.try_take(bytes(5 * SLOTS)), "it is released");
+        assert!(memory.try_take(bytes(5 * SLOTS)), "it is released");
         // Rare evictions do not justify growth.
         let mut words = MediumWords::new(SLOTS as usize);
-        words.share_budget(Arc::default());
+        words.share_growth(Arc::default());
         (0..40 * SLOTS).for_each(|number| _ = words.insert(slot(number), 4096 * u64::from(number)));
         assert_eq!(words.slots.len(), SLOTS as usize);
     }

@@ -8,7 +8,8 @@
 //! - [`long`]: words of up to 256 bytes. Longer ones hardly ever occur twice and are not cached.
 //! - [`spill_ring`]: ids that do not fit into a slot, and the bytes of long words. The newest
 //!   entries overwrite the oldest, and a slot can tell that its entry was overwritten.
-//! - [`growth`]: when a table grows, and [`budget`]: the memory for that, which all workers share.
+//! - [`growth`]: when a table grows.
+//! - [`growth_memory`]: the memory for that, which all workers share.
 //! - [`lookup`]: many adjacent words of a text looked up at once.
 //!
 //! The cache is never cleared as a whole; a new word evicts at most one old word. (The exception is
@@ -21,8 +22,8 @@
 //! at once, which [`WordCache::for_each_miss`] lists. Prefetching, promotion, eviction and counting
 //! are internal to the cache.
 
-mod budget;
 mod growth;
+mod growth_memory;
 mod long;
 mod lookup;
 mod medium;
@@ -41,7 +42,7 @@ use crate::simd::probe::primary_bucket;
 use crate::simd::{BLOCK, Simd, bits};
 use crate::span::Span;
 use crate::word_key::{Key, MAX_SHORT_LEN, NOT_SHORT};
-pub(crate) use budget::CacheBudget;
+pub(crate) use growth_memory::GrowthMemory;
 use long::LongWords;
 use lookup::Lookup;
 pub(crate) use lookup::Probes;
@@ -150,18 +151,18 @@ impl WordCache {
         }
     }
 
-    /// Shares memory with all caches that have the same `budget`: the tables grow, beyond the size
-    /// of this cache too, while the budget lasts. Only for a cache that has not grown yet.
-    pub(crate) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
+    /// Shares memory with all caches that have the same `memory`: the tables grow, beyond the size
+    /// of this cache too, while the shared memory lasts. Only for a cache that has not grown yet.
+    pub(crate) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
         if self.is_on() {
-            self.short.share_budget(Arc::clone(&budget));
-            self.medium.share_budget(Arc::clone(&budget));
-            self.ring.share_budget(budget);
+            self.short.share_growth(Arc::clone(&memory));
+            self.medium.share_growth(Arc::clone(&memory));
+            self.ring.share_growth(memory);
         }
     }
 
     /// The initial size of a cache of at most `bytes`, in bytes. Growth beyond it takes memory from
-    /// the budget.
+    /// the shared memory.
     pub(crate) fn initial_bytes(bytes: usize) -> usize {
         let [short, medium, long, ring] = Self::table_sizes(bytes);
         let [short, medium] = [short.min(short::INITIAL_BUCKETS), medium.min(medium::INITIAL_SLOTS)];

@@ -11,8 +11,8 @@
 
 use std::sync::Arc;
 
-use super::budget::CacheBudget;
 use super::growth::Growth;
+use super::growth_memory::GrowthMemory;
 use super::lookup::secondary_bucket;
 use crate::memory::Table;
 use crate::simd;
@@ -24,7 +24,7 @@ use crate::word_key::Key;
 pub(super) const INITIAL_BUCKETS: usize = 1 << 10;
 /// The maximum initial size of a table that is seeded with words: 8 MiB.
 const MAX_SEEDED_BUCKETS: usize = 128 << 10;
-/// The maximum size of a table that shares a budget, in buckets: 16 MiB.
+/// The maximum size of a table that shares memory for growth, in buckets: 16 MiB.
 const MAX_SHARED_BUCKETS: usize = 256 << 10;
 
 /// The table. See the module documentation.
@@ -43,11 +43,11 @@ impl ShortWords {
         Self { buckets, limit, growth: Growth::default() }
     }
 
-    /// Replaces the empty table by one that grows while the budget lasts.
-    pub(super) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
+    /// Replaces the empty table by one that grows while the shared memory lasts.
+    pub(super) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
         self.limit = self.limit.max(MAX_SHARED_BUCKETS);
         self.buckets = Table::with_reserved(self.buckets.len(), self.limit);
-        self.growth = Growth::sharing(budget, self.buckets.memory_bytes());
+        self.growth = Growth::sharing(memory, self.buckets.memory_bytes());
     }
 
     /// Replaces the content by `words`, each of which has one id. `count` is the maximum number of
@@ -55,10 +55,10 @@ impl ShortWords {
     pub(super) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
         /// The number of buckets that are prefetched together.
         const PREFETCH_GROUP: usize = 16;
-        let least = self.buckets.len();
-        let most = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
-        let mut buckets = most.max(least);
-        while buckets > least && !self.growth.try_take(buckets * size_of::<Bucket>()) {
+        let min_buckets = self.buckets.len();
+        let max_buckets = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
+        let mut buckets = max_buckets.max(min_buckets);
+        while buckets > min_buckets && !self.growth.try_take(buckets * size_of::<Bucket>()) {
             buckets /= 2;
         }
         self.buckets = Table::with_reserved(buckets, self.limit);
@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn tables_share_a_budget_and_release_it() {
+    fn tables_share_memory_and_release_it() {
         const START: usize = 1 << 10;
         let fill = |words: &mut ShortWords| (0..4_000_000).for_each(|number| words.insert(slot(number), 0));
         let bytes = |buckets: usize| buckets * size_of::<Bucket>();
-        let budget = Arc::new(CacheBudget::new(bytes(8 * START)));
+        let memory = Arc::new(GrowthMemory::new(bytes(8 * START)));
         let mut tables = [0, 1, 2].map(|_| {
             let mut words = ShortWords::new(START);
-            words.share_budget(Arc::clone(&budget));
+            words.share_growth(Arc::clone(&memory));
             words
         });
         tables.iter_mut().for_each(fill);
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(small.buckets.len(), 8 * START, "the seeds get what is left");
         // The minimum is always there.
         let mut words = ShortWords::new(START);
-        words.share_budget(Arc::new(CacheBudget::new(0)));
+        words.share_growth(Arc::new(GrowthMemory::new(0)));
         fill(&mut words);
         assert_eq!(words.buckets.len(), START);
     }

@@ -10,8 +10,8 @@
 use std::sync::Arc;
 
 use super::WordFlags;
-use super::budget::CacheBudget;
 use super::growth::Growth;
+use super::growth_memory::GrowthMemory;
 use crate::memory::Table;
 use crate::simd::append::Appender;
 use crate::simd::packed::PackedIds;
@@ -23,7 +23,7 @@ const SPILLED: u8 = PackedIds::COUNT_MASK;
 
 /// The initial length of a ring: 512 KiB.
 pub(super) const INITIAL_LEN: usize = 128 << 10;
-/// The maximum length of a ring that shares a budget: 4 MiB.
+/// The maximum length of a ring that shares memory for growth: 4 MiB.
 const MAX_SHARED_LEN: usize = 1 << 20;
 /// Entries have this many numbers on average, to convert a length to a number of entries.
 const NUMBERS_PER_ENTRY: usize = 16;
@@ -51,10 +51,10 @@ impl SpillRing {
         Self { numbers: Table::zeroed(limit.min(INITIAL_LEN)), head: 0, tail: 0, limit, growth: Growth::default() }
     }
 
-    /// Lets the ring grow while the budget lasts.
-    pub(super) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
+    /// Lets the ring grow while the shared memory lasts.
+    pub(super) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
         self.limit = self.limit.max(MAX_SHARED_LEN);
-        self.growth = Growth::sharing(budget, self.numbers.memory_bytes());
+        self.growth = Growth::sharing(memory, self.numbers.memory_bytes());
     }
 
     /// Records that an entry was written, and lets the ring grow if it overwrites entries too
@@ -66,8 +66,8 @@ impl SpillRing {
         }
     }
 
-    /// Doubles the ring, if the limit, the budget and the system allow it. Each number keeps its
-    /// position.
+    /// Doubles the ring, if the limit, the shared memory and the system allow it. Each number keeps
+    /// its position.
     #[cold]
     fn grow(&mut self) {
         let (len, larger_len) = (self.numbers.len(), 2 * self.numbers.len());
@@ -163,9 +163,9 @@ mod tests {
     #[test]
     fn entries_are_read_until_they_are_overwritten_whether_the_ring_grows_or_not() {
         const LEN: usize = 1 << 8;
-        for budget in [0, usize::MAX] {
+        for memory in [0, usize::MAX] {
             let mut ring = SpillRing::new(LEN);
-            ring.share_budget(Arc::new(CacheBudget::new(budget)));
+            ring.share_growth(Arc::new(GrowthMemory::new(memory)));
             let mut positions = vec![];
             for number in 0..2000u32 {
                 let count = 1 + number as usize % 20;
@@ -185,7 +185,7 @@ mod tests {
                     positions.iter().rev().take(6).all(|&(_, position, count)| ring.read(position, count).is_some());
                 assert!(kept, "the newest entries exist");
             }
-            assert_eq!(ring.numbers.len() > LEN, budget > 0);
+            assert_eq!(ring.numbers.len() > LEN, memory > 0);
         }
     }
 }

@@ -87,9 +87,9 @@ impl SentencePiece {
         let mut start = 0;
         while start < text.len() {
             let (length, is_fixed) = self.first(&text[start..]);
-            let place = scratch.parts.len() as u32;
-            let previous = place.checked_sub(1).unwrap_or(NO_PART);
-            let next = if start + length == text.len() { NO_PART } else { place + 1 };
+            let index = scratch.parts.len() as u32;
+            let previous = index.checked_sub(1).unwrap_or(NO_PART);
+            let next = if start + length == text.len() { NO_PART } else { index + 1 };
             push(&mut scratch.parts, MergedPiece { start: start as u32, len: length as u32, previous, next, is_fixed });
             start += length;
         }
@@ -97,7 +97,7 @@ impl SentencePiece {
             self.look_up(text, right - 1, right, scratch);
         }
         while let Some(Pair { left, right, len, .. }) = scratch.queue.pop() {
-            let [a, b] = [left, right].map(|place| scratch.parts[place as usize]);
+            let [a, b] = [left, right].map(|index| scratch.parts[index as usize]);
             if a.len == 0 || b.len == 0 || a.len + b.len != len {
                 continue;
             }
@@ -110,10 +110,10 @@ impl SentencePiece {
             self.look_up(text, a.previous, left, scratch);
             self.look_up(text, left, b.next, scratch);
         }
-        let mut place = if scratch.parts.is_empty() { NO_PART } else { 0 };
-        while let Some(&MergedPiece { start, len, next, .. }) = scratch.parts.get(place as usize) {
+        let mut index = if scratch.parts.is_empty() { NO_PART } else { 0 };
+        while let Some(&MergedPiece { start, len, next, .. }) = scratch.parts.get(index as usize) {
             self.write(text, start as usize, len as usize, scratch, writer);
-            place = next;
+            index = next;
         }
     }
 

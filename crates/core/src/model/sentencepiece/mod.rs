@@ -98,13 +98,13 @@ impl SentencePieceScratch {
 
 impl SentencePiece {
     pub(crate) fn new(parts: ModelParts) -> Self {
-        let mut least = f32::MAX;
+        let mut min_score = f32::MAX;
         for (&kind, &score) in parts.kinds.iter().zip(&parts.scores) {
             if kind == PieceKind::Normal {
-                least = if score < least { score } else { least };
+                min_score = if score < min_score { score } else { min_score };
             }
         }
-        Self { start: parts.pieces.start(parts.pieces.root()), parts, unknown_score: least - UNKNOWN_PENALTY }
+        Self { start: parts.pieces.start(parts.pieces.root()), parts, unknown_score: min_score - UNKNOWN_PENALTY }
     }
 
     /// Appends the tokens of a text.
@@ -180,8 +180,8 @@ impl PieceWriter<'_> {
         let after_unknown = std::mem::replace(&mut self.after_unknown, is_unknown);
         match (&self.model.parts.bytes, self.out.last_mut()) {
             (Some(bytes), _) if is_unknown => {
-                for (place, &byte) in piece.iter().enumerate() {
-                    let len = if place == 0 { len } else { Symbol::SAME };
+                for (index, &byte) in piece.iter().enumerate() {
+                    let len = if index == 0 { len } else { Symbol::SAME };
                     push(self.out, Symbol { id: bytes[usize::from(byte)], len });
                 }
             }

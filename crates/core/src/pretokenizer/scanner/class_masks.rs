@@ -66,7 +66,7 @@ impl<'a> ClassMasks<'a> {
         let bytes: &[u8; BLOCK] = block.first_chunk().expect("a block and more");
         let masks = simd.masks(bytes);
         let ascii_signs = masks.visible & !masks.letters & !masks.digits;
-        let mut made = Self {
+        let mut of_block = Self {
             letters: masks.letters,
             digits: masks.digits,
             spaces: masks.spaces,
@@ -92,17 +92,17 @@ impl<'a> ClassMasks<'a> {
         if masks.high & valid != 0 {
             let leads = masks.high & simd.any_bit(bytes, 0x40) & valid;
             let starts = valid & !masks.high | leads;
-            made.add_wide(classes, leads, letters);
+            of_block.add_wide(classes, leads, letters);
             match simd.pext_rounds(starts) {
-                None => made.each(|mask| simd.pext(mask, starts)),
-                Some(rounds) => made.each(|mask| rounds.pext(mask)),
+                None => of_block.each(|mask| simd.pext(mask, starts)),
+                Some(rounds) => of_block.each(|mask| rounds.pext(mask)),
             }
-            made.starts = Some(starts);
+            of_block.starts = Some(starts);
             all = u64::MAX >> (BLOCK as u32 - starts.count_ones());
         }
-        made.len = all.count_ones();
-        made.others = all & !(made.letters | made.digits | made.spaces);
-        made
+        of_block.len = all.count_ones();
+        of_block.others = all & !(of_block.letters | of_block.digits | of_block.spaces);
+        of_block
     }
 
     /// Adds the classes of the non-ASCII characters, which start at `leads`.
@@ -177,7 +177,7 @@ impl<'a> ClassMasks<'a> {
         below(self.apostrophes & u64::MAX << self.len.saturating_sub(3))
     }
 
-    /// The digits that start a word if words have at most `most` digits.
+    /// The digits that start a word if words have at most `max` digits.
     #[inline(always)]
     pub(super) fn digit_starts(&self, max: usize) -> u64 {
         let digits = self.digits;

@@ -103,7 +103,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The end of `\p{N}{1,most}` from `at` on.
+    /// The end of `\p{N}{1,max}` from `at` on.
     pub(super) fn digits(&self, mut at: usize, max: usize) -> usize {
         for _ in 0..max {
             let (bits, len) = self.see(at);

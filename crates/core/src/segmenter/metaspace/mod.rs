@@ -76,7 +76,7 @@ impl Metaspace {
         if !cut.starts_words_at(*replacement) || *replacement == ' ' || drops_spaces && !is_always {
             return None;
         }
-        let made = Self {
+        let segmenter = Self {
             charsmap: charsmap.map(Arc::clone),
             meta_symbol: *replacement,
             drops_spaces,
@@ -88,7 +88,7 @@ impl Metaspace {
         };
         // The masks of `Filler::read_block` assume these entries of ASCII characters.
         let is = |byte: u8, role: Role, written: u8| {
-            *made.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
+            *segmenter.entry(u32::from(byte)) == characters::entry(role, char::from(written).encode_utf8(&mut [0; 4]))
         };
         let lowercases = !is(b'A', Role::Word, b'A');
         let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
@@ -98,7 +98,7 @@ impl Metaspace {
             _ => true,
         });
         let breaks_are_spaces = is(b'\n', Role::Space, BUFFERED_META_SYMBOL);
-        as_expected.then_some(Self { lowercases, breaks_are_spaces, ..made })
+        as_expected.then_some(Self { lowercases, breaks_are_spaces, ..segmenter })
     }
 
     /// The character that a space in the buffer stands for.

@@ -9,7 +9,7 @@ export const LARGE_ROWS_BYTES = 16 << 20
 /**
  * Reserves bytes for owners. Requests are granted in order, each as soon as enough bytes are free.
  */
-export class ByteBudget {
+export class RowMemory {
   #total
   #free
   #granted = /** @type {Map<object, number>} */ (new Map())

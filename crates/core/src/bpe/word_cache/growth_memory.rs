@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The bytes that are left.
 #[derive(Debug)]
-pub(crate) struct CacheBudget(AtomicUsize);
+pub(crate) struct GrowthMemory(AtomicUsize);
 
-impl Default for CacheBudget {
+impl Default for GrowthMemory {
     /// No limit.
     fn default() -> Self {
         Self::new(usize::MAX)
@@ -14,7 +14,7 @@ impl Default for CacheBudget {
 }
 
 // Relaxed everywhere: the number guards no other memory.
-impl CacheBudget {
+impl GrowthMemory {
     pub(crate) fn new(bytes: usize) -> Self {
         Self(AtomicUsize::new(bytes))
     }

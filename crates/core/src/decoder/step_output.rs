@@ -6,13 +6,13 @@ use crate::budget::{ALL_DECODERS, Budget, OutputLimit};
 
 /// The remaining budget of one step. It counts all tokens of the step, and the finished part of the
 /// current token.
-pub(super) struct StepBudget<'b> {
+pub(super) struct StepOutput<'b> {
     pub(super) budget: &'b mut Budget,
     /// The size of the finished tokens in bytes.
     pub(super) written: usize,
 }
 
-impl<'b> StepBudget<'b> {
+impl<'b> StepOutput<'b> {
     pub(super) fn new(budget: &'b mut Budget, written: usize) -> Self {
         Self { budget, written }
     }

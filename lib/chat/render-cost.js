@@ -12,7 +12,7 @@
 // Work and memory start at their limits and grow with the values that the template gets, up to
 // GROWTH times the limit: long conversations need more, but their cost stays bounded.
 //
-// Rendering is synchronous, so the current budget is a variable of this module: `within` sets it
+// Rendering is synchronous, so the current cost is a variable of this module: `within` sets it
 // for the duration of a call. A function of the caller may render another template meanwhile.
 
 const GROWTH = 3
@@ -45,7 +45,7 @@ class LimitError extends Error {
   }
 }
 
-class Budget {
+class RenderCost {
   /** Takes the limits of lib/limits.js. */
   constructor({ maxChatWork, maxChatMemory, maxChatOutput }) {
     this.work = maxChatWork
@@ -57,7 +57,7 @@ class Budget {
   }
 
   /**
-   * Increases the budget for a value of the caller. `characters` is the length of a string, else 0.
+   * Increases the limits for a value of the caller. `characters` is the length of a string, else 0.
    */
   grow(characters) {
     this.#add('work', STEPS_PER_VALUE + STEPS_PER_CHARACTER * characters)
@@ -84,10 +84,10 @@ class Budget {
 
 let current = null
 
-/** Runs `run` with this budget, and restores the previous one. */
-function within(budget, run) {
+/** Runs `run` with this cost, and restores the previous one. */
+function within(cost, run) {
   const outer = current
-  current = budget
+  current = cost
   try {
     return run()
   } finally {
@@ -95,7 +95,7 @@ function within(budget, run) {
   }
 }
 
-// The comparisons are written so that NaN exceeds the budget too.
+// The comparisons are written so that NaN exceeds the limits too.
 
 /** Charges work. */
 function spend(steps) {
@@ -133,7 +133,7 @@ function output(characters) {
   if (!((current.output -= characters) >= 0)) current.exceed('output')
 }
 
-/** Increases the budget for a value of the caller. */
+/** Increases the limits for a value of the caller. */
 function admit(characters) {
   current.grow(characters)
 }
@@ -154,7 +154,7 @@ function checkDepth(depth, what) {
 }
 
 module.exports = {
-  Budget,
+  RenderCost,
   LimitError,
   admit,
   allocate,

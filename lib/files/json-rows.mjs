@@ -1,19 +1,19 @@
 // Limits of rows, and values in them. Commands and corpus jobs read rows of JSON with these
-// functions, whose errors do not name the place of the row. What happens to a row that fails is
+// functions, whose errors do not name the position of the row. What happens to a row that fails is
 // decided by cli/skips.mjs, lib/corpus/shard.mjs, lib/train/count.mjs and lib/train/report.mjs;
 // `decode` of the command line never skips a row.
 
 import { Failure } from './failure.mjs'
 
 /** Default limit of a row in bytes. A row and its ids are in memory as a whole. */
-export const MAX_LINE = 64 << 20
+export const MAX_ROW_BYTES = 64 << 20
 /**
  * Default limit of a line of JSON, whose values take thirty times its size in memory, and of every
  * row of a corpus job that is not a whole file.
  */
-export const MAX_JSON = 16 << 20
+export const MAX_JSON_ROW_BYTES = 16 << 20
 /** Default limit of a file that is one row. */
-export const MAX_WHOLE = 256 << 20
+export const MAX_FILE_ROW_BYTES = 256 << 20
 
 /** Maximum number of names in the path of a field. */
 const MAX_FIELD_NAMES = 32
@@ -26,28 +26,28 @@ export function fieldProblem(path) {
   return `a path of at most ${MAX_FIELD_NAMES} names and ${MAX_FIELD_LENGTH} characters`
 }
 
-/** For a path, the names of its start: `a`, `a.b` and `a.b.c` of `a.b.c`, each with the rest. */
-const starts = /** @type {Map<string, { name: string, rest: string }[]>} */ (new Map())
-/** Maximum number of paths whose starts are kept. */
+/** For a path, its prefixes: `a`, `a.b` and `a.b.c` of `a.b.c`, each with the rest. */
+const prefixesByPath = /** @type {Map<string, { name: string, rest: string }[]>} */ (new Map())
+/** Maximum number of paths whose prefixes are kept. */
 const MAX_KEPT_PATHS = 256
 
-function startsOf(path) {
-  const known = starts.get(path)
+function prefixesOf(path) {
+  const known = prefixesByPath.get(path)
   if (known !== undefined) return known
-  const made = []
+  const prefixes = []
   for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1))
-    made.push({ name: path.slice(0, dot), rest: path.slice(dot + 1) })
-  if (starts.size >= MAX_KEPT_PATHS) starts.clear()
-  starts.set(path, made)
-  return made
+    prefixes.push({ name: path.slice(0, dot), rest: path.slice(dot + 1) })
+  if (prefixesByPath.size >= MAX_KEPT_PATHS) prefixesByPath.clear()
+  prefixesByPath.set(path, prefixes)
+  return prefixes
 }
 
 /** Returns the value at a dotted path. A field whose name has dots takes precedence. */
 export function valueAt(value, path) {
   if (value === null || typeof value !== 'object') return undefined
   if (Object.hasOwn(value, path)) return value[path]
-  const start = startsOf(path).find(({ name }) => Object.hasOwn(value, name))
-  return start === undefined ? undefined : valueAt(value[start.name], start.rest)
+  const prefix = prefixesOf(path).find(({ name }) => Object.hasOwn(value, name))
+  return prefix === undefined ? undefined : valueAt(value[prefix.name], prefix.rest)
 }
 
 const isSpace = (byte) => byte === 32 || byte === 9 || byte === 13
@@ -58,10 +58,11 @@ export const isBlank = (bytes) => bytes.length === 0 || (bytes[0] <= 32 && bytes
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The error of a row that is not UTF-8. */
-export const notUtf8 = (cause = undefined) => new Failure('INVALID_UTF8', 'it is not valid UTF-8', { cause })
+export const utf8Failure = (cause = undefined) => new Failure('INVALID_UTF8', 'it is not valid UTF-8', { cause })
 
 /** The failure for an error of TextDecoder; other errors as they are. */
-export const asNotUtf8 = (error) => (error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? notUtf8(error) : error)
+export const asUtf8Failure = (error) =>
+  error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? utf8Failure(error) : error
 
 /** The start of a line that has only the start of an array or of an indented object. */
 const CUT_VALUE = /^(?:\xef\xbb\xbf)?\s*(?:\[|\{\s*$)/
@@ -73,7 +74,7 @@ export function parseJson(bytes) {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch (error) {
-    const cause = asNotUtf8(error)
+    const cause = asUtf8Failure(error)
     if (cause instanceof Failure) throw cause
     const hint = CUT_VALUE.test(bytes.subarray(0, HINT_BYTES).toString('latin1')) ? NO_LINES : ''
     throw new Failure('JSON', `it is not valid JSON: ${cause.message}${hint}`, { cause })
@@ -81,7 +82,7 @@ export function parseJson(bytes) {
 }
 
 /** The error of a field that is not what it must be. */
-export function wrongField(field, must, value, row = undefined) {
+export function fieldFailure(field, must, value, row = undefined) {
   const kind = value === null ? 'null' : `of the type ${Array.isArray(value) ? 'array' : typeof value}`
   const missing = Array.isArray(row)
     ? 'the row is an array, whose values jq -c .[] writes as lines'

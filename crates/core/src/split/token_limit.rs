@@ -8,7 +8,7 @@ use crate::post_processor::draft::{Run, RunTokens};
 /// The number of tokens of a text that are within a limit, and the special tokens that are added to
 /// it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TokenBudget {
+pub(super) struct TokenLimit {
     pub(super) limit: usize,
     /// The maximum number of tokens of the text alone.
     pub(super) tokens: usize,
@@ -17,8 +17,8 @@ pub(super) struct TokenBudget {
     copies: usize,
 }
 
-impl TokenBudget {
-    /// The budget of a text within `limit`; `None` if the special tokens exceed it.
+impl TokenLimit {
+    /// The tokens of a text within `limit`; `None` if the special tokens exceed it.
     pub(super) fn new(post_processor: &PostProcessor, plan: &Plan, limit: usize) -> Result<Option<Self>, EncodeError> {
         let layout = post_processor.layout(false, plan.add_special_tokens)?;
         let runs = || layout.pieces.iter().map(|piece| &piece.run);

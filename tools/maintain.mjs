@@ -19,7 +19,7 @@ const COMMANDS = {
     'checks the documentation of the crates',
     "cargo doc --config build.rustdocflags=['-Dwarnings'] --workspace --no-deps --document-private-items",
   ],
-  types: ['checks the types of JavaScript', 'npx tsc -p tsconfig.checkjs.json'],
+  types: ['checks the types of JavaScript', 'node node_modules/typescript-7/bin/tsc -p tsconfig.checkjs.json'],
   cycles: ['finds cycles of modules', 'node tools/check/cycles.mjs'],
   widths: ['finds comments wider than 100 columns', 'node tools/check/widths.mjs'],
   clients: ['tests adapters with the newest client libraries', 'node tools/check/clients.mjs'],

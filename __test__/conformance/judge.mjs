@@ -292,7 +292,7 @@ function checksum(numbers) {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** The elements of an array or a typed array; the loop is several times faster than `Array.from`. */
+/** The elements of an array or a typed array. The loop is faster than `Array.from`. */
 function listOf(elements) {
   const list = new Array(elements.length)
   for (let index = 0; index < list.length; index++) list[index] = elements[index]

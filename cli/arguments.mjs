@@ -42,7 +42,7 @@ const ALL = { help: "with --help: all options, and the command's rules" }
 /**
  * Reads the arguments of a command.
  *
- * @param {object} command `options` has for each name `{ short, value, choices, help, number, size,
+ * @param {any} command `options` has for each name `{ short, value, choices, help, number, size,
  *   default, multiple }`: an option with a `value` or `choices` takes a value, another one is a
  *   flag; `number` is the range of an integer, and `size` the range of a number of bytes, which may
  *   be written as 64M

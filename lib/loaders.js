@@ -30,7 +30,7 @@ const MAX_PATH = 65_536
 /**
  * What a Tokenizer consists of.
  *
- * @typedef {{ handle: any, chat: any, source: object }} Parts `source` says where it was loaded
+ * @typedef {{ handle: any, chat: any, source: any }} Parts `source` says where it was loaded
  *   from, and what it equals
  */
 

@@ -228,7 +228,7 @@ async function splitBlocksAsync(tokenizer, text, options) {
 /**
  * Checks the options of a split at blocks.
  *
- * @param {object} tokenizer
+ * @param {any} tokenizer
  * @param {any} options
  * @param {string[]} known names of options
  */

@@ -8,7 +8,7 @@ const { error } = require('./errors.js')
 
 const OWN_FILE = 'package-root.js'
 
-/** @type {import('node:path')} */
+/** @type {typeof import('node:path')} */
 let path
 /** @type {typeof import('node:module').createRequire} */
 let createRequire

@@ -9,7 +9,11 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const own = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-pack-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
 
@@ -23,9 +27,11 @@ function npm(cwd, args, env = process.env) {
   return result.stdout.trim()
 }
 
-/** What npm would pack of the working copy. */
+/** What npm packs of the working copy, which takes seconds: the list of its files, … */
 let listed
-const packedFiles = () => (listed ??= JSON.parse(npm(root, ['pack', '--dry-run', '--json']))[0])
+const packedFiles = () => (listed ??= JSON.parse(npm(root, ['pack', '--json', '--pack-destination', folder]))[0])
+/** … and the archive. */
+const tarball = () => path.join(folder, packedFiles().filename)
 
 function node(args, env) {
   const result = spawnSync(process.execPath, args, { cwd: path.join(folder, 'app'), env, encoding: 'utf8' })
@@ -113,14 +119,46 @@ test('every relative link of the packed documents leads to a packed file, and to
   assert.deepEqual(broken, [])
 })
 
+test('publint and arethetypeswrong accept the package', async () => {
+  const archive = fs.readFileSync(tarball())
+  const { buffer, byteOffset, byteLength } = archive
+  const contents = buffer.slice(byteOffset, byteOffset + byteLength)
+  const { messages } = await publint({ strict: true, pack: { tarball: contents } })
+  // As in gpt-tokenizer, gpt-tokenizer/cjs is CommonJS with a default export. That is an object
+  // with all names, as is what Node's `import` of CommonJS gives.
+  const isCommonJs = ({ code, path: [, name] }) =>
+    code === 'CJS_WITH_ESMODULE_DEFAULT_EXPORT' && name.startsWith('./gpt-tokenizer/cjs')
+  // The files of tokenlane/web that Rust makes exist after `npm run maintain -- web`.
+  const isWebBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
+  const isUnbuilt = ({ code, path: [, name] }) =>
+    !isWebBuilt && code === 'EXPORTS_GLOB_NO_MATCHED_FILES' && /^\.\/web\/\*\.(?:bin|wasm)$/.test(name)
+  assert.deepEqual(
+    messages.filter((message) => message.type !== 'suggestion' && !isCommonJs(message) && !isUnbuilt(message)),
+    [],
+  )
+
+  const { entrypoints, problems } = await checkPackage(createPackageFromTarballData(archive))
+  const patterns = Object.keys(own.exports).filter((name) => own.exports[name] !== null)
+  assert.deepEqual(Object.keys(entrypoints).sort(), patterns.sort())
+  // Those for browsers and edge runtimes are ES modules. TypeScript below 6 with `module: commonjs`
+  // resolves as Node 10 did, by typesVersions: all entries but these two, which have other names.
+  assert.deepEqual(
+    problems.map(({ entrypoint, resolutionKind, kind }) => `${entrypoint} ${resolutionKind} ${kind}`).sort(),
+    [
+      './gpt-tokenizer/cjs node10 NoResolution',
+      './gpt-tokenizer/package.json node10 NoResolution',
+      './web node16-cjs CJSResolvesToESM',
+    ],
+  )
+})
+
 test('the packed package can be installed and used without a compiler', {
   skip: windows && 'the PATH is cut with symbolic links',
 }, async () => {
   const staged = stagedAddon()
   // The packages that npm would download; no registry is used here.
-  const tarballs = [root, staged].map((from) =>
-    path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)),
-  )
+  const packedAddon = npm(staged, ['pack', '--pack-destination', folder]).split('\n').at(-1)
+  const tarballs = [tarball(), path.join(folder, packedAddon)]
 
   // A PATH that only has node and npm.
   const bin = path.join(folder, 'bin')
@@ -192,5 +230,5 @@ test('the packed package can be installed and used without a compiler', {
     types: ['node'],
   }
   fs.writeFileSync(path.join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts', 'use.cts'] }))
-  node([path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], env)
+  node([path.join(root, 'node_modules', 'typescript-7', 'bin', 'tsc'), '-p', '.'], env)
 })

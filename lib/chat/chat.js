@@ -70,7 +70,7 @@ class TemplateChat {
    * Renders a conversation to text. With a trace, the text knows where its characters come from
    * (see origins.js).
    *
-   * @param {import('./origins.js').Trace} [trace]
+   * @param {InstanceType<typeof import('./origins.js').Trace>} [trace]
    */
   render(messages, options = {}, trace = undefined) {
     const conversation = checkMessages(messages).map(withReasoning)

@@ -65,7 +65,7 @@ class Writer {
 /**
  * Renders a conversation to text. With a trace, the text knows where its characters come from.
  *
- * @param {import('./origins.js').Trace} [trace]
+ * @param {InstanceType<typeof import('./origins.js').Trace>} [trace]
  */
 function render(messages, options, trace = undefined) {
   const checked = checkOptions(options)

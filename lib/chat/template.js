@@ -56,7 +56,7 @@ function compiledOf(source) {
  * the same cost. With a trace, the result knows its origins: special tokens of the tokenizer are
  * the template's, and everything else is input.
  *
- * @typedef {import('./origins.js').Trace} Trace
+ * @typedef {InstanceType<typeof import('./origins.js').Trace>} Trace
  * @param {string} source
  * @param {{ tokens?: object, variables?: object, given?: any, trace?: Trace }} request
  */

@@ -35,7 +35,7 @@ class Float {
 
 /** A string that is already HTML. Strings that are added to it are escaped. */
 class Markup {
-  /** @param {string | Traced} text */
+  /** @param {string | InstanceType<typeof Traced>} text */
   constructor(text) {
     this.text = text
   }

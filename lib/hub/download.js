@@ -27,7 +27,7 @@ const COPY_BYTES = 1 << 20
  * @param {boolean} source.linked whether the file is in Git LFS
  * @param {(start: number) => AsyncIterable<Uint8Array | undefined>} source.read the bytes from
  *   `start` on; yields `undefined` first if they start at 0 instead
- * @param {import('./cache.js').RepoCache} cache
+ * @param {InstanceType<typeof import('./cache.js').RepoCache>} cache
  * @param {import('./shared.js').Run} run
  */
 async function download(source, cache, { signal, onProgress }) {

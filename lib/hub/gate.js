@@ -23,6 +23,7 @@ class Gate {
     }
   }
 
+  /** @returns {Promise<void> | undefined} */
   #enter(signal) {
     if (signal?.aborted) return Promise.reject(signal.reason)
     if (this.#free > 0) {

@@ -57,7 +57,7 @@ const DEFAULT_PARTS = {
  * Makes the tokenizer.json to train, without its vocabulary, and the trainer.
  *
  * @param {import('./options.mjs').Options} options
- * @returns {Promise<{ base: object, trainer: object }>}
+ * @returns {Promise<{ base: any, trainer: object }>}
  */
 export async function definitionOf({ like, model: wanted, parts, given }) {
   const source = like === undefined ? undefined : await sourceParts(like)

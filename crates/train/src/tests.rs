@@ -176,3 +176,30 @@ fn each_trainer_reports_its_phases_and_can_be_stopped_at_any_report() {
         }
     }
 }
+
+#[test]
+fn trainers_without_options_have_those_of_the_reference() {
+    let same = |kind: &str, options: Value| {
+        let default = Trainer::from_json(&format!(r#"{{"type":"{kind}"}}"#)).expect("all options have a default");
+        assert_eq!(default, serde_json::from_value(options).expect("the options are valid"));
+    };
+    // The state of the trainers of tokenizers 0.23.3. The prefix of WordPiece is its trainer's.
+    for kind in ["BpeTrainer", "WordPieceTrainer"] {
+        same(
+            kind,
+            json!({ "type": kind, "vocab_size": 30_000, "min_frequency": 0, "special_tokens": [], "limit_alphabet": null,
+                "initial_alphabet": [], "continuing_subword_prefix": null, "end_of_word_suffix": null,
+                "max_token_length": null }),
+        );
+    }
+    same(
+        "WordLevelTrainer",
+        json!({ "type": "WordLevelTrainer", "vocab_size": 30_000, "min_frequency": 0, "special_tokens": [] }),
+    );
+    same(
+        "UnigramTrainer",
+        json!({ "type": "UnigramTrainer", "vocab_size": 8_000, "n_sub_iterations": 2, "shrinking_factor": 0.75,
+            "special_tokens": [], "initial_alphabet": [], "unk_token": null, "max_piece_length": 16,
+            "seed_size": 1_000_000 }),
+    );
+}

@@ -160,6 +160,15 @@ fn a_new_piece_has_a_score_that_the_corpus_gives_it() {
 }
 
 #[test]
+fn new_pieces_are_as_many_as_asked_for_even_if_characters_are_missing() {
+    let before = trained("Unigram", &strings(&["x y z w ab ac ab"]), 12);
+    let words = count(&before, &strings(&["klmn klmn opqr opqr"]));
+    let options = ExtendOptions { new_tokens: 3, ..ExtendOptions::default() };
+    let extended = extend(before.as_bytes(), &words, &options, &mut go_on).expect("the file is valid");
+    assert_eq!(extended.new_tokens.len(), 3, "{:?}", extended.new_tokens);
+}
+
+#[test]
 fn ids_of_post_processor_and_unknown_token_follow() {
     let before = trained("Unigram", &strings(&["ab ac abab zz"]), 12);
     let pruned = prune(before.as_bytes(), &count(&before, &strings(&["ab"])), &mut go_on).expect("the file is valid");

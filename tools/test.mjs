@@ -11,7 +11,7 @@
 // The last line is the count of the Node specs. Specs that were skipped as a whole are listed above
 // it, with the reason and the command that runs them.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import os from 'node:os'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -25,25 +25,25 @@ const { values } = parseArgs({ options: { only: { type: 'string' }, long: { type
 checkNode()
 checkCompilers()
 
-// These two settings make a build from an empty target folder slower, and CI always has one.
-if (process.env.CI) Object.assign(process.env, { CARGO_INCREMENTAL: '0', CARGO_PROFILE_DEV_DEBUG: '0' })
-
-// The specs test what the addon does, not its speed. Link-time optimization is a third of its build
-// and uses one core. The release workflow builds with it and runs the specs on the result; `npm run
-// build` and the benchmarks build with it, too.
-const QUICK_BUILD = { CARGO_PROFILE_RELEASE_LTO: 'off', CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16' }
+// A build from an empty target folder takes longer with it, and CI always has one.
+if (process.env.CI) process.env.CARGO_INCREMENTAL = '0'
 
 // The property tests draw the same cases each time, so that a change fails by what it changes.
 // `cargo test` without this variable draws others.
 if (!values.long) process.env.PROPTEST_RNG_SEED ??= '1'
 
-// The specs of tokenlane/web test crates/web, which has no tests in Rust. Those of the addon need
-// another build of all that it depends on.
-const OTHERS = ['tokenlane-web', ...(values.long ? [] : ['tokenlane'])].flatMap((name) => ['--exclude', name])
-const CARGO_DOCTEST = ['test', '--package', 'tokenlane-core', '--doc', '--quiet']
+// The specs test what the addon does, not its speed. The profile `quick` of Cargo.toml has no
+// link-time optimization, and its addon checks overflows and debug assertions. The release workflow
+// runs the specs on the addon that it publishes; `npm run build` and the benchmarks build it, too.
+//
+// The addon and the Rust tests are built with the same packages, profile and target: Cargo then
+// compiles what both need once. The specs of tokenlane/web test crates/web, which has no tests in
+// Rust.
+const QUICK_BUILD = ['--profile', 'quick']
+const PACKAGES = ['--workspace', '--exclude', 'tokenlane-web']
+const RUST_TESTS = 'Rust tests (cargo test)'
 // A test that takes a minute is ignored without --long.
 const IGNORED = values.long ? ['--', '--include-ignored'] : []
-const CARGO_TEST = ['test', '--workspace', ...OTHERS, '--lib', '--tests', '--quiet', ...IGNORED]
 /** They start first, so that no core is idle at the end. */
 const LONGEST_SPECS = [
   ...['data/job-queue', 'conformance/golden', 'chat/limits', 'data/s3'],
@@ -70,7 +70,7 @@ const LINTS = [
 ]
 /** @type {Checks[]} They run side by side: a compiler and the specs leave gaps to each other. */
 const TESTS = [
-  [['Rust tests (cargo test)', rustTests]],
+  [[RUST_TESTS, rustTests]],
   [
     ['the addon', () => addonBuilt],
     ['types of JavaScript (tsc)', () => shown(process.execPath, ['tools/maintain.mjs', 'types'])],
@@ -91,10 +91,14 @@ if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
 if (summary.length > 0) console.log(`\n${summary.join('\n')}`)
 process.exit(failed.length > 0 ? 1 : 0)
 
+function isWanted(check) {
+  return values.only === undefined || check.includes(values.only)
+}
+
 /** Runs checks one after the other. */
 async function inTurn(checks) {
   for (const [name, check] of checks) {
-    if (values.only !== undefined && !name.includes(values.only)) continue
+    if (!isWanted(name)) continue
     console.log(`\n── ${name} ──`)
     const start = performance.now()
     const passed = await check()
@@ -110,16 +114,37 @@ async function shown(command, args) {
   return status === 0
 }
 
+/** Runs the Rust tests, which the build of the addon has compiled. */
 async function rustTests() {
-  return (await shown('cargo', CARGO_TEST)) && (await shown('cargo', CARGO_DOCTEST))
+  if (!(await addonBuilt)) return false
+  const cargoTest = ['test', ...QUICK_BUILD, '--target', hostTarget(), ...PACKAGES, '--quiet']
+  const passed = await shown('cargo', [...cargoTest, '--lib', '--tests', ...IGNORED])
+  return passed && (await shown('cargo', [...cargoTest, '--doc']))
 }
 
-/** Builds the addon if a source is newer. Its output is shown when the build has ended. */
+/** The target of this machine, which `napi build` passes to Cargo. */
+function hostTarget() {
+  const { stdout } = spawnSync('rustc', ['--version', '--verbose'], { encoding: 'utf8' })
+  return stdout.match(/^host: (\S+)/m)[1]
+}
+
+/**
+ * Builds the addon if a source is newer, and the Rust tests if they run. The output is shown when
+ * the build has ended.
+ */
 async function buildAddon() {
   run(process.execPath, ['tools/model-entries.mjs'])
   if (!buildIsOld()) return true
-  const env = { ...process.env, ...QUICK_BUILD }
-  const { status, output } = await collect('npm', ['run', '--silent', 'build'], { env })
+  const tests = isWanted(RUST_TESTS) ? [...PACKAGES, '--lib', '--tests'] : []
+  const { status, output } = await collect('npm', [
+    'run',
+    '--silent',
+    'build:debug',
+    '--',
+    ...QUICK_BUILD,
+    '--',
+    ...tests,
+  ])
   console.log(output)
   return status === 0
 }

@@ -169,6 +169,13 @@ impl Row<'_> {
         self.budget.charge(bytes, "the column of tokens")
     }
 
+    /// Passes words to the visitor.
+    pub(super) fn visit_run(&mut self, text: &str, run: &WordRun<'_>) {
+        if let Some(visit) = &mut self.visit {
+            run.spans().for_each(|span| visit(Word::Split(&text[span.range()])));
+        }
+    }
+
     /// Appends a token that was found in the text. `token` is its index among the added tokens.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(super) fn push_found(

@@ -73,10 +73,33 @@ impl WordEncoder {
         splitter: &impl WordSplitter,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
+        if row.visit.is_some() {
+            self.visit_words(input.text, at, splitter, row);
+            return Ok(());
+        }
         simd::dispatch(
             #[inline(always)]
             || self.encode_words(input, at, splitter, row),
         )
+    }
+
+    /// Passes the words of a text from byte `at` on to the visitor of the row. It has a loop of its
+    /// own, so that the one of encoding stays as small as it is.
+    fn visit_words(&mut self, text: &str, mut at: usize, splitter: &impl WordSplitter, row: &mut Row<'_>) {
+        let mut ends = std::mem::take(&mut self.ends);
+        simd::dispatch(
+            #[inline(always)]
+            || {
+                while at < text.len() {
+                    checkpoint();
+                    let start = at as u32;
+                    ends.clear();
+                    at = splitter.next_words(text, at, &mut ends);
+                    row.visit_run(text, &WordRun { start, ends: &ends });
+                }
+            },
+        );
+        self.ends = ends;
     }
 
     /// Encodes the words that a segmenter wrote from the text at byte `base` of the original.
@@ -95,6 +118,10 @@ impl WordEncoder {
         let reads_text = row.columns != Columns::NONE || row.visit.is_some() || !self.uses_cache(pipeline);
         let text = if reads_text { words.bytes() } else { &[] };
         let text = simdutf8::basic::from_utf8(text).expect("a segmenter writes characters");
+        if row.visit.is_some() {
+            row.visit_run(text, &run);
+            return Ok(());
+        }
         let input = ModelInput { pipeline, text, origins: Origins::Words(words, base) };
         simd::dispatch(
             #[inline(always)]
@@ -135,10 +162,6 @@ impl WordEncoder {
         word_starts: &impl WordStarts,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        if let Some(visit) = &mut row.visit {
-            run.spans().for_each(|span| visit(Word::Split(&input.text[span.range()])));
-            return Ok(());
-        }
         if !self.uses_cache(input.pipeline) {
             return self.push_tokens_scalar(input, run, word_starts, row);
         }

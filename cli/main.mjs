@@ -47,8 +47,7 @@ async function main([name, ...args]) {
     process.exitCode = 2
     return
   }
-  if (['version', '--version', '-v', '-V'].includes(name))
-    return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
+  if (['version', '--version', '-v', '-V'].includes(name)) return print(`${require('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([...args, '--help']) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {
@@ -58,10 +57,11 @@ async function main([name, ...args]) {
   }
   const command = await COMMANDS[name](args[0])
   const parsed = readArguments(command, args)
-  // The name of a command that the first argument selects has that argument, too.
-  const isFurther = COMMANDS[name].length > 0 && command !== (await COMMANDS[name](undefined))
-  if (parsed.help)
+  if (parsed.help) {
+    // The name of a command that the first argument selects has that argument, too.
+    const isFurther = COMMANDS[name].length > 0 && command !== (await COMMANDS[name](undefined))
     return print((parsed.help.all ? helpOf : briefHelpOf)(isFurther ? `${name} ${args[0]}` : name, command))
+  }
   await command.run(parsed)
 }
 

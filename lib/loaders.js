@@ -56,9 +56,8 @@ function hintFor(path) {
   if (/^https?:\/\/|^hf:/.test(path))
     return '; this is no path: Tokenizer.fromPretrained loads from the Hugging Face Hub, fromBuffer what you download'
   if (modules.models.findEncoding(path) !== undefined) return `; it is a model: Tokenizer.forModel('${path}')`
-  if (Object.hasOwn(modules.models.encodings, path)) return `; it is an encoding: Tokenizer.fromEncoding('${path}')`
-  const isRepository = /^[\w.-]+\/[\w.-]+$/.test(path) && !/^\.|\.(?:json|model|gguf|tiktoken|txt|bin)$/.test(path)
-  return isRepository ? `; a model of the Hugging Face Hub: Tokenizer.fromPretrained('${path}')` : ''
+  const isFileName = /^\.|\.(?:json|model|gguf|tiktoken|txt|bin)$/.test(path)
+  return (isFileName ? undefined : modules.models.hintForOther(path)) ?? ''
 }
 
 /**

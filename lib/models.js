@@ -55,13 +55,19 @@ function hintFor(name) {
     return `; without the prefix of a gateway: Tokenizer.forModel('${ofGateway}')`
   if (/^(?:anthropic\/)?claude\b/.test(name))
     return '; the tokenizers of Claude are not public: its counts come from the API of Anthropic'
-  if (/^[\w.-]+\/[\w.-]+$/.test(name))
-    return `; load a model of the Hugging Face Hub with Tokenizer.fromPretrained('${name}')`
-  if (Object.hasOwn(encodings, name)) return `; it is an encoding: Tokenizer.fromEncoding('${name}')`
+  const other = hintForOther(name)
+  if (other !== undefined) return other
   const near = nearestOf(name, [...table.keys()])
   return near === undefined ? '; Tokenizer.fromEncoding takes the name of its encoding' : `; did you mean '${near}'?`
 }
 
+/** How to load what a name of something else than a model of OpenAI means, or undefined. */
+function hintForOther(name) {
+  if (/^[\w.-]+\/[\w.-]+$/.test(name))
+    return `; load a model of the Hugging Face Hub with Tokenizer.fromPretrained('${name}')`
+  return Object.hasOwn(encodings, name) ? `; it is an encoding: Tokenizer.fromEncoding('${name}')` : undefined
+}
+
 const shown = (name) => (name.length > MAX_NAME ? `'${name.slice(0, MAX_NAME)}…'` : `'${name}'`)
 
-module.exports = { encodingForModel, entryOf, findEncoding, encodings }
+module.exports = { encodingForModel, entryOf, findEncoding, hintForOther, encodings }

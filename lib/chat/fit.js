@@ -32,9 +32,10 @@ const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)
 function fitChat(messages, options, { count, countText }) {
   checkObject(options, 'options', 'an object with maxTokens')
   const { maxTokens, keep = isInstruction, startOn, ...rest } = options
-  // The count checks the other names.
-  const wrong = Object.keys(rest).find((name) => maxTokens === undefined && meantOption(name, OWN) === 'maxTokens')
-  if (wrong !== undefined) throw unknownOption(wrong, OWN)
+  if (maxTokens === undefined) {
+    const wrong = Object.keys(rest).find((name) => meantOption(name, OWN) === 'maxTokens')
+    if (wrong !== undefined) throw unknownOption(wrong, OWN)
+  }
   checkCount('maxTokens', maxTokens)
   if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (typeof keep !== 'function') throw wrongType('keep', 'a function that returns whether a message stays', keep)

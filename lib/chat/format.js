@@ -117,11 +117,14 @@ function numeric(value, letter) {
 
 const padNumber = ({ sign, digits }, width) => sign + text.padLeft(digits, width - sign.length, '0')
 
+/** What stands before a number; `sign` is what a format asks for: `-`, `+` or a space. */
+const signOf = (isNegative, sign) => (isNegative ? '-' : sign === '-' ? '' : sign)
+
 /** Formats a number for a type. Returns its sign with the prefix, and its digits. */
 function numberBody(value, { type, sign, isAlternate, digits, isPrintf = false, keepsPoint = false }) {
   const number = typeof value === 'boolean' ? Number(value) : value
   const isNegative = number instanceof Float ? number.value < 0 || Object.is(number.value, -0) : number < 0
-  const signText = isNegative ? '-' : sign === '-' ? '' : sign
+  const signText = signOf(isNegative, sign)
   const radix = { d: 10, n: 10, x: 16, X: 16, o: 8, b: 2 }[type]
   if (radix !== undefined) {
     if (number instanceof Float) throw new TemplateError(`the type ${type} needs an integer`)
@@ -307,7 +310,7 @@ function formatValue(value, spec, isMarkup) {
 function shortest(written, sign, isAlternate) {
   const isNegative = written.startsWith('-')
   const digits = isNegative ? written.slice(1) : written
-  return { sign: isNegative ? '-' : sign === '-' ? '' : sign, digits: isAlternate ? withPoint(digits) : digits }
+  return { sign: signOf(isNegative, sign), digits: isAlternate ? withPoint(digits) : digits }
 }
 
 /** Groups the digits before the point. Zeros before them, up to a width, are in groups as well. */

@@ -143,12 +143,12 @@ proptest! {
                 let (mut together, mut one_by_one) = (EncoderState::new(1 << 20, 0), EncoderState::new(0, 0));
                 together.seed(&tokenizer.seeds());
                 for text in texts.iter().chain(&texts) {
-                    let made = [&mut together, &mut one_by_one].map(|state| {
-                        let mut made = Encoding::default();
+                    let encodings = [&mut together, &mut one_by_one].map(|state| {
+                        let mut out = Encoding::default();
                         let mut encoder = Encoder::new(&tokenizer.pipeline, state);
-                        encoder.encode(Text::from(text), &mut Request::all(&plan), &mut made).map(|_| made)
+                        encoder.encode(Text::from(text), &mut Request::all(&plan), &mut out).map(|_| out)
                     });
-                    prop_assert_eq!(&made[0], &made[1], "{:?} {:?}", text, options);
+                    prop_assert_eq!(&encodings[0], &encodings[1], "{:?} {:?}", text, options);
                 }
             }
         }

@@ -101,6 +101,22 @@ test('calls stay with their results, and what keep names stays', () => {
   assert.ok(found.dropped > 0)
 })
 
+test('results stay with their calls by each role that templates have for them', () => {
+  const llama = '{% for m in messages %}<{{ m.role }}>{{ m.content or m.tool_calls | tojson }}{% endfor %}'
+  // Llama 3.1 calls it ipython, GLM-4 observation, the first functions of OpenAI function.
+  for (const role of ['tool', 'function', 'ipython', 'observation']) {
+    const messages = [
+      said('user', 'long '.repeat(60)),
+      called('a'),
+      { ...result('a', 'sunny'), role },
+      said('user', 'Hi'),
+    ]
+    const { tokens } = local.fitChat(messages.slice(2), { maxTokens: 1000, chatTemplate: llama })
+    const found = local.fitChat(messages, { maxTokens: tokens, chatTemplate: llama })
+    assert.deepEqual(found.messages, messages.slice(3), role)
+  }
+})
+
 test('the cost grows with the part that fits, by few counts', () => {
   let counted = 0
   const seen = {

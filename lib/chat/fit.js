@@ -14,7 +14,8 @@ const { isArray } = require('../realm.js')
 
 /** Roughly what a message takes beside its texts. */
 const PER_MESSAGE = 4
-const RESULTS = ['tool', 'function']
+/** Roles of the results of tools: of chat completions, and of templates of Llama 3 and GLM. */
+const RESULTS = ['tool', 'function', 'ipython', 'observation']
 const INSTRUCTIONS = ['system', 'developer']
 const OWN = ['maxTokens', 'keep', 'startOn']
 const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)

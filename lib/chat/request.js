@@ -8,6 +8,7 @@ const { fromAnthropic, fromResponses, toolsFromAnthropic, toolsFromResponses } =
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
+const { inJson } = require('./chat.js')
 const { countClaude, isClaude } = require('./claude.js')
 const { parsed } = require('./json-text.js')
 
@@ -133,8 +134,8 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(message, location, chat, estimated) {
-  if (typeof message !== 'object' || message === null) throw wrongType(location, 'a message (an object)', message)
+function forTemplate(given, location, chat, estimated) {
+  const message = inJson(given, location)
   const { content, tool_calls: calls } = message
   const parts = Array.isArray(content) ? content : []
   const isText = parts.every((part) => typeof part?.text === 'string')

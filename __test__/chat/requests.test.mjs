@@ -259,6 +259,11 @@ test('a request to a server that renders the chat template counts what the serve
     estimated: [],
     api: 'openai-chat',
   })
+  const refused = { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }
+  assert.equal(
+    local.countRequest({ messages: [user('a'), refused] }).tokens,
+    local.countRequest({ messages: [user('a'), { role: 'assistant', content: 'No.' }] }).tokens,
+  )
   const picture = user([{ type: 'image_url', image_url: { url: 'https://e.org/a' } }])
   const shown =
     "{% for m in messages %}{% for p in m.content %}{{ '<image>' if p.type == 'image_url' else p.text }}{% endfor %}{% endfor %}"

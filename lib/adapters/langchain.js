@@ -3,7 +3,18 @@
 // Messages of @langchain/core: BaseMessage and its stored form.
 
 const { wrongType } = require('../errors.js')
-const { assistant, blocksOf, call, checkContent, contentOf, image, listOf, text, urlOf } = require('./shared.js')
+const {
+  asText,
+  assistant,
+  blocksOf,
+  call,
+  checkContent,
+  contentOf,
+  image,
+  listOf,
+  text,
+  urlOf,
+} = require('./shared.js')
 
 const ROLES = {
   human: 'user',
@@ -56,7 +67,7 @@ function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {}
   const made = calls.length > 0 ? calls.map(callOf) : (more.tool_calls ?? [])
   const reasoning = blocks
     .filter(({ type }) => REASONING.includes(type))
-    .map((block) => block.thinking ?? block.reasoning ?? block.text ?? '')
+    .map((block) => block.thinking ?? block.reasoning ?? block.text ?? block.reasoningText?.text ?? '')
   const said = blocks.filter(({ type }) => !NO_PARTS.includes(type))
   const message = assistant({
     parts: partsOf(said),
@@ -71,9 +82,10 @@ function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {}
 /** LangChain also takes calls as those of chat completions. */
 const callOf = (one) => (one.function === undefined ? call(one.id, one.name, one.args) : one)
 
-const REASONING = ['thinking', 'reasoning']
+const REASONING = ['thinking', 'reasoning', 'reasoning_content']
 const NO_PARTS = [
   ...REASONING,
+  'functionCall',
   'redacted_thinking',
   'tool_use',
   'tool_call',
@@ -87,10 +99,16 @@ const withTexts = (content) =>
   blocksOf(Array.isArray(content) ? content.map((one) => (typeof one === 'string' ? text(one) : one)) : content)
 
 function partsOf(content) {
-  return withTexts(content).map((block) => {
-    if (typeof block?.text === 'string') return text(block.text)
+  const blocks = withTexts(content).filter(({ type, cachePoint }) => type !== 'cache_point' && cachePoint === undefined)
+  return blocks.map((block) => {
+    if (typeof block.text === 'string') return text(block.text)
+    if (block.type === 'refusal') return text(asText(block.refusal ?? ''))
+    if (block.type === 'inlineData') {
+      const { data, mimeType = '' } = block.inlineData ?? {}
+      return mimeType.startsWith('image/') ? image(urlOf(data, mimeType)) : block
+    }
     // The standard block has url, data or fileId; blocks of Anthropic have a source.
-    if (block?.type === 'image') {
+    if (block.type === 'image') {
       const { url, data, mimeType, mime_type: older, source } = block
       const file = block.fileId ?? source?.file_id ?? (block.source_type === 'id' ? block.id : undefined)
       return image(file ?? urlOf(url ?? data ?? source?.url ?? source?.data, mimeType ?? older ?? source?.media_type))

@@ -137,12 +137,12 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
 function forTemplate(given, location, chat, estimated) {
   const message = inJson(given, location)
   const { content, tool_calls: calls } = message
-  const parts = Array.isArray(content) ? content : []
-  const isText = parts.every((part) => typeof part?.text === 'string')
-  parts.forEach((part, i) => {
-    if (typeof part?.text !== 'string') estimated.push(`${location}.content[${i}] (only its placeholder is counted)`)
+  const texts = Array.isArray(content) ? content.map((part) => part?.text ?? part?.refusal) : []
+  texts.forEach((text, i) => {
+    if (typeof text !== 'string') estimated.push(`${location}.content[${i}] (only its placeholder is counted)`)
   })
-  const said = Array.isArray(content) && isText ? { content: parts.map(({ text }) => text).join('\n') } : {}
+  const isText = Array.isArray(content) && texts.every((text) => typeof text === 'string')
+  const said = isText ? { content: texts.join('\n') } : {}
   if (!Array.isArray(calls) || calls.length === 0) return [{ ...message, ...said }]
   const made = calls.map((call) =>
     typeof call?.function?.arguments === 'string'

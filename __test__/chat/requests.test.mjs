@@ -269,6 +269,17 @@ test('a request to a server that renders the chat template counts what the serve
     "{% for m in messages %}{% for p in m.content %}{{ '<image>' if p.type == 'image_url' else p.text }}{% endfor %}{% endfor %}"
   const { estimated } = local.countRequest({ messages: [picture], chat_template: shown })
   assert.deepEqual(estimated, ['messages[0].content[0] (only its placeholder is counted)'])
+  // Templates of models that only read texts write a list of parts as it is, here without the data.
+  const printed = '{% for m in messages %}{{ m.content }}{% endfor %}'
+  const data = 'A'.repeat(10_000)
+  const parts = [
+    { type: 'text', text: 'Look:' },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+    { type: 'input_audio', input_audio: { data, format: 'wav' } },
+    { type: 'file', file: { file_data: data } },
+  ]
+  const { tokens } = local.countRequest({ messages: [user(parts)], chat_template: printed })
+  assert.ok(tokens < 300, String(tokens))
   // gpt-oss writes one call per message; clients send several.
   const oss = of('gpt-oss-20b')
   const parallel = [user('x'), called(['1', 'f', '{}'], ['2', 'g', '{}']), result('1', 'a'), result('2', 'b')]

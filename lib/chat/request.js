@@ -10,7 +10,7 @@ const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
 const { inJson } = require('./chat.js')
 const { countClaude, isClaude } = require('./claude.js')
-const { parsed } = require('./json-text.js')
+const { jsonText, parsed } = require('./json-text.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
 const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
@@ -141,8 +141,8 @@ function forTemplate(given, location, chat, estimated) {
   texts.forEach((text, i) => {
     if (typeof text !== 'string') estimated.push(`${location}.content[${i}] (only its placeholder is counted)`)
   })
-  const isText = Array.isArray(content) && texts.every((text) => typeof text === 'string')
-  const said = isText ? { content: texts.join('\n') } : {}
+  const isText = texts.every((text) => typeof text === 'string')
+  const said = Array.isArray(content) ? { content: isText ? texts.join('\n') : withoutData(content, location) } : {}
   if (!Array.isArray(calls) || calls.length === 0) return [{ ...message, ...said }]
   const made = calls.map((call) =>
     typeof call?.function?.arguments === 'string'
@@ -153,5 +153,13 @@ function forTemplate(given, location, chat, estimated) {
   // The first message keeps the texts.
   return calls.map((call, i) => ({ ...message, ...(i === 0 ? said : { content: null }), tool_calls: [call] }))
 }
+
+const DATA = ['url', 'image_url', 'data', 'file_data', 'encrypted_content']
+
+/** A server takes images out of the parts, so a template that writes parts as they are has no data. */
+const withoutData = (parts, location) =>
+  JSON.parse(
+    jsonText(parts, location, (name, value) => (DATA.includes(name) && typeof value === 'string' ? '' : value)),
+  )
 
 module.exports = { countRequest }

@@ -136,6 +136,20 @@ test('the cost grows with the part that fits, by few counts', () => {
   assert.ok(counted < 100 * 30, `${counted} messages rendered`)
 })
 
+test('images of dropped messages cost no counts', () => {
+  const messages = Array.from({ length: 300 }, (_, i) =>
+    said('user', [{ type: 'image_url', image_url: { url: `https://e.org/${i}.png` } }]),
+  )
+  let seen = 0
+  const imageSize = () => {
+    seen++
+    return { width: 512, height: 512 }
+  }
+  const { messages: found } = gpt4o.fitChat(messages, { maxTokens: 2000, imageSize })
+  assert.equal(found.length, 7)
+  assert.ok(seen <= 60, String(seen))
+})
+
 test('thousands of messages in one unit stay, or are dropped, together', () => {
   const many = Array.from({ length: 20_000 }, (_, i) => said(i === 0 ? 'assistant' : 'tool', ''))
   const chatTemplate = '{{ messages | length }}'
@@ -168,6 +182,12 @@ test('wrong arguments are refused', () => {
     const wrong = () => gpt4o.fitChat(messages, /** @type {any} */ ({ [name]: 9 }))
     assert.throws(wrong, { code: 'ERR_TOKENLANE_UNKNOWN_OPTION', message: /did you mean 'maxTokens'/ })
   }
+})
+
+test('a call that is none is an error with a code, wherever it is', () => {
+  const broken = { role: 'assistant', content: '', tool_calls: [null] }
+  const messages = [said('user', 'x'), broken, said('user', 'y')]
+  assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 1000 }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
 
 test('an error names the message as the caller counts them', () => {

@@ -389,6 +389,22 @@ test('messages of LangChain: blocks of its packages for Google and AWS, and refu
   assert.equal(shown([ai(drawn)]), PNG)
 })
 
+test('messages of LangChain and LlamaIndex: null is a missing field, and other values are refused', () => {
+  const ai = (data) => fromLangChain([{ type: 'ai', data: { content: 'Noon.', ...data } }])
+  assert.deepEqual(ai({ tool_calls: null, additional_kwargs: null }), ai({}))
+  const llama = (options) => fromLlamaIndex([{ role: 'assistant', content: 'Noon.', options }])
+  assert.deepEqual(llama(null), llama())
+  assert.deepEqual(llama({ toolCall: null, toolResult: null }), llama())
+  const inline = { type: 'inlineData', inlineData: { mimeType: null, data: 'AA' } }
+  assert.deepEqual(ai({ content: [inline] })[0].content, [inline])
+  for (const call of [
+    () => ai({ tool_calls: 'x' }),
+    () => ai({ tool_calls: [null] }),
+    () => llama({ toolCall: [null] }),
+  ])
+    assert.throws(call, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+})
+
 test('items of @openai/agents', () => {
   const input = [
     {

@@ -35,7 +35,7 @@ function fromLangChain(messages) {
     const fields = message.data ?? message.kwargs ?? message
     const role = Object.hasOwn(ROLES, kind) ? ROLES[kind] : fields.role
     if (typeof role !== 'string') throw wrongType(`messages[${i}]`, 'a message of LangChain', message)
-    if (fields.tool_calls === undefined) checkContent(fields, `messages[${i}]`, 'LangChain')
+    if ((fields.tool_calls ?? undefined) === undefined) checkContent(fields, `messages[${i}]`, 'LangChain')
     return role === 'assistant' ? ofModel(fields) : ofOthers(role, fields)
   })
 }
@@ -61,7 +61,9 @@ function ofOthers(role, { content, name, tool_call_id: id }) {
 }
 
 /** @param {any} message */
-function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {} }) {
+function ofModel({ content, tool_calls: given, additional_kwargs: others }) {
+  const calls = listOf(given ?? [], 'tool_calls')
+  const more = others ?? {}
   const blocks = withTexts(content)
   // The same calls are also in additional_kwargs and, of Anthropic, in the content.
   const made = calls.length > 0 ? calls.map(callOf) : (more.tool_calls ?? [])
@@ -104,8 +106,8 @@ function partsOf(content) {
     if (typeof block.text === 'string') return text(block.text)
     if (block.type === 'refusal') return text(asText(block.refusal ?? ''))
     if (block.type === 'inlineData') {
-      const { data, mimeType = '' } = block.inlineData ?? {}
-      return mimeType.startsWith('image/') ? image(urlOf(data, mimeType)) : block
+      const { data, mimeType } = block.inlineData ?? {}
+      return /^image\//.test(mimeType) ? image(urlOf(data, mimeType)) : block
     }
     // The standard block has url, data or fileId; blocks of Anthropic have a source.
     if (block.type === 'image') {

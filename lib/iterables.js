@@ -161,7 +161,8 @@ function transformStream(work, signal) {
       throw failure
     }
   }
-  return new TransformStream({
+  /** @type {Transformer & { cancel: () => void }} the libraries of TypeScript lack `cancel` */
+  const transformer = {
     start(controller) {
       const stop = () => controller.error(signal.reason)
       if (signal?.aborted) stop()
@@ -173,7 +174,8 @@ function transformStream(work, signal) {
       enqueueAll(() => work.end(), controller)
     },
     cancel: () => unwatch?.(),
-  })
+  }
+  return new TransformStream(transformer)
 }
 
 /** The results of `work` over a source. */

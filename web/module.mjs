@@ -87,7 +87,7 @@ async function compiling(compile) {
   }
 }
 
-/** Without WebAssembly, as in Safari's lockdown mode, by the policy of a page, or for other bytes. */
+/** Without WebAssembly, as in Safari's lockdown mode, by a page's policy, or for other bytes. */
 const notCompiled = (cause) =>
   errors.error('ERR_TOKENLANE_UNSUPPORTED', `the WebAssembly module cannot be compiled here: ${cause.message}`, {
     cause,

@@ -14,7 +14,7 @@ const { isArray } = require('../realm.js')
 
 /** Roughly what a message takes beside its texts. */
 const PER_MESSAGE = 4
-/** What an image may take: with too little, the first count would be that of a long conversation. */
+/** What an image may take. With too little, the first count would be that of too many messages. */
 const PER_IMAGE = 1000
 /** Roles of the results of tools: of chat completions, and of templates of Llama 3 and GLM. */
 const RESULTS = ['tool', 'function', 'ipython', 'observation']

@@ -156,7 +156,7 @@ function forTemplate(given, location, chat, estimated) {
 
 const DATA = ['url', 'image_url', 'data', 'file_data', 'encrypted_content']
 
-/** A server takes images out of the parts, so a template that writes parts as they are has no data. */
+/** A server takes images out of the parts, so a template that prints the parts has no data. */
 const withoutData = (parts, location) =>
   JSON.parse(
     jsonText(parts, location, (name, value) => (DATA.includes(name) && typeof value === 'string' ? '' : value)),

@@ -6,6 +6,7 @@
 const { error, wrongType, wrongValue } = require('./errors.js')
 const { MANY_TEXTS, checkCount, checkObject, encodeFlags } = require('./options.js')
 const { isRevoked, isUint8Array } = require('./realm.js')
+const { watch } = require('./signals.js')
 
 /** The default number of texts of a batch, and the number of units of text that end one earlier. */
 const BATCH_TEXTS = 1024
@@ -30,8 +31,7 @@ async function* valuesOf(source, signal) {
   const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]()
   let isDone = false
   let refuse = (_reason) => {}
-  const abort = () => refuse(signal.reason)
-  signal?.addEventListener('abort', abort)
+  const unwatch = signal && watch(signal, () => refuse(signal.reason))
   try {
     for (;;) {
       const { done, value } = await new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ async function* valuesOf(source, signal) {
       yield value
     }
   } finally {
-    signal?.removeEventListener('abort', abort)
+    unwatch?.()
     // A source that is stuck in `next` would never answer.
     if (!isDone) Promise.resolve(iterator.return?.()).catch(() => {})
   }
@@ -151,22 +151,31 @@ class TextParts {
  * @param {AbortSignal} [signal]
  */
 function transformStream(work, signal) {
-  let stop
-  const enqueueAll = (results, controller) => {
-    for (const result of results) controller.enqueue(result)
+  /** @type {(() => void) | undefined} */
+  let unwatch
+  const enqueueAll = (run, controller) => {
+    try {
+      for (const result of run()) controller.enqueue(result)
+    } catch (failure) {
+      unwatch?.()
+      throw failure
+    }
   }
-  return new TransformStream({
+  /** @type {Transformer & { cancel: () => void }} the libraries of TypeScript lack `cancel` */
+  const transformer = {
     start(controller) {
-      stop = () => controller.error(signal.reason)
+      const stop = () => controller.error(signal.reason)
       if (signal?.aborted) stop()
-      else signal?.addEventListener('abort', stop, { once: true })
+      else if (signal !== undefined) unwatch = watch(signal, stop)
     },
-    transform: (part, controller) => enqueueAll(work.push(part), controller),
+    transform: (part, controller) => enqueueAll(() => work.push(part), controller),
     flush(controller) {
-      signal?.removeEventListener('abort', stop)
-      enqueueAll(work.end(), controller)
+      unwatch?.()
+      enqueueAll(() => work.end(), controller)
     },
-  })
+    cancel: () => unwatch?.(),
+  }
+  return new TransformStream(transformer)
 }
 
 /** The results of `work` over a source. */

@@ -10,6 +10,7 @@ const { error } = require('./errors.js')
 const { limits } = require('./limits.js')
 const { List } = require('./list.js')
 const native = require('./native.js')
+const { watch } = require('./signals.js')
 
 /**
  * Number of tasks that run at once in the process. A thread that runs all of them need not poll.
@@ -21,16 +22,11 @@ const POLL_INTERVAL = 1
 
 // Captured at load time: a test of the user may replace the global by a timer that never fires.
 const { setTimeout } = globalThis
-const { apply } = Reflect
-const { get, set, delete: forget } = WeakMap.prototype
 
 const waiting = new List()
 let running = 0
 const totals = { started: 0, refused: 0, aborted: 0 }
 let timer
-
-/** For each signal, the tasks that it aborts, and the only listener for all of them. */
-const watched = new WeakMap()
 
 /**
  * Calls `start(queueEntry)` when a permit is free; `start` returns the promise of the addon. The
@@ -50,7 +46,7 @@ async function enqueue(start, { signal, onWait } = {}) {
   const task = { start, queueEntry: native.enqueue(), isLater: false, isAborted: false }
   try {
     return await new Promise((resolve, reject) => {
-      Object.assign(task, { resolve, reject, unwatch: watch(signal, task) })
+      Object.assign(task, { resolve, reject, unwatch: signal && watch(signal, () => abort(task, signal)) })
       join(task, onWait)
       task.isLater = true
     })
@@ -82,36 +78,6 @@ function atCaller(failure) {
   if (failure instanceof Error && /^ERR_TOKENLANE_/.test(/** @type {any} */ (failure).code))
     Error.captureStackTrace?.(failure, enqueue)
   return failure
-}
-
-/** Aborts the task when the signal aborts. Returns a function that ends this. */
-function watch(signal, task) {
-  if (signal === undefined) return undefined
-  let entry = apply(get, watched, [signal])
-  if (entry === undefined) {
-    const tasks = new List()
-    const onAbort = () => {
-      for (let link = tasks.first; link !== undefined; link = tasks.first) {
-        tasks.remove(link)
-        abort(link.task, signal)
-      }
-      apply(forget, watched, [signal])
-      signal.removeEventListener('abort', onAbort)
-    }
-    entry = { tasks, onAbort }
-    signal.addEventListener('abort', onAbort)
-    apply(set, watched, [signal, entry])
-  }
-  const { tasks, onAbort } = entry
-  const link = { task }
-  tasks.push(link)
-  return () => {
-    if (!tasks.has(link)) return
-    tasks.remove(link)
-    if (tasks.size > 0) return
-    apply(forget, watched, [signal])
-    signal.removeEventListener('abort', onAbort)
-  }
 }
 
 function abort(task, signal) {

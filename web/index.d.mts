@@ -4,15 +4,22 @@ import { EncodingOptions as LoadingOptions, Tokenizer as FullTokenizer } from '.
 
 export {
   Batch,
+  ChatEncoding,
   DecodeStream,
   Encoding,
+  Limits,
+  QueueStats,
+  TokenlaneError,
   encodingForModel,
   encodings,
   isTokenlaneError,
   limits,
   queue,
 } from '../index.mjs'
-export type * from '../index.mjs'
+export * from '../lib/chat-types.js'
+export * from '../lib/file-types.js'
+export * from '../lib/model-names.js'
+export * from '../lib/option-types.js'
 
 /**
  * The packed rank file of an encoding: the file `tokenlane/web/NAME.bin`, also without its

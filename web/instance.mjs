@@ -31,6 +31,22 @@ const ERRORS = { Error, TypeError, RangeError }
 
 const withCode = (thrown, code) => Object.assign(thrown, { code })
 
+function instantiated(module) {
+  let failure
+  try {
+    const { exports } = new WebAssembly.Instance(module)
+    if (typeof exports.numbers_at === 'function') return exports
+  } catch (cause) {
+    failure = cause
+  }
+  if (failure instanceof RangeError) {
+    const message = `out of memory: there is none for the WebAssembly of another tokenizer: ${failure.message}`
+    throw withCode(new Error(message, { cause: failure }), 'ERR_TOKENLANE_OUT_OF_MEMORY')
+  }
+  const message = 'the WebAssembly module that init() was given is not the file tokenlane.wasm of this version'
+  throw withCode(new Error(message, { cause: failure }), 'ERR_TOKENLANE_UNSUPPORTED')
+}
+
 export class Instance {
   /**
    * The functions of the module.
@@ -48,7 +64,7 @@ export class Instance {
   #inputBytes = 0
 
   constructor(module) {
-    this.exports = new WebAssembly.Instance(module).exports
+    this.exports = instantiated(module)
     this.#memory = this.exports.memory
     this.exports.start()
     this.#numbersAt = this.exports.numbers_at() >> 2

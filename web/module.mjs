@@ -1,8 +1,11 @@
 // The compiled WebAssembly module of this realm.
 
 import errors from '../lib/errors.js'
+import realm from '../lib/realm.js'
 import { fromBase64 } from './base64.mjs'
 import { gunzip, inflated } from './inflate.mjs'
+
+const isBytes = (source) => ArrayBuffer.isView(source) || realm.isArrayBuffer(source)
 
 let compiled
 let pending
@@ -54,22 +57,52 @@ async function moduleOf(given) {
   const source = await given
   // A module of another realm is one too: Vercel's runtime has its own.
   if (Object.prototype.toString.call(source) === '[object WebAssembly.Module]') return source
-  if (typeof source === 'string' || source instanceof URL) return await moduleOf(fetch(source))
+  if (typeof source === 'string' || source instanceof URL) return await moduleOf(fetched(source))
   // Before a Response, whose class loads fetch in Node.js when it is first named.
-  if (ArrayBuffer.isView(source)) return await WebAssembly.compile(/** @type {BufferSource} */ (source))
-  if (typeof Response === 'function' && source instanceof Response) {
-    if (!source.ok) throw errors.error('ERR_TOKENLANE_FILE', `cannot fetch ${source.url}: status ${source.status}`)
-    if (/^application\/wasm\b/.test(source.headers.get('content-type') ?? '') && WebAssembly.compileStreaming)
-      return await WebAssembly.compileStreaming(source)
-    return await WebAssembly.compile(await source.arrayBuffer())
-  }
-  return await WebAssembly.compile(source)
+  if (isBytes(source)) return await compiling(() => WebAssembly.compile(source))
+  if (typeof Response !== 'function' || !(source instanceof Response))
+    throw errors.wrongType('source', 'a WebAssembly.Module, its bytes, a Response or a URL', source)
+  if (!source.ok) throw errors.error('ERR_TOKENLANE_FILE', `cannot fetch ${source.url}: status ${source.status}`)
+  const isStreamed = /^application\/wasm\b/.test(source.headers.get('content-type') ?? '')
+  return await compiling(async () =>
+    isStreamed && WebAssembly.compileStreaming
+      ? WebAssembly.compileStreaming(source)
+      : WebAssembly.compile(await source.arrayBuffer()),
+  )
 }
+
+async function fetched(url) {
+  try {
+    return await fetch(url)
+  } catch (cause) {
+    throw errors.error('ERR_TOKENLANE_FILE', `cannot fetch ${url}: ${cause.message}`, { cause })
+  }
+}
+
+async function compiling(compile) {
+  try {
+    return await compile()
+  } catch (cause) {
+    throw notCompiled(cause)
+  }
+}
+
+/** Without WebAssembly, as in Safari's lockdown mode, by a page's policy, or for other bytes. */
+const notCompiled = (cause) =>
+  errors.error('ERR_TOKENLANE_UNSUPPORTED', `the WebAssembly module cannot be compiled here: ${cause.message}`, {
+    cause,
+  })
 
 /** The module. Throws before it is compiled. */
 export function wasmModule() {
   if (compiled !== undefined) return compiled
-  if (loadNow !== undefined) return (compiled = loadNow())
+  if (loadNow !== undefined) {
+    try {
+      return (compiled = loadNow())
+    } catch (cause) {
+      throw notCompiled(cause)
+    }
+  }
   const message = 'the WebAssembly module is not compiled yet: await init() or an asynchronous loader first'
   throw errors.error('ERR_TOKENLANE_UNSUPPORTED', message)
 }

@@ -371,6 +371,40 @@ test('messages of LangChain: calls as those of chat completions', () => {
   ])
 })
 
+test('messages of LangChain: blocks of its packages for Google and AWS, and refusals', () => {
+  const tool_calls = [{ id: '1', name: 'now', args: {} }]
+  const ai = (content, more) => fromLangChain([{ type: 'ai', data: { content, ...more } }])[0]
+  const said = { type: 'text', text: 'Noon.' }
+  const plain = ai([said], { tool_calls })
+  // The call is also in tool_calls, as for Anthropic.
+  assert.deepEqual(ai([said, { type: 'functionCall', functionCall: { name: 'now', args: {} } }], { tool_calls }), plain)
+  assert.deepEqual(ai([{ type: 'reasoning_content', redactedContent: 'AAAA' }, said], { tool_calls }), plain)
+  const thought = { type: 'reasoning_content', reasoningText: { text: 'Hm.' } }
+  assert.equal(ai([thought, said]).reasoning_content, 'Hm.')
+  const cached = [said, { type: 'cache_point', cachePoint: { type: 'default' } }, { cachePoint: { type: 'default' } }]
+  assert.equal(ai(cached).content, 'Noon.')
+  assert.equal(fromLangChain([{ type: 'system', data: { content: cached } }])[0].content, 'Noon.')
+  assert.equal(ai([{ type: 'refusal', refusal: 'No.' }]).content, 'No.')
+  const drawn = [{ type: 'inlineData', inlineData: { mimeType: 'image/png', data: 'iVBO' } }]
+  assert.equal(shown([ai(drawn)]), PNG)
+})
+
+test('messages of LangChain and LlamaIndex: null is a missing field, and other values are refused', () => {
+  const ai = (data) => fromLangChain([{ type: 'ai', data: { content: 'Noon.', ...data } }])
+  assert.deepEqual(ai({ tool_calls: null, additional_kwargs: null }), ai({}))
+  const llama = (options) => fromLlamaIndex([{ role: 'assistant', content: 'Noon.', options }])
+  assert.deepEqual(llama(null), llama())
+  assert.deepEqual(llama({ toolCall: null, toolResult: null }), llama())
+  const inline = { type: 'inlineData', inlineData: { mimeType: null, data: 'AA' } }
+  assert.deepEqual(ai({ content: [inline] })[0].content, [inline])
+  for (const call of [
+    () => ai({ tool_calls: 'x' }),
+    () => ai({ tool_calls: [null] }),
+    () => llama({ toolCall: [null] }),
+  ])
+    assert.throws(call, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+})
+
 test('items of @openai/agents', () => {
   const input = [
     {

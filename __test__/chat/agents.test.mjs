@@ -287,6 +287,27 @@ test('the size of an image is read from a data: URL, or comes from the caller', 
   assert.equal(encoding.countChat(seen(url('png', FILES.png))) - none, expected)
 })
 
+test('only the header of an image is decoded', () => {
+  const { atob } = globalThis
+  let decoded = 0
+  globalThis.atob = (text) => {
+    decoded += text.length
+    return atob(text)
+  }
+  const long = (bytes) => Buffer.concat([Buffer.from(bytes), Buffer.alloc(4_000_000)])
+  try {
+    // AVIF and others have no size here, however much of them is decoded. The JPEG has 200 kB of
+    // metadata.
+    for (const [type, bytes] of [['avif', []], ...Object.entries(FILES)]) {
+      decoded = 0
+      gpt4o.countChat(seen(url(type, long(bytes))))
+      assert.ok(decoded <= (type === 'jpeg' ? 600_000 : 1 << 16), `${type} ${decoded}`)
+    }
+  } finally {
+    globalThis.atob = atob
+  }
+})
+
 // gpt-oss
 
 const oss = Tokenizer.forModelSync('gpt-oss-20b')

@@ -139,6 +139,65 @@ test('null fields take no tokens in chats of OpenAI encodings and of gpt-oss', (
   }
 })
 
+test('messages of classes are what JSON has of them, and fields that it lacks are refused', () => {
+  // Models of Mongoose and Sequelize have their fields as getters of the class, and a toJSON.
+  class Stored {
+    #fields
+    constructor(fields) {
+      this.#fields = fields
+      this.isNew = false
+    }
+    get role() {
+      return this.#fields.role
+    }
+    get content() {
+      return this.#fields.content
+    }
+    toJSON() {
+      return this.#fields
+    }
+  }
+  class Hidden {
+    role = 'user'
+    get content() {
+      return 'Hello!'
+    }
+  }
+  class HiddenPart {
+    type = 'text'
+    get text() {
+      return 'Hello!'
+    }
+  }
+  const chatTemplate = '{% for m in messages %}{{ m.role }}: {{ m.content }}{{ m.isNew }}{% endfor %}'
+  const rendering = Tokenizer.fromFileSync(file, { chatTemplate })
+  const o200k = Tokenizer.fromEncodingSync('o200k_base')
+  const calls = {
+    rendered: (messages) => rendering.countChat(messages),
+    text: (messages) => rendering.applyChatTemplate(messages, { tokenize: false }),
+    fitted: (messages) => rendering.fitChat(messages, { maxTokens: 1000 }).tokens,
+    'gpt-4o': (messages) => Tokenizer.forModelSync('gpt-4o').countChat(messages),
+    'gpt-oss': (messages) => Tokenizer.forModelSync('gpt-oss-20b').countChat(messages),
+    server: (messages) => rendering.countRequest({ messages }).tokens,
+    Claude: (messages) => o200k.countRequest({ model: 'claude-sonnet-4-5', messages }).tokens,
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    assert.equal(call([new Stored(CHAT[0])]), call(CHAT), name)
+    const refused = { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' }
+    const fields = [
+      ['content', new Hidden()],
+      ['role', Object.create(CHAT[0])],
+      ['content[0].text', { role: 'user', content: [new HiddenPart()] }],
+    ]
+    for (const [field, message] of fields)
+      assert.throws(
+        () => call([message]),
+        { ...refused, message: new RegExp(`^messages\\[0\\]\\.${field.replace(/[[\]]/g, '\\$&')} `) },
+        name,
+      )
+  }
+})
+
 test('the result of a function_call counts as the API of OpenAI counted it', () => {
   // The prompt of openai-chat-tokens, which its author compared with the API's usage.
   const messages = [

@@ -101,6 +101,22 @@ test('calls stay with their results, and what keep names stays', () => {
   assert.ok(found.dropped > 0)
 })
 
+test('results stay with their calls by each role that templates have for them', () => {
+  const llama = '{% for m in messages %}<{{ m.role }}>{{ m.content or m.tool_calls | tojson }}{% endfor %}'
+  // Llama 3.1 calls it ipython, GLM-4 observation, the first functions of OpenAI function.
+  for (const role of ['tool', 'function', 'ipython', 'observation']) {
+    const messages = [
+      said('user', 'long '.repeat(60)),
+      called('a'),
+      { ...result('a', 'sunny'), role },
+      said('user', 'Hi'),
+    ]
+    const { tokens } = local.fitChat(messages.slice(2), { maxTokens: 1000, chatTemplate: llama })
+    const found = local.fitChat(messages, { maxTokens: tokens, chatTemplate: llama })
+    assert.deepEqual(found.messages, messages.slice(3), role)
+  }
+})
+
 test('the cost grows with the part that fits, by few counts', () => {
   let counted = 0
   const seen = {
@@ -118,6 +134,20 @@ test('the cost grows with the part that fits, by few counts', () => {
   const { dropped } = local.fitChat(messages, { ...seen, maxTokens: Math.ceil(100 * each) })
   assert.ok(dropped >= 3890 && dropped <= 3910, String(dropped))
   assert.ok(counted < 100 * 30, `${counted} messages rendered`)
+})
+
+test('images of dropped messages cost no counts', () => {
+  const messages = Array.from({ length: 300 }, (_, i) =>
+    said('user', [{ type: 'image_url', image_url: { url: `https://e.org/${i}.png` } }]),
+  )
+  let seen = 0
+  const imageSize = () => {
+    seen++
+    return { width: 512, height: 512 }
+  }
+  const { messages: found } = gpt4o.fitChat(messages, { maxTokens: 2000, imageSize })
+  assert.equal(found.length, 7)
+  assert.ok(seen <= 60, String(seen))
 })
 
 test('thousands of messages in one unit stay, or are dropped, together', () => {
@@ -152,6 +182,12 @@ test('wrong arguments are refused', () => {
     const wrong = () => gpt4o.fitChat(messages, /** @type {any} */ ({ [name]: 9 }))
     assert.throws(wrong, { code: 'ERR_TOKENLANE_UNKNOWN_OPTION', message: /did you mean 'maxTokens'/ })
   }
+})
+
+test('a call that is none is an error with a code, wherever it is', () => {
+  const broken = { role: 'assistant', content: '', tool_calls: [null] }
+  const messages = [said('user', 'x'), broken, said('user', 'y')]
+  assert.throws(() => gpt4o.fitChat(messages, { maxTokens: 1000 }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
 
 test('an error names the message as the caller counts them', () => {

@@ -106,6 +106,34 @@ test('what agents send is counted, and the estimates are listed by their places'
   assert.throws(() => gpt4o.countChat(given, { partTokens: 500 }), { code: TYPE })
 })
 
+test('images and encrypted reasoning in items, tools and further fields are not counted as text', () => {
+  // What the API answers, and its client sends back: a screenshot, a picture, a summary.
+  const png = Buffer.alloc(400_000)
+  png.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')
+  png.writeUInt32BE(1024, 16)
+  png.writeUInt32BE(1024, 20)
+  const data = png.toString('base64')
+  const url = `data:image/png;base64,${data}`
+  const image = 85 + 4 * 170
+  const input = (...items) => of('gpt-4o').countRequest({ model: 'gpt-4o', input: [user('x'), ...items] }).tokens
+  const screenshot = { type: 'computer_screenshot', image_url: '' }
+  const shot = { type: 'computer_call_output', call_id: 'c', output: screenshot }
+  const drawn = { type: 'image_generation_call', id: 'i', status: 'completed', result: '' }
+  const ran = { type: 'code_interpreter_call', id: 'i', code: '', outputs: [{ type: 'image', url: '' }] }
+  assert.equal(input({ ...shot, output: { ...screenshot, image_url: url } }), input(shot) + image)
+  assert.equal(input({ ...shot, output: { ...screenshot, image_url: 'https://e.org/a.png' } }), input(shot) + image)
+  assert.equal(input({ ...drawn, result: data }), input(drawn) + image)
+  assert.equal(input({ ...ran, outputs: [{ type: 'image', url }] }), input(ran) + image)
+  const compacted = { type: 'compaction', id: 'c' }
+  assert.equal(input({ ...compacted, encrypted_content: data }), input(compacted))
+  const counted = (more) => of('gpt-4o').countRequest({ model: 'gpt-4o', messages: [user('x')], ...more }).tokens
+  const tools = (mask) => [{ type: 'image_generation', input_image_mask: { image_url: mask } }]
+  assert.equal(counted({ tools: tools(url) }), counted({ tools: tools('') }) + image)
+  // As a gateway returns pictures in chat completions.
+  const pictures = (shown) => [{ ...user('x'), images: [{ type: 'image_url', image_url: { url: shown } }] }]
+  assert.equal(counted({ messages: pictures(url) }), counted({ messages: pictures('') }) + image)
+})
+
 test('results of parallel calls are counted with all characters beyond ASCII escaped', () => {
   // community.openai.com/t/1375117: 1,121 tokens of a request with one call and Korean text, 39,235
   // with three calls, and 3,191 with three calls and English text.
@@ -231,11 +259,27 @@ test('a request to a server that renders the chat template counts what the serve
     estimated: [],
     api: 'openai-chat',
   })
+  const refused = { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }
+  assert.equal(
+    local.countRequest({ messages: [user('a'), refused] }).tokens,
+    local.countRequest({ messages: [user('a'), { role: 'assistant', content: 'No.' }] }).tokens,
+  )
   const picture = user([{ type: 'image_url', image_url: { url: 'https://e.org/a' } }])
   const shown =
     "{% for m in messages %}{% for p in m.content %}{{ '<image>' if p.type == 'image_url' else p.text }}{% endfor %}{% endfor %}"
   const { estimated } = local.countRequest({ messages: [picture], chat_template: shown })
   assert.deepEqual(estimated, ['messages[0].content[0] (only its placeholder is counted)'])
+  // Templates of models that only read texts write a list of parts as it is, here without the data.
+  const printed = '{% for m in messages %}{{ m.content }}{% endfor %}'
+  const data = 'A'.repeat(10_000)
+  const parts = [
+    { type: 'text', text: 'Look:' },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+    { type: 'input_audio', input_audio: { data, format: 'wav' } },
+    { type: 'file', file: { file_data: data } },
+  ]
+  const { tokens } = local.countRequest({ messages: [user(parts)], chat_template: printed })
+  assert.ok(tokens < 300, String(tokens))
   // gpt-oss writes one call per message; clients send several.
   const oss = of('gpt-oss-20b')
   const parallel = [user('x'), called(['1', 'f', '{}'], ['2', 'g', '{}']), result('1', 'a'), result('2', 'b')]

@@ -80,6 +80,29 @@ test('a signal can be reused, and keeps no listeners', async () => {
   assert.equal(mine, 1)
 })
 
+test('streams of one signal have one listener, which goes when they end, fail or are cancelled', async () => {
+  const { signal } = new AbortController()
+  const listeners = () => getEventListeners(signal, 'abort').length
+  const text = 'some words of a text '.repeat(500)
+  const source = (chunk) => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) })
+  const split = (chunk) => source(chunk).pipeThrough(gpt.splitStream({ maxTokens: 5, signal }))
+  const open = []
+  for (let i = 0; i < 20; i++) open.push(split(text).getReader())
+  const generators = Array.from({ length: 20 }, () => gpt.splitStream([text], { maxTokens: 5, signal }))
+  for (const one of [...open.map((reader) => reader.read()), ...generators.map((pieces) => pieces.next())]) await one
+  assert.equal(listeners(), 1)
+  for (const reader of open) await reader.cancel()
+  for (const pieces of generators) await pieces.return()
+  assert.equal(listeners(), 0)
+  const ended = ReadableStream.from([text]).pipeThrough(gpt.splitStream({ maxTokens: 5, signal }))
+  for await (const piece of ended) assert.ok(piece.count <= 5)
+  const failed = split(new Uint8Array([0xff])).getReader()
+  await assert.rejects(failed.read(), { code: 'ERR_TOKENLANE_INVALID_UTF8' })
+  const writer = gpt.splitStream({ maxTokens: 5, signal }).writable.getWriter()
+  await writer.abort()
+  assert.equal(listeners(), 0)
+})
+
 test('an abort after the result changes nothing', async () => {
   const controller = new AbortController()
   const batch = await gpt.encodeBatch(['a'], { signal: controller.signal })

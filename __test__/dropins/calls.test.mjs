@@ -307,6 +307,16 @@ test('gpt-tokenizer: edge cases of limits, options and lists equal the original'
   assert.throws(() => chat.encodeChat([], 'constructor'), { code: 'ERR_TOKENLANE_UNSUPPORTED' })
   const lists = [...chat.encodeChatGenerator([{ role: 'user', content: '' }])]
   assert.deepEqual(lists, [[100264], [882], [100266], [100265], [], [100264], [78191], [100266]])
+  // A content comes word by word, of ChatML and of harmony.
+  const words = [...chat.encodeGenerator('Hello, wide world')]
+  assert.equal(words.length, 4)
+  assert.deepEqual([...chat.encodeChatGenerator([{ role: 'user', content: 'Hello, wide world' }])].slice(3, 7), words)
+  const { encodeChatGenerator } = require('tokenlane/gpt-tokenizer/encoding/o200k_harmony')
+  const spoken = [...encodeChatGenerator([{ role: 'user', content: 'Hello, wide world' }], 'gpt-5')]
+  assert.deepEqual(
+    spoken.flatMap((ids) => ids.length),
+    Array(10).fill(1),
+  )
   // Generators leave out tokens that do not exist, decode does not.
   assert.equal([...decodeGenerator([0, 3e5, 1, -1, NaN, 1.5])].join(''), '!"')
   assert.equal(await gpt.default.decodeAsync([0, 3e5, 1]), '!"')

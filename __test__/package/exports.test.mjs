@@ -103,6 +103,27 @@ test('the typings compile in strict mode as ESM and as CJS, and reject wrong cal
   }
 })
 
+test('the typings have no syntax that TypeScript 4.9 does not read', () => {
+  // The oldest version that docs/guide/deployment.md names. `export type *` and `const` before type
+  // parameters came with 5.0, attributes of imports with 5.3.
+  const isNewer = (node) =>
+    (ts.isExportDeclaration(node) && node.isTypeOnly && !ts.isNamedExports(node.exportClause ?? node)) ||
+    (ts.isTypeParameterDeclaration(node) && node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ConstKeyword)) ||
+    node.attributes !== undefined
+  const files = ['.', 'lib', 'web', 'dropins'].flatMap((folder) =>
+    fs
+      .readdirSync(root + folder, { recursive: folder !== '.' })
+      .filter((name) => /\.d\.[mc]?ts$/.test(name))
+      .map((name) => path.join(folder, name)),
+  )
+  assert.ok(files.length > 100)
+  const newer = files.filter((name) => {
+    const walk = (node) => isNewer(node) || ts.forEachChild(node, (child) => walk(child) || undefined)
+    return walk(ts.createSourceFile(name, fs.readFileSync(root + name, 'utf8'), ts.ScriptTarget.Latest))
+  })
+  assert.deepEqual(newer, [])
+})
+
 test('TypeScript finds the types of the drop-ins as it did for Node 10', () => {
   // What `module: commonjs` means in TypeScript 5, which ignores `exports`.
   const options = { module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10 }

@@ -3,6 +3,7 @@
 // skipped.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
@@ -48,6 +49,40 @@ test('a runtime whose process refuses modules of Node decompresses without them'
     globalThis.DecompressionStream = stream
     assert.equal(Buffer.from(await inflated(zlib.gzipSync('a text'))).toString(), 'a text')
   }
+})
+
+test('a runtime without WebAssembly, and a module that is none, are errors with a code', { skip }, async () => {
+  const codes = (script, ...flags) => {
+    const source = `
+      import { init, Tokenizer } from 'tokenlane/web'
+      const codes = []
+      const ended = (promise) => promise.catch(({ code }) => codes.push(String(code).replace('ERR_TOKENLANE_', '')))
+      const load = () => ended(Tokenizer.fromEncoding('r50k_base'))
+      ${script}
+      console.log(codes.join())`
+    const args = [...flags, '--input-type=module', '-e', source]
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+    assert.equal(stderr, '')
+    return stdout.trim()
+  }
+  assert.equal(codes('await load(); await load()', '--no-expose-wasm'), 'UNSUPPORTED,UNSUPPORTED')
+  assert.equal(codes('await load(); await load()', '--wasm-max-mem-pages=1'), 'OUT_OF_MEMORY,OUT_OF_MEMORY')
+  const sources = {
+    'new Uint8Array([1, 2, 3])': 'UNSUPPORTED',
+    'new ArrayBuffer(0)': 'UNSUPPORTED',
+    "new Response('<html>', { headers: { 'content-type': 'application/wasm' } })": 'UNSUPPORTED',
+    "new Response('', { status: 404 })": 'FILE',
+    "'no.wasm'": 'FILE',
+    "new URL('http://127.0.0.1:1/a.wasm')": 'FILE',
+    5: 'ARGUMENT_TYPE',
+    null: 'ARGUMENT_TYPE',
+    '{}': 'ARGUMENT_TYPE',
+  }
+  const inits = Object.keys(sources).map((source) => `await ended(init(${source}))`)
+  assert.equal(codes(inits.join('\n')), Object.values(sources).join())
+  // Another module, such as the file of an older version that a page has in its cache.
+  const other = 'await init(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])); await load()'
+  assert.equal(codes(other), 'UNSUPPORTED')
 })
 
 describe('tokenlane/web', { skip }, () => {

@@ -140,7 +140,8 @@ class GptEncoding {
       // not a number.
       return count > 0 && count > tokenLimit ? false : count
     }
-    for (const tokens of this.encodeChatGenerator(input, undefined, encodeOptions)) {
+    const content = (text) => [this.encode(text, encodeOptions)]
+    for (const tokens of this.#chat(input, this.modelName, encodeOptions, content)) {
       count += tokens.length
       if (count > tokenLimit) return false
     }
@@ -153,10 +154,15 @@ class GptEncoding {
    * @param {any} [encodeOptions]
    */
   encodeChat(chat, model = this.modelName, encodeOptions = undefined) {
-    return [...this.encodeChatGenerator(chat, model, encodeOptions)].flat()
+    return [...this.#chat(chat, model, encodeOptions, (text) => [this.encode(text, encodeOptions)])].flat()
   }
 
+  /** As in the original, contents come word by word. */
   *encodeChatGenerator(chat, model = this.modelName, encodeOptions = undefined) {
+    yield* this.#chat(chat, model, encodeOptions, (text) => this.encodeGenerator(text, encodeOptions))
+  }
+
+  *#chat(chat, model, encodeOptions, content) {
     if (!model) {
       throw error(
         'ARGUMENT_VALUE',
@@ -170,7 +176,7 @@ class GptEncoding {
     const write = {
       special: (token) => [this.#specialTokens.get(token)],
       text: (text) => this.encode(text),
-      content: (text) => this.encode(text, encodeOptions),
+      content,
       separator: (text) => (text === '' ? [] : this.encode(text, { allowedSpecial: new Set([ImSep]) })),
     }
     const prime = encodeOptions?.primeWithAssistantResponse ?? 'assistant'

@@ -3,7 +3,18 @@
 // Messages of @langchain/core: BaseMessage and its stored form.
 
 const { wrongType } = require('../errors.js')
-const { assistant, blocksOf, call, checkContent, contentOf, image, listOf, text, urlOf } = require('./shared.js')
+const {
+  asText,
+  assistant,
+  blocksOf,
+  call,
+  checkContent,
+  contentOf,
+  image,
+  listOf,
+  text,
+  urlOf,
+} = require('./shared.js')
 
 const ROLES = {
   human: 'user',
@@ -24,7 +35,7 @@ function fromLangChain(messages) {
     const fields = message.data ?? message.kwargs ?? message
     const role = Object.hasOwn(ROLES, kind) ? ROLES[kind] : fields.role
     if (typeof role !== 'string') throw wrongType(`messages[${i}]`, 'a message of LangChain', message)
-    if (fields.tool_calls === undefined) checkContent(fields, `messages[${i}]`, 'LangChain')
+    if ((fields.tool_calls ?? undefined) === undefined) checkContent(fields, `messages[${i}]`, 'LangChain')
     return role === 'assistant' ? ofModel(fields) : ofOthers(role, fields)
   })
 }
@@ -50,13 +61,15 @@ function ofOthers(role, { content, name, tool_call_id: id }) {
 }
 
 /** @param {any} message */
-function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {} }) {
+function ofModel({ content, tool_calls: given, additional_kwargs: others }) {
+  const calls = listOf(given ?? [], 'tool_calls')
+  const more = others ?? {}
   const blocks = withTexts(content)
   // The same calls are also in additional_kwargs and, of Anthropic, in the content.
   const made = calls.length > 0 ? calls.map(callOf) : (more.tool_calls ?? [])
   const reasoning = blocks
     .filter(({ type }) => REASONING.includes(type))
-    .map((block) => block.thinking ?? block.reasoning ?? block.text ?? '')
+    .map((block) => block.thinking ?? block.reasoning ?? block.text ?? block.reasoningText?.text ?? '')
   const said = blocks.filter(({ type }) => !NO_PARTS.includes(type))
   const message = assistant({
     parts: partsOf(said),
@@ -71,9 +84,10 @@ function ofModel({ content, tool_calls: calls = [], additional_kwargs: more = {}
 /** LangChain also takes calls as those of chat completions. */
 const callOf = (one) => (one.function === undefined ? call(one.id, one.name, one.args) : one)
 
-const REASONING = ['thinking', 'reasoning']
+const REASONING = ['thinking', 'reasoning', 'reasoning_content']
 const NO_PARTS = [
   ...REASONING,
+  'functionCall',
   'redacted_thinking',
   'tool_use',
   'tool_call',
@@ -87,10 +101,16 @@ const withTexts = (content) =>
   blocksOf(Array.isArray(content) ? content.map((one) => (typeof one === 'string' ? text(one) : one)) : content)
 
 function partsOf(content) {
-  return withTexts(content).map((block) => {
-    if (typeof block?.text === 'string') return text(block.text)
+  const blocks = withTexts(content).filter(({ type, cachePoint }) => type !== 'cache_point' && cachePoint === undefined)
+  return blocks.map((block) => {
+    if (typeof block.text === 'string') return text(block.text)
+    if (block.type === 'refusal') return text(asText(block.refusal ?? ''))
+    if (block.type === 'inlineData') {
+      const { data, mimeType } = block.inlineData ?? {}
+      return /^image\//.test(mimeType) ? image(urlOf(data, mimeType)) : block
+    }
     // The standard block has url, data or fileId; blocks of Anthropic have a source.
-    if (block?.type === 'image') {
+    if (block.type === 'image') {
       const { url, data, mimeType, mime_type: older, source } = block
       const file = block.fileId ?? source?.file_id ?? (block.source_type === 'id' ? block.id : undefined)
       return image(file ?? urlOf(url ?? data ?? source?.url ?? source?.data, mimeType ?? older ?? source?.media_type))

@@ -16,18 +16,20 @@ const {
   urlOf,
 } = require('./shared.js')
 
+/** @type {any} */
+const NO_OPTIONS = {}
 const ROLES = { memory: 'system' }
 
 /** The messages of `ChatMessage[]`. Calls and results are in their `options`. */
 function fromLlamaIndex(messages) {
   return listOf(messages).map((message, i) => {
-    const { role, content, options = {} } = message
-    const { toolCall: calls, toolResult: answer } = options
-    if (answer !== undefined) return result(answer.id, asText(answer.result))
-    if (calls === undefined) checkContent(message, `messages[${i}]`, 'LlamaIndex')
+    const { role, content, options } = message
+    const { toolCall: calls, toolResult: answer } = options ?? NO_OPTIONS
+    if (answer !== undefined && answer !== null) return result(answer.id, asText(answer.result))
+    if ((calls ?? undefined) === undefined) checkContent(message, `messages[${i}]`, 'LlamaIndex')
     const parts = blocksOf(content).map(partOf)
     if (role !== 'assistant') return { role: ROLES[role] ?? role, content: contentOf(parts) }
-    const made = [calls ?? []].flat().map(({ id, name, input }) => call(id, name, input))
+    const made = listOf([calls ?? []].flat(), 'toolCall').map(({ id, name, input }) => call(id, name, input))
     return assistant({ parts, calls: made })
   })
 }

@@ -36,17 +36,21 @@ function urlOf(data, mediaType = 'image/png') {
     : new Uint8Array(data)
   let binary = ''
   for (let from = 0; from < bytes.length; from += 8192)
-    binary += String.fromCharCode(...bytes.subarray(from, from + 8192))
+    binary += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(from, from + 8192))
   return `data:${mediaType};base64,${btoa(binary)}`
 }
 
 /** The bytes of base64. */
 function bytesOf(base64) {
+  let binary
   try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+    binary = atob(base64)
   } catch {
     throw wrongValue('data', 'base64', base64)
   }
+  const bytes = new Uint8Array(binary.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i)
+  return bytes
 }
 
 /** Parts of one text are that text. Chat templates know texts better than parts. */

@@ -201,11 +201,36 @@ function checkMessages(messages) {
   if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
   // Unlike map, this does not skip holes.
   return Array.from(messages, (message, i) => {
-    checkObject(message, `messages[${i}]`)
-    checkClient(message, `messages[${i}]`)
-    return Object.fromEntries(entriesOf(message).filter(([, value]) => value !== undefined))
+    const said = inJson(message, `messages[${i}]`)
+    return Object.fromEntries(entriesOf(said).filter(([, value]) => value !== undefined))
   })
 }
+
+/**
+ * A message as JSON has it: what its `toJSON` returns, else its own fields. A field of its class,
+ * such as a getter, would be missing in the conversation, so it is refused.
+ */
+function inJson(message, location) {
+  checkObject(message, location)
+  checkClient(message, location)
+  const said = typeof message.toJSON === 'function' ? message.toJSON() : message
+  checkObject(said, location)
+  checkOwn(said, ['role', 'content', 'tool_calls'], location)
+  if (isArray(said.content)) {
+    for (const [i, part] of said.content.entries())
+      if (typeof part?.toJSON !== 'function') checkOwn(part, ['type', 'text'], `${location}.content[${i}]`)
+  }
+  return said
+}
+
+function checkOwn(object, names, location) {
+  if (typeof object !== 'object' || object === null) return
+  const hidden = names.find((name) => object[name] !== undefined && !isEnumerable.call(object, name))
+  if (hidden !== undefined)
+    throw wrongValue(`${location}.${hidden}`, 'a field that JSON has, not one of the class', object[hidden])
+}
+
+const { propertyIsEnumerable: isEnumerable } = Object.prototype
 
 /** Refuses a message of LangChain, which has no role. */
 function checkClient({ getType, _getType }, location) {
@@ -349,6 +374,7 @@ module.exports = {
   checkOptions,
   checkStrings,
   cutAtTag,
+  inJson,
   ofClient,
   openEnd,
   withReasoning,

@@ -14,7 +14,10 @@ const { isArray } = require('../realm.js')
 
 /** Roughly what a message takes beside its texts. */
 const PER_MESSAGE = 4
-const RESULTS = ['tool', 'function']
+/** What an image may take. With too little, the first count would be that of too many messages. */
+const PER_IMAGE = 1000
+/** Roles of the results of tools: of chat completions, and of templates of Llama 3 and GLM. */
+const RESULTS = ['tool', 'function', 'ipython', 'observation']
 const INSTRUCTIONS = ['system', 'developer']
 const OWN = ['maxTokens', 'keep', 'startOn']
 const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)
@@ -113,7 +116,7 @@ class Cuts {
     let cut = this.length - 1
     for (let sum = 0; cut > 0; cut--) {
       for (let i = this.#starts[cut - 1]; i < this.#starts[cut]; i++)
-        if (!this.#stays[i]) sum += PER_MESSAGE + countText(textsOf(this.#messages[i]))
+        if (!this.#stays[i]) sum += roughly(this.#messages[i], countText)
       if (sum > left) break
     }
     return cut
@@ -127,12 +130,15 @@ function isKept(keep, message, i) {
   return Boolean(answer)
 }
 
-/** What a message says, without the data of images. */
-function textsOf(message) {
+/** About what a message takes. The data of images is not read. */
+function roughly(message, countText) {
   const { content, reasoning_content: reasoning, tool_calls: calls } = message ?? {}
-  const texts = Array.isArray(content) ? content.map((part) => part?.text) : [content, reasoning]
-  if (Array.isArray(calls)) texts.push(...calls.flatMap(({ function: made }) => [made?.name, made?.arguments]))
-  return texts.filter((text) => typeof text === 'string').join('\n')
+  const said = Array.isArray(content) ? content.map((part) => part?.text) : [content, reasoning]
+  const texts = said.filter((text) => typeof text === 'string')
+  const images = Array.isArray(content) ? said.length - texts.length : 0
+  for (const call of Array.isArray(calls) ? calls : [])
+    for (const text of [call?.function?.name, call?.function?.arguments]) if (typeof text === 'string') texts.push(text)
+  return PER_MESSAGE + PER_IMAGE * images + countText(texts.join('\n'))
 }
 
 /** The least number for which `fits` holds, which it does from there to `last`. */

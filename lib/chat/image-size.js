@@ -5,12 +5,20 @@
 
 /** Base64 characters that are decoded first. Only the metadata of a JPEG may need more. */
 const FIRST_CHARACTERS = 1 << 16
+/** How many times as many characters are decoded each time that a JPEG needs more. */
+const GROWTH = 8
+/** The first two bytes of a JPEG in base64. */
+const JPEG = /^\/9[g-j]/
 
 /** The size of a PNG, JPEG, GIF or WebP in a data: URL, or undefined. */
 function sizeOfDataUrl(url) {
   const comma = /^data:[^,]{0,200};base64,/i.exec(url)?.[0].length
   if (comma === undefined) return undefined
-  return sizeOf(url, comma, FIRST_CHARACTERS) ?? sizeOf(url, comma, Infinity)
+  const isJpeg = JPEG.test(url.slice(comma, comma + 3))
+  for (let length = FIRST_CHARACTERS; ; length *= GROWTH) {
+    const size = sizeOf(url, comma, length)
+    if (size !== undefined || !isJpeg || comma + length >= url.length) return size
+  }
 }
 
 function sizeOf(url, from, length) {

@@ -2,10 +2,16 @@
 
 const { wrongValue } = require('../errors.js')
 
-/** A value as JSON; one that JSON cannot hold is refused by its name. */
-function jsonText(value, name) {
+/**
+ * A value as JSON; one that JSON cannot hold is refused by its name.
+ *
+ * @param {any} value
+ * @param {string} name
+ * @param {(name: string, value: any) => any} [replace]
+ */
+function jsonText(value, name, replace) {
   try {
-    return JSON.stringify(value) ?? ''
+    return JSON.stringify(value, replace) ?? ''
   } catch {
     throw wrongValue(name, 'a value that JSON can hold: not circular, and not nested too deeply', value)
   }

@@ -174,7 +174,7 @@ class Estimate {
         if (name === 'type' && value === 'message') return sum
         if (typeof value === 'string') return sum + this.#countOf(value) + (name === 'name' ? PER_NAME : 0)
         if (name === 'audio') return sum + this.#noted(value?.transcript ?? '', where)
-        return sum + this.#noted(jsonText(value, where), where)
+        return sum + this.#json(value, where)
       },
       isFunction ? PER_FUNCTION_RESULT : PER_MESSAGE,
     )
@@ -211,8 +211,7 @@ class Estimate {
 
   #part(part, location) {
     const image = imageOf(part)
-    if (image !== undefined)
-      return countImage(image, this.#model, this.#imageSize, location, (what) => this.#note(what))
+    if (image !== undefined) return this.#image(image, location)
     const given = givenTokens(part, location, this.#partTokens)
     this.#note(location)
     return given
@@ -246,7 +245,7 @@ class Estimate {
         // The model sees its reasoning again only within the turn; its tokens are not in the item.
         return this.#noted(textOf(item.content), location)
       default:
-        return this.#noted(jsonText(item, location), location)
+        return this.#json(item, location)
     }
   }
 
@@ -261,7 +260,7 @@ class Estimate {
       if (typeof declared?.name === 'string') functions.push(declared)
       else if (typeof tool !== 'object' || tool === null)
         throw wrongType(`${location}[${i}]`, 'a tool (an object)', tool)
-      else others += this.#noted(jsonText(tool, `${location}[${i}]`), `${location}[${i}] (it is not a function)`)
+      else others += this.#json(tool, `${location}[${i}]`, ' (it is not a function)')
     })
     if (functions.length === 0) return others
     const text = HEADING + declarations(functions, this.#encoding, inline)
@@ -286,6 +285,28 @@ class Estimate {
     return added + this.#countOf(String(name ?? '')) + note + this.#countOf(JSON.stringify(bareSchema(schema, 0)) ?? '')
   }
 
+  /**
+   * What has no rule of its own is counted as JSON, its images as images. Encrypted reasoning does
+   * not say how many tokens it is.
+   */
+  #json(value, location, reason = '') {
+    const images = []
+    const text = jsonText(value, location, (name, field) => {
+      if (name === 'encrypted_content') return undefined
+      const url = imageUrlOf(name, field, value)
+      if (url === undefined) return field
+      images.push(url)
+      return ''
+    })
+    this.#note(`${location}${reason}`)
+    const ofImages = images.map((url) => this.#image({ url, detail: 'auto' }, location))
+    return ofImages.reduce((sum, one) => sum + one, this.#countOf(text))
+  }
+
+  #image(image, location) {
+    return countImage(image, this.#model, this.#imageSize, location, (what) => this.#note(what))
+  }
+
   #note(location) {
     this.estimated.push(location)
   }
@@ -306,6 +327,13 @@ function callsOf({ tool_calls: calls, function_call: old }, location) {
       throw wrongType(`${location}.tool_calls[${i}]`, 'a call with a name and arguments', call)
     return { id: call.id, name, text: typeof text === 'string' ? text : jsonText(text, location) }
   })
+}
+
+/** The URL of an image in a value without a rule of its own, or undefined. */
+function imageUrlOf(name, field, { type }) {
+  if (typeof field !== 'string' || field === '') return undefined
+  if (name === 'result' && type === 'image_generation_call') return `data:image/png;base64,${field}`
+  return name === 'image_url' || /^data:image\//.test(field) ? field : undefined
 }
 
 /** The text of a part, or undefined. */

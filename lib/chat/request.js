@@ -8,8 +8,9 @@ const { fromAnthropic, fromResponses, toolsFromAnthropic, toolsFromResponses } =
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
+const { inJson } = require('./chat.js')
 const { countClaude, isClaude } = require('./claude.js')
-const { parsed } = require('./json-text.js')
+const { jsonText, parsed } = require('./json-text.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
 const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
@@ -133,15 +134,15 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(message, location, chat, estimated) {
-  if (typeof message !== 'object' || message === null) throw wrongType(location, 'a message (an object)', message)
+function forTemplate(given, location, chat, estimated) {
+  const message = inJson(given, location)
   const { content, tool_calls: calls } = message
-  const parts = Array.isArray(content) ? content : []
-  const isText = parts.every((part) => typeof part?.text === 'string')
-  parts.forEach((part, i) => {
-    if (typeof part?.text !== 'string') estimated.push(`${location}.content[${i}] (only its placeholder is counted)`)
+  const texts = Array.isArray(content) ? content.map((part) => part?.text ?? part?.refusal) : []
+  texts.forEach((text, i) => {
+    if (typeof text !== 'string') estimated.push(`${location}.content[${i}] (only its placeholder is counted)`)
   })
-  const said = Array.isArray(content) && isText ? { content: parts.map(({ text }) => text).join('\n') } : {}
+  const isText = texts.every((text) => typeof text === 'string')
+  const said = Array.isArray(content) ? { content: isText ? texts.join('\n') : withoutData(content, location) } : {}
   if (!Array.isArray(calls) || calls.length === 0) return [{ ...message, ...said }]
   const made = calls.map((call) =>
     typeof call?.function?.arguments === 'string'
@@ -152,5 +153,13 @@ function forTemplate(message, location, chat, estimated) {
   // The first message keeps the texts.
   return calls.map((call, i) => ({ ...message, ...(i === 0 ? said : { content: null }), tool_calls: [call] }))
 }
+
+const DATA = ['url', 'image_url', 'data', 'file_data', 'encrypted_content']
+
+/** A server takes images out of the parts, so a template that prints the parts has no data. */
+const withoutData = (parts, location) =>
+  JSON.parse(
+    jsonText(parts, location, (name, value) => (DATA.includes(name) && typeof value === 'string' ? '' : value)),
+  )
 
 module.exports = { countRequest }

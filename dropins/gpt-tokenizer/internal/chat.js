@@ -18,13 +18,13 @@ function* chatml(chat, prime, { messageSeparator, roleSeparator }, write) {
     yield write.special(ImStart)
     yield write.text(name)
     yield* betweenRoleAndContent
-    yield* unlessEmpty(write.content(content))
+    yield* write.content(content)
     yield write.special(ImEnd)
     yield write.separator(messageSeparator)
   }
   if (prime !== '') {
     yield write.special(ImStart)
-    yield* unlessEmpty(write.content(prime))
+    yield* write.content(prime)
   }
   yield* betweenRoleAndContent
 }
@@ -53,7 +53,7 @@ function* harmony(chat, prime, write) {
       yield write.text(constraint)
     }
     yield write.special(HarmonyMessage)
-    yield* unlessEmpty(write.content(content))
+    yield* write.content(content)
     yield write.special(ends[terminator] ?? HarmonyEnd)
   }
   if (prime !== '') {

@@ -87,7 +87,7 @@ class OutputFile extends BinaryOutput {
     } catch (error) {
       unfinished.delete(this.#part)
       if (error.code !== 'ENOENT') throw fileFailure(name, error)
-      throw new Failure('FILE_NOT_FOUND', `there is no folder ${path.dirname(name)}`, { place: name, cause: error })
+      throw new Failure('FILE_NOT_FOUND', `there is no folder ${path.dirname(place)}`, { place: name, cause: error })
     }
   }
 
@@ -184,6 +184,17 @@ class StreamOutput extends BinaryOutput {
   }
 }
 
+/** The path that a name leads to, also if there is no file yet. */
+function behindLinks(name) {
+  let target
+  try {
+    target = fs.readlinkSync(name)
+  } catch {
+    return name
+  }
+  return behindLinks(path.resolve(fs.realpathSync(path.dirname(name)), target))
+}
+
 /**
  * @typedef {object} Output
  * @property {(data: string | Uint8Array, options?: { isSafe?: boolean }) => Promise<void>} write
@@ -208,7 +219,7 @@ export function openOutput(name, inputs) {
   const stat = statIfThere(name)
   if (stat?.isDirectory()) throw new UsageError(`the output ${name} is a folder`)
   refuseInput(statOf(name), name, inputs)
-  if (stat === undefined || stat.isFile()) return new OutputFile(name, stat ? fs.realpathSync(name) : name, stat?.mode)
+  if (stat === undefined || stat.isFile()) return new OutputFile(name, behindLinks(name), stat?.mode)
   if (stat.isFIFO()) return new StreamOutput(name, () => openPipe(name))
   return new StreamOutput(name, async () => fs.createWriteStream(name, { flags: 'w' }))
 }

@@ -15,7 +15,7 @@ export class Threads {
   #count = new Int32Array(new SharedArrayBuffer(4))
 
   /**
-   * @param {object} data the `workerData` of thread.mjs
+   * @param {{ source: { kind: string } } & object} data the `workerData` of thread.mjs
    * @param {number} maxThreads
    */
   constructor(data, maxThreads) {

@@ -309,6 +309,10 @@ test('bad options are refused by name', async () => {
   const type = 'ERR_TOKENLANE_ARGUMENT_TYPE'
   const value = 'ERR_TOKENLANE_ARGUMENT_VALUE'
   await rejects({ texts, vocab_size: 3 }, 'ERR_TOKENLANE_UNKNOWN_OPTION', /did you mean 'vocabSize'/)
+  await rejects({ texts, specialTokens: ['<a>', '\ud83d'] }, value, /^specialTokens\[1\]\.content .*surrogate/)
+  await rejects({ texts, initialAlphabet: ['a', '\ude00'] }, value, /^initialAlphabet\[1\] .*surrogate/)
+  for (const name of ['unkToken', 'continuingSubwordPrefix', 'endOfWordSuffix'])
+    await rejects({ texts, [name]: 'a\ud83d' }, value, new RegExp(`^${name} must be a string without half`))
   await rejects(
     { texts, specialTokens: [{ content: 'a', single: true }] },
     'ERR_TOKENLANE_UNKNOWN_OPTION',

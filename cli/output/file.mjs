@@ -7,7 +7,7 @@ import path from 'node:path'
 
 import { Failure, UsageError, fileFailure } from '../failure.mjs'
 import { openPipe } from '../input/open.mjs'
-import { statIfThere } from '../../lib/files/stat.mjs'
+import { behindLinks, statIfThere } from '../../lib/files/stat.mjs'
 import { forOutput } from '../terminal.mjs'
 import { partOf, removeDeadParts } from '../../lib/files/parts.mjs'
 import { refuseInput, statOf } from './same-file.mjs'
@@ -182,17 +182,6 @@ class StreamOutput extends BinaryOutput {
     if (error.code === 'EPIPE') return new Failure('FILE', `${this.#name}: its reader closed it`, { cause: error })
     return fileFailure(this.#name, error)
   }
-}
-
-/** The path that a name leads to, also if there is no file yet. */
-function behindLinks(name) {
-  let target
-  try {
-    target = fs.readlinkSync(name)
-  } catch {
-    return name
-  }
-  return behindLinks(path.resolve(fs.realpathSync(path.dirname(name)), target))
 }
 
 /**

@@ -104,8 +104,8 @@ export class Scattered {
    *
    * @param {number} file
    * @param {{ units: import('./plan.mjs').Unit[], views: (Uint16ArrayConstructor |
-   *   Uint32ArrayConstructor)[], seed: string, signal?: AbortSignal }} request `views` are the types
-   *   of the inputs
+   *   Uint32ArrayConstructor)[], seed: string, signal?: AbortSignal }} request `views` are the
+   *   types of the inputs
    */
   async *blocks(file, { units, views, seed, signal }) {
     const documents = []

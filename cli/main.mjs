@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 
 import { stopBars } from './bar.mjs'
 import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
-import { Failure, UsageError, errorLine } from './failure.mjs'
+import { Failure, UsageError, errorLine, fileFailure } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
 
@@ -27,7 +27,9 @@ const COMMANDS = {
 }
 
 // A reader that closes the pipe early, such as head, is not a failure.
-process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)))
+process.stdout.on('error', (error) =>
+  process.exit(error.code === 'EPIPE' ? 0 : fail(fileFailure('standard output', error))),
+)
 // Without a reader of standard error, errors cannot be printed.
 process.stderr.on('error', () => {})
 for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => process.exit(fail(error)))
@@ -121,6 +123,8 @@ function isOutOfMemory(error) {
 
 function asFailure(thrown) {
   if (isOutOfMemory(thrown)) return new Failure('OUT_OF_MEMORY', `out of memory: ${thrown.message}`)
+  // Such as too many open files while a module is loaded.
+  if (thrown?.syscall !== undefined && thrown.path !== undefined) return fileFailure(thrown.path, thrown)
   // Options that contradict each other are a mistake of the command line.
   return thrown?.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(thrown.message) : thrown
 }

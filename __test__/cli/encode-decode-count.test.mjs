@@ -330,6 +330,13 @@ test('the output file gets its name when it is complete', () => {
   output(['encode', '-t', 'gpt2', '-x', 'aa', '-o', 'link.txt'])
   assert.equal(fs.lstatSync(path.join(folder, 'link.txt')).isSymbolicLink(), process.platform !== 'win32')
   assert.equal(read('link.txt').toString(), '7252\n')
+  // A link to a file that is not there yet.
+  if (process.platform !== 'win32') {
+    fs.symlinkSync('later.txt', path.join(folder, 'early.txt'))
+    output(['encode', '-t', 'gpt2', '-x', 'a', '-o', 'early.txt'])
+    assert.equal(fs.readlinkSync(path.join(folder, 'early.txt')), 'later.txt')
+    assert.equal(read('later.txt').toString(), '64\n')
+  }
   refused(
     ['encode', '-t', 'gpt2', '-x', 'a', '-o', 'nowhere/out.txt'],
     1,

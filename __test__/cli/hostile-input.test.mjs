@@ -501,6 +501,26 @@ test('a failure at any time is reported in one line', linux, async () => {
     run(['encode', '-t', 'tiny.json', 'many.txt', '-o', '/dev/full']).stderr,
     /^tokenlane: \/dev\/full: no space is left on the disk \(ERR_TOKENLANE_FILE\)\n$/,
   )
+  // A full disk behind standard output.
+  const full = fs.openSync('/dev/full', 'w')
+  for (const args of [['count', '-x', 'a'], ['encode', '-x', 'a', '--json'], ['--help'], ['inspect', '-x', 'a']]) {
+    const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    assert.equal(status, 1)
+    assert.equal(stderr, 'tokenlane: standard output: no space is left on the disk (ERR_TOKENLANE_FILE)\n')
+  }
+  fs.closeSync(full)
+  // No folder for temporary files.
+  for (const args of [
+    ['train', 'many.txt', '-o', 'new.json'],
+    ['corpus', 'many.txt', '--dry-run'],
+  ])
+    assert.match(
+      (await startIn(folder, [...args, '-q'], { TMPDIR: place('nowhere') }).ended).stderr,
+      /^tokenlane: \S+nowhere, the folder for temporary files \(TMPDIR\): .+ \(ERR_TOKENLANE_FILE_NOT_FOUND\)\n$/m,
+    )
   // Standard error without a reader.
   const child = spawn(process.execPath, [main, 'count', 'nowhere.txt'], {
     cwd: folder,
@@ -510,6 +530,23 @@ test('a failure at any time is reported in one line', linux, async () => {
   assert.equal(await new Promise((resolve) => child.on('close', resolve)), 1)
 })
 
+test('a training that a signal ends leaves no temporary files', posix, async () => {
+  const letters = 'abcdefghijklmnop'
+  const word = (number) => Array.from({ length: 6 }, (_, at) => letters[(number >> (4 * at)) & 15]).join('')
+  write('distinct.txt', Array.from({ length: 400_000 }, (_, at) => `${word((at * 7919) & 0xffffff)}\n`).join(''))
+  fs.mkdirSync(place('temporary'))
+  const filesIn = (name) => fs.readdirSync(name, { recursive: true })
+  for (const more of [[], ['--work-dir', 'counted']]) {
+    const args = ['train', 'distinct.txt', '-o', 'new.json', '--memory', '2M', '-q', ...more]
+    const { child, ended } = startIn(folder, args, { TMPDIR: place('temporary') })
+    const isWritten = () => filesIn(place('temporary')).some((name) => name.endsWith('.words'))
+    while (!isWritten() && child.exitCode === null) await pause(1)
+    child.kill('SIGTERM')
+    assert.equal((await ended).status, 143)
+    assert.deepEqual(filesIn(place('temporary')), [])
+  }
+})
+
 test('a name that is not UTF-8 is an error that says so, alone and in a folder', linux, () => {
   fs.mkdirSync(place('names'))
   fs.writeFileSync(Buffer.concat([Buffer.from(`${place('names')}${path.sep}bad`), Buffer.from([0xff])]), 'x')
@@ -517,6 +554,7 @@ test('a name that is not UTF-8 is an error that says so, alone and in a folder',
   const failing = run(['count', '-t', 'r50k_base', 'names'])
   assert.equal(failing.status, 1)
   assert.match(failing.stderr, /bad\ufffd.*it is not UTF-8: rename the file/)
+  assert.match(run(['count', 'names/bad\ufffd']).stderr, /bad\ufffd.*it is not UTF-8: rename the file/)
   const skipping = run(['count', '-t', 'r50k_base', 'names', '--on-error', 'skip'])
   assert.match(skipping.stdout, /good\.txt/)
 })

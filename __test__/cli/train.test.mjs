@@ -110,6 +110,13 @@ test('a page about a tokenizer', () => {
     const last = 265 - Number(grid.at(-1)[1])
     assert.ok(Math.abs((265 - Number(y)) * (225 / last) - height) < 0.2, `${value} at ${y}`)
   }
+  const file = fs.readFileSync(path.join(folder, 'page.json'))
+  for (const own of [['page.json'], ['r50k_base', '--against', 'page.json']])
+    assert.match(
+      run(['train', 'report', ...own, 'grouped.jsonl', '-o', 'page.json']).stderr,
+      /page\.json is the same file as the input page\.json: .*OUTPUT_IS_INPUT/,
+    )
+  assert.deepEqual(fs.readFileSync(path.join(folder, 'page.json')), file)
   assert.equal(run(['train', 'report', 'page.json', '-o', 'x.html']).status, 2)
   assert.equal(run(['train', 'report', '-o', 'x.html']).status, 2)
 })

@@ -247,6 +247,32 @@ test('texts are requested when there is room for them, and no longer after an ab
   await assert.rejects(trainTokenizer({ texts, signal: AbortSignal.abort(new Error('before')) }), /before/)
 })
 
+test('an abort while counts are written to files leaves none of them', async () => {
+  const place = path.join(folder, 'spilled')
+  fs.mkdirSync(place)
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = place
+  const word = (number) => Array.from({ length: 6 }, (_, at) => 'abcdefghijklmnop'[(number >> (4 * at)) & 15]).join('')
+  const lines = Array.from({ length: 1_000_000 }, (_, at) => `${word((at * 7919) & 0xffffff)}\n`)
+  const inputs = file('distinct.txt', lines.join(''))
+  try {
+    for (let wait = 0; wait < 24; wait++) {
+      const controller = new AbortController()
+      const reason = new Error('enough')
+      setTimeout(() => controller.abort(reason), 40 + 6 * wait)
+      const outcome = await trainTokenizer({ inputs, memory: 2 << 20, signal: controller.signal }).catch(
+        (error) => error,
+      )
+      // A fast machine has finished by then.
+      if (outcome instanceof Error) assert.equal(outcome, reason)
+      assert.deepEqual(fs.readdirSync(place), [])
+    }
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
+})
+
 test('progress has the phases in order, and can end the training', async () => {
   const seen = []
   const inputs = file('progress.txt', text)
@@ -283,6 +309,10 @@ test('bad options are refused by name', async () => {
   const type = 'ERR_TOKENLANE_ARGUMENT_TYPE'
   const value = 'ERR_TOKENLANE_ARGUMENT_VALUE'
   await rejects({ texts, vocab_size: 3 }, 'ERR_TOKENLANE_UNKNOWN_OPTION', /did you mean 'vocabSize'/)
+  await rejects({ texts, specialTokens: ['<a>', '\ud83d'] }, value, /^specialTokens\[1\]\.content .*surrogate/)
+  await rejects({ texts, initialAlphabet: ['a', '\ude00'] }, value, /^initialAlphabet\[1\] .*surrogate/)
+  for (const name of ['unkToken', 'continuingSubwordPrefix', 'endOfWordSuffix'])
+    await rejects({ texts, [name]: 'a\ud83d' }, value, new RegExp(`^${name} must be a string without half`))
   await rejects(
     { texts, specialTokens: [{ content: 'a', single: true }] },
     'ERR_TOKENLANE_UNKNOWN_OPTION',

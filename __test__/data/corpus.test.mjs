@@ -224,6 +224,15 @@ test('--shuffle: the same documents in an order of the seed, of the shards too',
   )
 })
 
+test('--shuffle: a draw within 2 ** -21 of 1 is below 1', async () => {
+  // The twelfth draw of this seed, one of four million such draws.
+  const lines = Array.from({ length: 20 }, (_, line) => `line ${line}\n`)
+  fs.writeFileSync(at('close.txt'), lines.join(''))
+  const { names } = await run({ inputs: at('close.txt'), format: 'jsonl', shuffle: 113_766 })
+  const rows = parseJsonLines(fs.readFileSync(`${names[0]}.jsonl`, 'utf8'))
+  assert.deepEqual(rows.map(({ ids }) => `${tokenizer.decode(ids)}\n`).sort(), lines.sort())
+})
+
 test('--max-tokens, --bos and --eos: the tokens around a document count', async () => {
   const { result, names } = await run({ maxTokens: 10, bos: '<|endoftext|>', eos: true })
   const rows = names.flatMap((name) => readMegatron(name).rows)

@@ -137,6 +137,25 @@ test('a shuffle has all documents of all inputs, in an order that depends on the
   }
 })
 
+test('a merge can be ended in the middle of a file', async () => {
+  for (const shuffle of [1, undefined]) {
+    const { signal } = new AbortController()
+    let checks = 0
+    let firstOfFile = shuffle === undefined ? 2 : Infinity
+    signal.throwIfAborted = () => {
+      if (++checks > firstOfFile) throw new Error('stopped')
+    }
+    // The next check is that before the only file.
+    const onEvent = ({ event, done, all }) => {
+      if (event === 'read' && done === all) firstOfFile = checks + 1
+    }
+    const output = at(`middle-${shuffle}`)
+    const options = { inputs: [at('npy-a'), at('npy-b')], output, shuffle, signal, onEvent, concurrency: 1 }
+    await assert.rejects(mergeCorpora(options), /stopped/)
+    assert.deepEqual(stems(output), [])
+  }
+})
+
 test('a merge that was interrupted goes on: the bytes are the same', async () => {
   const options = { inputs: [at('bin-a'), at('bin-b')], tokensPerFile: 20_000, shuffle: 7, pack: 64 }
   await mergeCorpora({ ...options, output: at('undisturbed') })

@@ -1,8 +1,10 @@
 // tokenlane corpus report: the page about a job.
 
 import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 
 import { Tokenizer } from '../../index.mjs'
 import { tokenizeCorpus, writeReport } from '../../lib/corpus/index.js'
@@ -21,6 +23,7 @@ fs.writeFileSync(at('data', NAME), `${jsonl([{ text: 'a hundred tokens '.repeat(
 const options = { inputs: at('data'), output: at('tokens'), tokenizer: 'r50k_base', shardSize: 20_000, onError: 'skip' }
 const result = await tokenizeCorpus(/** @type {any} */ (options))
 const number = (value) => value.toLocaleString('en')
+const posix = { skip: process.platform === 'win32' && 'there are no such files' }
 
 /** The cells of the rows of a table, as text. */
 function rows(page, title) {
@@ -67,6 +70,24 @@ test('the page loads nothing and shows names as text', async () => {
   assert.match(page, /&lt;script&gt;alert\(&quot;x&quot;\)&amp;&#39;‹202e›\.jsonl/)
   assert.match(page, /default-src 'none'/)
   assert.match(page, /prefers-color-scheme: dark/)
+})
+
+test('links stay, a pipe is written directly, and files of the job stay', posix, async () => {
+  fs.symlinkSync('later.html', at('link.html'))
+  await writeReport(at('tokens'), at('link.html'))
+  assert.equal(fs.readlinkSync(at('link.html')), 'later.html')
+  const page = fs.readFileSync(at('later.html'), 'utf8')
+  execFileSync('mkfifo', [at('pipe.html')])
+  const reader = promisify(execFile)('cat', [at('pipe.html')])
+  await writeReport(at('tokens'), at('pipe.html'))
+  assert.equal((await reader).stdout, page)
+  assert.ok(fs.statSync(at('pipe.html')).isFIFO())
+  const job = fs.readFileSync(at('tokens', 'job.json'))
+  for (const name of ['job.json', 'manifest.json', 'plan.jsonl', 'shard-00000000.json']) {
+    const { code } = await failure(() => writeReport(at('tokens'), at('tokens', name)))
+    assert.equal(code, 'ERR_TOKENLANE_OUTPUT_IS_INPUT')
+  }
+  assert.deepEqual(fs.readFileSync(at('tokens', 'job.json')), job)
 })
 
 test('a job that is not finished, no job, and wrong arguments', async () => {

@@ -4,7 +4,8 @@ import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { mib, number, plural } from '../numbers.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
-import { loadTokenizer } from '../tokenizers.mjs'
+import { refuseInput, statOf } from '../output/same-file.mjs'
+import { loadTokenizer, tokenizerFiles } from '../tokenizers.mjs'
 import { QUIET, checkInputs } from './options.mjs'
 import { extend, prune } from './train-adapt.mjs'
 import {
@@ -149,7 +150,9 @@ const report = {
     if (values.output === undefined) throw new UsageError("name the page with '--output'")
     const options = countOf(checkPruneOptions, values, inputs, [values.output])
     options.content.groupBy = values.groupBy
-    const tokenizers = await loadAll([name, ...values.against])
+    const names = [name, ...values.against]
+    refuseInput(statOf(values.output), values.output, names.flatMap(tokenizerFiles))
+    const tokenizers = await loadAll(names)
     const { texts, bytes } = await interruptible((signal) => writeReport(tokenizers, options, values.output, signal))
     process.stdout.write(forOutput(`${nameForOutput(values.output)}: ${plural(texts, 'text')} (${mib(bytes)})\n`))
   },

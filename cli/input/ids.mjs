@@ -145,7 +145,7 @@ async function* binaryRows(source, format, { type, maxRow = MAX_ROW_BYTES, onRea
     if (WIDTHS[descr] === undefined || shape.length > 2) {
       throw new Failure(
         'NPY',
-        `ids must be integers in one or two dimensions, but the array has '${descr}' in ${shape.length} dimensions`,
+        `ids must be little-endian integers in one or two dimensions, but the array has '${descr}' in ${shape.length} dimensions`,
         { place: source.name },
       )
     }

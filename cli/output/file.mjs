@@ -7,7 +7,7 @@ import path from 'node:path'
 
 import { Failure, UsageError, fileFailure } from '../failure.mjs'
 import { openPipe } from '../input/open.mjs'
-import { statIfThere } from '../../lib/files/stat.mjs'
+import { behindLinks, statIfThere } from '../../lib/files/stat.mjs'
 import { forOutput } from '../terminal.mjs'
 import { partOf, removeDeadParts } from '../../lib/files/parts.mjs'
 import { refuseInput, statOf } from './same-file.mjs'
@@ -87,7 +87,7 @@ class OutputFile extends BinaryOutput {
     } catch (error) {
       unfinished.delete(this.#part)
       if (error.code !== 'ENOENT') throw fileFailure(name, error)
-      throw new Failure('FILE_NOT_FOUND', `there is no folder ${path.dirname(name)}`, { place: name, cause: error })
+      throw new Failure('FILE_NOT_FOUND', `there is no folder ${path.dirname(place)}`, { place: name, cause: error })
     }
   }
 
@@ -208,7 +208,7 @@ export function openOutput(name, inputs) {
   const stat = statIfThere(name)
   if (stat?.isDirectory()) throw new UsageError(`the output ${name} is a folder`)
   refuseInput(statOf(name), name, inputs)
-  if (stat === undefined || stat.isFile()) return new OutputFile(name, stat ? fs.realpathSync(name) : name, stat?.mode)
+  if (stat === undefined || stat.isFile()) return new OutputFile(name, behindLinks(name), stat?.mode)
   if (stat.isFIFO()) return new StreamOutput(name, () => openPipe(name))
   return new StreamOutput(name, async () => fs.createWriteStream(name, { flags: 'w' }))
 }

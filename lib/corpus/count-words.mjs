@@ -1,9 +1,7 @@
 // Counts the words of texts in the addon, from which a tokenizer is trained.
 
-import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
-import path from 'node:path'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -40,9 +38,12 @@ const ALL = { first: 0, step: 0 }
 export async function countTexts(count, { selection: { first, step } = ALL, isSkipping, signal, onSkip }) {
   for (let from = 0; ; ) {
     const options = { from, heldOut: first, step, inOrder: isSkipping }
+    let call
     try {
-      return await enqueue((entry) => count(entry, options), { signal })
+      return await enqueue((entry) => (call = count(entry, options)), { signal })
     } catch (failure) {
+      // After an abort, the addon writes tables to files until it stops.
+      await call?.catch(() => {})
       if (failure.row === undefined) throw failure
       onSkip(failure.row, Object.assign(new Error(failure.reason ?? failure.message), { code: failure.code }))
       from = failure.row + 1
@@ -62,19 +63,4 @@ export async function countDocuments(training, batch, { onSkip, ...options }) {
   const count = (entry, which) => native.countDocuments(entry, training, batch.handle, which)
   await countTexts(count, { ...options, onSkip: (index, failure) => onSkip(batch.place(index), failure) })
   batch.release()
-}
-
-/**
- * Calls `work` with a new folder for files that do not outlive it.
- *
- * @template Result
- * @param {(folder: string) => Promise<Result>} work
- */
-export async function inScratch(work) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
-  try {
-    return await work(folder)
-  } finally {
-    await fs.promises.rm(folder, { recursive: true, force: true })
-  }
 }

@@ -21,6 +21,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure } from '../files/failure.mjs'
+import { inScratch } from '../files/scratch.mjs'
 import { hashOfChat, withChat } from './chats.mjs'
 import { defaultConcurrency, shardsAtOnce } from './concurrency.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
@@ -113,10 +114,7 @@ class Run {
 
   /** Counts without writing. */
   async dry() {
-    const folder = await fs.promises.mkdtemp(path.join(os.tmpdir(), 'tokenlane-plan-'))
-    const remove = () => fs.rmSync(folder, { recursive: true, force: true })
-    process.on('exit', remove)
-    try {
+    return inScratch('plan', async (folder) => {
       const prepared = await this.#prepare()
       const file = path.join(folder, PLAN)
       const plan = await this.#plan(file)
@@ -124,10 +122,7 @@ class Run {
       const totals = new Totals()
       await this.#shards(file, segmentsOf(job)[0], prepared, undefined, (record) => totals.add(record))
       return this.#done(job, totals.toJSON(), 0)
-    } finally {
-      remove()
-      process.off('exit', remove)
-    }
+    })
   }
 
   /** @param {import('./store/types.js').Store} store */

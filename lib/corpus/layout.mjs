@@ -10,5 +10,8 @@ export const BASE = 'base.json'
 /** Exists while a new job is planned. */
 export const CLAIM = 'claim.json'
 
+/** The names of the files of jobs. */
+export const JOB_FILE = /^(?:shard-\d{8,}\..+|plan(?:-\d{4})?\.jsonl|job\.json|manifest\.json)$/
+
 /** Maximum length of the id of a job. */
 export const JOB_ID_LENGTH = 64

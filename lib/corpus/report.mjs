@@ -1,16 +1,18 @@
 // Writes an HTML page about a job, finished or not, from the records of its shards.
 
+import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-import { wrongType, wrongValue } from './errors.mjs'
+import { error, wrongType, wrongValue } from './errors.mjs'
 import { existingJob, recordsTest } from './job-file.mjs'
+import { JOB_FILE } from './layout.mjs'
 import { Totals } from './manifest.mjs'
 import { CURRENCY } from './price.mjs'
 import { Groups, MAX_SHOWN } from './report-groups.mjs'
 import { page } from './report-page.mjs'
 import { recordsOf } from './record.mjs'
-import { writeWhole } from './store/part-file.mjs'
+import { writeNamed } from './store/part-file.mjs'
 import { openStore } from './store/store.mjs'
 
 const require = createRequire(import.meta.url)
@@ -33,13 +35,24 @@ export async function writeReport(output, file, options = {}) {
   if (currency !== undefined && (typeof currency !== 'string' || !CURRENCY.test(currency)))
     throw wrongValue('currency', "a sign such as '$' or a code such as 'EUR'", currency)
   if (currency !== undefined && price === undefined) throw wrongValue('price', 'given with a currency', price)
+  if (JOB_FILE.test(path.basename(file)) && realPathOf(path.dirname(file)) === realPathOf(output))
+    throw error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${file}: this output is a file of the job: name another file`)
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const sums = new Sums()
   const isOfJob = recordsTest(job)
   for await (const record of recordsOf(store, job.plan.shards)) if (isOfJob(record)) sums.add(record)
-  await writeWhole(path.resolve(file), page(job, sums, price === undefined ? undefined : { value: price, currency }))
+  await writeNamed(file, page(job, sums, price === undefined ? undefined : { value: price, currency }))
   return sums.totals.toJSON()
+}
+
+/** The real path of a folder, or what is no folder of this machine as it is. */
+function realPathOf(folder) {
+  try {
+    return fs.realpathSync(folder)
+  } catch {
+    return folder
+  }
 }
 
 /** The sums over the records that the page shows. */

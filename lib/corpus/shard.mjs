@@ -41,6 +41,7 @@ import { writeWords } from './words.mjs'
  * @property {import('./documents.mjs').RowMemory} [memory] the memory for large rows; `undefined`
  *   if it is not limited
  * @property {number} [tableMemory] bytes for tables of words
+ * @property {string} [scratch] the folder for files of tables
  * @property {() => number} [shards] the number of shards that the process works on now
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */

@@ -34,7 +34,7 @@ export function randomOf(seed) {
     return (sum >>> 0) / 2 ** 32
   }
   // Two draws give a number the 53 bits of a double's fraction.
-  return () => (next() * 2 ** 21 + Math.floor(next() * 2 ** 21) / 2 ** 21) / 2 ** 21
+  return () => (next() * 2 ** 32 + Math.floor(next() * 2 ** 21) / 2 ** 21) / 2 ** 32
 }
 
 /** Shuffles an array in place (Fisher and Yates). */

@@ -42,7 +42,8 @@ class RowMemory {
 Error.stackTraceLimit = 0
 
 const memory = new RowMemory()
-const { source, content, ids, hooks: hooksFile, output, allowedPlaces, threads, tableMemory, running } = workerData
+const { source, content, ids, hooks: hooksFile, output, allowedPlaces, running } = workerData
+const { threads, tableMemory, scratch } = workerData
 const shards = () => Atomics.load(/** @type {Int32Array} */ (running), 0)
 const hooks = hooksFile && (await (await import('./hooks.mjs')).loadHooks(hooksFile, content.hooksSha256))
 const allowed = allowedPlaces === undefined ? undefined : new Allowed(allowedPlaces)
@@ -66,7 +67,7 @@ export async function work(request, report) {
   }
   try {
     const found = store === undefined ? undefined : await doneRecord(request, { store, allowed, content })
-    const resources = { threads, memory, tableMemory, shards }
+    const resources = { threads, memory, tableMemory, scratch, shards }
     const context = { tokenizer, base, content, ids, hooks, store, allowed, ...resources, onProgress }
     return { record: found ?? (await doShard(request, context)), isNew: found === undefined }
   } finally {

@@ -1,23 +1,27 @@
 // The threads that process shards. Each processes one at a time.
 
 import { RowMemory } from './row-memory.mjs'
+import { newScratch, removeScratch } from '../files/scratch.mjs'
 import { ThreadPool } from './thread-pool.mjs'
 
 export class Threads {
   #pool
   #running = new Set()
+  /** The folder of the threads for tables of words. */
+  #scratch
   /** The memory of large rows. */
   #rowMemory = new RowMemory()
   /** The number of shards that are being processed. The threads read it. */
   #count = new Int32Array(new SharedArrayBuffer(4))
 
   /**
-   * @param {object} data the `workerData` of thread.mjs
+   * @param {{ source: { kind: string } } & object} data the `workerData` of thread.mjs
    * @param {number} maxThreads
    */
   constructor(data, maxThreads) {
+    if (data.source.kind === 'base') this.#scratch = newScratch('train')
     this.#pool = new ThreadPool(new URL('./thread.mjs', import.meta.url), maxThreads, {
-      data: { ...data, running: this.#count },
+      data: { ...data, running: this.#count, scratch: this.#scratch },
       onMessage: (worker, { reserve }) =>
         reserve === undefined ? this.#rowMemory.release(worker) : this.#reserve(worker, reserve),
       onEnd: (worker) => this.#rowMemory.release(worker),
@@ -50,8 +54,9 @@ export class Threads {
   }
 
   /** Ends all threads immediately. Unfinished and later calls reject. */
-  end() {
-    return this.#pool.end()
+  async end() {
+    await this.#pool.end()
+    if (this.#scratch !== undefined) await removeScratch(this.#scratch)
   }
 
   /** Tells a thread when it may read a large row. */

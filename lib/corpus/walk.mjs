@@ -3,12 +3,12 @@
 // folder with very many names is sorted in runs on disk.
 
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
 
 import { fileFailure } from '../files/failure.mjs'
 import { alternatives, isGlob, matcher } from '../files/glob.mjs'
+import { newScratch, removeScratch } from '../files/scratch.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { error } from './errors.mjs'
 import { addressOf, checkKey, folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
@@ -163,7 +163,7 @@ export class Walk {
   /** The files that match a pattern. */
   async *matching(given) {
     const pattern = withSlashes(given)
-    if (!isGlob(pattern)) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: there is no such file`)
+    if (!isGlob(pattern)) throw fileFailure(pattern, { code: 'ENOENT' })
     const parts = pattern.split('/')
     const first = parts.findIndex(isGlob)
     const base = parts.slice(0, first).join('/')
@@ -221,7 +221,7 @@ export class Walk {
       for await (const entry of await fs.promises.opendir(folder, { bufferSize: 1024 })) {
         names.push({ name: entry.name, kind: entry.isDirectory() ? 'd' : entry.isFile() ? 'f' : 'o' })
         if (names.length < this.#run) continue
-        scratch ??= await fs.promises.mkdtemp(path.join(os.tmpdir(), 'tokenlane-names-'))
+        scratch ??= newScratch('names')
         runs.push(await writeRun(path.join(scratch, String(runs.length)), names))
         names = []
       }
@@ -233,7 +233,7 @@ export class Walk {
       if (this.#onUnreadable === undefined) throw fileFailure(folder, failure)
       this.#onUnreadable(folder, failure)
     } finally {
-      if (scratch !== undefined) await fs.promises.rm(scratch, { recursive: true, force: true })
+      if (scratch !== undefined) await removeScratch(scratch)
     }
   }
 }
@@ -284,18 +284,22 @@ const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
 /** Writes a sorted run of names to a file. */
 async function writeRun(file, names) {
-  const handle = await fs.promises.open(file, 'wx')
   names.sort(byName)
-  for (let from = 0; from < names.length; from += 1000) {
-    await handle.write(
-      names
-        .slice(from, from + 1000)
-        .map(({ name, kind }) => `${JSON.stringify(kind + name)}\n`)
-        .join(''),
-    )
+  try {
+    await fs.promises.writeFile(file, linesOfRun(names), { flag: 'wx' })
+  } catch (failure) {
+    throw fileFailure(file, failure)
   }
-  await handle.close()
   return file
+}
+
+function* linesOfRun(names) {
+  for (let from = 0; from < names.length; from += 1000) {
+    yield names
+      .slice(from, from + 1000)
+      .map(({ name, kind }) => `${JSON.stringify(kind + name)}\n`)
+      .join('')
+  }
 }
 
 async function* readRun(file) {

@@ -7,10 +7,12 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-import { countDocuments, defaultMemory, inScratch } from './count-words.mjs'
+import { countDocuments, defaultMemory } from './count-words.mjs'
 import { damaged } from './errors.mjs'
 import { BASE } from './layout.mjs'
 import { pipelined } from './pipelined.mjs'
+import { fileFailure } from '../files/failure.mjs'
+import { inScratch } from '../files/scratch.mjs'
 import { recordName, recordsOf } from './record.mjs'
 import { writeShardFiles } from './output-files.mjs'
 import { isAddress } from './store/address.mjs'
@@ -61,28 +63,33 @@ export async function readBase(store, sha256) {
  * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
  * @param {{ base?: Buffer, content: import('./options.mjs').Content, store?:
  *   import('./store/types.js').Store, memory?: import('./documents.mjs').RowMemory, tableMemory?:
- *   number, shards?: () => number }} context
+ *   number, scratch?: string, shards?: () => number }} context
  * @param {{ stats: import('./stats.mjs').Stats, onSkip: (place:
  *   import('./document-batch.mjs').Place, failure: any) => void }} hooks
  */
-export function writeWords(shard, batches, { base, content, store, memory, tableMemory, shards }, { stats, onSkip }) {
+export function writeWords(shard, batches, context, { stats, onSkip }) {
+  const { base, content, store, memory, tableMemory, scratch, shards } = context
   const options = { isSkipping: content.onError === 'skip', onSkip }
-  return inScratch(async (folder) => {
-    const training = native.training(base, tableMemory ?? defaultMemory(), folder)
-    const count = async (batch) => {
-      const { length, bytes, isLarge } = batch
-      await countDocuments(training, batch, options)
-      stats.documents += length
-      stats.textBytes += bytes
-      if (isLarge) memory?.release()
-    }
-    for await (const _ of pipelined(batches, count, shards));
-    const words = path.join(folder, 'words')
-    await enqueue((entry) => native.writeWords(entry, training, words))
-    return writeShardFiles(store, shard, content, async (file) => {
-      for await (const chunk of fs.createReadStream(words, { highWaterMark: COPY_BYTES })) await file.write(chunk)
-    })
-  })
+  return inScratch(
+    'train',
+    async (folder) => {
+      const training = native.training(base, tableMemory ?? defaultMemory(), folder)
+      const count = async (batch) => {
+        const { length, bytes, isLarge } = batch
+        await countDocuments(training, batch, options)
+        stats.documents += length
+        stats.textBytes += bytes
+        if (isLarge) memory?.release()
+      }
+      for await (const _ of pipelined(batches, count, shards));
+      const words = path.join(folder, 'words')
+      await enqueue((entry) => native.writeWords(entry, training, words))
+      return writeShardFiles(store, shard, content, async (file) => {
+        for await (const chunk of fs.createReadStream(words, { highWaterMark: COPY_BYTES })) await file.write(chunk)
+      })
+    },
+    scratch,
+  )
 }
 
 /**
@@ -109,6 +116,8 @@ async function copied(store, name, bytes, folder) {
   try {
     for (let from = 0; from < bytes; from += COPY_BYTES)
       await handle.writeFile(await store.readRange(name, from, Math.min(bytes, from + COPY_BYTES)))
+  } catch (failure) {
+    throw failure.syscall === undefined ? failure : fileFailure(copy, failure)
   } finally {
     await handle.close()
   }

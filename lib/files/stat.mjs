@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import path from 'node:path'
 
 import { fileFailure } from './failure.mjs'
 
@@ -10,4 +11,15 @@ export function statIfThere(name) {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw fileFailure(name, error)
   }
+}
+
+/** Returns the path that a name leads to, also if there is no file yet. */
+export function behindLinks(name) {
+  let target
+  try {
+    target = fs.readlinkSync(name)
+  } catch {
+    return name
+  }
+  return behindLinks(path.resolve(fs.realpathSync(path.dirname(name)), target))
 }

@@ -49,8 +49,9 @@ function fraction(name, value) {
 }
 
 function string(name, value) {
-  if (typeof value === 'string') return value
-  throw wrongType(name, 'a string', value)
+  if (typeof value !== 'string') throw wrongType(name, 'a string', value)
+  if (value.isWellFormed()) return value
+  throw wrongValue(name, 'a string without half of a surrogate pair', value)
 }
 
 function tokenText(name, value) {
@@ -59,8 +60,8 @@ function tokenText(name, value) {
 }
 
 function strings(name, value) {
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
-  throw wrongType(name, 'an array of strings', value)
+  if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value)
+  return value.map((one, index) => string(`${name}[${index}]`, one))
 }
 
 const TOKEN_FLAGS = { singleWord: 'single_word', lstrip: 'lstrip', rstrip: 'rstrip', normalized: 'normalized' }

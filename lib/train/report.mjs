@@ -5,7 +5,7 @@ import path from 'node:path'
 
 import { documentsOf, placeOf } from '../corpus/documents.mjs'
 import { planParts } from '../corpus/plan.mjs'
-import { writeWhole } from '../corpus/store/part-file.mjs'
+import { writeNamed } from '../corpus/store/part-file.mjs'
 import { isOfRow } from '../files/failing-rows.mjs'
 import { Failure, bareCode } from '../files/failure.mjs'
 import { page } from './report-page.mjs'
@@ -56,7 +56,7 @@ export async function writeReport(tokenizers, options, file, signal) {
     words: await splitWords(first.tokenizer, sample, signal),
     examples: examplesOf(sample, tokenizers),
   }
-  await writeWhole(path.resolve(file), page(findings))
+  await writeNamed(file, page(findings))
   return { texts: sample.texts.length, bytes: sample.bytes }
 }
 

@@ -7,7 +7,7 @@ import { definitionOf } from './base.mjs'
 import { Counter } from './count.mjs'
 import { checkOptions } from './options.mjs'
 import { withIds } from './post-processor.mjs'
-import { inScratch } from '../corpus/count-words.mjs'
+import { inScratch } from '../files/scratch.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -49,7 +49,7 @@ export async function trained(options, heldOut) {
  */
 export async function withCounts(options, base, make, heldOut) {
   options.signal?.throwIfAborted()
-  return inScratch(async (folder) => {
+  return inScratch('train', async (folder) => {
     const training = native.training(base, options.memory, folder)
     const progress = new Progress(training, options)
     const { signal } = progress

@@ -237,6 +237,7 @@ class Merge {
     const blocks = this.#files[shard] === undefined ? this.#shuffled(scattered, shard, View) : this.#inOrder(shard)
     const { files, packing } = await writeShardFiles(this.#store, shard, options, async (writer) => {
       for await (const { tokens, starts, facts, inputs } of blocks) {
+        this.#options.signal?.throwIfAborted()
         const block = blockOf({ tokens, starts, facts }, View)
         inputs.forEach((input, index) => {
           const lossTokens = hasLossMask(options) ? lossTokensOf(tokens, starts[index], starts[index + 1]) : undefined
@@ -282,7 +283,8 @@ class Merge {
 
   async *#shuffled(scattered, shard, View) {
     const views = this.#jobs.map(({ job }) => viewOf(job.options))
-    for await (const documents of scattered.blocks(shard, { units: this.#units, views, seed: this.#seed })) {
+    const request = { units: this.#units, views, seed: this.#seed, signal: this.#options.signal }
+    for await (const documents of scattered.blocks(shard, request)) {
       const lengths = documents.map(({ tokens }) => tokens.length)
       const starts = [0]
       for (const length of lengths) starts.push(starts.at(-1) + length)

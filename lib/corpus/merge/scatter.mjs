@@ -104,11 +104,13 @@ export class Scattered {
    *
    * @param {number} file
    * @param {{ units: import('./plan.mjs').Unit[], views: (Uint16ArrayConstructor |
-   *   Uint32ArrayConstructor)[], seed: string }} request `views` are the types of the inputs
+   *   Uint32ArrayConstructor)[], seed: string, signal?: AbortSignal }} request `views` are the
+   *   types of the inputs
    */
-  async *blocks(file, { units, views, seed }) {
+  async *blocks(file, { units, views, seed, signal }) {
     const documents = []
     for (const [index, unit] of units.entries()) {
+      signal?.throwIfAborted()
       const positions = await this.#positionsOf(index)
       for (let slice = 0; slice < positions.length; slice += this.#files + 1) {
         const [from, to] = [positions[slice + file], positions[slice + file + 1]]

@@ -3,10 +3,10 @@
 // them, and nothing that a loader opens in the folder leads out of it.
 
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
+import { newScratch, removeScratchNow } from '../../files/scratch.mjs'
 import { error } from '../errors.mjs'
 
 /** Maximum size in bytes of the files together. */
@@ -19,7 +19,6 @@ export class CopiedTokenizer {
   #source
   #folder
   #left = MAX_BYTES
-  #remove = () => fs.rmSync(this.#folder, { recursive: true, force: true })
   /** The file or the folder to load. */
   place
 
@@ -27,7 +26,6 @@ export class CopiedTokenizer {
     this.#source = source
     this.#folder = folder
     this.place = path.join(folder, path.basename(source) || 'tokenizer')
-    process.on('exit', this.#remove)
   }
 
   /**
@@ -37,8 +35,7 @@ export class CopiedTokenizer {
    * @param {import('../store/allowed.mjs').Allowed} allowed
    */
   static async of(source, allowed) {
-    const folder = await fs.promises.mkdtemp(path.join(os.tmpdir(), `tokenlane-tokenizer-${process.pid}-`))
-    const copy = new CopiedTokenizer(source, folder)
+    const copy = new CopiedTokenizer(source, newScratch(`tokenizer-${process.pid}`))
     try {
       const opened = await allowed.openFolder(source).catch((failure) => {
         if (failure.code === 'ERR_TOKENLANE_CORPUS_NOT_ALLOWED') throw failure
@@ -90,7 +87,6 @@ export class CopiedTokenizer {
   named = (message) => message.replaceAll(this.place, this.#source)
 
   remove() {
-    process.off('exit', this.#remove)
-    this.#remove()
+    removeScratchNow(this.#folder)
   }
 }

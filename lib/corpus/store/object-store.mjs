@@ -9,6 +9,7 @@ import path from 'node:path'
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
 import { error, unsupported } from '../errors.mjs'
+import { JOB_FILE } from '../layout.mjs'
 import { folderAddress, partsOf } from './address.mjs'
 import { ObjectInput } from './object-input.mjs'
 import { objectsOf } from './objects.mjs'
@@ -21,8 +22,6 @@ const MAX_NAMES = 100
 const MAX_TRIES = 3
 /** Age in milliseconds from which an unfinished upload is taken for one of a dead process. */
 const MIN_DEAD_AGE_MS = 24 * 3600 * 1000
-/** The names of the files of jobs. */
-const JOB_FILE = /^(?:shard-\d{8,}\..+|plan(?:-\d{4})?\.jsonl|job\.json|manifest\.json)$/
 
 /** The folder for files that are not uploaded yet. Only this user may have access to it. */
 function scratchFolder() {

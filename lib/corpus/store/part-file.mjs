@@ -9,6 +9,7 @@ import { threadId } from 'node:worker_threads'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf } from '../../files/parts.mjs'
+import { behindLinks, statIfThere } from '../../files/stat.mjs'
 import { readFully, writeFully } from './read.mjs'
 
 /** Number of bytes that are read back at once. */
@@ -246,6 +247,23 @@ export async function writeWhole(place, text, options) {
     throw failure
   }
   await syncFolder(path.dirname(place))
+}
+
+/**
+ * Writes a small file that the user names: completely or not at all. Links stay, and a device or a
+ * pipe is written directly.
+ *
+ * @param {string} name
+ * @param {string} text
+ */
+export async function writeNamed(name, text) {
+  const stat = statIfThere(name)
+  if (stat === undefined || stat.isFile()) return writeWhole(behindLinks(path.resolve(name)), text)
+  try {
+    await fs.promises.writeFile(name, text)
+  } catch (failure) {
+    throw fileFailure(name, failure)
+  }
 }
 
 /** Codes of systems and disks that have no hard links. */

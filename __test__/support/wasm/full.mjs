@@ -47,7 +47,7 @@ async function fillAsync() {
 await Tokenizer.fromBuffer(ranks, options(-1))
 const sync = fill()
 // Finalizers run in later turns.
-for (let turn = 0; turn < 300; turn += 1) {
+for (let turn = 0; turn < 20; turn += 1) {
   globalThis.gc()
   await wait(1)
 }

@@ -48,7 +48,7 @@ test('a command in a process of its own does what it does in the thread of the s
     [['decode', '-t', 'tiny.json', '-x', '1 x']],
     [['decode', '-t', 'tiny.json', '-x', '11 14'], { encoding: 'buffer' }],
     [['count', '--color', 'always', '-x', 'a'], { env: { NO_COLOR: undefined } }],
-    [['inspect', '--color', 'auto', '-x', 'a'], { env: { FORCE_COLOR: '1' } }],
+    [['inspect', '--color', 'auto', '-x', 'a'], { env: { FORCE_COLOR: '1', NO_COLOR: undefined } }],
     [['corpus', 'verify', 'nowhere']],
     [['encode', '-x', 'a', '-t', 'tiny.json', '-o', 'none/ids']],
     [['encode', '--fromat', 'x']],

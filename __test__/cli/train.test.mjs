@@ -21,8 +21,8 @@ test('a tokenizer, and its comparison on texts that were held out', () => {
   const args = ['train', 'data', '--vocab-size', '265', '-o', out, '--special-token', '<eos>', '--against', 'r50k_base']
   const { status, stdout, stderr } = run(args)
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
-  assert.match(stdout, /^data\/new\.json: 265 tokens, from 400 texts \(0\.0 MiB\) in [\d.]+ s\n/)
-  assert.match(stdout, /on 4 texts .* not trained on:\n +\d\.\d\d {2}data\/new\.json\n +\d\.\d\d {2}r50k_base\n$/)
+  assert.match(stdout, /^data[\\/]new\.json: 265 tokens, from 400 texts \(0\.0 MiB\) in [\d.]+ s\n/)
+  assert.match(stdout, /on 4 texts .* not trained on:\n +\d\.\d\d {2}data[\\/]new\.json\n +\d\.\d\d {2}r50k_base\n$/)
   const file = fs.readFileSync(path.join(folder, out))
   const tokenizer = Tokenizer.fromFileSync(path.join(folder, out))
   assert.equal(tokenizer.tokenToId('<eos>'), 0)
@@ -167,7 +167,7 @@ test('a tokenizer is pruned, with a map of ids beside it', () => {
   const args = ['train', 'prune', 'r50k_base', 'data', '-o', path.join('data', 'less.json')]
   const { status, stdout, stderr } = run(args)
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
-  assert.match(stdout, /^data\/less\.json: \d+ of 50,257 tokens, used by 400 texts .*\ndata\/less\.ids\.json: /)
+  assert.match(stdout, /^data[\\/]less\.json: \d+ of 50,257 tokens, used by 400 texts .*\ndata[\\/]less\.ids\.json: /)
   assert.match(stdout, /\(as before\)/)
   const ids = JSON.parse(fs.readFileSync(path.join(folder, 'data', 'less.ids.json'), 'utf8'))
   const [before, after] = [Tokenizer.fromEncodingSync('r50k_base'), path.join(folder, 'data', 'less.json')]

@@ -4,7 +4,7 @@
 //
 // The folder has the vocabularies of llama.cpp, `ggml-vocab-*.gguf`, with the texts in
 // `*.gguf.inp` and the ids in `*.gguf.out`: `models/` of its repository, and of the source package
-// of llama-cpp-python (`pip download --no-deps --no-binary :all: llama-cpp-python`).
+// of llama-cpp-python (`pip download --no-deps --no-binary llama-cpp-python llama-cpp-python`).
 
 import fs from 'node:fs'
 import path from 'node:path'

@@ -18,21 +18,31 @@ const SPACES = `(?:[^\\S\\r\\n\\u2028\\u2029]${IGNORED})+`
 const INITIAL = new RegExp(`(?<![\\p{L}\\p{N}]${IGNORED})[\\p{Lu}\\p{Lt}]${IGNORED}\\.${IGNORED}${SPACES}$`, 'u')
 
 const words = new Intl.Segmenter('en', { granularity: 'word' })
-/**
- * The text with other letters where ICU looks into dictionaries: by UAX #29 each letter of these
- * scripts is a word, and syllables of Hangul are letters like others. Units stay where they are.
- */
 const BY_DICTIONARY = 'Han Hira Thai Laoo Khmr Mymr Tale Talu Lana Tavt Ahom'
   .split(' ')
   .map((name) => `\\p{sc=${name}}`)
   .join('')
-const LETTERS = new RegExp(`(?![\\p{M}\\p{N}])[${BY_DICTIONARY}]`, 'gu')
+const LETTERS = new RegExp(`(?![\\p{M}\\p{Nd}\\p{No}])[${BY_DICTIONARY}]`, 'gu')
+/**
+ * The text with other letters where ICU looks into dictionaries: by UAX #29 each letter of these
+ * scripts is a word. Syllables of Hangul and iteration marks are letters like others, letters of
+ * Katakana join, and their halfwidth voicing marks combine. Units stay where they are.
+ */
 const withoutDictionaries = (text) =>
-  text.replace(LETTERS, ({ length }) => (length === 1 ? '!' : '\u{1d100}')).replace(/[\uac00-\ud7a3]/g, 'a')
+  text
+    .replace(/[\uac00-\ud7a3\u3005\u303b\u{16fe3}]/gu, ({ length }) => 'a'.repeat(length))
+    .replace(LETTERS, ({ length }) => (length === 1 ? '!' : '\u{1d100}'))
+    .replace(/[\p{sc=Kana}\u30fc\uff70]/gu, ({ length }) => '\u3031'.repeat(length))
+    .replace(/[\uff9e\uff9f]/g, '\u0301')
+
+/** unicode-segmentation 1.13 joins such a mark and emoji with the letter or digit before them. */
+const JOINED_EMOJI = /(?<=[\p{L}\p{N}][\p{M}\p{Cf}]*)(?=["':,;.·‘’․…][\p{M}\p{Cf}]*\u200d\p{Extended_Pictographic})/gu
 
 function wordEnds(text) {
-  const ends = Array.from(words.segment(withoutDictionaries(text)), ({ segment, index }) => index + segment.length)
-  return ends.filter((end) => text[end - 1] !== ' ' || text[end] === ' ')
+  const simple = withoutDictionaries(text)
+  const joined = new Set(Array.from(simple.matchAll(JOINED_EMOJI), ({ index }) => index))
+  const ends = Array.from(words.segment(simple), ({ segment, index }) => index + segment.length)
+  return ends.filter((end) => !joined.has(end) && (text[end - 1] !== ' ' || text[end] === ' '))
 }
 
 /** The ends of sentences, lines or words in UTF-16 units, without the end of the text. */
@@ -78,7 +88,8 @@ class Subject {
     }
     this.offsets = (start, end) => plain.encode(this.part(start, end), { ...bare, offsets: 'byte' }).offsets
     this.special = tokenizer.count('', counting)
-    const [all, one] = [tokenizer.count('a', counting), tokenizer.count('a', bare)]
+    // Other texts may have no tokens in a vocabulary without an unknown token.
+    const [all, one] = [tokenizer.count(text, counting), tokenizer.count(text, bare)]
     this.copies = one > 0 ? (all - this.special) / one : 1
   }
 

@@ -41,14 +41,16 @@ const SPECS = [
 /** Excluded tests of these specs: they measure memory or time. */
 const EXCLUDED_TESTS = ['equal bytes share one tokenizer in memory', 'damaged and malicious files']
 
-/** Filters for the core's tests with several threads. */
+/** Filters for the tests with several threads: those of the core, of memory and of training. */
 const THREADS = [
   'batch::',
-  'memory::shared::',
-  'memory::slab::',
-  'memory::table::',
   'fuzzing::tests::random::rows',
   'fuzzing::tests::random::parts',
+  'shared::tests::',
+  'slab::tests::',
+  'table::tests::',
+  'count::tests::',
+  'unigram::tests::',
 ]
 
 /**
@@ -72,7 +74,7 @@ if (failed.length > 0) stop(`failed with a sanitizer: ${failed.join(', ')}`)
 
 /**
  * Runs tests of the crates with a target folder for the sanitizer. Returns whether all passed
- * without a report.
+ * without a report. Stops if no test has one of the names, as after a module has moved.
  */
 function runTests(sanitizer, options, names) {
   const env = {
@@ -99,6 +101,9 @@ function runTests(sanitizer, options, names) {
     'interleaving',
     ...names,
   ]
+  const listed = spawnSync('cargo', [...args, '--list'], { cwd: root, env, encoding: 'utf8', stdio: [0, 'pipe', 2] })
+  const unknown = names.filter((name) => !listed.stdout.includes(name))
+  if (listed.status === 0 && unknown.length > 0) stop(`no test has ${unknown.join(' or ')} in its path`)
   return run('cargo', args, { env })
 }
 

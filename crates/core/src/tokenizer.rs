@@ -384,27 +384,28 @@ impl Tokenizer {
 struct EncoderStates {
     /// Boxed, because states are large and are moved for every text.
     idle: ObjectPool<Box<EncoderState>>,
-    /// The memory by which all caches may grow.
+    /// The size to which each cache grows whatever the others take, in bytes.
+    own_cache_bytes: usize,
+    /// The memory by which all caches may grow beyond that.
     growth: Arc<GrowthMemory>,
 }
 
 impl Default for EncoderStates {
     fn default() -> Self {
-        let fixed = Self::max_idle() * WordCache::initial_bytes(Self::cache_bytes());
-        Self {
-            idle: ObjectPool::new(Self::max_idle()),
-            growth: Arc::new(GrowthMemory::new(Self::ALL_CACHE_BYTES.saturating_sub(fixed))),
-        }
+        Self::new(Self::max_idle())
     }
 }
 
 impl EncoderStates {
-    /// Maximum size of the word caches of all states together, in bytes: 32 MiB. With many
-    /// processors it is more, because each cache has a minimum size. Caches start small, and those
-    /// that meet many different words grow while this lasts, to 16 MiB of short words.
+    /// Maximum size of the word caches of all states together on one or two processors, in bytes:
+    /// 32 MiB. Caches start small, and those that meet many different words grow while this lasts,
+    /// to 16 MiB of short words.
     const ALL_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 0 } else { 32 << 20 };
-    /// Maximum size of the word cache of one state before it grows, in bytes.
-    const MAX_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::MIN_CACHE_BYTES } else { 12 << 20 };
+    /// The bytes that each further processor adds: 8 MiB, the size of a table with all seed words.
+    /// Each worker meets the words of a language itself.
+    const CACHE_BYTES_PER_PROCESSOR: usize = if cfg!(feature = "fuzzing") { 0 } else { 8 << 20 };
+    /// Maximum size of the word caches of all states together on any machine, in bytes: 512 MiB.
+    const MAX_CACHE_BYTES: usize = 512 << 20;
     /// Minimum size of the word cache of one state, in bytes. A smaller cache evicts words before
     /// they occur again. (Fuzz targets need evictions, and caches that are created quickly.)
     const MIN_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
@@ -417,13 +418,25 @@ impl EncoderStates {
         *MAX_IDLE
     }
 
-    fn cache_bytes() -> usize {
-        (Self::ALL_CACHE_BYTES * 9 / 8 / Self::max_idle()).clamp(Self::MIN_CACHE_BYTES, Self::MAX_CACHE_BYTES)
+    /// Maximum size of the word caches of all states together, in bytes.
+    fn all_cache_bytes(states: usize) -> usize {
+        let more = states.saturating_sub(3) * Self::CACHE_BYTES_PER_PROCESSOR;
+        (Self::ALL_CACHE_BYTES + more).min(Self::MAX_CACHE_BYTES)
+    }
+
+    /// A pool of up to `states` states. Half of the memory for caches is divided among them, so that
+    /// none is without words because others came first. The rest is for those that need more.
+    fn new(states: usize) -> Self {
+        let all = Self::all_cache_bytes(states);
+        let own_cache_bytes = (all / states.max(3) / 2).max(Self::MIN_CACHE_BYTES);
+        let own = states * WordCache::own_bytes(own_cache_bytes);
+        let growth = Arc::new(GrowthMemory::new(all.saturating_sub(own)));
+        Self { idle: ObjectPool::new(states), own_cache_bytes, growth }
     }
 
     fn take(&self) -> Box<EncoderState> {
-        self.idle
-            .take(|number| Box::new(EncoderState::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.growth))))
+        let make = |number| EncoderState::new(self.own_cache_bytes, number).sharing(Arc::clone(&self.growth));
+        self.idle.take(|number| Box::new(make(number)))
     }
 
     fn put(&self, mut state: Box<EncoderState>) {
@@ -450,6 +463,24 @@ impl EncoderStates {
 #[cfg(test)]
 mod tests {
     use super::EncoderStates;
+    use crate::word_key;
+
+    /// On 16 processors, the first four workers took all memory for their seed words, and the other
+    /// ones merged nearly every word again.
+    #[test]
+    fn the_cache_of_each_of_many_workers_holds_the_words_of_a_language() {
+        let seeds = || (0..50_000u32).map(|number| (word_key::of_word(&number.to_le_bytes()), number));
+        for (states, max_mib) in [(2, 32), (3, 32), (9, 80), (17, 144), (65, 512)] {
+            let pool = EncoderStates::new(states);
+            let mut taken: Vec<_> = (0..states).map(|_| pool.take()).collect();
+            taken.iter_mut().for_each(|state| state.seed_with(50_000, seeds()));
+            let mut sizes: Vec<usize> = taken.iter().map(|state| state.memory_bytes()).collect();
+            sizes.sort_unstable();
+            assert!(sizes[0] > 1 << 20, "{states} states: the smallest has {} bytes", sizes[0]);
+            let all: usize = sizes.iter().sum();
+            assert!(all <= max_mib << 20, "{states} states have {all} bytes");
+        }
+    }
 
     #[test]
     fn the_states_of_all_workers_and_of_the_caller_are_kept() {

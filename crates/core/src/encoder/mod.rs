@@ -41,6 +41,8 @@ use crate::pretokenizer::splits::Splits;
 use crate::segmenter::{FillEnd, OriginalPart, SegmentedWords, Segmenter};
 use crate::span::Span;
 use crate::truncation::Truncation;
+#[cfg(test)]
+use crate::word_key::Key;
 use crate::word_key::MAX_SHORT_LEN;
 pub(crate) use compose::{Request, Source};
 use compose::{TextTokens, Trimming};
@@ -120,6 +122,11 @@ impl EncoderState {
         if !std::mem::replace(&mut self.is_seeded, true) {
             self.word_encoder.cache.seed(seeds.len(), seeds.words());
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn seed_with(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
+        self.word_encoder.cache.seed(count, words);
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

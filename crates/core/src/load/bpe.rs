@@ -132,3 +132,27 @@ fn whole_words(vocab: &Vocab, form: TokenForm) -> TokenTable {
     }
     words.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::MAX_AFFIX_BYTES;
+    use crate::error::LoadError;
+    use crate::tokenizer::Tokenizer;
+    use serde_json::json;
+
+    #[test]
+    fn affixes_have_a_maximum_length() {
+        for affix in ["continuing_subword_prefix", "end_of_word_suffix"] {
+            let load = |bytes: usize| {
+                let mut file = json!({"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}});
+                file["model"][affix] = "#".repeat(bytes).into();
+                Tokenizer::from_tokenizer_json(file.to_string().as_bytes())
+            };
+            load(MAX_AFFIX_BYTES).expect("it is not too long");
+            for bytes in [MAX_AFFIX_BYTES + 1, 10 * MAX_AFFIX_BYTES] {
+                let error = load(bytes).expect_err("it is too long");
+                assert!(matches!(error, LoadError::TooLarge { size, .. } if size == bytes as u64), "{error:?}");
+            }
+        }
+    }
+}

@@ -68,6 +68,10 @@ fn pattern() -> impl Strategy<Value = String> {
         r"\Z",
         r"\b",
         r"\B",
+        r"\b{start}",
+        r"\b{end}",
+        r"\b{start-half}",
+        r"\b{end-half}",
         r"\G",
         r"\R",
         r"\1",
@@ -86,7 +90,8 @@ fn pattern() -> impl Strategy<Value = String> {
         r"(?<!\G)",
     ];
     let atom = prop::sample::select(atoms.to_vec()).prop_map(str::to_owned);
-    let quantifiers = ["", "", "", "*", "+", "?", "*?", "+?", "??", "*+", "++", "?+", "{2}", "{1,2}", "{0,2}?", "{2,}"];
+    let quantifiers =
+        ["", "", "", "*", "+", "?", "*?", "+?", "??", "*+", "++", "?+", "{2}", "{1,2}", "{0,2}?", "{2}?", "{2,}"];
     let groups = ["(?:", "(?:", "(", "(?i:", "(?>", "(?=", "(?!"];
     atom.prop_recursive(4, 24, 5, move |inner| {
         let piece = (inner, prop::sample::select(quantifiers.to_vec())).prop_map(|(piece, sign)| piece + sign);
@@ -204,11 +209,40 @@ fn searches_that_are_quadratic_in_the_reference_give_up() {
     }
 }
 
+#[test]
+fn lazy_repetitions_have_a_maximum_and_words_have_half_boundaries() {
+    for source in ["a{2}?b", "(?=a)a{1,2}?b", r"(?=.)\b{end-half}.", r"(?=.)\b{start-half}.", r"(?=.)\b{end} ?"] {
+        let (program, regex) = program_and_reference(source).expect(source);
+        for text in ["aaab", "aab ab", "b a", " a", "é! é"] {
+            let expected = reference(&regex, text).expect(source);
+            assert_eq!(matches(&program, text, &mut 1000).expect("it is short"), expected, "{source} in {text:?}");
+        }
+    }
+}
+
+/// The states of a lazy automaton are work, too: this one has thousands for texts of two letters.
+#[test]
+fn new_states_of_an_automaton_are_charged() {
+    let tree = Expr::parse_tree("[ab]*a[ab]{10}").expect("it is a pattern");
+    let regular = as_hir(&tree.expr).as_ref().and_then(Regular::new).expect("it is regular");
+    let text: String =
+        (0..2000u32).map(|at| if (at * at).wrapping_mul(0x9E37_79B1) >> 31 == 0 { 'a' } else { 'b' }).collect();
+    let mut used = |cache: &mut _| {
+        let mut steps = u64::MAX;
+        regular.find(cache, &text, 0, true, &mut steps).expect("there are enough steps");
+        u64::MAX - steps
+    };
+    let mut cache = regular.cache();
+    let (first, again) = (used(&mut cache), used(&mut cache));
+    assert!(again <= 2 * text.len() as u64, "{again} steps with known states");
+    assert!(first > 2 * again, "{first} steps with new states, {again} without");
+}
+
 /// The reference searches for the start of such a look-behind differently and misses some matches.
 #[test]
 fn look_behinds_of_any_length_match_by_their_definition() {
     type Case<'a> = (&'a str, &'a str, &'a [(usize, usize)]);
-    let cases: [Case<'_>; 7] = [
+    let cases: [Case<'_>; 8] = [
         ("(?<!a?+)", ".", &[]),
         ("(?<=(?>a?))", "xa", &[(0, 0), (2, 2)]),
         ("(?<=b.*)a", "aba caa", &[(2, 3), (5, 6), (6, 7)]),
@@ -216,6 +250,7 @@ fn look_behinds_of_any_length_match_by_their_definition() {
         ("(?<=(?=é)..)b", "éabéb", &[(3, 4)]),
         ("(?<=a|bb|(?>c+))d", "ad bd bbd ccd", &[(1, 2), (8, 9), (12, 13)]),
         (r"(?<=(a+))\1b", "aab", &[(1, 3)]),
+        (r"(?<=x\R)a", "x\na x\r\na \na", &[(2, 3), (7, 8)]),
     ];
     for (source, text, expected) in cases {
         let program = compiled(source, Dialect::FancyRegex).expect("it compiles");

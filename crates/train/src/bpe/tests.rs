@@ -73,6 +73,15 @@ fn equal_counts_merge_the_smallest_ids_first() {
     assert_eq!(found.merges, [(4, 5), (0, 1), (2, 3)]);
 }
 
+/// Words in which a pair occurs twice, words without one, and words that occur once lie apart in
+/// memory, each word in one of these places.
+#[test]
+fn each_word_counts_as_often_as_it_occurs() {
+    let words = [("abab", 1), ("cd", 3), ("ef", 1), ("eg", 1), ("hi", 4)];
+    let found = tokens(&words, &BpeOptions { vocab_size: 13, ..BpeOptions::default() });
+    assert_eq!(found[9..], ["hi", "cd", "ab", "ef"]);
+}
+
 #[test]
 fn counts_of_more_than_32_bits_are_exact() {
     let words = [("ab", 1 << 40), ("cd", (1 << 40) + 1), ("ef", u64::from(u32::MAX)), ("gh", 7), ("ij", 8)];

@@ -18,8 +18,8 @@ pub(super) struct Growth {
     evictions: usize,
     counted_from: u64,
     memory: Arc<GrowthMemory>,
-    /// The bytes that the table has without that memory.
-    initial: usize,
+    /// The bytes to which the table may grow without that memory.
+    own: usize,
     /// The bytes taken from that memory.
     taken: usize,
 }
@@ -31,14 +31,15 @@ impl Drop for Growth {
 }
 
 impl Growth {
-    /// The growth of a table of `initial` bytes.
-    pub(super) fn sharing(memory: Arc<GrowthMemory>, initial: usize) -> Self {
-        Self { memory, initial, ..Self::default() }
+    /// The growth of a table that has `own` bytes for itself.
+    pub(super) fn sharing(memory: Arc<GrowthMemory>, own: usize) -> Self {
+        Self { memory, own, ..Self::default() }
     }
 
-    /// Takes the memory of a table of this size from the shared memory, if it lasts.
+    /// Takes what a table of this size needs beyond its own memory from the shared memory, if it
+    /// lasts.
     pub(super) fn try_take(&mut self, bytes: usize) -> bool {
-        let more = bytes.saturating_sub(self.initial + self.taken);
+        let more = bytes.saturating_sub(self.own + self.taken);
         let is_taken = self.memory.try_take(more);
         self.taken += if is_taken { more } else { 0 };
         is_taken

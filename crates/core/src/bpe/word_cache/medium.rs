@@ -215,10 +215,10 @@ impl MediumWords {
         Self { slots: Table::zeroed(limit.min(INITIAL_SLOTS)), limit, growth: Growth::default() }
     }
 
-    /// Lets the table grow while the shared memory lasts.
+    /// Lets the table grow beyond its limit while the shared memory lasts.
     pub(super) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
+        self.growth = Growth::sharing(memory, self.limit * size_of::<MediumSlot>());
         self.limit = self.limit.max(MAX_SHARED_SLOTS);
-        self.growth = Growth::sharing(memory, self.slots.memory_bytes());
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

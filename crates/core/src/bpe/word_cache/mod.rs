@@ -131,11 +131,11 @@ impl WordCache {
     }
 
     /// The lengths of the tables of a cache of at most `bytes`: short, medium, long words, and the
-    /// ring. Two thirds are for short words, a twelfth for medium ones, a sixth for the ring, and
-    /// the rest for long words.
+    /// ring. Half of it is for short words, an eighth each for medium words and the ring, and a
+    /// sixteenth for long words; powers of two take at least half of that.
     fn table_sizes(bytes: usize) -> [usize; 4] {
         let bytes = if bytes < 6144 { 0 } else { bytes };
-        let shares = [(bytes / 3 * 2, 64), (bytes / 12, 64), (bytes / 48, 16), (bytes / 6, 4)];
+        let shares = [(bytes / 2, 64), (bytes / 8, 64), (bytes / 16, 16), (bytes / 8, 4)];
         shares.map(|(share, size)| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits))
     }
 
@@ -151,8 +151,8 @@ impl WordCache {
         }
     }
 
-    /// Shares memory with all caches that have the same `memory`: the tables grow, beyond the size
-    /// of this cache too, while the shared memory lasts. Only for a cache that has not grown yet.
+    /// Shares memory with all caches that have the same `memory`: the tables grow beyond the size of
+    /// this cache while the shared memory lasts. Only for a cache that has not grown yet.
     pub(crate) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
         if self.is_on() {
             self.short.share_growth(Arc::clone(&memory));
@@ -161,12 +161,10 @@ impl WordCache {
         }
     }
 
-    /// The initial size of a cache of at most `bytes`, in bytes. Growth beyond it takes memory from
-    /// the shared memory.
-    pub(crate) fn initial_bytes(bytes: usize) -> usize {
+    /// The size in bytes to which a cache of at most `bytes` grows without the shared memory.
+    pub(crate) fn own_bytes(bytes: usize) -> usize {
         let [short, medium, long, ring] = Self::table_sizes(bytes);
-        let [short, medium] = [short.min(short::INITIAL_BUCKETS), medium.min(medium::INITIAL_SLOTS)];
-        64 * (short + medium) + 16 * long + 4 * ring.min(spill_ring::INITIAL_LEN)
+        64 * (short + medium) + 16 * long + 4 * ring
     }
 
     /// Replaces all short words by the first of `words`, each of which has one id. `count` is the

@@ -43,11 +43,11 @@ impl ShortWords {
         Self { buckets, limit, growth: Growth::default() }
     }
 
-    /// Replaces the empty table by one that grows while the shared memory lasts.
+    /// Replaces the empty table by one that grows beyond its limit while the shared memory lasts.
     pub(super) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
+        self.growth = Growth::sharing(memory, self.limit * size_of::<Bucket>());
         self.limit = self.limit.max(MAX_SHARED_BUCKETS);
         self.buckets = Table::with_reserved(self.buckets.len(), self.limit);
-        self.growth = Growth::sharing(memory, self.buckets.memory_bytes());
     }
 
     /// Replaces the content by `words`, each of which has one id. `count` is the maximum number of
@@ -260,11 +260,11 @@ mod tests {
         assert_eq!(small.buckets.len(), 8 * START);
         small.seed(1 << 20, std::iter::empty());
         assert_eq!(small.buckets.len(), 8 * START, "the seeds get what is left");
-        // The minimum is always there.
-        let mut words = ShortWords::new(START);
+        // A table's own memory is always there.
+        let mut words = ShortWords::new(4 * START);
         words.share_growth(Arc::new(GrowthMemory::new(0)));
         fill(&mut words);
-        assert_eq!(words.buckets.len(), START);
+        assert_eq!(words.buckets.len(), 4 * START);
     }
 
     #[test]

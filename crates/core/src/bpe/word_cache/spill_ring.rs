@@ -51,10 +51,10 @@ impl SpillRing {
         Self { numbers: Table::zeroed(limit.min(INITIAL_LEN)), head: 0, tail: 0, limit, growth: Growth::default() }
     }
 
-    /// Lets the ring grow while the shared memory lasts.
+    /// Lets the ring grow beyond its limit while the shared memory lasts.
     pub(super) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
+        self.growth = Growth::sharing(memory, self.limit * size_of::<u32>());
         self.limit = self.limit.max(MAX_SHARED_LEN);
-        self.growth = Growth::sharing(memory, self.numbers.memory_bytes());
     }
 
     /// Records that an entry was written, and lets the ring grow if it overwrites entries too

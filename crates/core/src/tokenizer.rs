@@ -424,8 +424,8 @@ impl EncoderStates {
         (Self::ALL_CACHE_BYTES + more).min(Self::MAX_CACHE_BYTES)
     }
 
-    /// A pool of up to `states` states. Half of the memory for caches is divided among them, so that
-    /// none is without words because others came first. The rest is for those that need more.
+    /// A pool of up to `states` states. Half of the memory for caches is divided among them, so
+    /// that none is without words because others came first. The rest is for those that need more.
     fn new(states: usize) -> Self {
         let all = Self::all_cache_bytes(states);
         let own_cache_bytes = (all / states.max(3) / 2).max(Self::MIN_CACHE_BYTES);

@@ -151,8 +151,8 @@ impl WordCache {
         }
     }
 
-    /// Shares memory with all caches that have the same `memory`: the tables grow beyond the size of
-    /// this cache while the shared memory lasts. Only for a cache that has not grown yet.
+    /// Shares memory with all caches that have the same `memory`: the tables grow beyond the size
+    /// of this cache while the shared memory lasts. Only for a cache that has not grown yet.
     pub(crate) fn share_growth(&mut self, memory: Arc<GrowthMemory>) {
         if self.is_on() {
             self.short.share_growth(Arc::clone(&memory));

@@ -1,10 +1,10 @@
 // Rows that fail. By default the first one ends the command. With `--on-error skip` they are
 // skipped and listed in a report.
 
-import fs from 'node:fs'
 import path from 'node:path'
 
 import { isOfRow, withoutFailures } from '../lib/files/failing-rows.mjs'
+import { realPathIfThere } from '../lib/files/stat.mjs'
 import { Failure, UsageError, at } from './failure.mjs'
 import { stopBars } from './bar.mjs'
 import { NotText } from './input/not-text.mjs'
@@ -194,11 +194,7 @@ export class Skips {
 /** The real path of an output, the same for all names of a file; `-` for standard output. */
 function placeOfOutput(name) {
   if (name === undefined || name === '-') return '-'
-  try {
-    return fs.realpathSync(name)
-  } catch {
-    return path.resolve(name)
-  }
+  return realPathIfThere(name) ?? path.resolve(name)
 }
 
 function say(text) {

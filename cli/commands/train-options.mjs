@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { fileFailure } from '../failure.mjs'
+import { realPathIfThere } from '../../lib/files/stat.mjs'
 import { interruptible } from '../interrupt.mjs'
 import { openOutput } from '../output/file.mjs'
 import { Notices, howToGoOn } from '../corpus-progress.mjs'
@@ -84,16 +85,7 @@ export function countOf(check, values, inputs, outputs, more = {}) {
   const { output, ids, json, quiet, against, heldOut, groupBy, giveUp, ...own } = values
   const queue = values.queue ?? (values.workDir && (process.env[QUEUE_VARIABLE] || undefined))
   const options = { ...own, inputs, queue, giveUpSeconds: giveUp, ...more }
-  return { ...check(options), exclude: outputs.flatMap((one) => realPathOf(one)) }
-}
-
-/** The real path of an output, if it exists. */
-function realPathOf(output) {
-  try {
-    return [fs.realpathSync(output)]
-  } catch {
-    return []
-  }
+  return { ...check(options), exclude: outputs.flatMap((output) => realPathIfThere(output) ?? []) }
 }
 
 /** Opens an output in a folder that is created if it is missing, such as that of a new model. */

@@ -29,8 +29,8 @@ function fromLlamaIndex(messages) {
     if ((calls ?? undefined) === undefined) checkContent(message, `messages[${i}]`, 'LlamaIndex')
     const parts = blocksOf(content).map(partOf)
     if (role !== 'assistant') return { role: ROLES[role] ?? role, content: contentOf(parts) }
-    const made = listOf([calls ?? []].flat(), 'toolCall').map(({ id, name, input }) => call(id, name, input))
-    return assistant({ parts, calls: made })
+    const toolCalls = listOf([calls ?? []].flat(), 'toolCall').map(({ id, name, input }) => call(id, name, input))
+    return assistant({ parts, calls: toolCalls })
   })
 }
 

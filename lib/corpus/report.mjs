@@ -1,10 +1,10 @@
 // Writes an HTML page about a job, finished or not, from the records of its shards.
 
-import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
 import { error, wrongType, wrongValue } from './errors.mjs'
+import { realPathIfThere } from '../files/stat.mjs'
 import { existingJob, recordsTest } from './job-file.mjs'
 import { JOB_FILE } from './layout.mjs'
 import { Totals } from './manifest.mjs'
@@ -47,13 +47,7 @@ export async function writeReport(output, file, options = {}) {
 }
 
 /** The real path of a folder, or what is no folder of this machine as it is. */
-function realPathOf(folder) {
-  try {
-    return fs.realpathSync(folder)
-  } catch {
-    return folder
-  }
-}
+const realPathOf = (folder) => realPathIfThere(folder) ?? folder
 
 /** The sums over the records that the page shows. */
 class Sums {

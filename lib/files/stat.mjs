@@ -13,6 +13,15 @@ export function statIfThere(name) {
   }
 }
 
+/** Returns the real path of a name, or undefined if nothing can be found there. */
+export function realPathIfThere(name) {
+  try {
+    return fs.realpathSync(name)
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the path that a name leads to, also if there is no file yet. */
 export function behindLinks(name) {
   let target

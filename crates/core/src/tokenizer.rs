@@ -397,6 +397,8 @@ impl Default for EncoderStates {
 }
 
 impl EncoderStates {
+    /// The number of states that share [`Self::ALL_CACHE_BYTES`]: those of two processors.
+    const MIN_SHARES: usize = 3;
     /// Maximum size of the word caches of all states together on one or two processors, in bytes:
     /// 32 MiB. Caches start small, and those that meet many different words grow while this lasts,
     /// to 16 MiB of short words.
@@ -420,7 +422,7 @@ impl EncoderStates {
 
     /// Maximum size of the word caches of all states together, in bytes.
     fn all_cache_bytes(states: usize) -> usize {
-        let more = states.saturating_sub(3) * Self::CACHE_BYTES_PER_PROCESSOR;
+        let more = states.saturating_sub(Self::MIN_SHARES) * Self::CACHE_BYTES_PER_PROCESSOR;
         (Self::ALL_CACHE_BYTES + more).min(Self::MAX_CACHE_BYTES)
     }
 
@@ -428,7 +430,7 @@ impl EncoderStates {
     /// that none is without words because others came first. The rest is for those that need more.
     fn new(states: usize) -> Self {
         let all = Self::all_cache_bytes(states);
-        let own_cache_bytes = (all / states.max(3) / 2).max(Self::MIN_CACHE_BYTES);
+        let own_cache_bytes = (all / states.max(Self::MIN_SHARES) / 2).max(Self::MIN_CACHE_BYTES);
         let own = states * WordCache::own_bytes(own_cache_bytes);
         let growth = Arc::new(GrowthMemory::new(all.saturating_sub(own)));
         Self { idle: ObjectPool::new(states), own_cache_bytes, growth }

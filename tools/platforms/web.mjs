@@ -3,9 +3,10 @@
 // web/dist: the WebAssembly module, the packed encodings, and the bundles of the package and of the
 // drop-ins that run over it.
 //
-//   usage: npm run maintain -- web [--no-cargo]
+//   usage: npm run maintain -- web [--no-cargo] [--quick]
 //
 //   --no-cargo   uses the module that cargo built last
+//   --quick      compiles with the profile of `npm test`, for tests only
 //
 // Needs `rustup target add wasm32-unknown-unknown`.
 
@@ -18,6 +19,7 @@ import { build } from 'esbuild'
 
 import { rightLength, tokensOf } from '../data/splits.mjs'
 import { root, run, stop } from '../setup.mjs'
+import { Memory } from '../../web/addresses.mjs'
 import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
@@ -38,22 +40,27 @@ export const { rawRanks } = require('./dropins/gpt-tokenizer/internal/ranks.js')
 }
 
 const dist = path.join(root, 'web', 'dist')
-const { values } = parseArgs({ options: { 'no-cargo': { type: 'boolean' } } })
+const { values } = parseArgs({ options: { 'no-cargo': { type: 'boolean' }, quick: { type: 'boolean' } } })
+const profile = values.quick ? 'quick' : 'web'
+/** Packs files as small as it can, except for tests. */
+const gzip = (bytes) => zlib.gzipSync(bytes, { level: values.quick ? 1 : 9 })
 
 fs.mkdirSync(dist, { recursive: true })
 writeWebEntries()
 if (!values['no-cargo']) compile()
-const module = fs.readFileSync(path.join(root, 'target', TARGET, 'web', 'tokenlane_web.wasm'))
+const module = fs.readFileSync(path.join(root, 'target', TARGET, profile, 'tokenlane_web.wasm'))
 fs.writeFileSync(path.join(dist, 'tokenlane.wasm'), module)
-writeScript('wasm', zlib.gzipSync(module, { level: 9 }))
+writeScript('wasm', gzip(module))
 for (const name of ENCODINGS) {
-  const bytes = zlib.gzipSync(packed(name), { level: 9 })
+  const bytes = gzip(packed(name))
   fs.writeFileSync(path.join(dist, `${name}.bin`), bytes)
   writeScript(name, bytes)
 }
 await bundle('core', { entryPoints: [path.join(root, 'web', 'core.mjs')] }, constants(module))
 for (const name of DROPINS) await bundle(name, { stdin: { contents: dropin(name), resolveDir: root } })
-for (const name of fs.readdirSync(dist).sort()) {
+if (!values.quick) for (const name of fs.readdirSync(dist).sort()) showSizes(name)
+
+function showSizes(name) {
   const bytes = fs.readFileSync(path.join(dist, name))
   const sizes = [zlib.gzipSync(bytes, { level: 9 }), zlib.brotliCompressSync(bytes)].map(({ length }) => length)
   console.log(`${name.padEnd(24)} ${bytes.length} bytes, ${sizes[0]} with gzip, ${sizes[1]} with brotli`)
@@ -67,7 +74,7 @@ function writeScript(name, bytes) {
 function compile() {
   if (!hasTarget(TARGET)) stop(`a Rust target is missing: run "rustup target add ${TARGET}"`)
   const env = { ...process.env, RUSTFLAGS: '-Ctarget-feature=+simd128' }
-  const args = ['build', '--package', 'tokenlane-web', '--profile', 'web', '--target', TARGET]
+  const args = ['build', '--package', 'tokenlane-web', '--profile', profile, '--target', TARGET]
   if (!run('cargo', args, { env })) stop('the build of the WebAssembly module failed')
 }
 
@@ -103,18 +110,17 @@ function withoutGaps(ranks) {
 /** What `lib/` needs before an instance exists, from the module itself. */
 function constants(bytes) {
   const { exports } = /** @type {any} */ (new WebAssembly.Instance(new WebAssembly.Module(bytes)))
+  const memory = new Memory(exports.memory)
   const json = () => {
-    const [, at, length] = new Uint32Array(exports.memory.buffer, exports.values_at(), 3)
-    return JSON.parse(Buffer.from(exports.memory.buffer, at, length).toString())
+    const [, at, length] = memory.wordsAt(exports.values_at(), 3)
+    return JSON.parse(memory.text(at, length))
   }
   exports.start()
   exports.constants()
   const [bits, columns] = json()
   exports.encoding_names()
   const encodings = json().map((name) => {
-    const at = exports.input(name.length)
-    Buffer.from(exports.memory.buffer, at).write(name)
-    exports.encoding_definition(name.length)
+    exports.encoding_definition(memory.writeString(name, exports.input(name.length)))
     return [name, json()]
   })
   return { BITS: bits, COLUMN_NAMES: columns, ENCODINGS: Object.fromEntries(encodings) }

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 import * as addon from '../../index.mjs'
 import { failure, text, texts } from '../support/texts.mjs'
-import '../support/wasm/high-memory.mjs'
+import '../support/web/high-memory.mjs'
 import { Memory, aligned, checkAllocation } from '../../web/addresses.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -14,8 +14,8 @@ import zlib from 'node:zlib'
 import * as addon from '../../index.mjs'
 import { launch, whyNot } from '../support/chromium.mjs'
 import { failure, text, texts } from '../support/texts.mjs'
-import { answers } from '../support/wasm/answers.mjs'
-import { highMemory } from '../support/wasm/high-memory.mjs'
+import { answers } from '../support/web/answers.mjs'
+import { highMemory } from '../support/web/high-memory.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const isBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
@@ -95,11 +95,13 @@ describe('tokenlane/web', { skip }, () => {
   })
 
   test('answers as the addon, also below 2 GiB', async () => {
-    same(plain(await answers(web, NAMES)), plain(await answers(addon, NAMES)))
+    const wanted = plain(await answers(addon, NAMES))
+    same(plain(await answers(web, NAMES)), wanted)
     highMemory.isOn = false
-    const [low, wanted] = await Promise.all([web, addon].map((one) => answers(one, NAMES.slice(0, 1))))
+    const low = plain(await answers(web, NAMES.slice(0, 1)))
     highMemory.isOn = true
-    same(plain(low), plain(wanted))
+    for (const name of Object.keys(wanted)) if (/^p50k/.test(name)) delete wanted[name]
+    same(low, wanted)
   })
 
   test('splits, truncates, streams and counts as the addon', async () => {

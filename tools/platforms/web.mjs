@@ -8,7 +8,8 @@
 //   --no-cargo   uses the module that cargo built last
 //   --quick      compiles with the profile of `npm test`, for tests only
 //
-// Needs `rustup target add wasm32-unknown-unknown`.
+// Needs the Rust target wasm32-unknown-unknown, and asks rustup for it if it is missing. The exit
+// status is 3 if it is still missing then.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -18,13 +19,15 @@ import zlib from 'node:zlib'
 import { build } from 'esbuild'
 
 import { rightLength, tokensOf } from '../data/splits.mjs'
-import { root, run, stop } from '../setup.mjs'
+import { NO_TARGET, root, run, stop } from '../setup.mjs'
 import { Memory } from '../../web/addresses.mjs'
 import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
 const TARGET = 'wasm32-unknown-unknown'
 const ENCODINGS = ['r50k_base', 'p50k_base', 'cl100k_base', 'o200k_base']
+/** Without an answer, a download has no end. */
+const MAX_DOWNLOAD_MS = 180_000
 /** In a packed rank file, the left part of a token that no merge makes. */
 const NOT_MERGED = 0xff_ffff
 /** The modules that depend on the runtime; those of the same names in web/ replace them. */
@@ -72,7 +75,11 @@ function writeScript(name, bytes) {
 }
 
 function compile() {
-  if (!hasTarget(TARGET)) stop(`a Rust target is missing: run "rustup target add ${TARGET}"`)
+  if (!hasTarget(TARGET)) run('rustup', ['target', 'add', TARGET], { timeout: MAX_DOWNLOAD_MS })
+  if (!hasTarget(TARGET)) {
+    console.error(`a Rust target is missing: rustup target add ${TARGET}`)
+    process.exit(NO_TARGET)
+  }
   const env = { ...process.env, RUSTFLAGS: '-Ctarget-feature=+simd128' }
   const args = ['build', '--package', 'tokenlane-web', '--profile', profile, '--target', TARGET]
   if (!run('cargo', args, { env })) stop('the build of the WebAssembly module failed')

@@ -28,8 +28,8 @@ function wrongValue(name, expected, value) {
 }
 
 /**
- * Whether an engine threw an error because the stack was used up: V8 and JavaScriptCore, or Firefox.
- * Without a regular expression, which V8 might have no stack to compile.
+ * Whether an engine threw an error because the stack was used up: V8 and JavaScriptCore, or
+ * Firefox. Without a regular expression, which V8 might have no stack to compile.
  */
 const isStackOverflow = (cause) =>
   (cause?.name === 'RangeError' && cause.message.includes('call stack')) || cause?.name === 'InternalError'

@@ -60,7 +60,7 @@ const LONG_SPECS = [
   ...['core/file-limits', 'core/growth', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
   ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],
 ]
-/** They need the build of tokenlane/web. They start last, because it begins after the Rust tests. */
+/** They need tokenlane/web, whose build begins after the Rust tests. So they start last. */
 const WEB_SPECS = ['package/web', 'package/web-dropins', 'package/web-memory']
 
 /** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */

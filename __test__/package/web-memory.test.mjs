@@ -2,7 +2,6 @@
 // stack: results are those of the addon, errors have codes, and the next call answers.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { before, describe, test } from 'node:test'
@@ -62,35 +61,6 @@ test('addresses are unsigned, however a function of WebAssembly returned them', 
     assert.equal(aligned(length), wanted)
   checkAllocation(2 ** 31 - 8)
   assert.throws(() => checkAllocation(2 ** 31 - 7), { code: OUT_OF_MEMORY })
-})
-
-test('biome finds every bit operation on addresses', (t) => {
-  const folder = fs.mkdtempSync(path.join(root, 'target', 'tokenlane-biome-'))
-  t.after(() => fs.rmSync(folder, { recursive: true }))
-  fs.mkdirSync(path.join(folder, 'web'))
-  fs.copyFileSync(path.join(root, 'biome.jsonc'), path.join(folder, 'biome.jsonc'))
-  const operations = ['at >> 2', 'at & 7', '~at', 'at | 0', 'at << 1', 'at ^ 1', 'at >>> 2']
-  const code = operations.map((operation, index) => `export const f${index} = (at) => ${operation}\n`).join('')
-  for (const name of ['addresses', 'native', 'another']) fs.writeFileSync(path.join(folder, 'web', `${name}.mjs`), code)
-  const biome = path.join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
-  const args = [biome, 'lint', '--only=suspicious/noBitwiseOperators', '--reporter=github', '.']
-  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
-  const reported = (name) =>
-    Array.from(stdout.matchAll(/^::error .*?([\w-]+)\.mjs,line=(\d+)/gm))
-      .filter(([, file]) => file === name)
-      .map(([, , line]) => operations[Number(line) - 1])
-      .sort()
-  assert.deepEqual(reported('native'), operations.toSorted())
-  assert.deepEqual(reported('another'), operations.toSorted())
-  assert.deepEqual(reported('addresses'), operations.filter((operation) => operation !== 'at >>> 2').toSorted())
-})
-
-test('one module has the views of the memory', () => {
-  const folder = path.join(root, 'web')
-  const others = fs.readdirSync(folder).filter((name) => /\.mjs$/.test(name) && name !== 'addresses.mjs')
-  const uses = (pattern) => others.filter((name) => pattern.test(fs.readFileSync(path.join(folder, name), 'utf8')))
-  assert.deepEqual(uses(/exports\.memory|\bmemory\.buffer/), ['instance.mjs'])
-  assert.deepEqual(uses(/\.(?:numbers_at|values_at|last_panic_at|stack_at|input)\(\w*\)(?! !==)/), ['instance.mjs'])
 })
 
 describe('tokenlane/web above 2 GiB', { skip }, () => {

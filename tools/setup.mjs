@@ -122,6 +122,7 @@ export function webIsOld() {
     'crates',
     'encodings',
     'lib',
+    'packages',
     'dropins',
     'web',
     'tools/platforms/web.mjs',

@@ -22,6 +22,7 @@ use crate::save;
 use crate::text::{Input, Sequence, Text};
 use crate::truncation::Truncation;
 use crate::vocab::TokenForm;
+use crate::within::TokenReach;
 
 /// Converts text to token ids and back. Immutable; any number of threads may use it at the same
 /// time.
@@ -45,7 +46,7 @@ pub struct Tokenizer {
     pub(crate) pipeline: Pipeline,
     states: EncoderStates,
     /// The result of [`Self::max_bytes_per_token`], computed on first use.
-    pub(crate) token_reach: OnceLock<Option<usize>>,
+    pub(crate) token_reach: OnceLock<TokenReach>,
 }
 
 impl Tokenizer {

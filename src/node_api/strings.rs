@@ -132,7 +132,8 @@ pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
     unsafe { length_of(env, raw) }
 }
 
-/// The first units of a string. `None` if the value is not a string, or if there is not enough memory.
+/// The first units of a string. `None` if the value is not a string, or if there is not enough
+/// memory.
 pub fn utf16_start(value: &Unknown<'_>, length: usize) -> Option<Vec<u16>> {
     require_flat(value).ok()?;
     let (env, raw) = parts(value);

@@ -37,8 +37,8 @@ export function compiled(name) {
 }
 
 /**
- * Runs a program and returns what it prints and the number of instructions of each stage. A stage is
- * between two calls of the program's function `mark`.
+ * Runs a program and returns what it prints and the number of instructions of each stage. A stage
+ * is between two calls of the program's function `mark`.
  *
  * @param {string} name
  * @param {string} program its path

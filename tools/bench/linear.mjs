@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // npm run maintain -- linear: counts the instructions of a text of a million characters and of the
-// same text in a hundred parts, for tokenizers of every kind of model and texts of every kind. Fails
-// where the whole takes more than 1.3 times the parts. Takes about an hour.
+// same text in a hundred parts, for tokenizers of every kind of model and texts of every kind.
+// Fails where the whole takes more than 1.3 times the parts. Takes about an hour.
 //
 //   usage: node tools/bench/linear.mjs [--characters 1000000] [--only TEXT] [TOKENIZER]...
 //
-// TOKENIZER is a file, a bundled encoding or permuted:SEED; without one, all that the repository has
-// and a hundred vocabularies with permuted merges, which get a tenth of the text. Instructions do
-// not show what memory costs: a page that a process touches for the first time is not counted.
+// TOKENIZER is a file, a bundled encoding or permuted:SEED; without one, all that the repository
+// has and a hundred vocabularies with permuted merges, which get a tenth of the text. Instructions
+// do not show what memory costs: a page that a process touches for the first time is not counted.
 
 import path from 'node:path'
 import { parseArgs } from 'node:util'

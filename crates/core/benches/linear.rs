@@ -1,9 +1,9 @@
 //! One text of a kind, for counting instructions. `tools/bench/linear.mjs` runs it under callgrind
 //! (valgrind) and reads the counts between two calls of [`mark`].
 //!
-//! Usage: `linear TOKENIZER TEXT CHARACTERS`. TOKENIZER is a file, the name of a bundled encoding, or
-//! `permuted:SEED`: a vocabulary without a pre-tokenizer whose merges are in a random order. TEXT is
-//! a name of [`text`].
+//! Usage: `linear TOKENIZER TEXT CHARACTERS`. TOKENIZER is a file, the name of a bundled encoding,
+//! or `permuted:SEED`: a vocabulary without a pre-tokenizer whose merges are in a random order.
+//! TEXT is a name of [`text`].
 //!
 //! The measured parts, in order: the text in a hundred parts; all of it. Both start with an empty
 //! cache, and their tokens are discarded.

@@ -20,9 +20,9 @@ use crate::parts::{Format, ModelSettings, Parts, Source};
 use crate::pipeline::Pipeline;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
+use crate::token_lens::TokenReach;
 use crate::truncation::Truncation;
 use crate::vocab::TokenForm;
-use crate::within::TokenReach;
 
 /// Converts text to token ids and back. Immutable; any number of threads may use it at the same
 /// time.

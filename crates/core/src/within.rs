@@ -12,6 +12,7 @@ use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::options::EncodeOptions;
 use crate::text::Text;
+use crate::token_lens::TokenReach;
 use crate::tokenizer::Tokenizer;
 use crate::vocab::TokenForm;
 
@@ -36,8 +37,8 @@ impl Tokenizer {
         limit.saturating_add(64).saturating_mul(256)
     }
 
-    /// Whether every text that starts like this has more than `limit` tokens. False if that depends on
-    /// what follows, or if that is not known.
+    /// Whether every text that starts like this has more than `limit` tokens. False if that depends
+    /// on what follows, or if that is not known.
     pub fn is_surely_beyond_with(
         &self,
         start: Text<'_>,
@@ -110,14 +111,4 @@ impl Tokenizer {
         let one_unknown_character = 4;
         Some(longest.max(longest_added).unwrap_or(0).max(one_unknown_character) * normalized)
     }
-}
-
-/// What tokens can cover.
-#[derive(Debug)]
-pub(crate) struct TokenReach {
-    /// The number of bytes of the longest token of the model.
-    longest: usize,
-    /// The maximum number of bytes of text that one token can cover, including the effect of
-    /// normalization. `None` if text can vanish, or if many characters can become one unknown token.
-    max_bytes: Option<usize>,
 }

@@ -112,8 +112,8 @@ impl Edges {
 }
 
 impl Alphabet {
-    /// Copies to `kept` the characters of a word that have symbols, and returns whether the first and
-    /// the last of the word are among them. `None` if nothing is dropped.
+    /// Copies to `kept` the characters of a word that have symbols, and returns whether the first
+    /// and the last of the word are among them. `None` if nothing is dropped.
     pub(crate) fn without_dropped<'k>(&self, word: &[u8], kept: &'k mut Vec<u8>) -> Option<(&'k [u8], Edges)> {
         let mut edges = Edges::WORD;
         kept.clear();

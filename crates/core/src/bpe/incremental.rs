@@ -8,12 +8,12 @@
 //! of the part on its own, because the first of all merges inside the part is the first there too.
 //! It follows that two adjacent tokens of a word are the tokens of their own text.
 //!
-//! Now let `x` and `y` be parts of a word that overlap: the tokens of `x` end with `A t B`, those of
-//! `y` start with `C t D`, and both `t` are the same bytes of the word. Then `A t D` are the tokens
-//! of the text from the start of `x` to the end of `y`. Otherwise there would be a first merge
-//! across an end of `t`, whose symbols belong to `t` and to the token before or after it. Up to it,
-//! the text of these two tokens would have been merged as it is in `x` or in `y`, where they are
-//! adjacent tokens, so that merge would have happened there too.
+//! Now let `x` and `y` be parts of a word that overlap: the tokens of `x` end with `A t B`, those
+//! of `y` start with `C t D`, and both `t` are the same bytes of the word. Then `A t D` are the
+//! tokens of the text from the start of `x` to the end of `y`. Otherwise there would be a first
+//! merge across an end of `t`, whose symbols belong to `t` and to the token before or after it. Up
+//! to it, the text of these two tokens would have been merged as it is in `x` or in `y`, where they
+//! are adjacent tokens, so that merge would have happened there too.
 //!
 //! In this module, `x` is the word so far. The next block starts before the end of `x`. If it has a
 //! token in common with `x`, the tokens after that one are the next ones. If not, a longer block
@@ -48,8 +48,8 @@ struct Prefix<'a> {
     block: MergedRange,
 }
 
-/// The range that was merged last, and its tokens. If the next range has the same text, as in a word
-/// of one repeated letter, it has the same tokens.
+/// The range that was merged last, and its tokens. If the next range has the same text, as in a
+/// word of one repeated letter, it has the same tokens.
 #[derive(Default)]
 struct MergedRange {
     range: Range<usize>,
@@ -112,8 +112,8 @@ impl<'a> Prefix<'a> {
         Self { bpe, word, edges, sizes, len: 0, symbols, others, flushed: 0, step, block }
     }
 
-    /// Merges the next bytes of the word. Returns false if it has to be merged as a whole; then there
-    /// may be tokens of its start.
+    /// Merges the next bytes of the word. Returns false if it has to be merged as a whole; then
+    /// there may be tokens of its start.
     fn extend(&mut self, scratch: &mut MergeScratch) -> bool {
         let steps = short_word::is_short(&self.bpe.merges, self.sizes.step);
         match if steps { self.merge_step(scratch) } else { Extended::No } {
@@ -163,8 +163,8 @@ impl<'a> Prefix<'a> {
     }
 
     /// Extends the prefix by one block. The further back it has to start, the longer it is, so that
-    /// the time is that of merging each byte a few times. Returns false if the word has to be merged
-    /// as a whole.
+    /// the time is that of merging each byte a few times. Returns false if the word has to be
+    /// merged as a whole.
     fn merge_block(&mut self, scratch: &mut MergeScratch) -> bool {
         let BlockSizes { block, mut back, .. } = self.sizes;
         let mut merged = std::mem::take(&mut self.block);
@@ -272,8 +272,8 @@ pub(super) fn is_splittable(alphabet: &Alphabet) -> bool {
         Alphabet::Characters(characters) => {
             let has_affixes =
                 !characters.continuing_subword_prefix.is_empty() || !characters.end_of_word_suffix.is_empty();
-            // With byte fallback an unknown token can move after tokens of bytes, and affixes become
-            // bytes that are not in the text.
+            // With byte fallback an unknown token can move after tokens of bytes, and affixes
+            // become bytes that are not in the text.
             characters.byte_fallback.is_none() || characters.knows_all_bytes() && !has_affixes
         }
     }
@@ -306,8 +306,8 @@ pub(super) fn merge(
 }
 
 /// Merges a long word and passes its tokens on in parts, so that no list of all of them is needed.
-/// Returns false if it has to be merged by [`merge`]; then the parts so far are void. `symbols` is a
-/// buffer.
+/// Returns false if it has to be merged by [`merge`]; then the parts so far are void. `symbols` is
+/// a buffer.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(crate) fn merge_in_parts<E>(
     bpe: &Bpe,

@@ -90,8 +90,8 @@ pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, pr
     long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability), None);
 }
 
-/// Merges `scratch.symbols` and tells the observer each pair that has a merge, when it first exists:
-/// from left to right at the start, then the pairs before and after each merge.
+/// Merges `scratch.symbols` and tells the observer each pair that has a merge, when it first
+/// exists: from left to right at the start, then the pairs before and after each merge.
 pub(crate) fn merge_and_observe(merges: &Merges, scratch: &mut MergeScratch, observer: Observer<'_>) {
     scratch.find_pairs(merges);
     long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None, Some(observer));

@@ -389,7 +389,8 @@ impl WordEncoder {
     }
 }
 
-/// The index of the next long word, of words that end at `ends`. The one at `first` starts at `start`.
+/// The index of the next long word, of words that end at `ends`. The one at `first` starts at
+/// `start`.
 #[cold]
 fn next_long_word(ends: &[u32], first: usize, start: u32) -> usize {
     let start_of = |at: usize| if at == first { start } else { ends[at - 1] };

@@ -64,7 +64,8 @@ impl SentencePiece {
         self.charsmap.is_none() && !self.settings.remove_extra_whitespaces
     }
 
-    /// Whether all that changes is that a meta symbol replaces each space, and may precede the text.
+    /// Whether all that changes is that a meta symbol replaces each space, and may precede the
+    /// text.
     pub(crate) fn only_replaces_spaces(&self) -> bool {
         let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
             self.settings;
@@ -72,8 +73,8 @@ impl SentencePiece {
         self.charsmap.is_none() && escape_whitespaces && !remove_extra_whitespaces && !adds_suffix
     }
 
-    /// The number of bytes that known characters have in every normalized text that starts like this,
-    /// apart from spaces. Counts no further than to more than `enough`.
+    /// The number of bytes that known characters have in every normalized text that starts like
+    /// this, apart from spaces. Counts no further than to more than `enough`.
     pub(crate) fn known_bytes(
         &self,
         start: &str,

@@ -339,8 +339,8 @@ fn with_meta_symbols<'t>(word: &[u8], text: &'t mut Vec<u8>) -> &'t [u8] {
     text
 }
 
-/// Changes the lengths of the symbols of a word, in which each meta symbol has three bytes, to those
-/// of its spaces.
+/// Changes the lengths of the symbols of a word, in which each meta symbol has three bytes, to
+/// those of its spaces.
 fn count_spaces(word: &[u8], symbols: &mut [Symbol]) {
     let mut bytes = word.iter();
     for symbol in symbols.iter_mut().filter(|symbol| symbol.len != Symbol::SAME) {

@@ -2,8 +2,8 @@
 //! library.
 //!
 //! - [`unigram`]: the best path, in 32-bit floats.
-//! - [`bpe`]: merging by score, with the merges of [`crate::bpe`]. Unused pieces are merged too, and
-//!   split again at the end.
+//! - [`bpe`]: merging by score, with the merges of [`crate::bpe`]. Unused pieces are merged too,
+//!   and split again at the end.
 //!
 //! They differ from the models of a tokenizer.json: scores are 32-bit, user-defined symbols and
 //! unused pieces have rules of their own, pairs of equal score merge from left to right, and a run
@@ -110,8 +110,8 @@ impl SentencePieceScratch {
 }
 
 impl SentencePiece {
-    /// `texts` are those of all pieces, by id. With `reads_spaces` the normalizer changes nothing but
-    /// spaces and the start of a text.
+    /// `texts` are those of all pieces, by id. With `reads_spaces` the normalizer changes nothing
+    /// but spaces and the start of a text.
     pub(crate) fn new(parts: ModelParts, texts: &[&str], reads_spaces: bool) -> Self {
         let mut min_score = f32::MAX;
         for (&kind, &score) in parts.kinds.iter().zip(&parts.scores) {
@@ -204,7 +204,8 @@ impl SentencePiece {
         self.parts.kinds.get(id as usize) == Some(&PieceKind::Normal)
     }
 
-    /// Whether every character of a text is in a piece, and no piece covers a run of unbounded length.
+    /// Whether every character of a text is in a piece, and no piece covers a run of unbounded
+    /// length.
     pub(crate) fn spells_words(&self) -> bool {
         self.parts.bytes.is_some()
     }

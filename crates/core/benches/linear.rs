@@ -64,7 +64,7 @@ fn text(name: &str, count: usize) -> Outcome<String> {
 /// Tokens of a bundled encoding, with all ways to make them of two tokens in a random order.
 fn permuted(seed: u64) -> Outcome<Tokenizer> {
     let (bundled, _) = encoding("r50k_base")?;
-    let tokens = (0..bundled.vocab_size() as u32).filter_map(|id| bundled.id_to_token(id));
+    let tokens = (0..bundled.vocab_size(true) as u32).filter_map(|id| bundled.id_to_token(id));
     let letters =
         |token: &String| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b' ');
     let tokens: Vec<String> = tokens.filter(letters).take(PERMUTED_TOKENS).collect();

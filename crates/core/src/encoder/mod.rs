@@ -210,6 +210,7 @@ impl<'a> Encoder<'a> {
         if let (Some(spaces), Some(bpe)) = (self.pipeline.spaces, self.pipeline.model.cutting_bpe())
             && let Some(split_points) = &bpe.split_points
             && row.visit.is_none()
+            && !(row.needs_positions() && self.pipeline.model.has_symbols())
         {
             let (first, first_offset) = (split_points.first_end(&bpe.alphabet, text), row.out.offsets.len());
             self.run_pipeline(&text[..first], base, row)?;

@@ -101,6 +101,12 @@ impl Model {
         bpe.filter(|bpe| bpe.split_points.is_some())
     }
 
+    /// Whether the text has user-defined symbols, which the normalizer of a SentencePiece file finds
+    /// too: each byte of one comes from all of it. So offsets need the normalizer.
+    pub(crate) fn has_symbols(&self) -> bool {
+        matches!(self, Self::SentencePiece(model) if model.has_symbols())
+    }
+
     /// The merges of a model that can merge very long words part by part.
     pub(crate) fn bpe_in_parts(&self) -> Option<&Bpe> {
         match self {

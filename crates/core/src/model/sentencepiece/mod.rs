@@ -194,6 +194,11 @@ impl SentencePiece {
         id == self.parts.unk_id
     }
 
+    /// Whether there are user-defined symbols.
+    pub(crate) fn has_symbols(&self) -> bool {
+        self.parts.symbols.is_some()
+    }
+
     /// Whether a character that is a normal piece is never a part of an unknown piece.
     pub(crate) fn keeps_known_characters(&self) -> bool {
         matches!(self.parts.method, Method::Unigram | Method::Bpe | Method::Characters)

@@ -101,8 +101,8 @@ impl Model {
         bpe.filter(|bpe| bpe.split_points.is_some())
     }
 
-    /// Whether the text has user-defined symbols, which the normalizer of a SentencePiece file finds
-    /// too: each byte of one comes from all of it. So offsets need the normalizer.
+    /// Whether the text has user-defined symbols, which the normalizer of a SentencePiece file
+    /// finds too: each byte of one comes from all of it. So offsets need the normalizer.
     pub(crate) fn has_symbols(&self) -> bool {
         matches!(self, Self::SentencePiece(model) if model.has_symbols())
     }

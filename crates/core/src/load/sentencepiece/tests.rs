@@ -422,3 +422,20 @@ fn the_start_of_a_text_shows_that_it_exceeds_a_limit() {
         }
     }
 }
+
+#[test]
+fn offsets_of_user_defined_symbols_are_those_of_the_library() {
+    // The normalizer finds a symbol in the text, and each byte of it comes from all of it: also
+    // where the model, which sees meta symbols instead of spaces, finds another symbol or none.
+    let letters = [UNKNOWN, ("a", -9.0, 1), ("b", -9.0, 1), ("c", -9.0, 1), ("▁", -9.0, 1)];
+    let symbols = [("▁▁", -1.0, 4), ("b c", -1.0, 4)];
+    let raw = [number(3, 0), number(4, 0)];
+    let file = file_of(&[&letters[..], &symbols].concat(), &[number(3, 2)], &raw);
+    let tokenizer = Tokenizer::from_bytes(&file).expect("the file is sound");
+    let answer = |text: &str| {
+        let encoding = tokenizer.encode(text.into(), &in_bytes()).expect("nothing can fail");
+        (encoding.ids().to_vec(), encoding.offsets().to_vec())
+    };
+    assert_eq!(answer("a ▁▁b"), (vec![1, 5, 4, 2], vec![[0, 1], [1, 2], [2, 8], [8, 9]]));
+    assert_eq!(answer("ab ca"), (vec![1, 2, 4, 3, 1], vec![[0, 1], [1, 1], [1, 1], [1, 4], [4, 5]]));
+}

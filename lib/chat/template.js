@@ -8,6 +8,7 @@ const { CHAT_DEFAULTS, limits } = require('../limits.js')
 const { bind, textOf } = require('./arguments.js')
 const { RenderCost, LimitError, spend, within } = require('./render-cost.js')
 const { compile } = require('./compile.js')
+const { plain } = require('./conversation.js')
 const { fromJs, messagesFromJs, toJs } = require('./convert.js')
 const { entriesOf } = require('./entries.js')
 const { GLOBALS } = require('./globals.js')
@@ -91,7 +92,7 @@ function foreign(run) {
     } catch (failure) {
       throw isStackOverflow(failure) ? failure : new Thrown(failure)
     }
-    return fromJs(result)
+    return fromJs(plain(result))
   }
 }
 

@@ -38,23 +38,22 @@ function applyChat(chat, messages, options, calls) {
   if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
   const encoding = checked ?? encoded(rendered, content, calls)
   if (mask === undefined) return encoding
-  const prompt = () => generationPrompt(chat, request)
-  return Object.assign(encoding, masked(chat, rendered, { encoding, messages: conversation, by: mask, prompt, calls }))
+  return Object.assign(encoding, masked(chat, rendered, conversation, { encoding, by: mask, request, calls }))
 }
 
-/**
- * The masks of an encoded conversation. `prompt` returns the generation prompt.
- *
- * @param {any} request
- */
-function masked(chat, rendered, request) {
-  const last = () => (chat.endOfSequence === undefined ? undefined : request.calls.idOf(chat.endOfSequence))
+/** The masks of an encoded conversation. */
+function masked(chat, rendered, messages, { encoding, by, request, calls }) {
   const { masksOf } = require('./masks.js')
-  return masksOf(rendered, { ...request, last })
+  return masksOf(rendered, {
+    encoding,
+    messages,
+    by,
+    isOpen: request.addGenerationPrompt || request.continueFinalMessage !== false,
+    render: (some, isPrompted) => tried(() => chat.render(checkMessages(some), request.endingWith(isPrompted))),
+    last: () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence)),
+    calls,
+  })
 }
-
-/** The generation prompts of options that many conversations of a corpus share. */
-const prompts = new WeakMap()
 
 /**
  * A conversation of a corpus: its text, its ids, and which of them the assistant wrote. `options`
@@ -67,11 +66,7 @@ function encodeChat(chat, messages, { by = 'auto', options }, calls) {
   const { content } = request
   const checked = checkedContent(rendered, conversation, request, calls)
   const encoding = checked ?? encoded(rendered, content, calls)
-  const prompt = () => {
-    if (!prompts.has(options)) prompts.set(options, generationPrompt(chat, request))
-    return prompts.get(options)
-  }
-  const { assistantMask } = masked(chat, rendered, { encoding, messages: conversation, by, prompt, calls })
+  const { assistantMask } = masked(chat, rendered, conversation, { encoding, by, request, calls })
   return { text: rendered.text, ids: encoding.ids, assistantMask }
 }
 
@@ -163,22 +158,14 @@ function maskOption(value) {
   return by
 }
 
-const QUESTION = [{ role: 'user', content: 'x' }]
-
-/** What a template writes before an answer; '' if it cannot be told. */
-function generationPrompt(chat, request) {
-  const [before, after] = [false, true].map((addGenerationPrompt) =>
-    tried(() => chat.render(QUESTION, request.endingWith(addGenerationPrompt))),
-  )
-  return before !== undefined && after?.startsWith(before) ? after.slice(before.length) : ''
-}
+const REFUSALS = ['CHAT_REFUSED', 'CHAT_TEMPLATE', 'CHAT_LIMIT'].map((name) => `ERR_TOKENLANE_${name}`)
 
 /** The result of `work`, or undefined for a conversation that the template refuses. */
 function tried(work) {
   try {
     return work()
   } catch (failure) {
-    if (failure.code !== 'ERR_TOKENLANE_CHAT_REFUSED' && failure.code !== 'ERR_TOKENLANE_CHAT_TEMPLATE') throw failure
+    if (!REFUSALS.includes(failure?.code)) throw failure
     return undefined
   }
 }

@@ -133,9 +133,8 @@ class Cuts {
 }
 
 /** The options with what templates read of them, converted once for all counts. */
-function converted(options) {
-  const { tools, documents, variables } = options
-  const given = { ...options }
+function converted({ tools, documents, variables, ...others }) {
+  const given = { ...others }
   if (tools !== undefined) given.tools = checkList('tools', tools)
   if (documents !== undefined) given.documents = checkList('documents', documents)
   if (variables !== undefined) given.variables = checkVariables(variables)

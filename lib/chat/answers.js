@@ -15,8 +15,9 @@
 // turn of another message, such as the name of a function in the header of its result.
 //
 // The prompt can depend on the message before the answer: some templates write none after the
-// result of a tool. So the conversation is rendered up to the first answer after each kind of
-// message, which are few, and the cost stays linear.
+// result of a tool. What ends a turn can be written in the next one. So the conversation is
+// rendered up to the first answer after each kind of message, and up to the first end of each kind
+// of answer. These are few, so the cost stays linear.
 //
 // Text of messages that is in no turn, because the template has no loop over messages, has answers
 // by its origin: from the prompt before it to the token that ends the turn.
@@ -54,13 +55,16 @@ function answersOf(rendered, { messages, isOpen, render, endOf }) {
   turns.forEach((turn, i) => {
     if (!isAnswer(turn)) return
     const next = turns[i + 1]?.start
-    if (turn.isLoose) {
-      const start = prompts.endBefore(turns[i - 1]?.end ?? 0, turn)
-      return spans.push({ start, end: endOf(turn.end, next ?? text.length, prompts.usual) ?? turn.end })
-    }
-    const end = next === undefined && !isOpen ? endOfLast(text, runs, turn, prompts) : turn.end
-    const start = prompts.endIn(turn, firstOf(runs, turn))
-    spans.push(...without(foreign.get(turn) ?? [], { start, end }, (hole) => prompts.endingAt(turn, hole)))
+    const holes = foreign.get(turn) ?? []
+    const isLast = next === undefined && !isOpen
+    const byRendering = () => (holes.length > 0 ? undefined : prompts.endingAt(turn, turn.end))
+    const byOrigin = () => (turn.isLoose ? endOf(turn.end, next ?? text.length, prompts.usual) : undefined)
+    const ending = isLast ? endOfLast(text, runs, turn, prompts) : (byRendering() ?? byOrigin())
+    const start = turn.isLoose
+      ? prompts.endBefore(turns[i - 1]?.end ?? 0, turn)
+      : prompts.endIn(turn, firstOf(runs, turn))
+    const span = { start, end: ending ?? turn.end }
+    spans.push(...without(holes, span, ({ start: at }) => prompts.endingAt(turn, at) ?? at))
   })
   return spans
 }
@@ -145,6 +149,9 @@ function endOfLast(text, runs, turn, prompts) {
   return prompts.has(text.slice(turn.end)) ? turn.end : text.length
 }
 
+/** Templates end a message with calls, and start the one after it, in another way. */
+const kindOf = ({ role, tool_calls: calls }) => `${role}${Array.isArray(calls) && calls.length > 0 ? ' calls' : ''}`
+
 const QUESTION = [{ role: 'user', content: 'x' }]
 
 /** The generation prompts of a template in one conversation. */
@@ -154,8 +161,8 @@ class Prompts {
   #render
   /** By the kind of the message before. */
   #prompts = new Map()
-  /** What the template writes where an answer ends and results of tools follow in its turn. */
-  #ending
+  /** By the kinds of an answer and the message after it, what its ending has more or less. */
+  #endings = new Map()
 
   constructor(text, messages, render) {
     this.#text = text
@@ -192,23 +199,30 @@ class Prompts {
   }
 
   /**
-   * Where an answer ends before a hole in its turn: some templates write the token by which a model
-   * asks for the result of a tool at the start of that result.
+   * Where an answer ends at about `at`, which is the end of its turn, or where text of another
+   * message starts in it. Some templates write the end of a turn at the start of the next one, or
+   * separate turns. Undefined if it cannot be told.
    */
-  endingAt({ message }, { start }) {
-    if (this.#ending === undefined) {
-      const rendering = this.#render(this.#messages.slice(0, message + 1), false)
-      const agrees = rendering !== undefined && this.#text.startsWith(rendering.slice(0, start))
-      this.#ending = agrees ? rendering.slice(start) : ''
+  endingAt({ message }, at) {
+    const kind = `${kindOf(this.#messages[message])} ${this.#messages[message + 1]?.role}`
+    let ending = this.#endings.get(kind)
+    if (ending === undefined) {
+      if (this.#endings.size >= MAX_KINDS) return undefined
+      const rendering = this.#render(this.#messages.slice(0, message + 1), false) ?? this.#text
+      const length = rendering.length < this.#text.length && this.#text.startsWith(rendering) ? rendering.length : at
+      ending = { more: this.#text.slice(at, length), less: this.#text.slice(length, at) }
+      this.#endings.set(kind, ending)
     }
-    return this.#text.startsWith(this.#ending, start) ? start + this.#ending.length : start
+    const { more, less } = ending
+    if (more !== '' && this.#text.startsWith(more, at)) return at + more.length
+    return less !== '' && this.#text.endsWith(less, at) ? at - less.length : undefined
   }
 
   /** The prompt before the answer of a turn. */
   #before({ message, start }) {
     const before = this.#messages[message - 1]
     if (before === undefined) return this.usual
-    const kind = `${Array.isArray(before.tool_calls) && before.tool_calls.length > 0} ${before.role}`
+    const kind = kindOf(before)
     const prompt = this.#prompts.get(kind)
     if (prompt !== undefined) return prompt
     if (this.#prompts.size >= MAX_KINDS) return this.usual

@@ -4,17 +4,17 @@
 //
 //   node tools/compare/chat/masks.mjs FOLDER… [--all]
 //
-// 1. Templates with {% generation %}: without these tags, the mask is that of the tags.
-// 2. All templates: an answer is what the rendering up to it, with a generation prompt, lacks of
-//    the rendering with it, if both are prefixes of the whole. Other answers are not judged.
+// 1. Templates with {% generation %}: without these tags, the mask is that of the tags. Some tags
+//    also hold the generation prompt, or leave out a space after the answer; these are counted.
+// 2. All templates: an answer is what the rendering up to it, with a generation prompt, lacks.
 //
-// The conversations have answers, empty answers, calls of tools with and without text, reasoning,
-// and parts. Exits with 1 if a mask differs; --all lists every difference of a template.
+// Exits with 1 if a mask differs; --all lists every difference of a template.
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { CHATS, maskByPrefixes, unmarked } from '../../../__test__/support/prefix-masks.mjs'
 import { Tokenizer } from '../../../index.mjs'
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } })
@@ -22,92 +22,6 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options: { a
 const file = new URL('../../../__test__/testdata/chat/tokenizer.json', import.meta.url)
 const config = { bos_token: '<s>', eos_token: '</s>', pad_token: '<pad>', unk_token: '<unk>' }
 const tokenizer = Tokenizer.fromFileSync(file, { config })
-
-const user = (content) => ({ role: 'user', content })
-const said = (content, more) => ({ role: 'assistant', content, ...more })
-const call = (id, city) => ({
-  id,
-  type: 'function',
-  function: { name: 'get_weather', arguments: { city, days: 2 } },
-})
-const called = (content, ...calls) => said(content, { tool_calls: calls })
-const result = (id, content) => ({ role: 'tool', tool_call_id: id, name: 'get_weather', content })
-const parts = (text) => [{ type: 'text', text }]
-const tools = [
-  {
-    type: 'function',
-    function: {
-      name: 'get_weather',
-      description: 'Weather of a city',
-      parameters: { type: 'object', properties: { city: { type: 'string', description: 'A city' } }, required: [] },
-    },
-  },
-]
-
-/** Conversations by what they have, with options. */
-const CHATS = {
-  answers: [[user('Hello?'), said('Yes, hello.'), user('And you?'), said('Fine, thanks.')]],
-  'with a system message': [
-    [{ role: 'system', content: 'Be brief.' }, user('Hello?'), said('Yes.'), user('Again?'), said('No.')],
-  ],
-  'an empty answer': [[user('Hello?'), said(''), user('Again?'), said('')]],
-  'ends with a question': [[user('Hello?'), said('Yes.'), user('Again?')]],
-  'ends with a prompt': [[user('Hello?'), said('Yes.'), user('Again?')], { addGenerationPrompt: true }],
-  parts: [[user(parts('Hello?')), said(parts('Yes.')), user(parts('Again?')), said(parts('No.'))]],
-  calls: [
-    [user('Weather?'), called('', call('abcdefghi', 'Paris')), result('abcdefghi', 'sunny'), said('It is sunny.')],
-    { tools },
-  ],
-  'calls without content': [
-    [user('Weather?'), called(null, call('abcdefghi', 'Paris')), result('abcdefghi', 'sunny'), said('It is sunny.')],
-    { tools },
-  ],
-  'calls with text': [
-    [user('Weather?'), called('I look.', call('abcdefghi', 'Rome')), result('abcdefghi', 'rain'), said('Rain.'), user('Ok'), said('Bye.')],
-    { tools },
-  ],
-  'parallel calls': [
-    [
-      user('Weather?'),
-      called('', call('abcdefghi', 'Paris'), call('abcdefghj', 'Rome')),
-      result('abcdefghi', 'sunny'),
-      result('abcdefghj', 'rain'),
-      called('', call('abcdefghk', 'Bern')),
-      result('abcdefghk', 'snow'),
-      said('Sun, rain and snow.'),
-    ],
-    { tools },
-  ],
-  reasoning: [
-    [
-      user('2 + 2?'),
-      said('4', { reasoning_content: 'Easy.', thinking: 'Easy.' }),
-      user('3 + 3?'),
-      said('6', { reasoning_content: 'As before.', thinking: 'As before.' }),
-    ],
-  ],
-  'reasoning in the text': [[user('2 + 2?'), said('<think>\nEasy.\n</think>\n\n4'), user('3 + 3?'), said('6')]],
-  'reasoning and calls': [
-    [
-      user('Weather?'),
-      said('', { reasoning_content: 'I look.', thinking: 'I look.', tool_calls: [call('abcdefghi', 'Paris')] }),
-      result('abcdefghi', 'sunny'),
-      said('Sunny.', { reasoning_content: 'Good.', thinking: 'Good.' }),
-    ],
-    { tools },
-  ],
-  'no reasoning': [
-    [user('2 + 2?'), said('4'), user('3 + 3?'), said('6')],
-    { variables: { enable_thinking: false, thinking: false } },
-  ],
-}
-
-const MARKS = /\{%-?\s*(end)?generation\s*-?%\}/g
-/** A template without the tags of generations, with the same trimming of white space. */
-const unmarked = (source) =>
-  source.replace(MARKS, (tag, end) =>
-    [tag.startsWith('{%-') ? '{%-' : '{%', end ? ' endif ' : ' if true ', tag.endsWith('-%}') ? '-%}' : '%}'].join(''),
-  )
 
 const REFUSALS = ['ERR_TOKENLANE_CHAT_REFUSED', 'ERR_TOKENLANE_CHAT_TEMPLATE', 'ERR_TOKENLANE_CHAT_LIMIT']
 function tried(work) {
@@ -125,36 +39,13 @@ const encodingOf = (chatTemplate, messages, options, by) =>
   tried(() => tokenizer.applyChatTemplate(messages, { ...options, chatTemplate, returnAssistantMask: { by } }))
 
 /** The masked text, with the rest between brackets. */
-function shown(text, { offsets, assistantMask }) {
+function shown(text, offsets, mask) {
   let written = ''
-  assistantMask.forEach((bit, i) => {
-    if (bit !== (i === 0 ? 0 : assistantMask[i - 1])) written += bit ? '⟦' : '⟧'
+  mask.forEach((bit, i) => {
+    if (bit !== (i === 0 ? 0 : mask[i - 1])) written += bit ? '⟦' : '⟧'
     written += text.slice(offsets[2 * i], offsets[2 * i + 1])
   })
   return JSON.stringify(written)
-}
-
-/** The mask by the rule of prefixes: 1, 0, or undefined for tokens that it does not judge. */
-function maskByPrefixes(chatTemplate, messages, options, text, offsets) {
-  const { addGenerationPrompt, ...others } = options
-  const wanted = new Array(offsets.length / 2).fill(0)
-  let judged = 0
-  messages.forEach(({ role }, i) => {
-    if (role !== 'assistant' || i === 0) return
-    const before = textOf(chatTemplate, messages.slice(0, i), { ...others, addGenerationPrompt: true })
-    const isLast = i === messages.length - 1
-    const after = isLast && !addGenerationPrompt ? text : textOf(chatTemplate, messages.slice(0, i + 1), others)
-    const isAppended = [before, after].every((one) => one !== undefined && text.startsWith(one))
-    if (isAppended && after.length >= before.length) judged++
-    for (let token = 0; token < wanted.length; token++) {
-      const [start, end] = [offsets[2 * token], offsets[2 * token + 1]]
-      if (!isAppended) {
-        // The answer is somewhere in what differs.
-        wanted[token] = undefined
-      } else if (end > before.length && start < after.length) wanted[token] = 1
-    }
-  })
-  return { wanted: wanted.includes(undefined) ? undefined : wanted, judged }
 }
 
 const files = positionals.flatMap((folder) =>
@@ -163,31 +54,52 @@ const files = positionals.flatMap((folder) =>
     .filter((name) => name.endsWith('.jinja'))
     .map((name) => path.join(folder, name)),
 )
-let [compared, wrong, byTags, byPrefix, unjudged] = [0, 0, 0, 0, 0]
+/**
+ * Whether masks differ only where a trl template also learns the generation prompt, or learns no
+ * space or newline after the end of an answer.
+ */
+function isNearlyTagged(text, { offsets, assistantMask }, tagged) {
+  const prompted = (token) => tagged[token] === 1 && isBeforeAnswer(assistantMask, tagged, token)
+  const isSpace = (token) => text.slice(offsets[2 * token], offsets[2 * token + 1]).trim() === ''
+  return assistantMask.every((bit, token) => bit === tagged[token] || isSpace(token) || prompted(token))
+}
+
+/** Whether a token is at the start of a tagged block, and the next one that both learn is there. */
+function isBeforeAnswer(mask, tagged, token) {
+  let after = token
+  while (after < mask.length && tagged[after] === 1 && mask[after] === 0) after++
+  let before = token
+  while (before >= 0 && tagged[before] === 1 && mask[before] === 0) before--
+  return tagged[after] === 1 && (before < 0 || tagged[before] === 0)
+}
+
+let [compared, wrong, byTags, nearly, byPrefix, unjudged] = [0, 0, 0, 0, 0, 0]
 const failed = new Set()
 for (const name of files) {
   const source = fs.readFileSync(name, 'utf8')
-  const isMarked = new RegExp(MARKS.source).test(source)
-  const plain = isMarked ? unmarked(source) : source
+  const plain = unmarked(source)
   for (const [kind, [messages, options = {}]] of Object.entries(CHATS)) {
-    const found = encodingOf(plain, messages, options, 'origin')
-    if (found === undefined) continue
+    const made = encodingOf(plain, messages, options, 'origin')
+    if (made === undefined) continue
     compared++
     const text = textOf(plain, messages, options)
     const judge = (rule, wanted) => {
-      if (found.assistantMask.every((bit, i) => bit === wanted[i])) return
+      if (made.assistantMask.every((bit, i) => bit === wanted[i])) return
       wrong++
       if (failed.has(`${name} ${rule}`) && !values.all) return
       failed.add(`${name} ${rule}`)
       console.log(`${path.basename(name)}, ${kind}, by ${rule}:`)
-      console.log(`  is     ${shown(text, found)}\n  should ${shown(text, { ...found, offsets: found.offsets, assistantMask: Uint8Array.from(wanted) })}`)
+      for (const [what, mask] of Object.entries({ is: made.assistantMask, should: wanted }))
+        console.log(`  ${what.padEnd(6)} ${shown(text, made.offsets, mask)}`)
     }
-    if (isMarked) {
-      const marked = encodingOf(source, messages, options, 'generation')
+    if (plain !== source) {
+      const { assistantMask: tagged } = encodingOf(source, messages, options, 'generation')
       byTags++
-      judge('tags', marked.assistantMask)
+      const isEqual = made.assistantMask.every((bit, i) => bit === tagged[i])
+      if (!isEqual && isNearlyTagged(text, made, tagged)) nearly++
+      else judge('tags', tagged)
     }
-    const { wanted } = maskByPrefixes(plain, messages, options, text, found.offsets)
+    const wanted = maskByPrefixes((some, more) => textOf(plain, some, more), messages, options, made.offsets)
     if (wanted === undefined) unjudged++
     else {
       byPrefix++
@@ -196,6 +108,9 @@ for (const name of files) {
   }
 }
 console.log(
-  `${files.length} templates, ${compared} conversations: ${byTags} judged by tags, ${byPrefix} by prefixes, ${unjudged} do not append; ${wrong} differ, in ${failed.size} templates`,
+  [
+    `${files.length} templates, ${compared} conversations: ${byTags} judged by tags, of which ${nearly} differ by the prompt`,
+    `or by white space; ${byPrefix} judged by prefixes, ${unjudged} do not append; ${wrong} differ`,
+  ].join('\n'),
 )
 process.exitCode = wrong === 0 ? 0 : 1

@@ -24,6 +24,8 @@ class Conversation extends Array {}
 /** Fields that JSON would miss silently if they were getters of a class. */
 const MESSAGE_FIELDS = ['role', 'content', 'tool_calls']
 const PART_FIELDS = ['type', 'text']
+/** More than they take, so that a toJSON that returns new objects for ever soon ends. */
+const BYTES_PER_OBJECT = 512
 const BYTES_PER_ENTRY = 64
 
 /** By the copy of a part of a message, the part that the caller passed. */
@@ -163,6 +165,7 @@ class Copies {
     const { toJSON } = message
     const written = typeof toJSON === 'function' ? Reflect.apply(toJSON, message, ['']) : message
     const copy = {}
+    allocate(BYTES_PER_OBJECT)
     this.#copies.set(message, copy)
     if (isMapped(written)) for (const [key, value] of entriesOfMap(written)) this.#set(copy, key, value)
     else if (isReadable(written)) this.#fillObject(copy, written)
@@ -181,6 +184,7 @@ class Copies {
   }
 
   #add(value, copy, fill) {
+    allocate(BYTES_PER_OBJECT)
     this.#copies.set(value, copy)
     this.#pending.push(() => fill(copy))
     return copy

@@ -22,13 +22,15 @@ const OPTIONS = ['api', 'model', 'imageSize', 'partTokens', 'undocumented']
  * Counts a body as `{ tokens, estimated, api }`. `ways` are those of the tokenizer: its chat, the
  * tokens of a text, and the tokens of messages that its template renders.
  *
- * @param {any} body
+ * @param {any} given the body
  * @param {any} options
  * @param {{ chat: any, countText: (text: string) => number, countMessages: Function }} ways
  */
-function countRequest(body, options = {}, ways) {
-  checkObject(body, 'body', 'the body of a request (an object)')
+function countRequest(given, options = {}, ways) {
+  checkObject(given, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
+  const { messages, ...others } = given
+  const body = { ...others, messages: isArray(messages) ? checkMessages(messages) : messages }
   const { api = apiOf(body), ...rest } = options
   if (!FIELDS.some((name) => body[name] !== undefined && body[name] !== null))
     throw wrongValue('body', `the body of a request with ${FIELDS.join(', ')}`, body)

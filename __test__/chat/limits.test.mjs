@@ -239,9 +239,9 @@ test('what every operation charges is as recorded, and no less than what it writ
 /** The positions in lib/chat that charge a cost or check a depth. */
 function sites() {
   const found = []
-  // The harmony format and the declarations of OpenAI's tools are no templates; the specs
-  // chat/agents and chat/requests show their charges.
-  for (const name of fs.readdirSync(lib).filter((one) => !/^(?:harmony|openai)/.test(one))) {
+  // The harmony format, the declarations of OpenAI's tools and the door of chats are no templates;
+  // the specs chat/agents, chat/requests and chat/conversation show their charges.
+  for (const name of fs.readdirSync(lib).filter((one) => !/^(?:harmony|openai|conversation)/.test(one))) {
     const content = fs.readFileSync(path.join(lib, name), 'utf8')
     const calls = content.matchAll(
       /(?<!function |[\w.])(?:spend|scan|walk|allocate|allocateText|allocateList|output|admit|checkDepth)(?=\()/g,

@@ -23,7 +23,11 @@ const tools = [
   },
 ]
 
-/** Conversations by what they have, with options. */
+/**
+ * Conversations by what they have, with options.
+ *
+ * @type {Record<string, any[]>}
+ */
 export const CHATS = {
   answers: [[user('Hello?'), said('Yes, hello.'), user('And you?'), said('Fine, thanks.')]],
   'with a system message': [

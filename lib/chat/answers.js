@@ -59,7 +59,7 @@ function answersOf(rendered, { messages, isOpen, render, endOf }) {
     const isLast = next === undefined && !isOpen
     const byRendering = () => (holes.length > 0 ? undefined : prompts.endingAt(turn, turn.end))
     const byOrigin = () => (turn.isLoose ? endOf(turn.end, next ?? text.length, prompts.usual) : undefined)
-    const ending = isLast ? endOfLast(text, runs, turn, prompts) : (byRendering() ?? byOrigin())
+    const ending = isLast ? endOfLast(text, runs, turn) : (byRendering() ?? byOrigin())
     const start = turn.isLoose
       ? prompts.endBefore(turns[i - 1]?.end ?? 0, turn)
       : prompts.endIn(turn, firstOf(runs, turn))
@@ -140,13 +140,10 @@ function firstOf(runs, { start, end, message }) {
   return undefined
 }
 
-/**
- * The end of the last turn: that of the text, unless text of the caller follows, or the generation
- * prompt that some templates write in any case.
- */
-function endOfLast(text, runs, turn, prompts) {
+/** The end of the last turn: that of the text, unless text of the caller follows. */
+function endOfLast(text, runs, turn) {
   for (let i = runs.length - 2; i >= 0 && runs[i] > turn.end; i -= 2) if (runs[i + 1] !== TEMPLATE) return turn.end
-  return prompts.has(text.slice(turn.end)) ? turn.end : text.length
+  return text.length
 }
 
 /** Templates end a message with calls, and start the one after it, in another way. */
@@ -168,11 +165,6 @@ class Prompts {
     this.#text = text
     this.#messages = messages
     this.#render = render
-  }
-
-  /** Whether a text is the prompt of one of the answers so far. */
-  has(text) {
-    return text !== '' && [...this.#prompts.values()].includes(text)
   }
 
   /** Where the prompt in a turn ends. `first` is where the text of the message starts. */

@@ -153,6 +153,10 @@ const chatOfParts = ({ templates, tokens }) => new TemplateChat(templates, token
 
 /** The options of a chat that passed the door: checked, and converted. */
 class ChatRequest {
+  variables
+  addGenerationPrompt
+
+  /** @param {any} fields */
   constructor(fields) {
     Object.assign(this, fields)
   }

@@ -27,7 +27,9 @@ const { TEMPLATE, messageOf } = require('./origins.js')
 /** Maximum number of kinds of messages whose prompts are rendered. */
 const MAX_KINDS = 8
 /** Where a prompt may end early: templates open the reasoning of the next answer only. */
-const PROMPT_ENDS = /[\n>\]:]/g
+const PROMPT_ENDS = '\n>]:'
+/** Maximum length of texts that are compared for each answer, in UTF-16 units. */
+const MAX_LENGTH = 4096
 
 /**
  * @typedef {{ start: number, end: number, message: number }} Stretch part of a text, of a message
@@ -36,9 +38,9 @@ const PROMPT_ENDS = /[\n>\]:]/g
 
 /**
  * The spans of the answers in a rendered conversation, in order. `render(messages, isPrompted)`
- * returns the text of a conversation, or undefined if the template refuses it;
- * `endOf(from, next, prompt)` the end of a turn whose text ends at `from`, and whose next one starts at `next` or before it with
- * a prompt.
+ * returns the text of a conversation, or undefined if the template refuses it. For a turn that is
+ * known by its origin only, `endOf(from, next, prompt)` returns its end, or undefined: its text ends
+ * at `from`, and the next turn starts at `next`, or before that with the prompt.
  *
  * @param {{ text: string, runs: number[], trace: any }} rendered
  * @param {{ messages: any[], isOpen: boolean, render: Function, endOf: Function }} request
@@ -172,11 +174,13 @@ class Prompts {
     const prompt = this.#before(turn)
     const { start, end } = turn
     if (prompt === '') return start
-    if (this.#text.startsWith(prompt, start)) return start + prompt.length
+    if (start + prompt.length <= end && this.#text.startsWith(prompt, start)) return start + prompt.length
     const header = this.#text.slice(start, first ?? end)
-    const at = header.lastIndexOf(prompt)
-    const length = at === -1 ? matchedLength(header, prompt) : at + prompt.length
-    return length > 0 ? start + length : (first ?? end)
+    const length = matchedLength(header, prompt)
+    if (length > 0) return start + length
+    const body = header.trimStart()
+    const inner = matchedLength(body, prompt.trimStart())
+    return inner > 0 ? start + header.length - body.length + inner : (first ?? end)
   }
 
   /** Where the prompt ends that is between `from` and a turn that was told by its origin. */
@@ -184,7 +188,7 @@ class Prompts {
     const prompt = this.usual
     const before = this.#text.slice(from, start)
     for (const sought of [prompt, prompt.slice(0, prompt.indexOf('\n') + 1)]) {
-      const at = sought === '' ? -1 : before.lastIndexOf(sought)
+      const at = sought === '' || sought.length > MAX_LENGTH ? -1 : before.lastIndexOf(sought)
       if (at !== -1) return from + at + sought.length
     }
     return start
@@ -206,6 +210,7 @@ class Prompts {
       this.#endings.set(kind, ending)
     }
     const { more, less } = ending
+    if (more.length + less.length > MAX_LENGTH) return undefined
     if (more !== '' && this.#text.startsWith(more, at)) return at + more.length
     return less !== '' && this.#text.endsWith(less, at) ? at - less.length : undefined
   }
@@ -230,7 +235,7 @@ class Prompts {
     return usual
   }
 
-  /** The prompt after some messages; `start` is where the next turn starts if they are the first. */
+  /** The prompt after messages; if the text starts with them, the next turn starts at `start`. */
   #prompt(messages, start) {
     const prompted = this.#render(messages, true)
     if (prompted === undefined) return undefined
@@ -243,10 +248,12 @@ class Prompts {
 
 /** How much of a prompt a text starts with, up to where a prompt may end early. */
 function matchedLength(text, prompt) {
-  const lengths = Array.from(prompt.matchAll(PROMPT_ENDS), ({ index }) => index + 1)
-  for (const length of [prompt.trimEnd().length, ...lengths.reverse()])
-    if (text.startsWith(prompt.slice(0, length))) return length
-  return 0
+  const whole = prompt.trimEnd().length
+  let length = 0
+  while (length < text.length && length < prompt.length && text[length] === prompt[length]) length++
+  if (length >= whole) return length
+  while (length > 0 && !PROMPT_ENDS.includes(prompt[length - 1])) length--
+  return length
 }
 
 module.exports = { answersOf }

@@ -22,7 +22,7 @@
 // Text of messages that is in no turn, because the template has no loop over messages, has answers
 // by its origin: from the prompt before it to the token that ends the turn.
 
-const { TEMPLATE, messageOf } = require('./origins.js')
+const { TEMPLATE, messageOf } = require('@tokenlane/jinja/internal').origins
 
 /** Maximum number of kinds of messages whose prompts are rendered. */
 const MAX_KINDS = 8

@@ -10,13 +10,14 @@
 // object that occurs twice is copied once, so circular values stay circular and the cost is linear
 // in the number of objects. Code that walks a copy limits its depth.
 
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const { RenderCost, admit, allocate, allocateList, spend, within } = require('@tokenlane/jinja/internal').renderCost
+const { Float } = require('@tokenlane/jinja/internal').values
+
 const { typeError, wrongType, wrongValue } = require('../errors.js')
 const { limits } = require('../limits.js')
 const { checkObject } = require('../options.js')
 const { isArray, isArrayBuffer, isMap, isPlainObject, isRevoked } = require('../realm.js')
-const { RenderCost, admit, allocate, allocateList, spend, within } = require('./render-cost.js')
-const { entriesOf } = require('./entries.js')
-const { Float } = require('./values.js')
 
 /** Messages that passed the door. Arrays made from them by filter or map are of this class, too. */
 class Conversation extends Array {}
@@ -68,11 +69,8 @@ function checkList(name, list) {
 /** Variables of a template, converted. Functions stay, because templates can call them. */
 function checkVariables(variables) {
   checkObject(variables, 'variables')
-  return plain(variables)
+  return charged((copies) => copies.of(variables))
 }
-
-/** A value as JSON has it. */
-const plain = (value) => charged((copies) => copies.of(value))
 
 /** Runs a conversion within the limits of chats. What the caller's code throws gets a code. */
 function charged(convert) {
@@ -85,7 +83,7 @@ function charged(convert) {
     })
   } catch (failure) {
     // The module with these errors has the whole template engine.
-    return require('./template.js').guarded(() => {
+    return require('@tokenlane/jinja/internal').template.guarded(() => {
       throw failure
     }, 'failed')
   }
@@ -288,7 +286,6 @@ module.exports = {
   checkStrings,
   checkVariables,
   ofClient,
-  plain,
   sourceOfPart,
   withoutNulls,
 }

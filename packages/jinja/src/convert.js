@@ -2,7 +2,7 @@
 
 // Converts values of the caller to template values, and back.
 
-const { isMap, isPlainObject, nameOf } = require('../realm.js')
+const { isArrayBuffer, isMap, isPlainObject } = require('./realm.js')
 const { admit, allocate, allocateList, checkDepth, spend } = require('./render-cost.js')
 const { entriesOf } = require('./entries.js')
 const { INPUT, TEMPLATE, bare, current, marked, ofMessage } = require('./origins.js')
@@ -10,9 +10,8 @@ const { str } = require('./print.js')
 const { Dict, Float, Undefined, integer, isText, seen } = require('./values.js')
 
 /**
- * Converts a value that passed the door (conversation.js). Values that JSON does not support become
- * the name of their kind, so that a template cannot read them. Strings get an origin if the render
- * has origins.
+ * Converts a value of the caller. Values that JSON does not support become the name of their kind,
+ * so that a template cannot read them. Strings get an origin if the render has origins.
  */
 function fromJs(value, depth = 0, origin = current() === undefined ? TEMPLATE : INPUT) {
   checkDepth(depth, 'messages or variables')
@@ -41,12 +40,12 @@ function fromJs(value, depth = 0, origin = current() === undefined ? TEMPLATE : 
   }
   // A corpus job knows floats that have no fraction.
   if (value instanceof Float) return value
-  if (isPlainObject(value)) return dictOf(entriesOf(value), depth, origin)
-  if (isMap(value)) return dictOf(value, depth, origin)
-  return `<${nameOf(value) ?? toString.call(value).slice(8, -1)}>`
+  const isPlain = isPlainObject(value)
+  if (!isPlain && isMap(value)) return dictOf(value, depth, origin)
+  if (typeof value.toJSON === 'function') return fromJs(value.toJSON(), depth + 1, origin)
+  if (!isPlain && (ArrayBuffer.isView(value) || isArrayBuffer(value))) return `<${value.constructor.name}>`
+  return dictOf(entriesOf(value), depth, origin)
 }
-
-const { toString } = Object.prototype
 
 /** As in JSON, undefined values are left out. */
 function dictOf(entries, depth, origin) {

@@ -221,7 +221,7 @@ class Copies {
 
   #set(copy, name, value) {
     allocate(BYTES_PER_ENTRY)
-    if (value === undefined) return
+    if (value === undefined || (name === 'toJSON' && typeof value === 'function')) return
     const converted = this.of(value)
     if (name === '__proto__')
       Object.defineProperty(copy, name, { value: converted, enumerable: true, writable: true, configurable: true })

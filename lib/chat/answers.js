@@ -38,9 +38,9 @@ const MAX_LENGTH = 4096
 
 /**
  * The spans of the answers in a rendered conversation, in order. `render(messages, isPrompted)`
- * returns the text of a conversation, or undefined if the template refuses it. For a turn that is
- * known by its origin only, `endOf(from, next, prompt)` returns its end, or undefined: its text ends
- * at `from`, and the next turn starts at `next`, or before that with the prompt.
+ * returns the text of a conversation, or undefined if the template refuses it. For a turn of which
+ * only the origin is known, `endOf(from, next, prompt)` returns the end, or undefined: its text
+ * ends at `from`, and the next turn starts at `next`, or before that with the prompt.
  *
  * @param {{ text: string, runs: number[], trace: any }} rendered
  * @param {{ messages: any[], isOpen: boolean, render: Function, endOf: Function }} request

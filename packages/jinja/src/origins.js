@@ -161,7 +161,7 @@ class Trace {
     this.#iterations.push({ start: at, message: this.messages.get(value) })
   }
 
-  /** A variable is set. In a loop over numbers, the first message that is set is the current one. */
+  /** A variable is set. In a loop over numbers, the first message that is set is current. */
   set(value) {
     const iteration = this.#iterations.at(-1)
     if (iteration !== undefined) iteration.message ??= this.messages.get(value)

@@ -187,7 +187,7 @@ class Encoding {
   get columns() {
     const { ids, offsets, tokens, specialTokensMask, typeIds, attentionMask, wordIds, sequenceRanges } = this.#all
     const copied = { ids, offsets, tokens, specialTokensMask, typeIds, attentionMask, wordIds }
-    for (const name in copied) copied[name] = Array.from(copied[name])
+    for (const name of Object.keys(copied)) copied[name] = Array.from(copied[name])
     return { ...copied, ranges: sequenceRanges }
   }
 

@@ -3,32 +3,21 @@
 // Messages of the package `ai` (the Vercel AI SDK): ModelMessage and UIMessage.
 
 const { jsonText } = require('../chat/json-text.js')
-const { typeError, wrongType } = require('../errors.js')
+const { typeError } = require('../errors.js')
 const { isUrl } = require('../realm.js')
-const {
-  asText,
-  assistant,
-  blocksOf,
-  bytesOf,
-  call,
-  checkContent,
-  contentOf,
-  image,
-  isBytes,
-  listOf,
-  result,
-  text,
-  urlOf,
-} = require('./shared.js')
+const { Reading, isBytes } = require('./reading.js')
+const { asText, assistant, blocksOf, bytesOf, call, contentOf, image, result, text, urlOf } = require('./shared.js')
+const { aiMessages } = require('./shapes.js')
 
 const DENIED = 'Tool call execution denied.'
 
 /** The messages of `ModelMessage[]` or `UIMessage[]`. Both may be in one list. */
 function fromAiSdk(messages) {
-  return listOf(messages).flatMap((message, i, { length }) => {
-    const location = `messages[${i}]`
-    const parts = partsOfUi(message, i === length - 1)
-    return parts === undefined ? ofModel(message, location) : ofUi(message.role, parts, location)
+  const conversation = new Reading({ isOfClient: true }).copy(messages, 'messages')
+  aiMessages(conversation, 'messages')
+  return conversation.flatMap((message, i) => {
+    const parts = partsOfUi(message, i === conversation.length - 1)
+    return parts === undefined ? ofModel(message, `messages[${i}]`) : ofUi(message.role, parts)
   })
 }
 
@@ -40,7 +29,6 @@ function ofModel(message, location) {
     const reason = 'is a message of chat completions, not of the AI SDK: it needs no adapter'
     throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${location} ${reason}`)
   }
-  checkContent(message, location, 'the AI SDK')
   const content = blocksOf(said)
   if (role === 'tool') return content.filter(isResult).map(resultOf)
   if (role !== 'assistant') return [{ role, content: contentOf(content.map(partOf)) }]
@@ -128,13 +116,13 @@ function textOf(data) {
  */
 function partsOfUi({ parts, content, toolInvocations, experimental_attachments: attachments }, isLast) {
   if (parts === undefined && toolInvocations === undefined && attachments === undefined) return undefined
-  const files = listOf(attachments ?? [], 'experimental_attachments').map(({ contentType: mediaType, url }) => ({
+  const files = (attachments ?? []).map(({ contentType: mediaType, url }) => ({
     type: 'file',
     mediaType,
     url,
   }))
-  if (parts !== undefined) return [...listOf(parts, 'parts'), ...files]
-  const called = listOf(toolInvocations ?? [], 'toolInvocations').map((one) => ({
+  if (parts !== undefined) return [...(parts ?? []), ...files]
+  const called = (toolInvocations ?? []).map((one) => ({
     type: 'tool-invocation',
     toolInvocation: one,
   }))
@@ -144,11 +132,8 @@ function partsOfUi({ parts, content, toolInvocations, experimental_attachments: 
   return isBefore ? [...said, ...files, ...called] : [...called, { type: 'step-start' }, ...said, ...files]
 }
 
-function ofUi(role, given, location) {
-  const parts = given.map((part, i) => {
-    if (typeof part.type === 'string') return ofInvocation(part)
-    throw wrongType(`${location}.parts[${i}].type`, 'the type of a part of the AI SDK (a string)', part.type)
-  })
+function ofUi(role, given) {
+  const parts = given.map(ofInvocation)
   if (role !== 'assistant') return [{ role, content: contentOf(parts.filter(isShown).map(partOf)) }]
   const steps = [[]]
   for (const part of parts) {
@@ -158,17 +143,21 @@ function ofUi(role, given, location) {
   return steps.filter((step) => step.length > 0).flatMap(ofStep)
 }
 
+/** The states of ai 4, as those of today. */
+const STATES = new Map([
+  ['partial-call', 'input-streaming'],
+  ['result', 'output-available'],
+])
+
 /** Before ai 5, a tool had a part of another type; it becomes a part of today. */
 function ofInvocation(part) {
   if (part.type !== 'tool-invocation') return part
   const { state, args: input, result: output, ...others } = part.toolInvocation ?? {}
-  const states = { 'partial-call': 'input-streaming', result: 'output-available' }
-  return { ...others, type: 'dynamic-tool', input, output, state: states[state] ?? 'input-available' }
+  return { ...others, type: 'dynamic-tool', input, output, state: STATES.get(state) ?? 'input-available' }
 }
 
 const isShown = ({ type }) => type === 'text' || type === 'file'
-const isTool = ({ type, state }) =>
-  (type === 'dynamic-tool' || String(type).startsWith('tool-')) && state !== 'input-streaming'
+const isTool = ({ type, state }) => (type === 'dynamic-tool' || type.startsWith('tool-')) && state !== 'input-streaming'
 const nameOf = ({ type, toolName }) => (type === 'dynamic-tool' ? toolName : type.slice('tool-'.length))
 
 /** As convertToModelMessages of `ai`: one message of the assistant, then the results. */

@@ -32,11 +32,22 @@ function fromLangChain(messages) {
     if (typeof fields !== 'object') throw wrongType(within, 'the fields of a message (an object)', fields)
     const said = reading.fields(fields, Object.keys(langChain), within)
     const role = typeof kind === 'string' && Object.hasOwn(ROLES, kind) ? ROLES[kind] : said.role
-    if (typeof role !== 'string') throw wrongType(place, 'a message of LangChain', message)
+    if (typeof role !== 'string')
+      throw wrongType(
+        read(place, () => placeOfKind(message, place)),
+        'a message of LangChain',
+        message,
+      )
     const content = (said.tool_calls ?? undefined) === undefined ? langChainContent : langChainParts
     object({ ...langChain, content })(said, within)
     return role === 'assistant' ? ofModel(said) : ofOthers(role, said)
   })
+}
+
+/** The place of what says of which class a message is. */
+function placeOfKind({ getType, _getType, type, id }, place) {
+  if (type === undefined || typeof (getType ?? _getType) === 'function') return place
+  return at(place, type === 'constructor' && id !== undefined ? 'id' : 'type')
 }
 
 /** The object with the fields of a message, and its name in the message if it is within. */

@@ -78,7 +78,7 @@ function messageOf(item, reading) {
       const kind = typeof item.type === 'string' ? `an item of the type '${item.type.slice(0, 100)}'` : 'an object'
       throw typeError(
         'ERR_TOKENLANE_ARGUMENT_TYPE',
-        `${reading.placeOf(item)} must be a message, a call of a function, its result or reasoning, but it is ${kind}`,
+        `${reading.placeOf(item)}${item.type === undefined ? '' : '.type'} must be a message, a call of a function, its result or reasoning, but it is ${kind}`,
       )
     }
   }
@@ -86,7 +86,8 @@ function messageOf(item, reading) {
 
 function partsOf(content, reading) {
   // A result of @openai/agents may be one part.
-  const parts = typeof content?.type === 'string' ? [content] : content
+  const isPart = typeof content === 'object' && content !== null && !isArray(content)
+  const parts = isPart ? [content] : content
   return blocksOf(parts).map((part) => {
     if (typeof part?.text === 'string') return text(part.text)
     if (part?.type === 'refusal') return text(asText(part.refusal))

@@ -14,8 +14,10 @@ const { entriesOf } = require('../chat/entries.js')
 /** Maximum depth of a value, as of those that templates take. */
 const MAX_DEPTH = 200
 /** Maximum number of objects and arrays; so many elements of arrays count as one. */
-const MAX_OBJECTS = 1 << 20
+const MAX_OBJECTS = 1 << 19
 const ELEMENTS_PER_OBJECT = 64
+/** Depth from which values have no places of their own. */
+const PLACES = 12
 /** Maximum length of a name, and of a place, in a message. */
 const MAX_NAME = 60
 const MAX_PLACE = 300
@@ -77,7 +79,7 @@ class Reading {
     if (depth > MAX_DEPTH)
       throw wrongValue(place, `a value that JSON can hold, nested at most ${MAX_DEPTH} deep and not circular`, value)
     const copied = isArray(value) ? this.#list(value, place, depth) : this.#object(value, place, depth)
-    if (typeof copied === 'object' && copied !== null && !this.#origins.has(copied))
+    if (depth < PLACES && typeof copied === 'object' && copied !== null && !this.#origins.has(copied))
       this.#origins.set(copied, { place, source: value })
     return copied
   }
@@ -100,8 +102,11 @@ class Reading {
   }
 
   #object(object, place, depth) {
-    if (this.#isOfClient && read(place, () => isBytes(object) || isUrl(object))) return object
-    if (isBytes(object)) throw wrongType(place, 'a value that JSON can hold', object)
+    const isPlain = read(place, () => isPlainObject(object))
+    if (!isPlain) {
+      if (this.#isOfClient && read(place, () => isBytes(object) || isUrl(object))) return object
+      if (isBytes(object)) throw wrongType(place, 'a value that JSON can hold', object)
+    }
     const toJSON = read(at(place, 'toJSON'), () => object.toJSON)
     if (typeof toJSON === 'function') {
       const written = read(place, () => Reflect.apply(toJSON, object, ['']))

@@ -5,7 +5,7 @@
 // that it does not name are not read, or only written as JSON.
 
 const { wrongType } = require('../errors.js')
-const { isUrl } = require('../realm.js')
+const { isPlainObject, isUrl } = require('../realm.js')
 const { at, isBytes } = require('./reading.js')
 
 /** @typedef {(value: any, place: string) => void} Shape */
@@ -44,7 +44,10 @@ const textOr = (shape) => (value, place) => {
 }
 
 const isObject = (value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isBytes(value) && !isUrl(value)
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  (isPlainObject(value) || !(isBytes(value) || isUrl(value)))
 const fieldOf = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined)
 
 /**

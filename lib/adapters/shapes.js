@@ -186,13 +186,17 @@ const source = object(SOURCE, {
     content: { content: blocks },
   },
 })
+const imageSource = both(source, ({ type, url, file_id: file }, place) => {
+  if (type !== 'base64' && (url ?? file ?? undefined) === undefined)
+    throw wrongType(`${place}.type`, "'base64', 'url' or 'file'", type)
+})
 const block = object(
   { type: text, text },
   {
     what: 'a block (an object)',
     variants: {
       text: { text: string },
-      image: { source },
+      image: { source: imageSource },
       document: { source, title: text, context: text },
       search_result: { source: text, title: text, content: blocks },
       tool_use: { id: text, name: string },
@@ -240,7 +244,8 @@ const data = (value, place) => {
 
 /** The parts of a message of the AI SDK, ModelMessage or UIMessage. */
 const byProvider = (value, place) => {
-  anObject(value, place)
+  if (!isObject(value) || Object.keys(value).length === 0)
+    throw wrongType(place, 'bytes, base64, a URL, or ids by their providers', value)
   for (const name of Object.keys(value)) string(value[name], `${place}.${name}`)
 }
 /** Since ai 7, an object may say what a file is given by; an object of others has ids. */
@@ -249,7 +254,9 @@ const fileOfAi = textOr((value, place) => {
   if (!isObject(value)) throw wrongType(place, 'bytes, base64 or a URL', value)
   const type = fieldOf(value, 'type')
   const field = { url: 'url', data: 'data', text: 'text', reference: 'reference' }
-  if (typeof type !== 'string' || !Object.hasOwn(field, type)) return byProvider(value, place)
+  if (type === undefined) return byProvider(value, place)
+  if (typeof type !== 'string' || !Object.hasOwn(field, type))
+    throw wrongType(`${place}.type`, "'url', 'data', 'text' or 'reference'", type)
   const shape = { url: data, data, text: string, reference: textOr(byProvider) }[type]
   object({ [field[type]]: shape })(value, place)
 })
@@ -265,6 +272,13 @@ const FILE = {
   image: optional(fileOfAi),
   fileId: optional(fileOfAi),
   providerReference: optional(fileOfAi),
+}
+const FILE_FIELDS = ['data', 'url', 'image', 'fileId', 'providerReference']
+/** A file is given by one of these. */
+const hasFile = (part, place) => {
+  if (FILE_FIELDS.some((name) => (part[name] ?? undefined) !== undefined)) return
+  const empty = FILE_FIELDS.find((name) => Object.hasOwn(part, name))
+  throw wrongType(empty === undefined ? place : `${place}.${empty}`, 'a file: bytes, base64 or a URL', part[empty])
 }
 const TOOL = {
   state: text,
@@ -292,6 +306,7 @@ const aiPart = both(
   ),
   (part, place) => {
     if (/^tool-(?!call$|result$|invocation$)/.test(part.type)) object(TOOL)(part, place)
+    if (part.type === 'file' || part.type === 'image') hasFile(part, place)
   },
 )
 const aiMessage = both(
@@ -300,7 +315,7 @@ const aiMessage = both(
       role: string,
       parts: optional(listOf(aiPart, 'an array of parts')),
       toolInvocations: optional(listOf(object({ ...TOOL, toolName: string }))),
-      experimental_attachments: optional(listOf(object({ contentType: text, url: optional(fileOfAi) }))),
+      experimental_attachments: optional(listOf(object({ contentType: text, url: fileOfAi }))),
     },
     MESSAGE,
   ),
@@ -319,14 +334,26 @@ const aiMessage = both(
   },
 )
 
-const langChainBlock = textOr(
+/** An image is given by an id, or by bytes or a URL, also in a `source`. */
+const hasImage = (block, place) => {
+  const { type, source_type: kind, id: own, url, data: bytes, fileId, source: from } = block
+  if (type !== 'image') return
+  const inSource = from?.file_id ?? from?.url ?? from?.data
+  if ((fileId ?? url ?? bytes ?? inSource ?? (kind === 'id' ? own : undefined) ?? undefined) !== undefined) return
+  throw wrongType(
+    (from ?? undefined) === undefined ? place : `${place}.source`,
+    'an image with bytes, base64 or a URL',
+    from,
+  )
+}
+const langChainObject = both(
   object(
     { type: text, text },
     {
       what: 'a block (an object)',
       variants: {
         refusal: { refusal: text },
-        inlineData: { inlineData: optional(object({ mimeType: text, data: optional(data) })) },
+        inlineData: { inlineData: optional(object({ mimeType: text, data })) },
         image: {
           url: optional(data),
           data: optional(data),
@@ -345,7 +372,9 @@ const langChainBlock = textOr(
       },
     },
   ),
+  hasImage,
 )
+const langChainBlock = textOr(langChainObject)
 const langChainCall = (call, place) => {
   anObject(call, place)
   if ((call.function ?? undefined) === undefined) object({ id: text, name: string, args: args })(call, place)

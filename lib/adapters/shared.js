@@ -39,13 +39,13 @@ function urlOf(data, mediaType = 'image/png') {
   return `data:${mediaType};base64,${btoa(binary)}`
 }
 
-/** The bytes of base64. */
-function bytesOf(base64) {
+/** The bytes of base64, which is at a place. */
+function bytesOf(base64, place) {
   let binary
   try {
     binary = atob(base64)
   } catch {
-    throw wrongValue('data', 'base64', base64)
+    throw wrongValue(place, 'base64', base64)
   }
   const bytes = new Uint8Array(binary.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i)

@@ -10,7 +10,6 @@
 //   a call     and its result take tokens beside their texts
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
-const { wrongValue } = require('../errors.js')
 const { jsonText } = require('./json-text.js')
 const { imageOf, sizeOf } = require('./openai-images.js')
 const { givenTokens } = require('./parts.js')
@@ -47,7 +46,6 @@ function factorOf(model) {
  * @param {(text: string) => number} countOf
  */
 function countClaude({ messages, tools, thinking, model }, { imageSize, partTokens }, countOf, reading) {
-  if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
   const declared = tools ?? []
   const factor = factorOf(model)
   const estimated = declared.length > 0 ? ['messages', 'tools'] : ['messages']

@@ -254,7 +254,7 @@ class Estimate {
         return (
           PER_MESSAGE +
           this.#countOf(names.get(item.call_id) ?? 'tool') +
-          this.#content(item.output, `${location}.output`)
+          this.#content(partsOfOutput(item.output), `${location}.output`)
         )
       case 'reasoning':
         // The model sees its reasoning again only within the turn; its tokens are not in the item.
@@ -346,6 +346,10 @@ function imageUrlOf(name, field, { type }) {
   if (name === 'result' && type === 'image_generation_call') return `data:image/png;base64,${field}`
   return name === 'image_url' || /^data:image\//.test(field) ? field : undefined
 }
+
+/** The output of a call may be one part. */
+const partsOfOutput = (output) =>
+  typeof output === 'object' && output !== null && !Array.isArray(output) ? [output] : output
 
 /** The text of a part, or undefined. */
 function saidIn(part) {

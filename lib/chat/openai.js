@@ -66,7 +66,10 @@ class OpenAiChat {
     }
     const { withoutNulls } = modules.chat
     const { of, isStrict } = this.#rules(options)
-    const given = checkedMessages(modules.chat.checkMessages(messages)).map(withoutNulls)
+    const checked = modules.chat.checkMessages(messages)
+    refuseAiSdk(checked)
+    chatMessages(checked, 'messages')
+    const given = checked.map(withoutNulls)
     const { tools } = options
     chatTools(tools, 'tools')
     boolean('detail', options.detail, false)
@@ -78,7 +81,8 @@ class OpenAiChat {
   countRequest(body, options, countOf, reading) {
     const { withoutNulls } = modules.chat
     const of = { ...this.#rulesOf(body, options), reading }
-    const messages = checkedMessages(body.messages).map((message) => reading.made(withoutNulls(message), message))
+    refuseAiSdk(body.messages)
+    const messages = body.messages.map((message) => reading.made(withoutNulls(message), message))
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 
@@ -138,14 +142,11 @@ class OpenAiChat {
 }
 
 /** Messages without a content, and with parts as the AI SDK has them, would be counted as JSON. */
-function checkedMessages(messages) {
-  if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
+function refuseAiSdk(messages) {
   const ofUi = messages.findIndex(
     ({ content, parts }) => content === undefined && Array.isArray(parts) && typeof parts[0]?.type === 'string',
   )
   if (ofUi !== -1) throw modules.chat.ofClient(`messages[${ofUi}]`, 'the AI SDK', 'fromAiSdk')
-  chatMessages(messages, 'messages')
-  return messages
 }
 
 function checkModel(model, encoding) {

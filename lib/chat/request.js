@@ -54,6 +54,7 @@ function countRequest(given, options = {}, ways) {
     if (value !== undefined && typeof value !== 'function') throw wrongType(name, 'a function', value)
   refuseLangChain(body.messages)
   object(SHAPES[api])(body, '')
+  if (body.messages?.length === 0) throw wrongValue('messages', 'at least one message', body.messages)
   return { ...countBy(api, body, rest, { ...ways, reading }), api }
 }
 
@@ -142,6 +143,8 @@ function rendered(body, chat, countMessages, reading) {
   const estimated = []
   const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, { chat, reading }, estimated))
   const isContinued = body.continue_final_message === true
+  if (isContinued && body.add_generation_prompt === true)
+    throw wrongValue('continue_final_message', 'false with add_generation_prompt', true)
   const { tokens } = countMessages(given, {
     tools: tools?.length > 0 ? tools : undefined,
     documents: documents ?? undefined,

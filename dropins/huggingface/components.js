@@ -3,6 +3,7 @@
 // The components of a tokenizer. Each object holds its JSON form of tokenizer.json; the functions
 // below create it. index.js exports all that this module exports.
 
+const { bounded } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const probe = require('./probe.js')
 
@@ -65,7 +66,7 @@ const normalizer = (type, rest) => new Normalizer({ type, ...rest })
 const preTokenizer = (type, rest) => new PreTokenizer({ type, ...rest })
 const processor = (type, rest) => new Processor({ type, ...rest })
 const decoder = (type, rest) => new Decoder({ type, ...rest })
-const jsonOf = (components) => components.map((component) => component.json)
+const jsonOf = (components) => bounded(components).map((component) => component.json)
 
 const metaspace = (replacement = '▁', prepend_scheme = 'always', split = true) => ({
   replacement: replacement ?? '▁',
@@ -102,7 +103,9 @@ function pieces(template) {
 function templateProcessing(single, pair = undefined, specialTokens = []) {
   const templates = [pieces(single), pieces(pair ?? '$A:0 $B:1')]
   const special_tokens = Object.fromEntries(
-    (specialTokens ?? []).map(tokenAndId).map(([token, id]) => [token, { id: token, ids: [id], tokens: [token] }]),
+    bounded(specialTokens ?? [])
+      .map(tokenAndId)
+      .map(([token, id]) => [token, { id: token, ids: [id], tokens: [token] }]),
   )
   const used = templates.flat().flatMap((piece) => (piece.SpecialToken ? [piece.SpecialToken.id] : []))
   const missing = [...new Set(used.filter((token) => !Object.hasOwn(special_tokens, token)))]

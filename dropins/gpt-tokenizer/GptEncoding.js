@@ -237,7 +237,7 @@ class GptEncoding {
   async *decodeAsyncGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     let count = silent()
-    for await (const token of inputTokensToDecode) {
+    for await (const token of bounded(inputTokensToDecode)) {
       const text = pushed(stream, token)
       count()
       if (text === '') continue
@@ -345,7 +345,7 @@ const silent = () => counter(MAX_SILENT, 'tokens in a row without a text')
 
 function* counted(chat) {
   const count = counter(MAX_MESSAGES, 'messages in the chat')
-  for (const message of bounded(chat, MAX_MESSAGES, 'messages in the chat')) {
+  for (const message of bounded(chat)) {
     count()
     yield message
   }

@@ -50,14 +50,15 @@ function text(value) {
 /** @param {any} bytes an array of bytes or a typed array */
 function base64(bytes) {
   if (!Array.isArray(bytes) && !ArrayBuffer.isView(bytes)) throw typeError('the charsmap must be bytes')
-  return Buffer.from(/** @type {any} */ (bytes)).toString('base64')
+  return Buffer.from(/** @type {any} */ (bounded(bytes))).toString('base64')
 }
 
 const camel = { removed: 'Removed', isolated: 'Isolated', mergedWithPrevious: 'MergedWithPrevious' }
 Object.assign(camel, { mergedWithNext: 'MergedWithNext', contiguous: 'Contiguous' })
 
 function behaviorOf(name) {
-  const behavior = camel[name] ?? name
+  if (typeof name !== 'string') throw typeError('behavior must be a string')
+  const behavior = Object.hasOwn(camel, name) ? camel[name] : name
   if (!Object.values(camel).includes(behavior)) throw error('ARGUMENT_VALUE', `"${name}" is not a valid split behavior`)
   return behavior
 }

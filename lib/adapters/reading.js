@@ -9,7 +9,7 @@
 
 const { withCode, wrongType, wrongValue } = require('../errors.js')
 const { isArray, isArrayBuffer, isPlainObject, isRevoked, isUrl } = require('../realm.js')
-const { entriesOf } = require('../chat/entries.js')
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
 
 /** Maximum depth of a value, as of those that templates take. */
 const MAX_DEPTH = 200

@@ -57,7 +57,7 @@ const LONGEST_SPECS = [
  */
 const LONG_SPECS = [
   ...['cli/hostile-input', 'cli/page-chromium', 'cli/page-modes', 'cli/page-view'],
-  ...['core/file-limits', 'core/growth', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
+  ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
   ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],
 ]
 /** They need tokenlane/web, whose build begins after the Rust tests. So they start last. */

@@ -132,6 +132,7 @@ function jsonVocabulary(bytes) {
   if (typeof vocab !== 'object' || vocab === null || Array.isArray(vocab))
     throw shape('vocab.json: a map from tokens to ids is expected here')
   for (const token in vocab) {
+    if (!Object.hasOwn(vocab, token)) continue
     const id = vocab[token]
     if (!Number.isInteger(id) || id < 0 || id > 0xffff_ffff)
       throw shape(`vocab.json: the id of ${JSON.stringify(token)} is not a whole number below 2^32`)

@@ -33,12 +33,15 @@ function fromLangChain(messages) {
   return listOf(messages).map((message, i) => {
     const kind = kindOf(message)
     const fields = message.data ?? message.kwargs ?? message
-    const role = Object.hasOwn(ROLES, kind) ? ROLES[kind] : fields.role
+    const role = roleOf(kind) ?? roleOf(fields.role) ?? fields.role
     if (typeof role !== 'string') throw wrongType(`messages[${i}]`, 'a message of LangChain', message)
     if ((fields.tool_calls ?? undefined) === undefined) checkContent(fields, `messages[${i}]`, 'LangChain')
     return role === 'assistant' ? ofModel(fields) : ofOthers(role, fields)
   })
 }
+
+/** The role of a kind of message. The fields of a message may have its kind as their role. */
+const roleOf = (kind) => (Object.hasOwn(ROLES, kind) ? ROLES[kind] : undefined)
 
 function kindOf(message) {
   if (typeof message.getType === 'function') return message.getType()

@@ -171,6 +171,31 @@ test('check-widths finds wide comments and prose, but not wide code, tables or a
   assert.deepEqual(found.sort(), ['comment.js:2', 'prose.md:3', 'tail.rs:1'])
 })
 
+test('check-assertions finds those in branches, loops and callbacks that never run', (t) => {
+  const { status, output } = check(t, 'check/assertions.mjs', {
+    'a.test.mjs': [
+      "import assert from 'node:assert/strict'",
+      "import { test } from 'node:test'",
+      "test('a test', () => {",
+      '  const fixture = {}',
+      '  if (fixture.field) assert.equal(fixture.field, 1)',
+      '  fixture.field && assert.ok(fixture.field)',
+      '  fixture.list?.forEach((one) => assert.ok(one))',
+      '  for (const one of []) assert.ok(one)',
+      '  // not here: on Windows',
+      '  if (fixture.field) assert.equal(fixture.field, 1)',
+      '  if (fixture.field) assert.fail()',
+      '  assert.equal(fixture.field, undefined)',
+      '})',
+      "test('a skipped test', { skip: true }, () => {",
+      '  assert.ok(false)',
+      '})',
+    ].join('\n'),
+  })
+  const lines = [...output.matchAll(/:(\d+): /g)].map(([, line]) => Number(line))
+  assert.deepEqual([status, lines], [1, [5, 6, 7, 8]])
+})
+
 /** The body of the function of a file: from its first line to the line that closes it. */
 function bodyOf(name, file) {
   const text = fs.readFileSync(path.join(root, file), 'utf8')

@@ -222,6 +222,15 @@ test('mistakes with extend and prune', () => {
   assert.ok(!fs.existsSync(path.join(folder, 'x.json')) && !fs.existsSync(path.join(folder, 'x.ids.json')))
 })
 
+test('a training in a work folder says which inputs it leaves out, and nothing else', () => {
+  fs.writeFileSync(path.join(folder, 'utf16.txt'), Buffer.from('fffe61006200', 'hex'))
+  const args = ['train', 'data', 'utf16.txt', '--vocab-size', '265', '--on-error', 'skip', '-o', 'job.json']
+  const { status, stdout, stderr } = run([...args, '--work-dir', 'work'])
+  assert.equal(status, 0, stderr)
+  assert.match(stderr, /^tokenlane: left out: utf16\.txt: it is UTF-16[^\n]*\n$/)
+  assert.match(stdout, /^job\.json: 265 tokens, from 400 texts [^\n]*\nskipped: 1 text or input\n$/)
+})
+
 const noTerminal =
   spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 &&
   'there is no program `script` that makes a terminal'

@@ -37,6 +37,13 @@ export function freePort() {
   })
 }
 
+/** The folders of the packages of this repository that are published beside `tokenlane`. */
+export const workspaces = () =>
+  fs
+    .readdirSync(path.join(root, 'packages'))
+    .sort()
+    .map((name) => path.join(root, 'packages', name))
+
 /** Runs a command with its output shown; returns whether it succeeded. */
 export function run(command, args, options = {}) {
   // npm is a .cmd file on Windows, which only a shell starts.

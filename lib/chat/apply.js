@@ -11,10 +11,12 @@
 //   idOf(token)            the id of a token, or undefined
 //   isSpecial(id)          whether an id is that of a special token
 
+const { TEMPLATE, Trace } = require('@tokenlane/jinja/internal').origins
+const { piecesOf, textAndRuns } = require('@tokenlane/jinja/internal').pieces
+
 const { error, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 const { CHAT_OPTIONS, checkOptions, checkStrings } = require('./chat.js')
-const { TEMPLATE, Trace, bare, messageOf } = require('./origins.js')
 
 const APPLY_OPTIONS = [...CHAT_OPTIONS, 'tokenize', 'pieces', 'returnAssistantMask']
 const MASKS = ['generation', 'origin']
@@ -82,10 +84,7 @@ function countChat(chat, messages, options, calls) {
 function render(chat, messages, options, isTraced) {
   if (!isTraced) return { text: chat.render(messages, options), runs: [], trace: undefined }
   const trace = new Trace()
-  const string = chat.render(messages, options, trace)
-  const text = bare(string)
-  const runs = typeof string === 'string' ? [text.length, TEMPLATE] : (string.runs ?? [text.length, string.origin])
-  return { text, runs, trace }
+  return { ...textAndRuns(chat.render(messages, options, trace)), trace }
 }
 
 /** The start and the end of each range of the text that the template did not write. */
@@ -125,23 +124,6 @@ function checkedContent(rendered, content, { messages, options, calls }) {
   if (parsed.length === literal.length && parsed.ids.every((id, i) => id === literal.ids[i])) return literal
   const message = "the input of the chat makes an added token of the text; content: 'text' encodes it as ordinary text"
   throw error('ERR_TOKENLANE_SPECIAL_TOKEN', message)
-}
-
-/** The text in pieces of one origin. */
-function piecesOf({ text, runs }) {
-  const pieces = []
-  let start = 0
-  for (let i = 0; i < runs.length && text !== ''; i += 2) {
-    const [end, origin] = [runs[i], runs[i + 1]]
-    const message = messageOf(origin)
-    pieces.push({
-      text: text.slice(start, end),
-      source: origin === TEMPLATE ? 'template' : 'input',
-      message: message === -1 ? undefined : message,
-    })
-    start = end
-  }
-  return pieces
 }
 
 /** The kind of a mask: undefined for none, 'auto' for the one that the template has. */

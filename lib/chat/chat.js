@@ -2,11 +2,13 @@
 
 // Renders a conversation to text with a chat template, like `apply_chat_template` of transformers.
 
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const { bare } = require('@tokenlane/jinja/internal').origins
+
 const { error, typeError, wrongType, wrongValue } = require('../errors.js')
+const { limits } = require('../limits.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
-const { entriesOf } = require('./entries.js')
-const { bare } = require('./origins.js')
 
 /** The options of calls that render a conversation. */
 const CHAT_OPTIONS = [
@@ -70,7 +72,7 @@ class TemplateChat {
    * Renders a conversation to text. With a trace, the text knows where its characters come from
    * (see origins.js).
    *
-   * @param {InstanceType<typeof import('./origins.js').Trace>} [trace]
+   * @param {InstanceType<(typeof import('@tokenlane/jinja/internal'))['origins']['Trace']>} [trace]
    */
   render(messages, options = {}, trace = undefined) {
     const conversation = checkMessages(messages).map(withReasoning)
@@ -87,7 +89,9 @@ class TemplateChat {
     const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
     // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
     if (trace !== undefined) trace.hasGenerations = GENERATION.test(source)
-    return require('./template.js').render(source, { tokens: this.#tokens, variables, given, trace }, finish)
+    const { renderCost, template } = require('@tokenlane/jinja/internal')
+    const request = { tokens: this.#tokens, variables, given, trace }
+    return template.render(source, request, finish, new renderCost.RenderCost(limits))
   }
 
   /**
@@ -308,7 +312,7 @@ function openEnd(messages, field, source) {
  * end, the result has none either.
  */
 function cutAtTag(text, said) {
-  const { cut, find, findLast, strip } = require('./traced.js')
+  const { cut, find, findLast, strip } = require('@tokenlane/jinja/internal').traced
   const at = findLast(text, TAG.trim())
   if (at === -1 || find(text, strip(said, null, true, true)) === -1) {
     throw error(

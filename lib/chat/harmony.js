@@ -11,15 +11,16 @@
 // A conversation has the harmony form if one of its messages has a field or a content that only
 // this form has.
 
+const { RenderCost, output, spend, within } = require('@tokenlane/jinja/internal').renderCost
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const { strftime } = require('@tokenlane/jinja/internal').strftime
+const { INPUT, joined, marked, ofMessage } = require('@tokenlane/jinja/internal').origins
+const { guarded } = require('@tokenlane/jinja/internal').template
+
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { limits } = require('../limits.js')
-const { RenderCost, output, spend, within } = require('./render-cost.js')
 const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning, withoutNulls } = require('./chat.js')
-const { entriesOf } = require('./entries.js')
 const { declareFunctions, functionsSection, jsonOf } = require('./harmony-types.js')
-const { strftime } = require('./strftime.js')
-const { INPUT, joined, marked, ofMessage } = require('./origins.js')
-const { guarded } = require('./template.js')
 
 const HARMONY_FIELDS = ['channel', 'recipient', 'content_type']
 const HARMONY_CONTENT = ['system_content', 'developer_content']
@@ -65,7 +66,7 @@ class Writer {
 /**
  * Renders a conversation to text. With a trace, the text knows where its characters come from.
  *
- * @param {InstanceType<typeof import('./origins.js').Trace>} [trace]
+ * @param {InstanceType<(typeof import('@tokenlane/jinja/internal'))['origins']['Trace']>} [trace]
  */
 function render(messages, options, trace = undefined) {
   const checked = checkOptions(options)

@@ -2,8 +2,9 @@
 
 // Which tokens of a conversation the assistant wrote, and which message each token came from.
 
+const { messageOf } = require('@tokenlane/jinja/internal').origins
+
 const { error } = require('../errors.js')
-const { messageOf } = require('./origins.js')
 
 /**
  * The columns `assistantMask` and `messageIds` of an encoded conversation. `by` is 'generation',

@@ -106,7 +106,7 @@ class OpenAiChat {
   }
 
   #estimated(of, countOf, run) {
-    const { RenderCost, within } = require('./render-cost.js')
+    const { RenderCost, within } = require('@tokenlane/jinja/internal').renderCost
     const { limits } = require('../limits.js')
     const estimate = new modules.estimate.Estimate(of, countOf)
     try {
@@ -114,7 +114,7 @@ class OpenAiChat {
       return { tokens, estimated: [...new Set(estimate.estimated)] }
     } catch (failure) {
       // The module with the errors of limits has the whole template engine.
-      return require('./template.js').guarded(() => {
+      return require('@tokenlane/jinja/internal').template.guarded(() => {
         throw failure
       }, 'failed')
     }

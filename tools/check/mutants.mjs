@@ -43,7 +43,7 @@ const output = path.join(root, 'target', 'mutants')
 /** The last version for Node 20. */
 const STRYKER = '9.6.1'
 /** What JavaScript consists of, apart from generated modules. */
-const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'web']
+const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'packages', 'web']
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 })
 
 fs.mkdirSync(output, { recursive: true })
@@ -124,7 +124,7 @@ function js() {
 function allLines() {
   return git('ls-files', '--', ...SOURCES)
     .split('\n')
-    .filter((file) => /\.m?js$/.test(file))
+    .filter((file) => /\.m?js$/.test(file) && !file.includes('/test/'))
     .flatMap((file) => {
       const lines = fs.readFileSync(path.join(root, file), 'utf8').split('\n')
       return lines.flatMap((line, at) => (isCode(line) ? [`${file}:${at + 1}-${at + 1}`] : []))

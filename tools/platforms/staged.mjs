@@ -107,7 +107,11 @@ export function packedFiles() {
 }
 
 /** Whether the Rust standard library of a target is installed. */
-export const hasTarget = (target) =>
-  (spawnSync('rustup', ['target', 'list', '--installed'], { encoding: 'utf8' }).stdout ?? '')
+export const hasTarget = (target, toolchain = process.env.RUSTUP_TOOLCHAIN) =>
+  (
+    spawnSync('rustup', ['target', 'list', '--installed', ...(toolchain ? ['--toolchain', toolchain] : [])], {
+      encoding: 'utf8',
+    }).stdout ?? ''
+  )
     .split('\n')
     .includes(target)

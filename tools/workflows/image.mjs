@@ -18,6 +18,9 @@ import { managers } from './tools.mjs'
 const NOT_IN_IMAGE =
   /^(node|npm|npx|corepack|yarn|cargo.*|rust.*|clippy-driver|wine.*|.*mingw.*|musl-.*|redis-.*|zig|chromium.*|google-chrome.*|gh|sudo|apt-get)$/
 
+/** The certificates that this machine trusts. */
+const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'
+
 /** Debian's packages with the files of Alpine's image: newer ones than this machine may have. */
 const ALPINE_PACKAGES = ['musl', 'busybox-static']
 const DEBIAN =
@@ -59,10 +62,12 @@ export class Machine {
     for (const place of [this.bin, home, this.workspace]) fs.mkdirSync(place, { recursive: true })
     this.env = { HOME: home, PATH: this.bin, npm_config_cache: path.join(cache, 'npm') }
     // The way to the registries of npm, crates.io and PyPI is that of this machine.
-    for (const name of ['SSL_CERT_FILE', 'HTTPS_PROXY', 'NO_PROXY', 'PIP_CERT', 'PIP_INDEX_URL'])
+    for (const name of ['HTTPS_PROXY', 'NO_PROXY', 'PIP_CERT', 'PIP_INDEX_URL'])
       if (process.env[name] !== undefined) this.env[name] = process.env[name]
+    const authorities = job.inContainer ? '/etc/ssl/cert.pem' : AUTHORITIES
+    Object.assign(this.env, { SSL_CERT_FILE: authorities, NODE_EXTRA_CA_CERTS: authorities })
     const registry = spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).stdout.trim()
-    fs.writeFileSync(path.join(home, '.npmrc'), `registry=${registry}\n`)
+    fs.writeFileSync(path.join(home, '.npmrc'), `registry=${registry}\ncafile=${authorities}\n`)
     fs.mkdirSync(this.env.npm_config_cache, { recursive: true })
     if (job.inContainer) this.#root = alpine(path.join(folder, 'root'), cache)
     else this.#fillPath()
@@ -136,7 +141,6 @@ export class Machine {
       ...env,
       ...paths,
       GITHUB_WORKSPACE: '/work/tokenlane',
-      SSL_CERT_FILE: '/etc/ssl/cert.pem',
     })
     const inside = path.join(path.dirname(file), 'enter.sh')
     const quoted = set.map(([name, value]) => `export ${name}='${String(value).replaceAll("'", "'\\''")}'`)
@@ -213,7 +217,7 @@ function alpine(place, cache) {
   fs.writeFileSync(inside('etc', 'alpine-release'), '3.22.0\n')
   fs.writeFileSync(inside('etc', 'passwd'), 'root:x:0:0:root:/root:/bin/sh\n')
   for (const name of ['resolv.conf', 'hosts']) fs.copyFileSync(path.join('/etc', name), inside('etc', name))
-  fs.copyFileSync('/etc/ssl/certs/ca-certificates.crt', inside('etc', 'ssl', 'cert.pem'))
+  fs.copyFileSync(AUTHORITIES, inside('etc', 'ssl', 'cert.pem'))
   return place
 }
 

@@ -40,6 +40,7 @@ if (!values.long) process.env.PROPTEST_RNG_SEED ??= '1'
 // Rust.
 const QUICK_BUILD = ['--profile', 'quick']
 const PACKAGES = ['--workspace', '--exclude', 'tokenlane-web']
+const FORMATTING = 'formatting (cargo fmt)'
 const RUST_TESTS = 'Rust tests (cargo test)'
 // A test that takes a minute is ignored without --long.
 const IGNORED = values.long ? ['--', '--include-ignored'] : []
@@ -62,7 +63,7 @@ const LONG_SPECS = [
 
 /** @type {Checks} They run while the addon is built. Clippy and rustdoc are in `npm run lint`. */
 const LINTS = [
-  ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
+  [FORMATTING, () => run('cargo', ['fmt', '--all', '--check'])],
   ['lints of JavaScript (biome)', () => run(process.execPath, ['tools/maintain.mjs', 'lint'])],
   ['cycles of modules', () => run(process.execPath, ['tools/maintain.mjs', 'cycles'])],
   ['widths of comments', () => run(process.execPath, ['tools/maintain.mjs', 'widths'])],
@@ -79,8 +80,8 @@ const TESTS = [
 
 let summary = []
 install()
-// A release tests its addons in images without a compiler: `--only specs` with a build.
-if (buildIsOld() || [...LINTS.map(([name]) => name), RUST_TESTS].some(isWanted)) checkCompilers()
+// A release tests its addons in images without a compiler.
+if (buildIsOld() || [FORMATTING, RUST_TESTS].some(isWanted)) checkCompilers()
 // Lints and Rust tests run meanwhile. The types of native.js exist only after this build.
 const addonBuilt = buildAddon()
 

@@ -30,8 +30,8 @@ export async function* decompressed(chunks, ratio = new Ratio()) {
 }
 
 /**
- * Returns the first bytes, and all chunks including those bytes. Whoever stops before the end of the
- * chunks closes their source.
+ * Returns the first bytes, and all chunks including those bytes. Whoever stops before the end of
+ * the chunks closes their source.
  */
 async function peek(iterator, length) {
   const first = []

@@ -12,7 +12,7 @@ import { specOf } from '../check/specs.mjs'
 
 /** @typedef {import('./steps.mjs').Steps} Steps */
 
-/** Seconds after which a step has failed, so that a run ends. An emulator takes ten times as long. */
+/** Seconds after which a step has failed, so that a run ends; long enough for an emulator. */
 const LIMIT_SECONDS = 20 * 60
 
 export class Staged {

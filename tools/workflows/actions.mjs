@@ -20,7 +20,7 @@ import { managers, nodeOf } from './tools.mjs'
  */
 
 /**
- * @typedef {(inputs: Record<string, string>, step: Step) => Promise<string | undefined | void>
+ * @typedef {(inputs: any, step: Step) => Promise<string | undefined | void>
  *   | string | undefined | void} Action  returns why it failed
  */
 

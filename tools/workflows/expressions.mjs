@@ -4,7 +4,11 @@ import { Evaluator, Lexer, Parser, data } from '@actions/expressions'
 import { reviver } from '@actions/expressions/data/reviver'
 import { truthy } from '@actions/expressions/result'
 
-/** @typedef {Record<string, unknown>} Contexts  the objects that an expression names, such as matrix */
+/**
+ * The objects that an expression names, such as matrix.
+ *
+ * @typedef {Record<string, unknown>} Contexts
+ */
 
 const STATUS = ['success', 'always', 'failure', 'cancelled']
 

@@ -1,8 +1,7 @@
 // Installs the packages that the job `publish` gave to the registry on this machine, with each
 // package manager and each version of Node. It also tests installs that go wrong.
 //
-// Nothing here runs the addons of other platforms. Tools are downloaded to .cache/workflows/tools
-// (about 700 MB).
+// Nothing here runs the addons of other platforms. Tools are downloaded (about 700 MB).
 
 import fs from 'node:fs'
 import os from 'node:os'

@@ -8,7 +8,7 @@ import { act } from './actions.mjs'
 import { filled, holds } from './expressions.mjs'
 import { Machine, reasonAgainst } from './image.mjs'
 
-/** What is compiled here is tested, not measured, so it is compiled without optimization at the link. */
+/** Builds are tested here, not measured, so they are not optimized at the link. */
 const CHEAP_BUILDS = {
   CARGO_PROFILE_RELEASE_LTO: 'off',
   CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
@@ -32,9 +32,9 @@ const PATIENCE = 4
 export async function runJob(job, session, { asIs }) {
   const reason = reasonAgainst(job)
   if (reason !== undefined) return `left out: ${reason}`
-  const log = path.join(session.folder, `${job.name.replaceAll(/[^\w.]+/g, '-')}.log`)
-  fs.rmSync(log, { force: true })
-  const machine = new Machine(job, path.join(session.cache, 'job'), session.cache)
+  const place = session.placeOf(job)
+  const machine = new Machine(job, place, session.cache)
+  const log = path.join(place, 'log')
   const github = {
     token: 'none',
     sha: session.commit,

@@ -1,6 +1,6 @@
 // Reads workflow files: a job for each entry of a matrix, in an order in which a job follows those
-// that it needs. A key that this command does not emulate is an error, so that nothing of a workflow
-// is left out silently.
+// that it needs. A key that this command does not emulate is an error, so that nothing of a
+// workflow is left out silently.
 
 import fs from 'node:fs'
 import path from 'node:path'

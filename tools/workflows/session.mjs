@@ -3,13 +3,17 @@
 
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 
 import { root } from '../setup.mjs'
 import { startRegistry } from './registry.mjs'
 
-/** Everything that the command keeps. */
-export const CACHE = path.join(root, '.cache', 'workflows')
+/**
+ * Everything that the command keeps. It is not below the repository, whose node_modules would serve
+ * the clones of the jobs.
+ */
+export const CACHE = path.join(os.homedir(), '.cache', 'tokenlane-workflows', path.basename(root))
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
@@ -23,6 +27,7 @@ export class Session {
   /** Names of artifacts that no job made here. */
   standIns = /** @type {string[]} */ ([])
   #registry
+  /** @type {{ kept: string, used: string } | undefined} the folder of builds, and where a job has it */
   #builds
 
   /** @param {string} workflow */
@@ -34,6 +39,11 @@ export class Session {
   /** Whether the working tree has changes that a clone does not get. */
   static get changes() {
     return git('status', '--porcelain').split('\n').filter(Boolean)
+  }
+
+  /** The folder of a job. */
+  placeOf(job) {
+    return path.join(CACHE, 'jobs', job.name.replaceAll(/[^\w.]+/g, '-'))
   }
 
   artifacts() {
@@ -56,14 +66,16 @@ export class Session {
 
   /** Moves the folder of builds into the workspace of a job; {@link end} moves it back. */
   lendBuilds(machine) {
-    this.#builds = [path.join(CACHE, 'target'), path.join(machine.workspace, 'target')]
-    fs.mkdirSync(this.#builds[0], { recursive: true })
-    fs.renameSync(...this.#builds)
+    this.#builds = { kept: path.join(CACHE, 'target'), used: path.join(machine.workspace, 'target') }
+    fs.mkdirSync(this.#builds.kept, { recursive: true })
+    fs.renameSync(this.#builds.kept, this.#builds.used)
   }
 
   /** Ends a job. */
   end() {
-    if (this.#builds !== undefined) fs.renameSync(this.#builds[1], this.#builds[0])
+    // Another run of this command may have brought back its own.
+    if (this.#builds !== undefined && !fs.existsSync(this.#builds.kept))
+      fs.renameSync(this.#builds.used, this.#builds.kept)
     this.#builds = undefined
   }
 

@@ -15,7 +15,8 @@
 //
 // A job that cannot run here is left out with the reason, and files stand in for its artifacts:
 // addons of `npm run maintain platforms`, or texts. Needs git, rustup and, for the container of
-// Alpine, apt and the right to mount. Everything is in .cache/workflows (some gigabytes).
+// Alpine, apt and the right to mount. Everything is in ~/.cache/tokenlane-workflows
+// (some gigabytes).
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -97,16 +98,16 @@ async function runWorkflow(workflow) {
         result += `; stand-ins for ${session.standIns.join(', ')}`
       console.log(`   ${result}`)
       outcomes.push({ workflow, name: job.name, result })
-      if (job.id === 'publish' && result.startsWith('passed')) outcomes.push(await installed(workflow, session))
+      if (job.id === 'publish' && result.startsWith('passed')) outcomes.push(await installed(workflow, session, job))
     }
   } finally {
     session.stop()
   }
 }
 
-async function installed(workflow, session) {
+async function installed(workflow, session, job) {
   const steps = new Steps()
-  installs(steps, await session.registry(), path.join(CACHE, 'job', 'tokenlane'))
+  installs(steps, await session.registry(), path.join(session.placeOf(job), 'tokenlane'))
   const { passed, failed } = steps
   const result = failed.length > 0 ? `FAILED: ${failed.join('; ')}` : `passed, ${passed} of ${passed} steps`
   return { workflow, name: INSTALLS, result }

@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { builtFolder, PLATFORMS } from '../platforms/table.mjs'
+import { addonOf, builtFolder, PLATFORMS } from '../platforms/table.mjs'
 import { act } from './actions.mjs'
 import { filled, holds } from './expressions.mjs'
 import { Machine, reasonAgainst } from './image.mjs'
@@ -115,10 +115,12 @@ export function standIn(job, session) {
     session.standIns.push(name)
     session.store(name, (folder) => {
       const platform = PLATFORMS.find((entry) => entry.name === job.matrix.name)
-      const built = platform && path.join(builtFolder(platform), `tokenlane.${platform.built}.node`)
-      const place = path.join(folder, path.basename(paths.trim().split('\n')[0].replace('*', job.matrix.name)))
-      if (built !== undefined && fs.existsSync(built)) fs.copyFileSync(built, place)
-      else fs.writeFileSync(place, `${job.name} did not run on this machine\n`)
+      const file = path.basename(paths.trim().split('\n')[0].replace('*', job.matrix.name))
+      if (platform !== undefined && fs.existsSync(addonOf(platform))) {
+        fs.cpSync(builtFolder(platform), folder, { recursive: true })
+        const addon = path.basename(addonOf(platform))
+        fs.renameSync(path.join(folder, addon), path.join(folder, addon.replace(platform.built, platform.name)))
+      } else fs.writeFileSync(path.join(folder, file), `${job.name} did not run on this machine\n`)
     })
   }
 }

@@ -1,5 +1,5 @@
-// The steps of commands that run for a long time: npm run maintain arm64, levels, musl, wasm,
-// windows and workflows.
+// The steps of commands that run for a long time: npm run maintain arm64, levels, musl
+// and windows.
 
 import assert from 'node:assert/strict'
 import path from 'node:path'

@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { addonOf, builtFolder, PLATFORMS } from '../platforms/table.mjs'
+import { WEB } from '../release/stage.mjs'
 import { act } from './actions.mjs'
 import { filled, holds } from './expressions.mjs'
 import { Machine, reasonAgainst } from './image.mjs'
@@ -116,11 +117,12 @@ export function standIn(job, session) {
     session.store(name, (folder) => {
       const platform = PLATFORMS.find((entry) => entry.name === job.matrix.name)
       const file = path.basename(paths.trim().split('\n')[0].replace('*', job.matrix.name))
+      const files = file === 'dist' ? WEB : [file]
       if (platform !== undefined && fs.existsSync(addonOf(platform))) {
         fs.cpSync(builtFolder(platform), folder, { recursive: true })
         const addon = path.basename(addonOf(platform))
         fs.renameSync(path.join(folder, addon), path.join(folder, addon.replace(platform.built, platform.name)))
-      } else fs.writeFileSync(path.join(folder, file), `${job.name} did not run on this machine\n`)
+      } else for (const name of files) fs.writeFileSync(path.join(folder, name), `${job.name} did not run here\n`)
     })
   }
 }

@@ -54,7 +54,13 @@ const outcomes = []
 for (const name of names) await runWorkflow(name)
 for (const { workflow, name, result } of outcomes) console.log(`${workflow}: ${name}: ${result}`)
 if (values.list) process.exit(0)
-if (values.write) {
+const failed = outcomes.filter(({ result }) => !/^(passed|left out)/.test(result))
+if (failed.length > 0) stop(`${failed.length} of ${outcomes.length} jobs failed`)
+
+/** Notes how a job ended, so that a run that is stopped leaves its results. */
+function record(outcome) {
+  outcomes.push(outcome)
+  if (!values.write) return
   const all = workflowNames().flatMap((workflow) => [
     ...jobsOf(workflow).map(({ name }) => `${workflow} | ${name}`),
     `${workflow} | ${INSTALLS}`,
@@ -63,11 +69,9 @@ if (values.write) {
   writeTable(
     outcomes,
     all,
-    `${date}, ${new Session(names[0]).commit.slice(0, 8)}${values['as-is'] ? ', `--as-is`' : ''}`,
+    `${date}, ${new Session(outcome.workflow).commit.slice(0, 8)}${values['as-is'] ? ', `--as-is`' : ''}`,
   )
 }
-const failed = outcomes.filter(({ result }) => !/^(passed|left out)/.test(result))
-if (failed.length > 0) stop(`${failed.length} of ${outcomes.length} jobs failed`)
 
 async function runWorkflow(workflow) {
   const session = new Session(workflow)
@@ -97,8 +101,8 @@ async function runWorkflow(workflow) {
       if (job.id === 'publish' && result === 'passed' && session.standIns.length > 0)
         result += `; stand-ins for ${session.standIns.join(', ')}`
       console.log(`   ${result}`)
-      outcomes.push({ workflow, name: job.name, result })
-      if (job.id === 'publish' && result.startsWith('passed')) outcomes.push(await installed(workflow, session, job))
+      record({ workflow, name: job.name, result })
+      if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job))
     }
   } finally {
     session.stop()

@@ -97,11 +97,12 @@ async function runStep(step, { job, session, machine, contexts, log, seconds }) 
   return machine.run(filled(step.run, contexts), { shell: step.shell, env, log, seconds })
 }
 
-/** The last lines of a log that say something. */
+/** The last lines of a log; the last one that says something is a part of the result. */
 function endOf(log) {
   const lines = fs.readFileSync(log, 'utf8').trimEnd().split('\n')
   console.log(`${lines.slice(-25).join('\n')}\n   all of it is in ${log}`)
-  return ` (${lines.at(-1).trim()})`
+  const reason = lines.findLast((line) => line.trim() !== '' && !line.includes('A complete log')) ?? ''
+  return ` (${reason.replaceAll(path.dirname(log), '').trim()})`
 }
 
 /**

@@ -44,6 +44,7 @@ const SYSTEM = createHash('sha256')
 
 /** The start time of a process, in ticks since the boot; 0 if the system does not provide it. */
 function startOf(pid) {
+  if (process.platform !== 'linux') return '0'
   // The name of the program, in parentheses, can contain anything.
   const stat = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0'
@@ -111,6 +112,7 @@ export const isGone = (one) =>
   one?.system === SYSTEM && Number.isSafeInteger(one.pid) && one.pid > 0 && isDead(one.pid, String(one.start))
 
 function isDead(pid, start) {
+  if (pid === process.pid) return start !== PROCESS_START
   try {
     process.kill(pid, 0)
   } catch (error) {

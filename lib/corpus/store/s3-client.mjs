@@ -7,6 +7,7 @@ import { isMainThread } from 'node:worker_threads'
 
 import { Failure } from '../../files/failure.mjs'
 import { partsOf } from './address.mjs'
+import { listedEntries, listedKeys, sortedKeys } from './listing.mjs'
 import { contentRange, readRange } from './ranges.mjs'
 import { ifThere, isExplained, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
 
@@ -131,15 +132,15 @@ export async function range({ address, etag }, start, end, first = undefined) {
   return readRange(address, start, end, request, { first, explain: (failure) => s3Failure(address, failure) })
 }
 
-export async function* keysBelow(address) {
+export function keysBelow(address) {
   const { bucket, key } = partsOf(address)
-  let token
-  do {
+  const page = async (token) => {
     const input = { Bucket: bucket, Prefix: key, ContinuationToken: token }
-    const page = await send(address, 'ListObjectsV2Command', input)
-    for (const { Key: one } of page.Contents ?? []) yield one
-    token = page.IsTruncated ? page.NextContinuationToken : undefined
-  } while (token !== undefined)
+    const { Contents = [], IsTruncated, NextContinuationToken } = await send(address, 'ListObjectsV2Command', input)
+    return { entries: Contents.map(({ Key }) => Key), next: IsTruncated && NextContinuationToken }
+  }
+  // Directory buckets (S3 Express One Zone), which their names tell, list in no order.
+  return bucket.endsWith('--x-s3') ? sortedKeys(address, page) : listedKeys(address, page)
 }
 
 export async function put(address, bytes) {
@@ -176,15 +177,16 @@ export async function uploadFile(address, file, size) {
 
 export async function removeUploads(place, isDead) {
   const { Bucket, Key: prefix } = requestOf(place)
-  let markers = {}
-  do {
-    const page = await send(place, 'ListMultipartUploadsCommand', { Bucket, Prefix: prefix, ...markers })
-    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-      if (!isDead(Key.slice(prefix.length), Initiated.getTime())) continue
-      await send(place, 'AbortMultipartUploadCommand', { Bucket, Key, UploadId }).catch(() => {})
-    }
-    markers = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : {}
-  } while (markers.KeyMarker !== undefined)
+  const page = async (markers) => {
+    const input = { Bucket, Prefix: prefix, ...markers }
+    const answer = await send(place, 'ListMultipartUploadsCommand', input)
+    const { Uploads: entries = [], IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = answer
+    return { entries, next: IsTruncated && KeyMarker && { KeyMarker, UploadIdMarker } }
+  }
+  for await (const { Key, UploadId, Initiated } of listedEntries(place, page)) {
+    if (!isDead(Key.slice(prefix.length), Initiated.getTime())) continue
+    await send(place, 'AbortMultipartUploadCommand', { Bucket, Key, UploadId }).catch(() => {})
+  }
 }
 
 const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']

@@ -133,7 +133,7 @@ export function keysBelow(address) {
 }
 
 const upload = (address, bytes, options) =>
-  sent(address, async () => (await blobOf(address)).upload(bytes, bytes.length, options))
+  sent(address, async () => (await blobOf(address)).upload(bytes, bytes.length, options), bytes.length)
 
 export async function put(address, bytes) {
   await upload(address, bytes, {})
@@ -148,6 +148,6 @@ export async function remove(address) {
 export async function uploadFile(address, file, size) {
   const blockSize = Math.max(MIN_BLOCK_BYTES, Math.ceil(size / MAX_BLOCKS))
   const options = { blockSize, maxSingleShotSize: MIN_BLOCK_BYTES, concurrency: 2 }
-  const { etag } = await sent(address, async () => (await blobOf(address)).uploadFile(file, options))
+  const { etag } = await sent(address, async () => (await blobOf(address)).uploadFile(file, options), size)
   return etag
 }

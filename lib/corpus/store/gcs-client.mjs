@@ -103,7 +103,11 @@ export function keysBelow(address) {
 }
 
 const save = (address, bytes, more) =>
-  sent(address, async () => (await fileOf(address)).save(bytes, { resumable: false, validation: false, ...more }))
+  sent(
+    address,
+    async () => (await fileOf(address)).save(bytes, { resumable: false, validation: false, ...more }),
+    bytes.length,
+  )
 
 export const put = (address, bytes) => save(address, bytes, {})
 
@@ -117,6 +121,6 @@ export async function remove(address) {
 export async function uploadFile(address, file, size) {
   const { bucket, key: destination } = partsOf(address)
   const options = { destination, resumable: size >= MIN_RESUMABLE_BYTES, validation: 'crc32c' }
-  const [{ metadata }] = await sent(address, async () => (await client()).bucket(bucket).upload(file, options))
+  const [{ metadata }] = await sent(address, async () => (await client()).bucket(bucket).upload(file, options), size)
   return metadata.generation === undefined ? undefined : String(metadata.generation)
 }

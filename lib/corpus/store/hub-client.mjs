@@ -4,7 +4,6 @@
 // Tokenizer.fromPretrained.
 
 import { createRequire } from 'node:module'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { Failure } from '../../files/failure.mjs'
 import { error, inputChanged, unsupported } from '../errors.mjs'
@@ -17,6 +16,7 @@ const { network, unexpected } = require('../../hub/errors.js')
 const { settings } = require('../../hub/settings.js')
 const { Transport } = require('../../hub/transport.js')
 const { optional } = require('../../optional.js')
+const { pause } = require('../../waits.js')
 
 const COMMIT = /^[0-9a-f]{40}$/
 /** How often a request is tried. */
@@ -69,9 +69,9 @@ async function patiently(work) {
       const isTemporary =
         ['ERR_TOKENLANE_HUB_NETWORK', 'ERR_TOKENLANE_HUB_RATE_LIMIT'].includes(code) ||
         (code === 'ERR_TOKENLANE_HUB_SERVER' && status >= 500)
-      const pause = retryAfter === undefined ? 200 * 3 ** (tries - 1) : retryAfter * 1000
-      if (!isTemporary || tries >= ATTEMPTS || pause > MAX_PAUSE_MS) throw failure
-      await wait(pause)
+      const milliseconds = retryAfter === undefined ? 200 * 3 ** (tries - 1) : retryAfter * 1000
+      if (!isTemporary || tries >= ATTEMPTS || milliseconds > MAX_PAUSE_MS) throw failure
+      await pause(milliseconds)
     }
   }
 }

@@ -9,7 +9,7 @@ import { Failure } from '../../files/failure.mjs'
 import { partsOf } from './address.mjs'
 import { listedEntries, listedKeys, sortedKeys } from './listing.mjs'
 import { contentRange, readRange } from './ranges.mjs'
-import { ifThere, isExplained, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
+import { ifThere, isExplained, noCredentials, once, requestLimit, sender, storeFailure } from './store-failure.mjs'
 
 const require = createRequire(import.meta.url)
 const { optional } = require('../../optional.js')
@@ -21,6 +21,8 @@ const MIN_PART_BYTES = 8 << 20
 const MAX_UPLOAD_PARTS = 10_000
 /** Timeout in milliseconds for a connection. */
 const CONNECTION_TIMEOUT_MS = 10_000
+/** The longest pause of the SDK between two attempts, in milliseconds. */
+const MAX_PAUSE_MS = 20_000
 /** Time in seconds without a byte after which a request is tried again. */
 const IDLE_TIMEOUT_SECONDS = 60
 
@@ -41,16 +43,15 @@ async function connect() {
   const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? (isOwnEndpoint ? 'us-east-1' : undefined)
   // The SDK warns about old versions of Node.js. The warning of the main thread is enough.
   if (!isMainThread) env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
-  const seconds = Number(env.TOKENLANE_S3_TIMEOUT ?? IDLE_TIMEOUT_SECONDS)
   const client = new lib.S3Client({
     ...(region && { region }),
     // Stores of other vendors seldom have a host name for each bucket.
     forcePathStyle: isOwnEndpoint && env.TOKENLANE_S3_VIRTUAL_HOSTS !== '1',
     followRegionRedirects: true,
-    maxAttempts: Number(env.AWS_MAX_ATTEMPTS ?? ATTEMPTS),
+    maxAttempts: maxAttempts(),
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT_MS,
-      socketTimeout: (seconds > 0 ? seconds : IDLE_TIMEOUT_SECONDS) * 1000,
+      socketTimeout: idleTimeout(),
       httpAgent: { keepAlive: true, maxSockets: 64 },
       httpsAgent: { keepAlive: true, maxSockets: 64 },
     },
@@ -63,7 +64,18 @@ async function connect() {
   return { client, lib }
 }
 
-const sent = sender(s3Failure)
+const maxAttempts = () => Number(process.env.AWS_MAX_ATTEMPTS ?? ATTEMPTS)
+
+/** Time in milliseconds after which a request without a byte is tried again. */
+function idleTimeout() {
+  const seconds = Number(process.env.TOKENLANE_S3_TIMEOUT ?? IDLE_TIMEOUT_SECONDS)
+  return (seconds > 0 ? seconds : IDLE_TIMEOUT_SECONDS) * 1000
+}
+
+/** The SDK ends each attempt; this is the limit of all of them, with the pauses between them. */
+const sent = sender(s3Failure, (bytes) =>
+  requestLimit(bytes, maxAttempts(), CONNECTION_TIMEOUT_MS + idleTimeout() + MAX_PAUSE_MS),
+)
 
 /** Sends a command. Errors name the address, and never a credential. */
 export async function send(address, command, input) {
@@ -76,11 +88,11 @@ export async function send(address, command, input) {
  *
  * @returns {Promise<string | undefined>} the ETag of the object
  */
-export async function upload(address, input, partSize) {
+export async function upload(address, input, partSize, size = 0) {
   const { client } = await s3()
   const { Upload } = await load('@aws-sdk/lib-storage')
   const options = { client, params: input, partSize, queueSize: 2, leavePartsOnError: false }
-  const { ETag } = await sent(address, () => new Upload(options).done())
+  const { ETag } = await sent(address, () => new Upload(options).done(), size)
   return ETag
 }
 
@@ -169,7 +181,7 @@ export async function uploadFile(address, file, size) {
   const partSize = Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_UPLOAD_PARTS))
   const Body = size === 0 ? Buffer.alloc(0) : fs.createReadStream(file, { highWaterMark: 1 << 20 })
   try {
-    return await upload(address, { ...requestOf(address), Body }, partSize)
+    return await upload(address, { ...requestOf(address), Body }, partSize, size)
   } finally {
     if (Body instanceof fs.ReadStream) Body.destroy()
   }

@@ -80,10 +80,13 @@ test('plans over files and objects, in turns: every input, in order and whole', 
     const known = { a: at(`${name}-a`), b: at(`${name}-b`), x: `s3://lake/${name}-x/`, y: `s3://lake/${name}-y/` }
     const inputs = { ...files, ...objects }
     const orders = name === 'few' ? ['ax', 'xa', 'axby', 'xyab', 'abxy', 'a', 'x'] : ['ax', 'xbya']
-    for (const order of orders) {
+    // Smaller shards than an input: each is one that is handed out before others.
+    const cases = orders.map((order) => ({ order, shardSize: 100 }))
+    if (name === 'few') cases.push({ order: 'xaby', shardSize: 9 })
+    for (const { order, shardSize } of cases) {
       const expected = [...order].flatMap((letter) => inputs[letter])
       const plan = await all(
-        planParts({ inputs: [...order].map((letter) => known[letter]), content: { shardSize: 100 }, sizes }),
+        planParts({ inputs: [...order].map((letter) => known[letter]), content: { shardSize }, sizes }),
       )
       assert.deepEqual(
         plan.map((part) => ({ path: part.path, size: part.size })),
@@ -104,12 +107,18 @@ test('plans over files and objects, in turns: every input, in order and whole', 
         (async function* () {
           yield* plan
         })(),
-        { shardSize: 100 },
+        { shardSize },
       )
       await handle.close()
       assert.equal(summary.parts, expected.length)
+      assert.equal(large.length, shardSize === 9 ? expected.length : 0)
       const read = (await all(readPlan(file, large))).sort(([a], [b]) => a.shard - b.shard)
       assert.deepEqual(read.flat(), plan)
+      const numbers = (await all(planSlices(file, large))).map(({ shard }) => shard)
+      assert.deepEqual(
+        numbers.sort((a, b) => a - b),
+        shards.map((_, shard) => shard),
+      )
       const bytes = fs.readFileSync(file)
       for await (const { shard, from, to } of planSlices(file, large)) {
         const lines = bytes
@@ -226,7 +235,10 @@ test('rows of Parquet keep their numbers, ids and groups in every row group and 
       data: rows.map((row) => row[column]),
       type: /** @type {const} */ ('STRING'),
     }))
-    fs.writeFileSync(at(`${name}.parquet`), Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize })))
+    fs.writeFileSync(
+      at(`${name}.parquet`),
+      Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize, pageSize: 300 })),
+    )
     await tokenizeCorpus({ ...NPY, inputs: at(`${name}.parquet`), output: at(name), shardSize })
     await check(at(name), rows)
     const table = stems(at(name)).flatMap((stem) => readTable(at(name, `${stem}.csv.gz`)))

@@ -1,6 +1,6 @@
-// What corpus jobs write has the documents that went in, with the real internal sizes: more than one
-// packing window, chunk of masks, row group, block of a shuffle and of a merge. The same with sizes
-// of 4: content.test.mjs.
+// What corpus jobs write has the documents that went in, with the real internal sizes: more than
+// one packing window, chunk of masks, row group, block of a shuffle and of a merge. The same with
+// sizes of 4: content.test.mjs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

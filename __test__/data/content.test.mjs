@@ -1,6 +1,6 @@
 // What corpus jobs write has the documents that went in, each once, with its id and its loss mask:
-// with internal sizes of 4, so that small inputs reach the second unit of each module. The same with
-// the real sizes: content-real.test.mjs.
+// with internal sizes of 4, so that small inputs reach the second unit of each module. The same
+// with the real sizes: content-real.test.mjs.
 
 import { test } from 'node:test'
 
@@ -19,8 +19,8 @@ import {
 
 const at = scratch()
 const SMALL = /** @type {typeof SIZES} */ (Object.fromEntries(Object.keys(SIZES).map((name) => [name, 4])))
-/** Small sizes with a window in which rows wait for shorter documents. */
-const KEEPING = { ...SMALL, packingWindow: 64, packedBlock: 24 }
+/** Small sizes with a window in which rows wait, and row groups of several rows. */
+const KEEPING = { ...SMALL, packingWindow: 64, packedBlock: 24, groupIds: 64 }
 let folders = 0
 const folder = () => at(`shard-${(folders += 1)}`)
 

@@ -132,8 +132,8 @@ async function* openedAhead(paths, { shardSize }, sizes) {
 class Parts {
   #content
   /**
-   * Maximum number of parts in a shard. Many small files become several shards, so that the lines of
-   * one shard in the plan fit into memory.
+   * Maximum number of parts in a shard. Many small files become several shards, so that the lines
+   * of one shard in the plan fit into memory.
    */
   #mostParts
   #shard = 0

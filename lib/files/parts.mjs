@@ -1,5 +1,5 @@
-// Names of unfinished files and of temporary folders, and the removal of those that killed processes
-// left behind.
+// Names of unfinished files and of temporary folders, and the removal of those that killed
+// processes left behind.
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
 //   tokenlane-NAME-SYSTEM-PID-START-XXXXXX   a folder (scratch.mjs)
@@ -67,7 +67,7 @@ export function partOf(file) {
   return path.join(path.dirname(file), `.${shown}.tokenlane-${THIS_OWNER}-${(made += 1)}.part`)
 }
 
-/** The start of the name of a temporary folder of this process, to which six characters are added. */
+/** The start of the name of a temporary folder of this process; six characters follow. */
 export const folderPrefix = (name) => `tokenlane-${name}-${THIS_OWNER}-`
 
 /**

@@ -235,10 +235,7 @@ test('rows of Parquet keep their numbers, ids and groups in every row group and 
       data: rows.map((row) => row[column]),
       type: /** @type {const} */ ('STRING'),
     }))
-    fs.writeFileSync(
-      at(`${name}.parquet`),
-      Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize, pageSize: 300 })),
-    )
+    fs.writeFileSync(at(`${name}.parquet`), Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize, pageSize: 40 })))
     await tokenizeCorpus({ ...NPY, inputs: at(`${name}.parquet`), output: at(name), shardSize })
     await check(at(name), rows)
     const table = stems(at(name)).flatMap((stem) => readTable(at(name, `${stem}.csv.gz`)))

@@ -81,6 +81,14 @@ for (const { scheme, start } of [
       })
 
     if (scheme === 's3')
+      test('a page that is not the last one, and does not say where the next one starts', async () => {
+        store.listing = ({ shown }) => ({ shown, next: '' })
+        const error = await failure(() => listed('s3://lake/raw/'))
+        assert.equal(error.code, 'ERR_TOKENLANE_CORPUS_STORE')
+        assert.match(error.message, /goes on, and does not say where/)
+      })
+
+    if (scheme === 's3')
       test('unfinished uploads: markers that repeat end the listing', async () => {
         let count = 0
         store.hear = (_request, response) => {

@@ -168,7 +168,7 @@ export class TestS3 extends TestServer {
       const { bytes, etag, modified } = this.objects.get(`${bucket}/${key}`)
       return `<Contents><Key>${escape(key)}</Key><Size>${bytes.length}</Size><ETag>${escape(etag)}</ETag><LastModified>${modified.toISOString()}</LastModified></Contents>`
     })
-    const next = isCut ? `<NextContinuationToken>${escape(mark)}</NextContinuationToken>` : ''
+    const next = mark ? `<NextContinuationToken>${escape(mark)}</NextContinuationToken>` : ''
     response.setHeader('Content-Type', 'application/xml')
     response.end(
       `<?xml version="1.0"?><ListBucketResult><Name>${bucket}</Name><KeyCount>${shown.length}</KeyCount><IsTruncated>${isCut}</IsTruncated>${next}${items.join('')}</ListBucketResult>`,

@@ -37,7 +37,8 @@ const wrongListing = (address, what) =>
  * @template Mark
  * @param {string} address for messages
  * @param {(mark: Mark | undefined) => Promise<{ entries: Entry[], next?: Mark | null }>} request
- *   the page of a mark; `next` is empty in the last one
+ *   the page of a mark; `next` is empty in the last one, and `null` if the store says that there are
+ *   more pages, but not where
  * @returns {AsyncGenerator<Entry>}
  */
 export async function* listedEntries(address, request, limits = LIMITS) {
@@ -50,6 +51,7 @@ export async function* listedEntries(address, request, limits = LIMITS) {
     if (empty > limits.emptyPages)
       throw wrongListing(address, `more than ${limits.emptyPages} pages in a row are empty`)
     yield* entries
+    if (next === null) throw wrongListing(address, 'it goes on, and does not say where')
     if (!next) return
     const digest = createHash('sha256').update(JSON.stringify(next)).digest('base64')
     if (marks.has(digest)) throw wrongListing(address, 'it continues where it has been before')

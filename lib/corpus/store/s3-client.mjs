@@ -149,7 +149,7 @@ export function keysBelow(address) {
   const page = async (token) => {
     const input = { Bucket: bucket, Prefix: key, ContinuationToken: token }
     const { Contents = [], IsTruncated, NextContinuationToken } = await send(address, 'ListObjectsV2Command', input)
-    return { entries: Contents.map(({ Key }) => Key), next: IsTruncated && NextContinuationToken }
+    return { entries: Contents.map(({ Key }) => Key), next: IsTruncated ? NextContinuationToken || null : undefined }
   }
   // Directory buckets (S3 Express One Zone), which their names tell, list in no order.
   return bucket.endsWith('--x-s3') ? sortedKeys(address, page) : listedKeys(address, page)
@@ -193,7 +193,7 @@ export async function removeUploads(place, isDead) {
     const input = { Bucket, Prefix: prefix, ...markers }
     const answer = await send(place, 'ListMultipartUploadsCommand', input)
     const { Uploads: entries = [], IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = answer
-    return { entries, next: IsTruncated && KeyMarker && { KeyMarker, UploadIdMarker } }
+    return { entries, next: IsTruncated ? (KeyMarker ? { KeyMarker, UploadIdMarker } : null) : undefined }
   }
   for await (const { Key, UploadId, Initiated } of listedEntries(place, page)) {
     if (!isDead(Key.slice(prefix.length), Initiated.getTime())) continue

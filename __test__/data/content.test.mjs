@@ -21,23 +21,35 @@ const at = scratch()
 const SMALL = /** @type {typeof SIZES} */ (Object.fromEntries(Object.keys(SIZES).map((name) => [name, 4])))
 /** Small sizes with a window in which rows wait, and row groups of several rows. */
 const KEEPING = { ...SMALL, packingWindow: 64, packedBlock: 24, groupIds: 64 }
+/** A window of many rows. */
+const WIDE = { ...KEEPING, packingWindow: 1024 }
 let folders = 0
 const folder = () => at(`shard-${(folders += 1)}`)
 
 const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'mds', 'jsonl', 'parquet']
 for (const format of FORMATS)
   test(`${format}: small units`, async () => {
+    const isSlow = ['mds', 'parquet'].includes(format)
     for (const messages of [undefined, 'messages']) {
-      const documents = tokenDocuments(600, 17, { hasMask: messages !== undefined })
+      const documents = tokenDocuments(isSlow ? 300 : 1500, 17, { hasMask: messages !== undefined })
       const packs =
         format === 'llmc'
           ? [{}]
           : [{}, { pack: 7 }, { pack: 7, packing: 'best-fit' }, { pack: 40, packing: 'best-fit' }]
       for (const how of packs)
-        for (const sizes of [SMALL, KEEPING])
-          for (const perBlock of [1, 1000]) {
+        for (const sizes of how.packing === undefined ? [SMALL, KEEPING] : [SMALL, KEEPING, ...(isSlow ? [] : [WIDE])])
+          for (const [perBlock, piece] of [
+            [1, 5],
+            [1000, 1000],
+          ]) {
             const content = contentOf(format, { ...how, ...(messages && { messages }) })
-            const { stem } = await writeShard(folder(), content, { documents, View: viewFor(content), sizes, perBlock })
+            const { stem } = await writeShard(folder(), content, {
+              documents,
+              View: viewFor(content),
+              sizes,
+              perBlock,
+              piece,
+            })
             await checkShard(stem, content, documents)
           }
     }
@@ -45,7 +57,8 @@ for (const format of FORMATS)
 
 test('a shuffle keeps every document, with buckets and blocks of any size', async () => {
   for (const shuffledBlock of [4, 16, 64])
-    await checkShuffle(folder, tokenDocuments(600, 17), { sizes: { ...SMALL, shuffledBlock }, bytes: 1000 })
+    for (const bytes of [1, 1000])
+      await checkShuffle(folder, tokenDocuments(2000, 17), { sizes: { ...SMALL, shuffledBlock }, bytes })
 })
 
 const MERGED = {

@@ -37,8 +37,8 @@ const wrongListing = (address, what) =>
  * @template Mark
  * @param {string} address for messages
  * @param {(mark: Mark | undefined) => Promise<{ entries: Entry[], next?: Mark | null }>} request
- *   the page of a mark; `next` is empty in the last one, and `null` if the store says that there are
- *   more pages, but not where
+ *   the page of a mark; `next` is empty in the last one, and `null` if the store says that there
+ *   are more pages, but not where
  * @returns {AsyncGenerator<Entry>}
  */
 export async function* listedEntries(address, request, limits = LIMITS) {

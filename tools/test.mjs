@@ -24,7 +24,6 @@ import { NO_TARGET, buildIsOld, checkCompilers, checkNode, install, root, run, s
 const { values } = parseArgs({ options: { only: { type: 'string' }, long: { type: 'boolean' } } })
 
 checkNode()
-checkCompilers()
 
 // A build from an empty target folder takes longer with it, and CI always has one.
 if (process.env.CI) process.env.CARGO_INCREMENTAL = '0'
@@ -42,6 +41,7 @@ if (!values.long) process.env.PROPTEST_RNG_SEED ??= '1'
 // Rust. It has the same profile, too: both need the same macros.
 const QUICK_BUILD = ['--profile', 'quick']
 const PACKAGES = ['--workspace', '--exclude', 'tokenlane-web']
+const FORMATTING = 'formatting (cargo fmt)'
 const RUST_TESTS = 'Rust tests (cargo test)'
 // A test that takes a minute is ignored without --long.
 const IGNORED = values.long ? ['--', '--include-ignored'] : []
@@ -56,8 +56,9 @@ const LONGEST_SPECS = [
  * the page in a browser.
  */
 const LONG_SPECS = [
+  ...['data/content-jobs', 'data/content-real', 'data/signals'],
   ...['cli/hostile-input', 'cli/page-chromium', 'cli/page-modes', 'cli/page-view'],
-  ...['core/file-limits', 'core/growth', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
+  ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
   ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],
 ]
 /** They need tokenlane/web, whose build begins after the Rust tests. So they start last. */
@@ -67,7 +68,7 @@ const WEB_SPECS = ['package/web', 'package/web-dropins', 'package/web-memory']
 
 /** @type {Checks} They run while the addon is built. Clippy and rustdoc are in `npm run lint`. */
 const LINTS = [
-  ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
+  [FORMATTING, () => run('cargo', ['fmt', '--all', '--check'])],
   ['lints of JavaScript (biome)', () => run(process.execPath, ['tools/maintain.mjs', 'lint'])],
   ['cycles of modules', () => run(process.execPath, ['tools/maintain.mjs', 'cycles'])],
   ['widths of comments', () => run(process.execPath, ['tools/maintain.mjs', 'widths'])],
@@ -87,6 +88,8 @@ const TESTS = [
 
 let summary = []
 install()
+// A release tests its addons in images without a compiler.
+if (buildIsOld() || [FORMATTING, RUST_TESTS].some(isWanted)) checkCompilers()
 /** A promise of how the build of tokenlane/web ended, once it has begun. */
 let webBuilt
 const FAILED = 'its build failed'

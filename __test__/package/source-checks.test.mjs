@@ -205,6 +205,31 @@ test('one module has the views of the memory of WebAssembly', () => {
   assert.deepEqual(uses(/\.(?:numbers_at|values_at|last_panic_at|stack_at|input)\(\w*\)(?! !==)/), ['instance.mjs'])
 })
 
+test('check-assertions finds those in branches, loops and callbacks that never run', (t) => {
+  const { status, output } = check(t, 'check/assertions.mjs', {
+    'a.test.mjs': [
+      "import assert from 'node:assert/strict'",
+      "import { test } from 'node:test'",
+      "test('a test', () => {",
+      '  const fixture = {}',
+      '  if (fixture.field) assert.equal(fixture.field, 1)',
+      '  fixture.field && assert.ok(fixture.field)',
+      '  fixture.list?.forEach((one) => assert.ok(one))',
+      '  for (const one of []) assert.ok(one)',
+      '  // not here: on Windows',
+      '  if (fixture.field) assert.equal(fixture.field, 1)',
+      '  if (fixture.field) assert.fail()',
+      '  assert.equal(fixture.field, undefined)',
+      '})',
+      "test('a skipped test', { skip: true }, () => {",
+      '  assert.ok(false)',
+      '})',
+    ].join('\n'),
+  })
+  const lines = [...output.matchAll(/:(\d+): /g)].map(([, line]) => Number(line))
+  assert.deepEqual([status, lines], [1, [5, 6, 7, 8]])
+})
+
 /** The body of the function of a file: from its first line to the line that closes it. */
 function bodyOf(name, file) {
   const text = fs.readFileSync(path.join(root, file), 'utf8')

@@ -66,8 +66,8 @@ class Rules {
   /** Text, or parts of text and images. */
   #content(content, location) {
     const textIn = (part) => (TEXT_TYPES.includes(part?.type) && typeof part.text === 'string' ? part.text : undefined)
-    const countPart = (part, place) => this.#image(part, place)
-    return countContent(content, location, { countOf: this.#countOf, textIn, countPart })
+    const countPart = (part, index) => this.#image(part, `${location}[${index}]`)
+    return countContent(content, { countOf: this.#countOf, textIn, countPart })
   }
 
   #image(part, location) {

@@ -239,8 +239,8 @@ test('what every operation charges is as recorded, and no less than what it writ
 /** The positions in @tokenlane/jinja that charge a cost or check a depth. */
 function sites() {
   const found = []
-  // The charges of the harmony format and of OpenAI's tools, in lib/chat, are shown by the specs
-  // chat/agents and chat/requests.
+  // The charges of the harmony format, of OpenAI's tools and of the door of chats, in lib/chat, are
+  // shown by the specs chat/agents, chat/requests and chat/conversation.
   for (const name of fs.readdirSync(lib)) {
     const content = fs.readFileSync(path.join(lib, name), 'utf8')
     const calls = content.matchAll(

@@ -300,3 +300,37 @@ test('folders and patterns skip files that are not text, and say how many', () =
   assert.equal(status, 1)
   assert.match(stderr, /only\.png\ntokenlane: every row was skipped .*ALL_SKIPPED/)
 })
+
+test('a command that fails has no file open: its inputs, its output, at any point of either', (t) => {
+  if (process.platform !== 'linux') return t.skip('only Linux lists the open files of a process')
+  const open = () =>
+    fs.readdirSync('/proc/self/fd').flatMap((descriptor) => {
+      try {
+        return [fs.readlinkSync(`/proc/self/fd/${descriptor}`)].filter((file) => file.startsWith(folder))
+      } catch {
+        return []
+      }
+    })
+  write('long.txt', 'he '.repeat(1 << 15))
+  write('long.txt.gz', zlib.gzipSync('he '.repeat(1 << 17)))
+  write('cut.gz', zlib.gzipSync(`${rows.join('\n')}\n`).subarray(0, 5000))
+  write('images/a.png', PNG)
+  const commands = [
+    ['count', '--max-row', '9', 'long.txt'],
+    ['count', '--max-row', '9', 'long.txt.gz'],
+    ['encode', '--rows', 'lines', '--max-row', '9', 'long.txt', '-o', 'x.txt'],
+    ['encode', '--field', 'text', 'cut.gz', '-o', 'x.jsonl'],
+    ['encode', '--field', 'text', 'rows.jsonl', '-o', 'x.npy'],
+    ['encode', '--field', 'text', 'rows.jsonl', '-o', 'x.parquet'],
+    ['split', '-n', '9', '--field', 'text', 'rows.jsonl', '-o', 'x.jsonl'],
+    ['count', 'images'],
+    ['decode', 'images/a.png', '-o', 'x.txt'],
+  ]
+  for (const [name, ...args] of commands) {
+    assert.notEqual(run([name, '-t', 'tiny.json', ...args]).status, 0, args.join(' '))
+    // A stream that was destroyed closes its file in a later turn of the loop of its thread.
+    for (let turn = 0; open().length > 0 && turn < 400; turn++)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+    assert.deepEqual(open(), [], `${name} ${args.join(' ')}`)
+  }
+})

@@ -1,4 +1,4 @@
-// The steps of commands that run for a long time: npm run maintain arm64, levels, musl, rehearse
+// The steps of commands that run for a long time: npm run maintain arm64, levels, musl
 // and windows.
 
 import assert from 'node:assert/strict'

@@ -151,7 +151,9 @@ test('the package has only files that its users need', { skip: windows }, () => 
   assert.deepEqual(other, [])
 })
 
-test('the list of contents has the crates of the addon with licence and checksum, and no others', () => {
+const withoutCargo = spawnSync('cargo', ['--version']).status !== 0 && 'cargo lists the crates'
+
+test('the list of contents has the crates of the addon, and no others', { skip: withoutCargo }, () => {
   const file = path.join(folder, 'bom.json')
   const made = spawnSync(process.execPath, [path.join(root, 'tools', 'release', 'sbom.mjs'), file], {
     encoding: 'utf8',

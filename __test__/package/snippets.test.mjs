@@ -1,5 +1,6 @@
 // Every JavaScript block of README and the guides runs in a folder with tokenlane installed. What
-// it prints is in its comments behind an arrow. The blocks of a recipe continue each other.
+// it prints is in its comments behind an arrow. The blocks of a recipe continue each other. Blocks
+// about tokenlane/web run in Node. Command lines have only commands and options that there are.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -12,6 +13,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { runIn } from '../support/cli.mjs'
 import { bpeValues, gguf } from '../support/gguf.mjs'
 import { tiny } from '../support/tiny.mjs'
 
@@ -37,13 +39,16 @@ await tokenizeCorpus({
 
 /** What the text around a block has defined already. */
 const GIVEN = `
-import * as all from 'tokenlane'
+import fs from 'node:fs'
 import { trainTokenizer } from 'tokenlane/train'
+const all = await import(process.env.GIVEN_PACKAGE)
 Object.assign(globalThis, all, {
+  // A page has the files of tokenlane/web beside it. There is no other server.
+  fetch: async (name) => new Response(fs.readFileSync('node_modules/tokenlane/web/dist' + name)),
   trainTokenizer,
   database: { async *query() { yield { title: 'A', body: 'some text' } } },
   // The guide of chats is about tokenizers with a template.
-  tokenizer: all.Tokenizer.forModelSync(process.env.GIVEN_MODEL),
+  tokenizer: await all.Tokenizer.forModel(process.env.GIVEN_MODEL),
   step() {},
   text: 'Hello, world! How are you?',
   texts: ['Hello', 'world wide'],
@@ -94,11 +99,15 @@ const NO_HUB = /ERR_TOKENLANE_(HUB_\w+|PACKAGE_MISSING|DOWNLOAD)/
 /** What separates the output of a block from that of the blocks before it. */
 const END = '--- end of a block'
 
+/** Pages about tokenlane/web. */
+const WEB = ['docs/guide/web.md', 'docs/guide/recipes/edge.md']
+const webIsBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
+
 const found = []
 for (const page of pages) {
   const text = fs.readFileSync(root + page, 'utf8')
   let before = ''
-  for (const { 1: code, index } of text.matchAll(/^```js\n([^]*?)^```/gm)) {
+  for (const { 1: code, index } of text.matchAll(/^```(?:js|ts)\n([^]*?)^```/gm)) {
     found.push({ code, before, name: `${page}:${text.slice(0, index).split('\n').length}` })
     if (page.startsWith('docs/guide/recipes/')) before += `${code}\nconsole.log('${END}')\n`
   }
@@ -113,10 +122,13 @@ function merged(before, code) {
 }
 
 for (const [number, { code, before, name }] of found.entries()) {
+  const isWeb = WEB.some((page) => name.startsWith(page))
   const missing = missingPackage(before + code)
-  // A block of LangChain's messages goes on from such messages.
-  const skip = missing ?? (/messages\.map\(\(message\)/.test(code) ? '@langchain/core' : undefined)
-  test(`${name} runs`, { skip: skip !== undefined && `${skip} is not installed here` }, async () => {
+  const skip =
+    isWeb && !webIsBuilt
+      ? 'npm run maintain -- web builds tokenlane/web'
+      : missing !== undefined && `${missing} is not installed here`
+  test(`${name} runs`, { skip }, async () => {
     const file = path.join(folder, `block-${number}.mjs`)
     fs.writeFileSync(path.join(folder, 'given.mjs'), GIVEN)
     fs.writeFileSync(file, `import './given.mjs'\n${merged(before, code)}\nprocess.exit(0)\n`)
@@ -124,6 +136,7 @@ for (const [number, { code, before, name }] of found.entries()) {
     const env = {
       ...process.env,
       GIVEN_MODEL: model,
+      GIVEN_PACKAGE: isWeb ? 'tokenlane/web' : 'tokenlane',
       HF_ENDPOINT: 'http://127.0.0.1:9',
       HF_HOME: path.join(folder, 'hub'),
     }
@@ -138,3 +151,26 @@ for (const [number, { code, before, name }] of found.entries()) {
     if (promised.length > 0) assert.deepEqual(stdout.split(`${END}\n`).at(-1).trimEnd().split('\n'), promised)
   })
 }
+
+test('command lines of the pages have only commands and options that there are', () => {
+  const run = runIn(folder)
+  const helps = new Map()
+  let lines = 0
+  for (const page of pages) {
+    const text = fs.readFileSync(root + page, 'utf8')
+    for (const [, block] of text.matchAll(/^```sh\n([^]*?)^```/gm)) {
+      for (const [line] of block.replaceAll(/ *\\\n */g, ' ').matchAll(/npx tokenlane .*/g)) {
+        // The name of a command is one word or two.
+        const words = line.replaceAll(/'[^']*'/g, 'x').split(/[ ;|&]+/)
+        const names = [words.slice(2, 4), words.slice(2, 3)].map((some) => some.join(' '))
+        for (const name of names) if (!helps.has(name)) helps.set(name, run([...name.split(' '), '--help', '--all']))
+        const help = names.map((name) => helps.get(name)).find(({ status }) => status === 0)
+        assert.ok(help, `${page}: ${line}`)
+        for (const option of words.filter((word) => /^--?[a-z]/.test(word)))
+          assert.match(help.stdout, new RegExp(`(^|[ ,])${option.split('=')[0]}\\b`, 'm'), `${page}: ${line}`)
+        lines += 1
+      }
+    }
+  }
+  assert.ok(lines >= 30, String(lines))
+})

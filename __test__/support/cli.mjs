@@ -8,15 +8,16 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, Worker, receiveMessageOnPort } from 'node:worker_threads'
 
+import { removeFolder } from './open-files.mjs'
 import { bytesOf, tiny } from './tiny.mjs'
 
 export const main = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
-/** A temporary folder with a small tokenizer. */
+/** A temporary folder with a small tokenizer. The spec fails if a file in it stays open. */
 export function folderWithTokenizer() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-cli-'))
   fs.writeFileSync(path.join(folder, 'tiny.json'), bytesOf(tiny()))
-  test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  test.after(() => removeFolder(folder))
   return folder
 }
 

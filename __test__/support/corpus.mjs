@@ -8,12 +8,13 @@ import path from 'node:path'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
+import { removeFolder } from './open-files.mjs'
 import { text } from './texts.mjs'
 
-/** A temporary folder; the result makes paths in it. */
+/** A temporary folder; the result makes paths in it. The spec fails if a file in it stays open. */
 export function scratch() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-corpus-'))
-  test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  test.after(() => removeFolder(folder))
   return (...names) => path.join(folder, ...names)
 }
 

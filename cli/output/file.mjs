@@ -15,9 +15,20 @@ import { refuseInput, statOf } from './same-file.mjs'
 /** Small writes are collected up to this size, in bytes or UTF-16 units. */
 const FLUSH_SIZE = 1 << 16
 
-/** Unfinished files. They are removed when the process exits. */
-const unfinished = new Set()
-process.on('exit', () => unfinished.forEach((file) => fs.rmSync(file, { force: true })))
+/**
+ * Unfinished files, by their temporary names: descriptors, undefined before they are open. They are
+ * removed when the process exits; Windows keeps a folder while it has a removed file that is open.
+ *
+ * @type {Map<string, number | undefined>}
+ */
+const unfinished = new Map()
+process.on('exit', () => {
+  for (const [part, descriptor] of unfinished) {
+    if (descriptor !== undefined) fs.closeSync(descriptor)
+    fs.rmSync(part, { force: true })
+  }
+  unfinished.clear()
+})
 
 /**
  * Standard output with the methods of a file. Small writes are buffered. On a terminal, control
@@ -81,9 +92,10 @@ class OutputFile extends BinaryOutput {
     this.#place = place
     removeDeadParts(path.dirname(place))
     this.#part = partOf(place)
-    unfinished.add(this.#part)
+    unfinished.set(this.#part, undefined)
     try {
       this.#file = fs.openSync(this.#part, 'wx', mode)
+      unfinished.set(this.#part, this.#file)
     } catch (error) {
       unfinished.delete(this.#part)
       if (error.code !== 'ENOENT') throw fileFailure(name, error)
@@ -108,6 +120,7 @@ class OutputFile extends BinaryOutput {
 
   async commit() {
     this.flush()
+    unfinished.set(this.#part, undefined)
     this.#try(() => fs.closeSync(this.#file))
     this.#try(() => fs.renameSync(this.#part, this.#place))
     unfinished.delete(this.#part)

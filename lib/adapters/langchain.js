@@ -31,7 +31,7 @@ function fromLangChain(messages) {
     const within = name === undefined ? place : at(place, name)
     if (typeof fields !== 'object') throw wrongType(within, 'the fields of a message (an object)', fields)
     const said = reading.fields(fields, Object.keys(langChain), within)
-    const role = typeof kind === 'string' && Object.hasOwn(ROLES, kind) ? ROLES[kind] : said.role
+    const role = roleOf(kind) ?? roleOf(said.role) ?? said.role
     if (typeof role !== 'string')
       throw wrongType(
         read(place, () => placeOfKind(message, place)),
@@ -57,6 +57,9 @@ function fieldsOf(message) {
   const { kwargs } = message
   return kwargs === undefined || kwargs === null ? [undefined, message] : ['kwargs', kwargs]
 }
+
+/** The role of a kind of message. The fields of a message may have its kind as their role. */
+const roleOf = (kind) => (typeof kind === 'string' && Object.hasOwn(ROLES, kind) ? ROLES[kind] : undefined)
 
 function kindOf(message) {
   const { getType, _getType } = message

@@ -16,6 +16,7 @@ const ALWAYS = { addGenerationPrompt: true, content: 'text' }
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
 const modules = later({
   chat: () => require('./chat.js'),
+  conversation: () => require('./conversation.js'),
   harmony: () => require('./harmony.js'),
   documented: () => require('./openai-documented.js'),
   estimate: () => require('./openai-estimate.js'),
@@ -64,13 +65,13 @@ class OpenAiChat {
       if (options[name] !== undefined && options[name] !== value)
         throw wrongValue(name, `${JSON.stringify(value)}, which holds for OpenAI's API`, options[name])
     }
-    const { withoutNulls } = modules.chat
+    const { withoutNulls } = modules.conversation
     const { of, isStrict } = this.#rules(options)
-    const checked = modules.chat.checkMessages(messages)
+    const checked = modules.conversation.checkMessages(messages)
     refuseAiSdk(checked)
     chatMessages(checked, 'messages')
     const given = checked.map(withoutNulls)
-    const { tools } = options
+    const tools = modules.conversation.checkList('tools', options.tools)
     chatTools(tools, 'tools')
     boolean('detail', options.detail, false)
     if (isStrict) return { tokens: modules.documented.countDocumented(given, tools, of, countOf), estimated: [] }
@@ -79,7 +80,7 @@ class OpenAiChat {
 
   /** Counts the body of a request to chat completions. */
   countRequest(body, options, countOf, reading) {
-    const { withoutNulls } = modules.chat
+    const { withoutNulls } = modules.conversation
     const of = { ...this.#rulesOf(body, options), reading }
     refuseAiSdk(body.messages)
     const messages = body.messages.map((message) => reading.made(withoutNulls(message), message))
@@ -146,7 +147,7 @@ function refuseAiSdk(messages) {
   const ofUi = messages.findIndex(
     ({ content, parts }) => content === undefined && Array.isArray(parts) && typeof parts[0]?.type === 'string',
   )
-  if (ofUi !== -1) throw modules.chat.ofClient(`messages[${ofUi}]`, 'the AI SDK', 'fromAiSdk')
+  if (ofUi !== -1) throw modules.conversation.ofClient(`messages[${ofUi}]`, 'the AI SDK', 'fromAiSdk')
 }
 
 function checkModel(model, encoding) {

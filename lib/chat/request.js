@@ -12,8 +12,8 @@ const { anthropic, chat: ofChat, completions, embeddings, responses } = require(
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
-const { ofClient } = require('./chat.js')
 const { countClaude, isClaude } = require('./claude.js')
+const { ofClient } = require('./conversation.js')
 const { jsonText, parsed } = require('./json-text.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */

@@ -60,7 +60,7 @@ function usedParts({ templates, ...parts }, { tools }) {
 
 async function templateOf(file) {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readRegular(file, MAX_PARTS))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readRegular(file, MAX_PARTS))
   } catch (failure) {
     throw fileFailure(file, asUtf8Failure(failure))
   }

@@ -29,7 +29,10 @@ export async function* decompressed(chunks, ratio = new Ratio()) {
   else yield* all
 }
 
-/** Returns the first bytes, and all chunks including those bytes. */
+/**
+ * Returns the first bytes, and all chunks including those bytes. Whoever stops before the end of
+ * the chunks closes their source.
+ */
 async function peek(iterator, length) {
   const first = []
   let bytes = 0
@@ -40,8 +43,12 @@ async function peek(iterator, length) {
     if (!done) bytes += first.push(value) && value.length
   }
   async function* all() {
-    yield* first
-    if (!ended) yield* { [Symbol.asyncIterator]: () => iterator }
+    try {
+      yield* first
+      if (!ended) yield* { [Symbol.asyncIterator]: () => iterator }
+    } finally {
+      await iterator.return?.()
+    }
   }
   return { head: Buffer.concat(first), all: all() }
 }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { spawnSync } from 'node:child_process'
 
 /** Folders that a checkout ignores, for copies of the project without git. */
-const IGNORED = new Set(['.git', 'node_modules', 'target'])
+const IGNORED = new Set(['.git', '.cache', 'node_modules', 'target'])
 
 /**
  * Returns the paths of the files below a folder, relative to it and with slashes: those that git

@@ -102,7 +102,7 @@ function sysroot() {
 }
 
 /** Installs zig and cargo-zigbuild below .cache if missing. Returns the folder of the programs. */
-function zigFolder() {
+export function zigFolder() {
   const place = path.join(root, '.cache', 'zig')
   const bin = path.join(place, 'bin')
   if (!fs.existsSync(path.join(bin, 'cargo-zigbuild'))) {

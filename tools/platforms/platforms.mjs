@@ -10,7 +10,8 @@
 //
 // Builds are in target/platforms/built, packages in target/platforms/packages. The builds for
 // Windows use GNU tool chains, and their names say so; the release workflow builds with MSVC. The
-// command also compares the sizes in docs/guide/deployment.md with those of the packages.
+// command writes the sizes of the packages into docs/guide/deployment.md, unless variables change
+// the release profile.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -22,6 +23,7 @@ import { inspect } from './inspect.mjs'
 import { build, checkTools } from './build.mjs'
 import { PLATFORMS, addonOf, builtFolder, folder } from './table.mjs'
 import { root, stop } from '../setup.mjs'
+import { withSizes } from './sizes.mjs'
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, 'no-build': { type: 'boolean' } } })
 const chosen = PLATFORMS.filter(({ built }) => built.includes(values.only ?? ''))
@@ -40,10 +42,18 @@ for (const platform of chosen) {
   const { size, unpackedSize, file } = packed(platform)
   const sizes = [size, unpackedSize].map((bytes) => (bytes / 1e6).toFixed(1))
   console.log(`   ${file}: ${sizes[0]} MB packed, ${sizes[1]} MB installed`)
-  wrong.push(...wrongSizes(platform, [size, unpackedSize]))
+  writeSizes(`tokenlane-${platform.name}`, sizes)
   for (const what of wrong) console.log(`   NOT OK ${what}`)
   problems.push(...wrong.map((what) => `${platform.built}: ${what}`))
   console.log(`   ${((performance.now() - start) / 1e3).toFixed(0)} s`)
+}
+// The whole package has the files of tokenlane/web.
+if (fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))) {
+  const { size, unpackedSize } = packedFolder(root, ['--dry-run'])
+  writeSizes(
+    'tokenlane',
+    [size, unpackedSize].map((bytes) => (bytes / 1e6).toFixed(1)),
+  )
 }
 if (problems.length > 0) stop(`failed:\n${problems.join('\n')}`)
 
@@ -59,20 +69,24 @@ function packed(platform) {
     fs.copyFileSync(path.join(builtFolder(platform), file), path.join(staged, file))
   const packages = path.join(folder, 'packages')
   fs.mkdirSync(packages, { recursive: true })
-  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', packages]
-  const { stdout, stderr, status } = spawnSync('npm', args, { cwd: staged, encoding: 'utf8' })
-  if (status !== 0) stop(`npm could not pack ${platform.built}:\n${stderr}`)
-  const [{ size, unpackedSize, filename }] = JSON.parse(stdout)
+  const { size, unpackedSize, filename } = packedFolder(staged, ['--pack-destination', packages])
   return { size, unpackedSize, file: filename }
 }
 
-/** Compares sizes in bytes with those in docs/guide/deployment.md; a tenth may differ. */
-function wrongSizes({ name }, bytes) {
-  const page = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
-  const row = page.match(new RegExp(`^\\| \`tokenlane-${name}\` \\| ([\\d.]+) \\| ([\\d.]+) \\|`, 'm'))
-  if (row === null) return ['docs/guide/deployment.md has no sizes']
-  return bytes
-    .map((size, at) => [size / 1e6, Number(row[at + 1])])
-    .filter(([is, stated]) => Math.abs(is - stated) > Math.max(is, stated) / 10)
-    .map(([is, stated]) => `docs/guide/deployment.md states ${stated} MB, and it is ${is.toFixed(2)}`)
+/** Packs a folder. Returns what npm says about it. */
+function packedFolder(cwd, options) {
+  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', ...options]
+  const { stdout, stderr, status } = spawnSync('npm', args, { cwd, encoding: 'utf8' })
+  if (status !== 0) stop(`npm could not pack ${cwd}:\n${stderr}`)
+  return JSON.parse(stdout)[0]
+}
+
+/** Writes the sizes of a package, in MB, and the date into its row of docs/guide/deployment.md. */
+function writeSizes(name, sizes) {
+  if (Object.keys(process.env).some((variable) => variable.startsWith('CARGO_PROFILE_'))) return
+  const file = path.join(root, 'docs', 'guide', 'deployment.md')
+  fs.writeFileSync(
+    file,
+    withSizes(fs.readFileSync(file, 'utf8'), name, [...sizes, new Date().toISOString().slice(0, 10)]),
+  )
 }

@@ -6,11 +6,14 @@ import path from 'node:path'
 
 // This import writes files that belong to the package.
 import '../model-entries.mjs'
-import { root, run } from '../setup.mjs'
+import { root } from '../setup.mjs'
 import { failureOf, SCENARIOS } from '../check/runtimes.mjs'
 import { specOf } from '../check/specs.mjs'
 
 /** @typedef {import('./steps.mjs').Steps} Steps */
+
+/** Seconds after which a step has failed, so that a run ends; long enough for an emulator. */
+const LIMIT_SECONDS = 20 * 60
 
 export class Staged {
   /** The folder of the package. Its dependencies resolve to the node_modules of the repository. */
@@ -59,11 +62,8 @@ export class Staged {
   specs(steps, names, label = '') {
     for (const name of names) {
       const { file, env } = specOf(name, this.folder)
-      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=3600000']
-      const options = { cwd: this.folder, env: { ...this.#env, ...env } }
-      steps.run(`${label}${name}`, () =>
-        run(this.#command, [...args, this.#place(path.join(this.folder, file))], options),
-      )
+      const args = [...this.#args, '--test', '--test-reporter=dot', this.#place(path.join(this.folder, file))]
+      steps.run(`${label}${name}`, () => this.#run(args, { ...this.#env, ...env }))
     }
   }
 
@@ -95,7 +95,14 @@ export class Staged {
     const args = [...this.#args, this.#place(kit), this.#place(adapter), '--skip-docs']
     const { CONFORM_VOCAB: vocabularies } = process.env
     if (vocabularies !== undefined) args.push('--vocab', this.#place(path.resolve(vocabularies)))
-    steps.run(`${label}golden data of ../shared`, () => run(this.#command, args, { cwd: this.folder, env: this.#env }))
+    steps.run(`${label}golden data of ../shared`, () => this.#run(args, this.#env, 3 * LIMIT_SECONDS))
+  }
+
+  /** Runs a program, and ends it with all that it started when its time is over. */
+  #run(args, env, seconds = LIMIT_SECONDS) {
+    const command = ['--kill-after=10', String(seconds), this.#command, ...args]
+    const { status } = spawnSync('timeout', command, { cwd: this.folder, env, stdio: 'inherit' })
+    return status === 124 || status === 137 ? `it did not end in ${seconds / 60} minutes` : status === 0
   }
 }
 
@@ -107,7 +114,11 @@ export function packedFiles() {
 }
 
 /** Whether the Rust standard library of a target is installed. */
-export const hasTarget = (target) =>
-  (spawnSync('rustup', ['target', 'list', '--installed'], { encoding: 'utf8' }).stdout ?? '')
+export const hasTarget = (target, toolchain = process.env.RUSTUP_TOOLCHAIN) =>
+  (
+    spawnSync('rustup', ['target', 'list', '--installed', ...(toolchain ? ['--toolchain', toolchain] : [])], {
+      encoding: 'utf8',
+    }).stdout ?? ''
+  )
     .split('\n')
     .includes(target)

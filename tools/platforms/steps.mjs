@@ -17,7 +17,8 @@ export const STEP_OPTIONS = {
 export class Steps {
   #from
   #only
-  #passed = 0
+  /** How many steps passed. */
+  passed = 0
   /** The names of the steps that failed. */
   failed = /** @type {string[]} */ ([])
 
@@ -47,14 +48,14 @@ export class Steps {
     const isPassed = outcome === undefined || outcome === true
     const reason = typeof outcome === 'string' ? `: ${outcome}` : ''
     console.log(`${isPassed ? 'ok    ' : 'NOT OK'} ${name}, ${seconds} s${reason}`)
-    if (isPassed) this.#passed += 1
+    if (isPassed) this.passed += 1
     else this.failed.push(name)
   }
 
   /** Prints how many steps passed, and ends the process with an error if one failed. */
   end() {
-    console.log(`${this.#passed} steps passed, ${this.failed.length} failed`)
-    if (this.#passed + this.failed.length === 0) stop('no step has such a name')
+    console.log(`${this.passed} steps passed, ${this.failed.length} failed`)
+    if (this.passed + this.failed.length === 0) stop('no step has such a name')
     if (this.failed.length > 0) stop(`failed: ${this.failed.join('; ')}`)
   }
 }

@@ -7,8 +7,7 @@
 //          --staged: is replaced, and has the packages as they are published
 //
 // A package that the registry already has in this version is left out, so that a release that
-// failed halfway can be repeated. The release workflow and `npm run maintain rehearse` use this
-// command.
+// failed halfway can be repeated. The release workflow uses this command.
 
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'

@@ -70,6 +70,7 @@ function messagesFromJs(messages) {
   return Array.from(messages, (message, index) => {
     const value = fromJs(message, 1, ofMessage(index))
     if (value instanceof Dict && ROLES.includes(message.role)) value.set('role', message.role)
+    current().messages.set(value, index)
     return value
   })
 }

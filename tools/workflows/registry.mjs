@@ -1,4 +1,4 @@
-// A registry on this machine, for npm run maintain rehearse. It is verdaccio, which stores the
+// A registry on this machine, for npm run maintain workflows. It is verdaccio, which stores the
 // packages of tokenlane and gets all others from npm's registry.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { freePort, installInto, stop } from '../../setup.mjs'
+import { freePort, installInto, stop } from '../setup.mjs'
 import { nodeOf } from './tools.mjs'
 
 const VERDACCIO = 'verdaccio@6.10.4'

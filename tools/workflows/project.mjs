@@ -1,10 +1,10 @@
-// A project in a new folder, in which npm run maintain rehearse installs the package and uses it.
+// A project in a new folder, in which npm run maintain workflows installs the package and uses it.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { PLATFORMS } from '../../platforms/table.mjs'
+import { PLATFORMS } from '../platforms/table.mjs'
 import { managers, nodeOf } from './tools.mjs'
 
 /** Prints whether all entries work, ids, and whether the process has loaded an addon. */

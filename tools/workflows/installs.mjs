@@ -1,94 +1,62 @@
-#!/usr/bin/env node
-// npm run rehearse: publishes all packages to a registry on this machine, and installs them from it
-// with each package manager and each version of Node. It also tests installs that go wrong.
+// Installs the packages that the job `publish` gave to the registry on this machine, with each
+// package manager and each version of Node. It also tests installs that go wrong.
 //
-//   usage: npm run maintain -- rehearse [--from TEXT] [--only TEXT…]
-//
-//   --from       starts at the first case with this text in its name
-//   --only       runs the cases with this text in their names
-//
-// Needs the builds of `npm run maintain platforms` and `npm run maintain -- web`. The builds for
-// Windows are published under the names of the packages for Windows, although a release builds them
-// with another tool chain; nothing here runs them. Tools are downloaded to .cache/rehearse (about
-// 700 MB).
+// Nothing here runs the addons of other platforms. Tools are downloaded (about 700 MB).
 
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 
-import { PLATFORMS, builtFolder } from '../platforms/table.mjs'
-import { Project, RESULT } from './rehearse/project.mjs'
-import { startRegistry } from './rehearse/registry.mjs'
-import { managers, nodeVersions } from './rehearse/tools.mjs'
-import { root, run, stop } from '../setup.mjs'
-import { STEP_OPTIONS, Steps } from '../platforms/steps.mjs'
+import { PLATFORMS } from '../platforms/table.mjs'
+import { root, run } from '../setup.mjs'
+import { Project, RESULT } from './project.mjs'
+import { CACHE } from './session.mjs'
+import { managers, nodeVersions } from './tools.mjs'
 
-const { values } = parseArgs({ options: STEP_OPTIONS })
-const folder = path.join(root, '.cache', 'rehearse')
-const projects = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-rehearse-'))
+const folder = path.join(CACHE, 'tools')
 const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
 const HERE = `linux-${process.arch}-gnu`
 const OTHER_VERSION = `${version}-rehearsal.1`
 
-const tools = managers(folder)
-const registry = await startRegistry(folder)
-process.on('exit', registry.stop)
-publish()
-
-const steps = new Steps(values)
-try {
-  installs()
-  platforms()
-  mishaps()
-} finally {
-  registry.stop()
-  fs.rmSync(projects, { recursive: true, force: true })
-}
-steps.end()
+/** @type {import('../platforms/steps.mjs').Steps} */
+let steps
+let tools
+let registry
+let projects
 
 /**
- * Publishes the packages with the program that a release uses. Then publishes one platform package
- * with another version.
+ * @param {import('../platforms/steps.mjs').Steps} given
+ * @param {Awaited<ReturnType<typeof import('./registry.mjs').startRegistry>>} server
+ * @param {string} workspace the clone that was published
  */
-function publish() {
-  const addons = path.join(root, 'target', 'rehearse', 'addons')
-  fs.rmSync(addons, { recursive: true, force: true })
-  for (const platform of PLATFORMS) {
-    const from = builtFolder(platform)
-    if (!fs.existsSync(from)) stop(`${from} is missing: run "npm run maintain platforms"`)
-    const to = path.join(addons, platform.name)
-    fs.cpSync(from, to, { recursive: true })
-    if (platform.built !== platform.name)
-      fs.renameSync(path.join(to, `tokenlane.${platform.built}.node`), path.join(to, `tokenlane.${platform.name}.node`))
+export function installs(given, server, workspace) {
+  steps = given
+  registry = server
+  tools = managers(folder)
+  projects = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-installs-'))
+  try {
+    steps.run('a release that is repeated', () => publishAgain(workspace))
+    managersAndNodes()
+    platforms()
+    mishaps()
+  } finally {
+    fs.rmSync(projects, { recursive: true, force: true })
   }
-  fs.cpSync(path.join(root, 'web', 'dist'), path.join(addons, 'web'), { recursive: true })
-  // The release workflow takes native.js from the same build.
-  const here = PLATFORMS.find(({ name }) => name === HERE)
-  fs.copyFileSync(path.join(builtFolder(here), 'native.js'), path.join(root, 'native.js'))
+}
+
+/** All packages are published already; then one platform package has another version, too. */
+function publishAgain(workspace) {
   const env = { ...process.env, npm_config_userconfig: registry.userconfig }
-  const packages = path.join(root, 'target', 'rehearse', 'packages')
-  const args = [
-    path.join(root, 'tools', 'release', 'publish.mjs'),
-    '--addons',
-    addons,
-    '--staged',
-    packages,
-    '--registry',
-    registry.url,
-  ]
-  // The second time, all packages are published already.
-  for (const _ of [1, 2]) if (!run(process.execPath, args, { env })) stop('the packages could not be published')
-  const again = path.join(root, 'target', 'rehearse', 'again')
-  fs.rmSync(again, { recursive: true, force: true })
-  fs.cpSync(path.join(packages, HERE), again, { recursive: true })
+  const args = ['tools/release/publish.mjs', '--addons', 'addons', '--staged', 'packages']
+  if (!run(process.execPath, args, { cwd: workspace, env })) return false
+  const again = path.join(workspace, 'packages', HERE)
   const file = path.join(again, 'package.json')
   fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(`"${version}"`, `"${OTHER_VERSION}"`))
-  if (!run('npm', ['publish', '--tag=next', '--loglevel=error'], { cwd: again, env })) stop('npm could not publish')
+  return run('npm', ['publish', '--tag=next', '--loglevel=error'], { cwd: again, env })
 }
 
 /** Each manager on each Node: the package works, and there is one platform package. */
-function installs() {
+function managersAndNodes() {
   for (const major of nodeVersions) {
     const npm = major < 24 ? 'npm10' : 'npm11'
     check(`npm, Node ${major}`, major, (project) => project.npm(npm, 'install', 'tokenlane'))

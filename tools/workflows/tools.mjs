@@ -1,9 +1,9 @@
-// Downloads the package managers and the versions of Node for npm run maintain rehearse.
+// Downloads the package managers and the versions of Node for npm run maintain workflows.
 
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { installInto } from '../../setup.mjs'
+import { installInto } from '../setup.mjs'
 
 /** The newest versions that run on Node 20. */
 const MANAGERS = {

@@ -21,8 +21,8 @@ function counter(max, what) {
 }
 
 /**
- * An array of the caller, or another value, as it is. An array longer than `max`, which only a Proxy
- * and an array of holes are, is refused before it is read.
+ * An array of the caller, or another value, as it is. An array longer than `max`, which only a
+ * Proxy and an array of holes are, is refused before it is read.
  */
 function bounded(value, max = MAX_IDS, what = 'elements') {
   if (isArray(value)) counter(max, what)(value.length)

@@ -536,3 +536,18 @@ test('BullMQ: a bad job fails once, and the worker goes on', {
     await redis.end()
   }
 })
+
+test('a job.json with an option of another type is refused as one of another version', async () => {
+  const { readJob } = await import('../../lib/corpus/job-file.mjs')
+  const hash = '0'.repeat(64)
+  const tokenizer = { name: 'gpt2', kind: 'encoding', encoding: 'gpt2', sha256: hash, vocabSize: 9 }
+  const plan = { shards: 1, parts: 1, bytes: 1, sha256: hash }
+  const read = (options) => {
+    const text = JSON.stringify({ version: 1, id: '0'.repeat(32), tokenlane: '1', tokenizer, options, plan })
+    return readJob(/** @type {any} */ ({ readText: async () => text, where: (name) => name }))
+  }
+  assert.equal((await read({ format: 'bin', type: 'u16' })).options.type, 'u16')
+  for (const wrong of [[null], {}, 1, 'u8', null])
+    for (const name of ['type', 'rows', 'packing', 'pack', 'chat', 'format', 'maxRow'])
+      await assert.rejects(read({ format: 'bin', [name]: wrong === 1 ? -1 : wrong }), { code: /^ERR_TOKENLANE_/ }, name)
+})

@@ -92,7 +92,7 @@ class Estimate {
    * not known to have this encoding.
    *
    * @param {{ encoding: string, model?: string, imageSize?: Function, partTokens?: Function,
-   *   isOther?: boolean, reading?: Reading }} of
+   *   isOther?: boolean, reading?: any }} of
    * @param {(text: string) => number} countOf
    */
   constructor({ encoding, model, imageSize, partTokens, isOther = false, reading = new Reading() }, countOf) {

@@ -193,7 +193,7 @@ test('countRequest: the fields of requests with published usage without effect',
     'response_format.json_schema.strict': 'never',
     tool_choice: 'at times',
     'tool_choice.type': 'never',
-    // Of models that OpenAI's rules do not name, every count is an estimate; and the tokenizer has one.
+    // Without rules of OpenAI every count is an estimate. The tokenizer has a model, too.
     model: 'at times',
     'model (missing)': 'never',
   })

@@ -3,8 +3,10 @@
 // assertion in a branch that no fixture reaches, in a loop over an empty list, or behind a field
 // that is missing passes without judging anything. V8 counts the blocks of the spec.
 //
-//   usage: node tools/check/assertions.mjs [SPEC… | FOLDER]     SPEC: such as core/decode; default: all
-//                                                               FOLDER: with specs in it
+//   usage: node tools/check/assertions.mjs [SPEC… | FOLDER]
+//
+//     SPEC     such as core/decode; default: all
+//     FOLDER   an absolute path, with specs in it
 //
 // A comment `// not here: REASON` on the line, or on the one before, names what another platform or
 // client reaches. Specs that skip a test say so.

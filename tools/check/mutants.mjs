@@ -4,7 +4,7 @@
 //
 //   usage: node tools/check/mutants.mjs rust|js [OPTIONS]
 //
-//     --since    the lines that changed since a commit; default: the last tag, or HEAD~1 without one
+//     --since    the lines that changed since a commit; default: the last tag, else HEAD~1
 //     --whole    instead, all lines
 //     --sample   about this number of these lines (JavaScript) or faults (Rust); default all
 //     --seed     which of them, default 0

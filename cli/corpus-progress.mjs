@@ -39,7 +39,7 @@ export class Notices {
   on(event) {
     if (event.event === 'unreadable' && ++this.#leftOut > MAX_LEFT_OUT) return
     if (event.event === 'plan' && this.#leftOut > MAX_LEFT_OUT)
-      this.#write(`left out: ${number(this.#leftOut - MAX_LEFT_OUT)} more inputs, which cannot be read either`)
+      this.#write(`left out: ${plural(this.#leftOut - MAX_LEFT_OUT, 'more input')}, which cannot be read either`)
     else this.#write(lineOf(event))
   }
 
@@ -89,7 +89,7 @@ export function machinesOf(hosts) {
   const all = Object.entries(hosts).sort(([, a], [, b]) => rateOf(b) - rateOf(a))
   if (all.length < 2) return ''
   const named = all.slice(0, MAX_NAMED).map(([name, host]) => `${oneLine(name)}: ${perSecond(rateOf(host))} tokens/s`)
-  return `${named.join(', ')}${all.length > MAX_NAMED ? `, ${all.length - MAX_NAMED} more machines` : ''}`
+  return `${named.join(', ')}${all.length > MAX_NAMED ? `, ${plural(all.length - MAX_NAMED, 'more machine')}` : ''}`
 }
 
 function draw(bar, { bytes, allBytes, documents, shards, allShards, left, hosts }) {

@@ -18,10 +18,18 @@ const PHASES = {
 export function trainProgress({ quiet }) {
   const bar = barOf({ quiet })
   return {
-    on: (state) => bar.update(...(state.phase === 'count' ? counting(state) : making(state))),
+    on: (state) => bar.update(...barStateOf(state)),
     stop: () => bar.stop(),
   }
 }
+
+/**
+ * How much of a phase is done, and the words beside the bar.
+ *
+ * @param {any} state
+ * @returns {[part: number | undefined, words: string[]]}
+ */
+export const barStateOf = (state) => (state.phase === 'count' ? counting(state) : making(state))
 
 /** @returns {[part: number | undefined, words: string[]]} */
 function counting({ bytes, allBytes, texts, left }) {

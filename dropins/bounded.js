@@ -3,6 +3,7 @@
 // Limits for the iterables of callers. The originals read them to the end, which may never come.
 
 const { MAX_STRING_LENGTH } = require('./bytes.js')
+const { isArray } = require('../lib/realm.js')
 const { error } = require('./errors.js')
 
 /** Maximum number of ids that one call decodes, if they are not in an array. */
@@ -19,8 +20,18 @@ function counter(max, what) {
   }
 }
 
+/**
+ * An array of the caller, or another value, as it is. An array longer than `max`, which only a Proxy
+ * and an array of holes are, is refused before it is read.
+ */
+function bounded(value, max = MAX_IDS, what = 'elements') {
+  if (isArray(value)) counter(max, what)(value.length)
+  return value
+}
+
 /** The items of an iterable as an array. */
 function listOf(items, max, what) {
+  bounded(items, max, what)
   if (Array.isArray(items) && items.length <= max) return [...items]
   const count = counter(max, what)
   const list = []
@@ -40,4 +51,4 @@ function joined(a, b) {
   return a + b
 }
 
-module.exports = { MAX_IDS, counter, joined, listOf, namesOf }
+module.exports = { MAX_IDS, bounded, counter, joined, listOf, namesOf }

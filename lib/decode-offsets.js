@@ -38,12 +38,13 @@ function decodeWithOffsets(tokenizer, ids, options) {
   let at = 0
   for (let index = 0; index < ids.length; index++) {
     const id = ids[index]
+    // The stream refuses an unknown id by its index in the whole list.
+    const text = stream.push(id)
     let token = known.get(id)
     if (token === undefined) {
       const bytes = tokenizer.decodeBytes(ids.subarray(index, index + 1), options)
       known.set(id, (token = { isEmpty: bytes.length === 0, isOpen: endsWithin(bytes) }))
     }
-    const text = stream.push(id)
     offsets[2 * index] = at
     at += text.length
     offsets[2 * index + 1] = at

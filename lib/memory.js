@@ -41,7 +41,7 @@ const memory = {
   configure(options) {
     if (typeof options !== 'object' || options === null) throw wrongType('options', 'an object', options)
     const known = {}
-    for (const name in options) {
+    for (const name of Object.keys(options)) {
       if (!MEMORY_OPTIONS.includes(name)) throw unknownOption(name, MEMORY_OPTIONS)
       if (options[name] !== undefined) known[name] = options[name]
     }

@@ -89,7 +89,10 @@ function encodeFlags(options, known, defaults) {
   checkObject(options)
   let flags = defaults
   for (const name in options) {
-    if (!known.includes(name)) throw unknownOption(name, known)
+    if (!known.includes(name)) {
+      if (!Object.hasOwn(options, name)) continue
+      throw unknownOption(name, known)
+    }
     const value = options[name]
     if (value === undefined) continue
     if (name === 'addSpecialTokens') {
@@ -328,7 +331,8 @@ function loadOptions(options, known = KNOWN.load) {
   checkObject(specialTokens, 'specialTokens', 'an object of tokens and their ids')
   const entries = Object.entries(specialTokens)
   for (const [token, id] of entries) checkId(`specialTokens[${JSON.stringify(token)}]`, id)
-  return { pattern, specialTokens: Object.fromEntries(entries) }
+  // The addon reads all names that an object has, also those of its prototype.
+  return { pattern, specialTokens: Object.assign(Object.create(null), Object.fromEntries(entries)) }
 }
 
 function checkKnown(options, known) {
@@ -336,10 +340,10 @@ function checkKnown(options, known) {
   checkNames(options, known)
 }
 
+/** A name that a program added to Object.prototype is no option of the call. */
 function checkNames(options, known, within) {
-  for (const name in options) {
-    if (!known.includes(name)) throw unknownOption(name, known, within)
-  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw unknownOption(unknown, known, within)
 }
 
 function checkObject(value, name = 'options', expected = 'an object') {

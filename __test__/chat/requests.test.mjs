@@ -330,7 +330,7 @@ test('requests to Claude are estimated within a tenth', () => {
   const image = user([{ type: 'image', source: { type: 'url', url: 'https://e.org/a' } }])
   const body = { model: 'anthropic/claude-sonnet-5', system, messages: [image] }
   const unknown = gpt4o.countRequest(body)
-  assert.deepEqual(unknown.estimated, ['messages', 'messages[1].content[0] (an image of unknown size)'])
+  assert.deepEqual(unknown.estimated, ['messages', 'messages[0].content[0] (an image of unknown size)'])
   const imageSize = () => ({ width: 1092, height: 1092 })
   assert.equal(unknown.tokens, gpt4o.countRequest(body, { imageSize: () => ({ width: 1024, height: 1024 }) }).tokens)
   assert.throws(() => gpt4o.countRequest(body, { imageSize: () => ({ width: 0, height: 1 }) }), {

@@ -235,6 +235,14 @@ test("chats of OpenAI encodings are counted by OpenAI's rule", async () => {
 const any = Tokenizer.fromFileSync(file)
 const render = (chatTemplate, variables) => any.applyChatTemplate(CHAT, { chatTemplate, variables, tokenize: false })
 
+test('methods of strings take strings alone, as in Python, where others are a TypeError', () => {
+  for (const call of [
+    ...["replace(1, 'b')", "replace('1', 2)", 'split(1)', 'startswith(1)', 'endswith(none)', 'strip(1)', 'find(1)'],
+    ...['count(1)', 'lstrip(true)', 'partition(1)', 'removeprefix(1)', 'removesuffix(1)', 'join([1])'],
+  ])
+    assert.throws(() => render(`{{ 'a1'.${call} }}`), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' }, call)
+})
+
 test('values of JavaScript in templates', () => {
   class Row {
     x = 1

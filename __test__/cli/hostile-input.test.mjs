@@ -558,3 +558,21 @@ test('a name that is not UTF-8 is an error that says so, alone and in a folder',
   const skipping = run(['count', '-t', 'r50k_base', 'names', '--on-error', 'skip'])
   assert.match(skipping.stdout, /good\.txt/)
 })
+
+test('patterns: braces have a limit, and stars and ranges take linear time', async () => {
+  const braces = '{a,b}'.repeat(18)
+  for (const pattern of [braces, '{a,b,c,d,e,f}'.repeat(4), `${'{x,{y,z}}'.repeat(9)}*`])
+    await refused(['count', pattern], /the braces stand for more than 1024 patterns.*ARGUMENT_VALUE/)
+  await refused(['count', '*/'.repeat(2500)], /at most 4096 characters.*ARGUMENT_VALUE/)
+  fs.mkdirSync(place('patterns'))
+  write(`patterns/${'a'.repeat(200)}`, 'x')
+  write('patterns/b-1.md', 'x')
+  await refused(['count', `patterns/${'*a'.repeat(40)}b`], /no file matches.*FILE_NOT_FOUND/)
+  await refused(['count', 'patterns/[z-a]*'], /no file matches.*FILE_NOT_FOUND/)
+  await refused(['count', `${'**/x*/'.repeat(300)}y`], /no file matches.*FILE_NOT_FOUND/)
+  for (const pattern of ['patterns/b-[0-9].{txt,{rst,md}}', '{patterns,other}/**/**/b?[!a].m*', 'pat*/b-1.md']) {
+    const { status, stdout } = await limited(['count', pattern])
+    assert.equal(status, 0, pattern)
+    assert.match(stdout, /b-1\.md/, pattern)
+  }
+})

@@ -1,12 +1,14 @@
 // tokenlane train.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../../index.mjs'
-import { folderWithTokenizer, runIn } from '../support/cli.mjs'
+import { barStateOf } from '../../cli/train-progress.mjs'
+import { folderWithTokenizer, main, runIn } from '../support/cli.mjs'
 
 const folder = folderWithTokenizer()
 const run = runIn(folder)
@@ -36,16 +38,17 @@ test('a field of JSON Lines, like another tokenizer, as JSON', () => {
   const args = ['train', 'rows.jsonl', '--field', 'body', '--like', 'gpt-4o', '--vocab-size', '265', '--held-out', '0']
   const { status, stdout, stderr } = run([...args, '-o', 'like.json', '--json'])
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
-  const { vocabSize, texts, heldOut, tokenizers } = JSON.parse(stdout)
-  assert.deepEqual(
-    { vocabSize, texts, heldOut, tokenizers },
-    {
-      vocabSize: 265,
-      texts: 400,
-      heldOut: { texts: 0, bytes: 0 },
-      tokenizers: [],
-    },
-  )
+  const { seconds, ...summary } = JSON.parse(stdout)
+  assert.ok(seconds > 0)
+  assert.deepEqual(summary, {
+    output: 'like.json',
+    vocabSize: 265,
+    texts: 400,
+    bytes: rows.length,
+    skipped: 0,
+    heldOut: { texts: 0, bytes: 0 },
+    tokenizers: [],
+  })
   const alone = run([...args, '-o', '-', '--against', 'r50k_base'])
   assert.equal(alone.status, 2)
   assert.match(alone.stderr, /'--against' compares on texts that are held out/)
@@ -155,7 +158,22 @@ test('a tokenizer is extended', () => {
     third,
     /^the texts: [\d,]+ tokens before, [\d,]+ now \(-[\d.]+ %\); \d\.\d\d and \d\.\d\d bytes per token$/,
   )
-  const { newTokens, effect } = JSON.parse(run([...args, '--json']).stdout)
+  const { newTokens, effect, seconds, ...others } = JSON.parse(run([...args, '--json']).stdout)
+  const bytes = fs.statSync(path.join(folder, 'coined.txt')).size
+  assert.deepEqual(others, { output: 'more.json', texts: 400, bytes, skipped: 0 })
+  assert.ok(seconds > 0)
+  const [before, now] = [
+    Tokenizer.fromEncodingSync('r50k_base'),
+    Tokenizer.fromFileSync(path.join(folder, 'more.json')),
+  ]
+  const tokens = (tokenizer) => 400 * tokenizer.encode('the zyqvorth and the blinkmurgle\n').ids.length
+  assert.deepEqual(effect, {
+    bytes,
+    tokensBefore: tokens(before),
+    tokensAfter: tokens(now),
+    vocabularyBefore: 50_257,
+    vocabularyAfter: 50_260,
+  })
   assert.deepEqual(
     newTokens.map(({ id }) => id),
     [50_257, 50_258, 50_259],
@@ -176,8 +194,11 @@ test('a tokenizer is pruned, with a map of ids beside it', () => {
     Array.from(before.encode('the cat sat').ids, (id) => ids[id]),
   )
   // Both files are in the folder of the inputs, and neither is an input.
-  const again = JSON.parse(run([...args, '--json', '--quiet']).stdout)
-  assert.equal(again.texts, 400)
+  const { effect, seconds, ...again } = JSON.parse(run([...args, '--json', '--quiet']).stdout)
+  const names = { output: path.join('data', 'less.json'), ids: path.join('data', 'less.ids.json') }
+  assert.deepEqual(again, { ...names, texts: 400, bytes: lines.join('\n').length + 1, skipped: 0 })
+  assert.deepEqual([effect.vocabularyBefore, effect.vocabularyAfter], [50_257, Object.keys(ids).length])
+  assert.ok(seconds > 0 && effect.tokensBefore === effect.tokensAfter)
   for (const name of ['less.json', 'less.ids.json']) fs.rmSync(path.join(folder, 'data', name))
   const toPipe = run(['train', 'prune', 'r50k_base', 'data', '-o', '-', '--ids', 'map.json'])
   assert.deepEqual(JSON.parse(fs.readFileSync(path.join(folder, 'map.json'), 'utf8')), ids)
@@ -199,4 +220,55 @@ test('mistakes with extend and prune', () => {
   fails(['extend', 'gpt4o', 'data', '-o', 'x.json'], 1, /did you mean 'gpt-4o'/)
   fails(['extend', 'r50k_base', 'data/none', '-o', 'x.json'], 1, /FILE_NOT_FOUND/)
   assert.ok(!fs.existsSync(path.join(folder, 'x.json')) && !fs.existsSync(path.join(folder, 'x.ids.json')))
+})
+
+test('a training in a work folder says which inputs it leaves out, and nothing else', () => {
+  fs.writeFileSync(path.join(folder, 'utf16.txt'), Buffer.from('fffe61006200', 'hex'))
+  const args = ['train', 'data', 'utf16.txt', '--vocab-size', '265', '--on-error', 'skip', '-o', 'job.json']
+  const { status, stdout, stderr } = run([...args, '--work-dir', 'work'])
+  assert.equal(status, 0, stderr)
+  assert.match(stderr, /^tokenlane: left out: utf16\.txt: it is UTF-16[^\n]*\n$/)
+  assert.match(stdout, /^job\.json: 265 tokens, from 400 texts [^\n]*\nskipped: 1 text or input\n$/)
+})
+
+const noTerminal =
+  spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 &&
+  'there is no program `script` that makes a terminal'
+
+test('on a terminal, a bar counts the texts, and is gone before the summary', { skip: noTerminal }, () => {
+  const command = `stty cols 120; ${process.execPath} ${main} train data --vocab-size 265 -o bar.json`
+  const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { cwd: folder, encoding: 'utf8' })
+  const plain = stdout.replace(/\x1b\[\d*m/g, '')
+  assert.match(plain, /counting words · 0\.0 MiB · 400 texts · 0 s left/)
+  const end = plain.indexOf('bar.json: 265 tokens, from 400 texts')
+  const bar = plain.slice(0, end)
+  assert.ok(end > 0 && bar.lastIndexOf('\x1b[?25h') > bar.lastIndexOf('\x1b[?25l'), JSON.stringify(plain))
+  assert.equal(
+    bar
+      .slice(bar.lastIndexOf('\x1b[?25h'))
+      .replace(/\x1b\[\??\d*[A-Za-z]/g, '')
+      .trim(),
+    '',
+  )
+})
+
+test('the words beside the bar of each phase', () => {
+  const count = { phase: 'count', bytes: 3 << 20, texts: 1, skipped: 0, seconds: 3 }
+  assert.deepEqual(barStateOf({ ...count, allBytes: 12 << 20, left: 9 }), [
+    0.25,
+    ['counting words', '3.0 MiB', '1 text', '9 s left'],
+  ])
+  assert.deepEqual(barStateOf(count), [undefined, ['counting words', '3.0 MiB', '1 text', '? left']])
+  for (const [phase, words] of [
+    ['words', 'sorting words'],
+    ['pairs', 'counting pairs'],
+    ['merges', 'merging pairs'],
+    ['seeds', 'looking for pieces'],
+    ['estimate', 'estimating pieces'],
+    ['prune', 'pruning pieces'],
+    ['encode', 'encoding words'],
+  ]) {
+    assert.deepEqual(barStateOf({ phase, done: 1, total: 4, tokens: 1200 }), [0.25, [words, '1,200 tokens']])
+    assert.deepEqual(barStateOf({ phase, done: 0, total: 0, tokens: 0 }), [0, [words]])
+  }
 })

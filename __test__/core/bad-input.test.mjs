@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { Batch, Encoding, Tokenizer } from '../../index.mjs'
+import { Batch, Encoding, Tokenizer, memory } from '../../index.mjs'
 import { failure } from '../support/texts.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
 
@@ -411,5 +411,44 @@ test('an error shortens very long values', () => {
   }
   for (const [code, call] of Object.entries(calls)) {
     assert.throws(call, (error) => error.code === code && error.message.length < 3000, code)
+  }
+})
+
+test('what a program adds to Object.prototype is no option, no token and no message', async () => {
+  const text = 'Hello world'
+  const messages = [{ role: 'user', content: text }]
+  const file = path.join(folder, 'added.tiktoken')
+  fs.writeFileSync(file, 'YQ== 0\nYg== 1\n')
+  const vocab = path.join(folder, 'pair')
+  fs.mkdirSync(vocab)
+  fs.writeFileSync(path.join(vocab, 'vocab.json'), '{"a":0,"b":1,"ab":2}')
+  fs.writeFileSync(path.join(vocab, 'merges.txt'), 'a b\n')
+  const calls = {
+    encode: () => [...gpt.encode(text, { offsets: false }).ids],
+    encodeBatch: async () => [...(await gpt.encodeBatch([text], { threads: 1 })).ids],
+    truncation: () => [...gpt.encode(text, { truncation: { maxLength: 1 }, padding: {} }).ids],
+    split: () => gpt.split(text, { maxTokens: 1 }).length,
+    countChat: () => gpt.countChat(messages, { detail: true }),
+    countRequest: () => gpt.countRequest({ messages }, {}),
+    with: () => gpt.with({ truncation: { maxLength: 1 } }).encode(text).length,
+    load: () => Tokenizer.fromFileSync(file, { pattern: '.', specialTokens: { '<x>': 7 } }).vocabSize(),
+    folder: () => Tokenizer.fromFileSync(vocab).count('abab'),
+    memory: () => memory.configure({ collect: true }),
+  }
+  const answersOf = async () => {
+    const answers = {}
+    for (const name of Object.keys(calls)) answers[name] = await calls[name]()
+    return JSON.stringify(answers)
+  }
+  const answers = await answersOf()
+  for (const value of [1, 'text', () => 1, { content: 'x' }]) {
+    Object.defineProperty(Object.prototype, 'foo', { value, enumerable: true, configurable: true })
+    let answered
+    try {
+      answered = await answersOf()
+    } finally {
+      delete Object.prototype.foo
+    }
+    assert.equal(answered, answers)
   }
 })

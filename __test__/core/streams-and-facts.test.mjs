@@ -145,6 +145,22 @@ test('decodeWithOffsets gives each id its part of the text', () => {
   assert.throws(() => tokenizer.decodeWithOffsets('text'), code('ARGUMENT_TYPE'))
 })
 
+test('an unknown id is named by its index in the list, or among all ids of a stream', async () => {
+  const unknown = { code: 'ERR_TOKENLANE_UNKNOWN_ID', message: /no token with the id 99999999 \(place 3 of/ }
+  for (const ids of [
+    [1, 2, 3, 99_999_999, 5],
+    [1, 1, 1, 99_999_999, 99_999_999],
+  ]) {
+    assert.throws(() => tokenizer.decode(ids), unknown)
+    assert.throws(() => tokenizer.decodeBytes(ids), unknown)
+    assert.throws(() => tokenizer.decodeWithOffsets(ids), unknown)
+    const stream = tokenizer.decodeStream()
+    for (const id of ids.slice(0, 3)) stream.push(id)
+    assert.throws(() => stream.push(ids.slice(3)), unknown)
+    await assert.rejects(tokenizer.decodeBatch([[1], ids]), { ...unknown, row: 1 })
+  }
+})
+
 test('decodeWithOffsets: a token that ends within a character stands for all of it', () => {
   const characters = ['\x80', 'é', 'Ω', '\u07ff', '\u0800', '中', '\uffff', '\u{10000}', '😀', '\u{10ffff}']
   const starts = characters.flatMap((character) => {

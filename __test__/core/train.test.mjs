@@ -276,17 +276,45 @@ test('an abort while counts are written to files leaves none of them', async () 
 test('progress has the phases in order, and can end the training', async () => {
   const seen = []
   const inputs = file('progress.txt', text)
+  const start = performance.now()
   await trainTokenizer({ inputs, vocabSize: 300, onProgress: (state) => seen.push(state) })
-  const counted = seen.filter(({ phase }) => phase === 'count').at(-1)
+  const elapsed = (performance.now() - start) / 1000
+  const counted = seen.filter(({ phase }) => phase === 'count')
+  const { bytes, allBytes, texts: count, skipped, left } = counted.at(-1)
+  assert.deepEqual([bytes, allBytes, count, skipped, left], [text.length, text.length, texts.length, 0, 0])
+  for (const state of counted) {
+    assert.ok(state.bytes > 0 && state.bytes <= text.length && state.texts <= texts.length)
+    // At the rate so far, what is left takes the time that is left.
+    const rate = state.bytes / state.seconds
+    assert.ok(Math.abs(state.bytes + rate * state.left - text.length) < 1e-6)
+  }
+  const phases = ['count', 'words', 'pairs', 'merges']
+  const order = seen.map(({ phase }) => phases.indexOf(phase))
+  assert.ok(!order.includes(-1))
   assert.deepEqual(
-    [counted.bytes, counted.allBytes, counted.texts, counted.skipped],
-    [text.length, text.length, texts.length, 0],
+    order,
+    order.toSorted((a, b) => a - b),
   )
-  for (const { phase } of seen) assert.ok(['count', 'words', 'pairs', 'merges'].includes(phase), phase)
+  const seconds = seen.map((state) => state.seconds)
+  assert.ok(seconds[0] > 0 && seconds.at(-1) <= elapsed, `${seconds} of ${elapsed} s`)
+  assert.deepEqual(
+    seconds,
+    seconds.toSorted((a, b) => a - b),
+  )
   const fails = () => {
     throw new Error('in onProgress')
   }
   await assert.rejects(trainTokenizer({ inputs, onProgress: fails }), /in onProgress/)
+})
+
+test('without other parts, Unigram normalizes as SentencePiece does: NFKC, and spaces once', async () => {
+  const tokenizer = await trainTokenizer({ texts: ['the office of cats'.repeat(4)], model: 'unigram', vocabSize: 30 })
+  for (const [given, normalized] of [
+    ['the  cats', 'the cats'],
+    ['the oﬃce', 'the office'],
+    ['the\u3000cats', 'the cats'],
+  ])
+    assert.deepEqual([...tokenizer.encode(given).ids], [...tokenizer.encode(normalized).ids], given)
 })
 
 test('rows that cannot be read fail with their place, or are skipped', async () => {
@@ -335,7 +363,9 @@ test('bad options are refused by name', async () => {
   await rejects({ texts, preTokenizer: 'Whitespace' }, type, /preTokenizer/)
   await rejects({ texts, like: 7 }, type, /like/)
   await rejects({ texts, like: 'no-such-tokenizer' }, 'ERR_TOKENLANE_UNKNOWN_TOKENIZER')
-  await rejects({ texts, memory: 1000 }, value, /memory/)
+  for (const memory of [1000, (1 << 20) - 1, 2 ** 50 + 1]) await rejects({ texts, memory }, value, /^memory must/)
+  await rejects({ texts, model: 7 }, type, /^model must/)
+  await rejects({ texts, model: 'bpe2' }, value, /^model must/)
   await rejects({ texts, onProgress: 7 }, type, /onProgress/)
   await rejects({ texts, signal: 7 }, type, /signal/)
   await rejects({ texts, preTokenizer: { type: 'NoSuch' } }, 'ERR_TOKENLANE_UNSUPPORTED', /NoSuch/)

@@ -10,7 +10,7 @@ import zlib from 'node:zlib'
 
 import { cleanCorpus, createWorker, tokenizeCorpus } from '../../lib/corpus/index.js'
 import { thisProcess } from '../../lib/files/parts.mjs'
-import { runIn } from '../support/cli.mjs'
+import { runIn, startIn } from '../support/cli.mjs'
 import { documents, jsonl, leftovers, scratch, writeCorpus } from '../support/corpus.mjs'
 import { TestRedis, missing } from '../support/redis.mjs'
 import { failure } from '../support/texts.mjs'
@@ -113,6 +113,49 @@ test('unfinished files of other machines are removed by age, at the end of a job
   assert.deepEqual(leftovers(output), [stranger])
   assert.equal((await failure(() => cleanCorpus(at('data')))).code, code('FILE_NOT_FOUND'))
   assert.equal((await failure(() => cleanCorpus(output, { ageSeconds: -1 }))).code, code('ARGUMENT_VALUE'))
+})
+
+test('kill -9: the next run removes the temporary folders of processes that have ended, and no others', async () => {
+  const temporary = at('temporary')
+  fs.mkdirSync(temporary)
+  fs.writeFileSync(at('many.jsonl'), jsonl(documents(4000, 3)).repeat(10))
+  const train = (...more) =>
+    startIn(at(), ['train', 'many.jsonl', '-o', 'many.json', '--vocab-size', '400', ...more], { TMPDIR: temporary })
+  const names = () => fs.readdirSync(temporary).sort()
+  const killed = train()
+  for (let round = 0; names().length === 0; round++) {
+    assert.ok(round < 4000 && killed.child.exitCode === null, killed.written.stderr)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  const [left] = names()
+  assert.match(left, /^tokenlane-train-/)
+
+  // Of a running process, of another machine, of another user, and what is no folder.
+  const { system, pid, start } = thisProcess()
+  const folder = (owner, suffix = 'aaaaaa') => {
+    const name = `tokenlane-train-${owner.join('-')}-${suffix}`
+    fs.mkdirSync(path.join(temporary, name))
+    fs.writeFileSync(path.join(temporary, name, 'words'), 'x')
+    return name
+  }
+  const dead = 2 ** 22 + 1
+  const kept = [folder([system, pid, start]), folder(['f'.repeat(12), dead, '5']), 'tokenlane-train-abcdef']
+  fs.mkdirSync(path.join(temporary, kept[2]))
+  if (process.getuid?.() === 0) {
+    kept.push(folder([system, dead, '6']))
+    fs.chownSync(path.join(temporary, kept[3]), 12_345, 12_345)
+  }
+  const link = `tokenlane-train-${system}-${dead}-7-aaaaaa`
+  fs.symlinkSync(path.join(temporary, kept[0]), path.join(temporary, link), 'junction')
+  // Another process has got the number of the one that ended; only Linux tells them apart.
+  const reused = folder([system, pid, '1'])
+  if (start === '0') kept.push(reused)
+  const next = await train('--quiet').ended
+  assert.equal(next.status, 0, next.stderr)
+  assert.deepEqual(names(), [...kept, link].sort())
+  assert.ok(fs.existsSync(path.join(temporary, kept[0], 'words')))
 })
 
 test('the plan counts a compressed byte as four', async () => {

@@ -85,11 +85,13 @@ test('the figures of a job are its totals; the shards of an earlier run are only
   const runs = []
   for (let run = 0; run < 2; run++) {
     const figures = new Figures('job')
+    const addresses = []
     const onEvent = (event) => {
-      if (event.event === 'metrics') assert.match(event.url, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
+      if (event.event === 'metrics') addresses.push(event.url)
       figures.add(event)
     }
     const result = await tokenizeCorpus({ ...job, metrics: ANY, onEvent })
+    assert.match(addresses.join(' '), /^http:\/\/127\.0\.0\.1:\d+\/metrics$/, 'one address')
     runs.push({ result, values: parse(String(figures)) })
   }
   const [{ result, values }, { values: again }] = runs

@@ -114,16 +114,24 @@ test('a name that is not UTF-8 has an error that says so', bytes, async () => {
 })
 
 test('the command says which inputs it leaves out, and the number of those after the twentieth', () => {
-  fs.mkdirSync(at('wide'))
-  for (let file = 0; file < 25; file++) fs.writeFileSync(at('wide', `${file}.txt`), Buffer.from('fffe61006200', 'hex'))
-  fs.writeFileSync(at('wide', 'good.jsonl'), LINE)
-  const { status, stdout, stderr } = run(['corpus', 'wide', '-t', 'r50k_base', '--dry-run', '--on-error', 'skip'])
-  assert.equal(status, 0, stderr)
-  assert.match(stdout, /^1 document, /)
-  const lines = stderr.trim().split('\n')
-  assert.equal(
-    lines.filter((line) => /left out: wide\/\d+\.txt: it is UTF-16/.test(line.replaceAll('\\', '/'))).length,
-    20,
-  )
-  assert.equal(lines.at(-1), 'tokenlane: left out: 5 more inputs, which cannot be read either')
+  for (const [files, last] of /** @type {[number, string | undefined][]} */ ([
+    [1, undefined],
+    [20, undefined],
+    [21, '1 more input'],
+    [25, '5 more inputs'],
+  ])) {
+    const folder = `wide-${files}`
+    fs.mkdirSync(at(folder))
+    for (let file = 0; file < files; file++)
+      fs.writeFileSync(at(folder, `${file}.txt`), Buffer.from('fffe61006200', 'hex'))
+    fs.writeFileSync(at(folder, 'good.jsonl'), LINE)
+    const { status, stdout, stderr } = run(['corpus', folder, '-t', 'r50k_base', '--dry-run', '--on-error', 'skip'])
+    assert.equal(status, 0, stderr)
+    assert.match(stdout, /^1 document, /)
+    const lines = stderr.trimEnd().split('\n')
+    const shown = lines.splice(0, Math.min(files, 20)).map((line) => line.replaceAll('\\', '/'))
+    for (const line of shown) assert.match(line, /^tokenlane: left out: wide-\d+\/\d+\.txt: it is UTF-16/)
+    assert.equal(new Set(shown).size, Math.min(files, 20))
+    assert.deepEqual(lines, last === undefined ? [] : [`tokenlane: left out: ${last}, which cannot be read either`])
+  }
 })

@@ -73,6 +73,15 @@ export class TestRedis {
     }).on('error', () => {})
   }
 
+  /** Lets it accept connections and answer nothing, until it continues. */
+  silence() {
+    this.#process.kill('SIGSTOP')
+  }
+
+  continue() {
+    this.#process.kill('SIGCONT')
+  }
+
   async stop(signal = 'SIGTERM') {
     const ended = new Promise((resolve) => this.#process.once('close', resolve))
     this.#process.kill(signal)

@@ -32,6 +32,12 @@ export class TestS3 extends TestServer {
   /** Keys of a page of a listing. */
   page = 1000
   /**
+   * Changes a page of a listing: its keys, and the mark of the next page.
+   *
+   * @type {(page: { shown: string[], next?: string }) => { shown: string[], next?: string }}
+   */
+  listing = (page) => page
+  /**
    * Decides about faults: a status to answer with, `{ cut }` bytes of the body after which the
    * connection ends, `{ stall }` bytes after which nothing more comes, or nothing.
    *
@@ -155,13 +161,14 @@ export class TestS3 extends TestServer {
       .map((name) => name.slice(bucket.length + 1))
       .filter((key) => key.startsWith(prefix) && key > after)
     keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    const shown = keys.slice(0, most)
-    const isCut = keys.length > most
+    const first = keys.slice(0, most)
+    const { shown, next: mark } = this.listing({ shown: first, ...(keys.length > most && { next: first.at(-1) }) })
+    const isCut = mark !== undefined
     const items = shown.map((key) => {
       const { bytes, etag, modified } = this.objects.get(`${bucket}/${key}`)
       return `<Contents><Key>${escape(key)}</Key><Size>${bytes.length}</Size><ETag>${escape(etag)}</ETag><LastModified>${modified.toISOString()}</LastModified></Contents>`
     })
-    const next = isCut ? `<NextContinuationToken>${escape(shown.at(-1))}</NextContinuationToken>` : ''
+    const next = mark ? `<NextContinuationToken>${escape(mark)}</NextContinuationToken>` : ''
     response.setHeader('Content-Type', 'application/xml')
     response.end(
       `<?xml version="1.0"?><ListBucketResult><Name>${bucket}</Name><KeyCount>${shown.length}</KeyCount><IsTruncated>${isCut}</IsTruncated>${next}${items.join('')}</ListBucketResult>`,

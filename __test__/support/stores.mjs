@@ -16,6 +16,12 @@ class TestStore extends TestServer {
   /** Names of a page of a listing. */
   page = 1000
   /**
+   * Changes a page of a listing: its keys, and the mark of the next page.
+   *
+   * @type {(page: { shown: string[], next?: string }) => { shown: string[], next?: string }}
+   */
+  listing = (page) => page
+  /**
    * Decides about faults: a status to answer with, or `{ cut }` bytes of the body after which the
    * connection ends.
    *
@@ -63,7 +69,7 @@ class TestStore extends TestServer {
       .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
       .filter((key) => mark === '' || Buffer.compare(Buffer.from(key), Buffer.from(mark)) > 0)
     const shown = keys.slice(0, this.page)
-    return { shown, next: keys.length > shown.length ? shown.at(-1) : undefined }
+    return this.listing({ shown, next: keys.length > shown.length ? shown.at(-1) : undefined })
   }
 
   async hear(request, response) {

@@ -6,7 +6,17 @@ import { UsageError } from '../failure.mjs'
 import { mib, number, plural } from '../numbers.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { QUIET, checkInputs } from './options.mjs'
-import { COUNT_OPTIONS, JSON_SUMMARY, OUTPUT, count, countOf, openInFolder, published, text } from './train-options.mjs'
+import {
+  COUNT_OPTIONS,
+  JSON_SUMMARY,
+  OUTPUT,
+  count,
+  countOf,
+  openInFolder,
+  published,
+  skippedLine,
+  text,
+} from './train-options.mjs'
 import { extended, pruned } from '../../lib/train/adapt.mjs'
 import { checkExtendOptions, checkPruneOptions } from '../../lib/train/options.mjs'
 
@@ -119,7 +129,7 @@ function print({ json, output }, lines, result) {
     return
   }
   const { effect, skipped } = result
-  const all = [...lines, effectLine(effect), ...(skipped > 0 ? [`skipped: ${number(skipped)} texts or inputs`] : [])]
+  const all = [...lines, effectLine(effect), ...(skipped > 0 ? [skippedLine(skipped)] : [])]
   stream.write(forOutput(`${all.join('\n')}\n`))
 }
 

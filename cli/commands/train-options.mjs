@@ -6,6 +6,7 @@ import path from 'node:path'
 import { fileFailure } from '../failure.mjs'
 import { realPathIfThere } from '../../lib/files/stat.mjs'
 import { interruptible } from '../interrupt.mjs'
+import { plural } from '../numbers.mjs'
 import { openOutput } from '../output/file.mjs'
 import { Notices, howToGoOn } from '../corpus-progress.mjs'
 import { trainProgress } from '../train-progress.mjs'
@@ -87,6 +88,9 @@ export function countOf(check, values, inputs, outputs, more = {}) {
   const options = { ...own, inputs, queue, giveUpSeconds: giveUp, ...more }
   return { ...check(options), exclude: outputs.flatMap((output) => realPathIfThere(output) ?? []) }
 }
+
+/** What a summary says about skipped texts and inputs. */
+export const skippedLine = (skipped) => `skipped: ${plural(skipped, 'text')} or ${skipped === 1 ? 'input' : 'inputs'}`
 
 /** Opens an output in a folder that is created if it is missing, such as that of a new model. */
 export function openInFolder(name) {

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../failure.mjs'
 import { interruptible } from '../interrupt.mjs'
-import { mib, number, plural } from '../numbers.mjs'
+import { mib, plural } from '../numbers.mjs'
 import { forOutput, nameForOutput } from '../terminal.mjs'
 import { refuseInput, statOf } from '../output/same-file.mjs'
 import { loadTokenizer, tokenizerFiles } from '../tokenizers.mjs'
@@ -16,6 +16,7 @@ import {
   count,
   countOf,
   published,
+  skippedLine,
   text,
 } from './train-options.mjs'
 import { HeldOut } from '../../lib/train/count.mjs'
@@ -196,7 +197,7 @@ async function compare(compared, { texts, bytes }) {
 function summary({ output, vocabSize, texts, bytes, skipped, seconds, heldOut, tokenizers }) {
   const lines = [
     `${nameForOutput(output)}: ${plural(vocabSize, 'token')}, from ${plural(texts, 'text')} (${mib(bytes)}) in ${seconds.toFixed(1)} s`,
-    ...(skipped > 0 ? [`skipped: ${number(skipped)} texts or inputs`] : []),
+    ...(skipped > 0 ? [skippedLine(skipped)] : []),
   ]
   if (heldOut.texts === 0) return lines.join('\n')
   lines.push(`bytes per token on ${plural(heldOut.texts, 'text')} (${mib(heldOut.bytes)}) that were not trained on:`)

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
+import { onFirstSignal } from '../interrupt.mjs'
 import { plural } from '../numbers.mjs'
 import { forOutput, oneLine } from '../terminal.mjs'
 import { CONCURRENCY, METRICS, QUEUE_OPTIONS, QUEUE_VARIABLE, QUIET, SHARD_THREADS, metricsOf } from './options.mjs'
@@ -98,23 +99,13 @@ export const worker = {
       onEvent: (event) => say(event, values),
     })
     say({ event: 'ready' }, values)
-    closeOnSignal(running, values.grace)
+    onFirstSignal(() => {
+      setTimeout(() => process.exit(1), (values.grace + EXIT_DELAY_SECONDS) * 1000).unref()
+      running.close().catch(() => {})
+    })
     await running.done
     process.exit(0)
   },
-}
-
-/** The first signal closes the worker; the second one ends the process. */
-function closeOnSignal(running, grace) {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    const before = process.listeners(/** @type {NodeJS.Signals} */ (signal))
-    process.removeAllListeners(signal)
-    process.once(signal, () => {
-      for (const listener of before) process.on(signal, listener)
-      setTimeout(() => process.exit(1), (grace + EXIT_DELAY_SECONDS) * 1000).unref()
-      running.close().catch(() => {})
-    })
-  }
 }
 
 function say(event, { json, quiet }) {

@@ -2,7 +2,7 @@
 
 // The API of the npm package gpt-tokenizer 4, implemented with tokenlane.
 
-const { MAX_IDS, counter, joined, namesOf } = require('../bounded.js')
+const { MAX_IDS, bounded, counter, joined, namesOf } = require('../bounded.js')
 const { definition, ofRanks, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
 const { isId } = require('../special-ids.js')
@@ -69,7 +69,11 @@ class GptEncoding {
       throw typeError('GptEncoding has no public constructor; call GptEncoding.getEncodingApi')
     }
     const { encoding, getMergeableRanks, modelName, modelSpec } = params
-    if (!encodingNames.includes(encoding)) throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${encoding}`)
+    if (!encodingNames.includes(encoding))
+      throw error(
+        'UNKNOWN_ENCODING',
+        `Unknown encoding name: ${typeof encoding === 'string' ? encoding : typeof encoding}`,
+      )
     const specialTokens = SPECIAL_TOKENS[encoding] ?? definition(encoding).specialTokens
     this.#specialTokens = new Map(Object.entries(specialTokens))
     this.#tokenizer = tokenizerOf(encoding, specialTokens, getMergeableRanks)
@@ -106,7 +110,8 @@ class GptEncoding {
    * @param {object} [modelSpec]
    */
   static getEncodingApiForModel(modelName, getMergeableRanks, modelSpec) {
-    const encoding = modelToEncodingMap[modelName] ?? DEFAULT_ENCODING
+    const isModel = typeof modelName === 'string' && Object.hasOwn(modelToEncodingMap, modelName)
+    const encoding = isModel ? modelToEncodingMap[modelName] : DEFAULT_ENCODING
     return new GptEncoding({ internal: INTERNAL, encoding, getMergeableRanks, modelName, modelSpec })
   }
 
@@ -193,7 +198,7 @@ class GptEncoding {
     const count = counter(MAX_IDS, 'tokens')
     let decoded = ''
     let ids = []
-    for (const token of inputTokensToDecode) {
+    for (const token of bounded(inputTokensToDecode)) {
       ids.push(token)
       if (ids.length < IDS_AT_ONCE) continue
       count(IDS_AT_ONCE)
@@ -218,7 +223,7 @@ class GptEncoding {
   *decodeGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     let count = silent()
-    for (const token of inputTokensToDecode) {
+    for (const token of bounded(inputTokensToDecode)) {
       const text = pushed(stream, token)
       count()
       if (text === '') continue
@@ -232,7 +237,7 @@ class GptEncoding {
   async *decodeAsyncGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     let count = silent()
-    for await (const token of inputTokensToDecode) {
+    for await (const token of bounded(inputTokensToDecode)) {
       const text = pushed(stream, token)
       count()
       if (text === '') continue
@@ -340,7 +345,7 @@ const silent = () => counter(MAX_SILENT, 'tokens in a row without a text')
 
 function* counted(chat) {
   const count = counter(MAX_MESSAGES, 'messages in the chat')
-  for (const message of chat) {
+  for (const message of bounded(chat)) {
     count()
     yield message
   }

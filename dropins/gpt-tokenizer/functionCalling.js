@@ -1,5 +1,7 @@
 'use strict'
 
+const { bounded } = require('../bounded.js')
+
 // Counts the tokens of a request with functions. OpenAI does not document the format; these
 // constants were measured by the community. The model receives functions as TypeScript declarations
 // in the system message, and each message has additional tokens.
@@ -21,7 +23,7 @@ function computeChatCompletionTokenCount({ messages, functions, function_call: c
   const hasFunctions = Boolean(functions) && functions.length > 0
   let tokens = exports.COMPLETION_REQUEST_TOKEN_OVERHEAD
   let hasSystem = false
-  for (const message of messages) {
+  for (const message of bounded(messages)) {
     tokens += countMessageTokens(padSystemMessage(message, hasFunctions, hasSystem), countStringTokens)
     hasSystem ||= message.role === 'system'
   }

@@ -6,5 +6,5 @@ const { encodingNames } = require('./mapping.js')
 
 exports.resolveEncoding = (encoding) => {
   if (encodingNames.includes(encoding)) return rawRanks(encoding)
-  throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${String(encoding)}`)
+  throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${typeof encoding === 'string' ? encoding : typeof encoding}`)
 }

@@ -3,6 +3,7 @@
 // The components of a tokenizer. Each object holds its JSON form of tokenizer.json; the functions
 // below create it. index.js exports all that this module exports.
 
+const { bounded } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const probe = require('./probe.js')
 
@@ -49,14 +50,15 @@ function text(value) {
 /** @param {any} bytes an array of bytes or a typed array */
 function base64(bytes) {
   if (!Array.isArray(bytes) && !ArrayBuffer.isView(bytes)) throw typeError('the charsmap must be bytes')
-  return Buffer.from(/** @type {any} */ (bytes)).toString('base64')
+  return Buffer.from(/** @type {any} */ (bounded(bytes))).toString('base64')
 }
 
 const camel = { removed: 'Removed', isolated: 'Isolated', mergedWithPrevious: 'MergedWithPrevious' }
 Object.assign(camel, { mergedWithNext: 'MergedWithNext', contiguous: 'Contiguous' })
 
 function behaviorOf(name) {
-  const behavior = camel[name] ?? name
+  if (typeof name !== 'string') throw typeError('behavior must be a string')
+  const behavior = Object.hasOwn(camel, name) ? camel[name] : name
   if (!Object.values(camel).includes(behavior)) throw error('ARGUMENT_VALUE', `"${name}" is not a valid split behavior`)
   return behavior
 }
@@ -65,7 +67,7 @@ const normalizer = (type, rest) => new Normalizer({ type, ...rest })
 const preTokenizer = (type, rest) => new PreTokenizer({ type, ...rest })
 const processor = (type, rest) => new Processor({ type, ...rest })
 const decoder = (type, rest) => new Decoder({ type, ...rest })
-const jsonOf = (components) => components.map((component) => component.json)
+const jsonOf = (components) => bounded(components).map((component) => component.json)
 
 const metaspace = (replacement = '▁', prepend_scheme = 'always', split = true) => ({
   replacement: replacement ?? '▁',
@@ -102,7 +104,9 @@ function pieces(template) {
 function templateProcessing(single, pair = undefined, specialTokens = []) {
   const templates = [pieces(single), pieces(pair ?? '$A:0 $B:1')]
   const special_tokens = Object.fromEntries(
-    (specialTokens ?? []).map(tokenAndId).map(([token, id]) => [token, { id: token, ids: [id], tokens: [token] }]),
+    bounded(specialTokens ?? [])
+      .map(tokenAndId)
+      .map(([token, id]) => [token, { id: token, ids: [id], tokens: [token] }]),
   )
   const used = templates.flat().flatMap((piece) => (piece.SpecialToken ? [piece.SpecialToken.id] : []))
   const missing = [...new Set(used.filter((token) => !Object.hasOwn(special_tokens, token)))]

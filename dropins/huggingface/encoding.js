@@ -3,6 +3,7 @@
 // Encoding of the npm package tokenizers: wraps tokenlane's encoding, returns plain arrays, and can
 // be padded and truncated in place.
 
+const { bounded } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { directionOf } = require('./settings.js')
 const { encodingOfSource } = require('../../lib/encoding.js')
@@ -187,7 +188,7 @@ class Encoding {
   get columns() {
     const { ids, offsets, tokens, specialTokensMask, typeIds, attentionMask, wordIds, sequenceRanges } = this.#all
     const copied = { ids, offsets, tokens, specialTokensMask, typeIds, attentionMask, wordIds }
-    for (const name in copied) copied[name] = Array.from(copied[name])
+    for (const name of Object.keys(copied)) copied[name] = Array.from(copied[name])
     return { ...copied, ranges: sequenceRanges }
   }
 
@@ -245,7 +246,7 @@ function concat(all) {
 }
 
 function mergeEncodings(encodings, growingOffsets = false) {
-  if (encodings.some((one) => one.getOverflowing().length > 0))
+  if (bounded(encodings).some((one) => one.getOverflowing().length > 0))
     return encodings.reduce((first, second) => merge(first, second, growingOffsets ?? false), new Encoding())
   // Without overflowing parts, all are merged at once: one by one takes quadratic time.
   let before = 0

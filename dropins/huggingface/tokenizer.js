@@ -4,6 +4,7 @@
 // change therefore replaces the inner tokenizer by a derived one that shares the vocabulary.
 // Truncation and padding become options of the calls.
 
+const { bounded } = require('../bounded.js')
 const fs = require('node:fs')
 
 const { notCovered, typeError } = require('../errors.js')
@@ -127,11 +128,11 @@ class Tokenizer {
   }
 
   addTokens(tokens) {
-    return this.addAddedTokens(tokens.map((token) => new AddedToken(token, false)))
+    return this.addAddedTokens(bounded(tokens).map((token) => new AddedToken(token, false)))
   }
 
   addSpecialTokens(tokens) {
-    this.addAddedTokens(tokens.map((token) => new AddedToken(token, true)))
+    this.addAddedTokens(bounded(tokens).map((token) => new AddedToken(token, true)))
   }
 
   addAddedTokens(tokens) {
@@ -184,7 +185,7 @@ class Tokenizer {
   async encodeBatch(sentences, encodeOptions) {
     if (!Array.isArray(sentences)) throw typeError('sentences must be an array')
     const { isPretokenized, addSpecialTokens } = encodeOptions ?? {}
-    const inputs = sentences.map((sentence, index) => pairOf(`sentences[${index}]`, sentence, isPretokenized))
+    const inputs = bounded(sentences).map((sentence, index) => pairOf(`sentences[${index}]`, sentence, isPretokenized))
     const options = { addSpecialTokens: addSpecialTokens ?? true }
     const isUniform = new Set(inputs.map((one) => `${one.length} ${one.map(Array.isArray)}`)).size <= 1
     if (!isUniform) return this.#encodeMixed(inputs, options)
@@ -279,7 +280,7 @@ class Tokenizer {
   }
 
   train(files) {
-    if (!Array.isArray(files) || files.some((file) => typeof file !== 'string'))
+    if (!Array.isArray(files) || bounded(files).some((file) => typeof file !== 'string'))
       throw typeError('files must be an array of paths')
     this.#tokenizer = Engine.fromBufferSync(trained(this.#parts, files))
     this.#json = undefined

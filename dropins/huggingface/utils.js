@@ -1,5 +1,6 @@
 'use strict'
 
+const { bounded } = require('../bounded.js')
 const { error } = require('../errors.js')
 
 /**
@@ -7,7 +8,7 @@ const { error } = require('../errors.js')
  * end.
  */
 function slice(s, beginIndex, endIndex) {
-  const characters = Array.from(s)
+  const characters = Array.from(bounded(s))
   const place = (index) => (index < 0 ? characters.length + index : index)
   const [begin, end] = [place(beginIndex ?? 0), place(endIndex ?? characters.length)]
   if (begin < 0 || begin >= Math.max(1, characters.length) || end > characters.length || begin >= end) {

@@ -182,7 +182,8 @@ function get_encoding(encoding, extend_special_tokens) {
 }
 
 function get_encoding_name_for_model(model) {
-  const encoding = Object.hasOwn(encodingOfModel, model) ? encodingOfModel[model] : undefined
+  const isModel = typeof model === 'string' && Object.hasOwn(encodingOfModel, model)
+  const encoding = isModel ? encodingOfModel[model] : undefined
   if (encoding === undefined)
     throw error('UNKNOWN_MODEL', `Invalid model: ${typeof model === 'string' ? model : typeof model}`)
   return encoding

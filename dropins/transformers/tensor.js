@@ -8,6 +8,7 @@
 require('../../lib/package-root.js')
 const { inspect } = require('node:util')
 
+const { bounded } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { nameOf } = require('../../lib/realm.js')
 const { env } = require('./env.js')
@@ -52,13 +53,13 @@ class Tensor {
     if (!Object.hasOwn(ARRAYS, type)) {
       throw typeError(`type must be one of ${Object.keys(ARRAYS).join(', ')}`)
     }
-    if (!Array.isArray(dims) || !dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) {
+    if (!Array.isArray(dims) || !bounded(dims).every((dim) => Number.isSafeInteger(dim) && dim >= 0)) {
       throw typeError('dims must be an array of non-negative integers')
     }
     const Kind = ARRAYS[type]
     if (nameOf(data) !== Kind.name && !Array.isArray(data)) throw typeError(`data must be a ${Kind.name} or an array`)
     const isBig = type === 'int64' || type === 'uint64'
-    const values = Array.isArray(data) ? Kind.from(data, isBig ? BigInt : Number) : data
+    const values = Array.isArray(data) ? Kind.from(bounded(data), isBig ? BigInt : Number) : data
     const size = dims.reduce((product, dim) => product * dim, 1)
     if (values.length !== size) {
       throw error('TENSOR_SHAPE', `a tensor with the dimensions [${dims}] has ${size} elements, not ${values.length}`)

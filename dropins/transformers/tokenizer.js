@@ -2,9 +2,10 @@
 
 // PreTrainedTokenizer of @huggingface/transformers: a function object with the tokenizer's methods.
 
+const { bounded } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { chatOf } = require('../../lib/chat/chat.js')
-const { Trace, bare } = require('../../lib/chat/origins.js')
+const { Trace, bare } = require('@tokenlane/jinja/internal').origins
 const { Backend, list } = require('./backend.js')
 const { call } = require('./call.js')
 const { Loaded } = require('./loaded.js')
@@ -104,7 +105,7 @@ class PreTrainedTokenizer extends Callable {
 
   convert_tokens_to_ids(tokens) {
     const idOf = (token) => this._tokenizer.token_to_id(token)
-    return typeof tokens === 'string' ? idOf(tokens) : tokens.map(idOf)
+    return typeof tokens === 'string' ? idOf(tokens) : bounded(tokens).map(idOf)
   }
 
   _call(text, options) {
@@ -126,7 +127,7 @@ class PreTrainedTokenizer extends Callable {
   batch_decode(batch, decode_args = {}) {
     const rows = isTensor(batch) ? batch.tolist() : batch
     if (!Array.isArray(rows)) throw typeError('batch must be an array of arrays, or a tensor')
-    return rows.map((row) => this.decode(row, decode_args))
+    return bounded(rows).map((row) => this.decode(row, decode_args))
   }
 
   decode(token_ids, decode_args = {}) {

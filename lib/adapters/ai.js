@@ -3,54 +3,44 @@
 // Messages of the package `ai` (the Vercel AI SDK): ModelMessage and UIMessage.
 
 const { jsonText } = require('../chat/json-text.js')
-const { typeError, wrongType } = require('../errors.js')
+const { typeError } = require('../errors.js')
 const { isUrl } = require('../realm.js')
-const {
-  asText,
-  assistant,
-  blocksOf,
-  bytesOf,
-  call,
-  checkContent,
-  contentOf,
-  image,
-  isBytes,
-  listOf,
-  result,
-  text,
-  urlOf,
-} = require('./shared.js')
+const { Reading, isBytes } = require('./reading.js')
+const { asText, assistant, blocksOf, bytesOf, call, contentOf, image, result, text, urlOf } = require('./shared.js')
+const { aiMessages } = require('./shapes.js')
 
 const DENIED = 'Tool call execution denied.'
 
 /** The messages of `ModelMessage[]` or `UIMessage[]`. Both may be in one list. */
 function fromAiSdk(messages) {
-  return listOf(messages).flatMap((message, i, { length }) => {
-    const location = `messages[${i}]`
-    const parts = partsOfUi(message, i === length - 1)
-    return parts === undefined ? ofModel(message, location) : ofUi(message.role, parts, location)
+  const reading = new Reading({ isOfClient: true })
+  const conversation = reading.copy(messages, 'messages')
+  aiMessages(conversation, 'messages')
+  return conversation.flatMap((message, i) => {
+    const parts = partsOfUi(message, i === conversation.length - 1)
+    return parts === undefined ? ofModel(message, `messages[${i}]`, reading) : ofUi(message.role, parts, reading)
   })
 }
 
 // ModelMessage: content is a text or parts; results are messages of the role `tool`
 
-function ofModel(message, location) {
+function ofModel(message, location, reading) {
   const { role, content: said } = message
-  if (message.tool_calls !== undefined || (role === 'tool' && typeof said === 'string')) {
-    const reason = 'is a message of chat completions, not of the AI SDK: it needs no adapter'
-    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${location} ${reason}`)
+  const ofCompletions = role === 'tool' && typeof said === 'string' ? '.content' : ''
+  if (message.tool_calls !== undefined || ofCompletions !== '') {
+    const reason = 'is one of chat completions, not of the AI SDK: it needs no adapter'
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${location}${ofCompletions} ${reason}`)
   }
-  checkContent(message, location, 'the AI SDK')
   const content = blocksOf(said)
   if (role === 'tool') return content.filter(isResult).map(resultOf)
-  if (role !== 'assistant') return [{ role, content: contentOf(content.map(partOf)) }]
+  if (role !== 'assistant') return [{ role, content: contentOf(content.map((part) => partOf(part, reading))) }]
   const calls = content.filter(({ type }) => type === 'tool-call')
   const called = calls.map((part) => call(part.toolCallId, part.toolName, inputOf(part)))
-  return [assistant({ parts: saidIn(content), calls: called, reasoning: reasoningIn(content) })]
+  return [assistant({ parts: saidIn(content, reading), calls: called, reasoning: reasoningIn(content) })]
 }
 
 /** Providers of chat completions send what the assistant said, without files and own results. */
-const saidIn = (parts) => parts.filter(({ type }) => type === 'text').map(partOf)
+const saidIn = (parts, reading) => parts.filter(({ type }) => type === 'text').map((part) => partOf(part, reading))
 const isResult = ({ type }) => type === 'tool-result'
 
 const reasoningIn = (parts) =>
@@ -77,13 +67,14 @@ function outputOf(output) {
   }
 }
 
-function partOf(part) {
-  if (typeof part?.text === 'string') return text(part.text)
-  const { type, mediaType = part?.mimeType ?? '' } = part ?? {}
+function partOf(part, reading) {
+  if (typeof part.text === 'string') return text(part.text)
+  const { type } = part
+  const mediaType = part.mediaType ?? part.mimeType ?? ''
   if (!/^image/.test(type) && !/^(image|text\/)/.test(mediaType)) return part
-  const { data, id, said } = fileOf(part)
+  const { data, id, said, field } = fileOf(part)
   if (said !== undefined) return text(said)
-  if (mediaType.startsWith('text/')) return textOf(data) ?? part
+  if (mediaType.startsWith('text/')) return textOf(data, `${reading.placeOf(part)}.${field}`) ?? part
   return image(id ?? urlOf(data, /^image\/[^*]/.test(mediaType) ? mediaType : undefined))
 }
 
@@ -91,31 +82,37 @@ function partOf(part) {
  * What a file or an image is given by: `data` (bytes, base64 or a URL), the `id` that a provider
  * gave to it, or what it says. Since ai 7, an object may say which.
  */
-function fileOf({ image: shown, data = shown, url = data, fileId, providerReference = fileId }) {
-  const given = providerReference ?? url
-  switch (given?.type) {
+function fileOf(part) {
+  const field = FIELDS.find((name) => (part[name] ?? undefined) !== undefined)
+  const { [field]: given } = part
+  switch (given.type) {
     case 'url':
-      return { data: given.url }
+      return { data: given.url, field: `${field}.url` }
     case 'data':
-      return { data: given.data }
+      return { data: given.data, field: `${field}.data` }
     case 'text':
       return { said: given.text }
     case 'reference':
       return { id: idOf(given.reference) }
     default:
-      return given === providerReference || isReference(given) ? { id: idOf(given) } : { data: given }
+      return OF_PROVIDERS.includes(field) || isReference(given) ? { id: idOf(given) } : { data: given, field }
   }
 }
 
+/** The fields that a file is given by; those with ids come first. */
+const OF_PROVIDERS = ['providerReference', 'fileId']
+const FIELDS = [...OF_PROVIDERS, 'url', 'data', 'image']
+
 /** Ids by the names of providers. */
 const isReference = (value) => typeof value === 'object' && value !== null && !isUrl(value) && !isBytes(value)
-const idOf = (reference) => (typeof reference === 'string' ? reference : Object.values(reference ?? {})[0])
+const idOf = (reference) => (typeof reference === 'string' ? reference : Object.values(reference)[0])
 
 /** The text of a file that is not elsewhere, which providers send as text. */
-function textOf(data) {
+function textOf(data, place) {
+  if (data === undefined) return undefined
   const url = urlOf(data)
   const base64 = /^data:[^,]*;base64,/.exec(url)?.[0]
-  return base64 === undefined ? undefined : text(new TextDecoder().decode(bytesOf(url.slice(base64.length))))
+  return base64 === undefined ? undefined : text(new TextDecoder().decode(bytesOf(url.slice(base64.length), place)))
 }
 
 // UIMessage: everything is a part; each step ends with the results of its calls
@@ -128,13 +125,13 @@ function textOf(data) {
  */
 function partsOfUi({ parts, content, toolInvocations, experimental_attachments: attachments }, isLast) {
   if (parts === undefined && toolInvocations === undefined && attachments === undefined) return undefined
-  const files = listOf(attachments ?? [], 'experimental_attachments').map(({ contentType: mediaType, url }) => ({
+  const files = (attachments ?? []).map(({ contentType: mediaType, url }) => ({
     type: 'file',
     mediaType,
     url,
   }))
-  if (parts !== undefined) return [...listOf(parts, 'parts'), ...files]
-  const called = listOf(toolInvocations ?? [], 'toolInvocations').map((one) => ({
+  if (parts !== undefined) return [...(parts ?? []), ...files]
+  const called = (toolInvocations ?? []).map((one) => ({
     type: 'tool-invocation',
     toolInvocation: one,
   }))
@@ -144,38 +141,40 @@ function partsOfUi({ parts, content, toolInvocations, experimental_attachments: 
   return isBefore ? [...said, ...files, ...called] : [...called, { type: 'step-start' }, ...said, ...files]
 }
 
-function ofUi(role, given, location) {
-  const parts = given.map((part, i) => {
-    if (typeof part.type === 'string') return ofInvocation(part)
-    throw wrongType(`${location}.parts[${i}].type`, 'the type of a part of the AI SDK (a string)', part.type)
-  })
-  if (role !== 'assistant') return [{ role, content: contentOf(parts.filter(isShown).map(partOf)) }]
+function ofUi(role, given, reading) {
+  const parts = given.map(ofInvocation)
+  if (role !== 'assistant')
+    return [{ role, content: contentOf(parts.filter(isShown).map((part) => partOf(part, reading))) }]
   const steps = [[]]
   for (const part of parts) {
     if (part.type === 'step-start') steps.push([])
     else steps.at(-1).push(part)
   }
-  return steps.filter((step) => step.length > 0).flatMap(ofStep)
+  return steps.filter((step) => step.length > 0).flatMap((step) => ofStep(step, reading))
 }
+
+/** The states of ai 4, as those of today. */
+const STATES = new Map([
+  ['partial-call', 'input-streaming'],
+  ['result', 'output-available'],
+])
 
 /** Before ai 5, a tool had a part of another type; it becomes a part of today. */
 function ofInvocation(part) {
   if (part.type !== 'tool-invocation') return part
   const { state, args: input, result: output, ...others } = part.toolInvocation ?? {}
-  const states = { 'partial-call': 'input-streaming', result: 'output-available' }
-  return { ...others, type: 'dynamic-tool', input, output, state: states[state] ?? 'input-available' }
+  return { ...others, type: 'dynamic-tool', input, output, state: STATES.get(state) ?? 'input-available' }
 }
 
 const isShown = ({ type }) => type === 'text' || type === 'file'
-const isTool = ({ type, state }) =>
-  (type === 'dynamic-tool' || String(type).startsWith('tool-')) && state !== 'input-streaming'
+const isTool = ({ type, state }) => (type === 'dynamic-tool' || type.startsWith('tool-')) && state !== 'input-streaming'
 const nameOf = ({ type, toolName }) => (type === 'dynamic-tool' ? toolName : type.slice('tool-'.length))
 
 /** As convertToModelMessages of `ai`: one message of the assistant, then the results. */
-function ofStep(parts) {
+function ofStep(parts, reading) {
   const tools = parts.filter(isTool)
   const reasoning = reasoningIn(parts)
-  const said = saidIn(parts)
+  const said = saidIn(parts, reading)
   if (tools.length === 0 && said.length === 0 && reasoning === '') return []
   const calls = tools.map((part) => call(part.toolCallId, nameOf(part), part.input ?? part.rawInput))
   const results = tools

@@ -2,68 +2,71 @@
 
 // Messages of Anthropic's API.
 
-const {
-  asText,
-  assistant,
-  blocksOf,
-  call,
-  checkContent,
-  contentOf,
-  image,
-  listOf,
-  result,
-  text,
-} = require('./shared.js')
+const { checkObject } = require('../options.js')
 const { defined } = require('./openai.js')
+const { Reading } = require('./reading.js')
+const { asText, assistant, blocksOf, call, contentOf, image, result, text } = require('./shared.js')
+const { object } = require('./shape.js')
+const { anthropic, anthropicTools } = require('./shapes.js')
 
 /** The messages of a request to Anthropic's API: its `system` and its `messages`. */
-function fromAnthropic({ system, messages }) {
-  const said = contentOf(partsOf(system))
-  const first = said === '' ? [] : [{ role: 'system', content: said }]
-  return [
-    ...first,
-    ...listOf(messages).flatMap((message, i) => {
-      if (message.role !== 'system') checkContent(message, `messages[${i}]`, 'Anthropic')
-      return messagesOf(message)
-    }),
-  ]
+function fromAnthropic(request) {
+  checkObject(request, 'body', "the body of a request to Anthropic's API (an object)")
+  const reading = new Reading()
+  const { system, messages } = anthropic
+  const body = reading.fields(request, ['system', 'messages'])
+  object({ system, messages })(body, '')
+  return messagesOfAnthropic(body, reading)
+}
+
+/** The messages of a body that was checked. Each has the place of what it was made from. */
+function messagesOfAnthropic({ system, messages }, reading) {
+  const said = contentOf(partsOf(system, reading))
+  const first = said === '' ? [] : [reading.placed({ role: 'system', content: said }, 'system')]
+  return [...first, ...messages.flatMap((message) => messagesOf(message, reading))]
 }
 
 /** A message of a user holds results of tools, which are messages of their own, before its text. */
-function messagesOf({ role, content }) {
+function messagesOf(message, reading) {
+  const { role, content } = message
   const blocks = blocksOf(content)
   // It only has settings, such as the format of the answer.
   if (role === 'system' && blocks.length === 0) return []
   if (role === 'assistant') {
-    const calls = blocks.filter(({ type }) => type === 'tool_use').map(({ id, name, input }) => call(id, name, input))
+    const calls = blocks
+      .filter(({ type }) => type === 'tool_use')
+      .map((block) => reading.made(call(block.id, block.name, block.input), block))
     const reasoning = blocks.filter(({ type }) => type === 'thinking').map(({ thinking }) => thinking)
-    const parts = partsOf(blocks.filter(({ type }) => !NO_PARTS.includes(type)))
-    return [assistant({ parts, calls, reasoning: reasoning.join('\n') })]
+    const parts = partsOf(
+      blocks.filter(({ type }) => !NO_PARTS.includes(type)),
+      reading,
+    )
+    return [reading.made(assistant({ parts, calls, reasoning: reasoning.join('\n') }), message)]
   }
   const results = blocks.filter(({ type }) => type === 'tool_result')
   const others = blocks.filter(({ type }) => type !== 'tool_result')
-  const messages = results.map((one) => result(one.tool_use_id, contentOf(partsOf(one.content))))
+  const messages = results.map((block) =>
+    reading.made(result(block.tool_use_id, contentOf(partsOf(block.content, reading))), block),
+  )
   return others.length === 0 && results.length > 0
     ? messages
-    : [...messages, { role, content: contentOf(partsOf(others)) }]
+    : [...messages, reading.made({ role, content: contentOf(partsOf(others, reading)) }, message)]
 }
 
-/** @type {any} */
-const NO_SOURCE = {}
 const NO_PARTS = ['tool_use', 'thinking', 'redacted_thinking']
 
-function partsOf(content) {
-  return blocksOf(content).flatMap(partOf)
+function partsOf(content, reading) {
+  return blocksOf(content).flatMap((block) => partOf(block, reading))
 }
 
 /** Documents and results of a search become the texts and images in them. */
-function partOf(block) {
+function partOf(block, reading) {
   if (typeof block.text === 'string') return [text(block.text)]
   const { type, source } = block
-  if (type === 'image') return [image(urlOfSource(source))]
-  if (type === 'search_result') return [...lines([block.title, source]), ...partsOf(block.content)]
-  if (type === 'document' && (source?.type === 'text' || source?.type === 'content')) {
-    const said = source.type === 'text' ? [text(asText(source.data))] : partsOf(source.content)
+  if (type === 'image') return [reading.made(image(urlOfSource(source)), block)]
+  if (type === 'search_result') return [...lines([block.title, source]), ...partsOf(block.content, reading)]
+  if (type === 'document' && (source.type === 'text' || source.type === 'content')) {
+    const said = source.type === 'text' ? [text(asText(source.data))] : partsOf(source.content, reading)
     return [...lines([block.title, block.context]), ...said]
   }
   return [block]
@@ -72,17 +75,25 @@ function partOf(block) {
 /** The lines that the model reads above a document. */
 const lines = (given) => given.filter((one) => typeof one === 'string' && one !== '').map((one) => text(`${one}\n`))
 
-function urlOfSource(source) {
-  const { type, url, data, media_type: mediaType, file_id: file } = source ?? NO_SOURCE
+function urlOfSource({ type, url, data, media_type: mediaType, file_id: file }) {
   return type === 'base64' ? `data:${mediaType};base64,${data}` : (url ?? file)
 }
 
 /** The tools of a request to Anthropic's API, in the form of chat completions. */
 function toolsFromAnthropic(tools) {
-  return listOf(tools, 'tools').map((tool) => {
+  const reading = new Reading()
+  const declared = reading.copy(tools, 'tools')
+  anthropicTools(declared, 'tools')
+  return toolsOfAnthropic(declared, reading)
+}
+
+/** The tools of a body that was checked. */
+function toolsOfAnthropic(tools, reading) {
+  return tools.map((tool) => {
     const { name, description, input_schema: parameters } = tool
-    return parameters === undefined ? tool : { type: 'function', function: defined({ name, description, parameters }) }
+    if (parameters === undefined) return tool
+    return reading.made({ type: 'function', function: defined({ name, description, parameters }) }, tool)
   })
 }
 
-module.exports = { fromAnthropic, toolsFromAnthropic }
+module.exports = { fromAnthropic, messagesOfAnthropic, toolsFromAnthropic, toolsOfAnthropic }

@@ -3,18 +3,10 @@
 // Messages of @langchain/core: BaseMessage and its stored form.
 
 const { wrongType } = require('../errors.js')
-const {
-  asText,
-  assistant,
-  blocksOf,
-  call,
-  checkContent,
-  contentOf,
-  image,
-  listOf,
-  text,
-  urlOf,
-} = require('./shared.js')
+const { Reading, at, read } = require('./reading.js')
+const { asText, assistant, blocksOf, call, contentOf, image, text, urlOf } = require('./shared.js')
+const { object } = require('./shape.js')
+const { langChain, langChainContent, langChainParts } = require('./shapes.js')
 
 const ROLES = {
   human: 'user',
@@ -30,25 +22,55 @@ const ROLES = {
  * JSON.stringify writes for messages.
  */
 function fromLangChain(messages) {
-  return listOf(messages).map((message, i) => {
-    const kind = kindOf(message)
-    const fields = message.data ?? message.kwargs ?? message
-    const role = Object.hasOwn(ROLES, kind) ? ROLES[kind] : fields.role
-    if (typeof role !== 'string') throw wrongType(`messages[${i}]`, 'a message of LangChain', message)
-    if ((fields.tool_calls ?? undefined) === undefined) checkContent(fields, `messages[${i}]`, 'LangChain')
-    return role === 'assistant' ? ofModel(fields) : ofOthers(role, fields)
+  const reading = new Reading({ isOfClient: true })
+  return reading.elements(messages, 'messages').map((message, i) => {
+    const place = at('messages', i)
+    if (typeof message !== 'object' || message === null) throw wrongType(place, 'a message (an object)', message)
+    const kind = read(place, () => kindOf(message))
+    const [name, fields] = read(place, () => fieldsOf(message))
+    const within = name === undefined ? place : at(place, name)
+    if (typeof fields !== 'object') throw wrongType(within, 'the fields of a message (an object)', fields)
+    const said = reading.fields(fields, Object.keys(langChain), within)
+    const role = roleOf(kind) ?? roleOf(said.role) ?? said.role
+    if (typeof role !== 'string')
+      throw wrongType(
+        read(place, () => placeOfKind(message, place)),
+        'a message of LangChain',
+        message,
+      )
+    const content = (said.tool_calls ?? undefined) === undefined ? langChainContent : langChainParts
+    object({ ...langChain, content })(said, within)
+    return role === 'assistant' ? ofModel(said) : ofOthers(role, said)
   })
 }
 
+/** The place of what says of which class a message is. */
+function placeOfKind({ getType, _getType, type, id }, place) {
+  if (type === undefined || typeof (getType ?? _getType) === 'function') return place
+  return at(place, type === 'constructor' && id !== undefined ? 'id' : 'type')
+}
+
+/** The object with the fields of a message, and its name in the message if it is within. */
+function fieldsOf(message) {
+  const { data } = message
+  if (data !== undefined && data !== null) return ['data', data]
+  const { kwargs } = message
+  return kwargs === undefined || kwargs === null ? [undefined, message] : ['kwargs', kwargs]
+}
+
+/** The role of a kind of message. The fields of a message may have its kind as their role. */
+const roleOf = (kind) => (typeof kind === 'string' && Object.hasOwn(ROLES, kind) ? ROLES[kind] : undefined)
+
 function kindOf(message) {
-  if (typeof message.getType === 'function') return message.getType()
-  if (typeof message._getType === 'function') return message._getType()
+  const { getType, _getType } = message
+  if (typeof getType === 'function') return Reflect.apply(getType, message, [])
+  if (typeof _getType === 'function') return Reflect.apply(_getType, message, [])
   // In JSON, the path of the class: [ 'langchain_core', 'messages', 'HumanMessage' ].
   const { type, id } = message
   if (type !== 'constructor' || !Array.isArray(id)) return type
-  return String(id.at(-1))
-    .replace(/Message(Chunk)?$/, '')
-    .toLowerCase()
+  const name = id[id.length - 1]
+  if (typeof name !== 'string') return undefined
+  return name.replace(/Message(Chunk)?$/, '').toLowerCase()
 }
 
 function ofOthers(role, { content, name, tool_call_id: id }) {
@@ -62,7 +84,7 @@ function ofOthers(role, { content, name, tool_call_id: id }) {
 
 /** @param {any} message */
 function ofModel({ content, tool_calls: given, additional_kwargs: others }) {
-  const calls = listOf(given ?? [], 'tool_calls')
+  const calls = given ?? []
   const more = others ?? {}
   const blocks = withTexts(content)
   // The same calls are also in additional_kwargs and, of Anthropic, in the content.

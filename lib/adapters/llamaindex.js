@@ -2,34 +2,20 @@
 
 // Messages of llamaindex: ChatMessage of @llamaindex/core.
 
-const {
-  asText,
-  assistant,
-  blocksOf,
-  call,
-  checkContent,
-  contentOf,
-  image,
-  listOf,
-  result,
-  text,
-  urlOf,
-} = require('./shared.js')
-
-/** @type {any} */
-const NO_OPTIONS = {}
-const ROLES = { memory: 'system' }
+const { Reading } = require('./reading.js')
+const { asText, assistant, blocksOf, call, contentOf, image, result, text, urlOf } = require('./shared.js')
+const { llamaMessages, llamaTools } = require('./shapes.js')
 
 /** The messages of `ChatMessage[]`. Calls and results are in their `options`. */
 function fromLlamaIndex(messages) {
-  return listOf(messages).map((message, i) => {
-    const { role, content, options } = message
-    const { toolCall: calls, toolResult: answer } = options ?? NO_OPTIONS
+  const conversation = new Reading({ isOfClient: true }).copy(messages, 'messages')
+  llamaMessages(conversation, 'messages')
+  return conversation.map(({ role, content, options }) => {
+    const { toolCall: calls, toolResult: answer } = options ?? {}
     if (answer !== undefined && answer !== null) return result(answer.id, asText(answer.result))
-    if ((calls ?? undefined) === undefined) checkContent(message, `messages[${i}]`, 'LlamaIndex')
     const parts = blocksOf(content).map(partOf)
-    if (role !== 'assistant') return { role: ROLES[role] ?? role, content: contentOf(parts) }
-    const toolCalls = listOf([calls ?? []].flat(), 'toolCall').map(({ id, name, input }) => call(id, name, input))
+    if (role !== 'assistant') return { role: role === 'memory' ? 'system' : role, content: contentOf(parts) }
+    const toolCalls = [calls ?? []].flat().map(({ id, name, input }) => call(id, name, input))
     return assistant({ parts, calls: toolCalls })
   })
 }
@@ -42,8 +28,9 @@ function partOf(part) {
 
 /** Tools of llamaindex, in the form of chat completions. */
 function toolsFromLlamaIndex(tools) {
-  return listOf(tools, 'tools').map(({ metadata }) => {
-    const { name, description, parameters } = metadata
+  const declared = new Reading({ isOfClient: true }).copy(tools, 'tools')
+  llamaTools(declared, 'tools')
+  return declared.map(({ metadata: { name, description, parameters } }) => {
     return { type: 'function', function: { name, description, ...(parameters === undefined ? {} : { parameters }) } }
   })
 }

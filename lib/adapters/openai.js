@@ -5,7 +5,10 @@
 const { typeError, wrongValue } = require('../errors.js')
 const { checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
-const { asText, blocksOf, call, contentOf, image, listOf, result, text } = require('./shared.js')
+const { Reading } = require('./reading.js')
+const { asText, assistant, blocksOf, call, contentOf, image, result, text } = require('./shared.js')
+const { object } = require('./shape.js')
+const { responses, responsesTools } = require('./shapes.js')
 
 /**
  * The messages of a request to the Responses API: its `instructions` and its `input`, a text or
@@ -14,98 +17,115 @@ const { asText, blocksOf, call, contentOf, image, listOf, result, text } = requi
  */
 function fromResponses(body) {
   checkObject(body, 'body', 'the body of a request to the Responses API (an object with input)')
-  const { input, instructions } = body
-  if (isArray(body) || body.messages !== undefined)
+  const reading = new Reading()
+  const { input, instructions, messages } = reading.fields(body, ['input', 'instructions', 'messages'])
+  if (isArray(body) || messages !== undefined)
     throw wrongValue('body', 'the body of a request to the Responses API, with the items in input', body)
-  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input ?? [], 'input')
+  object({ input: responses.input, instructions: responses.instructions })({ input, instructions }, '')
+  return messagesOfResponses({ input, instructions }, reading)
+}
+
+/** The messages of a body that was checked. Each has the place of what it was made from. */
+function messagesOfResponses({ input, instructions }, reading) {
+  const items = typeof input === 'string' ? [reading.placed({ role: 'user', content: input }, 'input')] : (input ?? [])
   const messages = []
-  addTo(messages, instructionsOf(instructions), 'instructions')
-  addTo(messages, items, 'input')
+  addTo(messages, instructionsOf(instructions, reading), reading)
+  addTo(messages, items, reading)
   return messages
 }
 
 /** A text is a system message. The answers of the API can have items. */
-function instructionsOf(instructions) {
-  if (instructions === undefined || instructions === null) return []
-  return typeof instructions === 'string'
-    ? [{ role: 'system', content: instructions }]
-    : listOf(instructions, 'instructions')
+function instructionsOf(instructions, reading) {
+  if (typeof instructions !== 'string') return instructions ?? []
+  return [reading.placed({ role: 'system', content: instructions }, 'instructions')]
 }
 
-function addTo(messages, items, name) {
+function addTo(messages, items, reading) {
   let reasoning = ''
-  items.forEach((item, i) => {
+  for (const item of items) {
     if (item.type === 'reasoning') {
       reasoning = [...blocksOf(item.content), ...blocksOf(item.summary)].map((part) => part.text ?? '').join('\n')
-      return
+      continue
     }
-    const message = messageOf(item, `${name}[${i}]`)
+    const message = reading.made(messageOf(item, reading), item)
     const isOfAssistant = message.role === 'assistant'
     const last = messages.at(-1)
     if (isOfAssistant && message.tool_calls !== undefined && last?.role === 'assistant') {
       last.tool_calls = [...(last.tool_calls ?? []), ...message.tool_calls]
-      return
+      continue
     }
-    messages.push(isOfAssistant && reasoning !== '' ? { ...message, reasoning_content: reasoning } : message)
+    if (isOfAssistant && reasoning !== '') message.reasoning_content = reasoning
+    messages.push(message)
     reasoning = ''
-  })
+  }
 }
 
-/**
- * @param {any} item
- * @param {string} location
- * @returns {any}
- */
-function messageOf(item, location) {
-  if (typeof item.role === 'string') return { role: item.role, content: contentOf(partsOf(item.content)) }
+/** @returns {any} */
+function messageOf(item, reading) {
+  if (typeof item.role === 'string') return { role: item.role, content: contentOf(partsOf(item.content, reading)) }
   switch (item.type) {
     case 'function_call':
     case 'custom_tool_call':
-      return {
-        role: 'assistant',
-        content: null,
-        tool_calls: [call(item.call_id ?? item.callId, item.name, item.arguments ?? item.input)],
-      }
+      return assistant({
+        parts: [],
+        calls: [reading.made(call(item.call_id ?? item.callId, item.name, item.arguments ?? item.input), item)],
+      })
     case 'function_call_output':
     case 'function_call_result':
     case 'custom_tool_call_output':
-      return result(item.call_id ?? item.callId, contentOf(partsOf(item.output)))
+      return result(item.call_id ?? item.callId, contentOf(partsOf(item.output, reading)))
     default: {
       const kind = typeof item.type === 'string' ? `an item of the type '${item.type.slice(0, 100)}'` : 'an object'
       throw typeError(
         'ERR_TOKENLANE_ARGUMENT_TYPE',
-        `${location} must be a message, a call of a function, its result or reasoning, but it is ${kind}`,
+        `${reading.placeOf(item)}${item.type === undefined ? '' : '.type'} must be a message, a call of a function, its result or reasoning, but it is ${kind}`,
       )
     }
   }
 }
 
-function partsOf(content) {
+function partsOf(content, reading) {
   // A result of @openai/agents may be one part.
-  const parts = typeof content?.type === 'string' ? [content] : content
+  const isPart = typeof content === 'object' && content !== null && !isArray(content)
+  const parts = isPart ? [content] : content
   return blocksOf(parts).map((part) => {
     if (typeof part?.text === 'string') return text(part.text)
     if (part?.type === 'refusal') return text(asText(part.refusal))
-    if (part?.type === 'input_image' || part?.type === 'image') return imageOf(part)
+    if (part?.type === 'input_image' || part?.type === 'image') return reading.made(imageOf(part), part)
     return part
   })
 }
 
 function imageOf({ image_url: shown, file_id: file = shown, image: given = file, detail }) {
-  const url = shown ?? given?.id ?? given
+  const url = shown?.url ?? shown ?? given?.id ?? given
   return detail === undefined ? image(url) : { type: 'image_url', image_url: { url, detail } }
 }
 
 /** The tools of a request to the Responses API, in the form of chat completions. */
 function toolsFromResponses(tools) {
-  return listOf(tools, 'tools').map((tool) => {
+  const reading = new Reading()
+  const declared = reading.copy(tools, 'tools')
+  responsesTools(declared, 'tools')
+  return toolsOfResponses(declared, reading)
+}
+
+/** The tools of a body that was checked. */
+function toolsOfResponses(tools, reading) {
+  return tools.map((tool) => {
     if (tool.type !== 'function' || tool.function !== undefined) return tool
     const { type, name, description, parameters } = tool
-    return { type, function: defined({ name, description, parameters }) }
+    return reading.made({ type, function: defined({ name, description, parameters }) }, tool)
   })
 }
 
 const defined = (fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
 
-module.exports = { defined, fromResponses, instructionsOf, toolsFromResponses }
+module.exports = {
+  defined,
+  fromResponses,
+  instructionsOf,
+  messagesOfResponses,
+  toolsFromResponses,
+  toolsOfResponses,
+}

@@ -4,7 +4,8 @@
 
 const { jsonText } = require('../chat/json-text.js')
 const { wrongType, wrongValue } = require('../errors.js')
-const { isArray, isArrayBuffer, isUrl } = require('../realm.js')
+const { isUrl } = require('../realm.js')
+const { isBytes } = require('./reading.js')
 
 /** A call of a function. */
 const call = (id, name, given) => ({
@@ -24,8 +25,6 @@ const result = (id, content, name) => ({
 const text = (said) => ({ type: 'text', text: said })
 const image = (url) => ({ type: 'image_url', image_url: { url } })
 
-const isBytes = (data) => ArrayBuffer.isView(data) || isArrayBuffer(data)
-
 /** The URL of bytes or of base64. A URL stays. */
 function urlOf(data, mediaType = 'image/png') {
   if (typeof data === 'string') return /^(data|https?|file):/.test(data) ? data : `data:${mediaType};base64,${data}`
@@ -40,13 +39,13 @@ function urlOf(data, mediaType = 'image/png') {
   return `data:${mediaType};base64,${btoa(binary)}`
 }
 
-/** The bytes of base64. */
-function bytesOf(base64) {
+/** The bytes of base64, which is at a place. */
+function bytesOf(base64, place) {
   let binary
   try {
     binary = atob(base64)
   } catch {
-    throw wrongValue('data', 'base64', base64)
+    throw wrongValue(place, 'base64', base64)
   }
   const bytes = new Uint8Array(binary.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i)
@@ -73,34 +72,12 @@ function assistant({ parts, calls = [], reasoning = '' }) {
   }
 }
 
-/** Checks a list of messages. */
-function listOf(messages, name = 'messages') {
-  if (!isArray(messages)) throw wrongType(name, 'an array of messages', messages)
-  return Array.from(messages, (message, i) => {
-    if (typeof message !== 'object' || message === null)
-      throw wrongType(`${name}[${i}]`, 'a message (an object)', message)
-    return message
-  })
-}
-
-/**
- * Checks that a message has a content: one of another client would be taken for an empty one.
- *
- * @param {any} message
- * @param {string} location
- * @param {string} client
- */
-function checkContent({ content }, location, client) {
-  if (content === undefined)
-    throw wrongType(`${location}.content`, `the content of a message of ${client} (a text or an array)`, content)
-}
-
 const asText = (value) => (typeof value === 'string' ? value : jsonText(value, 'the result of a call'))
 
 /** The parts of a content: of a text, one. */
 function blocksOf(content) {
   if (content === undefined || content === null) return []
-  return typeof content === 'string' ? [text(content)] : listOf(content, 'content')
+  return typeof content === 'string' ? [text(content)] : content
 }
 
 module.exports = {
@@ -109,11 +86,8 @@ module.exports = {
   blocksOf,
   bytesOf,
   call,
-  checkContent,
   contentOf,
   image,
-  isBytes,
-  listOf,
   result,
   text,
   urlOf,

@@ -10,10 +10,9 @@
 //   a call     and its result take tokens beside their texts
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
-const { checkMessages } = require('./chat.js')
 const { jsonText } = require('./json-text.js')
 const { imageOf, sizeOf } = require('./openai-images.js')
-const { givenTokens, listOf } = require('./parts.js')
+const { givenTokens } = require('./parts.js')
 
 const PER_REQUEST = 3
 const PER_MESSAGE = 4
@@ -40,15 +39,14 @@ function factorOf(model) {
 
 /**
  * Counts messages and tools of chat completions as `{ tokens, estimated }`. `countOf` returns the
- * number of tokens of a text in o200k_base.
+ * number of tokens of a text in o200k_base. `reading` has the places of the messages.
  *
- * @param {{ messages: any[], tools?: any[], thinking?: any, model: string }} request
+ * @param {{ messages: any[], tools?: any[], thinking?: any, model: string }} request checked
  * @param {{ imageSize?: Function, partTokens?: Function }} options
  * @param {(text: string) => number} countOf
  */
-function countClaude({ messages: given, tools, thinking, model }, { imageSize, partTokens }, countOf) {
-  const messages = checkMessages(given)
-  const declared = listOf(tools, 'tools')
+function countClaude({ messages, tools, thinking, model }, { imageSize, partTokens }, countOf, reading) {
+  const declared = tools ?? []
   const factor = factorOf(model)
   const estimated = declared.length > 0 ? ['messages', 'tools'] : ['messages']
   let words = 0
@@ -56,35 +54,37 @@ function countClaude({ messages: given, tools, thinking, model }, { imageSize, p
   const said = messages.filter(({ role }) => role !== 'system').length
   others += PER_MESSAGE * said
   messages.forEach((message, i) => {
-    const location = `messages[${i}]`
+    const location = reading.placeOf(message, `messages[${i}]`)
     if (message.role === 'tool') others += PER_RESULT
-    for (const call of listOf(message.tool_calls, `${location}.tool_calls`)) {
-      const { name, arguments: said } = call?.function ?? {}
-      words += countOf(String(name)) + countOf(typeof said === 'string' ? said : jsonText(said, location))
+    for (const call of message.tool_calls ?? []) {
+      const { name, arguments: input = call.custom?.input } = call.function ?? call.custom ?? call
+      words += countOf(name) + countOf(typeof input === 'string' ? input : jsonText(input ?? {}, location))
       others += PER_CALL
     }
     const { content } = message
-    const parts = typeof content === 'string' ? [{ text: content }] : listOf(content, `${location}.content`)
+    const parts = typeof content === 'string' ? [{ text: content }] : (content ?? [])
     parts.forEach((part, j) => {
-      if (typeof part?.text === 'string') words += countOf(part.text)
-      else others += partOf(part, `${location}.content[${j}]`, { imageSize, partTokens }, estimated)
+      if (typeof part === 'string') words += countOf(part)
+      else if (typeof part.text === 'string') words += countOf(part.text)
+      else others += partOf(part, `${location}.content[${j}]`, { imageSize, partTokens, reading }, estimated)
     })
   })
   if (declared.length > 0) others += PER_TOOLS
   declared.forEach((tool, i) => {
-    words += PER_TOOL_TOKEN * countOf(jsonText(tool?.function ?? tool, `tools[${i}]`))
+    words += PER_TOOL_TOKEN * countOf(jsonText(tool.function ?? tool, `tools[${i}]`))
   })
   return { tokens: Math.ceil(factor * words + others), estimated }
 }
 
-function partOf(part, location, { imageSize, partTokens }, estimated) {
+function partOf(part, otherwise, { imageSize, partTokens, reading }, estimated) {
+  const location = reading.placeOf(part, otherwise)
   const url = imageOf(part)?.url
   if (typeof url === 'string') {
     const size = sizeOf(url, imageSize, location, (what) => estimated.push(what))
     const scale = Math.min(1, MAX_SIDE / Math.max(size.width, size.height))
     return Math.ceil((size.width * scale * size.height * scale) / PIXELS_PER_TOKEN)
   }
-  return givenTokens(part, location, partTokens)
+  return givenTokens(reading.sourceOf(part), location, partTokens)
 }
 
 module.exports = { countClaude, isClaude }

@@ -15,14 +15,16 @@
 //              `\uXXXX`, so that a Korean syllable takes four to six tokens
 //   format     a JSON Schema is JSON without `required` and `additionalProperties`
 
-const { wrongType, wrongValue } = require('../errors.js')
-const { checkDepth } = require('./render-cost.js')
+const { checkDepth } = require('@tokenlane/jinja/internal').renderCost
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+
+const { wrongValue } = require('../errors.js')
+const { Reading } = require('../adapters/reading.js')
 const { instructionsOf } = require('../adapters/openai.js')
-const { entriesOf } = require('./entries.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { countImage, imageOf } = require('./openai-images.js')
 const { HEADING, declarations } = require('./openai-types.js')
-const { countContent, givenTokens, listOf } = require('./parts.js')
+const { countContent, givenTokens } = require('./parts.js')
 
 const PER_MESSAGE = 3
 const PER_NAME = 1
@@ -83,16 +85,18 @@ class Estimate {
   #countOf
   #chat
   #responses
+  #reading
 
   /**
    * `countOf` returns the number of tokens of a text. `isOther`: the request names a model that is
    * not known to have this encoding.
    *
    * @param {{ encoding: string, model?: string, imageSize?: Function, partTokens?: Function,
-   *   isOther?: boolean }} of
+   *   isOther?: boolean, reading?: Reading }} of
    * @param {(text: string) => number} countOf
    */
-  constructor({ encoding, model, imageSize, partTokens, isOther = false }, countOf) {
+  constructor({ encoding, model, imageSize, partTokens, isOther = false, reading = new Reading() }, countOf) {
+    this.#reading = reading
     this.#encoding = encoding
     this.#model = model
     this.#imageSize = imageSize
@@ -106,8 +110,8 @@ class Estimate {
   /** Chat completions. `request` has the messages, and further fields of the body. */
   chat({ messages, tools, functions, tool_choice: choice, function_call: called, response_format: format }) {
     const sum = this.messages(messages).reduce((a, b) => a + b, this.#chat.answer)
-    const old = listOf(functions, 'functions').map((one) => ({ type: 'function', function: one }))
-    const declared = [...listOf(tools, 'tools'), ...old]
+    const old = (functions ?? []).map((one) => ({ type: 'function', function: one }))
+    const declared = [...(tools ?? []), ...old]
     const extra =
       this.#tools(declared, old.length > 0 ? 'functions' : 'tools', firstSystemText(messages), this.#chat.tools) +
       this.#format(format?.json_schema ?? format, format?.type, 'response_format', this.#chat.format)
@@ -127,22 +131,21 @@ class Estimate {
     prompt,
   }) {
     const items = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? [])
-    if (!Array.isArray(items)) throw wrongType('input', 'a string or an array of items', input)
     for (const [name, value] of Object.entries({ previous_response_id: previous, conversation, prompt }))
       if (value !== undefined && value !== null) this.#note(`${name} (it is not in the request)`)
-    const said = instructionsOf(instructions)
+    const said = instructionsOf(instructions, this.#reading)
     const names = new Map()
-    for (const item of items) if (typeof item?.name === 'string') names.set(item.call_id, item.name)
+    for (const item of items) if (typeof item.name === 'string') names.set(item.call_id, item.name)
     const turn = lastOfUser(items)
-    const own = said.reduce((sum, item) => sum + this.#item(item, names, 'instructions'), this.#responses.answer)
+    const own = said.reduce((sum, item) => sum + this.#item(item, names), this.#responses.answer)
     const sum = items.reduce((total, item, i) => {
-      const isOfTurn = i > turn && CALLS.includes(item?.type)
-      return total + this.#item(item, names, `input[${i}]`) + (isOfTurn ? this.#responses.turn : 0)
+      const isOfTurn = i > turn && CALLS.includes(item.type)
+      return total + this.#item(item, names) + (isOfTurn ? this.#responses.turn : 0)
     }, own)
     const format = text?.format
     return (
       sum +
-      this.#tools(listOf(tools, 'tools'), 'tools', firstSystemText([...said, ...items]), this.#responses.tools, true) +
+      this.#tools(tools ?? [], 'tools', firstSystemText([...said, ...items]), this.#responses.tools, true) +
       this.#format(format, format?.type, 'text.format', this.#responses.format) +
       (tools?.length > 0 ? this.#choice(choice, 'tool_choice') : 0)
     )
@@ -154,13 +157,13 @@ class Estimate {
     const calls = new Map()
     const turn = lastOfUser(messages)
     return messages.map((message, i) => {
-      const location = `messages[${i}]`
+      const location = this.#reading.placeOf(message, `messages[${i}]`)
       if (typeof message.role !== 'string') throw wrongValue(location, 'a message with a role', message)
       if (message.role === 'tool') return this.#result(message, calls.get(message.tool_call_id), location)
       const made = callsOf(message, location)
       for (const { id, name } of made) if (id !== undefined) calls.set(id, { name, isParallel: made.length > 1 })
       const ofTurn = made.length > 0 && i > turn ? this.#chat.turn : 0
-      return this.#message(message, location) + this.#calls(made, `${location}.tool_calls`) + ofTurn
+      return this.#message(message, location) + this.#calls(made, this.#placesOfCalls(message, location)) + ofTurn
     })
   }
 
@@ -180,9 +183,17 @@ class Estimate {
     )
   }
 
-  #calls(calls, location) {
+  /** The list of the calls of a message; without such a list in the body, each call. */
+  #placesOfCalls({ tool_calls: calls }, location) {
+    const places = (calls ?? []).map((call) => this.#reading.placeOf(call))
+    const isList = places.length === 0 || places[0] === '' || this.#reading.placeOf(calls) !== ''
+    return isList ? [`${location}.tool_calls`] : places
+  }
+
+  #calls(calls, places) {
     if (calls.length === 0) return 0
-    this.#note(location)
+    for (const place of places) this.#note(place)
+    const [location] = places
     if (calls.length === 1) return this.#chat.call + this.#countOf(calls[0].name) + this.#countOf(calls[0].text)
     const uses = calls.map(({ name, text }) => ({ recipient_name: `functions.${name}`, parameters: parsed(text) }))
     return (
@@ -205,24 +216,24 @@ class Estimate {
   /** Text, or parts of text, images and others. */
   #content(content, location) {
     if (content === undefined || content === null) return 0
-    const countPart = (part, place) => this.#part(part, place)
-    return countContent(content, location, { countOf: this.#countOf, textIn: saidIn, countPart })
+    const countPart = (part, index) => this.#part(part, this.#reading.placeOf(part, `${location}[${index}]`))
+    return countContent(content, { countOf: this.#countOf, textIn: saidIn, countPart })
   }
 
   #part(part, location) {
     const image = imageOf(part)
     if (image !== undefined) return this.#image(image, location)
-    const given = givenTokens(part, location, this.#partTokens)
+    const given = givenTokens(this.#reading.sourceOf(part), location, this.#partTokens)
     this.#note(location)
     return given
   }
 
   /** An item of the input of the Responses API. */
-  #item(item, names, location) {
-    if (typeof item !== 'object' || item === null) throw wrongType(location, 'an item (an object)', item)
+  #item(item, names) {
+    const location = this.#reading.placeOf(item)
     if (typeof item.role === 'string') {
       const { tools, ...message } = item
-      const added = this.#tools(listOf(tools, `${location}.tools`), `${location}.tools`, '', ADDED_TOOLS, true)
+      const added = this.#tools(tools ?? [], `${location}.tools`, '', ADDED_TOOLS, true)
       return this.#message(message, location) + added
     }
     switch (item.type) {
@@ -231,7 +242,12 @@ class Estimate {
         this.#note(location)
         const stored = item.id === undefined || item.id === null ? 0 : this.#responses.stored
         const text = item.arguments ?? item.input ?? ''
-        return this.#responses.call + stored + this.#countOf(String(item.name)) + this.#countOf(String(text))
+        return (
+          this.#responses.call +
+          stored +
+          this.#countOf(item.name) +
+          this.#countOf(typeof text === 'string' ? text : jsonText(text, location))
+        )
       }
       case 'function_call_output':
       case 'custom_tool_call_output':
@@ -239,7 +255,7 @@ class Estimate {
         return (
           PER_MESSAGE +
           this.#countOf(names.get(item.call_id) ?? 'tool') +
-          this.#content(item.output, `${location}.output`)
+          this.#content(partsOfOutput(item.output), `${location}.output`)
         )
       case 'reasoning':
         // The model sees its reasoning again only within the turn; its tokens are not in the item.
@@ -258,8 +274,6 @@ class Estimate {
     tools.forEach((tool, i) => {
       const declared = tool?.function ?? tool?.custom ?? (tool?.type === 'function' ? tool : undefined)
       if (typeof declared?.name === 'string') functions.push(declared)
-      else if (typeof tool !== 'object' || tool === null)
-        throw wrongType(`${location}[${i}]`, 'a tool (an object)', tool)
       else others += this.#json(tool, `${location}[${i}]`, ' (it is not a function)')
     })
     if (functions.length === 0) return others
@@ -282,7 +296,7 @@ class Estimate {
     const { name, description, schema } = format
     if (type !== 'json_schema') return 0
     const note = typeof description === 'string' ? this.#countOf(`// ${description}\n`) : 0
-    return added + this.#countOf(String(name ?? '')) + note + this.#countOf(JSON.stringify(bareSchema(schema, 0)) ?? '')
+    return added + this.#countOf(name ?? '') + note + this.#countOf(JSON.stringify(bareSchema(schema, 0)) ?? '')
   }
 
   /**
@@ -320,11 +334,9 @@ class Estimate {
 /** The calls of a message: their ids, names and arguments. */
 function callsOf({ tool_calls: calls, function_call: old }, location) {
   const list = [...(Array.isArray(calls) ? calls : []), ...(old === undefined || old === null ? [] : [old])]
-  return list.map((call, i) => {
-    const { name, arguments: given } = call?.function ?? call?.custom ?? call ?? {}
-    const text = given ?? call?.custom?.input ?? ''
-    if (typeof name !== 'string')
-      throw wrongType(`${location}.tool_calls[${i}]`, 'a call with a name and arguments', call)
+  return list.map((call) => {
+    const { name, arguments: given } = call.function ?? call.custom ?? call
+    const text = given ?? call.custom?.input ?? ''
     return { id: call.id, name, text: typeof text === 'string' ? text : jsonText(text, location) }
   })
 }
@@ -335,6 +347,10 @@ function imageUrlOf(name, field, { type }) {
   if (name === 'result' && type === 'image_generation_call') return `data:image/png;base64,${field}`
   return name === 'image_url' || /^data:image\//.test(field) ? field : undefined
 }
+
+/** The output of a call may be one part. */
+const partsOfOutput = (output) =>
+  typeof output === 'object' && output !== null && !Array.isArray(output) ? [output] : output
 
 /** The text of a part, or undefined. */
 function saidIn(part) {

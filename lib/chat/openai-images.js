@@ -53,26 +53,33 @@ const FAMILIES = [
 ]
 const families = new Map(FAMILIES.flatMap((family) => family.models.map((model) => [model, family])))
 
-/** The image in a part of a message, as `{ url, detail }`; undefined if it is another part. */
+/**
+ * The image in a part of a message, as `{ url, detail }`; undefined if it is another part.
+ * `detailAt` is the place of the detail in the part.
+ */
 function imageOf(part) {
   if (part?.type !== 'image_url' && part?.type !== 'input_image') return undefined
   const { image_url: image, detail } = part
   return typeof image === 'object' && image !== null
-    ? { url: image.url, detail: image.detail ?? detail ?? 'auto' }
-    : { url: image ?? part.file_id, detail: detail ?? 'auto' }
+    ? {
+        url: image.url,
+        detail: image.detail ?? detail ?? 'auto',
+        detailAt: image.detail === undefined ? '.detail' : '.image_url.detail',
+      }
+    : { url: image ?? part.file_id, detail: detail ?? 'auto', detailAt: '.detail' }
 }
 
 /**
  * `note` takes the location of an estimate and the error that it is without estimates: it throws
  * that, or accepts the estimate.
  */
-function countImage({ url, detail }, model, imageSize, location, note) {
+function countImage({ url, detail, detailAt = '.detail' }, model, imageSize, location, note) {
   if (typeof url !== 'string') throw wrongType(`${location}.image_url`, 'a URL (a string)', url)
-  if (!DETAILS.includes(detail)) throw wrongValue(`${location}.detail`, `one of ${DETAILS.join(', ')}`, detail)
+  if (!DETAILS.includes(detail)) throw wrongValue(`${location}${detailAt}`, `one of ${DETAILS.join(', ')}`, detail)
   const family = familyOf(model, location, note)
   const { tiles, budgets, factor = 1 } = family
   if (detail === 'original' && budgets?.original === undefined)
-    throw wrongValue(`${location}.detail`, `auto, low or high with ${model}`, detail)
+    throw wrongValue(`${location}${detailAt}`, `auto, low or high with ${model}`, detail)
   if (tiles !== undefined) {
     return detail === 'low' ? tiles.base : tiles.base + tiles.each * tilesOf(sizeOf(url, imageSize, location, note))
   }

@@ -5,8 +5,9 @@
 // that the API reports, to within one token per request, for the requests in
 // __test__/testdata/chat/usage.json.
 
-const { checkDepth, output, spend } = require('./render-cost.js')
-const { entriesOf } = require('./entries.js')
+const { checkDepth, output, spend } = require('@tokenlane/jinja/internal').renderCost
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const { jsonText } = require('./json-text.js')
 
 /** What separates the parts of a declaration. The models of o200k_base get a shorter form. */
 const STYLES = {
@@ -65,8 +66,10 @@ class Declaration {
     const written = entriesOf(fieldsOf(properties)).map(([name, value]) => {
       const schema = fieldsOf(value)
       const note = comment(schema.title) + comment(schema.description)
-      const initial = schema.default === undefined ? '' : ` // default: ${JSON.stringify(schema.default)}`
-      const type = schema.const === undefined ? this.#type(schema, depth + 1) : JSON.stringify(schema.const)
+      const initial =
+        schema.default === undefined ? '' : ` // default: ${jsonText(schema.default, `the default of ${name}`)}`
+      const type =
+        schema.const === undefined ? this.#type(schema, depth + 1) : jsonText(schema.const, `the const of ${name}`)
       return charged(`${note}${name}${isRequired.has(name) ? '' : '?'}${colon}${type}${comma}${initial}\n`)
     })
     return written.join('')
@@ -76,7 +79,7 @@ class Declaration {
     checkDepth(depth, 'types')
     const { $ref: reference, enum: values, type, properties, items, anyOf, oneOf, allOf } = fieldsOf(schema)
     if (typeof reference === 'string') return this.#reference(reference, depth)
-    if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(this.#style.union)
+    if (Array.isArray(values)) return values.map((value) => jsonText(value, 'an enum')).join(this.#style.union)
     const variants = [anyOf, oneOf, allOf].find(Array.isArray)
     if (variants !== undefined) return this.#union(variants, depth)
     if (Array.isArray(type))

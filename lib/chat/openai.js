@@ -3,10 +3,10 @@
 // The chats of the bundled encodings: harmony for gpt-oss, whose text is public, and numbers of
 // tokens for OpenAI's other models (openai-estimate.js, openai-documented.js).
 
+const { chatMessages, chatTools } = require('../adapters/shapes.js')
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { later } = require('../later.js')
 const { boolean, checkKnown } = require('../options.js')
-const { isArray } = require('../realm.js')
 
 const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
 const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'partTokens', 'undocumented', 'detail']
@@ -16,6 +16,7 @@ const ALWAYS = { addGenerationPrompt: true, content: 'text' }
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
 const modules = later({
   chat: () => require('./chat.js'),
+  conversation: () => require('./conversation.js'),
   harmony: () => require('./harmony.js'),
   documented: () => require('./openai-documented.js'),
   estimate: () => require('./openai-estimate.js'),
@@ -64,26 +65,31 @@ class OpenAiChat {
       if (options[name] !== undefined && options[name] !== value)
         throw wrongValue(name, `${JSON.stringify(value)}, which holds for OpenAI's API`, options[name])
     }
-    const { withoutNulls } = modules.chat
+    const { withoutNulls } = modules.conversation
     const { of, isStrict } = this.#rules(options)
-    const given = checkedMessages(messages).map(withoutNulls)
-    const tools = checkTools(options.tools)
+    const checked = modules.conversation.checkMessages(messages)
+    refuseAiSdk(checked)
+    chatMessages(checked, 'messages')
+    const given = checked.map(withoutNulls)
+    const tools = modules.conversation.checkList('tools', options.tools)
+    chatTools(tools, 'tools')
     boolean('detail', options.detail, false)
     if (isStrict) return { tokens: modules.documented.countDocumented(given, tools, of, countOf), estimated: [] }
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ messages: given, tools }))
   }
 
   /** Counts the body of a request to chat completions. */
-  countRequest(body, options, countOf) {
-    const { withoutNulls } = modules.chat
-    const of = this.#rulesOf(body, options)
-    const messages = checkedMessages(body.messages).map(withoutNulls)
+  countRequest(body, options, countOf, reading) {
+    const { withoutNulls } = modules.conversation
+    const of = { ...this.#rulesOf(body, options), reading }
+    refuseAiSdk(body.messages)
+    const messages = body.messages.map((message) => reading.made(withoutNulls(message), message))
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 
   /** Counts the body of a request to the Responses API. */
-  countResponses(body, options, countOf) {
-    const of = this.#rulesOf(body, options)
+  countResponses(body, options, countOf, reading) {
+    const of = { ...this.#rulesOf(body, options), reading }
     return this.#estimated(of, countOf, (estimate) => estimate.responses(body))
   }
 
@@ -106,7 +112,7 @@ class OpenAiChat {
   }
 
   #estimated(of, countOf, run) {
-    const { RenderCost, within } = require('./render-cost.js')
+    const { RenderCost, within } = require('@tokenlane/jinja/internal').renderCost
     const { limits } = require('../limits.js')
     const estimate = new modules.estimate.Estimate(of, countOf)
     try {
@@ -114,7 +120,7 @@ class OpenAiChat {
       return { tokens, estimated: [...new Set(estimate.estimated)] }
     } catch (failure) {
       // The module with the errors of limits has the whole template engine.
-      return require('./template.js').guarded(() => {
+      return require('@tokenlane/jinja/internal').template.guarded(() => {
         throw failure
       }, 'failed')
     }
@@ -137,20 +143,11 @@ class OpenAiChat {
 }
 
 /** Messages without a content, and with parts as the AI SDK has them, would be counted as JSON. */
-function checkedMessages(messages) {
-  const { checkMessages, ofClient } = modules.chat
-  const checked = checkMessages(messages)
-  const found = checked.findIndex(
-    ({ content, parts }) => content === undefined && isArray(parts) && typeof parts[0]?.type === 'string',
+function refuseAiSdk(messages) {
+  const ofUi = messages.findIndex(
+    ({ content, parts }) => content === undefined && Array.isArray(parts) && typeof parts[0]?.type === 'string',
   )
-  if (found !== -1) throw ofClient(`messages[${found}]`, 'the AI SDK', 'fromAiSdk')
-  return checked
-}
-
-function checkTools(tools) {
-  if (tools === undefined || tools === null) return undefined
-  if (!isArray(tools)) throw wrongType('tools', 'an array of objects', tools)
-  return tools
+  if (ofUi !== -1) throw modules.conversation.ofClient(`messages[${ofUi}]`, 'the AI SDK', 'fromAiSdk')
 }
 
 function checkModel(model, encoding) {

@@ -3,26 +3,18 @@
 // The contents of messages whose tokens are counted without a template.
 
 const { error, wrongType } = require('../errors.js')
-
-/** A list of the caller, empty if there is none. */
-function listOf(list, name) {
-  if (list === undefined || list === null) return []
-  if (!Array.isArray(list)) throw wrongType(name, 'an array of objects', list)
-  return list
-}
+const { sourceOfPart } = require('./conversation.js')
 
 /**
  * The tokens of a text, or of parts; adjacent texts are counted together. `textIn` returns the text
- * of a part, if it is one, and `countPart` the tokens of another part.
+ * of a part, if it is one, and `countPart` the tokens of another part at an index.
  *
  * @param {any} content
- * @param {string} location
  * @param {{ countOf: (text: string) => number, textIn: (part: any) => string | undefined,
- *   countPart: (part: any, location: string) => number }} ways
+ *   countPart: (part: any, index: number) => number }} ways
  */
-function countContent(content, location, { countOf, textIn, countPart }) {
+function countContent(content, { countOf, textIn, countPart }) {
   if (typeof content === 'string') return countOf(content)
-  if (!Array.isArray(content)) throw wrongType(location, 'a string or an array of parts', content)
   let tokens = 0
   let text = ''
   content.forEach((part, i) => {
@@ -31,7 +23,7 @@ function countContent(content, location, { countOf, textIn, countPart }) {
       text += said
       return
     }
-    tokens += countOf(text) + countPart(part, `${location}[${i}]`)
+    tokens += countOf(text) + countPart(part, i)
     text = ''
   })
   return tokens + countOf(text)
@@ -39,9 +31,9 @@ function countContent(content, location, { countOf, textIn, countPart }) {
 
 /** The tokens of a part that only the caller's function knows. */
 function givenTokens(part, location, partTokens) {
-  const given = partTokens?.(part)
+  const given = partTokens?.(sourceOfPart(part))
   if (given === undefined) {
-    const what = JSON.stringify(part?.type)?.slice(0, 100)
+    const what = typeof part?.type === 'string' ? JSON.stringify(part.type.slice(0, 100)) : 'undefined'
     const message = `the tokens of ${location} (a part of the type ${what}) depend on what is in it: give the option partTokens, a function that returns the tokens of such a part`
     throw error('ERR_TOKENLANE_CHAT_UNDOCUMENTED', message)
   }
@@ -49,4 +41,4 @@ function givenTokens(part, location, partTokens) {
   return given
 }
 
-module.exports = { countContent, givenTokens, listOf }
+module.exports = { countContent, givenTokens }

@@ -4,17 +4,30 @@
 // completions, to Anthropic's messages, and to servers that render the chat template of a model
 // (vLLM, llama.cpp, Ollama).
 
-const { fromAnthropic, fromResponses, toolsFromAnthropic, toolsFromResponses } = require('../adapters/index.js')
+const { messagesOfAnthropic, toolsOfAnthropic } = require('../adapters/anthropic.js')
+const { messagesOfResponses, toolsOfResponses } = require('../adapters/openai.js')
+const { Reading } = require('../adapters/reading.js')
+const { object } = require('../adapters/shape.js')
+const { anthropic, chat: ofChat, completions, embeddings, responses } = require('../adapters/shapes.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
-const { inJson } = require('./chat.js')
 const { countClaude, isClaude } = require('./claude.js')
+const { ofClient } = require('./conversation.js')
 const { jsonText, parsed } = require('./json-text.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
 const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
-const APIS = ['openai-chat', 'openai-responses', 'anthropic', ...Object.keys(TEXTS)]
+const SHAPES = {
+  'openai-chat': ofChat,
+  'openai-responses': responses,
+  anthropic,
+  'openai-embeddings': embeddings,
+  'openai-completions': completions,
+}
+const APIS = Object.keys(SHAPES)
+/** The fields that are read of a body; those after the first tell the API. */
+const READ = [...new Set([...APIS.flatMap((api) => Object.keys(SHAPES[api])), 'encoding_format', 'dimensions'])]
 const FIELDS = ['messages', 'input', 'instructions', 'prompt', 'previous_response_id', 'conversation']
 const OPTIONS = ['api', 'model', 'imageSize', 'partTokens', 'undocumented']
 
@@ -22,33 +35,39 @@ const OPTIONS = ['api', 'model', 'imageSize', 'partTokens', 'undocumented']
  * Counts a body as `{ tokens, estimated, api }`. `ways` are those of the tokenizer: its chat, the
  * tokens of a text, and the tokens of messages that its template renders.
  *
- * @param {any} body
+ * @param {any} given the body
  * @param {any} options
  * @param {{ chat: any, countText: (text: string) => number, countMessages: Function }} ways
  */
-function countRequest(body, options = {}, ways) {
-  checkObject(body, 'body', 'the body of a request (an object)')
+function countRequest(given, options = {}, ways) {
+  checkObject(given, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
+  const reading = new Reading()
+  const body = reading.fields(given, READ)
   const { api = apiOf(body), ...rest } = options
   if (!FIELDS.some((name) => body[name] !== undefined && body[name] !== null))
-    throw wrongValue('body', `the body of a request with ${FIELDS.join(', ')}`, body)
+    throw wrongValue('body', `the body of a request with ${FIELDS.join(', ')}`, given)
   if (!APIS.includes(api)) throw wrongValue('api', `one of ${APIS.join(', ')}`, api)
-  const { imageSize, partTokens } = rest
+  const { model, imageSize, partTokens } = rest
+  if (model !== undefined && typeof model !== 'string') throw wrongType('model', 'a string', model)
   for (const [name, value] of Object.entries({ imageSize, partTokens }))
     if (value !== undefined && typeof value !== 'function') throw wrongType(name, 'a function', value)
-  return { ...countBy(api, body, rest, ways), api }
+  refuseLangChain(body.messages)
+  object(SHAPES[api])(body, '')
+  if (body.messages?.length === 0) throw wrongValue('messages', 'at least one message', body.messages)
+  return { ...countBy(api, body, rest, { ...ways, reading }), api }
 }
 
-function countBy(api, body, options, { chat, countText, countMessages }) {
+function countBy(api, body, options, { chat, countText, countMessages, reading }) {
   const model = options.model ?? body.model
   if (Object.hasOwn(TEXTS, api)) {
-    const tokens = countTexts(body[TEXTS[api]], TEXTS[api], countText)
+    const tokens = countTexts(body[TEXTS[api]], countText)
     return { tokens, estimated: chat.isOther?.(model) ? ['model'] : [] }
   }
-  if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, options, countText)
-  if (chat.countRequest === undefined) return rendered(chatOf(api, body), chat, countMessages)
-  if (api === 'openai-responses') return chat.countResponses(body, options, countText)
-  return chat.countRequest(chatOf(api, body), options, countText)
+  if (isClaude(model)) return countClaude({ ...chatOf(api, body, reading), model }, options, countText, reading)
+  if (chat.countRequest === undefined) return rendered(chatOf(api, body, reading), chat, countMessages, reading)
+  if (api === 'openai-responses') return chat.countResponses(body, options, countText, reading)
+  return chat.countRequest(chatOf(api, body, reading), options, countText, reading)
 }
 
 /** The API that has the fields of a body. */
@@ -56,17 +75,20 @@ function apiOf(body) {
   if (body.messages === undefined && hasTexts(body)) return 'openai-embeddings'
   if (body.messages === undefined && hasPrompt(body)) return 'openai-completions'
   if (body.input !== undefined || body.instructions !== undefined) return 'openai-responses'
-  const hasBlocks = (message) => Array.isArray(message?.content) && message.content.some(isBlock)
+  const hasBlocks = (message) => isArray(message?.content) && message.content.some(isBlock)
+  const isTool = (tool) => tool?.input_schema !== undefined || matches(VERSIONED, tool?.type)
   const isAnthropic =
     body.system !== undefined ||
-    body.tools?.some?.((tool) => tool?.input_schema !== undefined || VERSIONED.test(tool?.type)) ||
+    (isArray(body.tools) && body.tools.some(isTool)) ||
     (isArray(body.messages) && body.messages.some(hasBlocks))
   return isAnthropic ? 'anthropic' : 'openai-chat'
 }
 
+const matches = (pattern, value) => typeof value === 'string' && pattern.test(value)
+
 /** Whether the input is that of embeddings: texts, ids, or one text for such a model. */
 function hasTexts({ input, model, encoding_format: format, dimensions }) {
-  if (typeof input === 'string') return format !== undefined || dimensions !== undefined || /embed/i.test(model)
+  if (typeof input === 'string') return format !== undefined || dimensions !== undefined || matches(/embed/i, model)
   return isArray(input) && input.length > 0 && isTextOrIds(input[0])
 }
 
@@ -75,14 +97,10 @@ const hasPrompt = ({ input, prompt }) => input === undefined && (typeof prompt =
 const isTextOrIds = (one) => typeof one === 'string' || typeof one === 'number' || isArray(one)
 
 /** Counts a text, a list of ids, or a list of these. */
-function countTexts(given, location, countText) {
+function countTexts(given, countText) {
   if (typeof given === 'string') return countText(given)
-  if (!isArray(given)) throw wrongType(location, 'a text, ids, or an array of these', given)
-  return given.reduce((sum, one, i) => {
-    const tokens = typeof one === 'number' ? 1 : isArray(one) ? one.length : undefined
-    if (tokens === undefined && typeof one !== 'string') throw wrongType(`${location}[${i}]`, 'a text or ids', one)
-    return sum + (tokens ?? countText(one))
-  }, 0)
+  const tokensOf = (one) => (typeof one === 'number' ? 1 : typeof one === 'string' ? countText(one) : one.length)
+  return given.reduce((sum, one) => sum + tokensOf(one), 0)
 }
 
 /** Tools of Anthropic, such as `web_search_20250305`. */
@@ -91,30 +109,42 @@ const BLOCKS = /tool_use$|tool_result$|^(redacted_thinking|search_result|contain
 
 /** Whether a part of a message is a block that only Anthropic's API has. */
 function isBlock(block) {
-  const { type, source, thinking } = block ?? {}
-  if (type === 'image' || type === 'document') return typeof source === 'object' && source !== null
-  return type === 'thinking' ? typeof thinking === 'string' : BLOCKS.test(type)
+  if (typeof block !== 'object' || block === null) return false
+  const { type, thinking } = block
+  if (type === 'image' || type === 'document') return Object.hasOwn(block, 'source')
+  return type === 'thinking' ? !isArray(thinking) : matches(BLOCKS, type)
+}
+
+/** Messages of LangChain, as JSON has them, have no role. */
+function refuseLangChain(messages) {
+  const stored = isArray(messages) ? messages.findIndex((message) => message?.type === 'constructor') : -1
+  if (stored !== -1) throw ofClient(`messages[${stored}]`, 'LangChain', 'fromLangChain')
 }
 
 /** The body in the form of chat completions. */
-function chatOf(api, body) {
+function chatOf(api, body, reading) {
   if (api === 'openai-chat') return body
   const { tools, ...rest } = body
-  const messages = api === 'anthropic' ? fromAnthropic(body) : fromResponses(body)
+  const messages = api === 'anthropic' ? messagesOfAnthropic(body, reading) : messagesOfResponses(body, reading)
   if (tools === undefined || tools === null) return { ...rest, messages }
-  return { ...rest, messages, tools: api === 'anthropic' ? toolsFromAnthropic(tools) : toolsFromResponses(tools) }
+  return {
+    ...rest,
+    messages,
+    tools: api === 'anthropic' ? toolsOfAnthropic(tools, reading) : toolsOfResponses(tools, reading),
+  }
 }
 
 /**
  * What a server counts that renders the template. As vLLM does, it parses the arguments of calls,
  * which templates expect as objects, and joins the texts of a message.
  */
-function rendered(body, chat, countMessages) {
+function rendered(body, chat, countMessages, reading) {
   const { messages, tools, documents } = body
-  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   const estimated = []
-  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, chat, estimated))
+  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, { chat, reading }, estimated))
   const isContinued = body.continue_final_message === true
+  if (isContinued && body.add_generation_prompt === true)
+    throw wrongValue('continue_final_message', 'false with add_generation_prompt', true)
   const { tokens } = countMessages(given, {
     tools: tools?.length > 0 ? tools : undefined,
     documents: documents ?? undefined,
@@ -130,22 +160,24 @@ function rendered(body, chat, countMessages) {
 
 function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort }) {
   const others = variables ?? undefined
-  if (others !== undefined) checkObject(others, 'chat_template_kwargs')
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(given, location, chat, estimated) {
-  const message = inJson(given, location)
+function forTemplate(message, otherwise, { chat, reading }, estimated) {
+  const location = reading.placeOf(message, otherwise)
   const { content, tool_calls: calls } = message
-  const texts = Array.isArray(content) ? content.map((part) => part?.text ?? part?.refusal) : []
+  const texts = Array.isArray(content)
+    ? content.map((part) => (typeof part === 'string' ? part : (part.text ?? part.refusal)))
+    : []
   texts.forEach((text, i) => {
-    if (typeof text !== 'string') estimated.push(`${location}.content[${i}] (only its placeholder is counted)`)
+    const place = reading.placeOf(content[i], `${location}.content[${i}]`)
+    if (typeof text !== 'string') estimated.push(`${place} (only its placeholder is counted)`)
   })
   const isText = texts.every((text) => typeof text === 'string')
   const said = Array.isArray(content) ? { content: isText ? texts.join('\n') : withoutData(content, location) } : {}
   if (!Array.isArray(calls) || calls.length === 0) return [{ ...message, ...said }]
   const made = calls.map((call) =>
-    typeof call?.function?.arguments === 'string'
+    typeof call.function?.arguments === 'string'
       ? { ...call, function: { ...call.function, arguments: parsed(call.function.arguments) } }
       : call,
   )

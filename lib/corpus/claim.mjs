@@ -4,14 +4,17 @@
 // job.json, so a claim that was lost or taken over by mistake mixes no data.
 
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import os from 'node:os'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { isGone, thisProcess } from '../files/parts.mjs'
 import { otherJob } from './errors.mjs'
 import { isStart, startText } from './job-file.mjs'
 import { CLAIM } from './layout.mjs'
 import { isHash, isObject } from './values.mjs'
+
+const require = createRequire(import.meta.url)
+const { pause } = require('../waits.js')
 
 /** Maximum size in bytes of a claim.json. */
 const MAX_CLAIM_BYTES = 1 << 20
@@ -78,7 +81,7 @@ export async function claim(store, digest, start) {
         `the output folder ${store.place} is claimed by another job, ${startText(found.start)}, which is still being planned: name another folder, or, if that process is gone, remove ${store.where(CLAIM)}`,
       )
     if (tries >= READ_TRIES) throw otherJob(`${store.where(CLAIM)} was not written by tokenlane: name another folder`)
-    await wait(READ_PAUSE_MS)
+    await pause(READ_PAUSE_MS)
   }
 }
 

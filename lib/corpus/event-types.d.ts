@@ -38,11 +38,11 @@ export interface StalledEvent {
   shard: number
 }
 
-/** With a queue: no shard is in progress. Repeated every 30 seconds. */
+/** With a queue: no shard is in progress, or Redis does not answer. Repeated every 30 seconds. */
 export interface WaitingEvent {
   /** The kind of event. */
   event: 'waiting'
-  /** Seconds since the last shard was in progress. */
+  /** Seconds since the last shard was in progress, or since the last answer. */
   seconds: number
   /** The reason, as far as it is known. */
   message: string

@@ -37,11 +37,14 @@ export interface VerifyOptions {
   /** The name of the queue. Needs `queue`. Default: `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /**
-   * With a queue: seconds without a shard in progress after which the call rejects, 1 to 86,400.
-   * Default: it waits.
+   * With a queue: seconds without a shard in progress after which the call rejects, 1 to 86,400; a
+   * silent Redis has two seconds more. Default: it waits.
    */
   giveUpSeconds?: number | undefined
-  /** Ends the comparison. Default: none. */
+  /**
+   * Ends the comparison; the promise rejects with `signal.reason`, after 5 seconds at the latest.
+   * Default: none.
+   */
   signal?: AbortSignal | undefined
   /**
    * Called with each problem and each shard. With a queue, the shards come in the order in which
@@ -196,7 +199,7 @@ export interface CorpusWorker {
   readonly done: Promise<void>
   /**
    * Takes no more shards. Those in progress are finished, or returned to the queue after
-   * `graceSeconds`.
+   * `graceSeconds`. If Redis or a store does not answer, it resolves some seconds after that.
    */
   close(): Promise<void>
 }

@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 
 import { error, otherJob } from './errors.mjs'
 import { JOB, JOB_ID_LENGTH, planName } from './layout.mjs'
+import { FORMATS } from './formats/names.mjs'
+import { WORDS, checkContent } from './options.mjs'
 import { isHash, isObject, isSize, isText } from './values.mjs'
 
 /** The version of the files in the output folder. */
@@ -118,12 +120,23 @@ function isJob(job) {
     isText(job.id, JOB_ID_LENGTH) &&
     isText(job.tokenlane, MAX_NAME_LENGTH) &&
     isTokenizer(job.tokenizer) &&
-    isObject(job.options) &&
+    isContent(job.options) &&
     (job.start === undefined || isStart(job.start)) &&
     (job.commits === undefined || areCommits(job.commits)) &&
     isPlan(job.plan) &&
     (job.segments === undefined || areSegments(job.segments, job.plan))
   )
+}
+
+/** Whether a value has options of a job, each with a value that the option can have. */
+function isContent(options) {
+  if (!isObject(options)) return false
+  try {
+    checkContent(options, [...FORMATS, WORDS])
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Whether a value has the commits of datasets by their addresses. */

@@ -148,8 +148,8 @@ export interface CorpusOptions {
   template?: string | undefined
   /**
    * With `messages`: whether the loss mask is what `{% generation %}` blocks of the template mark,
-   * as in transformers, or what comes from messages of the assistant, with the token that ends its
-   * turn. Default: `'generation'` if the template has such blocks, else `'origin'`.
+   * as in transformers, or the answers of the assistant, as with `returnAssistantMask`. Default:
+   * `'generation'` if the template has such blocks, else `'origin'`.
    */
   maskBy?: 'generation' | 'origin' | undefined
   /**
@@ -204,7 +204,8 @@ export interface CorpusOptions {
   queueName?: string | undefined
   /**
    * With a queue: rejects with `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if no worker has had a shard
-   * for this number of seconds, 1 to 86,400. Default: waits.
+   * for this number of seconds, 1 to 86,400, and with `ERR_TOKENLANE_CORPUS_QUEUE` if Redis has not
+   * answered for two seconds more. Default: waits.
    */
   giveUpSeconds?: number | undefined
   /**
@@ -214,8 +215,8 @@ export interface CorpusOptions {
    */
   metrics?: MetricsOptions | undefined
   /**
-   * Ends the job; the promise rejects with `signal.reason`. With a queue, workers continue.
-   * Default: none.
+   * Ends the job; the promise rejects with `signal.reason`, after 5 seconds at the latest, whatever
+   * Redis, a store or the hub does. With a queue, workers continue. Default: none.
    */
   signal?: AbortSignal | undefined
   /** Called with each event of the job. Default: none. */

@@ -16,9 +16,9 @@
 // match their records.
 
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure } from '../files/failure.mjs'
 import { inScratch } from '../files/scratch.mjs'
@@ -42,6 +42,9 @@ import { Threads } from './threads.mjs'
 import { completeContent, findTokenizer } from './tokenizer.mjs'
 import { sourceOfBase, writeBase } from './words.mjs'
 import { VERSION } from './version.mjs'
+
+const require = createRequire(import.meta.url)
+const { endsSoon, pause } = require('../waits.js')
 
 const HOST = os.hostname()
 /** Minimum time in milliseconds between two events about progress. */
@@ -77,6 +80,10 @@ export async function tokenizeCorpus(given) {
  */
 export async function runJob(options) {
   options.signal?.throwIfAborted()
+  return endsSoon(jobOf(options), options.signal)
+}
+
+async function jobOf(options) {
   const run = new Run(options)
   if (options.output === undefined) return run.dry()
   const store = await openStore(options.output)
@@ -143,6 +150,7 @@ class Run {
     let written = 0
     for (const { segment, file } of segments)
       await this.#shards(file, segment, prepared, store, (_record, isNew) => (written += Number(isNew)))
+    this.#options.signal?.throwIfAborted()
     const totals = await writeManifest(store, job)
     await store.finish()
     return this.#done(job, totals.toJSON(), totals.shards - written)
@@ -455,7 +463,7 @@ async function startedJob(store) {
       throw otherJob(`${store.where(JOB)} was removed while the job started`)
     } catch (failure) {
       if (tries >= READ_TRIES) throw failure
-      await wait(READ_PAUSE_MS)
+      await pause(READ_PAUSE_MS)
     }
   }
 }

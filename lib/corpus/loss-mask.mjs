@@ -41,26 +41,29 @@ export function lossTokensOf(tokens, from, to) {
  * @param {import('./options.mjs').Content} content
  * @param {NumberFile} ids
  * @param {() => Promise<NumberFile>} createMask
+ * @param {import('./sizes.mjs').Sizes} sizes
  */
-export const withLossMask = async (content, ids, createMask) =>
-  hasLossMask(content) ? new MaskedNumbers(content, ids, await createMask()) : ids
+export const withLossMask = async (content, ids, createMask, sizes) =>
+  hasLossMask(content) ? new MaskedNumbers(content, ids, await createMask(), sizes) : ids
 
 /** Divides arrays of tokens, and writes ids and masks to two files. */
 class MaskedNumbers {
   #ids
   #mask
   #idBuffers
-  #maskBuffers = new PieceBuffers(/** @type {any} */ (Uint8Array))
+  #maskBuffers
 
   /**
    * @param {import('./options.mjs').Content} content
    * @param {NumberFile} ids
    * @param {NumberFile} mask
+   * @param {import('./sizes.mjs').Sizes} sizes
    */
-  constructor(content, ids, mask) {
+  constructor(content, ids, mask, sizes) {
     this.#ids = ids
     this.#mask = mask
-    this.#idBuffers = new PieceBuffers(fileViewOf(content))
+    this.#idBuffers = new PieceBuffers(fileViewOf(content), sizes)
+    this.#maskBuffers = new PieceBuffers(/** @type {any} */ (Uint8Array), sizes)
   }
 
   /** @param {Uint32Array} tokens */

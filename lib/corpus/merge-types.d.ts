@@ -66,7 +66,10 @@ export interface MergeOptions {
   concurrency?: number | undefined
   /** How the files of an earlier run are compared with their records. Default: `'sha256'`. */
   resumeCheck?: 'sha256' | 'size' | undefined
-  /** Ends the merge; what is done is kept. Default: none. */
+  /**
+   * Ends the merge; what is done is kept. The promise rejects with `signal.reason`, after 5 seconds
+   * at the latest. Default: none.
+   */
   signal?: AbortSignal | undefined
   /** Called with the progress of each pass. Default: none. */
   onEvent?: ((event: MergeEvent) => void) | undefined

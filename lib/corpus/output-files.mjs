@@ -3,6 +3,7 @@
 import { writerOf } from './formats/formats.mjs'
 import { packed } from './packing.mjs'
 import { stemOf } from './record.mjs'
+import { SIZES } from './sizes.mjs'
 
 /** @typedef {import('./store/part-file.mjs').PartFile} PartFile */
 
@@ -18,10 +19,11 @@ import { stemOf } from './record.mjs'
  * @param {import('./options.mjs').Content} content
  * @param {(writer: import('./formats/formats.mjs').FormatWriter, more: More) => Promise<void>} fill
  *   writes the documents and finishes the writer
+ * @param {import('./sizes.mjs').Sizes} [sizes]
  * @returns {Promise<{ files: { name: string, bytes: number, sha256: string, etag?: string }[],
  *   packing?: import('./packing.mjs').Packing }>}
  */
-export async function writeShardFiles(store, shard, content, fill) {
+export async function writeShardFiles(store, shard, content, fill, sizes = SIZES) {
   /** @type {PartFile[]} */
   const files = []
   /** @type {PartFile[]} */
@@ -36,8 +38,8 @@ export async function writeShardFiles(store, shard, content, fill) {
     for (const file of [...files, ...scratch]) await file.written()
   }
   try {
-    const ofFormat = await writerOf(content, (suffix) => create(files, suffix), createScratch)
-    const writer = packed(ofFormat, content, shard)
+    const ofFormat = await writerOf(content, (suffix) => create(files, suffix), createScratch, sizes)
+    const writer = packed(ofFormat, content, shard, sizes)
     await fill(writer, { scratch: createScratch, written })
     const complete = []
     for (const file of files) complete.push(await file.complete())

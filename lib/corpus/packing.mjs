@@ -7,14 +7,8 @@
 
 import { bestFit } from './best-fit.mjs'
 import { randomOf, shuffle } from './shuffle.mjs'
+import { SIZES } from './sizes.mjs'
 import { WholeTokens, viewOf } from './tokens.mjs'
-
-/** Number of tokens that best fit chooses from. */
-const WINDOW_TOKENS = 1 << 21
-/** Tokens of rows that are not full and wait for shorter documents, at most. */
-const MAX_KEPT_TOKENS = WINDOW_TOKENS / 4
-/** Tokens of a block of rows. */
-const BLOCK_TOKENS = 1 << 20
 
 /**
  * What packing did to a shard.
@@ -36,11 +30,14 @@ const BLOCK_TOKENS = 1 << 20
  * @param {import('./formats/formats.mjs').FormatWriter} writer of the format
  * @param {import('./options.mjs').Content} content
  * @param {number} shard
+ * @param {import('./sizes.mjs').Sizes} [sizes]
  * @returns {PackingWriter}
  */
-export function packed(writer, content, shard) {
+export function packed(writer, content, shard, sizes = SIZES) {
   if (content.pack === undefined) return writer
-  return content.packing === 'best-fit' ? new BestFit(writer, content, shard) : new Sequential(writer, content.pack)
+  return content.packing === 'best-fit'
+    ? new BestFit(writer, content, shard, sizes)
+    : new Sequential(writer, content.pack)
 }
 
 class Sequential {
@@ -79,6 +76,10 @@ class BestFit {
   #writer
   #pack
   #hasFacts
+  #window
+  /** Tokens of rows that are not full and wait for shorter documents, at most. */
+  #mostKept
+  #block
   #random
   #View
   /** The tokens of all pieces, and their end. */
@@ -87,13 +88,16 @@ class BestFit {
   #pieces = /** @type {Piece[]} */ ([])
   packing = { rows: 0, pieces: 0, cutDocuments: 0, padding: 0 }
 
-  constructor(writer, content, shard) {
+  constructor(writer, content, shard, sizes) {
     this.#writer = writer
     this.#pack = content.pack
+    this.#window = sizes.packingWindow
+    this.#mostKept = sizes.packingWindow / 4
+    this.#block = sizes.packedBlock
     this.#hasFacts = content.format !== 'megatron'
     this.#random = randomOf(`rows ${content.shuffle} ${shard}`)
     this.#View = viewOf(content)
-    this.#tokens = new this.#View(WINDOW_TOKENS + this.#pack)
+    this.#tokens = new this.#View(this.#window + this.#pack)
   }
 
   async write({ tokens, lengths, documents }) {
@@ -122,14 +126,14 @@ class BestFit {
         from += count
         if (piece.length < this.#pack) continue
         close()
-        if (this.#end >= WINDOW_TOKENS) {
-          await this.#writeRows(MAX_KEPT_TOKENS)
+        if (this.#end >= this.#window) {
+          await this.#writeRows(this.#mostKept)
           piece.start = this.#end
         }
       }
     }
     close()
-    if (this.#end >= WINDOW_TOKENS) await this.#writeRows(MAX_KEPT_TOKENS)
+    if (this.#end >= this.#window) await this.#writeRows(this.#mostKept)
   }
 
   async finish() {
@@ -155,7 +159,7 @@ class BestFit {
     for (let first = 0; first < complete.length; ) {
       let end = first
       let length = 0
-      while (end < complete.length && (end === first || length + complete[end].length <= BLOCK_TOKENS))
+      while (end < complete.length && (end === first || length + complete[end].length <= this.#block))
         length += complete[end++].length
       await this.#writeBlock(complete.slice(first, end), length)
       first = end

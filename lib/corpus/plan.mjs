@@ -18,15 +18,11 @@ import { Probes } from './probe.mjs'
 import { isAddress, withoutRevision } from './store/address.mjs'
 import { readFully } from './store/read.mjs'
 import { openInput } from './store/store.mjs'
+import { SIZES } from './sizes.mjs'
 import { textLines } from './plan-lines.mjs'
 import { isHash, isSize, isText } from './values.mjs'
 import { inputFiles } from './walk.mjs'
 
-/**
- * Maximum number of parts in a shard. Many small files become several shards, so that the lines of
- * one shard in the plan fit into memory.
- */
-const MAX_PARTS = 4096
 /** Maximum size in bytes of the lines of a shard. */
 const MAX_SLICE_BYTES = 32 << 20
 /** Maximum length of the path of an input, in UTF-16 units. */
@@ -41,11 +37,6 @@ const MAX_LARGE_SHARDS = 1000
 /** Lines are collected and written once they have this many characters. */
 const FLUSH_LENGTH = 1 << 16
 
-/** Number of inputs that are opened ahead, because a store answers many requests at once. */
-const OPENED_AHEAD = 32
-/** Number of inputs that are opened before threads are started. */
-const MIN_PROBED = 256
-
 /** The kind of rows in a file, by its name. */
 const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')
 
@@ -54,13 +45,15 @@ const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test
  *
  * @param {{ inputs: string[], filesFrom?: string, exclude?: string[], content:
  *   import('./options.mjs').Content, known?: Map<string, number>, commits?: Map<string, string>,
- *   onUnreadable?: (error: Error) => void, onNote?: (message: string) => void }} request `known`
+ *   onUnreadable?: (error: Error) => void, onNote?: (message: string) => void, sizes?:
+ *   import('./sizes.mjs').Sizes }} request `known`
  *   are inputs that are left out, by `keyOf`, with their sizes: they are planned already; `commits`
  *   are those of datasets of the hub
  * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
-export async function* planParts({ inputs, filesFrom, content, exclude, known, commits, onUnreadable, onNote }) {
-  const parts = new Parts(content, onNote)
+export async function* planParts({ inputs, filesFrom, content, exclude, known, commits, sizes = SIZES, ...events }) {
+  const { onUnreadable, onNote } = events
+  const parts = new Parts(content, sizes, onNote)
   const onUnreadableName = (name, reason) => {
     const failure = fileFailure(name, reason)
     if (failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
@@ -68,7 +61,7 @@ export async function* planParts({ inputs, filesFrom, content, exclude, known, c
   }
   const skipping = content.onError === 'skip' ? { onUnreadable: onUnreadableName } : {}
   const files = inputFiles(inputs, filesFrom, { exclude, commits, ...skipping })
-  for await (const { opened } of openedAhead(known === undefined ? files : others(files, known), content)) {
+  for await (const { opened } of openedAhead(known === undefined ? files : others(files, known), content, sizes)) {
     try {
       const input = await opened
       try {
@@ -107,9 +100,9 @@ async function* others(names, known) {
 const openingErrors = new WeakSet()
 
 /** Opens inputs, some of them ahead; after the first ones, threads look at those on disk. */
-async function* openedAhead(paths, { shardSize }) {
+async function* openedAhead(paths, { shardSize }, sizes) {
   const opening = []
-  const probes = new Probes()
+  const probes = new Probes(sizes)
   const open = async (path) => {
     const input = await openInput(path)
     // An input that becomes one part needs this sample. Reading it here makes `sample` fast later.
@@ -119,12 +112,12 @@ async function* openedAhead(paths, { shardSize }) {
   let count = 0
   try {
     for await (const path of paths) {
-      const isProbed = (count += 1) > MIN_PROBED && !isAddress(path)
+      const isProbed = (count += 1) > sizes.openedFirst && !isAddress(path)
       if (!isProbed) probes.flush()
       const opened = isProbed ? probes.of(path) : open(path)
       opened.catch((failure) => openingErrors.add(failure))
       opening.push(opened)
-      while (opening.length >= (isProbed ? Probes.ahead : OPENED_AHEAD)) yield { opened: opening.shift() }
+      while (opening.length >= (isProbed ? probes.ahead : sizes.openedAhead)) yield { opened: opening.shift() }
     }
     probes.flush()
     // The promise is wrapped in an object, because a generator awaits the promises that it yields.
@@ -138,6 +131,11 @@ async function* openedAhead(paths, { shardSize }) {
 /** Divides inputs into parts and assigns the parts to shards. */
 class Parts {
   #content
+  /**
+   * Maximum number of parts in a shard. Many small files become several shards, so that the lines
+   * of one shard in the plan fit into memory.
+   */
+  #mostParts
   #shard = 0
   /** The estimated bytes of text and the number of parts in the current shard. */
   #weight = 0
@@ -148,9 +146,11 @@ class Parts {
 
   /**
    * @param {import('./options.mjs').Content} content
+   * @param {import('./sizes.mjs').Sizes} sizes
    * @param {(message: string) => void} [onNote]
    */
-  constructor(content, onNote) {
+  constructor(content, sizes, onNote) {
+    this.#mostParts = sizes.shardParts
     this.#content = content
     this.#onNote = onNote
   }
@@ -261,7 +261,7 @@ class Parts {
   #add(weight) {
     this.#weight += weight
     this.#count += 1
-    if (this.#weight >= this.#content.shardSize || this.#count >= MAX_PARTS) this.#close()
+    if (this.#weight >= this.#content.shardSize || this.#count >= this.#mostParts) this.#close()
   }
 
   /** Ends the current shard. */
@@ -383,7 +383,8 @@ async function* partsInOrder(file) {
       yield parts
       parts = []
     }
-    if (parts.push(part) > MAX_PARTS) throw damaged(`${file}: shard ${part.shard} has more than ${MAX_PARTS} parts`)
+    if (parts.push(part) > SIZES.shardParts)
+      throw damaged(`${file}: shard ${part.shard} has more than ${SIZES.shardParts} parts`)
   }
   if (parts.length > 0) yield parts
 }
@@ -479,7 +480,7 @@ export async function readSlice(store, from, to) {
   if (!(from < to && to <= size)) throw notShard
   const parts = []
   for (const line of linesOf(await store.readRange(PLAN, from, to))) {
-    if (parts.length === MAX_PARTS) throw notShard
+    if (parts.length === SIZES.shardParts) throw notShard
     parts.push(partOf(line))
   }
   if (parts.every((part) => part !== undefined && part.shard === parts[0].shard)) return parts

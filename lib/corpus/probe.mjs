@@ -10,6 +10,7 @@ import { fileFailure } from '../files/failure.mjs'
 import { HEAD_BYTES } from '../files/foreign.mjs'
 import { packError, unpackError } from './errors.mjs'
 import { KINDS, kindOf } from './kind.mjs'
+import { SIZES } from './sizes.mjs'
 import { SAMPLE_BYTES } from './store/input.mjs'
 import { openInput } from './store/store.mjs'
 import { ThreadPool } from './thread-pool.mjs'
@@ -17,8 +18,6 @@ import { ThreadPool } from './thread-pool.mjs'
 const require = createRequire(import.meta.url)
 const { openRegularSync } = require('../regular-file.js')
 
-/** Number of inputs that a thread looks at in one call. */
-const BATCH = 128
 const MAX_THREADS = 4
 
 /**
@@ -77,18 +76,24 @@ function lookAt(path, buffer) {
 /** Looks at inputs in threads. Their promises resolve in the order of the calls. */
 export class Probes {
   #pool = new ThreadPool(new URL(import.meta.url), Math.min(MAX_THREADS, os.availableParallelism()))
+  #batch
   #waiting = /** @type {{ path: string, resolve: (input: Probed) => void, reject: (failure: any) => void }[]} */ ([])
 
+  /** @param {import('./sizes.mjs').Sizes} [sizes] */
+  constructor(sizes = SIZES) {
+    this.#batch = sizes.probedBatch
+  }
+
   /** Number of inputs that keep all threads busy. */
-  static get ahead() {
-    return 2 * MAX_THREADS * BATCH
+  get ahead() {
+    return 2 * MAX_THREADS * this.#batch
   }
 
   /** @returns {Promise<Probed>} */
   of(path) {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ path, resolve, reject })
-      if (this.#waiting.length >= BATCH) this.flush()
+      if (this.#waiting.length >= this.#batch) this.flush()
     })
   }
 

@@ -7,19 +7,13 @@
 import { createHash } from 'node:crypto'
 
 import { COLLECTED_BYTES } from './store/part-file.mjs'
+import { SIZES } from './sizes.mjs'
 import { PieceBuffers, WholeTokens } from './tokens.mjs'
 
 /** @typedef {import('./tokens.mjs').Tokens} Tokens */
 
 /** Size of the header of a document in a bucket. */
 const HEADER_BYTES = 8
-/** Bytes of input per bucket, and the maximum number of buckets. */
-const BUCKET_BYTES = 8 << 20
-const MAX_BUCKETS = 64
-/** Maximum number of bytes of tokens in a block of several documents. */
-const MAX_BLOCK_BYTES = 4 << 20
-/** Documents with more bytes of tokens are never in memory as a whole. */
-const MAX_SMALL_BYTES = 4 << 20
 
 /** A random number generator (sfc32), seeded by a text. Numbers are at least 0 and below 1. */
 export function randomOf(seed) {
@@ -75,13 +69,18 @@ export function permutation(seed, count) {
  */
 class Bucket {
   #file
+  #mostSmall
   #hasLarge = false
   /** All bytes of the file, if its documents are small. */
   #bytes = /** @type {Buffer | undefined} */ (undefined)
 
-  /** @param {import('./store/part-file.mjs').PartFile} file */
-  constructor(file) {
+  /**
+   * @param {import('./store/part-file.mjs').PartFile} file
+   * @param {import('./sizes.mjs').Sizes} sizes
+   */
+  constructor(file, sizes) {
     this.#file = file
+    this.#mostSmall = sizes.shuffledBlock
   }
 
   /**
@@ -96,7 +95,7 @@ class Bucket {
     header.writeUInt32LE(about.length, 4)
     await this.#file.write(header)
     await this.#file.write(about)
-    this.#hasLarge ||= size > MAX_SMALL_BYTES
+    this.#hasLarge ||= size > this.#mostSmall
     for (const piece of pieces) {
       await this.#file.writeNumbers(piece)
       // The memory of the tokens is reused.
@@ -196,21 +195,24 @@ export class ShuffleWriter {
   #buckets = /** @type {Bucket[]} */ ([])
   #View
   #pieces
+  #sizes = SIZES
 
   /**
    * @param {import('./formats/formats.mjs').FormatWriter} writer
    * @param {{ seed: string, bytes: number, View: Uint16ArrayConstructor | Uint32ArrayConstructor,
-   *   create: (suffix: string) => Promise<import('./store/part-file.mjs').PartFile> }} options
+   *   create: (suffix: string) => Promise<import('./store/part-file.mjs').PartFile>, sizes?:
+   *   import('./sizes.mjs').Sizes }} options
    *   `bytes` is the size of the input; `create` makes a temporary file
    */
-  static async create(writer, { seed, bytes, View, create }) {
+  static async create(writer, { seed, bytes, View, create, sizes = SIZES }) {
     const made = new ShuffleWriter()
     made.#writer = writer
     made.#random = randomOf(seed)
     made.#View = View
-    made.#pieces = new PieceBuffers(View)
-    const count = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(bytes / BUCKET_BYTES)))
-    for (let index = 0; index < count; index++) made.#buckets.push(new Bucket(await create(`.bucket-${index}`)))
+    made.#pieces = new PieceBuffers(View, sizes)
+    made.#sizes = sizes
+    const count = Math.min(sizes.buckets, Math.max(1, Math.ceil(bytes / sizes.bucketBytes)))
+    for (let index = 0; index < count; index++) made.#buckets.push(new Bucket(await create(`.bucket-${index}`), sizes))
     return made
   }
 
@@ -239,10 +241,10 @@ export class ShuffleWriter {
     for (let first = 0; first < documents.length; ) {
       let size = 0
       let last = first
-      while (last < documents.length && (last === first || size + documents[last].tokens <= MAX_BLOCK_BYTES))
+      while (last < documents.length && (last === first || size + documents[last].tokens <= this.#sizes.shuffledBlock))
         size += documents[last++].tokens
       await this.#writer.write(
-        size > MAX_SMALL_BYTES
+        size > this.#sizes.shuffledBlock
           ? await this.#large(bucket, documents[first])
           : await this.#block(bucket, documents.slice(first, last), size),
       )

@@ -1,8 +1,7 @@
 // The tokens of a block of documents. Writers get them as arrays, one after the other, so that the
 // tokens of a long document are not copied as a whole.
 
-/** Maximum length of an array of copied tokens. */
-const PIECE_LENGTH = 1 << 18
+import { SIZES } from './sizes.mjs'
 
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 
@@ -68,9 +67,12 @@ export class WholeTokens {
 export class PieceBuffers {
   #buffers
 
-  /** @param {Uint16ArrayConstructor | Uint32ArrayConstructor} View */
-  constructor(View) {
-    this.#buffers = [new View(PIECE_LENGTH), new View(PIECE_LENGTH)]
+  /**
+   * @param {Uint16ArrayConstructor | Uint32ArrayConstructor} View
+   * @param {import('./sizes.mjs').Sizes} [sizes]
+   */
+  constructor(View, { piece } = SIZES) {
+    this.#buffers = [new View(piece), new View(piece)]
   }
 
   /** Size of a number in bytes. */

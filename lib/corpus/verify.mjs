@@ -16,6 +16,7 @@ import { openStore } from './store/store.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown, signalOption } = require('../options.js')
+const { endsSoon } = require('../waits.js')
 
 /** Maximum number of problems that are returned. All are counted and reported as events. */
 const MAX_LISTED = 1000
@@ -28,7 +29,14 @@ const MAX_LISTED = 1000
  */
 export async function verifyCorpus(output, options = {}) {
   if (typeof output !== 'string') throw wrongType('output', 'a path', output)
-  const { signal, onEvent, readAll, ...how } = checkVerify(options)
+  const checked = checkVerify(options)
+  checked.signal?.throwIfAborted()
+  return endsSoon(compared(output, checked), checked.signal)
+}
+
+/** @param {any} checked the options */
+async function compared(output, checked) {
+  const { signal, onEvent, readAll, ...how } = checked
   const store = await openStore(output)
   const job = await existingJob(store, output)
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
@@ -38,6 +46,7 @@ export async function verifyCorpus(output, options = {}) {
     onEvent({ event: 'problem', file, problem })
   }
   for (const { file, plan } of segmentsOf(job)) {
+    signal?.throwIfAborted()
     const found = await store.hashOf(file)
     if (found === undefined) report(file, 'it is missing')
     else if (found.sha256 !== plan.sha256)

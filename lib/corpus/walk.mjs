@@ -167,12 +167,9 @@ export class Walk {
     const parts = pattern.split('/')
     const first = parts.findIndex(isGlob)
     const base = parts.slice(0, first).join('/')
-    const patterns = alternatives(parts.slice(first).join('/')).map(compile)
+    const start = startOf(parts.slice(first).join('/'))
     let found = false
-    for await (const file of this.#match(
-      first > 0 ? `${base}/` : '',
-      unique(patterns.flatMap((one) => closure(one, 0))),
-    )) {
+    for await (const file of this.#match(first > 0 ? `${base}/` : '', start)) {
       found = true
       yield file
     }
@@ -183,14 +180,13 @@ export class Walk {
   async *#match(folder, states) {
     if (this.#isExcluded(folder || '.') || statIfThere(folder || '.')?.isDirectory() !== true) return
     for await (const { name, kind } of this.#entries(folder || '.')) {
-      const next = unique(states.flatMap((state) => step(state, name)))
-      if (next.length === 0) continue
+      const next = after(states, name)
+      if (next.size === 0) continue
       const place = folder + name
       if (this.#ignored?.isExcluded(place, kind === 'd')) continue
-      const isMatch = next.some(({ parts, at }) => at === parts.length)
-      const inner = next.filter(({ parts, at }) => at < parts.length)
-      if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []
-      else if (isMatch && this.#isFile(place, kind) && !this.#isExcluded(place, kind)) yield place
+      const isInner = next.size > (next.has(END) ? 1 : 0)
+      if (kind === 'd') yield* isInner ? this.#match(`${place}/`, next) : []
+      else if (next.has(END) && this.#isFile(place, kind) && !this.#isExcluded(place, kind)) yield place
     }
   }
 
@@ -243,42 +239,56 @@ const outputIsInput = (name) =>
 
 /** Returns a function that tests whether a key matches a pattern. A key is treated as a path. */
 function keyMatcher(pattern) {
-  const states = unique(
-    alternatives(pattern)
-      .map(compile)
-      .flatMap((one) => closure(one, 0)),
-  )
-  return (key) =>
-    key
-      .split('/')
-      .reduce((before, name) => unique(before.flatMap((state) => step(state, name))), states)
-      .some(({ parts, at }) => at === parts.length)
+  const start = startOf(pattern)
+  return (key) => key.split('/').reduce(after, start).has(END)
 }
 
 /**
- * Compiles a pattern to tests of names, one for each folder and one for the file. `**` stands for
- * any number of folders; at the end it stands for all files below.
+ * A position in a pattern: what the next name of a path has to match, and the position after it.
  *
- * @returns {(RegExp | '**')[]}
+ * @typedef {{ test?: (name: string) => boolean, isAnyFolders?: boolean, next?: Position }} Position
+ */
+
+/** @type {Position} */
+const END = {}
+
+/**
+ * The first position of a pattern without braces. `**` stands for any number of folders; at the end
+ * it stands for all files below.
+ *
+ * @returns {Position}
  */
 function compile(pattern) {
   const parts = pattern.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.at(-1) === '**') parts.push('*')
-  return parts.map((part) => (part === '**' ? part : matcher(part)))
+  return parts
+    .filter((part, i) => part !== '**' || parts[i - 1] !== '**')
+    .reduceRight((next, part) => (part === '**' ? { isAnyFolders: true, next } : { test: matcher(part), next }), END)
 }
 
-/** The positions that a position in a pattern stands for: at `**`, also the one after it. */
-const closure = (parts, at) => (parts[at] === '**' ? [{ parts, at }, ...closure(parts, at + 1)] : [{ parts, at }])
+/** The positions at which a pattern starts. */
+const startOf = (pattern) => new Set(alternatives(pattern).map(compile).flatMap(reached))
 
-/** The positions after a name was matched. */
-function step({ parts, at }, name) {
-  const part = parts[at]
-  if (part === '**') return name.startsWith('.') ? [] : closure(parts, at)
-  return part.test(name) ? closure(parts, at + 1) : []
+/** What a position stands for: at `**`, also the one after it. */
+const reached = (position) => (position.isAnyFolders ? [position, position.next] : [position])
+
+/**
+ * The positions after a name was matched.
+ *
+ * @param {Set<Position>} positions
+ * @param {string} name
+ */
+function after(positions, name) {
+  const next = new Set()
+  for (const position of positions) {
+    if (position.isAnyFolders) {
+      if (!name.startsWith('.')) for (const one of reached(position)) next.add(one)
+    } else if (position.test?.(name)) {
+      for (const one of reached(position.next)) next.add(one)
+    }
+  }
+  return next
 }
-
-const unique = (states) =>
-  states.filter(({ parts, at }, index) => states.findIndex((one) => one.parts === parts && one.at === at) === index)
 
 const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 

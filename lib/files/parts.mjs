@@ -1,6 +1,8 @@
-// Names of unfinished files, and the removal of those that killed processes left behind.
+// Names of unfinished files and of temporary folders, and the removal of those that killed
+// processes left behind.
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
+//   tokenlane-NAME-SYSTEM-PID-START-XXXXXX   a folder (scratch.mjs)
 //
 // SYSTEM identifies the running system: on Linux this boot of this machine, and the container;
 // elsewhere the machine. PID and START identify the process; START tells processes with the same
@@ -13,7 +15,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-const PART_NAME = /^\..*\.tokenlane-([0-9a-f]{12})-(\d+)-(\d+)-\d+\.part$/s
+const OWNER = '([0-9a-f]{12})-(\\d+)-(\\d+)'
+const PART_NAME = new RegExp(`^\\..*\\.tokenlane-${OWNER}-\\d+\\.part$`, 's')
+const FOLDER_NAME = new RegExp(`^tokenlane-[a-z]+-${OWNER}-\\w{6}$`)
 /** Bytes of the output's name in the name of its unfinished file. File names have at most 255. */
 const KEPT_NAME_BYTES = 100
 
@@ -51,6 +55,8 @@ function startOf(pid) {
 }
 
 const PROCESS_START = startOf(process.pid)
+/** This process in names. */
+const THIS_OWNER = `${SYSTEM}-${process.pid}-${PROCESS_START}`
 let made = 0
 
 /** A name beside a file that no other process uses. */
@@ -59,25 +65,36 @@ export function partOf(file) {
     .subarray(0, KEPT_NAME_BYTES)
     .toString()
     .replace(/\ufffd+$/, '')
-  return path.join(
-    path.dirname(file),
-    `.${shown}.tokenlane-${SYSTEM}-${process.pid}-${PROCESS_START}-${(made += 1)}.part`,
-  )
+  return path.join(path.dirname(file), `.${shown}.tokenlane-${THIS_OWNER}-${(made += 1)}.part`)
 }
+
+/** The start of the name of a temporary folder of this process; six characters follow. */
+export const folderPrefix = (name) => `tokenlane-${name}-${THIS_OWNER}-`
 
 /**
  * Removes the unfinished files that ended processes of this system left in a folder. Returns their
  * names.
  */
-export function removeDeadParts(folder) {
-  const removed = []
-  for (const name of attempt(() => fs.readdirSync(folder)) || []) {
-    const [, system, pid, start] = PART_NAME.exec(name) ?? []
-    if (system !== SYSTEM || !isDead(Number(pid), start)) continue
-    const place = path.join(folder, name)
-    if (attempt(() => fs.lstatSync(place).isFile() && fs.unlinkSync(place)) === undefined) removed.push(name)
-  }
-  return removed
+export const removeDeadParts = (folder) =>
+  removeDead(folder, PART_NAME, (place) => fs.lstatSync(place).isFile() && fs.unlinkSync(place))
+
+/**
+ * Removes the temporary folders that ended processes of this user and this system left in a folder,
+ * which other users may write to. Returns their names.
+ */
+export const removeDeadFolders = (folder) =>
+  removeDead(folder, FOLDER_NAME, (place) => {
+    const stat = fs.lstatSync(place)
+    const isOwn = process.getuid === undefined || stat.uid === process.getuid()
+    return stat.isDirectory() && isOwn && fs.rmSync(place, { recursive: true, force: true })
+  })
+
+function removeDead(folder, pattern, remove) {
+  return (attempt(() => fs.readdirSync(folder)) || []).filter((name) => {
+    const [, system, pid, start] = pattern.exec(name) ?? []
+    if (system !== SYSTEM || !isDead(Number(pid), start)) return false
+    return attempt(() => remove(path.join(folder, name))) === undefined
+  })
 }
 
 /**

@@ -1,11 +1,12 @@
 // Folders in the folder for temporary files, for files that do not outlive the work that needs
-// them.
+// them. Their names say whose they are, so that the next process removes those of a killed one.
 
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
 import { fileFailure } from './failure.mjs'
+import { folderPrefix, removeDeadFolders } from './parts.mjs'
 
 /** How often a folder is removed to which files are added. */
 const MAX_TRIES = 100
@@ -16,17 +17,20 @@ process.on('exit', () => folders.forEach(removeScratchNow))
 /**
  * Makes a folder. It is removed by `removeScratch`, at the latest when the process ends. A thread
  * that is terminated removes nothing: the folder of its files belongs to the thread that ends it.
+ * Folders of processes that have ended are removed first.
  *
- * @param {string} name a part of its name
+ * @param {string} name a part of its name, of lower-case letters
  * @param {string} [within] another folder of `newScratch`
  */
-export function newScratch(name, within = os.tmpdir()) {
+export function newScratch(name, within) {
+  if (within === undefined) removeDeadFolders(os.tmpdir())
+  const parent = within ?? os.tmpdir()
   try {
-    const folder = fs.mkdtempSync(path.join(within, `tokenlane-${name}-`))
+    const folder = fs.mkdtempSync(path.join(parent, folderPrefix(name)))
     folders.add(folder)
     return folder
   } catch (failure) {
-    throw fileFailure(`${within}, the folder for temporary files (TMPDIR)`, failure)
+    throw fileFailure(`${parent}, the folder for temporary files (TMPDIR)`, failure)
   }
 }
 

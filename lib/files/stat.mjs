@@ -3,12 +3,15 @@ import path from 'node:path'
 
 import { fileFailure } from './failure.mjs'
 
+/** Codes of names that no file has; a pattern may be longer than a name can be. */
+const NO_FILE = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
+
 /** Returns the stat of a name, or undefined if there is no such file. */
 export function statIfThere(name) {
   try {
     return fs.statSync(name)
   } catch (error) {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    if (NO_FILE.includes(error.code)) return undefined
     throw fileFailure(name, error)
   }
 }

@@ -2,21 +2,15 @@
 
 // Repeats requests after temporary failures.
 
-const timers = require('node:timers/promises')
-
+const { pause } = require('../waits.js')
 const { isTemporary } = require('./errors.js')
 
 /**
  * Waits before the next attempt: as long as the hub requests, else 0.2 s, 0.6 s, 1.8 s. Rejects
  * with the signal's reason.
  */
-async function delay(failures, { retryAfter }, signal) {
-  const ms = retryAfter === undefined ? 200 * 3 ** (failures - 1) : retryAfter * 1e3
-  try {
-    await timers.setTimeout(ms, undefined, { signal })
-  } catch {
-    throw signal.reason
-  }
+function delay(failures, { retryAfter }, signal) {
+  return pause(retryAfter === undefined ? 200 * 3 ** (failures - 1) : retryAfter * 1e3, signal)
 }
 
 /** Returns the result of `work`, which is called at most `attempts` times. */

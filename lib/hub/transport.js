@@ -12,6 +12,7 @@ const {
   MAX_REDIRECTS,
   MIN_BYTES_PER_TIMEOUT,
 } = require('./limits.js')
+const { untilAborted } = require('../waits.js')
 const { version } = require('../../package.json')
 
 const HUB_HEADERS = ['x-repo-commit', 'x-linked-etag', 'x-linked-size', 'etag', 'x-error-code']
@@ -47,7 +48,7 @@ class Transport {
   async *paced(reader, ms) {
     let pending = MIN_BYTES_PER_TIMEOUT
     for (;;) {
-      const { done, value } = await this.#untilAborted(reader.read())
+      const { done, value } = await untilAborted(reader.read(), this.#controller.signal)
       if (done) return
       pending += value.length
       if (pending >= MIN_BYTES_PER_TIMEOUT) {
@@ -143,25 +144,13 @@ class Transport {
 
   async #guarded(work) {
     try {
-      return await this.#untilAborted(work())
+      // Streams have states in which a read or a cancellation never settles, for example after a
+      // connection was lost.
+      return await untilAborted(work(), this.#controller.signal)
     } catch (failure) {
       this.failure = this.explain(failure)
       throw this.failure
     }
-  }
-
-  /**
-   * Returns the result of `work`, or rejects on abort. Streams have states in which a read or a
-   * cancellation never settles, for example after a connection was lost.
-   */
-  #untilAborted(work) {
-    const { signal } = this.#controller
-    return new Promise((resolve, reject) => {
-      const stop = () => reject(signal.reason)
-      if (signal.aborted) stop()
-      signal.addEventListener('abort', stop, { once: true })
-      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-    })
   }
 
   /** Converts a failure to an error with a code. */

@@ -5,6 +5,7 @@
 
 const { error } = require('../errors.js')
 const { classes } = require('./classes/index.js')
+const { utf8Of } = require('./config-json.js')
 const { addedTokens, configOf, specialTokens, textsOf } = require('./config-tokens.js')
 const { Given } = require('./given.js')
 
@@ -131,6 +132,7 @@ function jsonVocabulary(bytes) {
   if (typeof vocab !== 'object' || vocab === null || Array.isArray(vocab))
     throw shape('vocab.json: a map from tokens to ids is expected here')
   for (const token in vocab) {
+    if (!Object.hasOwn(vocab, token)) continue
     const id = vocab[token]
     if (!Number.isInteger(id) || id < 0 || id > 0xffff_ffff)
       throw shape(`vocab.json: the id of ${JSON.stringify(token)} is not a whole number below 2^32`)
@@ -144,9 +146,9 @@ function jsonVocabulary(bytes) {
 
 function decoded(name, bytes) {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return utf8Of(bytes)
   } catch (cause) {
-    throw error('ERR_TOKENLANE_UNKNOWN_FORMAT', `${name}: it is not UTF-8`, { cause })
+    throw error('ERR_TOKENLANE_UNKNOWN_FORMAT', `${name}: ${cause.message}`, { cause })
   }
 }
 

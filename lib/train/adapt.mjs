@@ -11,13 +11,15 @@ const require = createRequire(import.meta.url)
 const native = require('../native.js')
 const { componentsOf } = require('../internals.js')
 const { Tokenizer } = require('../tokenizer.js')
+const { endsSoon } = require('../waits.js')
 
 /**
  * @param {any} base see ./index.d.ts
  * @param {object} options
  */
 export async function extendTokenizer(base, options) {
-  const { skipped: _, ...result } = await extended(base, checkExtendOptions(options))
+  const checked = checkExtendOptions(options)
+  const { skipped: _, ...result } = await endsSoon(extended(base, checked), checked.signal)
   return result
 }
 
@@ -26,7 +28,8 @@ export async function extendTokenizer(base, options) {
  * @param {object} options
  */
 export async function pruneTokenizer(base, options) {
-  const { skipped: _, ...result } = await pruned(base, checkPruneOptions(options))
+  const checked = checkPruneOptions(options)
+  const { skipped: _, ...result } = await endsSoon(pruned(base, checked), checked.signal)
   return result
 }
 

@@ -111,8 +111,8 @@ export interface CountOptions {
   /** The name of the queue. Default: `'tokenlane-corpus'`. */
   queueName?: string | undefined
   /**
-   * With a queue: seconds without a worker that has a shard, after which the training fails.
-   * Default: it waits.
+   * With a queue: seconds without a worker that has a shard, after which the training fails; a
+   * silent Redis has two seconds more. Default: it waits.
    */
   giveUpSeconds?: number | undefined
   /**
@@ -124,7 +124,10 @@ export interface CountOptions {
    * Called about five times per second. An error that it throws ends the training. Default: none.
    */
   onProgress?: ((progress: TrainProgress) => void) | undefined
-  /** Ends the training; the promise rejects with `signal.reason`. Default: none. */
+  /**
+   * Ends the training; the promise rejects with `signal.reason`, after 5 seconds at the latest.
+   * Default: none.
+   */
   signal?: AbortSignal | undefined
 }
 

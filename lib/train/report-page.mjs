@@ -76,22 +76,35 @@ function comparison(all, { bytes, characters }) {
 
 const percent = (part) => (Number.isFinite(part) ? `${part > 0 ? '+' : ''}${(100 * part).toFixed(1)} %` : '–')
 
-/** Bytes per token of each tokenizer, by file or by the field of `--group-by`. */
+/**
+ * Bytes per token of each tokenizer, by file or by the field of `--group-by`. The last row is the
+ * sum of the groups that have none of their own.
+ */
 function groupSection(all) {
-  const groups = [...all[0].byGroup].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, GROUPS)
-  if (groups.length < 2) return ''
-  const most = Math.max(1, ...groups.map(([, { tokens }]) => tokens))
-  const rows = groups.map(([group, { tokens }]) => [
-    escape(group),
-    bar(tokens, most),
-    ...all.map(({ byGroup }) => {
-      const sums = byGroup.get(group)
-      return fixed(sums.bytes / sums.tokens)
-    }),
+  const names = [...all[0].byGroup].sort(([, a], [, b]) => b.bytes - a.bytes).map(([name]) => name)
+  if (names.length < 2) return ''
+  const others = names.splice(GROUPS)
+  const groups = names.map((name) => ({ label: name, names: [name] }))
+  if (others.length > 0) groups.push({ label: `${number(others.length)} more`, names: others })
+  const sums = groups.map((group) => ({ ...group, sums: all.map(({ byGroup }) => sumOf(byGroup, group.names)) }))
+  const most = Math.max(1, ...sums.map(({ sums: [{ tokens }] }) => tokens))
+  const rows = sums.map(({ label, sums: ofEach }) => [
+    escape(label),
+    bar(ofEach[0].tokens, most),
+    ...ofEach.map(({ bytes, tokens }) => fixed(bytes / tokens)),
   ])
   const heads = ['', 'tokens', ...all.map(({ name }) => `bytes per token, ${escape(name)}`)]
   return `<h2>By language or source</h2>\n${table(heads, rows)}`
 }
+
+const sumOf = (byGroup, names) =>
+  names.reduce(
+    (sum, name) => {
+      const { bytes, tokens } = byGroup.get(name)
+      return { bytes: sum.bytes + bytes, tokens: sum.tokens + tokens }
+    },
+    { bytes: 0, tokens: 0 },
+  )
 
 /** Round values from 0 to `top`, at least three and at most seven of them, without 0. */
 function ticksUpTo(top) {

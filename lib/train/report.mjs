@@ -1,7 +1,6 @@
 // Measures a tokenizer on texts, beside others, for the page about it.
 
 import { createRequire } from 'node:module'
-import path from 'node:path'
 
 import { documentsOf, placeOf } from '../corpus/documents.mjs'
 import { planParts } from '../corpus/plan.mjs'
@@ -85,7 +84,7 @@ async function readSample({ inputs, filesFrom, content, exclude }, signal) {
       for (let index = 0; index < batch.length && !sample.isCut; index++) {
         const text = Buffer.from(batch.text(index)).toString()
         sample.texts.push(text)
-        sample.groups.push(batch.hasGroups ? batch.group(index) : path.basename(part.path))
+        sample.groups.push(batch.hasGroups ? batch.group(index) : part.path)
         sample.bytes += batch.textBytes(index)
         sample.characters += batch.characters(index)
         sample.isCut = sample.bytes >= MAX_BYTES

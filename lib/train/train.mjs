@@ -13,13 +13,15 @@ const require = createRequire(import.meta.url)
 const native = require('../native.js')
 const { enqueue } = require('../queue.js')
 const { Tokenizer } = require('../tokenizer.js')
+const { endsSoon } = require('../waits.js')
 
 /** The interval in milliseconds at which the progress is reported. */
 const PROGRESS_MS = 200
 
 /** @param {object} options see ./index.d.ts */
 export async function trainTokenizer(options) {
-  const { tokenizer } = await trained(checkOptions(options))
+  const checked = checkOptions(options)
+  const { tokenizer } = await endsSoon(trained(checked), checked.signal)
   return tokenizer
 }
 

@@ -4,15 +4,16 @@
 //
 //   usage: node tools/check/mutants.mjs rust|js [OPTIONS]
 //
-//     --since    the lines that changed since a commit, the default: HEAD~1
-//     --sample   instead, about this number of lines (JavaScript) or faults (Rust) of the whole
+//     --since    the lines that changed since a commit; default: the last tag, or HEAD~1 without one
+//     --whole    instead, all lines
+//     --sample   about this number of these lines (JavaScript) or faults (Rust); default all
 //     --seed     which of them, default 0
 //     --in       only faults in this file or folder, such as lib/chat; default all
 //     --spec     JavaScript: the specs that may find the faults, such as core/decode; default all
 //
 // Needs cargo-mutants (cargo install --locked cargo-mutants); npx gets Stryker. Each fault in Rust
 // takes a build of its crate's tests and a run of them, and Stryker runs all its specs once before
-// the first fault.
+// the first fault. .github/workflows/weekly.yml runs both, with the number of the week as the seed.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -25,26 +26,45 @@ import { root, run, stop } from '../setup.mjs'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    since: { type: 'string', default: 'HEAD~1' },
+    since: { type: 'string' },
+    whole: { type: 'boolean', default: false },
     sample: { type: 'string' },
     seed: { type: 'string', default: '0' },
     in: { type: 'string', multiple: true },
     spec: { type: 'string', multiple: true },
   },
 })
-const [seed, sample] = [values.seed, values.sample ?? '1'].map(Number)
+const [seed, sample] = [values.seed, values.sample ?? Infinity].map(Number)
 if (!Number.isInteger(seed) || seed < 0) stop('--seed is a whole number')
-if (!Number.isInteger(sample) || sample < 1) stop('--sample is a whole number above 0')
+if (!(sample >= 1) || sample % 1 > 0) stop('--sample is a whole number above 0')
+if (values.whole && values.since !== undefined) stop('--whole and --since name other lines')
 
 const output = path.join(root, 'target', 'mutants')
+/** The last version for Node 20. */
+const STRYKER = '9.6.1'
 /** What JavaScript consists of, apart from generated modules. */
-const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'web']
+const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'packages', 'web']
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 })
 
 fs.mkdirSync(output, { recursive: true })
 const kinds = { rust, js }
 if (!Object.hasOwn(kinds, positionals[0] ?? '')) stop('usage: npm run maintain -- mutants rust|js [OPTIONS]')
 process.exit(kinds[positionals[0]]() ? 0 : 1)
+
+/** The commit since which lines have changed: the last release. */
+function since() {
+  if (values.since !== undefined) return values.since
+  const { status, stdout } = spawnSync('git', ['describe', '--tags', '--abbrev=0', 'HEAD~1'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  return status === 0 ? stdout.trim() : 'HEAD~1'
+}
+
+function nothing() {
+  console.log('no line to plant a fault in')
+  return true
+}
 
 /** The distance at which about `sample` of `count` are taken, and the first one, by the seed. */
 function step(count) {
@@ -59,10 +79,12 @@ function rust() {
   const common = ['mutants', '--workspace', '--output', output, ...files]
   // The property tests draw the same cases each time, as in `npm test`; nobody debugs a mutant.
   const env = { ...process.env, PROPTEST_RNG_SEED: '1', CARGO_PROFILE_DEV_DEBUG: '0' }
-  if (values.sample === undefined) {
+  if (!values.whole) {
     const diff = path.join(output, 'since.diff')
-    fs.writeFileSync(diff, git('diff', values.since, '--', '*.rs'))
-    return run('cargo', [...common, '--in-diff', diff], { env })
+    const changed = git('diff', since(), '--', '*.rs')
+    if (changed === '') return nothing()
+    fs.writeFileSync(diff, changed)
+    common.push('--in-diff', diff)
   }
   const listed = execFileSync('cargo', [...common, '--list', '--json'], {
     cwd: root,
@@ -74,8 +96,10 @@ function rust() {
 }
 
 function js() {
-  const mutate = values.sample === undefined ? changedLines() : sampledLines()
-  if (mutate.length === 0) stop('no line of JavaScript to plant a fault in')
+  const lines = values.whole ? allLines() : changedLines()
+  const { every, first } = step(lines.length)
+  const mutate = lines.filter((_, at) => at % every === first)
+  if (mutate.length === 0) return nothing()
   const testFiles = (values.spec ?? specNames()).map((name) => specOf(name).file)
   const config = {
     mutate,
@@ -92,35 +116,34 @@ function js() {
   }
   const file = path.join(output, 'stryker.json')
   fs.writeFileSync(file, JSON.stringify(config))
-  // The last version for Node 20.
-  const packages = ['core', 'tap-runner'].map((name) => `--package=@stryker-mutator/${name}@9`)
+  const packages = ['core', 'tap-runner'].map((name) => `--package=@stryker-mutator/${name}@${STRYKER}`)
   return run('npx', ['--yes', ...packages, '--', 'stryker', 'run', file], { shell: process.platform === 'win32' })
 }
 
-/** The changed lines of JavaScript, as Stryker takes them: `FILE:FIRST-LAST`. */
-function changedLines() {
-  const found = []
-  let file
-  for (const line of git('diff', '--unified=0', values.since, '--', ...SOURCES).split('\n')) {
-    file = /^\+\+\+ b\/(.*)$/.exec(line)?.[1] ?? file
-    const [, first, count = '1'] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? []
-    if (first === undefined || count === '0' || !/\.m?js$/.test(file)) continue
-    found.push(`${file}:${first}-${Number(first) + Number(count) - 1}`)
-  }
-  return found
+/** The lines of JavaScript in which a fault can be, as Stryker takes them: `FILE:FIRST-LAST`. */
+function allLines() {
+  return git('ls-files', '--', ...SOURCES)
+    .split('\n')
+    .filter((file) => /\.m?js$/.test(file) && !file.includes('/test/'))
+    .flatMap((file) => {
+      const lines = fs.readFileSync(path.join(root, file), 'utf8').split('\n')
+      return lines.flatMap((line, at) => (isCode(line) ? [`${file}:${at + 1}-${at + 1}`] : []))
+    })
 }
 
-/** Lines of the whole that are neither empty nor comments. */
-function sampledLines() {
-  const files = git('ls-files', '--', ...SOURCES).split('\n')
-  const lines = files
-    .filter((file) => /\.m?js$/.test(file))
-    .flatMap((file) =>
-      fs
-        .readFileSync(path.join(root, file), 'utf8')
-        .split('\n')
-        .flatMap((text, at) => (/^\s*(?:$|\/\/|\/?\*|[)\]}])/.test(text) ? [] : [`${file}:${at + 1}-${at + 1}`])),
-    )
-  const { every, first } = step(lines.length)
-  return lines.filter((_, at) => at % every === first).slice(0, sample)
+/** Whether a line is neither empty, nor a comment, nor only closes something. */
+function isCode(line) {
+  return !/^\s*(?:$|\/\/|\/?\*|[)\]}])/.test(line)
+}
+
+/** Those lines that have changed. */
+function changedLines() {
+  const changed = new Set()
+  let file
+  for (const line of git('diff', '--unified=0', since(), '--', ...SOURCES).split('\n')) {
+    file = /^\+\+\+ b\/(.*)$/.exec(line)?.[1] ?? file
+    const [, first, count = '1'] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? []
+    for (let at = Number(first); at < Number(first) + Number(count); at++) changed.add(`${file}:${at}-${at}`)
+  }
+  return allLines().filter((line) => changed.has(line))
 }

@@ -28,14 +28,14 @@ export class BinaryWriter {
     this.#table = files.table
   }
 
-  static async create(content, create) {
+  static async create(content, create, _scratch, sizes) {
     const { format, type, pack } = content
     const numbers = async (suffix, descr) => {
       const file = await create(`${suffix}.${format}`)
       return format === 'npy' ? NumberFile.create(file, descr) : NumberFile.create(file.appendOnly(), undefined)
     }
     const files = {
-      tokens: await withLossMask(content, await numbers('', DESCR[type]), () => numbers('.mask', '|u1')),
+      tokens: await withLossMask(content, await numbers('', DESCR[type]), () => numbers('.mask', '|u1'), sizes),
       rows: await numbers('.rows', '<u8'),
       documents: pack === undefined ? undefined : await numbers('.docs', '<u8'),
       table: new StoredGzip((await create('.csv.gz')).appendOnly()),

@@ -35,7 +35,8 @@ const WRITERS = {
  *   file of the shard
  * @param {(suffix: string) => Promise<import('../store/part-file.mjs').PartFile>} scratch makes a
  *   temporary file
+ * @param {import('../sizes.mjs').Sizes} sizes
  * @returns {Promise<FormatWriter>}
  */
-export const writerOf = async (content, create, scratch) =>
-  (await WRITERS[content.format]()).create(content, create, scratch)
+export const writerOf = async (content, create, scratch, sizes) =>
+  (await WRITERS[content.format]()).create(content, create, scratch, sizes)

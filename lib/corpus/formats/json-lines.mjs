@@ -7,13 +7,12 @@ import { idOfToken, maskOfToken } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'
 import { Rows } from './rows.mjs'
 
-/** Number of ids that are formatted at once. The text of a long row may exceed a string's limit. */
-const IDS_PER_SLICE = 1 << 16
-
 export class JsonLinesWriter {
   #file
   #pack
   #hasIds
+  /** Ids that are formatted at once. The text of a long row may exceed a string's limit. */
+  #slice
   #rows
   /** The length of the current row, and the documents that start in it. */
   #length = 0
@@ -23,18 +22,19 @@ export class JsonLinesWriter {
   /** The masks of the current row. */
   #masks = /** @type {Uint8Array[]} */ ([])
 
-  constructor(file, { pack, hasIds, hasMask }) {
+  constructor(file, { pack, hasIds, hasMask }, sizes) {
     this.#file = file
     this.#pack = pack
     this.#hasIds = hasIds
     this.#hasMask = hasMask
+    this.#slice = sizes.jsonIds
     this.#rows = new Rows(pack)
   }
 
-  static async create(content, create) {
+  static async create(content, create, _scratch, sizes) {
     const { pack, idField } = content
     const columns = { pack, hasIds: idField !== undefined, hasMask: hasLossMask(content) }
-    return new JsonLinesWriter((await create('.jsonl')).appendOnly(), columns)
+    return new JsonLinesWriter((await create('.jsonl')).appendOnly(), columns, sizes)
   }
 
   async write(block) {
@@ -75,7 +75,7 @@ export class JsonLinesWriter {
   }
 
   async #numbers(before, ids) {
-    for (let from = 0; from < ids.length; from += IDS_PER_SLICE)
-      await this.#file.write(`${from === 0 ? before : ','}${ids.subarray(from, from + IDS_PER_SLICE).join(',')}`)
+    for (let from = 0; from < ids.length; from += this.#slice)
+      await this.#file.write(`${from === 0 ? before : ','}${ids.subarray(from, from + this.#slice).join(',')}`)
   }
 }

@@ -24,11 +24,11 @@ export class LlmcWriter {
     this.#kind = KINDS[type]
   }
 
-  static async create(content, create) {
+  static async create(content, create, _scratch, sizes) {
     const file = await create('.bin')
     await file.writeNumbers(new Int32Array(HEADER_NUMBERS))
     const mask = async () => NumberFile.create((await create('.mask.bin')).appendOnly(), undefined)
-    const tokens = await withLossMask(content, await NumberFile.create(file, undefined), mask)
+    const tokens = await withLossMask(content, await NumberFile.create(file, undefined), mask, sizes)
     return new LlmcWriter(file, tokens, content.type)
   }
 

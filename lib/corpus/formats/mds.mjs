@@ -23,10 +23,8 @@ import { Rows } from './rows.mjs'
 const MAX_FILE_BYTES = 2 ** 32 - 1
 /** Maximum number of ids of a row, which is in memory. */
 const MAX_ROW_IDS = 2 ** 26
-/** Number of bytes of samples that are copied at once. A larger buffer of a row is not kept. */
-const SLICE_BYTES = 1 << 20
-/** Number of positions that are written at once. */
-const POSITIONS_PER_SLICE = 1 << 14
+/** A larger buffer of a row, in bytes, is not kept. */
+const MAX_KEPT_BYTES = 1 << 20
 const MIN_CAPACITY = 1 << 10
 
 /** @typedef {import('../store/part-file.mjs').PartFile} PartFile */
@@ -36,6 +34,7 @@ export class MdsWriter {
   #samples
   #ends
   #content
+  #sizes
   #columns
   #config
   #row
@@ -48,21 +47,23 @@ export class MdsWriter {
    * @param {PartFile} samples
    * @param {PartFile} ends of the samples, counted from the start of the first one
    * @param {import('../options.mjs').Content} content
+   * @param {import('../sizes.mjs').Sizes} sizes
    */
-  constructor(file, samples, ends, content) {
+  constructor(file, samples, ends, content, sizes) {
     this.#file = file
     this.#samples = samples
     this.#ends = ends
     this.#content = content
+    this.#sizes = sizes
     this.#columns = columnsOf(content).map(([name]) => VALUES[name])
     this.#config = Buffer.from(configText(content))
     this.#row = new Row(viewOf(content))
     this.#rows = new Rows(content.pack)
   }
 
-  static async create(content, create, scratch) {
+  static async create(content, create, scratch, sizes) {
     const file = (await create('.mds')).appendOnly()
-    return new MdsWriter(file, await scratch('.samples'), await scratch('.ends'), content)
+    return new MdsWriter(file, await scratch('.samples'), await scratch('.ends'), content, sizes)
   }
 
   async write(block) {
@@ -77,12 +78,12 @@ export class MdsWriter {
     if (this.#rows.isOpen) await this.#endRow()
     const start = this.#startOfSamples
     await this.#file.writeNumbers(Uint32Array.of(this.#count, start))
-    for await (const bytes of contentOf(this.#ends, POSITIONS_PER_SLICE * 4)) {
+    for await (const bytes of contentOf(this.#ends, this.#sizes.mdsPositions * 4)) {
       const ends = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
       await this.#file.writeNumbers(ends.map((end) => start + end))
     }
     await this.#file.write(this.#config)
-    for await (const bytes of contentOf(this.#samples, SLICE_BYTES)) await this.#file.write(bytes)
+    for await (const bytes of contentOf(this.#samples, this.#sizes.mdsBytes)) await this.#file.write(bytes)
   }
 
   get #startOfSamples() {
@@ -154,7 +155,7 @@ class Row {
     this.length = 0
     this.starts = []
     this.ids = []
-    if (this.#buffer.byteLength > SLICE_BYTES) this.#buffer = new this.#View(MIN_CAPACITY)
+    if (this.#buffer.byteLength > MAX_KEPT_BYTES) this.#buffer = new this.#View(MIN_CAPACITY)
   }
 }
 

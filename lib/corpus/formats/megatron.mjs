@@ -23,8 +23,6 @@ const MAGIC = Buffer.from('MMIDIDX\0\0', 'latin1')
 /** Size of the fields before the lengths, in bytes. */
 const HEADER_BYTES = 34
 const TYPES = { u8: { code: 1, width: 1 }, u16: { code: 8, width: 2 }, u32: { code: 4, width: 4 } }
-/** Number of entries that are read or written at once. */
-const ENTRIES_PER_SLICE = 1 << 16
 
 function headerOf(code, sequences, documents) {
   const header = Buffer.alloc(HEADER_BYTES)
@@ -52,15 +50,15 @@ export class MegatronWriter {
     this.#documents = documents
   }
 
-  static async create(content, create) {
+  static async create(content, create, _scratch, sizes) {
     const { type, pack } = content
     const numbers = async (name) => NumberFile.create((await create(`${name}.bin`)).appendOnly(), undefined)
     const ids = await numbers('')
-    const indexes = [await Index.create(await create('.idx'), TYPES[type])]
+    const indexes = [await Index.create(await create('.idx'), TYPES[type], sizes)]
     const documents = pack === undefined ? undefined : await documentStarts(create)
     await documents?.write(BigUint64Array.of(0n))
-    const tokens = await withLossMask(content, ids, () => numbers('.mask'))
-    if (hasLossMask(content)) indexes.push(await Index.create(await create('.mask.idx'), TYPES.u8))
+    const tokens = await withLossMask(content, ids, () => numbers('.mask'), sizes)
+    if (hasLossMask(content)) indexes.push(await Index.create(await create('.mask.idx'), TYPES.u8, sizes))
     return new MegatronWriter(tokens, indexes, documents)
   }
 
@@ -86,20 +84,23 @@ export class MegatronWriter {
 class Index {
   #file
   #type
+  #slice
   #sequences = 0
 
-  constructor(file, type) {
+  constructor(file, type, slice) {
     this.#file = file
     this.#type = type
+    this.#slice = slice
   }
 
   /**
    * @param {import('../store/part-file.mjs').PartFile} file
    * @param {{ code: number, width: number }} type of the numbers in .bin
+   * @param {import('../sizes.mjs').Sizes} sizes
    */
-  static async create(file, type) {
+  static async create(file, type, sizes) {
     await file.write(headerOf(0, 0, 0))
-    return new Index(file, type)
+    return new Index(file, type, sizes.indexEntries)
   }
 
   /** Adds the lengths of sequences. */
@@ -110,8 +111,8 @@ class Index {
 
   async finish() {
     await this.#positions()
-    for (let from = 0; from <= this.#sequences; from += ENTRIES_PER_SLICE) {
-      const count = Math.min(ENTRIES_PER_SLICE, this.#sequences + 1 - from)
+    for (let from = 0; from <= this.#sequences; from += this.#slice) {
+      const count = Math.min(this.#slice, this.#sequences + 1 - from)
       await this.#file.writeNumbers(BigInt64Array.from({ length: count }, (_, index) => BigInt(from + index)))
     }
     await this.#file.rewriteStart(headerOf(this.#type.code, this.#sequences, this.#sequences + 1))
@@ -120,8 +121,8 @@ class Index {
   /** Writes the positions. The lengths are read back from the file, to keep memory small. */
   async #positions() {
     let position = 0
-    for (let from = 0; from < this.#sequences; from += ENTRIES_PER_SLICE) {
-      const count = Math.min(ENTRIES_PER_SLICE, this.#sequences - from)
+    for (let from = 0; from < this.#sequences; from += this.#slice) {
+      const count = Math.min(this.#slice, this.#sequences - from)
       const lengths = new Int32Array(new Uint8Array(await this.#file.read(HEADER_BYTES + from * 4, count * 4)).buffer)
       const positions = new BigInt64Array(count)
       for (let row = 0; row < count; row++) {

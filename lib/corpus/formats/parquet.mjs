@@ -11,9 +11,6 @@ import { idOfToken, maskOfToken } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'
 import { Rows } from './rows.mjs'
 
-/** A row group ends when it has this many ids or rows. */
-const MAX_GROUP_IDS = 1 << 19
-const MAX_GROUP_ROWS = 100_000
 /** Maximum number of ids of a row. V8 ends the process at an array of twice this length. */
 const MAX_ROW_IDS = 2 ** 26
 
@@ -64,8 +61,10 @@ export class ParquetWriter {
   #rowsOf
   #row = newRow(undefined)
   #hasMask
+  #sizes
 
-  constructor(file, library, { pack, hasIds, hasMask }) {
+  constructor(file, library, { pack, hasIds, hasMask }, sizes) {
+    this.#sizes = sizes
     this.#file = file
     this.#rowsOf = new Rows(pack)
     this.#hasMask = hasMask
@@ -81,10 +80,11 @@ export class ParquetWriter {
     })
   }
 
-  static async create(content, create) {
+  static async create(content, create, _scratch, sizes) {
     const { pack, idField } = content
     const columns = { pack, hasIds: idField !== undefined, hasMask: hasLossMask(content) }
-    return new ParquetWriter((await create('.parquet')).appendOnly(), await import('hyparquet-writer'), columns)
+    const library = await import('hyparquet-writer')
+    return new ParquetWriter((await create('.parquet')).appendOnly(), library, columns, sizes)
   }
 
   async write(block) {
@@ -123,7 +123,7 @@ export class ParquetWriter {
     for (const [name, values] of Object.entries(this.#columns)) values.push(row[name])
     this.#rows += 1
     this.#values += row.ids.length
-    if (this.#rows >= MAX_GROUP_ROWS || this.#values >= MAX_GROUP_IDS) await this.#flush()
+    if (this.#rows >= this.#sizes.groupRows || this.#values >= this.#sizes.groupIds) await this.#flush()
   }
 
   /** Encodes the current row group. */

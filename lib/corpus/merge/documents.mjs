@@ -2,9 +2,7 @@
 
 import { WholeTokens } from '../tokens.mjs'
 import { randomOf, shuffle } from '../shuffle.mjs'
-
-/** Size in bytes up to which the tokens of several documents are read at once. */
-const BLOCK_BYTES = 4 << 20
+import { SIZES } from '../sizes.mjs'
 
 /**
  * Reads the documents of a unit that are used, in blocks of documents that follow each other.
@@ -13,15 +11,16 @@ const BLOCK_BYTES = 4 << 20
  * @param {import('../reading/finished-job.mjs').FinishedJob} job
  * @param {import('./plan.mjs').Unit} unit
  * @param {string} seed
+ * @param {import('../sizes.mjs').Sizes} [sizes]
  * @returns {AsyncGenerator<{ tokens: Uint16Array | Uint32Array, starts: number[], facts: object[]
  *   }>} `starts` has where each used document starts in `tokens`, and where the last one ends
  */
-export async function* documentsOfUnit(job, unit, seed) {
+export async function* documentsOfUnit(job, unit, seed, sizes = SIZES) {
   const reader = job.read(job.shards[unit.shard])
   const { ends, facts, start: begin } = clipped(await reader.documentEnds(), await reader.facts(), unit)
   const { unique } = job.shards[unit.shard]
   const isUsed = unit.share < 1 ? chosen(ends, unit, seed, unique) : unique?.isNew
-  const limit = BLOCK_BYTES / reader.View.BYTES_PER_ELEMENT
+  const limit = sizes.mergedBlock / reader.View.BYTES_PER_ELEMENT
   for (let first = 0; first < ends.length; ) {
     const from = first === 0 ? begin : ends[first - 1]
     let end = first + 1

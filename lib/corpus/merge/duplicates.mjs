@@ -3,9 +3,7 @@
 
 import { createHash } from 'node:crypto'
 
-/** Size of the tokens in bytes up to which documents are read at once. */
-const BLOCK_BYTES = 4 << 20
-const MIN_SLOTS = 1 << 16
+import { SIZES } from '../sizes.mjs'
 
 /**
  * A set of hashes of 128 bits, with open addressing. It has at least twice as many slots as
@@ -15,7 +13,7 @@ export class HashSet {
   #slots
   #size = 0
 
-  constructor(slots = MIN_SLOTS) {
+  constructor(slots) {
     this.#slots = new BigUint64Array(2 * slots)
   }
 
@@ -48,27 +46,28 @@ export class HashSet {
  *
  * @param {import('../reading/finished-job.mjs').FinishedJob[]} jobs
  * @param {{ signal?: AbortSignal, onEvent: (event: object) => void }} options
+ * @param {import('../sizes.mjs').Sizes} [sizes]
  */
-export async function markDuplicates(jobs, { signal, onEvent }) {
-  const seen = new HashSet()
+export async function markDuplicates(jobs, { signal, onEvent }, sizes = SIZES) {
+  const seen = new HashSet(sizes.seenSlots)
   const all = jobs.reduce((sum, { shards }) => sum + shards.length, 0)
   let done = 0
   for (const job of jobs) {
     for (const shard of job.shards) {
       signal?.throwIfAborted()
-      shard.unique = await uniqueOf(job, shard, seen)
+      shard.unique = await uniqueOf(job, shard, seen, sizes)
       onEvent({ event: 'compared', done: ++done, all })
     }
   }
 }
 
 /** Which documents of a shard are new. */
-async function uniqueOf(job, shard, seen) {
+async function uniqueOf(job, shard, seen, sizes) {
   const reader = job.read(shard)
   const ends = await reader.documentEnds()
   const isNew = new Uint8Array(ends.length)
   let [tokens, documents] = [0, 0]
-  const limit = BLOCK_BYTES / reader.View.BYTES_PER_ELEMENT
+  const limit = sizes.mergedBlock / reader.View.BYTES_PER_ELEMENT
   for (let first = 0; first < ends.length; ) {
     const from = first === 0 ? 0 : ends[first - 1]
     let end = first + 1

@@ -5,6 +5,7 @@
 // What is done is kept: a file whose record and bytes match is not written again.
 
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 
 import { error, otherJob, contradiction } from '../errors.mjs'
 import { ROW_FORMATS } from '../formats/names.mjs'
@@ -36,6 +37,9 @@ import {
 import { Scattered, scatter, scatterName } from './scatter.mjs'
 import { VERSION } from '../version.mjs'
 
+const require = createRequire(import.meta.url)
+const { endsSoon } = require('../../waits.js')
+
 /** The options of a job that say how a merge made it. */
 const OF_MERGES = ['shuffle', 'dedup', 'tokensPerFile', 'tokensPerShard', 'inputs']
 /** The list of prefixes with their weights that Megatron-LM reads with --data-args-path. */
@@ -49,6 +53,10 @@ const BLEND = 'blend.txt'
 export async function mergeCorpora(given) {
   const options = checkMerge(given)
   options.signal?.throwIfAborted()
+  return endsSoon(merged(options), options.signal)
+}
+
+async function merged(options) {
   const jobs = []
   try {
     for (const { path } of options.inputs) jobs.push(await FinishedJob.open(path))

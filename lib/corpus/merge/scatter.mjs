@@ -14,14 +14,11 @@
 import { damaged } from '../errors.mjs'
 import { writeFile } from '../output-files.mjs'
 import { randomOf, shuffle } from '../shuffle.mjs'
+import { SIZES } from '../sizes.mjs'
 import { documentsOfUnit } from './documents.mjs'
 
 const TRAILER_BYTES = 8
 const HEADER_BYTES = 8
-/** Bytes of tokens that are collected, and then written by file. */
-const SLICE_BYTES = 32 << 20
-/** Bytes of tokens of a block of shuffled documents. */
-const BLOCK_BYTES = 4 << 20
 
 /** The name of the scattered documents of a unit, by its place in the plan. */
 export const scatterName = (index) => `scatter-${String(index).padStart(8, '0')}.bin`
@@ -32,8 +29,9 @@ export const scatterName = (index) => `scatter-${String(index).padStart(8, '0')}
  * @param {import('../store/types.js').Store} store
  * @param {import('../reading/finished-job.mjs').FinishedJob} job
  * @param {{ unit: import('./plan.mjs').Unit, index: number, files: number, seed: string }} request
+ * @param {import('../sizes.mjs').Sizes} [sizes]
  */
-export async function scatter(store, job, { unit, index, files, seed }) {
+export async function scatter(store, job, { unit, index, files, seed }, sizes = SIZES) {
   await writeFile(store, scatterName(index), async (file) => {
     file.appendOnly()
     const random = randomOf(`file ${seed} ${unit.input} ${unit.pass} ${unit.shard}`)
@@ -47,13 +45,13 @@ export async function scatter(store, job, { unit, index, files, seed }) {
       positions.push(file.size)
       slice = newSlice(files)
     }
-    for await (const { tokens, starts, facts } of documentsOfUnit(job, unit, seed)) {
+    for await (const { tokens, starts, facts } of documentsOfUnit(job, unit, seed, sizes)) {
       facts.forEach((about, document) => {
         const own = tokens.subarray(starts[document], starts[document + 1])
         slice.files[Math.floor(random() * files)].push({ tokens: own, facts: about })
         slice.bytes += own.byteLength
       })
-      if (slice.bytes >= SLICE_BYTES) await flush()
+      if (slice.bytes >= sizes.scatteredSlice) await flush()
     }
     await flush()
     const trailer = Buffer.alloc(TRAILER_BYTES)
@@ -88,13 +86,16 @@ async function writeDocuments(file, documents) {
 export class Scattered {
   #store
   #files
+  #sizes
   #positions = /** @type {Map<number, Float64Array>} */ (new Map())
 
   /**
    * @param {import('../store/types.js').Store} store
    * @param {number} files the number of files of the shuffle
+   * @param {import('../sizes.mjs').Sizes} [sizes]
    */
-  constructor(store, files) {
+  constructor(store, files, sizes = SIZES) {
+    this.#sizes = sizes
     this.#store = store
     this.#files = files
   }
@@ -124,7 +125,10 @@ export class Scattered {
     for (let first = 0; first < documents.length; ) {
       let size = 0
       let end = first
-      while (end < documents.length && (end === first || size + documents[end].tokens.byteLength <= BLOCK_BYTES))
+      while (
+        end < documents.length &&
+        (end === first || size + documents[end].tokens.byteLength <= this.#sizes.mergedBlock)
+      )
         size += documents[end++].tokens.byteLength
       yield documents.slice(first, end)
       first = end

@@ -1,16 +1,16 @@
 // Connects to Redis. Errors name the host and the port, never the credentials in the URL.
 
 import { createRequire } from 'node:module'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { error, rangeError } from '../errors.mjs'
 
 const require = createRequire(import.meta.url)
 const { optional } = require('../../optional.js')
+const { pause, untilAborted, within } = require('../../waits.js')
 
 const DEFAULT_PORT = 6379
 const MIN_VERSION = [6, 2]
-/** Timeout in milliseconds for the first connection. */
+/** Timeout in milliseconds for the first connection, until Redis has answered. */
 const CONNECT_TIMEOUT_MS = 10_000
 /** Codes of failures after which Redis may still come up. */
 const UNREACHABLE = ['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'ETIMEDOUT']
@@ -18,6 +18,10 @@ const UNREACHABLE = ['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 
 const CONNECT_PAUSE_MS = 1000
 /** Maximum time in milliseconds between two attempts to reconnect. */
 const MAX_RETRY_DELAY_MS = 2000
+/** Time in milliseconds after which a connection is cut that Redis does not end. */
+const DISCONNECT_MS = 500
+/** Time in milliseconds that BullMQ has to end in order. */
+const CLOSE_MS = 1000
 
 /**
  * Loads BullMQ, an optional package. It is loaded as CommonJS, because its hundreds of ES modules
@@ -61,6 +65,7 @@ export function connectionOf(text, environment = process.env) {
     ...(url.protocol === 'rediss:' && { tls: {} }),
     // The job continues when Redis is back, however long that takes.
     maxRetriesPerRequest: null,
+    disconnectTimeout: DISCONNECT_MS,
     retryStrategy: (times) => Math.min(times * 100, MAX_RETRY_DELAY_MS),
   }
 }
@@ -69,11 +74,60 @@ export function connectionOf(text, environment = process.env) {
 export const nameOf = ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /**
+ * Connections for objects of BullMQ. Each has one of its own, and BullMQ copies some. A command
+ * without an answer keeps BullMQ from closing them, so they are ended here.
+ */
+export class Connections {
+  #Redis
+  #clients = new Set()
+  #users = []
+
+  /** @param {object} options of `connectionOf` */
+  static async of(options) {
+    const { Redis } = await loadRedis()
+    return new Connections(Redis, options)
+  }
+
+  constructor(Redis, options) {
+    const clients = this.#clients
+    this.options = options
+    this.#Redis = class extends Redis {
+      constructor(own) {
+        super(own)
+        clients.add(this)
+        this.on('error', () => {})
+      }
+
+      duplicate(more) {
+        return new /** @type {any} */ (this.constructor)({ ...this.options, ...more })
+      }
+    }
+  }
+
+  /** Makes an object of BullMQ with a connection. Errors are those of a connection that returns. */
+  open(make) {
+    const user = make(new this.#Redis(this.options))
+    user.on('error', () => {})
+    this.#users.push(user)
+    return user
+  }
+
+  /** Closes the objects, and ends all connections. */
+  async end() {
+    const closed = Promise.allSettled(this.#users.map((user) => user.close()))
+    await within(closed, CLOSE_MS, () => undefined).catch(() => {})
+    for (const client of this.#clients) client.disconnect()
+  }
+}
+
+/**
  * Checks that Redis can be reached and is new enough.
  *
+ * @param {any} connection
+ * @param {AbortSignal} [signal]
  * @returns {Promise<any>} a client of ioredis
  */
-export async function connect(connection) {
+export async function connect(connection, signal) {
   const { Redis } = await loadRedis()
   const client = new Redis({
     ...connection,
@@ -84,8 +138,13 @@ export async function connect(connection) {
   let reason
   client.on('error', (failure) => (reason ??= failure))
   try {
-    await client.connect()
-    const version = /redis_version:(\d+)\.(\d+)/.exec(await client.info('server'))
+    const late = () => Object.assign(new Error('it does not answer'), { code: 'ETIMEDOUT' })
+    const info = within(
+      client.connect().then(() => client.info('server')),
+      CONNECT_TIMEOUT_MS,
+      late,
+    )
+    const version = /redis_version:(\d+)\.(\d+)/.exec(await untilAborted(info, signal))
     const [major, minor] = version === null ? [0, 0] : [Number(version[1]), Number(version[2])]
     if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
       throw new Error(`it is version ${major}.${minor}, but ${MIN_VERSION.join('.')} or newer is needed`)
@@ -93,6 +152,7 @@ export async function connect(connection) {
     return client
   } catch (failure) {
     client.disconnect()
+    signal?.throwIfAborted()
     const isUnreachable = UNREACHABLE.includes((reason ?? failure).code) || /^LOADING/.test(failure.message)
     throw Object.assign(queueFailed(connection, reason ?? failure), { isUnreachable })
   }
@@ -110,7 +170,7 @@ export async function connectPatiently(connection, milliseconds, onWait) {
     } catch (failure) {
       if (!failure.isUnreachable || performance.now() + CONNECT_PAUSE_MS > end) throw failure
       onWait(failure)
-      await wait(CONNECT_PAUSE_MS)
+      await pause(CONNECT_PAUSE_MS)
     }
   }
 }

@@ -35,7 +35,7 @@ export class CopiedTokenizer {
    * @param {import('../store/allowed.mjs').Allowed} allowed
    */
   static async of(source, allowed) {
-    const copy = new CopiedTokenizer(source, newScratch(`tokenizer-${process.pid}`))
+    const copy = new CopiedTokenizer(source, newScratch('tokenizer'))
     try {
       const opened = await allowed.openFolder(source).catch((failure) => {
         if (failure.code === 'ERR_TOKENLANE_CORPUS_NOT_ALLOWED') throw failure

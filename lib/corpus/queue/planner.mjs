@@ -9,13 +9,18 @@
 // where a planner that died has stopped.
 
 import { createHash, randomUUID } from 'node:crypto'
+import { createRequire } from 'node:module'
 
 import { error } from '../errors.mjs'
 import { planSlices } from '../plan.mjs'
 import { Progress } from '../progress.mjs'
 import { permutation } from '../shuffle.mjs'
 import { isObject, isSize, isText } from '../values.mjs'
-import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
+import { Connections, connect, connectionOf, loadBullMq, nameOf, queueFailed } from './connection.mjs'
+
+const require = createRequire(import.meta.url)
+const { watch } = require('../../signals.js')
+const { endsSoon, pause } = require('../../waits.js')
 
 /** Length of the start of the ids in the queue, in hexadecimal digits. */
 const ID_LENGTH = 32
@@ -32,6 +37,13 @@ const LOCK_MS = 30_000
 const POLL_MS = 500
 /** Time in milliseconds between two reports that no worker processes shards. */
 const WAITING_MS = 30_000
+/** Time in milliseconds that a planner has to clean up in Redis after its signal has aborted. */
+const END_MS = 3000
+/**
+ * Time in milliseconds for which Redis may be silent when the planner gives up. If it answers, the
+ * message says what workers do.
+ */
+const SILENT_MS = 2000
 /** Time in milliseconds without a shard in progress after which that is reported first. */
 const IDLE_MS = 3000
 /** Number of jobs in progress that are looked at. */
@@ -92,26 +104,82 @@ export function processOnQueue({ planFile, large, resumeCheck, trustPlan, ...req
  * @returns {Promise<{ kept: number, values: any[] }>} `values` are the results of the jobs of a
  *   task that is transient
  */
-export async function runOnQueue({ queue: url, queueName, signal, ...request }) {
+export async function runOnQueue({ queue: url, queueName, signal, giveUpSeconds, ...request }) {
   const bullmq = await loadBullMq()
   const connection = connectionOf(url)
-  const client = await connect(connection)
-  const queue = new bullmq.Queue(queueName, { connection })
-  const gates = new bullmq.Queue(`${queueName}-gates`, { connection })
-  const flows = new bullmq.FlowProducer({ connection })
-  const events = new bullmq.QueueEvents(queueName, { connection })
-  // They reconnect by themselves.
-  for (const one of [client, queue, gates, flows, events]) one.on('error', () => {})
+  const connections = await Connections.of(connection)
+  const patience = new Patience({ name: nameOf(connection), giveUpSeconds, signal, onEvent: request.onEvent })
+  let client
   try {
-    const planner = new Planner({ client, queue, gates, flows, events, signal, ...request })
-    return await planner.run()
+    client = await connect(connection, patience.signal)
+    const queue = connections.open((own) => new bullmq.Queue(queueName, { connection: own }))
+    const gates = connections.open((own) => new bullmq.Queue(`${queueName}-gates`, { connection: own }))
+    const flows = connections.open((own) => new bullmq.FlowProducer({ connection: own }))
+    const events = connections.open((own) => new bullmq.QueueEvents(queueName, { connection: own }))
+    const planner = new Planner({ client, queue, gates, flows, events, patience, giveUpSeconds, ...request })
+    return await endsSoon(planner.run(), patience.signal, END_MS)
   } catch (failure) {
-    throw failure.code?.startsWith?.('ERR_TOKENLANE_') || failure === signal?.reason
+    throw failure.code?.startsWith?.('ERR_TOKENLANE_') || failure === patience.signal.reason
       ? failure
       : queueFailed(connection, failure)
   } finally {
-    await Promise.allSettled([events, flows, gates, queue].map((one) => one.close()))
-    client.disconnect()
+    patience.end()
+    await connections.end()
+    client?.disconnect()
+  }
+}
+
+/**
+ * How long the planner waits for Redis: until the signal of the caller aborts, or until Redis has
+ * not answered for `giveUpSeconds`. `signal` aborts then. Meanwhile it is reported that there is no
+ * answer.
+ */
+class Patience {
+  #of
+  #ending = new AbortController()
+  #limit
+  #report
+  #forget = () => {}
+
+  constructor(of) {
+    this.#of = of
+    const { signal } = of
+    if (signal?.aborted) this.#ending.abort(signal.reason)
+    else if (signal !== undefined) this.#forget = watch(signal, () => this.#ending.abort(signal.reason))
+    this.answered()
+  }
+
+  get signal() {
+    return this.#ending.signal
+  }
+
+  /**
+   * Redis has answered.
+   *
+   * @param {number} [idle] the time in milliseconds for which no worker had a shard
+   */
+  answered(idle = 0) {
+    this.#stop()
+    const { name, giveUpSeconds, onEvent } = this.#of
+    const silent = `the queue at ${name} does not answer`
+    const since = performance.now()
+    this.#report = setInterval(() => {
+      onEvent({ event: 'waiting', seconds: Math.round((performance.now() - since) / 1000), message: silent })
+    }, WAITING_MS)
+    if (giveUpSeconds === undefined) return
+    const givenUp = error('ERR_TOKENLANE_CORPUS_QUEUE', `${silent}; gave up after ${giveUpSeconds} seconds`)
+    const left = Math.max(0, giveUpSeconds * 1000 - idle)
+    this.#limit = setTimeout(() => this.#ending.abort(givenUp), left + SILENT_MS)
+  }
+
+  end() {
+    this.#stop()
+    this.#forget()
+  }
+
+  #stop() {
+    clearInterval(this.#report)
+    clearTimeout(this.#limit)
   }
 }
 
@@ -165,10 +233,10 @@ class Planner {
 
   /** Waits for the lock, so that only one planner adds the jobs of a corpus job. */
   async #lock() {
-    const { client, signal } = this.#of
+    const { client, patience } = this.#of
     while ((await client.set(this.#keys.lock, this.#token, 'PX', LOCK_MS, 'NX')) === null) {
-      signal?.throwIfAborted()
-      await pause(POLL_MS)
+      patience.answered()
+      await pause(POLL_MS, patience.signal)
     }
   }
 
@@ -228,17 +296,18 @@ class Planner {
 
   /** Adds the jobs of all shards. */
   async #addShards(run, parent) {
-    const { queue, task, job, signal, onEvent } = this.#of
+    const { queue, task, job, patience, onEvent } = this.#of
     let jobs = []
     let added = 0
     const flush = async () => {
       await queue.addBulk(jobs)
+      patience.answered()
       added += jobs.length
       jobs = []
       onEvent({ event: 'queued', shards: added, allShards: job.plan.shards })
     }
     for await (const { name, shard, data } of task.jobs()) {
-      signal?.throwIfAborted()
+      patience.signal.throwIfAborted()
       const opts = {
         jobId: this.#childId(run, shard),
         parent: { id: parent.id, queue: queue.qualifiedName },
@@ -256,12 +325,13 @@ class Planner {
 
   /** Waits until the parent has ended, and reports the progress of the workers. */
   async #watch({ parent, run }) {
-    const { queue, events, job, task, signal, onEvent } = this.#of
+    const { queue, events, job, task, patience, onEvent } = this.#of
     const progress = new Progress(job.plan)
     const idle = new Idle(this.#of, this.#refusals)
-    /** Aborted when the parent ends, so that the pause between two looks ends too. */
+    /** Aborted when the parent or the wait ends, so that the pause between two looks ends too. */
     let ended = new AbortController()
     const wake = ({ jobId }) => jobId === parent.id && ended.abort()
+    patience.signal.addEventListener('abort', () => ended.abort(), { once: true })
     events.on('completed', wake)
     events.on('failed', wake)
     const shardOf = ({ jobId }) => (jobId.startsWith(`${this.#parentId(run)}-`) ? jobId : undefined)
@@ -294,7 +364,7 @@ class Planner {
       onEvent({ event: 'failed', shard: numberOf(event), message: reasonOf(event.failedReason) })
     })
     for (;;) {
-      signal?.throwIfAborted()
+      patience.signal.throwIfAborted()
       const current = await queue.getJob(parent.id)
       const state = current === undefined ? 'unknown' : await current.getState()
       if (state === 'completed') {
@@ -310,8 +380,8 @@ class Planner {
         unprocessed: true,
       })
       onEvent({ ...progress.event, shards: processed, failed: ignored })
-      await idle.look(processed + ignored)
-      await pause(POLL_MS, signal, ended.signal)
+      patience.answered(await idle.look(processed + ignored))
+      await pause(POLL_MS, ended.signal).catch(() => {})
       // The event may arrive before the state has changed. In that case the next pause is complete.
       if (ended.signal.aborted) ended = new AbortController()
     }
@@ -351,6 +421,7 @@ class Idle {
    * two looks find counts.
    *
    * @param {number} ended the number of shards that have ended
+   * @returns {Promise<number>} the time in milliseconds without a shard in progress
    */
   async look(ended) {
     const { queue, giveUpSeconds = Infinity, onEvent } = this.#of
@@ -367,9 +438,11 @@ class Idle {
         'ERR_TOKENLANE_CORPUS_SHARDS_FAILED',
         `${await this.#state()}; gave up after ${giveUpSeconds} seconds`,
       )
-    if (idle < IDLE_MS || now - this.#reported < WAITING_MS) return
-    this.#reported = now
-    onEvent({ event: 'waiting', seconds: Math.round(idle / 1000), message: await this.#state() })
+    if (idle >= IDLE_MS && now - this.#reported >= WAITING_MS) {
+      this.#reported = now
+      onEvent({ event: 'waiting', seconds: Math.round(idle / 1000), message: await this.#state() })
+    }
+    return idle
   }
 
   /** Reads why shards were handed back, also before this planner listened to events. */
@@ -422,16 +495,3 @@ const isReport = (value) =>
 
 /** Whether a value says why a machine handed a shard back. */
 const isRefusal = (value) => isObject(value) && isText(value.host, 255) && isText(value.refused, 4096)
-
-/** Resolves after a time, or when one of the signals aborts. */
-const pause = (milliseconds, ...signals) =>
-  new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      for (const signal of signals) signal?.removeEventListener('abort', end)
-      resolve(undefined)
-    }
-    const timer = setTimeout(end, milliseconds)
-    for (const signal of signals) signal?.addEventListener('abort', end)
-    if (signals.some((signal) => signal?.aborted)) end()
-  })

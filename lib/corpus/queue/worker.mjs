@@ -9,7 +9,6 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { defaultConcurrency } from '../concurrency.mjs'
 import { wrongType, wrongValue } from '../errors.mjs'
@@ -17,13 +16,14 @@ import { startMetrics } from '../metrics.mjs'
 import { MAX_CONCURRENCY, flag, listener, metricsOption, queueName, text, whole } from '../options.mjs'
 import { Allowed, realPlace } from '../store/allowed.mjs'
 import { isSize, isText } from '../values.mjs'
-import { connectPatiently, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
+import { Connections, connectPatiently, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
 import { isOfHost } from './host-failure.mjs'
 import { Jobs, checkData, isPermanent } from './jobs.mjs'
 import { ATTEMPTS } from './planner.mjs'
 
 const require = createRequire(import.meta.url)
 const { checkKnown } = require('../../options.js')
+const { pause, within } = require('../../waits.js')
 
 /** The names of the options. */
 /**
@@ -68,7 +68,7 @@ export async function createWorker(options) {
     const onWait = ({ message }) => checked.onEvent({ event: 'error', message: `${message}; trying again` })
     const client = await connectPatiently(connection, checked.waitSeconds * 1000, onWait)
     client.disconnect()
-    const worker = new CorpusWorker(bullmq, connection, checked)
+    const worker = new CorpusWorker(bullmq, await Connections.of(connection), checked)
     worker.done.then(end, end)
     return worker
   } catch (failure) {
@@ -114,9 +114,12 @@ function seconds(given, name, least) {
   return value
 }
 
+const ignored = (work) => work.catch(() => {})
+
 class CorpusWorker {
   #options
   #bullmq
+  #connections
   #worker
   #jobs
   #isClosing = false
@@ -132,15 +135,16 @@ class CorpusWorker {
   /** Resolves when the worker is closed; rejects if it cannot continue. */
   done
 
-  constructor(bullmq, connection, options) {
+  constructor(bullmq, connections, options) {
     this.#bullmq = bullmq
+    this.#connections = connections
     this.#options = options
     this.#jobs = new Jobs(options)
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#fail = reject
-      this.#worker = new bullmq.Worker(options.queueName, (job, token) => this.#counted(job, token), {
-        connection,
+      const work = (job, token) => this.#counted(job, token)
+      const settings = {
         concurrency: options.concurrency,
         // A lock that is not renewed expires after half of lockSeconds, and another worker notices
         // within two checks of a quarter each.
@@ -148,48 +152,46 @@ class CorpusWorker {
         stalledInterval: options.lockSeconds * 250,
         maxStalledCount: options.maxStalls,
         name: `${os.hostname()}:${process.pid}`,
-      })
+      }
+      this.#worker = connections.open(
+        (own) => new bullmq.Worker(options.queueName, work, { connection: own, ...settings }),
+      )
       this.#worker.on('closed', () => resolve(undefined))
     })
     this.done.catch(() => {})
     // It reconnects by itself, so the error is only reported.
     this.#worker.on('error', (failure) =>
-      this.#options.onEvent({ event: 'error', message: queueFailed(connection, failure).message }),
+      this.#options.onEvent({ event: 'error', message: queueFailed(connections.options, failure).message }),
     )
   }
 
   /**
    * Takes no more shards and waits for those in progress. After the grace period they are returned
-   * to the queue.
+   * to the queue. A Redis that does not answer delays the end by a few seconds.
    */
   async close() {
     if (this.#isClosing) return this.done
     this.#isClosing = true
     clearTimeout(this.#paused)
     const timer = setTimeout(() => this.#returnShards(), this.#options.graceSeconds * 1000)
-    const closed = this.#worker.close().then(
-      () => true,
-      () => true,
-    )
-    try {
-      // A broken connection can keep BullMQ from closing. In that case nothing is left to send.
-      if (!(await Promise.race([closed, this.#quiet()])))
-        await Promise.race([this.#worker.disconnect(), wait(QUIET_MS, false)])
-    } finally {
-      clearTimeout(timer)
-      await this.#jobs.end()
-    }
+    const closed = this.#worker.close().catch(() => {})
+    // A broken connection can keep BullMQ from closing. In that case nothing is left to send, and
+    // shards cannot be returned: their locks expire.
+    const limit = this.#options.graceSeconds * 1000 + QUIET_MS
+    await ignored(within(Promise.race([closed, this.#quiet()]), limit, () => undefined))
+    clearTimeout(timer)
+    await ignored(within(this.#jobs.end(), QUIET_MS, () => undefined))
+    await this.#connections.end()
     this.#resolve(undefined)
     return undefined
   }
 
-  /** Resolves to `false` when there has been no shard for `QUIET_MS`. */
+  /** Resolves when there has been no shard for `QUIET_MS`. */
   async #quiet() {
     for (let since = performance.now(); performance.now() - since < QUIET_MS; ) {
-      await wait(POLL_MS)
+      await pause(POLL_MS)
       if (this.#active > 0) since = performance.now()
     }
-    return false
   }
 
   #returnShards() {
@@ -273,7 +275,10 @@ class CorpusWorker {
     this.#fail(failure)
     // Not awaited, because closing waits for the current job, which called this.
     const closed = this.#worker.close()
-    closed.finally(() => this.#jobs.end()).catch(() => {})
+    closed
+      .finally(() => this.#jobs.end())
+      .finally(() => this.#connections.end())
+      .catch(() => {})
   }
 
   /** Processes a shard. */

@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module'
 
 import { partsOf } from './address.mjs'
+import { listedKeys } from './listing.mjs'
 import { contentRange, readRange, watched } from './ranges.mjs'
 import { ifThere, isExplained, isWritten, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
 
@@ -120,18 +121,19 @@ export async function range({ address, etag }, start, end, first = undefined) {
   return readRange(address, start, end, request, { first, explain: (failure) => explained(address, failure) })
 }
 
-export async function* keysBelow(address) {
+export function keysBelow(address) {
   const { bucket, key: prefix } = partsOf(address)
-  const container = (await client()).getContainerClient(bucket)
-  try {
-    for await (const { name } of container.listBlobsFlat({ prefix })) yield name
-  } catch (failure) {
-    throw explained(address, failure)
-  }
+  return listedKeys(address, async (continuationToken) => {
+    const page = await sent(address, async () => {
+      const blobs = (await client()).getContainerClient(bucket).listBlobsFlat({ prefix })
+      return (await blobs.byPage({ continuationToken }).next()).value
+    })
+    return { entries: page.segment.blobItems.map(({ name }) => name), next: page.continuationToken }
+  })
 }
 
 const upload = (address, bytes, options) =>
-  sent(address, async () => (await blobOf(address)).upload(bytes, bytes.length, options))
+  sent(address, async () => (await blobOf(address)).upload(bytes, bytes.length, options), bytes.length)
 
 export async function put(address, bytes) {
   await upload(address, bytes, {})
@@ -146,6 +148,6 @@ export async function remove(address) {
 export async function uploadFile(address, file, size) {
   const blockSize = Math.max(MIN_BLOCK_BYTES, Math.ceil(size / MAX_BLOCKS))
   const options = { blockSize, maxSingleShotSize: MIN_BLOCK_BYTES, concurrency: 2 }
-  const { etag } = await sent(address, async () => (await blobOf(address)).uploadFile(file, options))
+  const { etag } = await sent(address, async () => (await blobOf(address)).uploadFile(file, options), size)
   return etag
 }

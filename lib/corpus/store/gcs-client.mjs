@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 
 import { inputChanged } from '../errors.mjs'
 import { partsOf } from './address.mjs'
+import { listedKeys } from './listing.mjs'
 import { readRange, watched } from './ranges.mjs'
 import { ifThere, isExplained, isWritten, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
 
@@ -91,21 +92,22 @@ async function* chunksOf(address, stream) {
   }
 }
 
-export async function* keysBelow(address) {
+export function keysBelow(address) {
   const { bucket, key } = partsOf(address)
-  const files = (await client()).bucket(bucket)
-  let pageToken
-  do {
+  return listedKeys(address, async (pageToken) => {
     const query = { prefix: key, autoPaginate: false, fields: 'items(name),nextPageToken', pageToken }
     // The second value, a query for the next page, is also there after the last one.
-    const [page, , answer] = await sent(address, () => files.getFiles(query))
-    for (const { name } of page) yield name
-    pageToken = answer.nextPageToken
-  } while (pageToken)
+    const [files, , answer] = await sent(address, async () => (await client()).bucket(bucket).getFiles(query))
+    return { entries: files.map(({ name }) => name), next: answer.nextPageToken }
+  })
 }
 
 const save = (address, bytes, more) =>
-  sent(address, async () => (await fileOf(address)).save(bytes, { resumable: false, validation: false, ...more }))
+  sent(
+    address,
+    async () => (await fileOf(address)).save(bytes, { resumable: false, validation: false, ...more }),
+    bytes.length,
+  )
 
 export const put = (address, bytes) => save(address, bytes, {})
 
@@ -119,6 +121,6 @@ export async function remove(address) {
 export async function uploadFile(address, file, size) {
   const { bucket, key: destination } = partsOf(address)
   const options = { destination, resumable: size >= MIN_RESUMABLE_BYTES, validation: 'crc32c' }
-  const [{ metadata }] = await sent(address, async () => (await client()).bucket(bucket).upload(file, options))
+  const [{ metadata }] = await sent(address, async () => (await client()).bucket(bucket).upload(file, options), size)
   return metadata.generation === undefined ? undefined : String(metadata.generation)
 }

@@ -4,11 +4,11 @@
 // Tokenizer.fromPretrained.
 
 import { createRequire } from 'node:module'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { Failure } from '../../files/failure.mjs'
 import { error, inputChanged, unsupported } from '../errors.mjs'
 import { addressOf, partsOf } from './address.mjs'
+import { sortedKeys } from './listing.mjs'
 import { contentRange, readRange } from './ranges.mjs'
 
 const require = createRequire(import.meta.url)
@@ -16,6 +16,7 @@ const { network, unexpected } = require('../../hub/errors.js')
 const { settings } = require('../../hub/settings.js')
 const { Transport } = require('../../hub/transport.js')
 const { optional } = require('../../optional.js')
+const { pause } = require('../../waits.js')
 
 const COMMIT = /^[0-9a-f]{40}$/
 /** How often a request is tried. */
@@ -68,9 +69,9 @@ async function patiently(work) {
       const isTemporary =
         ['ERR_TOKENLANE_HUB_NETWORK', 'ERR_TOKENLANE_HUB_RATE_LIMIT'].includes(code) ||
         (code === 'ERR_TOKENLANE_HUB_SERVER' && status >= 500)
-      const pause = retryAfter === undefined ? 200 * 3 ** (tries - 1) : retryAfter * 1000
-      if (!isTemporary || tries >= ATTEMPTS || pause > MAX_PAUSE_MS) throw failure
-      await wait(pause)
+      const milliseconds = retryAfter === undefined ? 200 * 3 ** (tries - 1) : retryAfter * 1000
+      if (!isTemporary || tries >= ATTEMPTS || milliseconds > MAX_PAUSE_MS) throw failure
+      await pause(milliseconds)
     }
   }
 }
@@ -125,23 +126,27 @@ async function commitOf(address, name, revision) {
 
 /** Yields the paths of files, sorted by their bytes: the hub promises no order. */
 export async function* keysBelow(address) {
-  const hub = await loadHub()
   const { repo, revision, key: prefix } = placeOf(address)
   const { endpoint } = await settings({})
-  const folder = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')))
-  const path = folder.split('/').map(encodeURIComponent).join('/')
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  const path = folder.split('/').map(encodeURIComponent).join('/').replace(/\/$/, '')
+  const first = `${endpoint}/api/${repo}/tree/${encodeURIComponent(revision)}${path && `/${path}`}?recursive=true`
   // A transport for each page, because one limits the pages of a tokenizer's files.
-  const fetch = (url, init) => patiently(() => withTransport(address, (transport) => transport.fetchJson(url, init)))
-  const keys = []
+  const page = (url = first) =>
+    patiently(() =>
+      withTransport(address, async (transport) => {
+        const response = await transport.fetchJson(url, { headers: { accept: 'application/json' } })
+        const entries = await response.json()
+        if (!Array.isArray(entries)) throw new Error('the list of files is no array')
+        const [, next] = /<(https?:\/\/[^>]+)>;\s*rel="next"/.exec(response.headers.get('link') ?? '') ?? []
+        return { entries: entries.filter((entry) => entry?.type === 'file').map((entry) => entry.path), next }
+      }),
+    )
   try {
-    const list = { repo, path, revision, recursive: true, hubUrl: endpoint, fetch }
-    for await (const { type, path: key } of hub.listFiles(/** @type {any} */ (list)))
-      if (type === 'file' && typeof key === 'string' && key.startsWith(prefix)) keys.push(key)
+    for await (const key of sortedKeys(addressOf(address, folder), page)) if (key.startsWith(prefix)) yield key
   } catch (failure) {
     if (!failure.isAbsence) throw failure
   }
-  const bytesOf = new Map(keys.map((key) => [key, Buffer.from(key)]))
-  yield* keys.sort((a, b) => Buffer.compare(bytesOf.get(a), bytesOf.get(b)))
 }
 
 /** An ETag without its quotes and its mark of weakness. */

@@ -1,8 +1,11 @@
 // Reads ranges of objects. A body that ends early is continued where it stopped.
 
-import { setTimeout as wait } from 'node:timers/promises'
+import { createRequire } from 'node:module'
 
 import { Failure } from '../../files/failure.mjs'
+
+const require = createRequire(import.meta.url)
+const { pause } = require('../../waits.js')
 
 /** How often a range whose body ended early is continued. */
 const ATTEMPTS = 6
@@ -54,7 +57,7 @@ export async function readRange(address, start, end, request, { first, explain }
       mark = at
       tries += 1
       if (tries >= ATTEMPTS) throw await explain(failure)
-      await wait(Math.min(MIN_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS))
+      await pause(Math.min(MIN_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS))
     }
   }
   return bytes
@@ -66,7 +69,7 @@ const isFinal = ({ code }) => code?.startsWith?.('ERR_TOKENLANE_') && code !== '
 /** Time in seconds without a byte after which a body is continued by another request. */
 const IDLE_TIMEOUT_SECONDS = 60
 
-const idleTimeout = () => (Number(process.env.TOKENLANE_STORE_TIMEOUT) || IDLE_TIMEOUT_SECONDS) * 1000
+export const idleTimeout = () => (Number(process.env.TOKENLANE_STORE_TIMEOUT) || IDLE_TIMEOUT_SECONDS) * 1000
 
 /**
  * The chunks of a stream, which fails if nothing arrives for a time.

@@ -7,8 +7,9 @@ import { isMainThread } from 'node:worker_threads'
 
 import { Failure } from '../../files/failure.mjs'
 import { partsOf } from './address.mjs'
+import { listedEntries, listedKeys, sortedKeys } from './listing.mjs'
 import { contentRange, readRange } from './ranges.mjs'
-import { ifThere, isExplained, noCredentials, once, sender, storeFailure } from './store-failure.mjs'
+import { ifThere, isExplained, noCredentials, once, requestLimit, sender, storeFailure } from './store-failure.mjs'
 
 const require = createRequire(import.meta.url)
 const { optional } = require('../../optional.js')
@@ -20,6 +21,8 @@ const MIN_PART_BYTES = 8 << 20
 const MAX_UPLOAD_PARTS = 10_000
 /** Timeout in milliseconds for a connection. */
 const CONNECTION_TIMEOUT_MS = 10_000
+/** The longest pause of the SDK between two attempts, in milliseconds. */
+const MAX_PAUSE_MS = 20_000
 /** Time in seconds without a byte after which a request is tried again. */
 const IDLE_TIMEOUT_SECONDS = 60
 
@@ -40,16 +43,15 @@ async function connect() {
   const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? (isOwnEndpoint ? 'us-east-1' : undefined)
   // The SDK warns about old versions of Node.js. The warning of the main thread is enough.
   if (!isMainThread) env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
-  const seconds = Number(env.TOKENLANE_S3_TIMEOUT ?? IDLE_TIMEOUT_SECONDS)
   const client = new lib.S3Client({
     ...(region && { region }),
     // Stores of other vendors seldom have a host name for each bucket.
     forcePathStyle: isOwnEndpoint && env.TOKENLANE_S3_VIRTUAL_HOSTS !== '1',
     followRegionRedirects: true,
-    maxAttempts: Number(env.AWS_MAX_ATTEMPTS ?? ATTEMPTS),
+    maxAttempts: maxAttempts(),
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT_MS,
-      socketTimeout: (seconds > 0 ? seconds : IDLE_TIMEOUT_SECONDS) * 1000,
+      socketTimeout: idleTimeout(),
       httpAgent: { keepAlive: true, maxSockets: 64 },
       httpsAgent: { keepAlive: true, maxSockets: 64 },
     },
@@ -62,7 +64,18 @@ async function connect() {
   return { client, lib }
 }
 
-const sent = sender(s3Failure)
+const maxAttempts = () => Number(process.env.AWS_MAX_ATTEMPTS ?? ATTEMPTS)
+
+/** Time in milliseconds after which a request without a byte is tried again. */
+function idleTimeout() {
+  const seconds = Number(process.env.TOKENLANE_S3_TIMEOUT ?? IDLE_TIMEOUT_SECONDS)
+  return (seconds > 0 ? seconds : IDLE_TIMEOUT_SECONDS) * 1000
+}
+
+/** The SDK ends each attempt; this is the limit of all of them, with the pauses between them. */
+const sent = sender(s3Failure, (bytes) =>
+  requestLimit(bytes, maxAttempts(), CONNECTION_TIMEOUT_MS + idleTimeout() + MAX_PAUSE_MS),
+)
 
 /** Sends a command. Errors name the address, and never a credential. */
 export async function send(address, command, input) {
@@ -75,11 +88,11 @@ export async function send(address, command, input) {
  *
  * @returns {Promise<string | undefined>} the ETag of the object
  */
-export async function upload(address, input, partSize) {
+export async function upload(address, input, partSize, size = 0) {
   const { client } = await s3()
   const { Upload } = await load('@aws-sdk/lib-storage')
   const options = { client, params: input, partSize, queueSize: 2, leavePartsOnError: false }
-  const { ETag } = await sent(address, () => new Upload(options).done())
+  const { ETag } = await sent(address, () => new Upload(options).done(), size)
   return ETag
 }
 
@@ -131,15 +144,15 @@ export async function range({ address, etag }, start, end, first = undefined) {
   return readRange(address, start, end, request, { first, explain: (failure) => s3Failure(address, failure) })
 }
 
-export async function* keysBelow(address) {
+export function keysBelow(address) {
   const { bucket, key } = partsOf(address)
-  let token
-  do {
+  const page = async (token) => {
     const input = { Bucket: bucket, Prefix: key, ContinuationToken: token }
-    const page = await send(address, 'ListObjectsV2Command', input)
-    for (const { Key: one } of page.Contents ?? []) yield one
-    token = page.IsTruncated ? page.NextContinuationToken : undefined
-  } while (token !== undefined)
+    const { Contents = [], IsTruncated, NextContinuationToken } = await send(address, 'ListObjectsV2Command', input)
+    return { entries: Contents.map(({ Key }) => Key), next: IsTruncated ? NextContinuationToken || null : undefined }
+  }
+  // Directory buckets (S3 Express One Zone), which their names tell, list in no order.
+  return bucket.endsWith('--x-s3') ? sortedKeys(address, page) : listedKeys(address, page)
 }
 
 export async function put(address, bytes) {
@@ -168,7 +181,7 @@ export async function uploadFile(address, file, size) {
   const partSize = Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_UPLOAD_PARTS))
   const Body = size === 0 ? Buffer.alloc(0) : fs.createReadStream(file, { highWaterMark: 1 << 20 })
   try {
-    return await upload(address, { ...requestOf(address), Body }, partSize)
+    return await upload(address, { ...requestOf(address), Body }, partSize, size)
   } finally {
     if (Body instanceof fs.ReadStream) Body.destroy()
   }
@@ -176,15 +189,16 @@ export async function uploadFile(address, file, size) {
 
 export async function removeUploads(place, isDead) {
   const { Bucket, Key: prefix } = requestOf(place)
-  let markers = {}
-  do {
-    const page = await send(place, 'ListMultipartUploadsCommand', { Bucket, Prefix: prefix, ...markers })
-    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-      if (!isDead(Key.slice(prefix.length), Initiated.getTime())) continue
-      await send(place, 'AbortMultipartUploadCommand', { Bucket, Key, UploadId }).catch(() => {})
-    }
-    markers = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : {}
-  } while (markers.KeyMarker !== undefined)
+  const page = async (markers) => {
+    const input = { Bucket, Prefix: prefix, ...markers }
+    const answer = await send(place, 'ListMultipartUploadsCommand', input)
+    const { Uploads: entries = [], IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = answer
+    return { entries, next: IsTruncated ? (KeyMarker ? { KeyMarker, UploadIdMarker } : null) : undefined }
+  }
+  for await (const { Key, UploadId, Initiated } of listedEntries(place, page)) {
+    if (!isDead(Key.slice(prefix.length), Initiated.getTime())) continue
+    await send(place, 'AbortMultipartUploadCommand', { Bucket, Key, UploadId }).catch(() => {})
+  }
 }
 
 const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']

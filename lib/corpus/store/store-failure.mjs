@@ -1,7 +1,13 @@
 // What the clients of stores have in common: one connection for a thread, and their errors.
 
+import { createRequire } from 'node:module'
+
 import { error, inputChanged } from '../errors.mjs'
 import { Failure } from '../../files/failure.mjs'
+import { idleTimeout } from './ranges.mjs'
+
+const require = createRequire(import.meta.url)
+const { within } = require('../../waits.js')
 
 /** Maximum length of what a store says, in UTF-16 units. */
 const MAX_SAID = 300
@@ -48,17 +54,29 @@ export function once(connect) {
   }
 }
 
+/** How often the packages of stores try a request. */
+const ATTEMPTS = 6
+/** Bytes that a store receives in a millisecond, at least. */
+const MIN_RATE = 64
+
+/** Time in milliseconds after which a request, with all its repetitions, has failed. */
+export const requestLimit = (bytes, attempts = ATTEMPTS, attempt = idleTimeout()) =>
+  attempts * attempt + bytes / MIN_RATE
+
 /**
- * Returns a function that returns the result of `work`; `explained` makes the error of a failure,
- * which names the address.
+ * Returns a function that returns the result of `work`, with which `bytes` are sent; `explained`
+ * makes the error of a failure, which names the address.
  */
-export const sender = (explained) => async (address, work) => {
-  try {
-    return await work()
-  } catch (failure) {
-    throw await explained(address, failure)
+export const sender =
+  (explained, limitOf = requestLimit) =>
+  async (address, work, bytes = 0) => {
+    const late = () => Object.assign(new Error('the store does not answer'), { code: 'ETIMEDOUT' })
+    try {
+      return await within(work(), limitOf(bytes), late)
+    } catch (failure) {
+      throw await explained(address, failure)
+    }
   }
-}
 
 /** Like `work`; `undefined` if there is no such object. */
 export async function ifThere(work) {

@@ -45,7 +45,7 @@ export interface Objects {
   head(address: string): Promise<StoredObject | undefined>
   /** Reads a range. Throws if the object is not the version that was found. */
   range(object: StoredObject, start: number, end: number): Promise<Buffer>
-  /** Yields the keys that start with the key of an address, in the order of their bytes. */
+  /** Yields the keys that start with the key of an address, in the order of the store. */
   keysBelow(address: string): AsyncGenerator<string>
   put(address: string, bytes: Buffer): Promise<void>
   /** Like `put`, unless the object exists. Returns whether it was written. */

@@ -1,0 +1,83 @@
+'use strict'
+
+// Waits for what may never come: an answer of a server, of a store or of Redis. Each has a signal
+// that ends it, or a limit of time. What was waited for goes on; its failure is ignored then.
+
+const { watch } = require('./signals.js')
+
+/**
+ * Time in milliseconds that work has to clean up after its signal has aborted. Then nobody waits
+ * for it any more.
+ */
+const END_MS = 5000
+
+/** The longest time in milliseconds of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * The result of work that `signal` ends; rejects with the signal's reason if the work has not ended
+ * some time after that.
+ *
+ * @template Result
+ * @param {Promise<Result>} work
+ * @param {AbortSignal | undefined} signal
+ * @param {number} [milliseconds] 0: the work knows nothing of the signal, and is left at once
+ * @returns {Promise<Result>}
+ */
+function endsSoon(work, signal, milliseconds = END_MS) {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    let timer
+    const leave = () => reject(signal.reason)
+    const onAbort = () => {
+      if (milliseconds === 0) leave()
+      else timer = setTimeout(leave, milliseconds)
+    }
+    let forget = () => {}
+    if (signal.aborted) onAbort()
+    else forget = watch(signal, onAbort)
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer)
+      forget()
+    })
+  })
+}
+
+/**
+ * The result of work; rejects with the signal's reason once it aborts.
+ *
+ * @template Result
+ * @param {Promise<Result>} work
+ * @param {AbortSignal | undefined} signal
+ */
+const untilAborted = (work, signal) => endsSoon(work, signal, 0)
+
+/**
+ * The result of work; rejects with `late()` if there is none after some time.
+ *
+ * @template Result
+ * @param {Promise<Result>} work
+ * @param {number} milliseconds
+ * @param {() => any} late
+ */
+async function within(work, milliseconds, late) {
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(late()), Math.min(milliseconds, MAX_TIMER_MS))
+  try {
+    return await untilAborted(work, limit.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Waits some time; rejects with the signal's reason once it aborts. */
+async function pause(milliseconds, signal) {
+  let timer
+  try {
+    await untilAborted(new Promise((resolve) => (timer = setTimeout(resolve, milliseconds))), signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+module.exports = { END_MS, endsSoon, pause, untilAborted, within }

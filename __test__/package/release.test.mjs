@@ -34,7 +34,7 @@ test('a release needs the environment, and no secret', () => {
   const release = workflow('release.yml')
   assert.doesNotMatch(release, /secrets\./)
   const publish = release.slice(release.indexOf('\n  publish:'))
-  for (const line of ['environment: release', 'id-token: write', 'sbom.mjs', 'publish.mjs'])
+  for (const line of ['environment: release', 'id-token: write', 'tokenlane.cdx.json', 'publish.mjs'])
     assert.ok(publish.includes(line), line)
   // Nothing else may act with the identity of the workflow.
   assert.equal(release.split('id-token: write').length, 2)

@@ -27,7 +27,7 @@ export class Session {
   /** Names of artifacts that no job made here. */
   standIns = /** @type {string[]} */ ([])
   #registry
-  /** @type {{ kept: string, used: string } | undefined} the folder of builds, and where a job has it */
+  /** @type {{ kept: string, used: string } | undefined} where builds are */
   #builds
 
   /** @param {string} workflow */

@@ -96,7 +96,21 @@ impl Unigram {
         scores: Arc<[f64]>,
         meta_symbol: Option<char>,
     ) -> Result<Self, LoadError> {
-        Self::with_limit(settings, vocab, scores, meta_symbol, MAX_TRIE_TOKEN_BYTES)
+        let lowest =
+            scores.iter().copied().fold(f64::INFINITY, |lowest, score| if score < lowest { score } else { lowest });
+        Self::with_limit(settings, vocab, scores, lowest - UNKNOWN_PENALTY, meta_symbol, MAX_TRIE_TOKEN_BYTES)
+    }
+
+    /// A model of pieces that are some of those with a score, in which an unknown character has
+    /// `unknown_score`.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    pub(crate) fn with_unknown_score(
+        settings: &UnigramSettings,
+        vocab: &Vocab,
+        scores: Arc<[f64]>,
+        unknown_score: f64,
+    ) -> Result<Self, LoadError> {
+        Self::with_limit(settings, vocab, scores, unknown_score, None, MAX_TRIE_TOKEN_BYTES)
     }
 
     /// Like [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
@@ -104,13 +118,10 @@ impl Unigram {
         settings: &UnigramSettings,
         vocab: &Vocab,
         scores: Arc<[f64]>,
+        unknown_score: f64,
         meta_symbol: Option<char>,
         limit: usize,
     ) -> Result<Self, LoadError> {
-        let min_score = scores
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, |min_score, score| if score < min_score { score } else { min_score });
         let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
         let trie = Trie::new(vocab.iter())?;
         let meta_symbol = meta_symbol.map(|character| {
@@ -128,7 +139,6 @@ impl Unigram {
                 limit: MAX_NESTED as u64,
             });
         }
-        let unknown_score = min_score - UNKNOWN_PENALTY;
         let is_moderate = |score: &f64| score.abs() <= MAX_SCORE;
         let has_flat = trie.longest() <= limit && is_moderate(&unknown_score) && scores.iter().all(is_moderate);
         let flat = settings.unk_id.filter(|_| has_flat).map(|unknown| {
@@ -358,6 +368,10 @@ impl Unigram {
         self.unk_id == Some(id)
     }
 
+    pub(super) fn unk_id(&self) -> Option<u32> {
+        self.unk_id
+    }
+
     /// The index of the unknown token in a word with these ids, if it occurs once and all other
     /// tokens have their usual lengths: there are no byte tokens, and the word has no spelled-out
     /// meta symbol.
@@ -455,7 +469,7 @@ mod tests {
             let unk_id = unk_id.map(|index| index.index(pieces.len()) as u32);
             let settings = UnigramSettings { unk_id, byte_fallback };
             let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is memory");
-            let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is memory");
+            let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), model.unknown_score, None, 0).expect("there is memory");
             prop_assert_eq!(model.flat.as_ref().map(|flat| flat.unknown), unk_id);
             let without_flat = |meta_symbol| {
                 let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), meta_symbol).expect("there is memory");
@@ -463,7 +477,7 @@ mod tests {
             };
             let by_offers = without_flat(None);
             let with_meta_symbol = [MAX_TRIE_TOKEN_BYTES, 0].map(|limit| {
-                Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is memory")
+                Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), model.unknown_score, Some('▁'), limit).expect("there is memory")
             });
             let [flat, long] = with_meta_symbol;
             let with_meta_symbol = [flat, long, without_flat(Some('▁'))];

@@ -100,7 +100,7 @@ test('WordPiece equals that of the tokenizer.json', () => {
       ['tokenizer.ggml.tokens', '[text]', spelled],
       ['tokenizer.ggml.token_type', '[i32]', pieces.map((one) => (isSpecial(one) ? 3 : 1))],
       ['tokenizer.ggml.unknown_token_id', 'u32', 1],
-      ['tokenizer.ggml.cls_token_id', 'u32', 2],
+      ['tokenizer.ggml.bos_token_id', 'u32', 2],
       ['tokenizer.ggml.seperator_token_id', 'u32', 3],
       ['tokenizer.ggml.padding_token_id', 'u32', 0],
     ]),
@@ -201,7 +201,7 @@ test('a pair is two texts with what stands around each, or with a separator betw
 test('texts of a file reach the addon as they are there, never as JSON', () => {
   const [size, hostile] = [2 ** 20, '\x01'.repeat(2 ** 20)]
   for (const [key, type, value] of [
-    ['tokenizer.ggml.tokens', '[text]', [...TOKENS, hostile]],
+    ['tokenizer.ggml.tokens', '[text]', [hostile, ...TOKENS.slice(1)]],
     ['tokenizer.ggml.merges', '[text]', [`${hostile} h`]],
   ]) {
     const { bytes } = tokenizerOf(metadataOf(gguf(changed(key, type, value))))

@@ -1,7 +1,7 @@
 'use strict'
 
-// How llama.cpp splits text before BPE, by `tokenizer.ggml.pre`. Where its spelling of the pattern of
-// a model splits otherwise than the model, its spelling counts.
+// How llama.cpp splits text before BPE, by `tokenizer.ggml.pre`. Where it spells the pattern of a
+// model in a way that splits otherwise, its spelling counts.
 
 /**
  * The pattern of GPT-2 as the last one, for which pre-tokenizers have a flag. A step with it writes

@@ -295,8 +295,8 @@ const byteAlphabet = (patterns) =>
 const [SYLLABLES, SYLLABLES_EACH, CONSONANTS, FIRST_CONSONANT] = [0xac00, 588, 19, 0x1100]
 
 /**
- * Characters without their marks: llama.cpp keeps the first character of each decomposition, so only
- * the first consonant of a Hangul syllable, and removes all marks.
+ * Characters without their marks: llama.cpp keeps the first character of each decomposition, so
+ * only the first consonant of a Hangul syllable, and removes all marks.
  */
 const withoutMarks = () => [
   ...Array.from({ length: CONSONANTS }, (_, index) => {
@@ -337,7 +337,10 @@ function wordPiece(file) {
     whole: [cls[1], sep[1]],
     normalizer: wordPieceNormalizer(file),
     // The latter does not know newer punctuation.
-    pre_tokenizer: preTokenizers.sequence([preTokenizers.splitRegex(String.raw`\p{P}`, 'Isolated'), preTokenizers.bert]),
+    pre_tokenizer: preTokenizers.sequence([
+      preTokenizers.splitRegex(String.raw`\p{P}`, 'Isolated'),
+      preTokenizers.bert,
+    ]),
     post_processor: template(single, [...single, ['$B', 1], [sep[0], 1]], new Map([cls, sep])),
     decoder: decoders.wordPiece('##'),
   }

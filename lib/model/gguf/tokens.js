@@ -22,8 +22,8 @@ const ENDS = [
 ]
 
 /**
- * Tokens around code that is filled in: the keys that name the token, and the names of which one is a
- * control token if no key names it.
+ * Tokens around code that is filled in: the keys that name the token, and the names of which one is
+ * a control token if no key names it.
  */
 const FILLS = [
   {
@@ -79,8 +79,8 @@ const LENGTHS = new Set(ENCODED.map((bytes) => bytes.length))
 const FIRST_BYTES = new Set(ENCODED.map(([first]) => first))
 
 /**
- * Tokens that take the white space beside them, which llama.cpp knows by the names of models: a name
- * of the model, the architecture or the pre-tokenizer, and the side of each token.
+ * Tokens that take the white space beside them, which llama.cpp knows by the names of models: a
+ * name of the model, the architecture or the pre-tokenizer, and the side of each token.
  */
 const STRIPPING = [
   {

@@ -2,8 +2,8 @@
 
     python tools/compare/gguf/record.py LIBRARY
 
-LIBRARY is the folder of `libllama*.so`, as for compare.py. `splits` has the words of a text for each
-name of `tokenizer.ggml.pre`. `files` have their values, and requests as [text, add_special,
+LIBRARY is the folder of `libllama*.so`, as for compare.py. `splits` has the words of a text for
+each name of `tokenizer.ggml.pre`. `files` have their values, and requests as [text, add_special,
 parse_special, ids].
 """
 
@@ -136,8 +136,9 @@ UNIGRAM_TEXTS = [
 
 def scored(**flags):
     names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "a", "▁a", "b", "ab", "▁▁", "▁ab", "ba", "<u>",
-             "▁x", "x▁", "x", "  ", "<", "s>", "é"]
-    types = {"<unk>": UNKNOWN, "<s>": CONTROL, "</s>": CONTROL, "<u>": USER_DEFINED, "x▁": USER_DEFINED, "  ": USER_DEFINED, "ba": UNUSED}
+             "▁x", "x▁", "x", "  ", "<", "s>", "é", "<|endoftext|>"]
+    types = {"<unk>": UNKNOWN, "<s>": CONTROL, "</s>": CONTROL, "<u>": USER_DEFINED, "x▁": USER_DEFINED, "  ": USER_DEFINED, "ba": UNUSED,
+             "<|endoftext|>": CONTROL}
     kinds = [types.get(name, BYTE if name.startswith("<0x") else NORMAL) for name in names]
     scores = [0.0 if kind != NORMAL else -float(index % 7) for index, kind in enumerate(kinds)]
     return ggml(model="llama", tokens=["[text]", names], scores=["[f32]", scores], token_type=["[i32]", kinds], **flags)
@@ -187,7 +188,7 @@ def files():
     yield "names with keys", named(NORMAL, ["<|return|>", "<|flush|>"], **keys), NAMED_TEXTS
     yield "bpe without ids", named(NORMAL, add_bos_token=True, add_eos_token=True), ["", "a"]
     yield "gemma", ggml(model="gpt2", pre="gemma4", tokens=["[text]", ["<bos>", "▁", "a", "\n", "\n\n", "\n\n\n", "▁a", *(f"<0x{byte:02X}>" for byte in range(256))]],
-                        merges=["[text]", ["▁ a", "\n \n"]], bos_token_id=0, add_bos_token=False), ["a a", "\n\n\na\n\n", "\n", " é", "a\n\n\n\n"]
+                        merges=["[text]", ["▁ a", "\n \n", "\n\n \n"]], bos_token_id=0, add_bos_token=False), ["a a", "\n\n\na\n\n", "\n", " é", "a\n\n\n\n"]
 
 
 def main():
@@ -203,7 +204,8 @@ def main():
         requests = [(text, add, parse) for text in texts for add, parse in [(True, True), (False, False)]]
         recorded.append({"name": name, "values": values, "requests": [[*request, model.ids(*request)] for request in requests]})
         model.free()
-    splits = {pre: words for pre, words in splits.items() if words is not None}
+    # A word that is longer than the parts is cut anywhere.
+    splits = {pre: words for pre, words in splits.items() if words is not None and "\\x" not in words}
     answers = {"splitText": SPLIT_TEXT, "splits": splits, "files": recorded}
     TARGET.write_text(json.dumps(answers, ensure_ascii=True, separators=(",", ":")).replace('{"name"', '\n{"name"') + "\n")
 

@@ -422,6 +422,9 @@ impl AddedTokens {
             }
             if token.rstrip {
                 end = spaces.end_behind(text, end, is_space);
+                if self.as_llama_cpp {
+                    at = end;
+                }
             }
             if done < start {
                 found(Segment::Text(Span::new(done, start)))?;

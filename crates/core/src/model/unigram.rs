@@ -46,6 +46,9 @@ pub(crate) struct Unigram {
     /// With `byte_fallback`: the token of each byte, if there is one.
     bytes: Option<Box<[Option<u32>; 256]>>,
     meta_symbol: Option<MetaSymbol>,
+    /// Whether a run of unknown characters is looked up as a piece, as in the reference. llama.cpp
+    /// does not.
+    looks_up_unknown: bool,
     /// Set if some piece is so long that searching from each position would be too slow.
     long: Option<Automaton>,
     /// Set if [`FlatPath`] can search words.
@@ -101,8 +104,8 @@ impl Unigram {
         Self::with_limit(settings, vocab, scores, lowest - UNKNOWN_PENALTY, meta_symbol, MAX_TRIE_TOKEN_BYTES)
     }
 
-    /// A model of pieces that are some of those with a score, in which an unknown character has
-    /// `unknown_score`.
+    /// The model of llama.cpp: the pieces are some of those with a score, and an unknown character
+    /// has `unknown_score`.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn with_unknown_score(
         settings: &UnigramSettings,
@@ -110,7 +113,8 @@ impl Unigram {
         scores: Arc<[f64]>,
         unknown_score: f64,
     ) -> Result<Self, LoadError> {
-        Self::with_limit(settings, vocab, scores, unknown_score, None, MAX_TRIE_TOKEN_BYTES)
+        let model = Self::with_limit(settings, vocab, scores, unknown_score, None, MAX_TRIE_TOKEN_BYTES)?;
+        Ok(Self { looks_up_unknown: false, ..model })
     }
 
     /// Like [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
@@ -154,6 +158,7 @@ impl Unigram {
             scores,
             unknown_score,
             unk_id: settings.unk_id,
+            looks_up_unknown: true,
             bytes: settings.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
         })
     }
@@ -313,7 +318,7 @@ impl Unigram {
         let len = run.len() as u32;
         let text = if run.start == 0 { self.spelled(&word[run]) } else { Cow::Borrowed(&word[run]) };
         let text = &*text;
-        if let Some(id) = self.trie.id(text) {
+        if let Some(id) = self.trie.id(text).filter(|_| self.looks_up_unknown) {
             push(out, Symbol { id, len });
         } else if let Some(ids) = self.byte_tokens(text) {
             // Each byte token covers the whole run, as in the reference.
@@ -356,7 +361,7 @@ impl Unigram {
     /// The text of an unknown token that covers `text`; `None` for other tokens.
     pub(crate) fn unknown_text<'a>(&self, id: u32, text: &'a str) -> Option<Cow<'a, str>> {
         let spelled = self.spelled(text.as_bytes());
-        let is_unknown = self.unk_id == Some(id) && self.trie.id(&spelled).is_none();
+        let is_unknown = self.unk_id == Some(id) && (!self.looks_up_unknown || self.trie.id(&spelled).is_none());
         (is_unknown && self.byte_tokens(&spelled).is_none()).then(|| match spelled {
             Cow::Borrowed(_) => Cow::Borrowed(text),
             Cow::Owned(spelled) => Cow::Owned(String::from_utf8_lossy(&spelled).into_owned()),

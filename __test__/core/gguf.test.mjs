@@ -1,5 +1,5 @@
-// Tokenizers of GGUF files, the format of llama.cpp. testdata/gguf.json has answers of libllama, which
-// `npm run maintain -- gguf` asks about many more files and texts.
+// Tokenizers of GGUF files, the format of llama.cpp. testdata/gguf.json has answers of libllama,
+// which `npm run maintain -- gguf` asks about many more files and texts.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

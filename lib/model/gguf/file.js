@@ -12,6 +12,8 @@ const FIRST_BYTES = 4 * 2 ** 20
 const GROWTH = 4
 const MAGIC_BYTES = 4
 
+/** @typedef {import('./metadata.js').Metadata} Metadata */
+
 /** The first bytes of a file; undefined for one that cannot be read. */
 function* startOf(file, length) {
   try {
@@ -28,7 +30,7 @@ function* startOf(file, length) {
  * The metadata of a GGUF file with its bytes, as work of lib/steps.js; undefined for another file,
  * and for one that cannot be read.
  *
- * @returns {Generator<any, { values: Map<string, any>, isLittle: boolean, bytes: Uint8Array } | undefined, any>}
+ * @returns {Generator<any, (Metadata & { bytes: Uint8Array }) | undefined, any>}
  */
 function* ggufOf(file) {
   const magic = yield* startOf(file, MAGIC_BYTES)

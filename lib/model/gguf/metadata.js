@@ -175,14 +175,16 @@ class Reader {
   }
 }
 
+/** @typedef {{ values: Map<string, any>, length: number, isLittle: boolean }} Metadata */
+
 /**
  * The metadata of a file of which `bytes` are the start, as values by key, the number of bytes that
- * they take, and their byte order; undefined if the bytes end before the metadata does. A number is a Number, a text
- * a string (its bytes if they are not UTF-8), a list of texts a Texts, another list
- * { length, at(index), bytes }.
+ * they take, and their byte order; undefined if the bytes end before the metadata does. A number
+ * is a Number, a text a string (its bytes if they are not UTF-8), a list of texts a Texts, another
+ * list { length, at(index), bytes }.
  *
  * @param {Uint8Array} bytes which start like a GGUF file
- * @returns {{ values: Map<string, any>, length: number, isLittle: boolean } | undefined}
+ * @returns {Metadata | undefined}
  */
 function metadataOf(bytes) {
   const reader = new Reader(bytes)

@@ -336,10 +336,10 @@ function wordPiece(file) {
     kind: 'wordpiece',
     whole: [cls[1], sep[1]],
     normalizer: wordPieceNormalizer(file),
-    // The latter does not know newer punctuation.
+    // BertPreTokenizer has the punctuation of an older Unicode.
     pre_tokenizer: preTokenizers.sequence([
-      preTokenizers.splitRegex(String.raw`\p{P}`, 'Isolated'),
-      preTokenizers.bert,
+      preTokenizers.splitRegex(String.raw`[\p{P}$+<=>^\x60|~]`, 'Isolated'),
+      preTokenizers.whitespaceSplit,
     ]),
     post_processor: template(single, [...single, ['$B', 1], [sep[0], 1]], new Map([cls, sep])),
     decoder: decoders.wordPiece('##'),

@@ -4,13 +4,13 @@ with all flags, and compares the ids of `llama_tokenize` for random texts.
     npm run maintain -- gguf --models FOLDER --library FOLDER [--texts 300] [--seed 1] [--only NAME]
 
 The first FOLDER has the vocabularies of llama.cpp, `ggml-vocab-*.gguf`: `models/` of its
-repository, and of the source package of llama-cpp-python (`pip download --no-deps --no-binary llama-cpp-python
-llama-cpp-python`). The second one has `libllama*.so`, as `bins/linux-x64` of the npm package
-`@node-llama-cpp/linux-x64`. Texts mix twenty scripts, white space, marks, numbers, hashes, control
-tokens and other tokens of the file; each is encoded with or without special tokens around it, and
-with control tokens found or not. With `--codes`, each code point is a text too. The published
-pairs (`*.gguf.inp`, `*.gguf.out`) are compared as well. The exit status is 1 if an answer differs;
-docs/guide/loading.md names the cases that may.
+repository, and of the source package of llama-cpp-python (`pip download --no-deps --no-binary
+llama-cpp-python llama-cpp-python`). The second one has `libllama*.so`, as `bins/linux-x64` of the
+npm package `@node-llama-cpp/linux-x64`. Texts mix twenty scripts, white space, marks, numbers,
+hashes, control tokens and other tokens of the file; each is encoded with or without special tokens
+around it, and with control tokens found or not. With `--codes`, each code point is a text too. The
+published pairs (`*.gguf.inp`, `*.gguf.out`) are compared as well. The exit status is 1 if an answer
+differs; docs/guide/loading.md names the cases that may.
 """
 
 import argparse

@@ -1,14 +1,16 @@
 """Compares tokenlane with llama.cpp: makes GGUF files with vocabularies alone, of all kinds and
 with all flags, and compares the ids of `llama_tokenize` for random texts.
 
-    npm run maintain -- gguf --models FOLDER --library FOLDER [--texts 300] [--seed 1] [--only NAME]
+    npm run maintain -- gguf --models FOLDER --library FOLDER [--texts 300] [--seed 1]
+        [--only PATTERN] [--variant PATTERN] [--codes]
 
 The first FOLDER has the vocabularies of llama.cpp, `ggml-vocab-*.gguf`: `models/` of its
 repository, and of the source package of llama-cpp-python (`pip download --no-deps --no-binary
 llama-cpp-python llama-cpp-python`). The second one has `libllama*.so`, as `bins/linux-x64` of the
 npm package `@node-llama-cpp/linux-x64`. Texts mix twenty scripts, white space, marks, numbers,
 hashes, control tokens and other tokens of the file; each is encoded with or without special tokens
-around it, and with control tokens found or not. With `--codes`, each code point is a text too. The
+around it, and with control tokens found or not. `--only` chooses files by their names, `--variant`
+what is changed in them. With `--codes`, each code point is a text too. The
 published pairs (`*.gguf.inp`, `*.gguf.out`) are compared as well. The exit status is 1 if an answer
 differs; docs/guide/loading.md names the cases that may.
 """
@@ -137,6 +139,7 @@ def main():
     arguments.add_argument("--texts", type=int, default=300)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--only", default="")
+    arguments.add_argument("--variant", default="")
     arguments.add_argument("--codes", action="store_true")
     arguments = arguments.parse_args()
     library, worker, draw = Library(arguments.library), Worker(), random.Random(arguments.seed)
@@ -145,11 +148,11 @@ def main():
         file = pathlib.Path(folder) / "vocabulary.gguf"
         for path in sorted(arguments.models.glob("ggml-vocab-*.gguf")):
             base = path.stem.removeprefix("ggml-vocab-")
-            if not re.search(arguments.only.split(" ")[0], base):
+            if not re.search(arguments.only, base):
                 continue
             original = read(path)
             for name, change in changes(base, original, draw):
-                if not re.search(arguments.only, name):
+                if not re.search(arguments.variant, name.removeprefix(base)):
                     continue
                 values = {key: value for key, value in {**original, **change}.items() if value is not None}
                 write(file, values)

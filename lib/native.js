@@ -24,7 +24,7 @@ const PLATFORMS = [
 ]
 
 /** Flags without a value of Node's permission model, by the name of the permission. */
-const NODE_FLAGS = { WASI: '--allow-wasi', WorkerThreads: '--allow-worker', ChildProcess: '--allow-child-process' }
+const NODE_FLAGS = { WorkerThreads: '--allow-worker', ChildProcess: '--allow-child-process' }
 
 // Never runs, and bundlers leave it out. @vercel/nft, which collects the files of a deployment,
 // follows it; Turbopack does not (see platformFolder).
@@ -37,7 +37,6 @@ try {
   module.exports = loadDirectly() ?? raise(explain(cause))
 }
 module.exports = inThisRealm(module.exports)
-if (module.exports.__napiBindingTarget === 'wasm32-wasi') require('./wasm.js').complete(module.exports)
 // Throws if TOKENLANE_CPU_LEVEL, which is for tests, names a level that the CPU lacks.
 module.exports.cpuLevel()
 
@@ -180,7 +179,7 @@ function libcHint({ message }) {
 function missingHint(platform) {
   const name = `tokenlane-${platform}`
   if (!PLATFORMS.includes(platform)) {
-    return `, ${platform}. Run "npm install --force tokenlane-wasm32-wasi" for the one in WebAssembly.`
+    return `, ${platform}. Import tokenlane/web, which is WebAssembly and runs everywhere, on one thread.`
   }
   const other = PLATFORMS.find(isInstalled)
   const found = other === undefined ? '' : ` tokenlane-${other} is installed, but it is for another platform.`

@@ -12,11 +12,6 @@ const { List } = require('./list.js')
 const native = require('./native.js')
 const { watch } = require('./signals.js')
 
-/**
- * Number of tasks that run at once in the process. A thread that runs all of them need not poll.
- */
-const MAX_RUNNING = 2
-
 /** The interval in milliseconds at which a thread polls while other threads have the permits. */
 const POLL_INTERVAL = 1
 
@@ -131,7 +126,8 @@ function startNext() {
       settle(task, task.reject, failure)
     }
   }
-  if (waiting.size > 0 && running < MAX_RUNNING && timer === undefined) {
+  // A thread that runs all tasks of the process need not poll: the end of one starts the next.
+  if (waiting.size > 0 && running < native.maxRunning() && timer === undefined) {
     timer = setTimeout(() => {
       timer = undefined
       startNext()

@@ -1,7 +1,6 @@
 'use strict'
 
-// Functions that depend on the JavaScript runtime. Bundlers for browsers replace this file by
-// browser/runtime.js (see the field `browser` of package.json).
+// Functions that depend on the JavaScript runtime. web/runtime.mjs replaces this file.
 
 const { types } = require('node:util')
 
@@ -28,17 +27,24 @@ module.exports = {
   heapBytes: () => process.memoryUsage().heapUsed,
 
   /**
-   * Returns V8's function `gc`. V8 adds it to contexts that are created while the flag is set. In
-   * other runtimes the result does nothing.
+   * Returns V8's function `gc`. V8 adds it to contexts that are created while the flag
+   * `--expose-gc` is set. Where the process did not set it, it is set for the time of one context.
+   * In other runtimes the result does nothing.
    */
   findGc() {
     try {
       const v8 = require('node:v8')
       const vm = require('node:vm')
+      const gcOfNewContext = () => vm.runInNewContext('globalThis.gc')
+      const exposedGc = gcOfNewContext()
+      if (typeof exposedGc === 'function') return exposedGc
       v8.setFlagsFromString('--expose-gc')
-      const found = vm.runInNewContext('gc')
-      v8.setFlagsFromString('--no-expose-gc')
-      if (typeof found === 'function') return found
+      try {
+        const gc = gcOfNewContext()
+        if (typeof gc === 'function') return gc
+      } finally {
+        v8.setFlagsFromString('--no-expose-gc')
+      }
     } catch {
       // Not V8, or flags cannot be set.
     }

@@ -1,7 +1,7 @@
 'use strict'
 
-// The sources of tokenizers: files, the bundled encodings, and the hub. Bundlers for browsers
-// replace this file by browser/sources.js (see the field `browser` of package.json).
+// The sources of tokenizers: files, the bundled encodings, and the hub. web/sources.mjs replaces
+// this file.
 
 const path = require('node:path')
 

@@ -85,7 +85,7 @@ pub struct DecodeWork {
     row_offsets: Vec<u32>,
     options: DecodeOptions,
     threads: Option<usize>,
-    cancel: Option<Arc<Cancel>>,
+    cancel: Arc<Cancel>,
 }
 
 impl Work for DecodeWork {
@@ -101,19 +101,10 @@ impl Work for DecodeWork {
                 Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
             })?);
         }
-        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref(), ..RunOptions::default() };
+        let run = RunOptions { threads: self.threads, cancel: Some(&self.cancel), ..RunOptions::default() };
         let texts = batch::decode_batch(&self.tokenizer, &rows, &self.options, &run)?;
         Ok(texts.try_into()?)
     }
-}
-
-/// Sets the number of processors that batches may use. In WebAssembly only JS knows it.
-#[napi(catch_unwind)]
-pub fn set_processors(env: Env, processors: u32) -> napi::Result<()> {
-    node_api::guarded(env, || {
-        batch::set_processors(processors as usize);
-        Ok(())
-    })
 }
 
 /// Creates the work of encoding the copied texts.
@@ -173,18 +164,6 @@ pub fn encode_batch(
     })
 }
 
-/// Like [`encode_batch`], but on this thread alone, for web pages.
-#[napi(catch_unwind)]
-pub fn encode_copied(
-    env: Env,
-    entry: &External<QueueEntry>,
-    handle: &External<Handle>,
-    flags: u32,
-    extra: Option<Extra>,
-) -> napi::Result<EncodedBatch> {
-    node_api::guarded(env, || encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, 1).run())
-}
-
 /// Encodes an array of texts on this thread and the threads of the core. If `pairs` is an array,
 /// text `i` is encoded together with `pairs[i]`.
 #[napi(catch_unwind)]
@@ -219,18 +198,6 @@ pub fn count_batch(
     })
 }
 
-/// Like [`count_batch`], but on this thread alone, for web pages.
-#[napi(catch_unwind)]
-pub fn count_copied(
-    env: Env,
-    entry: &External<QueueEntry>,
-    handle: &External<Handle>,
-    flags: u32,
-    extra: Option<Extra>,
-) -> napi::Result<U32Values> {
-    node_api::guarded(env, || CountWork(encode_work(Some(entry), handle, entry.take_inputs()?, flags, extra, 1)).run())
-}
-
 /// Counts the ids of each text of an array, on this thread and the threads of the core.
 #[napi(catch_unwind)]
 pub fn count_batch_sync(
@@ -247,25 +214,6 @@ pub fn count_batch_sync(
     })
 }
 
-/// Copies both Uint32Arrays and creates the work.
-fn decode_work(
-    entry: Option<&QueueEntry>,
-    handle: &Handle,
-    ids: &Unknown<'_>,
-    row_offsets: &Unknown<'_>,
-    skip_special_tokens: bool,
-    threads: u32,
-) -> Result<DecodeWork, Failure> {
-    Ok(DecodeWork {
-        tokenizer: Arc::clone(&handle.tokenizer),
-        ids: text::copy_ids("ids", ids)?,
-        row_offsets: text::copy_ids("rowOffsets", row_offsets)?,
-        options: options::decode_options(skip_special_tokens),
-        threads: options::threads(threads),
-        cancel: entry.map(QueueEntry::cancel),
-    })
-}
-
 /// Decodes rows of ids on the threadpool. Errors: row offsets that do not rise from 0 to the number
 /// of ids.
 #[napi(catch_unwind)]
@@ -278,20 +226,14 @@ pub fn decode_batch(
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<DecodeWork>>> {
     node_api::guarded(node_api::env_of(&ids), || {
-        let work = decode_work(Some(entry), handle, &ids, &row_offsets, skip_special_tokens, threads)?;
+        let work = DecodeWork {
+            tokenizer: Arc::clone(&handle.tokenizer),
+            ids: text::copy_ids("ids", &ids)?,
+            row_offsets: text::copy_ids("rowOffsets", &row_offsets)?,
+            options: options::decode_options(skip_special_tokens),
+            threads: options::threads(threads),
+            cancel: entry.cancel(),
+        };
         Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
     })
-}
-
-/// Like [`decode_batch`], but synchronous.
-#[napi(catch_unwind)]
-pub fn decode_batch_sync(
-    env: Env,
-    handle: &External<Handle>,
-    ids: Unknown<'_>,
-    row_offsets: Unknown<'_>,
-    skip_special_tokens: bool,
-    threads: u32,
-) -> napi::Result<JsTexts> {
-    node_api::guarded(env, || decode_work(None, handle, &ids, &row_offsets, skip_special_tokens, threads)?.run())
 }

@@ -106,8 +106,7 @@ impl<T: Plain> ExternalBuffer<T> {
         // Relaxed: the time does not guard any memory.
         LAST_RESULT.store(started().elapsed().as_millis() as u64, Ordering::Relaxed);
         let slab = match values {
-            // In WebAssembly, JS can only get copies of memory of the addon.
-            ResultValues::Slab(slab) if slab.is_pooled() && !cfg!(target_family = "wasm") => slab,
+            ResultValues::Slab(slab) if slab.is_pooled() => slab,
             other => return Err(other),
         };
         // Relaxed: the counter does not guard any memory.

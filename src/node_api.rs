@@ -294,26 +294,7 @@ pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
     // `data`. JS cannot run before this function returns, and memory of Rust does not overlap that
     // of V8.
     unsafe { ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), data.cast::<u8>(), size_of_val(words)) };
-    words.is_empty() || written(env, raw, size_of_val(words)) == sys::Status::napi_ok
-}
-
-#[cfg(target_family = "wasm")]
-unsafe extern "C" {
-    fn emnapi_sync_memory(env: sys::napi_env, to_wasm: bool, of: *mut sys::napi_value, at: usize, len: usize) -> i32;
-}
-
-/// Must be called after `bytes` bytes, at least one, were written at the start of an ArrayBuffer or
-/// of a view. In WebAssembly they were written to a copy, which this call copies to JS.
-pub(crate) fn written(env: sys::napi_env, mut buffer: sys::napi_value, bytes: usize) -> sys::napi_status {
-    #[cfg(target_family = "wasm")]
-    // SAFETY: `buffer` is a value of the running call. For a buffer without a copy, the call only
-    // returns an error status.
-    return unsafe { emnapi_sync_memory(env, false, &mut buffer, 0, bytes) };
-    #[cfg(not(target_family = "wasm"))]
-    {
-        let _ = (env, &mut buffer, bytes);
-        sys::Status::napi_ok
-    }
+    true
 }
 
 /// The length of an array; `None` if the value is not an array.

@@ -204,6 +204,12 @@ pub fn enqueue(env: Env) -> napi::Result<External<QueueEntry>> {
     })
 }
 
+/// The number of batches and loads that may run at a time in the process.
+#[napi(catch_unwind)]
+pub fn max_running(env: Env) -> napi::Result<u32> {
+    node_api::guarded(env, || Ok(limit() as u32))
+}
+
 /// Whether the batch may start now. From then on other batches wait for it, until it ends or
 /// `leave_queue` is called.
 #[napi(catch_unwind)]

@@ -16,7 +16,7 @@ use crate::encoding::Column;
 use crate::error::{Class, Failure};
 use crate::guard::{EntryPoint, contained};
 use crate::memory::{ExternalBuffer, ResultValues, U8Values, U32Values};
-use crate::node_api::{check, converted, js_error, named, written};
+use crate::node_api::{check, converted, js_error, named};
 
 /// Creates an ArrayBuffer in V8's own memory with a copy of `bytes`.
 fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_value> {
@@ -31,7 +31,6 @@ fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_val
         // SAFETY: Node just allocated `bytes.len()` writable bytes at `data`, to which no other
         // reference exists yet.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), bytes.len()) };
-        check(written(env, buffer, bytes.len()), "fill an ArrayBuffer")?;
     }
     Ok(buffer)
 }

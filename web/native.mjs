@@ -15,7 +15,7 @@ const { error, withCode } = errors
 const TURN_MS = 8
 /** The maximum size of the texts of a slice of a batch, in bytes; a longer text is one slice. */
 const SLICE_BYTES = 1 << 16
-/** Both limit the queue, as in the addon. */
+/** How many batches run at a time, in turns. */
 const MAX_RUNNING = 2
 /** The `which` of all numeric columns. */
 const NUMBERS = 0xffff_ffff
@@ -454,6 +454,7 @@ export default {
   stats: (handle) => json(handle, (exports, id) => exports.stats(id)),
 
   enqueue,
+  maxRunning: () => MAX_RUNNING,
   tryStart,
   leaveQueue,
   copyTexts,

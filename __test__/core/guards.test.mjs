@@ -17,7 +17,6 @@ import { tiny } from '../support/tiny.mjs'
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const native = require('../../lib/native.js')
-const isWasm = native.__napiBindingTarget === 'wasm32-wasi'
 
 const CALL = 1
 const SHORT = 2
@@ -63,7 +62,6 @@ const ARGUMENTS = {
   count: () => [handle, 'a', 0, undefined],
   countBatch: () => [entry(), handle, 0, undefined, 0],
   countBatchSync: () => [handle, ['a'], 0, undefined, 0],
-  countCopied: () => [entry(), handle, 0, undefined],
   countDocuments: () => [entry(), training, documents, counted],
   countLines: () => [training, bytes],
   countShort: undefined,
@@ -71,7 +69,6 @@ const ARGUMENTS = {
   cpuLevel: () => [],
   decode: () => [handle, ids(), false],
   decodeBatch: () => [entry(), handle, ids(), rows(), false, 0],
-  decodeBatchSync: () => [handle, ids(), rows(), false, 0],
   decodeBytes: () => [handle, ids(), false],
   decodeStream: () => [handle, false],
   detach: () => [new ArrayBuffer(8)],
@@ -83,7 +80,6 @@ const ARGUMENTS = {
   encode: () => [handle, 'a', undefined, 0, undefined, new Uint32Array(9)],
   encodeBatch: () => [entry(), handle, 0, undefined, 0],
   encodeBatchSync: () => [handle, ['a'], undefined, 0, undefined, 0],
-  encodeCopied: () => [entry(), handle, 0, undefined],
   encodeDocuments: () => [entry(), handle, documents, { flags: 0, threads: 0, batches: 1 }],
   encodeInto: () => [handle, 'a', ids(), 0, undefined, ids()],
   encodeShort: undefined,
@@ -109,6 +105,7 @@ const ARGUMENTS = {
   truncate: () => [handle, 'a', 5, 0, undefined, ids()],
   maxExpansion: () => [],
   maxId: () => [handle],
+  maxRunning: () => [],
   memoryStats: () => [],
   nextCollection: () => [],
   numbers: () => [handle, 'a', undefined, 0, undefined],
@@ -118,7 +115,6 @@ const ARGUMENTS = {
   pushDocument: () => [documents, bytes, 0, 0, undefined],
   releaseIdle: () => [false],
   setMaxExpansion: () => [native.maxExpansion()],
-  setProcessors: () => [2],
   sharedIds: undefined,
   split: () => [handle, 'a', 0, undefined, request],
   splitAsync: () => [entry(), handle, 'a', 0, undefined, request],
@@ -144,7 +140,7 @@ const ARGUMENTS = {
 
 const exported = Object.keys(native).filter((name) => typeof native[name] === 'function')
 
-test('every function that the addon exports contains a panic', { skip: isWasm }, () => {
+test('every function that the addon exports contains a panic', () => {
   assert.deepEqual(exported.toSorted(), Object.keys(ARGUMENTS).toSorted())
   for (const [name, argumentsOf] of Object.entries(ARGUMENTS)) {
     if (argumentsOf === undefined) continue
@@ -155,7 +151,7 @@ test('every function that the addon exports contains a panic', { skip: isWasm },
   assert.equal(native.count(handle, 'hello', 0, undefined), native.count(handle, 'hello', 0, undefined))
 })
 
-test('the fastest calls become general calls', { skip: isWasm }, () => {
+test('the fastest calls become general calls', () => {
   native.panicNext(SHORT)
   assert.deepEqual([...tokenizer.encode('hello').ids], [31373])
   native.panicNext(SHORT)
@@ -165,7 +161,7 @@ test('the fastest calls become general calls', { skip: isWasm }, () => {
   native.panicNext(0)
 })
 
-test('a panic on another thread, and one while the result is converted, reject', { skip: isWasm }, async () => {
+test('a panic on another thread, and one while the result is converted, reject', async () => {
   const calls = {
     encodeBatch: () => tokenizer.encodeBatch(long),
     columns: () => tokenizer.encodeBatch(long, { columns: ['tokens', 'wordIds'], offsets: 'byte' }),
@@ -204,7 +200,7 @@ test('a panic on another thread, and one while the result is converted, reject',
   }
 })
 
-test('finalizers contain a panic', { skip: isWasm }, () => {
+test('finalizers contain a panic', () => {
   const script = `
     const { Tokenizer } = require(${JSON.stringify(path.join(root, 'index.js'))})
     const native = require(${JSON.stringify(path.join(root, 'lib/native.js'))})
@@ -252,7 +248,7 @@ function worker() {
   })
 }
 
-test('the cleanup hook and the start of the module contain a panic', { skip: isWasm }, async () => {
+test('the cleanup hook and the start of the module contain a panic', async () => {
   native.panicNext(CLEANUP)
   assert.equal(await worker(), undefined)
   native.panicNext(INIT)

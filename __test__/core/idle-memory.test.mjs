@@ -105,3 +105,18 @@ test('the word caches of all workers start small and have at most 32 MiB togethe
   assert.ok(start <= 12 << 20, `${start} bytes at the start`)
   assert.ok(cacheBytes > start && cacheBytes <= 32 << 20, `${cacheBytes} bytes after ${start}`)
 })
+
+test('a batch leaves the function gc to a process that was started with --expose-gc, and to no other', () => {
+  const index = fileURLToPath(new URL('../../index.js', import.meta.url))
+  const code = `
+    const vm = require('node:vm')
+    const { Tokenizer } = require(${JSON.stringify(index)})
+    const gpt = Tokenizer.fromEncodingSync('r50k_base')
+    const rows = Array.from({ length: 4000 }, (_, i) => (i + ' some words of a text ').repeat(200))
+    gpt.encodeBatch(rows).then(() => gpt.encodeBatch(rows)).then(() => {
+      const { steps } = require(${JSON.stringify(index)}).memory.stats()
+      console.log(typeof globalThis.gc, vm.runInNewContext('typeof gc'), steps.quickCollection.count > 0)
+    })`
+  assert.equal(run(['--expose-gc', '-e', code]).stdout, 'function function true\n')
+  assert.equal(run(['-e', code]).stdout, 'undefined undefined true\n')
+})

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,7 @@ import { failure, texts } from '../support/texts.mjs'
 
 const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const rows = texts(1000)
+const index = fileURLToPath(new URL('../../index.js', import.meta.url))
 
 test('two batches run at a time, in the order of the calls', async () => {
   const running = new Set([0, 1, 2, 3, 4, 5])
@@ -91,4 +93,22 @@ test('a failed or refused call does not block the queue', async () => {
     'ERR_TOKENLANE_ARGUMENT_TYPE',
   ])
   assert.equal((await gpt.encodeBatch(['still here'])).length, 1)
+})
+
+test('a thread that runs all batches of the process does not poll', () => {
+  // With two threads of libuv one batch runs at a time, with four of them two.
+  for (const threads of ['2', '4']) {
+    const script = `
+      let timers = 0
+      const { setTimeout } = globalThis
+      globalThis.setTimeout = (...rest) => { timers += 1; return setTimeout(...rest) }
+      const { Tokenizer, memory } = require(${JSON.stringify(index)})
+      memory.configure({ collect: false, madvise: 'off' })
+      const gpt = Tokenizer.fromEncodingSync('r50k_base')
+      const rows = Array(2000).fill('some words of a text '.repeat(20))
+      Promise.all([1, 2, 3, 4].map(() => gpt.countBatch(rows))).then((counts) => console.log(counts.length, timers))`
+    const env = { ...process.env, UV_THREADPOOL_SIZE: threads }
+    const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', env })
+    assert.equal(stdout, '4 0\n', stderr)
+  }
 })

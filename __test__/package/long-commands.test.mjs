@@ -1,5 +1,5 @@
-// The steps of commands that run for a long time: npm run maintain arm64, levels, musl, rehearse,
-// wasm and windows.
+// The steps of commands that run for a long time: npm run maintain arm64, levels, musl, rehearse
+// and windows.
 
 import assert from 'node:assert/strict'
 import path from 'node:path'

@@ -1,5 +1,4 @@
-// Platforms without a package of their own: the error names WebAssembly, and WebAssembly is used if
-// it is installed.
+// Platforms without a package of their own: the error names tokenlane/web, which runs there.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -50,37 +49,22 @@ const WITHOUT = [
   ['linux', 'loong64', 'linux-loong64-gnu', '2.36'],
 ]
 
-test('the error on a platform without a package has the command for WebAssembly', () => {
+test('the error on a platform without a package names the part that runs there', () => {
   for (const [platform, arch, name, glibc] of WITHOUT) {
     assert.equal(
       loaded(platform, arch, glibc),
       `ERR_TOKENLANE_ADDON_MISSING tokenlane has no addon for this machine, ${name}. ` +
-        'Run "npm install --force tokenlane-wasm32-wasi" for the one in WebAssembly.',
+        'Import tokenlane/web, which is WebAssembly and runs everywhere, on one thread.',
     )
   }
 })
 
 test('the error on each platform with a package names the package, not WebAssembly', () => {
-  for (const name of fs.readdirSync(path.join(root, 'npm')).filter((name) => name !== 'wasm32-wasi')) {
+  for (const name of fs.readdirSync(path.join(root, 'npm'))) {
     const [platform, arch, abi] = name.split('-')
     const message = loaded(platform, arch, abi === 'gnu' ? '2.36' : undefined)
     assert.ok(message.startsWith('ERR_TOKENLANE_ADDON_MISSING '), message)
     assert.ok(message.includes(`Run "npm install tokenlane-${name}"`), message)
     assert.doesNotMatch(message, /wasm/)
   }
-})
-
-test('a platform without a package uses WebAssembly if it is installed', () => {
-  const place = path.join(folder, 'node_modules', 'tokenlane-wasm32-wasi')
-  fs.mkdirSync(place)
-  fs.copyFileSync(path.join(root, 'npm', 'wasm32-wasi', 'package.json'), path.join(place, 'package.json'))
-  // Stands for the loader of the package: the functions that loading the package calls.
-  fs.writeFileSync(
-    path.join(place, 'tokenlane.wasi.cjs'),
-    `const results = { flagBits: {}, columnNames: [] }
-    module.exports = new Proxy({ __napiBindingTarget: 'wasm32-wasi' }, { get: (all, name) => all[name] ?? (() => results[name] ?? 1) })`,
-  )
-  assert.equal(loaded('freebsd', 'x64'), 'function')
-  assert.equal(loaded('linux', 'riscv64', '2.36'), 'function')
-  fs.rmSync(place, { recursive: true })
 })

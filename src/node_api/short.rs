@@ -214,12 +214,9 @@ unsafe extern "C" fn end_shared(_env: sys::napi_env, _data: *mut c_void, hint: *
     });
 }
 
-/// Adds the functions to the exports. In WebAssembly, JS and the addon share no memory.
+/// Adds the functions to the exports.
 #[napi(module_exports)]
 pub fn add_short_functions(exports: Object<'_>) -> napi::Result<()> {
-    if cfg!(target_family = "wasm") {
-        return Ok(());
-    }
     let env = Env::from_raw(exports.value().env);
     let added = caught(EntryPoint::Init, || Ok(add_functions(&exports)));
     added.unwrap_or_else(|failure| Err(js_error(env, &failure)))

@@ -1,9 +1,4 @@
 //! Reads JS strings into memory of Rust, and creates JS strings.
-//!
-//! In WebAssembly, Node-API is implemented by emnapi, in JS, and differs from Node's: a Latin-1
-//! string ends at its first zero; reading one reports that all of the capacity was written; and a
-//! byte order mark at the start of a string of more than a few characters is lost. The workarounds
-//! are in this file.
 
 use std::ptr;
 use std::slice;
@@ -15,11 +10,6 @@ use tokenlane_core::memory::{self, Grow, OutOfMemory};
 use tokenlane_core::to_utf16;
 
 use super::{Spare, check, converted, js_error, parts};
-
-/// Whether Node-API is implemented by emnapi.
-const IS_WASM: bool = cfg!(target_family = "wasm");
-
-const BYTE_ORDER_MARK: u16 = 0xfeff;
 
 /// The result of copying a string into the available capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,12 +112,11 @@ pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Spare<u8>) -> bool {
     let (env, raw) = parts(value);
     let spare = bytes.spare();
     let mut written = 0;
-    // Both functions copy ASCII unchanged. Latin-1 is faster in Node, but in WebAssembly it reports
-    // that all of the capacity was written.
-    let copy = if IS_WASM { sys::napi_get_value_string_utf8 } else { sys::napi_get_value_string_latin1 };
     // SAFETY: `room` is writable for `room.len()` bytes, and Node writes at most that many,
     // including a terminating zero.
-    let status = unsafe { copy(env, raw, spare.as_mut_ptr().cast(), spare.len(), &raw mut written) };
+    let status = unsafe {
+        sys::napi_get_value_string_latin1(env, raw, spare.as_mut_ptr().cast(), spare.len(), &raw mut written)
+    };
     if status != sys::Status::napi_ok || written + 1 > spare.len() {
         return false;
     }
@@ -183,8 +172,7 @@ impl TryFrom<String> for JsText {
     type Error = OutOfMemory;
 
     fn try_from(text: String) -> Result<Self, OutOfMemory> {
-        // In WebAssembly a Latin-1 string would end at its first zero.
-        if text.is_ascii() && !IS_WASM {
+        if text.is_ascii() {
             return Ok(Self::Ascii(text));
         }
         Ok(Self::Utf16(to_utf16(&text)?))
@@ -239,17 +227,7 @@ impl ToNapiValue for JsText {
                 };
                 check(status, "make a string of that length").map(|()| value)
             }
-            Self::Utf16(mut units) => {
-                let value = new_utf16(env, &units)?;
-                // SAFETY: Node just created the value for this `env`.
-                let is_whole =
-                    || utf16_length(&unsafe { Unknown::from_raw_unchecked(env, value) }) == Some(units.len());
-                if !IS_WASM || units.first() != Some(&BYTE_ORDER_MARK) || is_whole() {
-                    return Ok(value);
-                }
-                units.insert(0, BYTE_ORDER_MARK);
-                new_utf16(env, &units)
-            }
+            Self::Utf16(units) => new_utf16(env, &units),
         })
     }
 }

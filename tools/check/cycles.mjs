@@ -16,7 +16,7 @@ const folder = path.resolve(process.argv[2] ?? root)
 const names = sourceFiles(folder)
 const modules = javascriptImports(folder, names)
 /** Modules that use lib/. */
-const ABOVE_LIB = /^(?:index\.m?js|browser\.mjs|(?:cli|dropins)\/.*\.m?js)$/
+const ABOVE_LIB = /^(?:index\.m?js|(?:cli|dropins)\/.*\.m?js)$/
 
 let isWrong = report(modules, 'no import cycle', 'modules')
 for (const [module, imports] of modules) {

@@ -12,7 +12,7 @@ import { PLATFORMS } from './table.mjs'
 
 const [name] = process.argv.slice(2)
 const platform = PLATFORMS.find((platform) => platform.name === name) ?? stop(`there is no npm/${name}`)
-const file = name === 'wasm32-wasi' ? 'tokenlane.wasm32-wasi.wasm' : `tokenlane.${name}.node`
+const file = `tokenlane.${name}.node`
 const { facts, wrong } = inspectBytes(platform, fs.readFileSync(path.join(root, file)))
 for (const fact of facts) console.log(fact)
 if (wrong.length > 0) stop(wrong.map((what) => `${file}: ${what}`).join('\n'))

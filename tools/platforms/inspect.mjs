@@ -25,7 +25,6 @@ const MACOS_LIBRARIES = ['/usr/lib/libSystem.B.dylib', '/usr/lib/libiconv.2.dyli
  */
 const WINDOWS_LIBRARIES =
   /^(kernel32|ntdll|advapi32|userenv|ws2_32|bcrypt|bcryptprimitives|msvcrt|ucrtbase|api-ms-win-(core|crt)-[\w-]+)\.dll$/
-const WASM_IMPORTS = ['env', 'napi', 'emnapi', 'wasi', 'wasi_snapshot_preview1']
 
 /**
  * Inspects the addon of a platform.
@@ -47,8 +46,7 @@ export function inspectBytes(platform, bytes) {
 
 function inspectorOf(name) {
   if (name.startsWith('linux')) return linux
-  if (name.startsWith('darwin')) return macos
-  return name.startsWith('win32') ? windows : wasm
+  return name.startsWith('darwin') ? macos : windows
 }
 
 /** Folders of this machine, whose names must not be in the addon. */
@@ -162,13 +160,4 @@ function windows(bytes, name) {
   ]
   const facts = [`PE for ${pe.arch}; needs ${[...new Set(pe.libraries)].join(', ')}`]
   return { facts, wrong: wrong.filter(Boolean) }
-}
-
-function wasm(bytes) {
-  const module = new WebAssembly.Module(bytes)
-  const modules = [...new Set(WebAssembly.Module.imports(module).map((entry) => entry.module))]
-  return {
-    facts: [`WebAssembly; imports from ${modules.join(', ')}`],
-    wrong: modules.filter((name) => !WASM_IMPORTS.includes(name)).map((name) => `it imports from ${name}`),
-  }
 }

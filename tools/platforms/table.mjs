@@ -19,7 +19,7 @@ export const ENTRY = 'napi_register_module_v1'
  * @property {string} name
  * @property {string} built
  * @property {string} target
- * @property {'zig' | 'mingw' | 'rustup'} tool
+ * @property {'zig' | 'mingw'} tool
  */
 
 /** @type {Platform[]} */
@@ -33,15 +33,10 @@ export const PLATFORMS = [
   { name: 'darwin-arm64', built: 'darwin-arm64', target: 'aarch64-apple-darwin', tool: 'zig' },
   { name: 'win32-x64-msvc', built: 'win32-x64-gnu', target: 'x86_64-pc-windows-gnu', tool: 'mingw' },
   { name: 'win32-arm64-msvc', built: 'win32-arm64-gnullvm', target: 'aarch64-pc-windows-gnullvm', tool: 'zig' },
-  { name: 'wasm32-wasi', built: 'wasm32-wasi', target: 'wasm32-wasip1-threads', tool: 'rustup' },
 ]
 
 /** The folder with the addon of a platform. */
 export const builtFolder = ({ built }) => path.join(folder, 'built', built)
 
-/** The path of the addon of a platform, which for WebAssembly is the module. */
-export const addonOf = (platform) =>
-  path.join(
-    builtFolder(platform),
-    platform.name === 'wasm32-wasi' ? 'tokenlane.wasm32-wasi.wasm' : `tokenlane.${platform.built}.node`,
-  )
+/** The path of the addon of a platform. */
+export const addonOf = (platform) => path.join(builtFolder(platform), `tokenlane.${platform.built}.node`)

@@ -18,7 +18,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { PLATFORMS, builtFolder } from '../platforms/table.mjs'
-import { Project, RESULT, WASM_RESULT } from './rehearse/project.mjs'
+import { Project, RESULT } from './rehearse/project.mjs'
 import { startRegistry } from './rehearse/registry.mjs'
 import { managers, nodeVersions } from './rehearse/tools.mjs'
 import { root, run, stop } from '../setup.mjs'
@@ -106,7 +106,7 @@ function installs() {
 
 /** If npm's options choose a platform, npm installs only the package of that platform. */
 function platforms() {
-  for (const { name } of PLATFORMS.filter(({ name }) => name !== 'wasm32-wasi')) {
+  for (const { name } of PLATFORMS) {
     scenario(`npm for ${name}`, 22, (project) => {
       const [system, cpu, abi] = name.split('-')
       const libc = { gnu: ['--libc=glibc'], musl: ['--libc=musl'] }[abi] ?? []
@@ -141,24 +141,6 @@ function mishaps() {
     project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
     project.npm('npm11', 'install', '--omit=optional', `tokenlane-${HERE}@${OTHER_VERSION}`)
   })
-  repaired(
-    'a system without a package',
-    /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-wasm32-wasi/,
-    (project) => {
-      project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
-      project.node.push(
-        '-r',
-        project.write('freebsd.cjs', "Object.defineProperty(process, 'platform', { value: 'freebsd' })"),
-      )
-    },
-    WASM_RESULT,
-  )
-  scenario('WebAssembly instead of the addon', 22, (project) => {
-    project.npm('npm11', 'install', '--force', 'tokenlane', 'tokenlane-wasm32-wasi')
-    project.env.NAPI_RS_FORCE_WASI = 'true'
-    const expected = [`tokenlane-${HERE}`, 'tokenlane-wasm32-wasi']
-    return same(project.check(), WASM_RESULT) ?? same(project.platformPackages(), expected)
-  })
 }
 
 /** A case in which the package must work, with the platform package of this machine only. */
@@ -171,19 +153,19 @@ function check(name, major, install) {
 
 /**
  * A case in which the error must match `pattern`, and the command in the error must repair the
- * install, so that the check prints `result`.
+ * install.
  */
-function repaired(name, pattern, install, result = RESULT) {
+function repaired(name, pattern, install) {
   scenario(name, 22, (project) => {
     install(project)
     const message = project.check()
     // Newer versions of npm repair a lock file of another platform themselves.
-    if (message === result && pattern.test('')) return undefined
+    if (message === RESULT && pattern.test('')) return undefined
     const command = /Run "npm ([^"]+)"/.exec(message)?.[1]
     if (!pattern.test(message) || command === undefined) return `the error is not as expected: ${message}`
     console.log(`       ${message.split('\n')[0]}`)
     project.npm('npm11', ...command.split(' '))
-    return same(project.check(), result)
+    return same(project.check(), RESULT)
   })
 }
 

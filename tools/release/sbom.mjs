@@ -71,16 +71,12 @@ function cargoChecksums() {
   return new Map([...entries].map(([, name, version, checksum]) => [`${name} ${version}`, checksum]))
 }
 
-/** The optional dependencies of the package and of the WebAssembly package, with their own. */
+/** The optional dependencies of the package, with their own. */
 function npmPackages() {
   const { packages } = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
-  const wasm = JSON.parse(fs.readFileSync(path.join(root, 'npm', 'wasm32-wasi', 'package.json'), 'utf8'))
   /** Paths in the lock file. A package finds its dependencies in its folder and in those above. */
   const found = new Set()
-  const waiting = [...Object.keys(own.optionalDependencies), ...Object.keys(wasm.dependencies)].map((name) => [
-    '',
-    name,
-  ])
+  const waiting = Object.keys(own.optionalDependencies).map((name) => ['', name])
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [from, name] = next
     const place = `${from}node_modules/${name}`

@@ -20,8 +20,6 @@ const CHECK = `
 `
 /** What {@link Project.check} returns if the package works with its addon. */
 export const RESULT = 'true 13225,11,2375,0 addon'
-/** The same with WebAssembly. */
-export const WASM_RESULT = 'true 13225,11,2375,0 WebAssembly'
 
 /** @typedef {Awaited<ReturnType<typeof import('./registry.mjs').startRegistry>>} Registry */
 

@@ -29,7 +29,7 @@ pub use cancel::Cancel;
 pub use columns::BatchColumns;
 use columns::bytes_per_token;
 use gather::{RowWindow, gather, reserve_estimate};
-pub use parallelism::{MAX_THREADS, parallelism_was_used, set_processors, set_threads, threads};
+pub use parallelism::{MAX_THREADS, parallelism_was_used, set_threads, threads};
 pub(crate) use row_chunks::split_rows;
 use row_chunks::{CHUNK_LEN, RowChunk};
 use row_windows::RowCursor;

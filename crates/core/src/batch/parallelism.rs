@@ -5,9 +5,6 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The number of processors; 0 if [`set_processors`] was not called.
-static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
-
 /// The number of threads that was set; 0 for [`default_threads`].
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
@@ -27,11 +24,6 @@ pub fn set_threads(threads: Option<usize>) {
     THREADS.store(threads.map_or(0, |threads| threads.clamp(1, MAX_THREADS)), Ordering::Relaxed);
 }
 
-/// Sets the number of processors. For WebAssembly, where the process cannot find it out.
-pub fn set_processors(processors: usize) {
-    PROCESSORS.store(processors.clamp(1, MAX_THREADS), Ordering::Relaxed);
-}
-
 /// The default number of threads of a batch.
 pub fn threads() -> usize {
     match THREADS.load(Ordering::Relaxed) {
@@ -44,10 +36,7 @@ pub fn threads() -> usize {
 /// the process, which respects container quotas and CPU affinity.
 fn default_threads() -> usize {
     let requested = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
-    let available = || match PROCESSORS.load(Ordering::Relaxed) {
-        0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
-        processors => processors,
-    };
+    let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     requested.filter(|&threads| threads > 0).unwrap_or_else(available).min(MAX_THREADS)
 }
 

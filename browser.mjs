@@ -1,5 +1,0 @@
-// The entry point for browsers, which uses WebAssembly.
-
-import './lib/browser/start.mjs'
-
-export * from './index.mjs'

@@ -82,10 +82,10 @@ export interface ChatIdsOptions extends ChatOptions {
    * - `'generation'`: by the tags `{% generation %}` of the template, exactly as
    *   `return_assistant_tokens_mask` of transformers. Throws `ERR_TOKENLANE_CHAT_REFUSED` if the
    *   template has none.
-   * - `'origin'`: all text from the first to the last character of a message of the assistant, with
-   *   its reasoning and tool calls; what the template writes before it, behind the generation
-   *   prompt; and what it writes behind it, up to the token that ends the turn: the
-   *   `eos_token`, or else the first special token that does not start the next turn.
+   * - `'origin'`: an answer is what the conversation up to it, rendered with
+   *   `addGenerationPrompt`, lacks of the conversation with it. Where a template does not only
+   *   append, it is what the template writes for a message of the assistant, without the
+   *   generation prompt and without text of other messages.
    *
    * `true` takes the tags if the template has them, else the origin. Default: `false`.
    */

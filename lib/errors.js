@@ -28,6 +28,13 @@ function wrongValue(name, expected, value) {
 }
 
 /**
+ * Whether an engine threw an error because the stack was used up: V8 and JavaScriptCore, or
+ * Firefox. Without a regular expression, which V8 might have no stack to compile.
+ */
+const isStackOverflow = (cause) =>
+  (cause?.name === 'RangeError' && cause.message.includes('call stack')) || cause?.name === 'InternalError'
+
+/**
  * Calls `make`, which allocates memory. An allocation failure of the engine becomes the error that
  * the addon throws in this case.
  */
@@ -35,6 +42,7 @@ function allocated(make) {
   try {
     return make()
   } catch (cause) {
+    if (isStackOverflow(cause)) throw cause
     throw error('ERR_TOKENLANE_OUT_OF_MEMORY', `out of memory: ${cause.message}`, { cause })
   }
 }
@@ -126,6 +134,7 @@ module.exports = {
   wrongType,
   wrongValue,
   inputTooLarge,
+  isStackOverflow,
   isTokenlaneError,
   limitTooSmall,
   meantOption,

@@ -3,23 +3,15 @@
 // Limits for services: the text of a call, the number of waiting batches, and the cost of chat
 // templates.
 
+const { renderCost } = require('@tokenlane/jinja/internal')
+
 const native = require('./native.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
 const { isArray, isUint8Array } = require('./realm.js')
 const { byteLength } = require('./runtime.js')
 
-/**
- * Default limits of the cost of a chat template, in steps, bytes, and characters of output: see
- * chat/render-cost.js.
- */
-const CHAT_DEFAULTS = Object.freeze({
-  maxChatWork: 6_000_000,
-  maxChatMemory: 128 * 1024 * 1024,
-  maxChatOutput: 64 * 1024 * 1024,
-})
-
-const current = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...CHAT_DEFAULTS }
+const current = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...renderCost.LIMITS }
 /** The addon holds this limit, for all threads of the process. */
 const EXPANSION = 'maxExpansion'
 const LIMIT_NAMES = [...Object.keys(current), EXPANSION]
@@ -96,4 +88,4 @@ function inputMeter() {
   return take
 }
 
-module.exports = { CHAT_DEFAULTS, limits, checkInput, inputMeter }
+module.exports = { limits, checkInput, inputMeter }

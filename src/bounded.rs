@@ -6,7 +6,7 @@ use napi::Env;
 use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::split::Start;
-use tokenlane_core::{Columns, EncodeOptions};
+use tokenlane_core::{Columns, EncodeOptions, Text, Tokenizer};
 
 use crate::error::Failure;
 use crate::handle::Handle;
@@ -28,7 +28,7 @@ pub fn is_within(
 ) -> napi::Result<bool> {
     node_api::guarded(env, || {
         let options = options::encode_options(flags, extra, Columns::NONE);
-        if is_surely_beyond(handle, &value, limit, &options)? {
+        if is_surely_beyond(handle, &value, limit, &options)? || starts_beyond(handle, &value, limit, &options)? {
             return Ok(false);
         }
         text::with_text("text", &value, |text| Ok(handle.tokenizer.is_within(text, limit as usize, &options)?))
@@ -45,6 +45,16 @@ fn is_surely_beyond(
         Some(length) => Ok(handle.tokenizer.is_surely_beyond(length, limit as usize, options)?),
         None => Ok(false),
     }
+}
+
+/// Whether the start of a long string shows that it exceeds the limit, so that it is not copied.
+fn starts_beyond(handle: &Handle, value: &Unknown<'_>, limit: u32, options: &EncodeOptions) -> Result<bool, Failure> {
+    let start = Tokenizer::start_len(limit as usize);
+    if node_api::utf16_length(value).is_none_or(|length| length / 2 <= start) {
+        return Ok(false);
+    }
+    let Some(units) = node_api::utf16_start(value, start) else { return Ok(false) };
+    Ok(handle.tokenizer.is_surely_beyond_with(Text::Utf16(&units), limit as usize, options)?)
 }
 
 /// Writes the ids of the longest start of a text that fits to `target`. `result` gets the length of

@@ -25,7 +25,7 @@ use crate::error::{Class, Failure, shortened};
 use crate::guard::{self, EntryPoint, caught};
 use strings::new_utf8;
 pub use strings::{
-    Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
+    Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length, utf16_start,
 };
 
 mod short;

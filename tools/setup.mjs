@@ -22,6 +22,9 @@ export function stop(message) {
   process.exit(1)
 }
 
+/** The exit status of a build if Rust cannot compile for its target on this machine. */
+export const NO_TARGET = 3
+
 /**
  * A port of this machine that no server uses.
  *
@@ -36,6 +39,13 @@ export function freePort() {
     })
   })
 }
+
+/** The folders of the packages of this repository that are published beside `tokenlane`. */
+export const workspaces = () =>
+  fs
+    .readdirSync(path.join(root, 'packages'))
+    .sort()
+    .map((name) => path.join(root, 'packages', name))
 
 /** Runs a command with its output shown; returns whether it succeeded. */
 export function run(command, args, options = {}) {
@@ -100,6 +110,23 @@ export function buildIsOld() {
   const built = Math.min(...['native.js', ...addons].map((name) => modified(path.join(root, name))))
   const sources = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'crates']
   return addons.length === 0 || built < Math.max(...sources.map(newest))
+}
+
+/** Whether a source of tokenlane/web is newer than its last build, or there is none. */
+export function webIsOld() {
+  // What tools/platforms/web.mjs writes last.
+  const built = modified(path.join(root, 'web', 'dist', 'gpt-tokenizer.mjs'))
+  const sources = [
+    'Cargo.toml',
+    'Cargo.lock',
+    'crates',
+    'encodings',
+    'lib',
+    'dropins',
+    'web',
+    'tools/platforms/web.mjs',
+  ]
+  return built < Math.max(...sources.map(newest))
 }
 
 /** Builds the addon in release mode, unless it is newer than every source. */

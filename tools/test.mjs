@@ -9,7 +9,8 @@
 //            property tests
 //
 // The last line is the count of the Node specs. Specs that were skipped as a whole are listed above
-// it, with the reason and the command that runs them.
+// it, with the reason and the command that runs them, and so is tokenlane/web if it cannot be built
+// here.
 
 import { spawn, spawnSync } from 'node:child_process'
 import os from 'node:os'
@@ -18,7 +19,7 @@ import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 
 import { specNames, specOf } from './check/specs.mjs'
-import { buildIsOld, checkCompilers, checkNode, install, root, run, stop } from './setup.mjs'
+import { NO_TARGET, buildIsOld, checkCompilers, checkNode, install, root, run, stop, webIsOld } from './setup.mjs'
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, long: { type: 'boolean' } } })
 
@@ -38,7 +39,7 @@ if (!values.long) process.env.PROPTEST_RNG_SEED ??= '1'
 //
 // The addon and the Rust tests are built with the same packages, profile and target: Cargo then
 // compiles what both need once. The specs of tokenlane/web test crates/web, which has no tests in
-// Rust.
+// Rust. It has the same profile, too: both need the same macros.
 const QUICK_BUILD = ['--profile', 'quick']
 const PACKAGES = ['--workspace', '--exclude', 'tokenlane-web']
 const RUST_TESTS = 'Rust tests (cargo test)'
@@ -59,6 +60,9 @@ const LONG_SPECS = [
   ...['core/file-limits', 'core/growth', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
   ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],
 ]
+/** They need tokenlane/web, whose build begins after the Rust tests. So they start last. */
+const WEB_SPECS = ['package/web', 'package/web-dropins', 'package/web-memory']
+
 /** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */
 
 /** @type {Checks} They run while the addon is built. Clippy and rustdoc are in `npm run lint`. */
@@ -70,7 +74,10 @@ const LINTS = [
 ]
 /** @type {Checks[]} They run side by side: a compiler and the specs leave gaps to each other. */
 const TESTS = [
-  [[RUST_TESTS, rustTests]],
+  [
+    [RUST_TESTS, rustTests],
+    ['tokenlane/web', async () => (await webBuild()) !== FAILED],
+  ],
   [
     ['the addon', () => addonBuilt],
     ['types of JavaScript (tsc)', () => shown(process.execPath, ['tools/maintain.mjs', 'types'])],
@@ -80,6 +87,9 @@ const TESTS = [
 
 let summary = []
 install()
+/** A promise of how the build of tokenlane/web ended, once it has begun. */
+let webBuilt
+const FAILED = 'its build failed'
 // Lints and Rust tests run meanwhile. The types of native.js exist only after this build.
 const addonBuilt = buildAddon()
 
@@ -88,6 +98,8 @@ await inTurn(LINTS)
 await Promise.all(TESTS.map(inTurn))
 if (!(await addonBuilt)) stop('the addon did not build; the output of the compiler is above')
 if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
+const noWeb = await webBuilt
+if (noWeb !== undefined) console.log(`\nNOT TESTED: tokenlane/web and its drop-ins: ${noWeb}`)
 if (summary.length > 0) console.log(`\n${summary.join('\n')}`)
 process.exit(failed.length > 0 ? 1 : 0)
 
@@ -149,6 +161,24 @@ async function buildAddon() {
   return status === 0
 }
 
+/**
+ * Builds tokenlane/web if a source is newer, once. Resolves with why there is no build, or with
+ * undefined.
+ */
+function webBuild() {
+  webBuilt ??= buildWeb()
+  return webBuilt
+}
+
+async function buildWeb() {
+  await addonBuilt
+  if (!webIsOld()) return undefined
+  const { status, output } = await collect(process.execPath, ['tools/platforms/web.mjs', '--quick'])
+  console.log(output)
+  if (status === NO_TARGET) return output.trim().split('\n').at(-1)
+  return status === 0 ? undefined : FAILED
+}
+
 /** Runs a command without blocking; resolves with its exit status and its output. */
 function collect(command, args, options = {}) {
   return new Promise((resolve, reject) => {
@@ -167,14 +197,19 @@ function collect(command, args, options = {}) {
 /** Runs all spec files: one more at a time than there are cores, but at most three. */
 async function nodeSpecs() {
   if (!(await addonBuilt)) return false
-  const others = specNames().filter((name) => !LONGEST_SPECS.includes(name))
-  const all = [...LONGEST_SPECS, ...others]
+  const others = specNames().filter((name) => ![...LONGEST_SPECS, ...WEB_SPECS].includes(name))
+  const all = [...LONGEST_SPECS, ...others, ...WEB_SPECS]
   const names = values.long ? all : all.filter((name) => !LONG_SPECS.includes(name))
-  const files = names.map((name) => path.join(root, specOf(name).file))
+  const fileOf = (name) => path.join(root, specOf(name).file)
+  const files = names.map(fileOf)
+  const needWeb = WEB_SPECS.map(fileOf)
   const results = []
   const waiting = [...files]
   const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) results.push(await nodeSpec(file))
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      if (needWeb.includes(file)) await webBuild()
+      results.push(await nodeSpec(file))
+    }
   }
   await Promise.all(Array.from({ length: Math.min(3, os.availableParallelism() + 1) }, worker))
   const sum = (word) => results.reduce((total, { counts }) => total + counts[word], 0)

@@ -1,31 +1,19 @@
 // Tokenizers as `lib/` holds them.
 
 import errors from '../lib/errors.js'
-import { Instance } from './instance.mjs'
+import { checksum } from './bits.mjs'
+import { Instance, jsonOf } from './instance.mjs'
 import { wasmModule } from './module.mjs'
 
 /** Frees what lies in an instance that others still use. */
-function freed({ instance, free, id }) {
-  if (!instance.isDead) instance.exports[free](id)
+export function freed({ instance, free, id }) {
+  if (!instance.isDead) guarded(instance, () => instance.exports[free](id))
 }
 
 // Workers of Cloudflare with a compatibility date before 2025-05-05 lack WeakRef and
 // FinalizationRegistry: there, streams and changed tokenizers are freed with their instance.
 const hasWeak = typeof WeakRef === 'function' && typeof FinalizationRegistry === 'function'
 const registry = hasWeak ? new FinalizationRegistry(freed) : { register() {}, unregister() {} }
-
-/** A mixed sum of bytes, which shows whether a caller changed them. */
-function checksum(bytes) {
-  let sum = bytes.length
-  const mix = (value) => (sum = Math.imul(sum ^ value, 0x01000193))
-  // Four bytes at a time, from the first multiple of four on.
-  const start = Math.min(-bytes.byteOffset & 3, bytes.length)
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + start, (bytes.length - start) >> 2)
-  for (let index = 0; index < start; index++) mix(bytes[index])
-  for (let index = 0; index < words.length; index++) mix(words[index])
-  for (let index = start + 4 * words.length; index < bytes.length; index++) mix(bytes[index])
-  return sum
-}
 
 /** The limit of lib/limits.js, which a new instance gets. */
 let maxExpansion
@@ -35,7 +23,7 @@ export function setMaxExpansion(factor) {
   for (const reference of instances) {
     const instance = reference.deref()
     if (instance === undefined) instances.delete(reference)
-    else if (!instance.isDead) instance.exports.set_max_expansion(factor)
+    else if (!instance.isDead) guarded(instance, () => instance.exports.set_max_expansion(factor))
   }
 }
 
@@ -44,11 +32,15 @@ const instances = new Set()
 
 /** Runs `work` with an instance. A trap ends the instance and is an error. */
 export function guarded(instance, work) {
+  instance.isInDoubt = true
+  let result
   try {
-    return work(instance)
+    result = work(instance)
   } catch (cause) {
-    throw instance.trap(cause)
+    throw instance.failureOf(cause)
   }
+  instance.isInDoubt = false
+  return result
 }
 
 export function newInstance() {
@@ -105,17 +97,18 @@ export class Handle {
   static load(bytes, options) {
     let sum
     const build = () => {
-      if (sum === undefined) sum = checksum(bytes)
-      else if (checksum(bytes) !== sum) {
+      if (sum !== undefined && checksum(bytes) !== sum) {
         const message =
           'an earlier error ended the instance of this tokenizer, and the bytes that it was loaded from have changed since: load it again'
         throw errors.error('ERR_TOKENLANE_DISPOSED', message)
       }
+      const json = jsonOf(options)
       const instance = newInstance()
       const id = guarded(instance, () => {
         const length = instance.write(bytes)
-        return instance.check(instance.exports.load(length, instance.writeJson(options, length)))
+        return instance.check(instance.exports.load(length, instance.writeJson(json, length)))
       })
+      sum ??= checksum(bytes)
       return [instance, id]
     }
     return new Handle(build, isModel(bytes) ? 'sentencepiece' : undefined)
@@ -124,10 +117,9 @@ export class Handle {
   /** A tokenizer with changes, in the same instance. */
   change(changes) {
     return new Handle(() => {
-      const { instance } = this
-      const id = guarded(instance, () =>
-        instance.check(instance.exports.change(this.id, instance.writeJson(changes, 0))),
-      )
+      const json = jsonOf(changes)
+      const { instance, id: original } = this
+      const id = guarded(instance, () => instance.check(instance.exports.change(original, instance.writeJson(json, 0))))
       return [instance, id]
     }, this.format)
   }

@@ -50,7 +50,7 @@ export function gunzip(bytes) {
   const size = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 4).getUint32(0, true)
   // No gzip file shrinks further.
   if (size > bytes.length * 1032) throw damaged()
-  const out = new Uint8Array(size)
+  const out = errors.allocated(() => new Uint8Array(size))
   let [at, written, buffer, held] = [10, 0, 0, 0]
 
   function bits(count) {
@@ -143,7 +143,7 @@ export async function inflated(bytes) {
   try {
     return await decompressed(bytes)
   } catch (failure) {
-    throw failure?.code === 'ERR_TOKENLANE_FILE' ? failure : damaged(failure)
+    throw errors.isTokenlaneError(failure) || errors.isStackOverflow(failure) ? failure : damaged(failure)
   }
 }
 

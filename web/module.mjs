@@ -89,9 +89,11 @@ async function compiling(compile) {
 
 /** Without WebAssembly, as in Safari's lockdown mode, by a page's policy, or for other bytes. */
 const notCompiled = (cause) =>
-  errors.error('ERR_TOKENLANE_UNSUPPORTED', `the WebAssembly module cannot be compiled here: ${cause.message}`, {
-    cause,
-  })
+  errors.isStackOverflow(cause)
+    ? cause
+    : errors.error('ERR_TOKENLANE_UNSUPPORTED', `the WebAssembly module cannot be compiled here: ${cause.message}`, {
+        cause,
+      })
 
 /** The module. Throws before it is compiled. */
 export function wasmModule() {

@@ -3,22 +3,26 @@
 
 import errors from '../lib/errors.js'
 import { BITS, COLUMN_NAMES, ENCODINGS } from './constants.mjs'
-import { Handle, Stream, guarded, setMaxExpansion } from './handle.mjs'
-import { UTF16, UTF8, aligned } from './instance.mjs'
+import { Handle, Stream, freed, guarded, setMaxExpansion } from './handle.mjs'
+import { UTF16, UTF8, jsonOf } from './instance.mjs'
+import { aligned } from './addresses.mjs'
+import { hasFlag } from './bits.mjs'
 import { init } from './module.mjs'
 import { nextTurn } from './runtime.mjs'
-import { Rows, checkBytes, checkIds, checkText, copyRows, copyWords } from './texts.mjs'
+import { Rows, checkBytes, checkIds, checkText, copyIds, copyRows, copyWords } from './texts.mjs'
 
 const { error, withCode } = errors
 
 /** How long a batch keeps the event loop, in milliseconds. */
 const TURN_MS = 8
 /** The maximum size of the texts of a slice of a batch, in bytes; a longer text is one slice. */
-const SLICE_BYTES = 1 << 16
+const SLICE_BYTES = 2 ** 16
 /** How many batches run at a time, in turns. */
 const MAX_RUNNING = 2
 /** The `which` of all numeric columns. */
 const NUMBERS = 0xffff_ffff
+/** The maximum of an argument of the module. Larger numbers would be taken modulo 2^32. */
+const MAX_U32 = 2 ** 32 - 1
 const FEW_IDS = 64
 
 const shared = new Uint32Array(4096)
@@ -32,8 +36,9 @@ function using(handle, work) {
 /** Writes a text with its options and calls `work(length, extra)`. */
 const textCall = (handle, name, text, extra, work) =>
   using(handle, (instance, id, exports) => {
+    const json = jsonOf(extra)
     const length = instance.write(checkText(name, text))
-    return work(instance, id, exports, length, instance.writeJson(extra, length))
+    return work(instance, id, exports, length, instance.writeJson(json, length))
   })
 
 /**
@@ -43,10 +48,11 @@ const textCall = (handle, name, text, extra, work) =>
  */
 const unitsCall = (handle, text, extra, work) =>
   using(handle, (instance, id) => {
+    const json = jsonOf(extra)
     const isString = typeof checkText('text', text) === 'string'
     const length = isString ? instance.writeUtf16(text) : instance.write(text)
     const bytes = isString ? 2 * length : length
-    const optionBytes = instance.writeJson(extra, bytes)
+    const optionBytes = instance.writeJson(json, bytes)
     return work(instance, id, isString ? UTF16 : UTF8, length, optionBytes, aligned(bytes) + optionBytes)
   })
 
@@ -55,8 +61,8 @@ const unitsCall = (handle, text, extra, work) =>
  * `work(instance, id, length, tableLength, optionBytes)`.
  */
 function inputCall(handle, text, pair, flags, extra, work) {
-  const words = (flags & BITS.words) !== 0
-  const isBounds = (flags & BITS.literal) !== 0
+  const words = hasFlag(flags, BITS.words)
+  const isBounds = hasFlag(flags, BITS.literal)
   const checked = (name, value) => {
     if (words) return copyWords(name, value)
     return isBounds && name === 'pair' ? bytesOf(value) : checkText(name, value)
@@ -65,8 +71,9 @@ function inputCall(handle, text, pair, flags, extra, work) {
   rows.add(checked('text', text))
   if (pair !== undefined) rows.add(checked('pair', pair))
   return using(handle, (instance, id) => {
+    const json = jsonOf(extra)
     const length = rows.write(instance)
-    return work(instance, id, length, rows.table.length, instance.writeJson(extra, rows.before(length)))
+    return work(instance, id, length, rows.table.length, instance.writeJson(json, rows.before(length)))
   })
 }
 
@@ -75,16 +82,19 @@ const bytesOf = (bounds) => new Uint8Array(bounds.buffer, bounds.byteOffset, bou
 function encodeShort(handle, text, flags) {
   return using(handle, (instance, id, exports) => {
     const count = instance.check(exports.encode(id, UTF8, instance.write(text), flags, 0))
-    const at = instance.number(0) >>> 2
-    const { u32 } = instance
-    if (count <= FEW_IDS) for (let index = 0; index < count; index++) shared[index] = u32[at + index]
-    else if (count <= shared.length) shared.set(u32.subarray(at, at + count))
+    const { memory } = instance
+    const at = instance.number(0)
+    if (count <= FEW_IDS) {
+      const { words } = memory
+      const first = memory.wordIndex(at)
+      for (let index = 0; index < count; index++) shared[index] = words[first + index]
+    } else if (count <= shared.length) shared.set(memory.wordsAt(at, count))
     return count
   })
 }
 
 function encode(handle, text, pair, flags, extra, _scratch) {
-  if (pair !== undefined || (flags & BITS.words) !== 0) {
+  if (pair !== undefined || hasFlag(flags, BITS.words)) {
     return inputCall(handle, text, pair, flags, extra, (instance, id, length, table, optionBytes) => {
       instance.check(instance.exports.encode_input(id, length, table, flags, optionBytes))
       return instance.value()
@@ -92,8 +102,7 @@ function encode(handle, text, pair, flags, extra, _scratch) {
   }
   return textCall(handle, 'text', text, extra, (instance, id, exports, length, optionBytes) => {
     const count = instance.check(exports.encode(id, UTF8, length, flags, optionBytes))
-    const at = instance.number(0)
-    return exports.memory.buffer.slice(at, at + 4 * count)
+    return instance.memory.copyWords(instance.number(0), count)
   })
 }
 
@@ -111,8 +120,9 @@ const count = (handle, text, flags, extra) =>
 function isWithin(handle, text, limit, flags, extra) {
   checkText('text', text)
   const isBeyond = using(handle, (instance, id, exports) => {
-    const optionBytes = instance.writeJson(extra, 0)
-    return instance.check(exports.is_surely_beyond(id, text.length, limit, flags, optionBytes)) === 1
+    const optionBytes = instance.writeJson(jsonOf(extra), 0)
+    const bytes = Math.min(text.length, MAX_U32)
+    return instance.check(exports.is_surely_beyond(id, bytes, limit, flags, optionBytes)) === 1
   })
   if (isBeyond) return false
   // As UTF-16, so that the same texts as in the addon are not read to their end.
@@ -126,12 +136,12 @@ function isWithin(handle, text, limit, flags, extra) {
 }
 
 function encodeInto(handle, text, target, flags, extra, result) {
-  const capacity = checkIds('ids', target).length
+  const capacity = Math.min(checkIds('ids', target).length, MAX_U32)
   return unitsCall(handle, text, extra, (instance, id, kind, length, optionBytes) => {
     const isFound = instance.check(instance.exports.encode_into(id, kind, length, capacity, flags, optionBytes)) === 1
     if (!isFound) return false
-    const [at, read, written] = [instance.number(0) >>> 2, instance.number(1), instance.number(2)]
-    target.set(instance.u32.subarray(at, at + written))
+    const [at, read, written] = [instance.number(0), instance.number(1), instance.number(2)]
+    target.set(instance.memory.wordsAt(at, written))
     result[0] = read
     result[1] = written
     return true
@@ -147,12 +157,14 @@ const truncate = (handle, text, limit, flags, extra, result) =>
     return null
   })
 
-const split = (handle, text, flags, extra, request) =>
-  unitsCall(handle, text, extra, (instance, id, kind, length, optionBytes, end) => {
-    const requestBytes = instance.writeJson(request, end)
+function split(handle, text, flags, extra, request) {
+  const json = jsonOf(request)
+  return unitsCall(handle, text, extra, (instance, id, kind, length, optionBytes, end) => {
+    const requestBytes = instance.writeJson(json, end)
     instance.check(instance.exports.split(id, kind, length, flags, optionBytes, requestBytes))
     return instance.value()
   })
+}
 
 const decoded = (handle, ids, skip, raw) =>
   using(handle, (instance, id, exports) => {
@@ -253,7 +265,7 @@ function* encoding(entry, handle, flags, extra) {
   const tokenizer = handle.id
   const { exports } = instance
   const call = (work) => guarded(instance, work)
-  const batch = call(() => instance.check(exports.batch(tokenizer, flags, instance.writeJson(extra, 0))))
+  const batch = call(() => instance.check(exports.batch(tokenizer, flags, instance.writeJson(jsonOf(extra), 0))))
   let isOpen = true
   try {
     for (const { rows, first, sequences } of slicesOf(entry.lists)) {
@@ -274,17 +286,18 @@ function* encoding(entry, handle, flags, extra) {
       return [ids, count, rowTexts, ...columns]
     })
   } finally {
-    if (isOpen && !instance.isDead) exports.free_batch(batch)
+    if (isOpen) freed({ instance, free: 'free_batch', id: batch })
   }
 }
 
 /** The steps of counting a batch; the last value is the buffer of the counts. */
 function* counting(entry, handle, flags, extra) {
+  const json = jsonOf(extra)
   const counts = new Uint32Array(entry.lists[0]?.length ?? 0)
   for (const { rows, first } of slicesOf(entry.lists)) {
     using(handle, (instance, id, exports) => {
       const length = rows.write(instance)
-      const optionBytes = instance.writeJson(extra, rows.before(length))
+      const optionBytes = instance.writeJson(json, rows.before(length))
       instance.check(exports.count_rows(id, length, rows.table.length, flags, optionBytes, first))
       counts.set(new Uint32Array(instance.value()), first)
     })
@@ -305,7 +318,7 @@ function* decoding(handle, ids, rowOffsets, skip) {
     try {
       texts.push(decode(handle, ids.subarray(start, end), skip))
     } catch (failure) {
-      if (!/PANIC|OUT_OF_MEMORY/.test(failure.code))
+      if (errors.isTokenlaneError(failure) && !/PANIC|OUT_OF_MEMORY/.test(failure.code))
         Object.assign(failure, { row, message: `row ${row}: ${failure.message}` })
       throw failure
     }
@@ -460,12 +473,12 @@ export default {
   copyTexts,
   encodeBatch: (entry, handle, flags, extra) => inTurns(entry, encoding(entry, handle, flags, extra)),
   encodeBatchSync: (handle, texts, pairs, flags, extra) =>
-    now(encoding(copiedNow(texts, pairs, (flags & BITS.words) !== 0), handle, flags, extra)),
+    now(encoding(copiedNow(texts, pairs, hasFlag(flags, BITS.words)), handle, flags, extra)),
   countBatch: (entry, handle, flags, extra) => inTurns(entry, counting(entry, handle, flags, extra)),
   countBatchSync: (handle, texts, flags, extra) =>
     now(counting(copiedNow(texts, undefined, false), handle, flags, extra)),
   decodeBatch: (entry, handle, ids, rowOffsets, skip) =>
-    inTurns(entry, decoding(handle, checkIds('ids', ids).slice(), checkIds('rowOffsets', rowOffsets).slice(), skip)),
+    inTurns(entry, decoding(handle, copyIds('ids', ids), copyIds('rowOffsets', rowOffsets), skip)),
 
   // Results lie in memory of JavaScript.
   detach: (buffer) => void (buffer.byteLength > 0 && structuredClone(buffer, { transfer: [buffer] })),

@@ -1,5 +1,7 @@
 // Replaces lib/runtime.js.
 
+import errors from '../lib/errors.js'
+
 // Edge runtimes lack some of these, or have ones that throw. A timer may wait for milliseconds.
 const TURNS = [
   (callback) => void setImmediate(callback),
@@ -20,7 +22,7 @@ export function nextTurn(callback) {
     try {
       return TURNS[0](callback)
     } catch (failure) {
-      if (TURNS.length === 1) throw failure
+      if (TURNS.length === 1 || errors.isStackOverflow(failure)) throw failure
       TURNS.shift()
     }
   }

@@ -3,9 +3,9 @@
 
 import errors from '../lib/errors.js'
 import realm from '../lib/realm.js'
-import { aligned } from './instance.mjs'
+import { aligned, checkAllocation } from './addresses.mjs'
 
-const { typeError } = errors
+const { allocated, isTokenlaneError, typeError } = errors
 const { hasPlainBuffer, isArray, isUint8Array, isUint32Array } = realm
 
 const STRING_OR_BYTES = 'a string or a Uint8Array of UTF-8'
@@ -64,7 +64,13 @@ export function checkIds(name, ids) {
 }
 
 /** A text that a later change by the caller does not change. */
-const copied = (text) => (typeof text === 'string' ? text : text.slice())
+function copied(text) {
+  if (typeof text === 'string') return text
+  checkAllocation(text.length)
+  return allocated(() => text.slice())
+}
+
+export const copyIds = (name, ids) => allocated(() => checkIds(name, ids).slice())
 
 /**
  * Checks elements of an array, which are texts or arrays of words, and appends copies of them to
@@ -80,7 +86,7 @@ export function copyRows(name, words, { array, from, to }, rows, mayContinue) {
     try {
       rows.push(words ? copyWords(`${name}[${row}]`, array[index]) : copied(checkText(`${name}[${row}]`, array[index])))
     } catch (failure) {
-      if (/^ERR_TOKENLANE_/.test(failure?.code)) failure.row = row
+      if (isTokenlaneError(failure)) failure.row = row
       throw failure
     }
     index++
@@ -127,7 +133,8 @@ export class Rows {
 
   /** Writes the texts and the table. Returns the number of bytes of the texts. */
   write(instance) {
-    const at = instance.input(aligned(this.#bytes) + 4 * this.table.length + 8)
+    const { memory } = instance
+    const at = instance.input(aligned(this.#bytes) + 4 * this.table.length)
     let length = 0
     let index = 0
     let left = 0
@@ -136,15 +143,15 @@ export class Rows {
         const count = this.table[index++]
         left = count === WHOLE ? 1 : count
       }
-      if (typeof text === 'string') length += instance.writeString(text, at + length)
+      if (typeof text === 'string') length += memory.writeString(text, at + length)
       else {
-        instance.u8.set(text, at + length)
+        memory.write(text, at + length)
         length += text.length
       }
       this.table[index++] = length
       left--
     }
-    instance.writeTable(this.table, length)
+    memory.writeWords(this.table, at + aligned(length))
     return length
   }
 

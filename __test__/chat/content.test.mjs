@@ -15,8 +15,8 @@ const require = createRequire(import.meta.url)
 const DATA = new URL('../testdata/chat/', import.meta.url)
 const read = (name) => JSON.parse(fs.readFileSync(new URL(name, DATA), 'utf8'))
 const base = Tokenizer.fromFileSync(new URL('tokenizer.json', DATA))
-const { render } = require('../../lib/chat/template.js')
-const { Trace, bare } = require('../../lib/chat/origins.js')
+const { render } = require('@tokenlane/jinja/internal').template
+const { Trace, bare } = require('@tokenlane/jinja/internal').origins
 
 const said = (content) => [{ role: 'user', content }]
 const tokensOf = (encoding) => encoding.tokens.join(' ')
@@ -320,14 +320,14 @@ test('no operation loses the origin of text', () => {
 
 test('every filter and every method of strings is among the operations', () => {
   const all = OPERATIONS.join(' ')
-  const names = Object.keys(require('../../lib/chat/filters.js').FILTERS)
+  const names = Object.keys(require('../../packages/jinja/src/filters.js').FILTERS)
   const missing = names.filter((name) => !new RegExp(`\\|\\s*${name}\\b|map\\("?'?${name}`).test(all))
   assert.ok(names.length > 45)
   assert.deepEqual(
     missing.filter((name) => !['abs', 'count', 'd', 'default', 'string', 'float', 'int'].includes(name)),
     [],
   )
-  const methods = Object.keys(require('../../lib/chat/methods.js').STRING)
+  const methods = Object.keys(require('../../packages/jinja/src/methods.js').STRING)
   assert.deepEqual(
     methods.filter((name) => !all.includes(`.${name}(`)),
     [],

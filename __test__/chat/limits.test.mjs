@@ -15,7 +15,7 @@ import { FOUND, MORE, wrongAmong } from '../support/hostile-templates.mjs'
 
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const lib = path.join(root, 'lib', 'chat')
+const lib = path.join(root, 'packages', 'jinja', 'src')
 const DEFAULTS = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOutput: 64 * 2 ** 20 }
 test.afterEach(() => limits.configure(DEFAULTS))
 
@@ -196,7 +196,7 @@ function costOf(source, { render: renderWith, compile, within, RenderCost, Trace
   return [...of(cost), Math.round(cost.allowed.work - 1e15), ...of(compiling).slice(0, 2), ended]
 }
 
-/** Loads the modules of lib/chat anew. `change` gets the name and the source code of each. */
+/** Loads the modules of @tokenlane/jinja anew. `change` gets the name and the code of each. */
 function modulesWith(change = (_, content) => content) {
   const isOurs = (name) => name.startsWith(lib)
   const kept = Object.entries(require.cache).filter(([name]) => isOurs(name))
@@ -236,12 +236,12 @@ test('what every operation charges is as recorded, and no less than what it writ
   }
 })
 
-/** The positions in lib/chat that charge a cost or check a depth. */
+/** The positions in @tokenlane/jinja that charge a cost or check a depth. */
 function sites() {
   const found = []
-  // The harmony format and the declarations of OpenAI's tools are no templates; the specs
-  // chat/agents and chat/requests show their charges.
-  for (const name of fs.readdirSync(lib).filter((one) => !/^(?:harmony|openai)/.test(one))) {
+  // The charges of the harmony format, of OpenAI's tools and of the door of chats, in lib/chat, are
+  // shown by the specs chat/agents, chat/requests and chat/conversation.
+  for (const name of fs.readdirSync(lib)) {
     const content = fs.readFileSync(path.join(lib, name), 'utf8')
     const calls = content.matchAll(
       /(?<!function |[\w.])(?:spend|scan|walk|allocate|allocateText|allocateList|output|admit|checkDepth)(?=\()/g,

@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url'
 
 import { build } from 'esbuild'
 
+import { copyOwnPackages } from '../support/own-packages.mjs'
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-bundlers-')))
 after(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -24,6 +26,7 @@ const modules = path.join(project, 'node_modules')
 for (const name of ['package.json', 'index.js', 'index.mjs', 'native.js', 'lib', 'dropins', 'encodings']) {
   fs.cpSync(path.join(root, name), path.join(modules, 'tokenlane', name), { recursive: true })
 }
+copyOwnPackages(modules)
 fs.cpSync(path.join(root, 'npm', PLATFORM), path.join(modules, `tokenlane-${PLATFORM}`), { recursive: true })
 fs.copyFileSync(path.join(root, ADDON), path.join(modules, `tokenlane-${PLATFORM}`, ADDON))
 
@@ -132,6 +135,7 @@ test('the standalone output of Turbopack works, from each package manager', asyn
   for (const [manager, [own, platform]] of Object.entries(layouts)) {
     const place = fs.mkdtempSync(path.join(folder, `standalone-${manager}-`))
     fs.cpSync(path.join(modules, 'tokenlane'), path.join(place, own), { recursive: true })
+    copyOwnPackages(path.join(place, path.dirname(own)))
     fs.cpSync(path.join(modules, `tokenlane-${PLATFORM}`), path.join(place, platform), { recursive: true })
     const define = { __filename: JSON.stringify(`/ROOT/${own}/lib/package-root.js`) }
     const chunks = path.join(place, '.next', 'server')

@@ -9,6 +9,8 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { copyOwnPackages } from '../support/own-packages.mjs'
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-loader-')))
 after(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -30,6 +32,7 @@ function project({ platform = PLATFORM, addon, version = '0.1.0' } = {}) {
     fs.copyFileSync(path.join(root, name), path.join(installed, name))
   for (const name of ['lib', 'encodings'])
     fs.cpSync(path.join(root, name), path.join(installed, name), { recursive: true })
+  copyOwnPackages(path.join(place, 'node_modules'))
   if (addon !== undefined) {
     const beside = path.join(place, 'node_modules', `tokenlane-${platform}`)
     fs.mkdirSync(beside)

@@ -8,6 +8,8 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { copyOwnPackages } from '../support/own-packages.mjs'
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-platforms-')))
 after(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -17,6 +19,7 @@ fs.mkdirSync(installed, { recursive: true })
 for (const name of ['package.json', 'index.js', 'native.js'])
   fs.copyFileSync(path.join(root, name), path.join(installed, name))
 fs.cpSync(path.join(root, 'lib'), path.join(installed, 'lib'), { recursive: true })
+copyOwnPackages(path.join(folder, 'node_modules'))
 
 /** What loading the package prints on a platform, with this C library if it is Linux. */
 function loaded(platform, arch, glibc) {

@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 
+import { workspaces } from '../../tools/setup.mjs'
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const own = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-pack-'))
@@ -158,7 +160,8 @@ test('the packed package can be installed and used without a compiler', {
   const staged = stagedAddon()
   // The packages that npm would download; no registry is used here.
   const packedAddon = npm(staged, ['pack', '--pack-destination', folder]).split('\n').at(-1)
-  const tarballs = [tarball(), path.join(folder, packedAddon)]
+  const own = workspaces().map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder])))
+  const tarballs = [tarball(), path.join(folder, packedAddon), ...own]
 
   // A PATH that only has node and npm.
   const bin = path.join(folder, 'bin')

@@ -65,11 +65,13 @@ test('the packages are published with their addons, the one that needs them last
   const manifests = places.map(manifestOf)
   assert.deepEqual(
     manifests.map(({ name }) => name),
-    [...platforms.map((name) => `tokenlane-${name}`), 'tokenlane'],
+    [...platforms.map((name) => `tokenlane-${name}`), '@tokenlane/jinja', 'tokenlane'],
   )
   const main = manifests.at(-1)
   for (const file of WEB) assert.equal(fs.readFileSync(path.join(places.at(-1), 'web', 'dist', file), 'utf8'), file)
-  for (const { name, version, main: entry } of manifests.slice(0, -1)) {
+  const { version } = main
+  assert.equal(main.dependencies['@tokenlane/jinja'], version)
+  for (const { name, main: entry } of manifests.slice(0, platforms.length)) {
     assert.equal(main.optionalDependencies[name], version)
     assert.ok(fs.existsSync(path.join(folder, 'staged', name.replace('tokenlane-', ''), entry)), entry)
   }
@@ -117,7 +119,7 @@ test('a release stops if npm would pack the package without a file of its list',
 
 test('a copy of the repository without native.js is not published', { skip: windows }, () => {
   const copy = path.join(folder, 'copy')
-  for (const name of ['package.json', 'npm', 'tools', 'dropins', 'lib'])
+  for (const name of ['package.json', 'npm', 'tools', 'dropins', 'lib', 'packages'])
     fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
   const args = ['tools/release/publish.mjs', '--addons', addons(), '--staged', path.join(folder, 'unbuilt')]
   const { status, stderr, stdout } = spawnSync(process.execPath, [...args, '--registry', 'http://127.0.0.1:9/'], {

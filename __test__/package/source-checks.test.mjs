@@ -10,14 +10,20 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs a check on a folder with these files: { status, output }. */
-function check(t, script, files) {
+/** A folder with these files. */
+function folderWith(t, files) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-checks-'))
   t.after(() => fs.rmSync(folder, { recursive: true }))
   for (const [name, text] of Object.entries(files)) {
     fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
     fs.writeFileSync(path.join(folder, name), text)
   }
+  return folder
+}
+
+/** Runs a check on a folder with these files: { status, output }. */
+function check(t, script, files) {
+  const folder = folderWith(t, files)
   const { status, stdout } = spawnSync(process.execPath, [path.join(root, 'tools', script), folder], {
     encoding: 'utf8',
   })
@@ -169,6 +175,34 @@ test('check-widths finds wide comments and prose, but not wide code, tables or a
     .split('\n')
     .map((line) => line.replace(/: .*/, ''))
   assert.deepEqual(found.sort(), ['comment.js:2', 'prose.md:3', 'tail.rs:1'])
+})
+
+test('biome finds every bit operation on addresses of WebAssembly', (t) => {
+  const operations = ['at >> 2', 'at & 7', '~at', 'at | 0', 'at << 1', 'at ^ 1', 'at >>> 2']
+  const code = operations.map((operation, index) => `export const f${index} = (at) => ${operation}\n`).join('')
+  const cwd = folderWith(t, {
+    'biome.jsonc': fs.readFileSync(path.join(root, 'biome.jsonc'), 'utf8'),
+    ...Object.fromEntries(['addresses', 'native', 'another'].map((name) => [`web/${name}.mjs`, code])),
+  })
+  const biome = path.join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
+  const args = [biome, 'lint', '--only=suspicious/noBitwiseOperators', '--reporter=github', '.']
+  const { stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' })
+  const reported = (name) =>
+    Array.from(stdout.matchAll(/^::error .*?([\w-]+)\.mjs,line=(\d+)/gm))
+      .filter(([, file]) => file === name)
+      .map(([, , line]) => operations[Number(line) - 1])
+      .sort()
+  assert.deepEqual(reported('native'), operations.toSorted())
+  assert.deepEqual(reported('another'), operations.toSorted())
+  assert.deepEqual(reported('addresses'), operations.filter((operation) => operation !== 'at >>> 2').toSorted())
+})
+
+test('one module has the views of the memory of WebAssembly', () => {
+  const folder = path.join(root, 'web')
+  const others = fs.readdirSync(folder).filter((name) => /\.mjs$/.test(name) && name !== 'addresses.mjs')
+  const uses = (pattern) => others.filter((name) => pattern.test(fs.readFileSync(path.join(folder, name), 'utf8')))
+  assert.deepEqual(uses(/exports\.memory|\bmemory\.buffer/), ['instance.mjs'])
+  assert.deepEqual(uses(/\.(?:numbers_at|values_at|last_panic_at|stack_at|input)\(\w*\)(?! !==)/), ['instance.mjs'])
 })
 
 /** The body of the function of a file: from its first line to the line that closes it. */

@@ -1,6 +1,6 @@
 // The drop-ins over tokenlane/web, which package.json selects in browsers, on edges and in Deno,
-// give the results of those over the addon. `npm run maintain -- web` builds them; without a build,
-// the spec is skipped.
+// give the results of those over the addon. `npm test` and `npm run maintain -- web` build them;
+// without a build, the spec is skipped.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -120,7 +120,7 @@ const corpus = {
     template: { value: 'FILE', help: 'with --messages: a file with another chat template' },
     'mask-by': {
       choices: ['generation', 'origin'],
-      help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or what comes from messages of the assistant (default: generation if the template has such tags)',
+      help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or the answers of the assistant (default: generation if the template has such tags)',
     },
     date: { value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
     hooks: {

@@ -4,7 +4,7 @@
 
 const { error, typeError } = require('../errors.js')
 const { chatOf } = require('../../lib/chat/chat.js')
-const { Trace, bare } = require('../../lib/chat/origins.js')
+const { Trace, bare } = require('@tokenlane/jinja/internal').origins
 const { Backend, list } = require('./backend.js')
 const { call } = require('./call.js')
 const { Loaded } = require('./loaded.js')

@@ -11,10 +11,13 @@
 //   idOf(token)            the id of a token, or undefined
 //   isSpecial(id)          whether an id is that of a special token
 
+const { TEMPLATE, Trace } = require('@tokenlane/jinja/internal').origins
+const { piecesOf, textAndRuns } = require('@tokenlane/jinja/internal').pieces
+
 const { error, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
-const { CHAT_OPTIONS, checkOptions, checkStrings } = require('./chat.js')
-const { TEMPLATE, Trace, bare, messageOf } = require('./origins.js')
+const { CHAT_OPTIONS, checkOptions } = require('./chat.js')
+const { checkMessages, checkStrings } = require('./conversation.js')
 
 const APPLY_OPTIONS = [...CHAT_OPTIONS, 'tokenize', 'pieces', 'returnAssistantMask']
 const MASKS = ['generation', 'origin']
@@ -28,53 +31,54 @@ function applyChat(chat, messages, options, calls) {
   const mask = maskOption(returnAssistantMask)
   if (hasPieces && isTokenized) throw wrongValue('pieces', 'false, unless tokenize is false', pieces)
   if (mask !== undefined && !isTokenized) throw wrongValue('returnAssistantMask', 'false if tokenize is', true)
-  const { content } = checkOptions(rest)
+  const request = checkOptions(rest)
+  const { content } = request
   const isTraced = hasPieces || mask !== undefined || content === 'throw' || (isTokenized && content === 'text')
-  const rendered = render(chat, messages, rest, isTraced)
-  const checked = checkedContent(rendered, content, { messages, options: rest, calls })
+  const conversation = checkMessages(messages)
+  const rendered = render(chat, conversation, request, isTraced)
+  const checked = checkedContent(rendered, conversation, request, calls)
   if (!isTokenized) return hasPieces ? piecesOf(rendered) : rendered.text
   const encoding = checked ?? encoded(rendered, content, calls)
   if (mask === undefined) return encoding
-  const prompt = () => generationPrompt(chat, rest)
-  return Object.assign(encoding, masked(chat, rendered, { encoding, messages, by: mask, prompt, calls }))
+  return Object.assign(encoding, masked(chat, rendered, conversation, { encoding, by: mask, request, calls }))
 }
 
-/**
- * The masks of an encoded conversation. `prompt` returns the generation prompt.
- *
- * @param {any} request
- */
-function masked(chat, rendered, request) {
-  const last = () => (chat.endOfSequence === undefined ? undefined : request.calls.idOf(chat.endOfSequence))
+/** The masks of an encoded conversation. */
+function masked(chat, rendered, messages, { encoding, by, request, calls }) {
   const { masksOf } = require('./masks.js')
-  return masksOf(rendered, { ...request, last })
+  return masksOf(rendered, {
+    encoding,
+    messages,
+    by,
+    isOpen: request.addGenerationPrompt || request.continueFinalMessage !== false,
+    render: (some, isPrompted) => tried(() => chat.render(checkMessages(some), request.endingWith(isPrompted))),
+    last: () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence)),
+    calls,
+  })
 }
-
-/** The generation prompts of options that many conversations of a corpus share. */
-const prompts = new WeakMap()
 
 /**
  * A conversation of a corpus: its text, its ids, and which of them the assistant wrote. `options`
  * are those of applyChatTemplate without a mask.
  */
 function encodeChat(chat, messages, { by = 'auto', options }, calls) {
-  const { content } = checkOptions(options)
-  const rendered = render(chat, messages, options, true)
-  const checked = checkedContent(rendered, content, { messages, options, calls })
+  const request = checkOptions(options)
+  const conversation = checkMessages(messages)
+  const rendered = render(chat, conversation, request, true)
+  const { content } = request
+  const checked = checkedContent(rendered, conversation, request, calls)
   const encoding = checked ?? encoded(rendered, content, calls)
-  const prompt = () => {
-    if (!prompts.has(options)) prompts.set(options, generationPrompt(chat, options))
-    return prompts.get(options)
-  }
-  const { assistantMask } = masked(chat, rendered, { encoding, messages, by, prompt, calls })
+  const { assistantMask } = masked(chat, rendered, conversation, { encoding, by, request, calls })
   return { text: rendered.text, ids: encoding.ids, assistantMask }
 }
 
 /** Tokenizer.countChat, for chats that are rendered. */
 function countChat(chat, messages, options, calls) {
-  const { content } = checkOptions(options)
-  const rendered = render(chat, messages, options, content !== 'parse')
-  const checked = checkedContent(rendered, content, { messages, options, calls })
+  const request = checkOptions(options)
+  const { content } = request
+  const conversation = checkMessages(messages)
+  const rendered = render(chat, conversation, request, content !== 'parse')
+  const checked = checkedContent(rendered, conversation, request, calls)
   return checked?.length ?? calls.count(rendered.text, boundsOf(rendered, content, calls))
 }
 
@@ -82,10 +86,7 @@ function countChat(chat, messages, options, calls) {
 function render(chat, messages, options, isTraced) {
   if (!isTraced) return { text: chat.render(messages, options), runs: [], trace: undefined }
   const trace = new Trace()
-  const string = chat.render(messages, options, trace)
-  const text = bare(string)
-  const runs = typeof string === 'string' ? [text.length, TEMPLATE] : (string.runs ?? [text.length, string.origin])
-  return { text, runs, trace }
+  return { ...textAndRuns(chat.render(messages, options, trace)), trace }
 }
 
 /** The start and the end of each range of the text that the template did not write. */
@@ -116,32 +117,15 @@ const encoded = (rendered, content, calls) => calls.encode(rendered.text, bounds
  * With the content 'throw', throws if a string of the caller has a special token, or if strings
  * together make an added token in the text. Returns the encoding, if it was needed to know.
  */
-function checkedContent(rendered, content, { messages, options, calls }) {
-  if (content !== 'throw') return undefined
-  checkStrings(messages, options, calls.refuse)
+function checkedContent(rendered, conversation, request, calls) {
+  if (request.content !== 'throw') return undefined
+  checkStrings(conversation, request, calls.refuse)
   const bounds = boundsOf(rendered, 'text', calls)
   if (bounds === undefined) return undefined
   const [parsed, literal] = [undefined, bounds].map((one) => calls.encode(rendered.text, one))
   if (parsed.length === literal.length && parsed.ids.every((id, i) => id === literal.ids[i])) return literal
   const message = "the input of the chat makes an added token of the text; content: 'text' encodes it as ordinary text"
   throw error('ERR_TOKENLANE_SPECIAL_TOKEN', message)
-}
-
-/** The text in pieces of one origin. */
-function piecesOf({ text, runs }) {
-  const pieces = []
-  let start = 0
-  for (let i = 0; i < runs.length && text !== ''; i += 2) {
-    const [end, origin] = [runs[i], runs[i + 1]]
-    const message = messageOf(origin)
-    pieces.push({
-      text: text.slice(start, end),
-      source: origin === TEMPLATE ? 'template' : 'input',
-      message: message === -1 ? undefined : message,
-    })
-    start = end
-  }
-  return pieces
 }
 
 /** The kind of a mask: undefined for none, 'auto' for the one that the template has. */
@@ -156,22 +140,14 @@ function maskOption(value) {
   return by
 }
 
-const QUESTION = [{ role: 'user', content: 'x' }]
-
-/** What a template writes before an answer; '' if it cannot be told. */
-function generationPrompt(chat, options) {
-  const [before, after] = [false, true].map((addGenerationPrompt) =>
-    tried(() => chat.render(QUESTION, { ...options, addGenerationPrompt, continueFinalMessage: false })),
-  )
-  return before !== undefined && after?.startsWith(before) ? after.slice(before.length) : ''
-}
+const REFUSALS = ['CHAT_REFUSED', 'CHAT_TEMPLATE', 'CHAT_LIMIT'].map((name) => `ERR_TOKENLANE_${name}`)
 
 /** The result of `work`, or undefined for a conversation that the template refuses. */
 function tried(work) {
   try {
     return work()
   } catch (failure) {
-    if (failure.code !== 'ERR_TOKENLANE_CHAT_REFUSED' && failure.code !== 'ERR_TOKENLANE_CHAT_TEMPLATE') throw failure
+    if (!REFUSALS.includes(failure?.code)) throw failure
     return undefined
   }
 }

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 const { error } = require('../errors.js')
-const { parseConfig } = require('../model/config-json.js')
+const { parseConfig, utf8Of } = require('../model/config-json.js')
 const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
 const { step } = require('../steps.js')
 const { BrokenChat, chatOf } = require('./chat.js')
@@ -88,7 +88,7 @@ class Texts {
   add(name, bytes) {
     if (bytes === undefined) return
     this.left -= bytes.length
-    const text = bytes.toString()
+    const text = textOf(name, bytes)
     if (path.dirname(name) === MORE) this.#templates.set(path.basename(name, '.jinja'), text)
     else if (name === CONFIG) this.#config = configOf(text)
     else this.#template = text
@@ -98,6 +98,14 @@ class Texts {
     if (this.#templates.size === 0) return { config: this.#config, templates: this.#template }
     if (this.#template !== undefined && !this.#templates.has('default')) this.#templates.set('default', this.#template)
     return { config: this.#config, templates: Object.fromEntries(this.#templates) }
+  }
+}
+
+function textOf(name, bytes) {
+  try {
+    return utf8Of(bytes)
+  } catch (cause) {
+    throw new Error(`${name}: ${cause.message}`, { cause })
   }
 }
 

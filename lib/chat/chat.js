@@ -2,11 +2,13 @@
 
 // Renders a conversation to text with a chat template, like `apply_chat_template` of transformers.
 
-const { error, typeError, wrongType, wrongValue } = require('../errors.js')
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const { bare } = require('@tokenlane/jinja/internal').origins
+
+const { error, wrongType, wrongValue } = require('../errors.js')
+const { limits } = require('../limits.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
-const { isArray } = require('../realm.js')
-const { entriesOf } = require('./entries.js')
-const { bare } = require('./origins.js')
+const { checkList, checkMessages, checkVariables } = require('./conversation.js')
 
 /** The options of calls that render a conversation. */
 const CHAT_OPTIONS = [
@@ -70,7 +72,7 @@ class TemplateChat {
    * Renders a conversation to text. With a trace, the text knows where its characters come from
    * (see origins.js).
    *
-   * @param {InstanceType<typeof import('./origins.js').Trace>} [trace]
+   * @param {InstanceType<(typeof import('@tokenlane/jinja/internal'))['origins']['Trace']>} [trace]
    */
   render(messages, options = {}, trace = undefined) {
     const conversation = checkMessages(messages).map(withReasoning)
@@ -87,7 +89,9 @@ class TemplateChat {
     const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
     // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
     if (trace !== undefined) trace.hasGenerations = GENERATION.test(source)
-    return require('./template.js').render(source, { tokens: this.#tokens, variables, given, trace }, finish)
+    const { renderCost, template } = require('@tokenlane/jinja/internal')
+    const request = { tokens: this.#tokens, variables, given, trace }
+    return template.render(source, request, finish, new renderCost.RenderCost(limits))
   }
 
   /**
@@ -151,101 +155,62 @@ class BrokenChat {
 /** The chat with the parts of another one. */
 const chatOfParts = ({ templates, tokens }) => new TemplateChat(templates, tokens, {})
 
+/** The options of a chat that passed the door: checked, and converted. */
+class ChatRequest {
+  variables
+  addGenerationPrompt
+
+  /** @param {any} fields */
+  constructor(fields) {
+    Object.assign(this, fields)
+  }
+
+  /** The same options for another end of the conversation. */
+  endingWith(addGenerationPrompt) {
+    return new ChatRequest({ ...this, addGenerationPrompt, continueFinalMessage: false })
+  }
+}
+
+/**
+ * Checks the options of a chat, and converts what templates read of them.
+ *
+ * @returns {any} a ChatRequest
+ */
 function checkOptions(options) {
+  if (options instanceof ChatRequest) return options
   checkKnown(options, CHAT_OPTIONS)
   const { tools, documents, chatTemplate, variables = {}, content = 'text' } = options
-  checkList('tools', tools)
-  checkList('documents', documents)
+  const { addGenerationPrompt, continueFinalMessage: continued } = options
+  const continueFinalMessage = continued ?? false
   if (chatTemplate !== undefined && typeof chatTemplate !== 'string')
     throw wrongType('chatTemplate', 'a template or the name of one (a string)', chatTemplate)
-  checkObject(variables, 'variables')
-  const reserved = RESERVED.find((name) => variables[name] !== undefined)
+  const request = new ChatRequest({
+    tools: checkList('tools', tools),
+    documents: checkList('documents', documents),
+    chatTemplate,
+    addGenerationPrompt: boolean('addGenerationPrompt', addGenerationPrompt, false),
+    content,
+    continueFinalMessage,
+    variables: checkVariables(variables),
+  })
+  const reserved = RESERVED.find((name) => request.variables[name] !== undefined)
   if (reserved !== undefined)
     throw wrongValue('variables', `without ${reserved}, which is an argument or an option of the call`, reserved)
   const expected = "'text', 'parse' or 'throw'"
   if (typeof content !== 'string') throw wrongType('content', expected, content)
   if (!['text', 'parse', 'throw'].includes(content)) throw wrongValue('content', expected, content)
-  const addGenerationPrompt = boolean('addGenerationPrompt', options.addGenerationPrompt, false)
-  const continueFinalMessage = options.continueFinalMessage ?? false
   if (!['boolean', 'string'].includes(typeof continueFinalMessage)) {
     throw wrongType('continueFinalMessage', 'a boolean or the name of a field (a string)', continueFinalMessage)
   }
-  if (addGenerationPrompt && continueFinalMessage !== false) {
+  if (request.addGenerationPrompt && continueFinalMessage !== false) {
     throw wrongValue(
       'continueFinalMessage',
       'false with addGenerationPrompt, because a message is either continued or started',
       continueFinalMessage,
     )
   }
-  return {
-    tools: tools ?? undefined,
-    documents: documents ?? undefined,
-    chatTemplate,
-    addGenerationPrompt,
-    content,
-    continueFinalMessage,
-    variables,
-  }
+  return request
 }
-
-function checkList(name, list) {
-  if (list === undefined || list === null) return
-  if (!isArray(list)) throw wrongType(name, 'an array of objects', list)
-  // Unlike forEach, this does not skip holes.
-  for (const [i, one] of list.entries()) checkObject(one, `${name}[${i}]`)
-}
-
-/** Checks messages, and copies them. A field that is undefined is missing, and null is a value. */
-function checkMessages(messages) {
-  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
-  if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
-  // Unlike map, this does not skip holes.
-  return Array.from(messages, (message, i) => {
-    const said = inJson(message, `messages[${i}]`)
-    return Object.fromEntries(entriesOf(said).filter(([, value]) => value !== undefined))
-  })
-}
-
-/**
- * A message as JSON has it: what its `toJSON` returns, else its own fields. A field of its class,
- * such as a getter, would be missing in the conversation, so it is refused.
- */
-function inJson(message, location) {
-  checkObject(message, location)
-  checkClient(message, location)
-  const said = typeof message.toJSON === 'function' ? message.toJSON() : message
-  checkObject(said, location)
-  checkOwn(said, ['role', 'content', 'tool_calls'], location)
-  if (isArray(said.content)) {
-    for (const [i, part] of said.content.entries())
-      if (typeof part?.toJSON !== 'function') checkOwn(part, ['type', 'text'], `${location}.content[${i}]`)
-  }
-  return said
-}
-
-function checkOwn(object, names, location) {
-  if (typeof object !== 'object' || object === null) return
-  const hidden = names.find((name) => object[name] !== undefined && !isEnumerable.call(object, name))
-  if (hidden !== undefined)
-    throw wrongValue(`${location}.${hidden}`, 'a field that JSON has, not one of the class', object[hidden])
-}
-
-const { propertyIsEnumerable: isEnumerable } = Object.prototype
-
-/** Refuses a message of LangChain, which has no role. */
-function checkClient({ getType, _getType }, location) {
-  if (typeof getType === 'function' || typeof _getType === 'function')
-    throw ofClient(location, 'LangChain', 'fromLangChain')
-}
-
-const ofClient = (location, client, adapter) =>
-  typeError(
-    'ERR_TOKENLANE_ARGUMENT_TYPE',
-    `${location} is a message of ${client}: ${adapter} of 'tokenlane/adapters' converts it`,
-  )
-
-/** A message for a format that does not tell null from a missing field. */
-const withoutNulls = (message) => Object.fromEntries(entriesOf(message).filter(([, value]) => value !== null))
 
 /** Copies the model's reasoning to all fields by which templates read it. */
 function withReasoning(message) {
@@ -255,40 +220,15 @@ function withReasoning(message) {
   return Object.fromEntries([['thinking', reasoning], ...entriesOf(message), ['reasoning_content', reasoning]])
 }
 
-/** Yields all strings in the inputs of a chat, with their places: `messages[0].content`. */
-function* stringsIn(value, location) {
-  if (typeof value === 'string') yield [location, value]
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, part] of entriesOf(value))
-    yield* stringsIn(part, Array.isArray(value) ? `${location}[${key}]` : `${location}.${key}`)
-}
-
-/**
- * Calls `check` with every string that the caller passed. Errors get the location of the string.
- */
-function checkStrings(messages, { tools, documents, variables }, check) {
-  for (const [name, value] of Object.entries({ messages, tools, documents, variables })) {
-    for (const [location, text] of stringsIn(value, name)) {
-      try {
-        check(text)
-      } catch (failure) {
-        // The advice is that of calls for a text.
-        const message = failure.message.replace(/: say specialTokens .*/, ": content: 'text' encodes it as text")
-        failure.message = `${location}: ${message}`
-        throw failure
-      }
-    }
-  }
-}
-
 /**
  * Appends a tag to the text of the last message, to find its end after rendering. Returns the text
  * without the tag.
  */
 function openEnd(messages, field, source) {
   const name = field === true ? 'content' : field
-  const last = messages.at(-1)
-  const said = last[name]
+  const last = Object.fromEntries(entriesOf(messages.at(-1)))
+  messages[messages.length - 1] = last
+  const { [name]: said } = last
   const refuse = (why) => error('ERR_TOKENLANE_CHAT_REFUSED', `the last message cannot be continued: ${why}`)
   if (said === undefined || said === null) throw refuse(`it has no ${name}`)
   const fields = REASONING.includes(name) ? REASONING.filter((one) => last[one] === said) : [name]
@@ -308,7 +248,7 @@ function openEnd(messages, field, source) {
  * end, the result has none either.
  */
 function cutAtTag(text, said) {
-  const { cut, find, findLast, strip } = require('./traced.js')
+  const { cut, find, findLast, strip } = require('@tokenlane/jinja/internal').traced
   const at = findLast(text, TAG.trim())
   if (at === -1 || find(text, strip(said, null, true, true)) === -1) {
     throw error(
@@ -370,13 +310,8 @@ module.exports = {
   chatOf,
   chatOfParts,
   chatOption,
-  checkMessages,
   checkOptions,
-  checkStrings,
   cutAtTag,
-  inJson,
-  ofClient,
   openEnd,
   withReasoning,
-  withoutNulls,
 }

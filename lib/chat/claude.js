@@ -10,7 +10,7 @@
 //   a call     and its result take tokens beside their texts
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
-const { checkMessages } = require('./chat.js')
+const { checkMessages } = require('./conversation.js')
 const { jsonText } = require('./json-text.js')
 const { imageOf, sizeOf } = require('./openai-images.js')
 const { givenTokens, listOf } = require('./parts.js')

@@ -10,7 +10,7 @@
 
 const { limitTooSmall, meantOption, unknownOption, wrongType } = require('../errors.js')
 const { checkCount, checkObject } = require('../options.js')
-const { isArray } = require('../realm.js')
+const { checkList, checkMessages, checkVariables } = require('./conversation.js')
 
 /** Roughly what a message takes beside its texts. */
 const PER_MESSAGE = 4
@@ -20,7 +20,7 @@ const PER_IMAGE = 1000
 const RESULTS = ['tool', 'function', 'ipython', 'observation']
 const INSTRUCTIONS = ['system', 'developer']
 const OWN = ['maxTokens', 'keep', 'startOn']
-const isInstruction = (message) => INSTRUCTIONS.includes(message?.role)
+const isInstruction = (message) => INSTRUCTIONS.includes(message.role)
 
 /**
  * Returns `{ messages, tokens, dropped }`. `count` returns the tokens of messages with the options
@@ -40,10 +40,13 @@ function fitChat(messages, options, { count, countText }) {
     if (wrong !== undefined) throw unknownOption(wrong, OWN)
   }
   checkCount('maxTokens', maxTokens)
-  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (typeof keep !== 'function') throw wrongType('keep', 'a function that returns whether a message stays', keep)
   if (startOn !== undefined && typeof startOn !== 'string') throw wrongType('startOn', 'a role (a string)', startOn)
-  const chat = new Cuts(messages, keep, startOn)
+  const conversation = checkMessages(messages)
+  const shared = converted(rest)
+  // A function of the caller sees the message that the caller passed.
+  const isKept = keep === isInstruction ? keep : (_message, i) => answerOf(keep, messages[i], i)
+  const chat = new Cuts(conversation, isKept, startOn)
   const tokens = new Map()
   const tokensAt = (cut) => {
     if (!tokens.has(cut)) tokens.set(cut, counted(chat.after(cut)))
@@ -51,10 +54,10 @@ function fitChat(messages, options, { count, countText }) {
   }
   const counted = (some) => {
     try {
-      return count(some, rest)
+      return count(some, shared)
     } catch (failure) {
       // The whole conversation has the same fault, at the place that the caller knows.
-      if (some.length < messages.length) throwAt(failure, () => count(messages, rest))
+      if (some.length < conversation.length) throwAt(failure, () => count(conversation, shared))
       throw failure
     }
   }
@@ -66,8 +69,8 @@ function fitChat(messages, options, { count, countText }) {
     throw limitTooSmall(`${what} takes ${tokensAt(last)} tokens, more than maxTokens (${maxTokens})`)
   }
   const cut = first(last, chat.guess(maxTokens - tokensAt(last), countText), (one) => tokensAt(one) <= maxTokens)
-  const fitting = chat.after(cut)
-  return { messages: fitting, tokens: tokensAt(cut), dropped: messages.length - fitting.length }
+  const fitting = chat.indicesAfter(cut).map((i) => messages[i])
+  return { messages: fitting, tokens: tokensAt(cut), dropped: conversation.length - fitting.length }
 }
 
 /** Throws what `call` throws if it is the same error as `failure`. */
@@ -92,13 +95,12 @@ class Cuts {
     // A unit starts with a message that is no result; all of it stays, or nothing.
     let unit = 0
     messages.forEach((message, i) => {
-      const isStart = i === 0 || !RESULTS.includes(message?.role)
+      const isStart = i === 0 || !RESULTS.includes(message.role)
       if (isStart) unit = i
-      this.#stays[i] = isKept(keep, message, i) || (i > unit && this.#stays[unit])
+      this.#stays[i] = keep(message, i) || (i > unit && this.#stays[unit])
       if (this.#stays[i] && !this.#stays[unit]) this.#stays.fill(true, unit, i)
-      if (i === 0 || (isStart && (startOn === undefined || message?.role === startOn))) this.#starts.push(i)
+      if (i === 0 || (isStart && (startOn === undefined || message.role === startOn))) this.#starts.push(i)
     })
-    if (messages.length === 0) this.#starts.push(0)
   }
 
   get length() {
@@ -107,8 +109,15 @@ class Cuts {
 
   /** The conversation from a cut on, and the messages before it that stay. */
   after(cut) {
-    const start = this.#starts[cut]
-    return this.#messages.filter((_, i) => i >= start || this.#stays[i])
+    return this.#messages.filter((_, i) => this.#isLeft(i, cut))
+  }
+
+  indicesAfter(cut) {
+    return Array.from(this.#messages.keys()).filter((i) => this.#isLeft(i, cut))
+  }
+
+  #isLeft(i, cut) {
+    return i >= this.#starts[cut] || this.#stays[i]
   }
 
   /** The oldest cut whose messages probably take at most `left` tokens more than the last one. */
@@ -123,7 +132,17 @@ class Cuts {
   }
 }
 
-function isKept(keep, message, i) {
+/** The options with what templates read of them, converted once for all counts. */
+function converted({ tools, documents, variables, ...others }) {
+  const given = { ...others }
+  if (tools !== undefined) given.tools = checkList('tools', tools)
+  if (documents !== undefined) given.documents = checkList('documents', documents)
+  if (variables !== undefined) given.variables = checkVariables(variables)
+  return given
+}
+
+/** What the caller's function says of a message. */
+function answerOf(keep, message, i) {
   const answer = keep(message, i)
   if (typeof answer?.then === 'function')
     throw wrongType('keep', 'a function that returns a boolean, not a promise', keep)
@@ -132,7 +151,7 @@ function isKept(keep, message, i) {
 
 /** About what a message takes. The data of images is not read. */
 function roughly(message, countText) {
-  const { content, reasoning_content: reasoning, tool_calls: calls } = message ?? {}
+  const { content, reasoning_content: reasoning, tool_calls: calls } = message
   const said = Array.isArray(content) ? content.map((part) => part?.text) : [content, reasoning]
   const texts = said.filter((text) => typeof text === 'string')
   const images = Array.isArray(content) ? said.length - texts.length : 0

@@ -4,11 +4,11 @@
 // two writers with different results: the chat template of the model (`functionsSection`) and the
 // library openai-harmony (`declareFunctions`).
 
-const { checkDepth, output, spend } = require('./render-cost.js')
-const { fromJs } = require('./convert.js')
-const { entriesOf } = require('./entries.js')
-const { toJson } = require('./json.js')
-const { str } = require('./print.js')
+const { checkDepth, output, spend } = require('@tokenlane/jinja/internal').renderCost
+const { fromJs } = require('@tokenlane/jinja/internal').convert
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const { toJson } = require('@tokenlane/jinja/internal').json
+const { str } = require('@tokenlane/jinja/internal').print
 
 const JSON_STYLE = { ensureAscii: false, indent: null, separators: null, sortKeys: false }
 /** Longer types of elements become `any` in the chat template. In code points. */

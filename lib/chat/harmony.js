@@ -11,15 +11,17 @@
 // A conversation has the harmony form if one of its messages has a field or a content that only
 // this form has.
 
+const { RenderCost, output, spend, within } = require('@tokenlane/jinja/internal').renderCost
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const { strftime } = require('@tokenlane/jinja/internal').strftime
+const { INPUT, joined, marked, ofMessage } = require('@tokenlane/jinja/internal').origins
+const { guarded } = require('@tokenlane/jinja/internal').template
+
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { limits } = require('../limits.js')
-const { RenderCost, output, spend, within } = require('./render-cost.js')
-const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning, withoutNulls } = require('./chat.js')
-const { entriesOf } = require('./entries.js')
+const { checkOptions, cutAtTag, openEnd, withReasoning } = require('./chat.js')
+const { checkMessages, withoutNulls } = require('./conversation.js')
 const { declareFunctions, functionsSection, jsonOf } = require('./harmony-types.js')
-const { strftime } = require('./strftime.js')
-const { INPUT, joined, marked, ofMessage } = require('./origins.js')
-const { guarded } = require('./template.js')
 
 const HARMONY_FIELDS = ['channel', 'recipient', 'content_type']
 const HARMONY_CONTENT = ['system_content', 'developer_content']
@@ -44,28 +46,37 @@ const written = (own, ...values) => joined(own.flatMap((one, i) => (i < values.l
 /** Writes the parts of a conversation. */
 class Writer {
   parts = []
-  #isTraced
+  #trace
+  #length = 0
 
-  constructor(isTraced) {
-    this.#isTraced = isTraced
+  constructor(trace) {
+    this.#trace = trace
   }
 
   write(text) {
     spend(1)
     output(text.length)
+    this.#length += text.length
     this.parts.push(text)
+  }
+
+  /** Writes the turn of a message. */
+  turn(message, write) {
+    const start = this.#length
+    write()
+    if (this.#length > start) this.#trace?.turns.push({ start, end: this.#length, message })
   }
 
   /** A text of the caller. `index` is the message that it comes from, if it comes from one. */
   input(text, index = undefined) {
-    return this.#isTraced ? marked(text, index === undefined ? INPUT : ofMessage(index)) : text
+    return this.#trace !== undefined ? marked(text, index === undefined ? INPUT : ofMessage(index)) : text
   }
 }
 
 /**
  * Renders a conversation to text. With a trace, the text knows where its characters come from.
  *
- * @param {InstanceType<typeof import('./origins.js').Trace>} [trace]
+ * @param {InstanceType<(typeof import('@tokenlane/jinja/internal'))['origins']['Trace']>} [trace]
  */
 function render(messages, options, trace = undefined) {
   const checked = checkOptions(options)
@@ -79,7 +90,7 @@ function render(messages, options, trace = undefined) {
   return guarded(
     () =>
       within(cost, () => {
-        const out = new Writer(trace !== undefined)
+        const out = new Writer(trace)
         form(conversation, checked, out)
         if (checked.addGenerationPrompt) out.write('<|start|>assistant')
         const text = joined(out.parts)
@@ -109,7 +120,7 @@ function chatForm(messages, { tools, variables, addGenerationPrompt }, out) {
     out.write('<|end|>')
   }
   const turns = new ChatTurns(messages, addGenerationPrompt, out)
-  for (let i = hasInstructions ? 1 : 0; i < messages.length; i++) turns.write(i)
+  for (let i = hasInstructions ? 1 : 0; i < messages.length; i++) out.turn(i, () => turns.write(i))
 }
 
 /** The system message: who the model is, the date, the reasoning effort, built-in tools. */
@@ -278,12 +289,16 @@ function harmonyForm(messages, { tools, variables }, out) {
   messages.forEach((message, i) => {
     checkFields(message, i)
     if (i < dropped && message.channel === 'analysis') return
-    const input = (text) => out.input(text, i)
-    out.write(headerOf(message, input))
-    const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
-    for (const part of parts) out.write(input(contentOf(part, message.role, hasFunctions, `messages[${i}].content`)))
-    out.write(message.role === 'assistant' && message.recipient !== undefined ? '<|call|>' : '<|end|>')
+    out.turn(i, () => writeMessage(message, i, hasFunctions, out))
   })
+}
+
+function writeMessage(message, index, hasFunctions, out) {
+  const input = (text) => out.input(text, index)
+  out.write(headerOf(message, input))
+  const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  for (const part of parts) out.write(input(contentOf(part, message.role, hasFunctions, `messages[${index}].content`)))
+  out.write(message.role === 'assistant' && message.recipient !== undefined ? '<|call|>' : '<|end|>')
 }
 
 const declaresFunctions = (content) =>

@@ -7,8 +7,9 @@
 // Each message has three additional tokens, each name one, and the answer starts with three. OpenAI
 // verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini.
 
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+
 const { error, wrongValue } = require('../errors.js')
-const { entriesOf } = require('./entries.js')
 const { countImage, imageOf } = require('./openai-images.js')
 const { countTools } = require('./openai-tools.js')
 const { countContent } = require('./parts.js')

@@ -15,10 +15,11 @@
 //              `\uXXXX`, so that a Korean syllable takes four to six tokens
 //   format     a JSON Schema is JSON without `required` and `additionalProperties`
 
+const { checkDepth } = require('@tokenlane/jinja/internal').renderCost
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+
 const { wrongType, wrongValue } = require('../errors.js')
-const { checkDepth } = require('./render-cost.js')
 const { instructionsOf } = require('../adapters/openai.js')
-const { entriesOf } = require('./entries.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { countImage, imageOf } = require('./openai-images.js')
 const { HEADING, declarations } = require('./openai-types.js')

@@ -17,8 +17,9 @@ const FUNCTION_FIELDS = ['name', 'description', 'parameters', 'strict']
 const PARAMETER_FIELDS = ['type', 'properties', 'required', 'additionalProperties', '$schema']
 const PROPERTY_FIELDS = ['type', 'description', 'enum']
 
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
+
 const { wrongType } = require('../errors.js')
-const { entriesOf } = require('./entries.js')
 
 /** `refuse` throws for what OpenAI does not document. */
 function countTools(tools, encoding, countOf, refuse) {

@@ -5,8 +5,8 @@
 // that the API reports, to within one token per request, for the requests in
 // __test__/testdata/chat/usage.json.
 
-const { checkDepth, output, spend } = require('./render-cost.js')
-const { entriesOf } = require('./entries.js')
+const { checkDepth, output, spend } = require('@tokenlane/jinja/internal').renderCost
+const { entriesOf } = require('@tokenlane/jinja/internal').entries
 
 /** What separates the parts of a declaration. The models of o200k_base get a shorter form. */
 const STYLES = {

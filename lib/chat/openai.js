@@ -16,6 +16,7 @@ const ALWAYS = { addGenerationPrompt: true, content: 'text' }
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
 const modules = later({
   chat: () => require('./chat.js'),
+  conversation: () => require('./conversation.js'),
   harmony: () => require('./harmony.js'),
   documented: () => require('./openai-documented.js'),
   estimate: () => require('./openai-estimate.js'),
@@ -64,10 +65,10 @@ class OpenAiChat {
       if (options[name] !== undefined && options[name] !== value)
         throw wrongValue(name, `${JSON.stringify(value)}, which holds for OpenAI's API`, options[name])
     }
-    const { withoutNulls } = modules.chat
+    const { withoutNulls } = modules.conversation
     const { of, isStrict } = this.#rules(options)
     const given = checkedMessages(messages).map(withoutNulls)
-    const tools = checkTools(options.tools)
+    const tools = modules.conversation.checkList('tools', options.tools)
     boolean('detail', options.detail, false)
     if (isStrict) return { tokens: modules.documented.countDocumented(given, tools, of, countOf), estimated: [] }
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ messages: given, tools }))
@@ -75,7 +76,7 @@ class OpenAiChat {
 
   /** Counts the body of a request to chat completions. */
   countRequest(body, options, countOf) {
-    const { withoutNulls } = modules.chat
+    const { withoutNulls } = modules.conversation
     const of = this.#rulesOf(body, options)
     const messages = checkedMessages(body.messages).map(withoutNulls)
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
@@ -106,7 +107,7 @@ class OpenAiChat {
   }
 
   #estimated(of, countOf, run) {
-    const { RenderCost, within } = require('./render-cost.js')
+    const { RenderCost, within } = require('@tokenlane/jinja/internal').renderCost
     const { limits } = require('../limits.js')
     const estimate = new modules.estimate.Estimate(of, countOf)
     try {
@@ -114,7 +115,7 @@ class OpenAiChat {
       return { tokens, estimated: [...new Set(estimate.estimated)] }
     } catch (failure) {
       // The module with the errors of limits has the whole template engine.
-      return require('./template.js').guarded(() => {
+      return require('@tokenlane/jinja/internal').template.guarded(() => {
         throw failure
       }, 'failed')
     }
@@ -138,19 +139,13 @@ class OpenAiChat {
 
 /** Messages without a content, and with parts as the AI SDK has them, would be counted as JSON. */
 function checkedMessages(messages) {
-  const { checkMessages, ofClient } = modules.chat
+  const { checkMessages, ofClient } = modules.conversation
   const checked = checkMessages(messages)
   const found = checked.findIndex(
     ({ content, parts }) => content === undefined && isArray(parts) && typeof parts[0]?.type === 'string',
   )
   if (found !== -1) throw ofClient(`messages[${found}]`, 'the AI SDK', 'fromAiSdk')
   return checked
-}
-
-function checkTools(tools) {
-  if (tools === undefined || tools === null) return undefined
-  if (!isArray(tools)) throw wrongType('tools', 'an array of objects', tools)
-  return tools
 }
 
 function checkModel(model, encoding) {

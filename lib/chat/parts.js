@@ -3,6 +3,7 @@
 // The contents of messages whose tokens are counted without a template.
 
 const { error, wrongType } = require('../errors.js')
+const { sourceOfPart } = require('./conversation.js')
 
 /** A list of the caller, empty if there is none. */
 function listOf(list, name) {
@@ -39,7 +40,7 @@ function countContent(content, location, { countOf, textIn, countPart }) {
 
 /** The tokens of a part that only the caller's function knows. */
 function givenTokens(part, location, partTokens) {
-  const given = partTokens?.(part)
+  const given = partTokens?.(sourceOfPart(part))
   if (given === undefined) {
     const what = JSON.stringify(part?.type)?.slice(0, 100)
     const message = `the tokens of ${location} (a part of the type ${what}) depend on what is in it: give the option partTokens, a function that returns the tokens of such a part`

@@ -8,8 +8,8 @@ const { fromAnthropic, fromResponses, toolsFromAnthropic, toolsFromResponses } =
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
 const { isArray } = require('../realm.js')
-const { inJson } = require('./chat.js')
 const { countClaude, isClaude } = require('./claude.js')
+const { checkMessages } = require('./conversation.js')
 const { jsonText, parsed } = require('./json-text.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
@@ -22,13 +22,15 @@ const OPTIONS = ['api', 'model', 'imageSize', 'partTokens', 'undocumented']
  * Counts a body as `{ tokens, estimated, api }`. `ways` are those of the tokenizer: its chat, the
  * tokens of a text, and the tokens of messages that its template renders.
  *
- * @param {any} body
+ * @param {any} given the body
  * @param {any} options
  * @param {{ chat: any, countText: (text: string) => number, countMessages: Function }} ways
  */
-function countRequest(body, options = {}, ways) {
-  checkObject(body, 'body', 'the body of a request (an object)')
+function countRequest(given, options = {}, ways) {
+  checkObject(given, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
+  const { messages, ...others } = given
+  const body = { ...others, messages: isArray(messages) ? checkMessages(messages) : messages }
   const { api = apiOf(body), ...rest } = options
   if (!FIELDS.some((name) => body[name] !== undefined && body[name] !== null))
     throw wrongValue('body', `the body of a request with ${FIELDS.join(', ')}`, body)
@@ -111,9 +113,8 @@ function chatOf(api, body) {
  */
 function rendered(body, chat, countMessages) {
   const { messages, tools, documents } = body
-  if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   const estimated = []
-  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, chat, estimated))
+  const given = checkMessages(messages).flatMap((message, i) => forTemplate(message, `messages[${i}]`, chat, estimated))
   const isContinued = body.continue_final_message === true
   const { tokens } = countMessages(given, {
     tools: tools?.length > 0 ? tools : undefined,
@@ -134,8 +135,7 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(given, location, chat, estimated) {
-  const message = inJson(given, location)
+function forTemplate(message, location, chat, estimated) {
   const { content, tool_calls: calls } = message
   const texts = Array.isArray(content) ? content.map((part) => part?.text ?? part?.refusal) : []
   texts.forEach((text, i) => {

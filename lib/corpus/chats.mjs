@@ -60,7 +60,7 @@ function usedParts({ templates, ...parts }, { tools }) {
 
 async function templateOf(file) {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readRegular(file, MAX_PARTS))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readRegular(file, MAX_PARTS))
   } catch (failure) {
     throw fileFailure(file, asUtf8Failure(failure))
   }
@@ -81,7 +81,7 @@ export function checkChat({ chat: given, maskBy, date }) {
       : Object.values(chat.templates)
   if (JSON.stringify(chat).length > MAX_PARTS)
     throw error('ERR_TOKENLANE_CHAT_LIMIT', `the chat templates have more than ${MAX_PARTS} characters`)
-  const { checkTemplate } = require('../chat/template.js')
+  const { checkTemplate } = require('@tokenlane/jinja/internal').template
   for (const source of sources) checkTemplate(source)
   if (maskBy === 'generation' && !sources.some((source) => GENERATION.test(source))) {
     const reason = 'the template has no {% generation %} tags, so that it does not say what the assistant writes'
@@ -206,7 +206,7 @@ function plain(value) {
 
 /** The function by which templates write the date: it is always the same day. */
 function clockOf(date) {
-  const { strftime } = require('../chat/strftime.js')
+  const { strftime } = require('@tokenlane/jinja/internal').strftime
   const [year, month, day] = date.split('-').map(Number)
   return (format) => strftime(new Date(year, month - 1, day), String(format))
 }

@@ -148,8 +148,8 @@ export interface CorpusOptions {
   template?: string | undefined
   /**
    * With `messages`: whether the loss mask is what `{% generation %}` blocks of the template mark,
-   * as in transformers, or what comes from messages of the assistant, with the token that ends its
-   * turn. Default: `'generation'` if the template has such blocks, else `'origin'`.
+   * as in transformers, or the answers of the assistant, as with `returnAssistantMask`. Default:
+   * `'generation'` if the template has such blocks, else `'origin'`.
    */
   maskBy?: 'generation' | 'origin' | undefined
   /**

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { Failure } from '../files/failure.mjs'
 
 const require = createRequire(import.meta.url)
-const { Float } = require('../chat/values.js')
+const { Float } = require('@tokenlane/jinja/internal').values
 
 /** Numbers that JSON.parse may change. The test is rough: it may be of a part of a text. */
 const CHANGED = /\d(?:\.0*(?!\d)|[eE]|\d{15})|-0/

@@ -11,7 +11,7 @@ const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js'
 const { step } = require('../steps.js')
 const { BACKEND, autoClass, classOfModel } = require('./auto-class.js')
 const { classes } = require('./classes/index.js')
-const { parseConfig } = require('./config-json.js')
+const { parseConfig, utf8Of } = require('./config-json.js')
 const { configOf, specialTokens, textsOf } = require('./config-tokens.js')
 const { RANK_FILES } = require('./rank-files.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
@@ -307,7 +307,7 @@ class Plan {
     if (bytes === undefined) return {}
     let value
     try {
-      value = parseConfig(bytes.toString())
+      value = parseConfig(utf8Of(bytes))
     } catch (cause) {
       throw error('ERR_TOKENLANE_JSON', `${path.join(this.#folder, name)}: the JSON does not parse: ${cause.message}`, {
         cause,

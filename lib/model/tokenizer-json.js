@@ -5,6 +5,7 @@
 
 const { error } = require('../errors.js')
 const { classes } = require('./classes/index.js')
+const { utf8Of } = require('./config-json.js')
 const { addedTokens, configOf, specialTokens, textsOf } = require('./config-tokens.js')
 const { Given } = require('./given.js')
 
@@ -144,9 +145,9 @@ function jsonVocabulary(bytes) {
 
 function decoded(name, bytes) {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return utf8Of(bytes)
   } catch (cause) {
-    throw error('ERR_TOKENLANE_UNKNOWN_FORMAT', `${name}: it is not UTF-8`, { cause })
+    throw error('ERR_TOKENLANE_UNKNOWN_FORMAT', `${name}: ${cause.message}`, { cause })
   }
 }
 

@@ -132,6 +132,26 @@ pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
     unsafe { length_of(env, raw) }
 }
 
+/// The first units of a string. `None` if the value is not a string, or if there is not enough
+/// memory.
+pub fn utf16_start(value: &Unknown<'_>, length: usize) -> Option<Vec<u16>> {
+    require_flat(value).ok()?;
+    let (env, raw) = parts(value);
+    let mut units: Vec<u16> = memory::fallible::with_capacity(length.saturating_add(1)).ok()?;
+    let mut written = 0;
+    // SAFETY: the vector is writable for its capacity, and Node writes at most that many units,
+    // including a terminating zero.
+    let status = unsafe {
+        sys::napi_get_value_string_utf16(env, raw, units.as_mut_ptr().cast(), units.capacity(), &raw mut written)
+    };
+    if status != sys::Status::napi_ok {
+        return None;
+    }
+    // SAFETY: Node wrote `written` units, fewer than the capacity.
+    unsafe { units.set_len(written) };
+    Some(units)
+}
+
 /// Like [`utf16_length`].
 ///
 /// # Safety

@@ -11,12 +11,12 @@
 // allowed.
 
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { spawnSync } from 'node:child_process'
 
 import { checkCompilers, root, stop } from '../setup.mjs'
+import { compiled, countedStages, hasValgrind } from './callgrind.mjs'
 
 const RECORD = path.join(root, 'crates', 'core', 'benches', 'instructions.json')
 const ENCODINGS = ['r50k_base', 'cl100k_base', 'o200k_base']
@@ -27,13 +27,10 @@ const TOLERANCE = 0.03
 const OTHER_COMPILER = 0.1
 
 const { values } = parseArgs({ options: { update: { type: 'boolean' } } })
-if (spawnSync('valgrind', ['--version']).status !== 0) {
-  console.log('skipped: valgrind is not installed (Debian: apt install valgrind)')
-  process.exit(0)
-}
+if (!hasValgrind()) process.exit(0)
 checkCompilers()
 const rustc = spawnSync('rustc', ['--version'], { encoding: 'utf8' }).stdout.trim()
-const program = compiled()
+const program = compiled('instructions')
 const counts = Object.fromEntries(ENCODINGS.map((encoding) => [encoding, count(encoding)]))
 
 if (values.update) {
@@ -43,51 +40,14 @@ if (values.update) {
   compare(JSON.parse(fs.readFileSync(RECORD, 'utf8')))
 }
 
-/** Builds the program and returns its path. */
-function compiled() {
-  const args = ['bench', '--package', 'tokenlane-core', '--bench', 'instructions', '--no-run', '--message-format=json']
-  const options = /** @type {any} */ ({
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    maxBuffer: 1 << 28,
-  })
-  const { status, stdout } = spawnSync('cargo', args, options)
-  if (status !== 0) stop('the build of the measured program failed; the output of the compiler is above')
-  const messages = stdout
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line))
-  return messages.find(({ target, executable }) => target?.name === 'instructions' && executable).executable
-}
-
 /** Returns the number of instructions of each stage. */
 function count(encoding) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-callgrind-'))
-  try {
-    const args = [
-      '--tool=callgrind',
-      `--callgrind-out-file=${path.join(folder, 'out')}`,
-      '--dump-after=instructions::mark',
-      program,
-      encoding,
-    ]
-    const { status, stdout, stderr } = spawnSync('valgrind', args, { encoding: 'utf8' })
-    if (status !== 0) stop(`valgrind failed on ${encoding}:\n${stderr}`)
-    if (stdout.trim() !== INSTRUCTION_SET) {
-      console.log(`skipped: this processor uses ${stdout.trim()}, but the counts are for ${INSTRUCTION_SET}`)
-      process.exit(0)
-    }
-    const counted = STAGES.map((_, at) => {
-      // Each mark writes a file. The file before a stage counts the code between two stages, and
-      // the file after it counts the stage.
-      const dump = fs.readFileSync(path.join(folder, `out.${2 * at + 2}`), 'utf8')
-      return Number(/^totals: (\d+)$/m.exec(dump)[1])
-    })
-    return Object.fromEntries(STAGES.map((stage, at) => [stage, counted[at]]))
-  } finally {
-    fs.rmSync(folder, { recursive: true })
+  const { counts, stdout } = countedStages('instructions', program, [encoding], STAGES.length)
+  if (stdout.trim() !== INSTRUCTION_SET) {
+    console.log(`skipped: this processor uses ${stdout.trim()}, but the counts are for ${INSTRUCTION_SET}`)
+    process.exit(0)
   }
+  return Object.fromEntries(STAGES.map((stage, at) => [stage, counts[at]]))
 }
 
 function compare(recorded) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Reports JavaScript modules that import each other in a cycle, modules of lib/ that import a layer
-// above it, and Rust modules beside each other that use each other.
+// above it, modules that import a file of another package instead of the package, and Rust modules
+// beside each other that use each other.
 //
 //   usage: node tools/check/cycles.mjs [FOLDER]     FOLDER: default: the whole project
 
@@ -17,11 +18,20 @@ const names = sourceFiles(folder)
 const modules = javascriptImports(folder, names)
 /** Modules that use lib/. */
 const ABOVE_LIB = /^(?:index\.m?js|(?:cli|dropins)\/.*\.m?js)$/
+const TESTS = /(?:^__test__|\/test)\//
+/** The folder of the package that a file belongs to; that of the main package is empty. */
+const packageOf = (file) => /^packages\/[^/]+\//.exec(file)?.[0] ?? ''
 
 let isWrong = report(modules, 'no import cycle', 'modules')
 for (const [module, imports] of modules) {
   for (const above of module.startsWith('lib/') ? imports.filter((other) => ABOVE_LIB.test(other)) : []) {
     console.log(`${module} imports ${above}, which is above lib/`)
+    isWrong = true
+  }
+}
+for (const [module, imports] of modules) {
+  for (const foreign of TESTS.test(module) ? [] : imports.filter((other) => packageOf(other) !== packageOf(module))) {
+    console.log(`${module} imports ${foreign}, a file of another package`)
     isWrong = true
   }
 }

@@ -38,7 +38,7 @@ if (!Number.isInteger(sample) || sample < 1) stop('--sample is a whole number ab
 
 const output = path.join(root, 'target', 'mutants')
 /** What JavaScript consists of, apart from generated modules. */
-const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'web']
+const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'packages', 'web']
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 })
 
 fs.mkdirSync(output, { recursive: true })

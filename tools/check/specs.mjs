@@ -15,13 +15,24 @@ export const goldenSpecs = () =>
     .map((file) => `${GOLDEN}:${file.replace(/\..*$/s, '')}`)
     .sort()
 
-/** The names of all specs, such as `core/encode`, in alphabetical order. */
-export const specNames = (folder = root) =>
-  fs
-    .readdirSync(path.join(folder, '__test__'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.mjs'))
-    .map((file) => file.replaceAll(path.sep, '/').slice(0, -'.test.mjs'.length))
-    .sort()
+/** The files of all specs below `folder`, in alphabetical order, without their suffix. */
+const specsBelow = (folder) =>
+  fs.existsSync(folder)
+    ? fs
+        .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.test.mjs') && !file.includes('node_modules'))
+        .map((file) => file.replaceAll(path.sep, '/').slice(0, -'.test.mjs'.length))
+        .sort()
+    : []
+
+/**
+ * The names of all specs: those of the main package, such as `core/encode`, and those of the other
+ * packages, such as `packages/jinja/test/template`.
+ */
+export const specNames = (folder = root) => [
+  ...specsBelow(path.join(folder, '__test__')),
+  ...specsBelow(path.join(folder, 'packages')).map((name) => `packages/${name}`),
+]
 
 /** Names of specs in a folder: `named('core', 'load encode')` is `core/load` and `core/encode`. */
 export const named = (folder, names) => names.split(' ').map((name) => `${folder}/${name}`)
@@ -43,7 +54,7 @@ export const CORE_SPECS = [
  */
 export function specOf(name, folder = root) {
   const [spec, tokenizer] = name.split(':')
-  const file = path.join('__test__', `${spec}.test.mjs`)
+  const file = path.join(spec.startsWith('packages/') ? '' : '__test__', `${spec}.test.mjs`)
   if (!fs.existsSync(path.join(folder, file))) return stop(`there is no spec ${name}`)
   return { file, env: tokenizer === undefined ? {} : { TOKENLANE_TEST_GOLDEN: tokenizer } }
 }

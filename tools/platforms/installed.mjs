@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 
-import { installInto, root, run, stop } from '../setup.mjs'
+import { installInto, root, run, stop, workspaces } from '../setup.mjs'
 
 /**
  * What the commands that bundle the package install. Newer versions of wrangler need Node 22.
@@ -28,11 +28,12 @@ export function installPackage(folder, names) {
   const platform = path.join(staged, 'platform')
   fs.cpSync(path.join(root, 'npm', addon.split('.')[1]), platform, { recursive: true })
   fs.copyFileSync(path.join(root, addon), path.join(platform, addon))
-  const packed = [root, platform].map((from) => pack(from, staged))
+  const packed = [root, platform, ...workspaces()].map((from) => pack(from, staged))
   fs.writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
   fs.rmSync(path.join(folder, 'package-lock.json'), { force: true })
   for (const name of ['tokenlane', `tokenlane-${addon.split('.')[1]}`])
     fs.rmSync(path.join(folder, 'node_modules', name), { recursive: true, force: true })
+  fs.rmSync(path.join(folder, 'node_modules', '@tokenlane'), { recursive: true, force: true })
   const wanted = names.map((name) => `${name}@${VERSIONS[name]}`)
   installInto(folder, [...packed, ...wanted])
   // npm does not run this script if install scripts are switched off.

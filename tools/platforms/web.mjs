@@ -3,11 +3,13 @@
 // web/dist: the WebAssembly module, the packed encodings, and the bundles of the package and of the
 // drop-ins that run over it.
 //
-//   usage: npm run maintain -- web [--no-cargo]
+//   usage: npm run maintain -- web [--no-cargo] [--quick]
 //
 //   --no-cargo   uses the module that cargo built last
+//   --quick      compiles and packs in less time, for `npm test`
 //
-// Needs `rustup target add wasm32-unknown-unknown`.
+// Needs the Rust target wasm32-unknown-unknown, and asks rustup for it if it is missing. The exit
+// status is 3 if it is still missing then.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -17,12 +19,20 @@ import zlib from 'node:zlib'
 import { build } from 'esbuild'
 
 import { rightLength, tokensOf } from '../data/splits.mjs'
-import { root, run, stop } from '../setup.mjs'
+import { NO_TARGET, root, run, stop } from '../setup.mjs'
+import { Memory } from '../../web/addresses.mjs'
 import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
 const TARGET = 'wasm32-unknown-unknown'
 const ENCODINGS = ['r50k_base', 'p50k_base', 'cl100k_base', 'o200k_base']
+/** Without an answer, a download has no end. */
+const MAX_DOWNLOAD_MS = 180_000
+/**
+ * Optimization of a build for tests: no spec needs speed here, and compiling takes longer than all
+ * of them. With a profile of its own, the macros that the addon needs too would be compiled twice.
+ */
+const QUICK_LEVELS = { '"*"': 0, 'regex-automata': 0, 'fancy-regex': 0, 'tokenlane-core': 1, 'tokenlane-pattern': 1 }
 /** In a packed rank file, the left part of a token that no merge makes. */
 const NOT_MERGED = 0xff_ffff
 /** The modules that depend on the runtime; those of the same names in web/ replace them. */
@@ -38,22 +48,26 @@ export const { rawRanks } = require('./dropins/gpt-tokenizer/internal/ranks.js')
 }
 
 const dist = path.join(root, 'web', 'dist')
-const { values } = parseArgs({ options: { 'no-cargo': { type: 'boolean' } } })
+const { values } = parseArgs({ options: { 'no-cargo': { type: 'boolean' }, quick: { type: 'boolean' } } })
+const profile = values.quick ? 'quick' : 'web'
+const gzip = (bytes) => zlib.gzipSync(bytes, { level: values.quick ? 1 : 9 })
 
 fs.mkdirSync(dist, { recursive: true })
 writeWebEntries()
 if (!values['no-cargo']) compile()
-const module = fs.readFileSync(path.join(root, 'target', TARGET, 'web', 'tokenlane_web.wasm'))
+const module = fs.readFileSync(path.join(root, 'target', TARGET, profile, 'tokenlane_web.wasm'))
 fs.writeFileSync(path.join(dist, 'tokenlane.wasm'), module)
-writeScript('wasm', zlib.gzipSync(module, { level: 9 }))
+writeScript('wasm', gzip(module))
 for (const name of ENCODINGS) {
-  const bytes = zlib.gzipSync(packed(name), { level: 9 })
+  const bytes = gzip(packed(name))
   fs.writeFileSync(path.join(dist, `${name}.bin`), bytes)
   writeScript(name, bytes)
 }
 await bundle('core', { entryPoints: [path.join(root, 'web', 'core.mjs')] }, constants(module))
 for (const name of DROPINS) await bundle(name, { stdin: { contents: dropin(name), resolveDir: root } })
-for (const name of fs.readdirSync(dist).sort()) {
+if (!values.quick) for (const name of fs.readdirSync(dist).sort()) showSizes(name)
+
+function showSizes(name) {
   const bytes = fs.readFileSync(path.join(dist, name))
   const sizes = [zlib.gzipSync(bytes, { level: 9 }), zlib.brotliCompressSync(bytes)].map(({ length }) => length)
   console.log(`${name.padEnd(24)} ${bytes.length} bytes, ${sizes[0]} with gzip, ${sizes[1]} with brotli`)
@@ -65,9 +79,17 @@ function writeScript(name, bytes) {
 }
 
 function compile() {
-  if (!hasTarget(TARGET)) stop(`a Rust target is missing: run "rustup target add ${TARGET}"`)
+  if (!hasTarget(TARGET)) run('rustup', ['target', 'add', TARGET], { timeout: MAX_DOWNLOAD_MS })
+  if (!hasTarget(TARGET)) {
+    console.error(`a Rust target is missing: rustup target add ${TARGET}`)
+    process.exit(NO_TARGET)
+  }
   const env = { ...process.env, RUSTFLAGS: '-Ctarget-feature=+simd128' }
-  const args = ['build', '--package', 'tokenlane-web', '--profile', 'web', '--target', TARGET]
+  const args = ['build', '--package', 'tokenlane-web', '--profile', profile, '--target', TARGET]
+  if (values.quick) {
+    for (const [name, level] of Object.entries(QUICK_LEVELS))
+      args.push('--config', `profile.quick.package.${name}.opt-level=${level}`)
+  }
   if (!run('cargo', args, { env })) stop('the build of the WebAssembly module failed')
 }
 
@@ -103,18 +125,17 @@ function withoutGaps(ranks) {
 /** What `lib/` needs before an instance exists, from the module itself. */
 function constants(bytes) {
   const { exports } = /** @type {any} */ (new WebAssembly.Instance(new WebAssembly.Module(bytes)))
+  const memory = new Memory(exports.memory)
   const json = () => {
-    const [, at, length] = new Uint32Array(exports.memory.buffer, exports.values_at(), 3)
-    return JSON.parse(Buffer.from(exports.memory.buffer, at, length).toString())
+    const [, at, length] = memory.wordsAt(exports.values_at(), 3)
+    return JSON.parse(memory.text(at, length))
   }
   exports.start()
   exports.constants()
   const [bits, columns] = json()
   exports.encoding_names()
   const encodings = json().map((name) => {
-    const at = exports.input(name.length)
-    Buffer.from(exports.memory.buffer, at).write(name)
-    exports.encoding_definition(name.length)
+    exports.encoding_definition(memory.writeString(name, exports.input(name.length)))
     return [name, json()]
   })
   return { BITS: bits, COLUMN_NAMES: columns, ENCODINGS: Object.fromEntries(encodings) }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Publishes the ten packages: the platform packages first, then `tokenlane`.
+// Publishes all packages: the platform packages, then those of packages/, and last `tokenlane`.
 //
 //   usage: node tools/release/publish.mjs --addons FOLDER --staged FOLDER [--registry URL]
 //          --addons: has a folder for each platform of npm/, with its addon, and one named web with

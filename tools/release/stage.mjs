@@ -1,6 +1,6 @@
 // Copies the packages to folders in the form in which they are published: the platform packages
-// with their addons, and `tokenlane` with what `npm run maintain -- web` built, and with the
-// platform packages as optional dependencies.
+// with their addons, those of packages/, and `tokenlane` with what `npm run maintain -- web` built
+// and with the platform packages as optional dependencies.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -8,7 +8,7 @@ import path from 'node:path'
 
 // This import writes files that belong to the package.
 import '../model-entries.mjs'
-import { root, stop } from '../setup.mjs'
+import { root, stop, workspaces } from '../setup.mjs'
 import { DROPINS } from '../web-entries.mjs'
 
 /** The files of `tokenlane/web` that are built, in web/dist. */
@@ -46,17 +46,32 @@ export function stage(to, addonFolder) {
     }
     return folder
   })
-  return [...platforms, stageMain(path.join(to, 'tokenlane'), addonFolder('web'))]
+  const libraries = workspaces().map((from) => stageLibrary(from, path.join(to, path.basename(from)), version))
+  return [...platforms, ...libraries, stageMain(path.join(to, 'tokenlane'), addonFolder('web'))]
+}
+
+/** Copies the files that npm packs of a package to a folder, which it returns. */
+function copyPacked(from, to) {
+  const missing = missingFiles(manifestOf(from), from)
+  const { name } = manifestOf(from)
+  if (missing.length > 0)
+    stop(`${missing.join(', ')} is missing: ${name} cannot be published without it; run "npm run build"`)
+  const args = ['pack', '--json', '--dry-run', '--ignore-scripts', '--loglevel=error']
+  const { stdout, stderr, status } = spawnSync('npm', args, { cwd: from, encoding: 'utf8' })
+  if (status !== 0) stop(`npm could not list the files of ${name}:\n${stderr}`)
+  for (const { path: file } of JSON.parse(stdout)[0].files) fs.cpSync(path.join(from, file), path.join(to, file))
+  return to
+}
+
+function stageLibrary(from, to, version) {
+  const manifest = manifestOf(from)
+  if (manifest.version !== version)
+    stop(`${manifest.name} has the version ${manifest.version}, and package.json ${version}: both must be the same`)
+  return copyPacked(from, to)
 }
 
 function stageMain(folder, web) {
-  const missing = missingFiles(manifestOf(root), root)
-  if (missing.length > 0)
-    stop(`${missing.join(', ')} is missing: tokenlane cannot be published without it; run "npm run build"`)
-  const args = ['pack', '--json', '--dry-run', '--ignore-scripts', '--loglevel=error']
-  const { stdout, stderr, status } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
-  if (status !== 0) stop(`npm could not list the files of the package:\n${stderr}`)
-  for (const { path: file } of JSON.parse(stdout)[0].files) fs.cpSync(path.join(root, file), path.join(folder, file))
+  copyPacked(root, folder)
   for (const file of WEB) {
     const from = path.join(web, file)
     if (!fs.existsSync(from))

@@ -77,6 +77,17 @@ impl TokenLens {
     }
 }
 
+/// What tokens can cover.
+#[derive(Debug)]
+pub(crate) struct TokenReach {
+    /// The number of bytes of the longest token of the model.
+    pub(crate) longest: usize,
+    /// The maximum number of bytes of text that one token can cover, including the effect of
+    /// normalization. `None` if text can vanish, or if many characters can become one unknown
+    /// token.
+    pub(crate) max_bytes: Option<usize>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,6 +20,7 @@ use crate::parts::{Format, ModelSettings, Parts, Source};
 use crate::pipeline::Pipeline;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
+use crate::token_lens::TokenReach;
 use crate::truncation::Truncation;
 use crate::vocab::TokenForm;
 
@@ -45,7 +46,7 @@ pub struct Tokenizer {
     pub(crate) pipeline: Pipeline,
     states: EncoderStates,
     /// The result of [`Self::max_bytes_per_token`], computed on first use.
-    pub(crate) token_reach: OnceLock<Option<usize>>,
+    pub(crate) token_reach: OnceLock<TokenReach>,
 }
 
 impl Tokenizer {

@@ -1,12 +1,18 @@
 //! Whether a text is within a limit of tokens.
 //!
 //! If every token covers at most a known number of bytes, a text that is long enough exceeds the
-//! limit without being encoded. Otherwise encoding stops when there are enough tokens.
+//! limit without being encoded. Otherwise encoding stops when there are enough tokens. Where a text
+//! is normalized as a whole before it is encoded, its start can show that it has enough.
 
-use crate::encoder::Request;
+use crate::batch::row_chunks::first_chunk;
+use crate::budget::Budget;
+use crate::encoder::{Plan, Request, Source};
 use crate::error::EncodeError;
+use crate::model::Model;
+use crate::normalizer::Normalizer;
 use crate::options::EncodeOptions;
 use crate::text::Text;
+use crate::token_lens::TokenReach;
 use crate::tokenizer::Tokenizer;
 use crate::vocab::TokenForm;
 
@@ -18,7 +24,52 @@ impl Tokenizer {
             return Ok(false);
         }
         let plan = self.count_plan(options)?;
+        let start = Self::start_len(limit);
+        if text.weight() / 2 > start && self.starts_beyond(text.slice(0, start), limit, &plan) {
+            return Ok(false);
+        }
         self.with_encoder(|encoder| Ok(encoder.count(text, &mut Request::up_to(&plan, limit))? <= limit))
+    }
+
+    /// The length of the start of a text, in its units, that nearly always shows that the text has
+    /// more than `limit` tokens.
+    pub fn start_len(limit: usize) -> usize {
+        limit.saturating_add(64).saturating_mul(256)
+    }
+
+    /// Whether every text that starts like this has more than `limit` tokens. False if that depends
+    /// on what follows, or if that is not known.
+    pub fn is_surely_beyond_with(
+        &self,
+        start: Text<'_>,
+        limit: usize,
+        options: &EncodeOptions,
+    ) -> Result<bool, EncodeError> {
+        Ok(self.starts_beyond(start, limit, &self.count_plan(options)?))
+    }
+
+    fn starts_beyond(&self, start: Text<'_>, limit: usize, plan: &Plan) -> bool {
+        if let Some(text) = first_chunk(self, plan, start) {
+            let chunk = Source::Chunk { text, is_first: true, is_last: false };
+            let mut request = Request::up_to(plan, limit);
+            return self.with_encoder(|encoder| encoder.count(chunk, &mut request)).is_ok_and(|count| count > limit);
+        }
+        let pipeline = &self.pipeline;
+        let (Some(Normalizer::SentencePiece(normalizer)), Model::SentencePiece(model)) =
+            (&pipeline.normalizer, &*pipeline.model)
+        else {
+            return false;
+        };
+        // Added tokens divide a text before it is normalized.
+        if !model.keeps_known_characters() || !pipeline.parts.added_tokens.tokens().is_empty() {
+            return false;
+        }
+        let mut buffer = String::new();
+        let Ok(text) = start.to_utf8(&mut buffer) else { return false };
+        let vocab = &pipeline.parts.vocab;
+        let is_known = |c: char| vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some_and(|id| model.is_normal(id));
+        let enough = limit.saturating_mul(self.token_reach().longest);
+        normalizer.known_bytes(text, enough, &mut Budget::of_text(text.len()), is_known) > enough
     }
 
     /// Whether every text of this many bytes has more than `limit` tokens. False if that depends on
@@ -31,30 +82,33 @@ impl Tokenizer {
     /// The maximum number of bytes of text that `tokens` tokens can cover; `None` if there is no
     /// bound.
     pub fn max_bytes(&self, tokens: usize) -> Option<usize> {
-        self.max_bytes_per_token()?.checked_mul(tokens)
+        self.token_reach().max_bytes?.checked_mul(tokens)
     }
 
-    /// The maximum number of bytes of text that one token can cover, including the effect of
-    /// normalization. `None` if text can vanish, or if many characters can become one unknown
-    /// token.
-    fn max_bytes_per_token(&self) -> Option<usize> {
-        *self.token_reach.get_or_init(|| {
-            let normalized =
-                self.pipeline.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.max_bytes_per_byte())?;
-            let added = self.pipeline.parts.added_tokens.tokens();
-            let takes_spaces = added.iter().any(|token| token.lstrip || token.rstrip);
-            if takes_spaces || !self.pipeline.pretokenizer.drops_nothing() || !self.pipeline.model.spells_words() {
-                return None;
-            }
-            let forms = added.iter().filter_map(|token| self.pipeline.parts.added_tokens.decoded_form(token.id));
-            let longest_added = added.iter().map(|token| token.content.len()).chain(forms.map(str::len)).max();
-            let length = |(token, id): (&[u8], u32)| match self.pipeline.token_form {
-                TokenForm::Printable => self.pipeline.token_len(id) as usize,
-                TokenForm::Text | TokenForm::Ranks => token.len(),
-            };
-            let longest = self.pipeline.parts.vocab.iter().map(length).max();
-            let one_unknown_character = 4;
-            Some(longest.max(longest_added).unwrap_or(0).max(one_unknown_character) * normalized)
+    fn token_reach(&self) -> &TokenReach {
+        self.token_reach.get_or_init(|| {
+            let longest = self.pipeline.parts.vocab.iter().map(|(token, _)| token.len()).max().unwrap_or(0);
+            TokenReach { longest, max_bytes: self.max_bytes_per_token() }
         })
+    }
+
+    /// See [`TokenReach::max_bytes`].
+    fn max_bytes_per_token(&self) -> Option<usize> {
+        let normalized =
+            self.pipeline.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.max_bytes_per_byte())?;
+        let added = self.pipeline.parts.added_tokens.tokens();
+        let takes_spaces = added.iter().any(|token| token.lstrip || token.rstrip);
+        if takes_spaces || !self.pipeline.pretokenizer.drops_nothing() || !self.pipeline.model.spells_words() {
+            return None;
+        }
+        let forms = added.iter().filter_map(|token| self.pipeline.parts.added_tokens.decoded_form(token.id));
+        let longest_added = added.iter().map(|token| token.content.len()).chain(forms.map(str::len)).max();
+        let length = |(token, id): (&[u8], u32)| match self.pipeline.token_form {
+            TokenForm::Printable => self.pipeline.token_len(id) as usize,
+            TokenForm::Text | TokenForm::Ranks => token.len(),
+        };
+        let longest = self.pipeline.parts.vocab.iter().map(length).max();
+        let one_unknown_character = 4;
+        Some(longest.max(longest_added).unwrap_or(0).max(one_unknown_character) * normalized)
     }
 }

@@ -22,7 +22,7 @@ use tokenlane_core::split::Start;
 use tokenlane_core::{Columns, DecodeStream, Tokenizer};
 
 use crate::inputs::{Rows, text};
-use crate::instance::{Batch, Instance, Value, call, read};
+use crate::instance::{self, Batch, Instance, Value, call, read};
 
 /// One thread.
 const RUN: RunOptions<'static> = RunOptions { threads: Some(1), cancel: None, is_slice: true };
@@ -34,8 +34,22 @@ thread_local! {
 /// Prepares the instance; called once, before all other functions.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
-    std::panic::set_hook(Box::new(|panic| LAST_PANIC.set(panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| {
+        // The standard library panics instead of allocating more than `isize::MAX` bytes. Without a
+        // message the trap is that of a refused allocation.
+        if panic.payload_as_str() != Some("capacity overflow") {
+            LAST_PANIC.set(panic.to_string());
+        }
+    }));
     batch::set_threads(Some(1));
+}
+
+/// The address of the stack; 0 if a call is in progress. An exception of JS that ends a call, which
+/// is an overflow of the stack, leaves either at another value than after [`start`].
+#[unsafe(no_mangle)]
+pub extern "C" fn stack_at() -> u32 {
+    let local = std::hint::black_box(0_u8);
+    if instance::is_free() { (&raw const local).addr() as u32 } else { 0 }
 }
 
 /// Makes the message of the panic that ended the instance the result.
@@ -501,12 +515,13 @@ pub extern "C" fn cpu_level() -> i32 {
 }
 
 /// Fails in the ways that end an instance, for tests: 0 panics, 1 needs more memory than there is,
-/// 2 overflows the stack.
+/// 2 overflows the stack, 3 needs more memory than can be addressed.
 #[unsafe(no_mangle)]
 pub extern "C" fn end_for_tests(how: u32) -> i32 {
     match how {
         0 => panic!("as the test requested"),
         1 => OutOfMemory { bytes: usize::MAX }.unwind(),
+        3 => Vec::<u8>::with_capacity(std::hint::black_box(usize::MAX)).capacity() as i32,
         _ => {
             let frame = std::hint::black_box([how; 64]);
             end_for_tests(frame[0] | 2).wrapping_add(std::hint::black_box(frame)[63] as i32)

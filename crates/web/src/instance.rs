@@ -86,7 +86,7 @@ impl Value {
         Self::Texts(bytes, ends.collect())
     }
 
-    /// The kind, the addresses and the lengths, as `web/memory.mjs` reads them.
+    /// The kind, the addresses and the lengths, as `web/instance.mjs` reads them.
     fn describe(&self) -> [u32; 5] {
         let at = |start: *const u8, length: usize| [start.addr() as u32, length as u32];
         let ([start, length], [ends, count], kind) = match self {
@@ -167,14 +167,23 @@ pub fn call(work: impl FnOnce(&mut Instance, &Input) -> Result<u32, Failure>) ->
     })
 }
 
+/// Whether no call is in progress, nor one that an exception of JS ended before it returned.
+pub fn is_free() -> bool {
+    INSTANCE.with(|instance| instance.try_borrow_mut().is_ok())
+}
+
 /// Runs a call that cannot fail.
 pub fn read<T>(work: impl FnOnce(&mut Instance) -> T) -> T {
     INSTANCE.with_borrow_mut(work)
 }
 
 impl Instance {
-    /// Space for `bytes` bytes of input. Returns its address.
+    /// Space for `bytes` bytes of input, whose start keeps its content. Returns its address.
     pub fn reserve_input(&mut self, bytes: usize) -> Result<u32, OutOfMemory> {
+        // JS reserved a large buffer, but failed before its call, which would have freed it.
+        if bytes <= MAX_KEPT_BYTES && size_of_val(&self.input[..]) > MAX_KEPT_BYTES {
+            self.input = Vec::new();
+        }
         let words = bytes.div_ceil(size_of::<u64>());
         if words > self.input.len() {
             self.input.try_reserve_exact(words - self.input.len()).map_err(|_| OutOfMemory { bytes })?;

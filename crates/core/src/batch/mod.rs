@@ -11,7 +11,7 @@ mod cancel;
 mod columns;
 mod gather;
 mod parallelism;
-mod row_chunks;
+pub(crate) mod row_chunks;
 mod row_windows;
 
 use std::any::Any;

@@ -18,7 +18,7 @@ use crate::memory::{Grow, OutOfMemory};
 use crate::normalizer::{Form, Normalizer};
 use crate::post_processor::draft::RunTokens;
 use crate::pretokenizer::unicode::{CLASSES, LETTER};
-use crate::text::{Input, Sequence, Text};
+use crate::text::{Input, MAX_CHARACTER_BYTES, Sequence, Text};
 use crate::tokenizer::Tokenizer;
 
 /// Approximate length of a chunk, in bytes or UTF-16 units. Texts shorter than two chunks are not
@@ -109,6 +109,17 @@ fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
         && one_text
         && starts_words_at_spaces
         && !tokens.iter().any(|token| crosses_boundary(&token.content, token.rstrip))
+}
+
+/// A start of a text, near the end of the start that is given, whose ids are the first ids of the
+/// text. `None` if there is none near, or if the tokenizer has none.
+pub(crate) fn first_chunk<'a>(tokenizer: &Tokenizer, plan: &Plan, start: Text<'a>) -> Option<Text<'a>> {
+    if !can_split(tokenizer, plan) {
+        return None;
+    }
+    let last = start.weight().saturating_sub(MAX_CHARACTER_BYTES + 1);
+    let mut ends = (last.saturating_sub(MAX_BOUNDARY_SEARCH)..last).rev();
+    Some(start.slice(0, ends.find(|&at| is_space_between_letters(start, at))?))
 }
 
 /// The ends of a text's chunks, except the last.

@@ -100,7 +100,46 @@ pub(crate) const fn position(is_first: bool, is_last: bool) -> usize {
     (is_first as usize) << 1 | is_last as usize
 }
 
+/// Whether a part of a word has its first and its last character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Edges {
+    pub(crate) starts_word: bool,
+    pub(crate) ends_word: bool,
+}
+
+impl Edges {
+    pub(crate) const WORD: Self = Self { starts_word: true, ends_word: true };
+}
+
 impl Alphabet {
+    /// Copies to `kept` the characters of a word that have symbols, and returns whether the first
+    /// and the last of the word are among them. `None` if nothing is dropped.
+    pub(crate) fn without_dropped<'k>(&self, word: &[u8], kept: &'k mut Vec<u8>) -> Option<(&'k [u8], Edges)> {
+        let mut edges = Edges::WORD;
+        kept.clear();
+        match self {
+            Self::Bytes { ids, missing_is_error: false } => {
+                kept.grow(word.len());
+                kept.extend(word.iter().filter(|&&byte| ids[usize::from(byte)].is_some()));
+            }
+            Self::Characters(characters) if characters.unknown.is_none() && characters.byte_fallback.is_none() => {
+                let text = std::str::from_utf8(word).ok()?;
+                let last = text.len() - text.chars().next_back()?.len_utf8();
+                kept.grow(word.len());
+                for (at, character) in text.char_indices() {
+                    if characters.ids.get(character, at == 0, at == last).is_some() {
+                        kept.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                    } else {
+                        edges.starts_word &= at != 0;
+                        edges.ends_word &= at != last;
+                    }
+                }
+            }
+            _ => return None,
+        }
+        (kept.len() < word.len()).then_some((&**kept, edges))
+    }
+
     /// The ids of all bytes, if symbols are bytes and every byte is a token.
     pub(crate) fn byte_ids(&self) -> Option<Box<[u32; 256]>> {
         let Self::Bytes { ids, .. } = self else { return None };
@@ -109,8 +148,18 @@ impl Alphabet {
     }
 
     /// Replaces `symbols` by those of `word`, which is valid UTF-8 unless symbols are bytes.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(crate) fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
+        self.symbols_of_part(word, Edges::WORD, symbols)
+    }
+
+    /// [`Self::symbols`] of a part of a word.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    pub(crate) fn symbols_of_part(
+        &self,
+        word: &[u8],
+        edges: Edges,
+        symbols: &mut Vec<Symbol>,
+    ) -> Result<(), EncodeError> {
         symbols.clear();
         match self {
             Self::Bytes { ids, missing_is_error } => {
@@ -124,7 +173,7 @@ impl Alphabet {
                 }
                 Ok(())
             }
-            Self::Characters(characters) => characters.symbols(word, symbols),
+            Self::Characters(characters) => characters.symbols(word, edges, symbols),
         }
     }
 
@@ -185,7 +234,7 @@ impl Characters {
     }
 
     #[cfg_attr(target_arch = "wasm32", inline(never))]
-    fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
+    fn symbols(&self, word: &[u8], edges: Edges, symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         let word = std::str::from_utf8(word).expect("words of a text in characters start and end between characters");
         // Each symbol covers at least one byte of the word or of its prefix and suffix.
         symbols.try_grow(word.len() + self.continuing_subword_prefix.len() + self.end_of_word_suffix.len())?;
@@ -195,14 +244,14 @@ impl Characters {
         let mut pending: Option<Symbol> = None;
         let mut characters = word.char_indices().peekable();
         while let Some((at, character)) = characters.next() {
-            let is_last = characters.peek().is_none();
+            let (is_first, is_last) = (edges.starts_word && at == 0, edges.ends_word && characters.peek().is_none());
             let len = character.len_utf8() as u32;
-            if let Some(id) = self.ids.get(character, at == 0, is_last) {
+            if let Some(id) = self.ids.get(character, is_first, is_last) {
                 symbols.extend(pending.take());
                 symbols.push(Symbol { id, len });
                 continue;
             }
-            if self.push_bytes(character, at == 0, is_last, symbols) {
+            if self.push_bytes(character, is_first, is_last, symbols) {
                 continue;
             }
             let Some(unknown) = &self.unknown else { continue };

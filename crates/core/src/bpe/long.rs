@@ -72,7 +72,7 @@ impl<'a> Chain<'a> {
     /// Merges the symbol at `at` and its right neighbor. Calls `found` with the position and the
     /// rank of each new pair that has a merge.
     #[inline]
-    fn merge(&mut self, at: u32, mut found: impl FnMut(u32, u32)) {
+    fn merge(&mut self, at: u32, observer: &mut Option<Observer<'_>>, mut found: impl FnMut(u32, u32)) {
         let left = at as usize;
         let Link { before, after: right } = self.links[left];
         let right = right as usize;
@@ -94,6 +94,9 @@ impl<'a> Chain<'a> {
             };
             self.pairs[one as usize] = pair;
             if pair.rank != Merges::NO_RANK {
+                if let Some(observe) = observer {
+                    observe(self.symbols[one as usize], self.symbols[other as usize], pair.id);
+                }
                 found(one, pair.rank);
             }
         }
@@ -105,6 +108,9 @@ impl<'a> Chain<'a> {
     }
 }
 
+/// Receives each pair that has a merge when it is queued: both symbols, and the token of the merge.
+pub(super) type Observer<'o> = &'o mut dyn FnMut(Symbol, Symbol, u32);
+
 /// Merges until no pair has a merge. With `dropout`, the pair to be merged next is skipped with
 /// that probability, and may be merged after the next merge.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
@@ -114,6 +120,7 @@ pub(super) fn merge(
     pairs: &mut Vec<Merge>,
     scratch: &mut LongScratch,
     dropout: Option<f32>,
+    mut observer: Option<Observer<'_>>,
 ) {
     let LongScratch { links, heap, skipped, random } = scratch;
     let mut chain = Chain::new(merges, symbols, pairs, links);
@@ -121,6 +128,12 @@ pub(super) fn merge(
     heap.clear();
     heap.grow(chain.pairs.len());
     heap.extend(mergeable.map(|(at, pair)| Reverse((pair.rank, at as u32))));
+    if let Some(observe) = &mut observer {
+        let pairs = chain.symbols.windows(2).zip(&*chain.pairs);
+        for (pair, merge) in pairs.filter(|(_, merge)| merge.rank != Merges::NO_RANK) {
+            observe(pair[0], pair[1], merge.id);
+        }
+    }
     skipped.clear();
     while let Some(entry) = heap.pop() {
         if dropout.is_some_and(|probability| random.next_f32() < probability) {
@@ -132,7 +145,7 @@ pub(super) fn merge(
         let Reverse((rank, at)) = entry;
         // The heap may have entries of pairs that no longer exist; they are dropped here.
         if chain.rank(at) == rank {
-            chain.merge(at, |position, rank| {
+            chain.merge(at, &mut observer, |position, rank| {
                 heap.grow(1);
                 heap.push(Reverse((rank, position)));
             });

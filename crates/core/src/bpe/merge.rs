@@ -4,7 +4,7 @@
 //! has a merge. [`super::short_word`] looks at all pairs for each merge. [`super::long`] keeps the
 //! pairs in order, which takes n log n steps for any word.
 
-use super::long::{self, LongScratch};
+use super::long::{self, LongScratch, Observer};
 use super::merges::Merge;
 use super::short_word;
 use super::{Merges, Symbol};
@@ -17,6 +17,8 @@ pub(crate) struct MergeScratch {
     pub(crate) symbols: Vec<Symbol>,
     /// The merge of each symbol but the last with its right neighbor.
     pub(crate) pairs: Vec<Merge>,
+    /// The characters of a word that have symbols.
+    pub(super) kept: Vec<u8>,
     /// Tests have smaller ones.
     pub(super) sizes: BlockSizes,
     /// The number of words so far, for [`super::MIN_WORDS_WITH_PAIRS`].
@@ -38,12 +40,16 @@ pub(super) struct BlockSizes {
     pub(super) step: usize,
     /// The minimum number of bytes that a step merges again.
     pub(super) near: usize,
+    /// Tokens are passed on when there are this many bytes of them, except those of the last bytes.
+    pub(super) part: usize,
+    pub(super) kept: usize,
 }
 
 impl Default for BlockSizes {
     /// The minimum length is that of the word cache, which has all shorter words.
     fn default() -> Self {
-        Self { min_len: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 }
+        let (block, back, step, near) = (4096, 64, short_word::MAX_SYMBOLS, 12);
+        Self { min_len: 256, block, back, step, near, part: 128 << 10, kept: 40 << 10 }
     }
 }
 
@@ -62,7 +68,7 @@ impl MergeScratch {
     /// Releases the memory that an unusually long word needed.
     pub(crate) fn trim(&mut self) {
         const MAX_KEPT_SYMBOLS: usize = 1 << 16;
-        if self.symbols.capacity() > MAX_KEPT_SYMBOLS {
+        if self.symbols.capacity().max(self.kept.capacity()) > MAX_KEPT_SYMBOLS {
             *self = Self::with_seed(self.long.seed());
         }
     }
@@ -73,7 +79,7 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     if short_word::is_short(merges, scratch.symbols.len()) {
         short_word::merge(merges, &mut scratch.symbols, &scratch.pairs);
     } else {
-        long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None);
+        long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None, None);
     }
 }
 
@@ -81,7 +87,14 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
 /// and may be merged after the next merge. The distribution is that of Hugging Face tokenizers; the
 /// sequence of random numbers differs.
 pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, probability: f32) {
-    long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability));
+    long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability), None);
+}
+
+/// Merges `scratch.symbols` and tells the observer each pair that has a merge, when it first
+/// exists: from left to right at the start, then the pairs before and after each merge.
+pub(crate) fn merge_and_observe(merges: &Merges, scratch: &mut MergeScratch, observer: Observer<'_>) {
+    scratch.find_pairs(merges);
+    long::merge(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None, Some(observer));
 }
 
 #[cfg(test)]
@@ -129,7 +142,7 @@ mod tests {
                 prop_assert_eq!(&scratch.symbols, &expected);
             }
             start(&mut scratch);
-            long::merge(&table, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None);
+            long::merge(&table, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None, None);
             prop_assert_eq!(&scratch.symbols, &expected);
             start(&mut scratch);
             merge_with_dropout(&table, &mut scratch, 0.0);

@@ -23,7 +23,7 @@
 
 pub(crate) mod alphabet;
 mod bucket_table;
-mod incremental;
+pub(crate) mod incremental;
 pub(crate) mod long;
 pub(crate) mod merge;
 pub(crate) mod merges;
@@ -44,7 +44,7 @@ use crate::memory::fallible::append;
 use crate::simd::lane_merger::{self, ByteTables, LaneMerger};
 use crate::simd::lanes::LANES;
 use crate::word_key::{self, Key};
-pub(crate) use alphabet::Alphabet;
+pub(crate) use alphabet::{Alphabet, Edges};
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
 use merges::PackedMerges;
@@ -198,6 +198,11 @@ impl Bpe {
         Ok(())
     }
 
+    /// Whether [`incremental::merge_in_parts`] can merge a word.
+    pub(crate) fn merges_in_parts(&self, word: &[u8]) -> bool {
+        self.is_splittable && self.dropout.is_none() && self.tokens.as_ref().is_none_or(|all| all.id(word).is_none())
+    }
+
     /// Appends the tokens of a short word of bytes. Returns false, and does nothing, for other
     /// words.
     #[inline(always)]
@@ -265,12 +270,17 @@ impl Bpe {
 
     /// Merges all of a word and leaves its tokens in `scratch.symbols`.
     fn merge(&self, word: &[u8], scratch: &mut MergeScratch) -> Result<(), EncodeError> {
+        self.merge_part(word, Edges::WORD, scratch)
+    }
+
+    /// [`Self::merge`] for a part of a word.
+    fn merge_part(&self, word: &[u8], edges: Edges, scratch: &mut MergeScratch) -> Result<(), EncodeError> {
         let pairs = self.byte_pairs(scratch);
         scratch.symbols.clear();
         if self.merge_short(word, word_key::of_word(word), pairs, &mut scratch.symbols) {
             return Ok(());
         }
-        self.alphabet.symbols(word, &mut scratch.symbols)?;
+        self.alphabet.symbols_of_part(word, edges, &mut scratch.symbols)?;
         match pairs {
             Some(table) => table.find_pairs(word, &mut scratch.pairs),
             None => scratch.find_pairs(&self.merges),

@@ -79,12 +79,15 @@ fn class_of(byte: u8) -> usize {
 impl SplitPoints {
     /// Analyzes the left and right tokens of all merges.
     ///
+    /// `fuses_unknown`: whether adjacent characters that are not tokens can be one token.
+    ///
     /// Returns `None` if tokens depend on more than their own characters: on their position in the
     /// word, as with prefixes and suffixes, or on a token that stands for text other than its own.
     pub(crate) fn new<'a>(
         merges: impl Iterator<Item = (&'a str, &'a str)>,
         characters: &Characters,
         spaces: Option<&Spaces>,
+        fuses_unknown: bool,
     ) -> Option<Self> {
         if !characters.continuing_subword_prefix.is_empty() || !characters.end_of_word_suffix.is_empty() {
             return None;
@@ -113,7 +116,7 @@ impl SplitPoints {
             others: KeyFilter::with_bits(bits),
             classes: Default::default(),
             piece_start: spaces.filter(|spaces| spaces.start_words).map(|spaces| spaces.meta_symbol),
-            keeps_unknown_together: !characters.knows_all_bytes(),
+            keeps_unknown_together: fuses_unknown,
         };
         pairs.into_iter().for_each(|(left, right)| points.mark_joinable(left, right));
         let unknown: Vec<char> = (0..128u8)

@@ -207,15 +207,18 @@ impl<'a> Encoder<'a> {
         }
         let text = &row.original[span.range()];
         let base = span.start as usize;
-        if let (Some(spaces), Some(bpe)) = (self.pipeline.spaces, self.pipeline.model.bpe())
+        if let (Some(spaces), Some(bpe)) = (self.pipeline.spaces, self.pipeline.model.cutting_bpe())
             && let Some(split_points) = &bpe.split_points
             && row.visit.is_none()
+            && !(row.needs_positions() && self.pipeline.model.has_symbols())
         {
-            let first = split_points.first_end(&bpe.alphabet, text);
+            let (first, first_offset) = (split_points.first_end(&bpe.alphabet, text), row.out.offsets.len());
             self.run_pipeline(&text[..first], base, row)?;
             let input = ModelInput { pipeline: self.pipeline, text, origins: Origins::Unchanged(base) };
             let pieces = PieceSplitter { bpe, start: first, spaces: Some(spaces) };
-            return self.state.word_encoder.encode(&input, first, &pieces, row);
+            self.state.word_encoder.encode(&input, first, &pieces, row)?;
+            row.place_pieces(self.pipeline, first_offset);
+            return Ok(());
         }
         if let Some(segmenter) = &self.pipeline.segmenter {
             return self.encode_with_segmenter(segmenter, span, row);
@@ -343,7 +346,7 @@ impl<'a> Encoder<'a> {
         if let Some(scanner) = self.pipeline.scanner {
             return self.state.word_encoder.encode(&input, 0, &scanner, row);
         }
-        let bpe = self.pipeline.model.bpe().filter(|bpe| bpe.split_points.is_some());
+        let (bpe, first_offset) = (self.pipeline.model.cutting_bpe(), row.out.offsets.len());
         for (number, &span) in self.state.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 {
                 check()?;
@@ -361,6 +364,7 @@ impl<'a> Encoder<'a> {
                 _ => self.state.word_encoder.encode_word(&input, span, row)?,
             }
         }
+        row.place_pieces(self.pipeline, first_offset);
         Ok(())
     }
 }

@@ -95,7 +95,7 @@ impl WordNumbers {
         }
     }
 
-    /// Gives the next tokens the same word number as the last ones.
+    /// Gives the next tokens the same word number as the last ones, if there are any.
     pub(super) fn continue_word(&mut self) {
         if let Self::Next(next) = self {
             *next = next.saturating_sub(1);
@@ -147,7 +147,37 @@ pub(super) enum Origins<'a> {
     Words(&'a SegmentedWords, usize),
 }
 
+/// A state of a row to which it can return.
+pub(super) struct RowMark {
+    /// The lengths of the ids, the offsets, the tokens, the word ids and the margins.
+    lens: [usize; 5],
+    words: WordNumbers,
+    quota: Quota,
+    budget: Budget,
+}
+
 impl Row<'_> {
+    pub(super) fn mark(&mut self) -> RowMark {
+        self.wants_more();
+        let Encoding { ids, offsets, tokens, word_ids, .. } = &*self.out;
+        let margins = self.margins.as_ref().map_or(0, |margins| margins.len());
+        let lens = [ids.len(), offsets.len(), tokens.len(), word_ids.len(), margins];
+        RowMark { lens, words: self.words, quota: self.quota, budget: self.budget }
+    }
+
+    /// Removes the tokens since a mark.
+    pub(super) fn return_to(&mut self, RowMark { lens, words, quota, budget }: RowMark) {
+        let [id_count, offset_count, token_count, word_id_count, margin_count] = lens;
+        self.out.ids.truncate(id_count);
+        self.out.offsets.truncate(offset_count);
+        self.out.tokens.truncate(token_count);
+        self.out.word_ids.truncate(word_id_count);
+        if let Some(margins) = &mut self.margins {
+            margins.truncate(margin_count);
+        }
+        (self.words, self.quota, self.budget) = (words, quota, budget);
+    }
+
     /// Whether the position of each token in the original text is needed.
     pub(super) fn needs_positions(&self) -> bool {
         self.converter.is_some()
@@ -243,12 +273,8 @@ impl Row<'_> {
             self.out.tokens.extend(places().map(token).map(Cow::into_owned));
         }
         if let Some(converter) = &self.converter {
-            let first = self.out.offsets.len();
             for (_, (start, end)) in places() {
                 self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
-            }
-            if let Model::SentencePiece(_) = &*pipeline.model {
-                set_piece_offsets(&mut self.out.offsets[first..], self.plan.spans_sources);
             }
         }
         if let Some(margins) = &mut self.margins {
@@ -256,6 +282,14 @@ impl Row<'_> {
         }
         self.end_word(symbols.len());
         Ok(())
+    }
+
+    /// Places the pieces of a text between added tokens, if they are those of a SentencePiece file.
+    /// `first` is the index of the first offset.
+    pub(super) fn place_pieces(&mut self, pipeline: &Pipeline, first: usize) {
+        if let Model::SentencePiece(_) = &*pipeline.model {
+            set_piece_offsets(&mut self.out.offsets[first..], self.plan.spans_sources);
+        }
     }
 
     /// Appends the columns of adjacent words whose ids, from index `first` on, were just appended.

@@ -4,6 +4,7 @@
 use super::miss_batch::MissBatcher;
 use super::row::{ModelInput, Origins, Row, Word, WordRun};
 use super::splitter::{WholeWords, WordSplitter, WordStarts};
+use crate::bpe::incremental::merge_in_parts;
 use crate::bpe::word_cache::{MergeWord, Probes, WordFlags, WordWindow};
 use crate::bpe::{Symbol, WordCache};
 use crate::encoding::Columns;
@@ -33,6 +34,10 @@ pub(super) struct WordEncoder {
 
 /// If columns are requested, they are written for this many words at once.
 const COLUMN_WORDS: usize = 32;
+
+/// The tokens of longer words are appended to a row part by part, so that they are never in two
+/// lists: memory that a process has not used before costs more time than merging. In bytes.
+const LONG_WORD: usize = if cfg!(test) { 400 } else { 64 << 10 };
 
 /// Merges the words that the cache misses.
 struct Merger<'a> {
@@ -145,11 +150,61 @@ impl WordEncoder {
             let start = at as u32;
             ends.clear();
             at = splitter.next_words(input.text, at, &mut ends);
-            let run = WordRun { start, ends: &ends };
-            result = self.encode_run(input, input.text.as_bytes(), run, splitter, row);
+            let (mut first, mut from) = (0, start);
+            while first < ends.len() && result.is_ok() {
+                // A window of usual words is shorter than a long word.
+                let is_usual = at - start as usize <= LONG_WORD;
+                let long = if is_usual { ends.len() } else { next_long_word(&ends, first, from) };
+                if first < long {
+                    let run = WordRun { start: from, ends: &ends[first..long] };
+                    result = self.encode_run(input, input.text.as_bytes(), run, splitter, row);
+                    from = ends[long - 1];
+                }
+                if result.is_ok()
+                    && let Some(&end) = ends.get(long)
+                {
+                    if !splitter.starts_word(input.text, from as usize) {
+                        row.words.continue_word();
+                    }
+                    result = self.encode_word(input, Span { start: from, end }, row);
+                    from = end;
+                }
+                first = long + 1;
+            }
         }
         self.ends = ends;
         result
+    }
+
+    /// Encodes a very long word part by part. Returns false, with an unchanged row, if its model
+    /// cannot do that.
+    #[cold]
+    fn encode_in_parts(&mut self, input: &ModelInput<'_>, span: Span, row: &mut Row<'_>) -> Result<bool, EncodeError> {
+        let word = &input.text.as_bytes()[span.range()];
+        let Some(bpe) = input.pipeline.model.bpe_in_parts().filter(|bpe| bpe.merges_in_parts(word)) else {
+            return Ok(false);
+        };
+        let (mark, mut pieces) = (row.mark(), vec![]);
+        let Self { scratch, symbols, .. } = self;
+        let is_done = merge_in_parts(bpe, word, &mut scratch.merge, symbols, |range, symbols| {
+            checkpoint();
+            let symbols = input.pipeline.model.pieces_of(&word[range.clone()], symbols, &mut pieces);
+            row.out.ids.grow(symbols.len());
+            row.out.ids.extend(symbols.iter().map(|symbol| symbol.id));
+            if row.columns != Columns::NONE {
+                if range.start > 0 {
+                    row.words.continue_word();
+                }
+                let part = Span::new(span.start as usize + range.start, span.start as usize + range.end);
+                row.push_columns(input, part, symbols)?;
+            }
+            row.wants_more();
+            Ok::<_, EncodeError>(())
+        })?;
+        if !is_done {
+            row.return_to(mark);
+        }
+        Ok(is_done)
     }
 
     /// Encodes adjacent words of `bytes`, which are the text of `input` if that is needed.
@@ -299,6 +354,9 @@ impl WordEncoder {
             visit(Word::Split(&input.text[span.range()]));
             return Ok(());
         }
+        if span.range().len() > LONG_WORD && self.encode_in_parts(input, span, row)? {
+            return Ok(());
+        }
         let word = &input.text.as_bytes()[span.range()];
         let key = word_key::of_range(input.text.as_bytes(), span.start, span.end);
         let first = row.out.ids.len();
@@ -329,6 +387,14 @@ impl WordEncoder {
         }
         row.push_columns(input, span, &self.symbols)
     }
+}
+
+/// The index of the next long word, of words that end at `ends`. The one at `first` starts at
+/// `start`.
+#[cold]
+fn next_long_word(ends: &[u32], first: usize, start: u32) -> usize {
+    let start_of = |at: usize| if at == first { start } else { ends[at - 1] };
+    (first..ends.len()).find(|&at| (ends[at] - start_of(at)) as usize > LONG_WORD).unwrap_or(ends.len())
 }
 
 /// Adjacent words of a window.

@@ -3,14 +3,15 @@
 
 use super::draw::Draw;
 use super::naive_sentencepiece::Naive;
+use crate::budget::Budget;
 use crate::model::ModelScratch;
 use crate::model::sentencepiece::{Method, PieceKind};
 use crate::word_key;
-use crate::{Columns, DecodeOptions, DecodeStream, EncodeOptions, Encoding, Tokenizer};
+use crate::{Columns, DecodeOptions, DecodeStream, EncodeOptions, Encoding, OffsetUnit, Tokenizer};
 
 /// Building blocks of pieces and texts.
 const CHARACTERS: [&str; 10] = ["a", "b", "é", "▁", "▁", "c", "中", "\u{301}", "<", "🙂"];
-const PIECES: [&str; 22] = [
+const PIECES: [&str; 23] = [
     "a",
     "b",
     "é",
@@ -33,6 +34,7 @@ const PIECES: [&str; 22] = [
     "▁▁",
     "aaaaaaaaaaaaaaaa",
     "x",
+    "aababaabbabaababbabaabababbaababbaaabbabab",
 ];
 
 /// Writes a protobuf message.
@@ -141,7 +143,10 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
     let tokenizer = Tokenizer::from_bytes(&file).expect("the file is sound");
     let (position, byte) = (draw.word() as usize % file.len(), draw.byte());
     let text = draw.text(&PIECES, 300);
-    for word in [text.as_str(), &text.replace(' ', "▁")] {
+    let reads_spaces = tokenizer.pipeline.model.reads_spaces();
+    let words = [text.clone(), text.replace(' ', "▁")];
+    // A model that reads spaces takes them for meta symbols.
+    for word in words.iter().filter(|word| !reads_spaces || !word.contains(' ')) {
         let (mut encoded, bytes) = (vec![], word.as_bytes());
         let mut scratch = ModelScratch::default();
         tokenizer
@@ -157,6 +162,7 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
     }
     let columns = EncodeOptions { columns: Columns::OFFSETS, ..EncodeOptions::default() };
     let Encoding { ids, offsets, .. } = tokenizer.encode(text.as_str().into(), &columns).expect("it is short");
+    cuts_change_nothing(&file, &tokenizer, &naive, &text);
     assert!(offsets.is_sorted() && offsets.windows(2).all(|pair| pair[0][1] == pair[1][0]), "{text:?}: {offsets:?}");
     assert!(offsets.last().is_none_or(|last| last[0] <= last[1] && last[1] as usize <= text.len()));
     first_ids(&tokenizer, &text, 1 + usize::from(byte % 8));
@@ -171,6 +177,27 @@ pub(super) fn sentencepiece(bytes: &[u8]) {
         if let Err(error) = Tokenizer::from_bytes(broken) {
             assert!(!error.to_string().is_empty());
         }
+    }
+}
+
+/// Compares a text that is cut where no piece crosses, and whose spaces are not replaced, with the
+/// text as one word, and its ids with those of the naive model.
+fn cuts_change_nothing(file: &[u8], tokenizer: &Tokenizer, naive: &Naive, text: &str) {
+    let mut whole = Tokenizer::from_bytes(file).expect("the file is sound");
+    whole.pipeline.spaces = None;
+    let model = std::sync::Arc::get_mut(&mut whole.pipeline.model).expect("it is not shared");
+    let crate::model::Model::SentencePiece(model) = model else { unreachable!("it is such a file") };
+    model.forget_split_points();
+    let normalizer = tokenizer.pipeline.normalizer.as_ref().expect("a file has one");
+    let normalized = normalizer.normalized(text, &mut Budget::of_text(text.len())).expect("it is short");
+    let expected: Vec<u32> = naive.tokens(&normalized).into_iter().map(|(id, _)| id).collect();
+    let every = EncodeOptions { columns: Columns::ALL, offset_unit: OffsetUnit::Utf16, ..EncodeOptions::default() };
+    // The second round uses the cache.
+    for _ in 0..2 {
+        let mut ids = vec![];
+        tokenizer.encode_ids(text.into(), &EncodeOptions::default(), &mut ids).expect("it is short");
+        assert_eq!(ids, expected, "{text:?}");
+        assert_eq!(tokenizer.encode(text.into(), &every), whole.encode(text.into(), &every), "{text:?}");
     }
 }
 

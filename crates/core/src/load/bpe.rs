@@ -108,7 +108,7 @@ fn set_split_points(bpe: &mut Bpe, vocab: &Vocab, spaces: Option<&Spaces>) {
     let spaces = spaces.filter(|spaces| characters.knows(spaces.meta_symbol));
     let text = |id| vocab.token(id).and_then(|token| std::str::from_utf8(token).ok()).unwrap_or_default();
     let merges = bpe.merges.iter().map(|(left, right, _)| (text(left), text(right)));
-    bpe.split_points = SplitPoints::new(merges, characters, spaces);
+    bpe.split_points = SplitPoints::new(merges, characters, spaces, !characters.knows_all_bytes());
     bpe.reads_spaces = bpe.split_points.is_some() && spaces.is_some();
     if let Some(spaces) = spaces.filter(|_| bpe.reads_spaces) {
         characters.read_space_as(spaces.meta_symbol);

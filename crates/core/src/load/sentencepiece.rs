@@ -90,8 +90,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         found
     };
     let trie = |list: &[(&[u8], u32)]| Trie::new(list.iter().copied());
-    let normal = of_kind(is_normal);
-    let reserved = of_kind(|kind| !is_normal(kind));
+    let normal = of_kind(PieceKind::is_in_text);
+    let reserved = of_kind(|kind| !kind.is_in_text());
     let symbols = of_kind(|kind| kind == PieceKind::UserDefined);
     check_once(&normal, pieces)?;
     check_once(&reserved, pieces)?;
@@ -137,14 +137,16 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         method: file.method,
         kinds: vec![],
         scores: vec![],
-        pieces: trie(&normal)?,
+        pieces: trie(if file.method == Method::Bpe { &[] } else { &normal })?,
         symbols: symbols.clone(),
         unk_id,
         bytes: byte_pieces,
     };
+    let mut texts = vec![];
     for piece in pieces {
         push(&mut model.kinds, piece.kind);
         push(&mut model.scores, piece.score);
+        push(&mut texts, piece.text);
     }
     let parts = Parts {
         source: Source::SentencePiece,
@@ -155,17 +157,14 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         padding: None,
         default_policy: Policy::Parse,
     };
+    let normalizer = normalizer::SentencePiece::new(charsmap, symbols, settings);
+    let model = SentencePiece::new(model, &texts, normalizer.only_replaces_spaces());
     let tables = Tables::SentencePiece {
-        normalizer: Some(Arc::new(normalizer::SentencePiece::new(charsmap, symbols, settings))),
-        model: Arc::new(Model::SentencePiece(SentencePiece::new(model))),
+        normalizer: Some(Arc::new(normalizer)),
+        model: Arc::new(Model::SentencePiece(model)),
         decoder: Some(Arc::new(decoder)),
     };
     stages::build(parts, vec![], tables, None)
-}
-
-/// Whether pieces of a kind are matched in text.
-fn is_normal(kind: PieceKind) -> bool {
-    matches!(kind, PieceKind::Normal | PieceKind::UserDefined | PieceKind::Unused)
 }
 
 fn path(id: u32) -> String {

@@ -12,6 +12,7 @@ use crate::budget::Budget;
 use crate::byte_level;
 use crate::decoder::{Decoder, Step};
 use crate::error::LoadError;
+use crate::model::sentencepiece::bpe::SPACES;
 use crate::model::{Model, Unigram, WordLevel, WordPiece};
 use crate::normalizer::Normalizer;
 use crate::parts::{BpeSettings, ModelSettings, Parts, Source};
@@ -69,8 +70,10 @@ pub(crate) fn build(
         }
     };
     // Added tokens that are matched in normalized text need the whole text. BPE uses scanners.
-    let (spaces, segmenter) = match settings.filter(|_| parts.added_tokens.never_matches(SearchStage::Normalized)) {
+    let has_only_raw_tokens = parts.added_tokens.never_matches(SearchStage::Normalized);
+    let (spaces, segmenter) = match settings.filter(|_| has_only_raw_tokens) {
         Some(ModelSettings::Bpe(_)) => (spaces::resolve(normalizer.as_ref(), &pretokenizer), None),
+        None if has_only_raw_tokens && reads_spaces(&tables) => (Some(SPACES), None),
         Some(settings) => {
             let reads_meta_symbol = matches!(settings, ModelSettings::Unigram(_));
             (None, Segmenter::of(normalizer.as_ref(), &pretokenizer, reads_meta_symbol))
@@ -134,6 +137,11 @@ pub(crate) fn build(
         token_table: OnceLock::new(),
         parts,
     })
+}
+
+/// Whether the model of a SentencePiece file can take a text whose spaces are not replaced.
+fn reads_spaces(tables: &Tables) -> bool {
+    matches!(tables, Tables::SentencePiece { model, .. } if model.reads_spaces())
 }
 
 /// The pre-tokenizer of a rank file.

@@ -80,10 +80,7 @@ impl Model {
             Self::WordPiece(model) => model.tokenize(word, out),
             Self::Unigram(model) => model.tokenize(word, &mut scratch.unigram, out),
             Self::WordLevel(model) => model.tokenize(word, out),
-            Self::SentencePiece(model) => {
-                model.tokenize(word, &mut scratch.sentencepiece, out);
-                Ok(())
-            }
+            Self::SentencePiece(model) => model.tokenize(word, &mut scratch.sentencepiece, &mut scratch.merge, out),
         }
     }
 
@@ -92,6 +89,44 @@ impl Model {
             Self::Bpe(bpe) => Some(bpe),
             Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) | Self::SentencePiece(_) => None,
         }
+    }
+
+    /// The merges of a model that cuts long words into pieces.
+    pub(crate) fn cutting_bpe(&self) -> Option<&Bpe> {
+        let bpe = match self {
+            Self::Bpe(bpe) => Some(bpe),
+            Self::SentencePiece(model) => model.bpe(),
+            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) => None,
+        };
+        bpe.filter(|bpe| bpe.split_points.is_some())
+    }
+
+    /// Whether the text has user-defined symbols, which the normalizer of a SentencePiece file
+    /// finds too: each byte of one comes from all of it. So offsets need the normalizer.
+    pub(crate) fn has_symbols(&self) -> bool {
+        matches!(self, Self::SentencePiece(model) if model.has_symbols())
+    }
+
+    /// The merges of a model that can merge very long words part by part.
+    pub(crate) fn bpe_in_parts(&self) -> Option<&Bpe> {
+        match self {
+            Self::Bpe(bpe) => Some(bpe),
+            Self::SentencePiece(model) => model.bpe_in_parts(),
+            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) => None,
+        }
+    }
+
+    /// The tokens of a part of a word, given its merged symbols. `pieces` is a buffer.
+    pub(crate) fn pieces_of<'s>(
+        &self,
+        part: &[u8],
+        symbols: &'s [Symbol],
+        pieces: &'s mut Vec<Symbol>,
+    ) -> &'s [Symbol] {
+        let Self::SentencePiece(model) = self else { return symbols };
+        pieces.clear();
+        model.write_symbols(part, symbols, pieces);
+        pieces
     }
 
     /// Whether a word always has the same tokens, so that they can be cached. False with dropout.
@@ -110,7 +145,7 @@ impl Model {
 
     /// Whether the model reads a space as the meta symbol that the pre-tokenizer would write.
     pub(crate) fn reads_spaces(&self) -> bool {
-        self.bpe().is_some_and(|bpe| bpe.reads_spaces)
+        self.cutting_bpe().is_some_and(|bpe| bpe.reads_spaces)
     }
 
     /// Whether every word becomes tokens that spell it: nothing is dropped, and no token covers a
@@ -119,7 +154,8 @@ impl Model {
         match self {
             Self::Bpe(bpe) => bpe.alphabet.drops_nothing(),
             Self::Unigram(model) => model.knows_all_bytes(),
-            Self::WordPiece(_) | Self::WordLevel(_) | Self::SentencePiece(_) => false,
+            Self::SentencePiece(model) => model.spells_words(),
+            Self::WordPiece(_) | Self::WordLevel(_) => false,
         }
     }
 

@@ -142,7 +142,8 @@ impl Normalizer {
             Self::Sequence(all) => {
                 all.iter().try_fold(1usize, |bytes, one| bytes.checked_mul(one.max_bytes_per_byte()?))
             }
-            Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) | Self::SentencePiece(_) => None,
+            Self::SentencePiece(normalizer) => normalizer.only_grows().then_some(1),
+            Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) => None,
         }
     }
 

@@ -15,6 +15,7 @@ use super::Precompiled;
 use crate::aligned::AlignedText;
 use crate::budget::{ALL_NORMALIZERS, Budget, OutputLimit};
 use crate::span::Span;
+use crate::text::MAX_CHARACTER_BYTES;
 use crate::trie::Trie;
 
 /// The meta symbol: the character that stands for a space in pieces, U+2581.
@@ -58,6 +59,48 @@ impl SentencePiece {
                 && charsmap.as_ref().is_none_or(|charsmap| charsmap.leaves_before_ascii(byte))
         });
         Self { charsmap, symbols, settings, unchanged_ascii }
+    }
+
+    /// Whether every character of a text becomes at least as many bytes.
+    pub(crate) fn only_grows(&self) -> bool {
+        self.charsmap.is_none() && !self.settings.remove_extra_whitespaces
+    }
+
+    /// Whether all that changes is that a meta symbol replaces each space, and may precede the
+    /// text.
+    pub(crate) fn only_replaces_spaces(&self) -> bool {
+        let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
+            self.settings;
+        let adds_suffix = add_dummy_prefix && whitespace_as_suffix;
+        self.charsmap.is_none() && escape_whitespaces && !remove_extra_whitespaces && !adds_suffix
+    }
+
+    /// The number of bytes that known characters have in every normalized text that starts like
+    /// this, apart from spaces. Counts no further than to more than `enough`.
+    pub(crate) fn known_bytes(
+        &self,
+        start: &str,
+        enough: usize,
+        budget: &mut Budget,
+        is_known: impl Fn(char) -> bool,
+    ) -> usize {
+        let longest_symbol = self.symbols.as_ref().map_or(0, |trie| trie.longest()).max(MAX_CHARACTER_BYTES);
+        let (mut rest, mut known) = (start, 0);
+        while known <= enough && rest.len() > longest_symbol {
+            let mut steps = 0;
+            if let Some(charsmap) = &self.charsmap {
+                charsmap.longest(rest, &mut steps);
+            }
+            // With what follows, a rule could read further.
+            if steps >= rest.len() {
+                break;
+            }
+            let Ok((put, length)) = self.prefix(rest, budget) else { break };
+            let counts = |&c: &char| c != ' ' && c != META_SYMBOL && is_known(c);
+            known += put.chars().filter(counts).map(char::len_utf8).sum::<usize>();
+            rest = &rest[length..];
+        }
+        known
     }
 
     /// The replacement of the longest prefix of `text` that has one, and the length of that prefix

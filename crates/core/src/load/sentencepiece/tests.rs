@@ -315,3 +315,127 @@ fn tokens_are_added_and_components_and_saving_are_refused() {
     assert_eq!(tokenizer.with(&changes).expect_err("it is refused").code(), "ERR_TOKENLANE_UNSUPPORTED");
     assert_eq!(tokenizer.to_json().expect_err("it is refused").code(), "ERR_TOKENLANE_SAVE");
 }
+
+/// A text, and its ids in the library.
+type Answer = (&'static str, &'static [u32]);
+
+#[test]
+fn cut_texts_have_the_pieces_of_the_library() {
+    let letters = [UNKNOWN, ("a", -9.0, 1), ("b", -9.0, 1), ("c", -9.0, 1), ("▁", -9.0, 1)];
+    // Equal scores; zeros of both signs; a piece that is merged before its parts; runs of unknown
+    // characters; a character that is only a part of a piece; user-defined symbols; unused pieces
+    // that one pair makes, and that several make.
+    let cases: [(&[(&str, f32, u8)], &[Answer]); 8] = [
+        (&[("ab", -1.0, 1), ("bc", -1.0, 1)], &[("abc", &[5, 3]), ("bcabc", &[6, 5, 3]), ("abcbc", &[5, 3, 6])]),
+        (&[("ab", -0.0, 1), ("bc", 0.0, 1)], &[("abc", &[1, 6])]),
+        (
+            &[("ab", -3.0, 1), ("abc", -1.0, 1), ("ca", -2.0, 1)],
+            &[("abcabca", &[5, 7, 2, 7]), ("cabcab", &[7, 2, 7, 2]), ("abca bca", &[5, 7, 4, 2, 7])],
+        ),
+        (
+            &[("a▁", -1.0, 1)],
+            &[
+                ("a éé a", &[5, 0, 4, 1]),
+                ("aéébé é", &[1, 0, 2, 0, 4, 0]),
+                ("é é", &[0, 4, 0]),
+                ("  éx a", &[4, 4, 0, 4, 1]),
+                ("xyz a", &[0, 4, 1]),
+            ],
+        ),
+        (
+            &[("aé", -1.0, 1), ("éé", -2.0, 1)],
+            &[
+                ("aé é", &[5, 4, 0]),
+                ("éa", &[0, 1]),
+                ("ééé é", &[6, 0, 4, 0]),
+                ("é x é", &[0, 4, 0, 4, 0]),
+                ("éxa", &[0, 1]),
+            ],
+        ),
+        (
+            &[("a▁b", -1.0, 4), ("▁▁", -1.0, 4), ("b▁", -1.0, 1), ("▁a", -1.5, 1)],
+            &[
+                ("a b a b", &[5, 4, 5]),
+                ("aa b  a", &[1, 5, 6, 1]),
+                ("   a", &[6, 8]),
+                ("a  b", &[1, 6, 2]),
+                ("b a b", &[7, 5]),
+            ],
+        ),
+        (&[("ab", -1.0, 5), ("abc", -2.0, 1)], &[("ab abc", &[1, 2, 4, 6]), ("abcab ab", &[6, 1, 2, 4, 1, 2])]),
+        (
+            &[("ab", -3.0, 1), ("bc", -2.0, 1), ("abc", -1.0, 5), ("abca", -2.5, 1)],
+            &[("abc", &[1, 6]), ("abc abc cabc abca", &[1, 6, 4, 1, 6, 4, 3, 1, 6, 4, 8]), ("bcabc", &[6, 1, 6])],
+        ),
+    ];
+    for (pieces, answers) in cases {
+        let identity = [vec![3 << 3, 0], vec![4 << 3, 0]];
+        let file = file_of(&[&letters[..], pieces].concat(), &[number(3, 2)], &identity);
+        let tokenizer = Tokenizer::from_bytes(&file).expect("the file is sound");
+        // The second round uses the cache.
+        for (text, ids) in answers.iter().chain(answers) {
+            let encoding = tokenizer.encode((*text).into(), &in_bytes()).expect("nothing can fail");
+            assert_eq!(encoding.ids(), *ids, "{text:?} with {pieces:?}");
+        }
+    }
+}
+
+#[test]
+fn the_length_of_a_text_shows_that_it_exceeds_a_limit() {
+    let bytes: Vec<String> = (0..=255u8).map(|byte| format!("<0x{byte:02X}>")).collect();
+    let mut pieces = vec![UNKNOWN, ("▁", -1.0, 1), ("▁▁", -3.0, 1), ("▁▁▁▁", -2.0, 1)];
+    pieces.extend(bytes.iter().map(|text| (text.as_str(), 0.0, 6)));
+    let raw = [number(3, 0), number(4, 0)];
+    let load = |bpe: u8, fields: &[Vec<u8>]| {
+        // Field 35 is byte_fallback.
+        let trainer = [number(3, bpe), vec![0x98, 0x02, 1]];
+        Tokenizer::from_bytes(&file_of(&pieces, &trainer, fields)).expect("the file is sound")
+    };
+    for method in [1, 2] {
+        // The longest token has twelve bytes.
+        assert_eq!(load(method, &raw).max_bytes(100), Some(1200));
+        assert_eq!(load(method, &[number(3, 0), number(4, 1)]).max_bytes(100), None, "spaces can vanish");
+    }
+    let long = " ".repeat(1199) + "é";
+    let tokenizer = load(2, &raw);
+    let is_within = |limit| tokenizer.is_within(long.as_str().into(), limit, &EncodeOptions::default());
+    // 299 times four spaces, three spaces, and two bytes.
+    assert_eq!((is_within(303), is_within(304), is_within(99)), (Ok(false), Ok(true), Ok(false)));
+}
+
+#[test]
+fn the_start_of_a_text_shows_that_it_exceeds_a_limit() {
+    let text = "a b ".repeat(40_000);
+    let limit = 100;
+    let start = Tokenizer::start_len(limit);
+    for name in MODEL_NAMES {
+        let tokenizer = Tokenizer::from_bytes(&model(name)).expect("the model is sound");
+        let options = EncodeOptions::default();
+        let beyond = |text: &str| tokenizer.is_surely_beyond_with(text.into(), limit, &options).expect("it is short");
+        // A word model may take any number of characters as one unknown word.
+        assert_eq!(beyond(&text[..start]), name != "word", "{name}");
+        // Spaces vanish, and unknown characters can be one token.
+        assert!(!beyond(&" ".repeat(start)) && !beyond(&"\u{1F9FF}".repeat(start / 4)), "{name}");
+        for limit in [0, 3, 100, 40_000, 100_000] {
+            let count = tokenizer.count(text.as_str().into(), &options).expect("it is short");
+            assert_eq!(tokenizer.is_within(text.as_str().into(), limit, &options), Ok(count <= limit), "{name}");
+        }
+    }
+}
+
+#[test]
+fn offsets_of_user_defined_symbols_are_those_of_the_library() {
+    // The normalizer finds a symbol in the text, and each byte of it comes from all of it: also
+    // where the model, which sees meta symbols instead of spaces, finds another symbol or none.
+    let letters = [UNKNOWN, ("a", -9.0, 1), ("b", -9.0, 1), ("c", -9.0, 1), ("▁", -9.0, 1)];
+    let symbols = [("▁▁", -1.0, 4), ("b c", -1.0, 4)];
+    let raw = [number(3, 0), number(4, 0)];
+    let file = file_of(&[&letters[..], &symbols].concat(), &[number(3, 2)], &raw);
+    let tokenizer = Tokenizer::from_bytes(&file).expect("the file is sound");
+    let answer = |text: &str| {
+        let encoding = tokenizer.encode(text.into(), &in_bytes()).expect("nothing can fail");
+        (encoding.ids().to_vec(), encoding.offsets().to_vec())
+    };
+    assert_eq!(answer("a ▁▁b"), (vec![1, 5, 4, 2], vec![[0, 1], [1, 2], [2, 8], [8, 9]]));
+    assert_eq!(answer("ab ca"), (vec![1, 2, 4, 3, 1], vec![[0, 1], [1, 1], [1, 1], [1, 4], [4, 5]]));
+}

@@ -2,23 +2,27 @@
 //! library.
 //!
 //! - [`unigram`]: the best path, in 32-bit floats.
-//! - [`bpe`]: merging by score. Unused pieces are merged too, and split again at the end.
+//! - [`bpe`]: merging by score, with the merges of [`crate::bpe`]. Unused pieces are merged too,
+//!   and split again at the end.
 //!
 //! They differ from the models of a tokenizer.json: scores are 32-bit, user-defined symbols and
 //! unused pieces have rules of their own, pairs of equal score merge from left to right, and a run
-//! of unknown characters is not looked up as a piece. The whole normalized text is one word.
+//! of unknown characters is not looked up as a piece. The whole normalized text is one word, which
+//! is cut where BPE proves that no piece crosses.
 //!
 //! `naive` does the same by definition, slowly; tests and fuzz targets compare the two.
 
-mod bpe;
+pub(crate) mod bpe;
 mod unigram;
 
 use std::sync::Arc;
 
-use self::bpe::PieceMergeScratch;
-use crate::bpe::Symbol;
+use self::bpe::{PieceMergeScratch, PieceMerger};
+use crate::bpe::{Bpe, MergeScratch, Symbol};
+use crate::error::EncodeError;
 use crate::memory::fallible::push;
 use crate::model::best_path::BestPath;
+use crate::model::unigram::character_len;
 use crate::normalizer::sentencepiece::{META_SYMBOL, symbol_length};
 use crate::trie::{Start, Trie};
 
@@ -34,6 +38,13 @@ pub(crate) enum PieceKind {
     Byte,
     /// Merged by BPE and split again at the end; ignored by Unigram.
     Unused,
+}
+
+impl PieceKind {
+    /// Whether pieces of this kind are matched in text.
+    pub(crate) fn is_in_text(self) -> bool {
+        matches!(self, Self::Normal | Self::UserDefined | Self::Unused)
+    }
 }
 
 /// The algorithm that splits text into pieces.
@@ -58,7 +69,7 @@ pub(crate) struct ModelParts {
     pub(crate) kinds: Vec<PieceKind>,
     /// The score of each piece, by id.
     pub(crate) scores: Vec<f32>,
-    /// Normal, user-defined and unused pieces.
+    /// Normal, user-defined and unused pieces. Empty for BPE, whose merges have them.
     pub(crate) pieces: Trie,
     /// The user-defined symbols, if there are any.
     pub(crate) symbols: Option<Arc<Trie>>,
@@ -76,6 +87,8 @@ pub(crate) struct SentencePiece {
     start: Start,
     /// Unigram: the score of a character that is not a piece.
     unknown_score: f32,
+    /// BPE: the merges.
+    merger: Option<PieceMerger>,
 }
 
 /// Difference between the lowest score and the score of an unknown character.
@@ -97,23 +110,46 @@ impl SentencePieceScratch {
 }
 
 impl SentencePiece {
-    pub(crate) fn new(parts: ModelParts) -> Self {
+    /// `texts` are those of all pieces, by id. With `reads_spaces` the normalizer changes nothing
+    /// but spaces and the start of a text.
+    pub(crate) fn new(parts: ModelParts, texts: &[&str], reads_spaces: bool) -> Self {
         let mut min_score = f32::MAX;
         for (&kind, &score) in parts.kinds.iter().zip(&parts.scores) {
             if kind == PieceKind::Normal {
                 min_score = if score < min_score { score } else { min_score };
             }
         }
-        Self { start: parts.pieces.start(parts.pieces.root()), parts, unknown_score: min_score - UNKNOWN_PENALTY }
+        let merger = (parts.method == Method::Bpe).then(|| PieceMerger::new(&parts, texts, reads_spaces));
+        let start = parts.pieces.start(parts.pieces.root());
+        Self { start, parts, unknown_score: min_score - UNKNOWN_PENALTY, merger }
+    }
+
+    /// BPE: the merges.
+    pub(crate) fn bpe(&self) -> Option<&Bpe> {
+        self.merger.as_ref().map(|merger| &merger.bpe)
+    }
+
+    /// Makes the model take every text as one word.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn forget_split_points(&mut self) {
+        if let Some(merger) = &mut self.merger {
+            (merger.bpe.split_points, merger.bpe.reads_spaces) = (None, false);
+        }
     }
 
     /// Appends the tokens of a text.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
-    pub(crate) fn tokenize(&self, text: &[u8], scratch: &mut SentencePieceScratch, out: &mut Vec<Symbol>) {
+    pub(crate) fn tokenize(
+        &self,
+        text: &[u8],
+        scratch: &mut SentencePieceScratch,
+        merge_scratch: &mut MergeScratch,
+        out: &mut Vec<Symbol>,
+    ) -> Result<(), EncodeError> {
         let mut writer = PieceWriter { model: self, after_unknown: false, out };
         match self.parts.method {
+            Method::Bpe => self.merge(text, (&mut scratch.bpe, merge_scratch), &mut writer)?,
             Method::Unigram => self.unigram(text, &mut scratch.unigram, &mut writer),
-            Method::Bpe => self.merge(text, &mut scratch.bpe, &mut writer),
             Method::Words => {
                 let mut start = 0;
                 while start < text.len() {
@@ -128,22 +164,20 @@ impl SentencePiece {
             Method::Characters => {
                 let mut start = 0;
                 while start < text.len() {
-                    let (length, _) = self.first(&text[start..]);
+                    let length = self.first(&text[start..]);
                     let part = &text[start..start + length];
                     writer.write(length, part, self.id(part));
                     start += length;
                 }
             }
         }
+        Ok(())
     }
 
-    /// The length of the user-defined symbol or of the character that a text starts with, and
-    /// whether it is a symbol.
-    fn first(&self, text: &[u8]) -> (usize, bool) {
-        match self.parts.symbols.as_ref().and_then(|symbols| symbol_length(symbols, text)) {
-            Some(length) => (length, true),
-            None => (super::unigram::character_len(text[0]).min(text.len()), false),
-        }
+    /// The length of the user-defined symbol or of the character that a text starts with.
+    fn first(&self, text: &[u8]) -> usize {
+        let symbol = self.parts.symbols.as_ref().and_then(|symbols| symbol_length(symbols, text));
+        symbol.unwrap_or_else(|| character_len(text[0]).min(text.len()))
     }
 
     /// The id of a piece that can occur in text; otherwise that of the unknown piece.
@@ -160,10 +194,33 @@ impl SentencePiece {
         id == self.parts.unk_id
     }
 
+    /// Whether there are user-defined symbols.
+    pub(crate) fn has_symbols(&self) -> bool {
+        self.parts.symbols.is_some()
+    }
+
+    /// Whether a character that is a normal piece is never a part of an unknown piece.
+    pub(crate) fn keeps_known_characters(&self) -> bool {
+        matches!(self.parts.method, Method::Unigram | Method::Bpe | Method::Characters)
+    }
+
+    /// Whether an id is that of a normal piece.
+    pub(crate) fn is_normal(&self, id: u32) -> bool {
+        self.parts.kinds.get(id as usize) == Some(&PieceKind::Normal)
+    }
+
+    /// Whether every character of a text is in a piece, and no piece covers a run of unbounded
+    /// length.
+    pub(crate) fn spells_words(&self) -> bool {
+        self.parts.bytes.is_some()
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         let ModelParts { kinds, scores, pieces, symbols, .. } = &self.parts;
         let symbols = symbols.as_ref().map_or(0, |trie| trie.memory_bytes());
-        kinds.capacity() + scores.capacity() * 4 + pieces.memory_bytes() + self.start.memory_bytes() + symbols
+        let merger = self.merger.as_ref().map_or(0, PieceMerger::memory_bytes);
+        let scores = kinds.capacity() + scores.capacity() * 4;
+        scores + pieces.memory_bytes() + self.start.memory_bytes() + symbols + merger
     }
 }
 

@@ -15,6 +15,13 @@
 // Rendering is synchronous, so the current cost is a variable of this module: `within` sets it
 // for the duration of a call. A function of the caller may render another template meanwhile.
 
+/** Default limits, in steps, bytes, and UTF-16 units of output. */
+const LIMITS = Object.freeze({
+  maxChatWork: 6_000_000,
+  maxChatMemory: 128 * 1024 * 1024,
+  maxChatOutput: 64 * 1024 * 1024,
+})
+
 const GROWTH = 3
 const STEPS_PER_VALUE = 300
 const STEPS_PER_CHARACTER = 0.5
@@ -46,7 +53,7 @@ class LimitError extends Error {
 }
 
 class RenderCost {
-  /** Takes the limits of lib/limits.js. */
+  /** Takes limits with the names of {@link LIMITS}. */
   constructor({ maxChatWork, maxChatMemory, maxChatOutput }) {
     this.work = maxChatWork
     this.memory = maxChatMemory
@@ -154,6 +161,7 @@ function checkDepth(depth, what) {
 }
 
 module.exports = {
+  LIMITS,
   RenderCost,
   LimitError,
   admit,

@@ -123,7 +123,11 @@ const STATEMENTS = {
   Set({ target, value }, frame) {
     const assign = assignment(target, frame)
     const evaluate = charged(value, frame)
-    return (scope) => assign(evaluate(scope), scope)
+    return (scope) => {
+      const assigned = evaluate(scope)
+      current()?.set(assigned)
+      assign(assigned, scope)
+    }
   },
 
   SetBlock({ target, filters: changes, body }, frame) {
@@ -298,12 +302,15 @@ function loopStatement(node, frame) {
       isRecursive ? again(scope, depth) : undefined,
     )
     const own = isRecursive ? new Scope(locals, scope) : scope
+    const trace = current()?.output === out ? current() : undefined
     let isDone = false
     while (loop.next()) {
       setLoop(loop, own)
       assign(loop.current, own)
       load(own)
+      trace?.enter(loop.current, out.length)
       const left = run(own, out)
+      trace?.leave(out.length)
       isDone ||= left === undefined
       if (left === BREAK) break
     }

@@ -3,10 +3,8 @@
 // Renders chat templates with the variables and functions of transformers. Compiled templates are
 // cached.
 
-const { error } = require('../errors.js')
-const { CHAT_DEFAULTS, limits } = require('../limits.js')
 const { bind, textOf } = require('./arguments.js')
-const { RenderCost, LimitError, spend, within } = require('./render-cost.js')
+const { LIMITS, RenderCost, LimitError, spend, within } = require('./render-cost.js')
 const { compile } = require('./compile.js')
 const { fromJs, messagesFromJs, toJs } = require('./convert.js')
 const { entriesOf } = require('./entries.js')
@@ -19,6 +17,8 @@ const { TemplateError, keeping } = require('./values.js')
 /** Maximum number of characters of a template, and of all cached templates together. */
 const MAX_SOURCE = 1 << 19
 const MAX_COMPILED = 32
+
+const error = (code, message, options) => Object.assign(new Error(message, options), { code })
 
 /** A template refused the messages. */
 class Refusal extends Error {}
@@ -40,7 +40,7 @@ function compiledOf(source) {
   if (template !== undefined) return template
   if (source.length > MAX_SOURCE) throw new LimitError(undefined, 'characters of source', MAX_SOURCE)
   // Compiling costs the same for all variables, so it has its own cost.
-  template = within(new RenderCost(CHAT_DEFAULTS), () => compile(source))
+  template = within(new RenderCost(LIMITS), () => compile(source))
   compiled.set(source, template)
   compiledLength += source.length
   for (const oldest of compiled.keys()) {
@@ -60,7 +60,7 @@ function compiledOf(source) {
  * @param {string} source
  * @param {{ tokens?: object, variables?: object, given?: any, trace?: Trace }} request
  */
-function render(source, request, finish = (text) => text, cost = new RenderCost(limits)) {
+function render(source, request, finish = (text) => text, cost = new RenderCost(LIMITS)) {
   const { tokens = {}, variables = {}, given = {}, trace } = request
   const run = guarded(() => compiledOf(source), 'cannot be read')
   const globals = () => {
@@ -122,10 +122,7 @@ function errorOf(failure, what) {
 
 /** @param {{ message: string, option?: string, allowed?: number, cause?: unknown }} failure */
 function limitError({ message, option, allowed, cause }) {
-  const hint =
-    option === undefined
-      ? ''
-      : `, which is what limits.${option} allows for these messages; limits.configure({ ${option} }) raises it`
+  const hint = option === undefined ? '' : `, which is what limits.${option} allows for these messages`
   const thrown = error('ERR_TOKENLANE_CHAT_LIMIT', `the chat template exceeds a limit: ${message}${hint}`, { cause })
   return Object.assign(thrown, { limit: option, allowed })
 }

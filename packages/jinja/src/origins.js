@@ -146,6 +146,34 @@ class Trace {
   output
   /** Whether the template has such blocks. */
   hasGenerations = false
+  /**
+   * The stretches of the output that are written while a message is the current one of a loop, as
+   * `{ start, end, message }` in order: turns, and blocks in turns, of inner loops over messages.
+   */
+  turns = []
+  blocks = []
+  /** The messages as values of the template, with their indices. */
+  messages = new Map()
+  #iterations = []
+
+  /** An iteration of a loop starts, whose variable has a value. */
+  enter(value, at) {
+    this.#iterations.push({ start: at, message: this.messages.get(value) })
+  }
+
+  /** A variable is set. In a loop over numbers, the first message that is set is current. */
+  set(value) {
+    const iteration = this.#iterations.at(-1)
+    if (iteration !== undefined) iteration.message ??= this.messages.get(value)
+  }
+
+  /** The iteration ends. */
+  leave(at) {
+    const { start, message } = this.#iterations.pop()
+    if (message === undefined || at === start) return
+    const around = this.#iterations.filter((outer) => outer.message !== undefined).length
+    if (around < 2) [this.turns, this.blocks][around].push({ start, end: at, message })
+  }
 }
 
 /** Runs `run` with or without origins, and restores what was before. */

@@ -2,7 +2,7 @@
 
 // Converts values of the caller to template values, and back.
 
-const { isArrayBuffer, isMap, isPlainObject } = require('../realm.js')
+const { isArrayBuffer, isMap, isPlainObject } = require('./realm.js')
 const { admit, allocate, allocateList, checkDepth, spend } = require('./render-cost.js')
 const { entriesOf } = require('./entries.js')
 const { INPUT, TEMPLATE, bare, current, marked, ofMessage } = require('./origins.js')
@@ -70,6 +70,7 @@ function messagesFromJs(messages) {
   return Array.from(messages, (message, index) => {
     const value = fromJs(message, 1, ofMessage(index))
     if (value instanceof Dict && ROLES.includes(message.role)) value.set('role', message.role)
+    current().messages.set(value, index)
     return value
   })
 }

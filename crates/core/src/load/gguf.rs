@@ -372,18 +372,24 @@ fn scored(file: &File<'_>) -> Result<Pipeline, LoadError> {
         method: Method::Bpe,
         kinds: vec![],
         scores: vec![],
-        pieces: Trie::new(vocab.iter())?,
+        // Those of BPE are in its merges.
+        pieces: Trie::new(std::iter::empty())?,
         symbols: None,
         unk_id,
         bytes,
     };
+    let mut texts = vec![];
     for id in 0..file.tokens.len() {
         push(&mut model.kinds, PieceKind::Normal);
         push(&mut model.scores, file.score(id));
+        push(&mut texts, file.text(id));
     }
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    let normalizer = normalizer::SentencePiece::new(None, None, spaces(file, false));
+    let model = SentencePiece::new(model, &texts, normalizer.only_replaces_spaces());
     let tables = Tables::SentencePiece {
-        normalizer: Some(Arc::new(normalizer::SentencePiece::new(None, None, spaces(file, false)))),
-        model: Arc::new(Model::SentencePiece(SentencePiece::new(model))),
+        normalizer: Some(Arc::new(normalizer)),
+        model: Arc::new(Model::SentencePiece(model)),
         decoder: Some(decoder),
     };
     file.pipeline(Source::SentencePiece, vocab, tables)

@@ -69,8 +69,9 @@ impl SentencePiece {
     /// Whether all that changes is that a meta symbol replaces each space, and may precede the
     /// text.
     pub(crate) fn only_replaces_spaces(&self) -> bool {
-        let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
-            self.settings;
+        let SpaceSettings {
+            add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix, ..
+        } = self.settings;
         let adds_suffix = add_dummy_prefix && whitespace_as_suffix;
         self.charsmap.is_none() && escape_whitespaces && !remove_extra_whitespaces && !adds_suffix
     }

@@ -82,7 +82,7 @@ function* fromPretrained(repo, options) {
  */
 function* fromBuffer(bytes, options) {
   const resolved = loadOptions(options)
-  const gguf = ggufValues(bytes)
+  const gguf = ggufMetadata(bytes)
   if (gguf !== undefined) return withDefault(yield* ofGguf(gguf, options), defaultOf(options))
   const chat = chatOfOptions(options) ?? modules.chat.chatOf()
   const handle = yield loadBytes(bytes, resolved)
@@ -186,7 +186,7 @@ function ofFolder(handle, chat, from, found, repository = from) {
 function* ofGgufFile(file, options) {
   try {
     const gguf = sources.ggufFile && (yield* sources.ggufFile.ggufOf(file))
-    return gguf === undefined ? undefined : yield* ofGguf(gguf.values, options, { from: file })
+    return gguf === undefined ? undefined : yield* ofGguf(gguf, options, { from: file })
   } catch (failure) {
     throw named(file, failure)
   }
@@ -202,9 +202,9 @@ function named(file, failure) {
 }
 
 /** The tokenizer of the metadata of a GGUF file. */
-function* ofGguf(values, options, source = {}) {
-  const { bytes, finished } = modules.gguf.ggufTokenizer(values, options)
-  const { handle, chat, note } = finished(yield loadBytes(bytes, {}))
+function* ofGguf(metadata, options, source = {}) {
+  const { bytes, chat, note } = modules.gguf.ggufTokenizer(metadata, options)
+  const handle = yield loadBytes(bytes, {})
   return { handle, chat, source: note === undefined ? source : { ...source, note } }
 }
 
@@ -254,10 +254,10 @@ function chatOfOptions(options) {
 }
 
 /** The metadata of a GGUF file, or undefined for other bytes. */
-function ggufValues(bytes) {
+function ggufMetadata(bytes) {
   // The first letter of the format, before a module is loaded.
   if (!isUint8Array(bytes) || bytes[0] !== 0x47 || !modules.metadata.isGguf(bytes)) return undefined
-  return modules.metadata.valuesOf(bytes)
+  return modules.metadata.wholeMetadata(bytes)
 }
 
 /**

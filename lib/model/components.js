@@ -43,6 +43,7 @@ const string = (String) => ({ String })
 const normalizers = {
   sequence: (parts) => sequence('normalizers', parts),
   nfc: { type: 'NFC' },
+  nfd: { type: 'NFD' },
   nfkd: { type: 'NFKD' },
   nfkc: { type: 'NFKC' },
   stripAccents: { type: 'StripAccents' },

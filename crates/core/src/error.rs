@@ -34,6 +34,12 @@ pub enum LoadError {
         /// The problem.
         message: String,
     },
+    /// A GGUF file is broken, or lacks what its tokenizer needs.
+    #[error("the GGUF file {message}")]
+    Gguf {
+        /// What is wrong.
+        message: String,
+    },
     /// The file needs a component or option that tokenlane does not support. It is never
     /// approximated.
     #[error("{path}: {component} is not supported")]
@@ -161,6 +167,7 @@ impl LoadError {
             Self::Empty => "ERR_TOKENLANE_EMPTY_FILE",
             Self::Json { .. } => "ERR_TOKENLANE_JSON",
             Self::Shape { .. } | Self::EmptySpecialToken => "ERR_TOKENLANE_SHAPE",
+            Self::Gguf { .. } => "ERR_TOKENLANE_GGUF",
             Self::Unsupported { .. } => "ERR_TOKENLANE_UNSUPPORTED",
             Self::UnknownTemplateToken { .. } => "ERR_TOKENLANE_TEMPLATE",
             Self::MergeOutOfVocabulary { .. } | Self::MergeMalformed { .. } => "ERR_TOKENLANE_MERGE",

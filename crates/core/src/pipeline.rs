@@ -72,14 +72,14 @@ impl Pipeline {
     pub(crate) fn tables(&self) -> Tables {
         match (&self.parts.source, &*self.model) {
             (Source::Ranks(_), _) => Tables::Ranks(Arc::clone(&self.model)),
-            (_, Model::Bpe(bpe)) => Tables::Merges(Arc::clone(&bpe.merges)),
-            (_, Model::Unigram(model)) => Tables::Scores(Arc::clone(model.scores())),
-            (_, Model::WordPiece(_) | Model::WordLevel(_)) => Tables::VocabularyOnly,
-            (_, Model::SentencePiece(_)) => Tables::SentencePiece {
+            (Source::SentencePiece, _) | (_, Model::SentencePiece(_)) => Tables::SentencePiece {
                 normalizer: self.normalizer.as_ref().and_then(Normalizer::as_sentencepiece).cloned(),
                 model: Arc::clone(&self.model),
                 decoder: self.decoder.as_sentencepiece().cloned(),
             },
+            (_, Model::Bpe(bpe)) => Tables::Merges(Arc::clone(&bpe.merges)),
+            (_, Model::Unigram(model)) => Tables::Scores(Arc::clone(model.scores())),
+            (_, Model::WordPiece(_) | Model::WordLevel(_)) => Tables::VocabularyOnly,
         }
     }
 

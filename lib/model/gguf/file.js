@@ -12,6 +12,8 @@ const FIRST_BYTES = 4 * 2 ** 20
 const GROWTH = 4
 const MAGIC_BYTES = 4
 
+/** @typedef {import('./metadata.js').Metadata} Metadata */
+
 /** The first bytes of a file; undefined for one that cannot be read. */
 function* startOf(file, length) {
   try {
@@ -28,7 +30,7 @@ function* startOf(file, length) {
  * The metadata of a GGUF file with its bytes, as work of lib/steps.js; undefined for another file,
  * and for one that cannot be read.
  *
- * @returns {Generator<any, { values: Map<string, any>, bytes: Uint8Array } | undefined, any>}
+ * @returns {Generator<any, (Metadata & { bytes: Uint8Array }) | undefined, any>}
  */
 function* ggufOf(file) {
   const magic = yield* startOf(file, MAGIC_BYTES)
@@ -37,7 +39,7 @@ function* ggufOf(file) {
     const bytes = yield* startOf(file, wanted)
     if (bytes === undefined) return undefined
     const metadata = isGguf(bytes) ? metadataOf(bytes) : undefined
-    if (metadata !== undefined) return { values: metadata.values, bytes: bytes.subarray(0, metadata.length) }
+    if (metadata !== undefined) return { ...metadata, bytes: bytes.subarray(0, metadata.length) }
     if (bytes.length < wanted) throw cut()
     if (wanted === MAX_BYTES) {
       const message = `the metadata of the GGUF file has more than ${MAX_BYTES} bytes`

@@ -46,13 +46,21 @@ const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** A list of texts, as places in the bytes of the file. */
 class Texts {
   #key
+  #start
 
-  constructor(key, bytes, starts, ends) {
+  constructor(key, bytes, starts, ends, start) {
     this.#key = key
     /** The bytes of the file, in which each text has a start and an end. */
     this.bytes = bytes
     this.starts = starts
     this.ends = ends
+    this.#start = start
+  }
+
+  /** The texts with their lengths before them, as in the file. */
+  get raw() {
+    const { length, bytes, ends } = this
+    return bytes.subarray(this.#start, length === 0 ? this.#start : ends[length - 1])
   }
 
   get length() {
@@ -98,6 +106,11 @@ class Reader {
     if (count > this.#bytes.length - at) throw MORE
     this.at += count
     return at
+  }
+
+  /** Whether numbers start with their lowest byte. */
+  get isLittle() {
+    return this.#little
   }
 
   number(type) {
@@ -152,29 +165,31 @@ class Reader {
   #texts(key) {
     const length = this.length(key, 8)
     if (length * 8 > this.#bytes.length - this.at) throw MORE
-    const [starts, ends] = [new Uint32Array(length), new Uint32Array(length)]
+    const [starts, ends, start] = [new Uint32Array(length), new Uint32Array(length), this.at]
     for (let index = 0; index < length; index++) {
       const count = this.length(key)
       starts[index] = this.#take(count)
       ends[index] = this.at
     }
-    return new Texts(key, this.#bytes, starts, ends)
+    return new Texts(key, this.#bytes, starts, ends, start)
   }
 }
 
+/** @typedef {{ values: Map<string, any>, length: number, isLittle: boolean }} Metadata */
+
 /**
- * The metadata of a file of which `bytes` are the start, as values by key and the number of bytes
- * that they take; undefined if the bytes end before the metadata does. A number is a Number, a text
- * a string (its bytes if they are not UTF-8), a list of texts a Texts, another list
- * { length, at(index), bytes }.
+ * The metadata of a file of which `bytes` are the start, as values by key, the number of bytes that
+ * they take, and their byte order; undefined if the bytes end before the metadata does. A number
+ * is a Number, a text a string (its bytes if they are not UTF-8), a list of texts a Texts, another
+ * list { length, at(index), bytes }.
  *
  * @param {Uint8Array} bytes which start like a GGUF file
- * @returns {{ values: Map<string, any>, length: number } | undefined}
+ * @returns {Metadata | undefined}
  */
 function metadataOf(bytes) {
   const reader = new Reader(bytes)
   try {
-    return { values: read(reader), length: reader.at }
+    return { values: read(reader), length: reader.at, isLittle: reader.isLittle }
   } catch (failure) {
     if (failure !== MORE) throw failure
     return undefined
@@ -203,11 +218,11 @@ function read(reader) {
 
 const cut = () => broken('ends within its metadata: is it cut off?')
 
-/** The values of a file that is in memory, or of its first bytes. */
-function valuesOf(bytes) {
+/** The metadata of a file that is in memory, or of its first bytes. */
+function wholeMetadata(bytes) {
   const metadata = metadataOf(bytes)
   if (metadata === undefined) throw cut()
-  return metadata.values
+  return metadata
 }
 
-module.exports = { MAX_BYTES, broken, cut, isGguf, metadataOf, utf8, valuesOf }
+module.exports = { MAX_BYTES, broken, cut, isGguf, metadataOf, wholeMetadata }

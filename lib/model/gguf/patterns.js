@@ -1,7 +1,7 @@
 'use strict'
 
-// How llama.cpp splits text before BPE, by `tokenizer.ggml.pre`. Where it respells the pattern of a
-// model because its regular expressions lack a feature, the model's own pattern stands here.
+// How llama.cpp splits text before BPE, by `tokenizer.ggml.pre`. Where it spells the pattern of a
+// model in a way that splits otherwise, its spelling counts.
 
 /**
  * The pattern of GPT-2 as the last one, for which pre-tokenizers have a flag. A step with it writes
@@ -11,22 +11,33 @@ const GPT2 = Symbol('GPT-2')
 const GPT2_WORDS = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
 const CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+/** The same, without the letters that equal these in another case but are not ASCII: \u017f. */
+const ASCII_CONTRACTION = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 const TAIL = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`
-const words = (numbers, symbols = String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*`) =>
-  `${CONTRACTION}|${String.raw`[^\r\n\p{L}\p{N}]?\p{L}+`}|${numbers}|${symbols}|${TAIL}`
+const words = (numbers, symbols = String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*`, contraction = CONTRACTION) =>
+  `${contraction}|${String.raw`[^\r\n\p{L}\p{N}]?\p{L}+`}|${numbers}|${symbols}|${TAIL}`
 const UPPER = String.raw`\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}`
 const LOWER = String.raw`\p{Ll}\p{Lm}\p{Lo}\p{M}`
-const cased = (numbers, contraction = `${CONTRACTION}?`) => {
-  const start = String.raw`[^\r\n\p{L}\p{N}]?`
-  const symbols = String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`
-  return `${start}[${UPPER}]*[${LOWER}]+${contraction}|${start}[${UPPER}]+[${LOWER}]*${contraction}|${numbers}|${symbols}|${TAIL}`
+const START = String.raw`[^\r\n\p{L}\p{N}]?`
+const SYMBOLS = String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`
+/** The pattern of o200k, in which only ASCII letters have a case. */
+const cased = (letters, numbers, contraction = `${ASCII_CONTRACTION}?`) => {
+  const [upper, lower] = [`[${letters}&&[^a-z]]`, `[${letters}&&[^A-Z]]`]
+  return `${START}${upper}*${lower}+${contraction}|${START}${upper}+${lower}*${contraction}|${numbers}|${SYMBOLS}|${TAIL}`
 }
+/** The same, in which letters have no case. */
+const caseless = (numbers) => String.raw`${START}[\p{L}\p{M}]+${ASCII_CONTRACTION}?|${numbers}|${SYMBOLS}|${TAIL}`
 const DIGITS = String.raw`\p{N}{1,3}`
 const DIGIT = String.raw`\p{N}`
 const ASCII_WORD = String.raw`[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_\x60{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+`
 const CJK = '[一-龥぀-ゟ゠-ヿ]+'
 const BLOOM = String.raw` ?[^(\s|.,!?…。，、।۔،)]+`
 const HAN = String.raw`\p{Han}`
+/** What llama.cpp takes for Chinese characters. */
+const IDEOGRAPHS = '一-鿿㐀-䶿\u{20000}-\u{2a6df}\u{2a700}-\u{2ebef}\uf900-\ufaff\u{2f800}-\u{2fa1f}'
+/** Groups of three digits from the right, of runs of digits that an earlier pattern cuts off. */
+const GROUPS = String.raw`\A\p{N}{1,2}(?=(?:\p{N}{3})*\z)|\p{N}{3}`
+const SPACE_RUNS = [512, 256, 128, 64, 32, 16, 8, 4, '1,2'].map((count) => String.raw`\s{${count}}(?!\S)`).join('|')
 
 /** The letters of deepseek-llm. */
 const LETTERS = [
@@ -70,19 +81,21 @@ const PATTERNS = {
   llama3: [words(DIGITS)],
   qwen2: [QWEN],
   qwen35: [String.raw`${CONTRACTION}|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|${TAIL}`],
+  jais2: [words(DIGITS).replace(String.raw`\s+(?!\S)|\s+`, String.raw`${SPACE_RUNS}|\s`)],
   turkish: [String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|${TAIL}`],
-  gpt4o: [cased(DIGITS)],
-  tekken: [cased(DIGIT, '')],
-  cohere: [String.raw`\d{1,3}(?=(?:\d{3})*\b)`, cased(DIGITS)],
-  youtu: ['[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+', cased(DIGIT)],
-  minicpm5: [DIGITS, words(String.raw`\p{N}+`)],
-  seed: [words(DIGIT, String.raw` ?[^\s\p{L}\p{N}\r\n]+`)],
+  gpt4o: [cased(String.raw`\p{L}`, DIGITS)],
+  granite: [cased(String.raw`\p{L}\p{M}`, DIGITS)],
+  tekken: [cased(String.raw`\p{L}`, DIGIT, '')],
+  cohere: [caseless(String.raw`\p{N}+`), GROUPS],
+  youtu: ['[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+', caseless(DIGIT)],
+  minicpm5: [DIGITS, words(String.raw`\p{N}+`, undefined, ASCII_CONTRACTION)],
+  seed: [words(DIGIT, String.raw` ?[^\s\p{L}\p{N}\r\n]+`, ASCII_CONTRACTION)],
   bailing: [
-    String.raw`'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+`,
+    String.raw`'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+`,
   ],
   laguna: [String.raw`[^\n]+|[\n]+`, words(DIGIT)],
   exaoneMoe: [
-    String.raw`${CONTRACTION}|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+`,
+    String.raw`${ASCII_CONTRACTION}|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+`,
   ],
   deepseekLlm: [
     String.raw`[\r\n]`,
@@ -97,7 +110,9 @@ const PATTERNS = {
   spark: [DIGITS, CJK, String.raw`${ASCII_WORD}| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+`, DIGIT],
   bloom: [BLOOM],
   viking: [BLOOM, DIGIT],
-  kimi: [KIMI],
+  kimi: [
+    String.raw`[${IDEOGRAPHS}]+|${START}[\p{L}&&[^${IDEOGRAPHS}]]+${ASCII_CONTRACTION}?|${DIGITS}| ?[^\s\p{L}\p{N}]+[\r\n]*|${TAIL}`,
+  ],
   lines: [String.raw`[^\n]+|[\n]+`],
 }
 
@@ -129,8 +144,10 @@ const NAMES = {
     ...['qwen2', 'deepseek-r1-qwen', 'kormo', 'f2llmv2', 'megrez', 'stablelm2', 'hunyuan', 'solar-open', 'grok-2'],
   ],
   qwen35: ['qwen35'],
+  jais2: ['jais-2'],
   turkish: ['ufakzeka'],
   gpt4o: ['gpt-4o', 'llama4', 'kanana2', 'talkie', 'minimax-m2'],
+  granite: ['granite-embed-multi-97m'],
   tekken: ['tekken'],
   cohere: ['tiny_aya', 'cohere2moe'],
   youtu: ['youtu'],
@@ -146,13 +163,19 @@ const NAMES = {
   bloom: ['poro-chat', 'bloom', 'gpt3-finnish'],
   viking: ['viking'],
   kimi: ['kimi-k2'],
-  lines: ['gemma4', 'sarvam-moe'],
+  lines: ['gemma4', 'granite-embed-multi-311m', 'sarvam-moe'],
 }
 
 /** Words that are tokens are not merged. */
-const IGNORES_MERGES = [...LLAMA3, 'youtu', 'glm4', 'glm5', 'tekken', 'minicpm5']
+const IGNORES_MERGES = [...LLAMA3, 'youtu', 'glm4', 'glm5', 'tekken', 'minicpm5', 'granite-embed-multi-97m']
 /** Texts start with the first token unless the file says otherwise. */
-const ADDS_BOS = [...LLAMA3, 'tekken', 'gemma4']
+const ADDS_BOS = [...LLAMA3, 'tekken']
+/** Texts start with the first token whatever the file says. */
+const FORCES_BOS = ['gemma4', 'granite-embed-multi-311m']
+/** The parts of a pair have a token between them unless the file says otherwise. */
+const ADDS_SEP = ['jina-v1-en', 'jina-v2-code', 'roberta-bpe']
+/** There is no first token unless the file names it. */
+const HAS_NO_BOS = ['chatglm-bpe', 'glm4', 'glm5']
 
 const BY_NAME = new Map(Object.entries(NAMES).flatMap(([kind, names]) => names.map((name) => [name, kind])))
 
@@ -171,6 +194,9 @@ function preTokenizerOf(name) {
     hasSpaces: kind === 'lines',
     ignoresMerges: IGNORES_MERGES.includes(name),
     addsBos: ADDS_BOS.includes(name),
+    forcesBos: FORCES_BOS.includes(name),
+    addsSep: ADDS_SEP.includes(name),
+    hasBos: !HAS_NO_BOS.includes(name),
   }
 }
 

@@ -1,27 +1,25 @@
 'use strict'
 
-// The tokenizer that llama.cpp makes of the metadata of a GGUF file: a tokenizer.json for BPE
-// (gpt2, gemma4) and WordPiece (bert), a SentencePiece model for SentencePiece's BPE (llama) and
-// Unigram (t5).
+// The tokenizer that llama.cpp makes of the metadata of a GGUF file, packed for the addon
+// (crates/core/src/load/gguf.rs): a header of JSON with settings and components, then the lists of
+// tokens and merges as the file has them. A text of the file is never written as JSON, which can be
+// six times as long, except for the few tokens that stand around texts.
 
 const { error } = require('../../errors.js')
 const { decoders, normalizers, preTokenizers, template } = require('../components.js')
-const { Bytes } = require('./bytes.js')
-const { broken, utf8 } = require('./metadata.js')
+const { broken } = require('./metadata.js')
 const { GPT2, preTokenizerOf } = require('./patterns.js')
-
-/** The values of `tokenizer.ggml.token_type`, which are those of SentencePiece. */
-const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6]
+const { flagsOf } = require('./tokens.js')
 
 /** Tokens of a file. The largest vocabularies have an eighth of this. */
 const MAX_TOKENS = 2 ** 21
-/** Tokens that are found in texts before anything else. */
-const MAX_ADDED_TOKENS = 2 ** 18
+/** Bytes of a token that stands around texts, or that chat templates name. */
+const MAX_SPECIAL_BYTES = 1024
 
+/** The first bytes of a packed file. */
 const ENCODER = new TextEncoder()
-const SPACE = 0x20
-/** The UTF-8 of `▁`, with which tokens of BERT begin that begin a word. */
-const META = [0xe2, 0x96, 0x81]
+const PACKED = ENCODER.encode('\0tl-gguf')
+const NONE = new Uint8Array(0)
 const TEMPLATE = 'tokenizer.chat_template'
 
 /** The ids of special tokens: the key, the name in a tokenizer_config.json. */
@@ -42,8 +40,10 @@ const DEFAULTS = {
   bert: { cls: 101, sep: 102, unk: 100, pad: 0, mask: 103 },
 }
 
-/** What stands around a text where the file does not say. */
-const EDGES = { llama: [true, false], t5: [false, true] }
+/** What stands around texts of BPE if the file asks for it without naming the token. */
+const BPE_EDGE = 11
+/** What stands at the start of texts of BERT if the file does not say. */
+const BERT_START = 101
 
 class GgufFile {
   #values
@@ -98,36 +98,36 @@ class GgufFile {
     return this.#value(key, isNumbers, 'a list of bytes')?.bytes
   }
 
-  /** The kind of a token; a normal one by default. */
-  get kinds() {
-    const list = this.numbers('tokenizer.ggml.token_type')
-    return (id) => (list === undefined ? NORMAL : list.at(id))
-  }
-
-  /** Where the bytes of a token are: bytes, start and end. llama.cpp names empty tokens. */
-  token(id) {
-    const { bytes, starts, ends } = this.tokens
-    if (starts[id] < ends[id]) return [bytes, starts[id], ends[id]]
-    const name = ENCODER.encode(`[EMPTY_${id}]`)
-    return [name, 0, name.length]
-  }
-
+  /** The text of a token. llama.cpp names empty tokens. */
   tokenText(id) {
     return this.tokens.text(id) || `[EMPTY_${id}]`
   }
 
-  /** The id of a special token, or undefined; an id that no token has counts as the default. */
-  special(name) {
-    const byDefault = DEFAULTS[this.model]?.[name]
-    const [given] = [this.wholeNumber(SPECIALS[name][0]), byDefault].filter((id) => id >= 0 && id < this.tokens.length)
-    return given
+  /** The id that a key has; undefined for one that no token has, which counts as none. */
+  idOf(key) {
+    const id = this.wholeNumber(key)
+    return id !== undefined && id >= 0 && id < this.tokens.length ? id : undefined
   }
 
-  /** The part of a template that is a special token. */
-  edge(name) {
-    const id = this.special(name)
-    if (id === undefined) throw broken(`puts the token ${name} around texts, but has no ${SPECIALS[name][0]}`)
-    return [this.tokenText(id), id]
+  /** The id of a special token, or undefined. */
+  special(name) {
+    const byDefault = DEFAULTS[this.model]?.[name]
+    return this.idOf(SPECIALS[name][0]) ?? (byDefault < this.tokens.length ? byDefault : undefined)
+  }
+
+  /** The text of a special token. */
+  specialText(id) {
+    const { starts, ends } = this.tokens
+    if (ends[id] - starts[id] <= MAX_SPECIAL_BYTES) return this.tokenText(id)
+    const message = `a special token of the GGUF file, ${id}, has more than ${MAX_SPECIAL_BYTES} bytes`
+    throw error('ERR_TOKENLANE_TOO_LARGE', message)
+  }
+
+  /** The part of a template that is a special token, which `id` is if the file does not say. */
+  edge(name, id = undefined) {
+    const edge = this.special(name) ?? (id !== undefined && id < this.tokens.length ? id : undefined)
+    if (edge === undefined) throw broken(`puts the token ${name} around texts, but has no ${SPECIALS[name][0]}`)
+    return [this.specialText(edge), edge]
   }
 
   /** The chat templates: one, or several by name. */
@@ -142,7 +142,7 @@ class GgufFile {
   /** What a tokenizer_config.json would say. */
   get config() {
     const named = Object.keys(SPECIALS).map((name) => [SPECIALS[name][1], this.special(name)])
-    const tokens = named.filter(([, id]) => id !== undefined).map(([name, id]) => [name, this.tokenText(id)])
+    const tokens = named.filter(([, id]) => id !== undefined).map(([name, id]) => [name, this.specialText(id)])
     const length = this.wholeNumber(`${this.text('general.architecture')}.context_length`)
     return { ...Object.fromEntries(tokens), model_max_length: length }
   }
@@ -154,12 +154,12 @@ const isText = (value) => typeof value === 'string'
 const isNumbers = (value) => value.bytes instanceof Uint8Array && typeof value.at === 'function'
 
 /**
- * The tokenizer of the metadata of a GGUF file: the bytes of a file that can be loaded, changes of
- * the tokenizer that it makes, what a tokenizer_config.json would say, and the chat templates.
+ * The tokenizer of the metadata of a GGUF file: the bytes that the addon loads, what a
+ * tokenizer_config.json would say, and the chat templates.
  *
- * @param {Map<string, any>} values
+ * @param {{ values: Map<string, any>, isLittle: boolean }} metadata
  */
-function tokenizerOf(values) {
+function tokenizerOf({ values, isLittle }) {
   const file = new GgufFile(values)
   const build = MODELS[file.model]
   if (build === undefined) {
@@ -167,67 +167,82 @@ function tokenizerOf(values) {
     const message = `tokenizer.ggml.model: ${short(file.model)} is not supported (supported: ${known})`
     throw error('ERR_TOKENLANE_UNSUPPORTED', message)
   }
-  return { ...build(file), size: file.tokens.length, config: file.config, templates: file.templates }
+  const { config, templates } = file
+  const { note, ...settings } = build(file)
+  return { bytes: packed(file, { kind: file.model, little: isLittle, ...settings }), note, config, templates }
 }
 
 const short = (name) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
-/**
- * Tokens that take the spaces beside them, which llama.cpp knows by the names of models: a name of
- * the model, the architecture or the pre-tokenizer, and the side of each token.
- */
-const STRIPPING = [
-  {
-    is: ({ name }) => /phi-?3/.test(name),
-    side: (content) => (['<unk>', '<s>', '<|endoftext|>'].includes(content) ? undefined : 'rstrip'),
-  },
-  {
-    is: ({ pre, architecture }) =>
-      /jina-v2-(?:de|es|code)/.test(pre) || /nomic-bert-moe|jina-bert-v3/.test(architecture),
-    side: (content) => (content === '<mask>' ? 'lstrip' : undefined),
-  },
-  {
-    is: ({ name }) => name.includes('modern-bert'),
-    side: (content) => (content === '[MASK]' ? 'lstrip' : undefined),
-  },
-]
-
-/** Tokens that are found in texts before anything else: control tokens, and those of users. */
-function addedTokens(file) {
-  const { kinds } = file
-  const names = {
-    name: (file.text('general.name') ?? '').toLowerCase(),
-    pre: file.text('tokenizer.ggml.pre') ?? '',
-    architecture: file.text('general.architecture') ?? '',
-  }
-  const sideOf = STRIPPING.find(({ is }) => is(names))?.side ?? (() => undefined)
-  const tokens = []
-  for (let id = 0; id < file.tokens.length; id++) {
-    const kind = kinds(id)
-    if (kind !== CONTROL && kind !== UNKNOWN && kind !== USER_DEFINED) continue
-    if (tokens.length === MAX_ADDED_TOKENS) throw tooMany('control tokens', MAX_ADDED_TOKENS)
-    const content = file.tokenText(id)
-    const side = sideOf(content)
-    tokens.push({ id, content, special: kind !== USER_DEFINED, lstrip: side === 'lstrip', rstrip: side === 'rstrip' })
-  }
-  return tokens
+/** The header of a packed file with the lists behind it. */
+function packed(file, { scores = undefined, merges = undefined, charsmap = undefined, ...settings }) {
+  const { tokens } = file
+  const rawScores = new Uint8Array(4 * tokens.length)
+  const view = new DataView(rawScores.buffer)
+  if (scores !== undefined) for (let id = 0; id < tokens.length; id++) view.setFloat32(4 * id, scores.at(id), true)
+  const lists = [tokens.raw, flagsOf(file), rawScores, merges?.raw ?? NONE, charsmap ?? NONE]
+  const header = ENCODER.encode(
+    JSON.stringify({
+      unknown: file.special('unk') ?? null,
+      whole: [],
+      ignore_merges: false,
+      byte_fallback: false,
+      add_space_prefix: false,
+      remove_extra_whitespaces: false,
+      normalizer: null,
+      pre_tokenizer: null,
+      post_processor: null,
+      decoder: null,
+      ...settings,
+      tokens: tokens.length,
+      token_bytes: tokens.raw.length,
+      merges: merges?.length ?? 0,
+      merge_bytes: merges?.raw.length ?? 0,
+      charsmap_bytes: charsmap?.length ?? 0,
+    }),
+  )
+  const length = new Uint8Array(4)
+  new DataView(length.buffer).setUint32(0, header.length, true)
+  return concat([PACKED, length, header, ...lists])
 }
 
-const inJson = (token) => ({ ...token, single_word: false, normalized: false })
+function concat(parts) {
+  const bytes = new Uint8Array(parts.reduce((total, { length }) => total + length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
 
-/** The tokens around a text, which `add_bos_token` and `add_eos_token` choose. */
-function edges(file, [addsBos, addsEos]) {
-  const bos = file.flag('tokenizer.ggml.add_bos_token', addsBos) ? [file.edge('bos')] : []
-  const eos = file.flag('tokenizer.ggml.add_eos_token', addsEos) ? [file.edge('eos')] : []
-  if (bos.length + eos.length === 0) return null
-  const single = [...bos.map(([token]) => token), '$A', ...eos.map(([token]) => token)]
-  const second = single.map((part) => [part === '$A' ? '$B' : part, 1])
-  const first = single.map((part) => [part, 0])
+/**
+ * The tokens around a text, and around the parts of a pair: those that each part would have alone,
+ * or with `add_sep_token` that token between the parts.
+ */
+function edges(file, { bos, eos, sep = false, byDefault = undefined }) {
+  const starts = bos ? [file.edge('bos', byDefault)] : []
+  const ends = eos ? [file.edge('eos', byDefault)] : []
+  const between = sep && file.special('sep') !== undefined ? [file.edge('sep')] : []
+  if (starts.length + ends.length + between.length === 0) return null
+  const around = (part, first, last, type) => [...first, [part], ...last].map(([token]) => [token, type])
+  const second = around('$B', between.length > 0 ? between : starts, ends, 1)
+  const first = around('$A', starts, ends, 0)
   return template(
     /** @type {[string, number][]} */ (first),
     /** @type {[string, number][]} */ ([...first, ...second]),
-    new Map([...bos, ...eos]),
+    new Map([...starts, ...ends, ...between]),
   )
+}
+
+/** What stands around texts where the file has no flag for it. */
+function edgesOf(file, { bos, eos, sep = false, ...given }) {
+  return edges(file, {
+    bos: file.flag('tokenizer.ggml.add_bos_token', bos),
+    eos: file.flag('tokenizer.ggml.add_eos_token', eos),
+    sep: file.flag('tokenizer.ggml.add_sep_token', sep),
+    ...given,
+  })
 }
 
 const NO_PRE = 'split as llama.cpp does by default, because the file has no tokenizer.ggml.pre'
@@ -239,41 +254,34 @@ function bpe(file) {
     const message = `tokenizer.ggml.pre: ${short(name)} is not supported: load the tokenizer.json of the model`
     throw error('ERR_TOKENLANE_UNSUPPORTED', message)
   }
-  const model = new Bytes()
-  const settings = {
-    type: 'BPE',
-    dropout: null,
-    unk_token: null,
-    continuing_subword_prefix: null,
-    end_of_word_suffix: null,
-    fuse_unk: false,
-    byte_fallback: pre.hasSpaces,
-    ignore_merges: pre.ignoresMerges,
-  }
-  model.text(`${JSON.stringify(settings).slice(0, -1)},"vocab":{`)
-  for (let id = 0; id < file.tokens.length; id++) {
-    if (id > 0) model.ascii(',')
-    const [bytes, start, end] = file.token(id)
-    model.json(bytes, start, end)
-    model.ascii(`:${id}`)
-  }
-  model.text('},"merges":[')
-  writeMerges(model, file)
-  model.text(']}')
-  // llama.cpp does so whatever the file says.
-  const post = edges(file, name === 'gemma4' ? [true, false] : [pre.addsBos, false])
+  const merges = file.texts('tokenizer.ggml.merges')
+  if (merges === undefined) throw broken('has no tokenizer.ggml.merges')
+  const bos = pre.forcesBos || file.flag('tokenizer.ggml.add_bos_token', pre.addsBos)
+  const post = edges(file, {
+    bos,
+    eos: file.flag('tokenizer.ggml.add_eos_token', false),
+    sep: file.flag('tokenizer.ggml.add_sep_token', pre.addsSep),
+    byDefault: pre.hasBos && file.model === 'gpt2' ? BPE_EDGE : undefined,
+  })
   const spaces = {
     normalizer: normalizers.replace(' ', '▁'),
     pre_tokenizer: preTokenizers.sequence(splits(pre.patterns)),
     decoder: decoders.sequence([decoders.replace('▁', ' '), decoders.byteFallback, decoders.fuse]),
   }
   const byteLevel = {
-    normalizer: null,
     pre_tokenizer: preTokenizers.sequence([...splits(pre.patterns), ...byteAlphabet(pre.patterns)]),
     decoder: decoders.byteLevel({}),
   }
-  const made = jsonFile(file, { ...(pre.hasSpaces ? spaces : byteLevel), post_processor: post }, model.done())
-  return name === '' ? { ...made, note: NO_PRE } : made
+  return {
+    kind: 'bpe',
+    merges,
+    unknown: null,
+    byte_fallback: pre.hasSpaces,
+    ignore_merges: pre.ignoresMerges,
+    post_processor: post,
+    ...(pre.hasSpaces ? spaces : byteLevel),
+    note: name === '' ? NO_PRE : undefined,
+  }
 }
 
 const splits = (patterns) =>
@@ -283,134 +291,78 @@ const splits = (patterns) =>
 const byteAlphabet = (patterns) =>
   patterns.includes(GPT2) ? [] : [preTokenizers.byteLevel(false, { use_regex: false })]
 
-function writeMerges(model, file) {
-  const merges = file.texts('tokenizer.ggml.merges')
-  if (merges === undefined) throw broken('has no tokenizer.ggml.merges')
-  for (let index = 0; index < merges.length; index++) {
-    const [start, end] = [merges.starts[index], merges.ends[index]]
-    // A token may start with a space.
-    let space = start + 1
-    while (space < end && merges.bytes[space] !== SPACE) space += 1
-    if (space >= end)
-      throw error('ERR_TOKENLANE_MERGE', `tokenizer.ggml.merges[${index}] is not two tokens with a space`)
-    model.ascii(index > 0 ? ',[' : '[')
-    model.json(merges.bytes, start, space)
-    model.ascii(',')
-    model.json(merges.bytes, space + 1, end)
-    model.ascii(']')
-  }
-}
+/** The first of the Hangul syllables, and how many start with the same consonant. */
+const [SYLLABLES, SYLLABLES_EACH, CONSONANTS, FIRST_CONSONANT] = [0xac00, 588, 19, 0x1100]
 
-/** A tokenizer.json of components and a model, which is written already. */
-function jsonFile(file, components, model) {
-  const head = JSON.stringify({
-    version: '1.0',
-    truncation: null,
-    padding: null,
-    added_tokens: addedTokens(file).map(inJson),
-    ...components,
-  })
-  const json = new Bytes()
-  json.text(`${head.slice(0, -1)},"model":`)
-  json.bytes(model)
-  json.text('}')
-  const bytes = json.done()
-  checkTexts(file, bytes)
-  return { bytes }
-}
+/**
+ * Characters without their marks: llama.cpp keeps the first character of each decomposition, so
+ * only the first consonant of a Hangul syllable, and removes all marks.
+ */
+const withoutMarks = () => [
+  ...Array.from({ length: CONSONANTS }, (_, index) => {
+    const start = SYLLABLES + index * SYLLABLES_EACH
+    const [first, last] = [start, start + SYLLABLES_EACH - 1].map((code) => String.fromCodePoint(code))
+    return normalizers.replaceRegex(`[${first}-${last}]`, String.fromCodePoint(FIRST_CONSONANT + index))
+  }),
+  normalizers.nfd,
+  normalizers.replaceRegex(String.raw`\p{M}`, ''),
+]
 
-/** Throws if a file that is made of texts is not UTF-8, and names the text. */
-function checkTexts(file, bytes) {
-  try {
-    utf8(bytes, () => 'a token')
-  } catch {
-    for (const texts of [file.tokens, file.texts('tokenizer.ggml.merges')])
-      for (let index = 0; index < (texts?.length ?? 0); index++) texts.text(index)
-    throw broken('has a text that is not UTF-8')
-  }
-}
-
-/** WordPiece. Tokens that begin a word have a `▁`, and others no `##`. */
-function wordPiece(file) {
-  const { kinds } = file
-  const unknown = file.special('unk')
-  if (unknown === undefined) throw broken(`has no ${SPECIALS.unk[0]}`)
-  const settings = {
-    type: 'WordPiece',
-    unk_token: file.tokenText(unknown),
-    continuing_subword_prefix: '##',
-    max_input_chars_per_word: 100,
-  }
-  const model = new Bytes()
-  model.text(`${JSON.stringify(settings).slice(0, -1)},"vocab":{`)
-  for (let id = 0; id < file.tokens.length; id++) {
-    if (id > 0) model.ascii(',')
-    const [bytes, start, end] = file.token(id)
-    const isWhole = kinds(id) === CONTROL || kinds(id) === UNKNOWN || id === unknown
-    const isStart = !isWhole && META.every((byte, index) => bytes[start + index] === byte)
-    model.json(bytes, isStart ? start + META.length : start, end, isWhole || isStart ? '' : '##')
-    model.ascii(`:${id}`)
-  }
-  model.text('}}')
+/** What llama.cpp does with text before WordPiece. */
+function wordPieceNormalizer(file) {
   const lowercase = file.flag('tokenizer.ggml.normalizer.lowercase', true)
-  const first = file.special('bos') === undefined ? 'cls' : 'bos'
-  const [cls, sep] = [file.edge(first), file.edge('sep')]
+  return normalizers.sequence([
+    // White space of these categories ends a word.
+    normalizers.replaceRegex(String.raw`[\p{Cc}\p{Cf}\p{Co}\x{FFFD}&&[^\s]]`, ''),
+    ...(file.flag('tokenizer.ggml.normalizer.strip_accents', lowercase) ? withoutMarks() : []),
+    // The only letter with two in lower case, of which the first stays.
+    ...(lowercase ? [normalizers.replace('İ', 'i'), normalizers.lowercase] : []),
+    normalizers.bert({ clean_text: false, strip_accents: false, lowercase: false }),
+  ])
+}
+
+function wordPiece(file) {
+  if (file.special('unk') === undefined) throw broken(`has no ${SPECIALS.unk[0]}`)
+  // llama.cpp does not read cls_token_id.
+  const start = file.special('bos') ?? (BERT_START < file.tokens.length ? BERT_START : file.special('cls'))
+  const [cls, sep] = [file.edge('bos', start), file.edge('sep')]
   /** @type {[string, number][]} */
   const single = [
     [cls[0], 0],
     ['$A', 0],
     [sep[0], 0],
   ]
-  const components = {
-    normalizer: normalizers.bert({
-      lowercase,
-      strip_accents: file.flag('tokenizer.ggml.normalizer.strip_accents', lowercase),
-    }),
-    pre_tokenizer: preTokenizers.bert,
+  return {
+    kind: 'wordpiece',
+    whole: [cls[1], sep[1]],
+    normalizer: wordPieceNormalizer(file),
+    // BertPreTokenizer has the punctuation of an older Unicode.
+    pre_tokenizer: preTokenizers.sequence([
+      preTokenizers.splitRegex(String.raw`[\p{P}$+<=>^\x60|~]`, 'Isolated'),
+      preTokenizers.whitespaceSplit,
+    ]),
     post_processor: template(single, [...single, ['$B', 1], [sep[0], 1]], new Map([cls, sep])),
     decoder: decoders.wordPiece('##'),
   }
-  return jsonFile(file, components, model.done())
 }
 
-/** A SentencePiece model: pieces with scores and kinds, and what is done with spaces. */
-function sentencePiece(file) {
-  const isUnigram = file.model === 't5'
-  const { kinds } = file
-  const scores = file.numbers('tokenizer.ggml.scores')
-  if (scores === undefined) throw broken('has no tokenizer.ggml.scores')
-  const [model, piece] = [new Bytes(), new Bytes()]
-  let [hasBytes, hasUnknown] = [false, false]
-  for (let id = 0; id < file.tokens.length; id++) {
-    let kind = kinds(id) >= NORMAL && kinds(id) <= BYTE ? kinds(id) : UNUSED
-    // A SentencePiece model has one unknown piece.
-    if (kind === UNKNOWN && hasUnknown) kind = CONTROL
-    hasUnknown ||= kind === UNKNOWN
-    hasBytes ||= kind === BYTE
-    const [bytes, start, end] = file.token(id)
-    piece.clear()
-    piece.field(1, bytes.subarray(start, end))
-    piece.byte(0x15)
-    piece.float(scores.at(id))
-    piece.numberField(3, kind)
-    model.field(1, piece.done())
-  }
-  const trainer = new Bytes()
-  trainer.numberField(3, isUnigram ? 1 : 2)
-  trainer.numberField(35, Number(hasBytes))
-  model.field(2, trainer.done())
-  const normalizer = new Bytes()
-  const charsmap = file.bytes('tokenizer.ggml.precompiled_charsmap')
-  if (isUnigram && charsmap !== undefined) normalizer.field(2, charsmap)
-  normalizer.numberField(3, Number(file.flag('tokenizer.ggml.add_space_prefix', true)))
-  normalizer.numberField(4, Number(isUnigram && file.flag('tokenizer.ggml.remove_extra_whitespaces', false)))
-  normalizer.numberField(5, 1)
-  model.field(3, normalizer.done())
-  const added = addedTokens(file).map(({ id: _, ...token }) => ({ ...token, normalized: false }))
-  const post = edges(file, EDGES[file.model])
-  return { bytes: model.done(), changes: { addedTokens: added, ...(post !== null && { postProcessor: post }) } }
-}
+const scoresOf = (file) => file.numbers('tokenizer.ggml.scores')
 
-const MODELS = { gpt2: bpe, gemma4: bpe, llama: sentencePiece, t5: sentencePiece, bert: wordPiece }
+/** BPE of SentencePiece. */
+const scored = (file) => ({
+  scores: scoresOf(file),
+  add_space_prefix: file.flag('tokenizer.ggml.add_space_prefix', true),
+  post_processor: edgesOf(file, { bos: true, eos: false }),
+})
+
+const unigram = (file) => ({
+  scores: scoresOf(file),
+  charsmap: file.bytes('tokenizer.ggml.precompiled_charsmap'),
+  add_space_prefix: file.flag('tokenizer.ggml.add_space_prefix', false),
+  remove_extra_whitespaces: file.flag('tokenizer.ggml.remove_extra_whitespaces', false),
+  post_processor: edgesOf(file, { bos: false, eos: true }),
+})
+
+const MODELS = { gpt2: bpe, gemma4: bpe, llama: scored, t5: unigram, bert: wordPiece }
 
 module.exports = { tokenizerOf }

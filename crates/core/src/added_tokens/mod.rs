@@ -117,16 +117,21 @@ struct SpaceRun(Option<std::ops::RangeInclusive<usize>>);
 
 impl SpaceRun {
     /// The end of the white space that follows byte `at`.
-    fn end_behind(&mut self, text: &str, at: usize) -> usize {
+    fn end_behind(&mut self, text: &str, at: usize, is_space: fn(char) -> bool) -> usize {
         match &self.0 {
             Some(known) if known.contains(&at) => *known.end(),
             _ => {
-                let end = text.len() - text[at..].trim_start().len();
+                let end = text.len() - text[at..].trim_start_matches(is_space).len();
                 self.0 = Some(at..=end);
                 end
             }
         }
     }
+}
+
+/// What `isspace` of C takes for white space.
+fn is_c_space(character: char) -> bool {
+    matches!(character, ' ' | '\t'..='\r')
 }
 
 /// The maximum length of all contents together, in bytes. A byte takes about 100 bytes of memory.
@@ -149,12 +154,22 @@ pub(crate) struct AddedTokens {
     /// After a special token that is treated as text, the search continues after its first
     /// character instead of after its end. tiktoken does so, Hugging Face tokenizers does not.
     looks_within: bool,
+    /// As in llama.cpp: tokens take ASCII white space, and where special tokens are text, they do
+    /// not hide others.
+    as_llama_cpp: bool,
+    /// With `as_llama_cpp`: finds the tokens that are not special.
+    ordinary: Option<TokenSearch>,
 }
 
 impl AddedTokens {
     /// No tokens. [`Self::extended`] adds some.
     pub(crate) fn none(looks_within: bool) -> Self {
         Self { looks_within, ..Self::default() }
+    }
+
+    /// No tokens, which are found as in llama.cpp.
+    pub(crate) fn of_gguf() -> Self {
+        Self { as_llama_cpp: true, ..Self::default() }
     }
 
     /// The same tokens without the searches, for [`Self::extended`].
@@ -166,6 +181,8 @@ impl AddedTokens {
             by_content: self.by_content.clone(),
             by_id: self.by_id.clone(),
             looks_within: self.looks_within,
+            as_llama_cpp: self.as_llama_cpp,
+            ordinary: None,
             raw: None,
             normalized: None,
         }
@@ -226,7 +243,7 @@ impl AddedTokens {
                 self.tokens.push(token);
             }
         }
-        let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
+        let mut sought: [(Vec<String>, Vec<usize>); 3] = Default::default();
         for (index, token) in self.tokens.iter().enumerate() {
             // In a tokenizer.json, a token whose id was given to a later one is no longer searched.
             if !self.keeps_id(index) {
@@ -238,10 +255,15 @@ impl AddedTokens {
             let form = self.normalized_forms.get(&token.id).filter(|_| token.normalized);
             forms.push(form.unwrap_or(&token.content).clone());
             indices.push(index);
+            if self.as_llama_cpp && !token.normalized && !token.special {
+                sought[2].0.push(token.content.clone());
+                sought[2].1.push(index);
+            }
         }
-        let [raw, normalized] = sought.map(|(forms, tokens)| TokenSearch::new(&forms, tokens));
+        let [raw, normalized, ordinary] = sought.map(|(forms, tokens)| TokenSearch::new(&forms, tokens));
         self.raw = raw?;
         self.normalized = normalized?;
+        self.ordinary = ordinary?;
         Ok(self)
     }
 
@@ -337,7 +359,12 @@ impl AddedTokens {
         let mut at = 0;
         let mut last_end = None;
         let (mut known, mut spaces) = (KnownMatches::default(), SpaceRun::default());
-        while let Some(search) = self.search(stage)
+        let is_space = if self.as_llama_cpp { is_c_space } else { char::is_whitespace };
+        let search = match (stage, policy) {
+            (SearchStage::Raw, Policy::Text) if self.as_llama_cpp => self.ordinary.as_ref(),
+            _ => self.search(stage),
+        };
+        while let Some(search) = search
             && at <= text.len()
             && let Some(mut hit) = search.find(text, at, &mut known)
         {
@@ -391,10 +418,13 @@ impl AddedTokens {
             let (mut start, mut end) = (hit.start, hit.end);
             if token.lstrip {
                 // White space that an earlier token includes stays with that token.
-                start = if done < start { done + text[done..start].trim_end().len() } else { done };
+                start = if done < start { done + text[done..start].trim_end_matches(is_space).len() } else { done };
             }
             if token.rstrip {
-                end = spaces.end_behind(text, end);
+                end = spaces.end_behind(text, end, is_space);
+                if self.as_llama_cpp {
+                    at = end;
+                }
             }
             if done < start {
                 found(Segment::Text(Span::new(done, start)))?;

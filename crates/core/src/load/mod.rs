@@ -10,10 +10,12 @@
 //!   `splits` the pairs from which their tokens are merged.
 //! - [`tekken`]: tekken.json, the format of Mistral.
 //! - [`sentencepiece`]: SentencePiece models, read through `protobuf`.
+//! - `gguf`: GGUF files of llama.cpp, packed by `lib/model/gguf`.
 
 pub(crate) mod bpe;
 mod decoder;
 pub(crate) mod encodings;
+mod gguf;
 pub(crate) mod json;
 mod length;
 mod merge_list;
@@ -38,6 +40,9 @@ use crate::pipeline::Pipeline;
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     if sentencepiece::is_model(bytes) {
         return sentencepiece::load(bytes);
+    }
+    if gguf::is_packed(bytes) {
+        return gguf::load(bytes);
     }
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {

@@ -23,7 +23,7 @@ use crate::trie::Trie;
 use crate::vocab::Vocab;
 
 /// The longest piece, in bytes. The time for a text grows with it.
-const LONGEST_PIECE: usize = 1024;
+pub(super) const LONGEST_PIECE: usize = 1024;
 
 /// The fields of the messages that decide how text is encoded and decoded.
 struct ModelFile<'a> {
@@ -120,6 +120,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
         remove_extra_whitespaces: spec.remove_extra_whitespaces,
         escape_whitespaces: spec.escape_whitespaces,
         whitespace_as_suffix: file.whitespace_as_suffix,
+        as_llama_cpp: false,
     };
     let control = of_kind(|kind| kind == PieceKind::Control);
     let mut control_texts = HashSet::default();

@@ -194,6 +194,7 @@ impl Model {
     pub(crate) fn sentencepiece_unk_id(&self) -> Option<u32> {
         match self {
             Self::SentencePiece(model) => model.unk_id(),
+            Self::Unigram(model) => model.unk_id(),
             _ => None,
         }
     }

@@ -46,6 +46,9 @@ pub(crate) struct Unigram {
     /// With `byte_fallback`: the token of each byte, if there is one.
     bytes: Option<Box<[Option<u32>; 256]>>,
     meta_symbol: Option<MetaSymbol>,
+    /// Whether a run of unknown characters is looked up as a piece, as in the reference. llama.cpp
+    /// does not.
+    looks_up_unknown: bool,
     /// Set if some piece is so long that searching from each position would be too slow.
     long: Option<Automaton>,
     /// Set if [`FlatPath`] can search words.
@@ -96,7 +99,22 @@ impl Unigram {
         scores: Arc<[f64]>,
         meta_symbol: Option<char>,
     ) -> Result<Self, LoadError> {
-        Self::with_limit(settings, vocab, scores, meta_symbol, MAX_TRIE_TOKEN_BYTES)
+        let lowest =
+            scores.iter().copied().fold(f64::INFINITY, |lowest, score| if score < lowest { score } else { lowest });
+        Self::with_limit(settings, vocab, scores, lowest - UNKNOWN_PENALTY, meta_symbol, MAX_TRIE_TOKEN_BYTES)
+    }
+
+    /// The model of llama.cpp: the pieces are some of those with a score, and an unknown character
+    /// has `unknown_score`.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    pub(crate) fn with_unknown_score(
+        settings: &UnigramSettings,
+        vocab: &Vocab,
+        scores: Arc<[f64]>,
+        unknown_score: f64,
+    ) -> Result<Self, LoadError> {
+        let model = Self::with_limit(settings, vocab, scores, unknown_score, None, MAX_TRIE_TOKEN_BYTES)?;
+        Ok(Self { looks_up_unknown: false, ..model })
     }
 
     /// Like [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
@@ -104,13 +122,10 @@ impl Unigram {
         settings: &UnigramSettings,
         vocab: &Vocab,
         scores: Arc<[f64]>,
+        unknown_score: f64,
         meta_symbol: Option<char>,
         limit: usize,
     ) -> Result<Self, LoadError> {
-        let min_score = scores
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, |min_score, score| if score < min_score { score } else { min_score });
         let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
         let trie = Trie::new(vocab.iter())?;
         let meta_symbol = meta_symbol.map(|character| {
@@ -128,7 +143,6 @@ impl Unigram {
                 limit: MAX_NESTED as u64,
             });
         }
-        let unknown_score = min_score - UNKNOWN_PENALTY;
         let is_moderate = |score: &f64| score.abs() <= MAX_SCORE;
         let has_flat = trie.longest() <= limit && is_moderate(&unknown_score) && scores.iter().all(is_moderate);
         let flat = settings.unk_id.filter(|_| has_flat).map(|unknown| {
@@ -144,6 +158,7 @@ impl Unigram {
             scores,
             unknown_score,
             unk_id: settings.unk_id,
+            looks_up_unknown: true,
             bytes: settings.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
         })
     }
@@ -303,7 +318,7 @@ impl Unigram {
         let len = run.len() as u32;
         let text = if run.start == 0 { self.spelled(&word[run]) } else { Cow::Borrowed(&word[run]) };
         let text = &*text;
-        if let Some(id) = self.trie.id(text) {
+        if let Some(id) = self.trie.id(text).filter(|_| self.looks_up_unknown) {
             push(out, Symbol { id, len });
         } else if let Some(ids) = self.byte_tokens(text) {
             // Each byte token covers the whole run, as in the reference.
@@ -346,7 +361,7 @@ impl Unigram {
     /// The text of an unknown token that covers `text`; `None` for other tokens.
     pub(crate) fn unknown_text<'a>(&self, id: u32, text: &'a str) -> Option<Cow<'a, str>> {
         let spelled = self.spelled(text.as_bytes());
-        let is_unknown = self.unk_id == Some(id) && self.trie.id(&spelled).is_none();
+        let is_unknown = self.unk_id == Some(id) && (!self.looks_up_unknown || self.trie.id(&spelled).is_none());
         (is_unknown && self.byte_tokens(&spelled).is_none()).then(|| match spelled {
             Cow::Borrowed(_) => Cow::Borrowed(text),
             Cow::Owned(spelled) => Cow::Owned(String::from_utf8_lossy(&spelled).into_owned()),
@@ -356,6 +371,10 @@ impl Unigram {
     /// Whether this is the unknown token, which can cover any text.
     pub(crate) fn is_unknown(&self, id: u32) -> bool {
         self.unk_id == Some(id)
+    }
+
+    pub(super) fn unk_id(&self) -> Option<u32> {
+        self.unk_id
     }
 
     /// The index of the unknown token in a word with these ids, if it occurs once and all other
@@ -455,7 +474,7 @@ mod tests {
             let unk_id = unk_id.map(|index| index.index(pieces.len()) as u32);
             let settings = UnigramSettings { unk_id, byte_fallback };
             let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is memory");
-            let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is memory");
+            let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), model.unknown_score, None, 0).expect("there is memory");
             prop_assert_eq!(model.flat.as_ref().map(|flat| flat.unknown), unk_id);
             let without_flat = |meta_symbol| {
                 let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), meta_symbol).expect("there is memory");
@@ -463,7 +482,7 @@ mod tests {
             };
             let by_offers = without_flat(None);
             let with_meta_symbol = [MAX_TRIE_TOKEN_BYTES, 0].map(|limit| {
-                Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is memory")
+                Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), model.unknown_score, Some('▁'), limit).expect("there is memory")
             });
             let [flat, long] = with_meta_symbol;
             let with_meta_symbol = [flat, long, without_flat(Some('▁'))];

@@ -46,6 +46,8 @@ pub(crate) struct SpaceSettings {
     pub(crate) remove_extra_whitespaces: bool,
     pub(crate) escape_whitespaces: bool,
     pub(crate) whitespace_as_suffix: bool,
+    /// Whether spaces and symbols are treated as llama.cpp does with Unigram.
+    pub(crate) as_llama_cpp: bool,
 }
 
 impl SentencePiece {
@@ -67,8 +69,9 @@ impl SentencePiece {
     /// Whether all that changes is that a meta symbol replaces each space, and may precede the
     /// text.
     pub(crate) fn only_replaces_spaces(&self) -> bool {
-        let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
-            self.settings;
+        let SpaceSettings {
+            add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix, ..
+        } = self.settings;
         let adds_suffix = add_dummy_prefix && whitespace_as_suffix;
         self.charsmap.is_none() && escape_whitespaces && !remove_extra_whitespaces && !adds_suffix
     }
@@ -105,7 +108,7 @@ impl SentencePiece {
     /// in bytes; otherwise the first character. `text` is not empty. Charges its work to `budget`.
     fn prefix<'a>(&'a self, text: &'a str, budget: &mut Budget) -> Result<(&'a str, usize), OutputLimit> {
         if let Some(trie) = &self.symbols
-            && let Some(length) = symbol_length(trie, text.as_bytes())
+            && let Some(length) = self.symbol(trie, text)
         {
             return Ok((&text[..length], length));
         }
@@ -118,6 +121,24 @@ impl SentencePiece {
         Ok(found.unwrap_or((&text[..length], length)))
     }
 
+    /// The length of the user-defined symbol that a text starts with. In llama.cpp, the start of a
+    /// symbol is enough.
+    fn symbol(&self, symbols: &Trie, text: &str) -> Option<usize> {
+        if !self.settings.as_llama_cpp {
+            return symbol_length(symbols, text.as_bytes());
+        }
+        let mut node = symbols.root();
+        let in_symbol = text.bytes().take_while(|&byte| match symbols.step(node, byte) {
+            Some((next, _)) => {
+                node = next;
+                true
+            }
+            None => false,
+        });
+        let length = text.floor_char_boundary(in_symbol.count());
+        (length > 0).then_some(length)
+    }
+
     /// The length of a prefix of `text` that does not change.
     fn unchanged(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
@@ -127,9 +148,60 @@ impl SentencePiece {
         if bytes.get(run).is_some_and(|byte| !byte.is_ascii()) { run.saturating_sub(1) } else { run }
     }
 
+    /// Normalizes as llama.cpp does. A space is inserted before the first character that is not
+    /// one, or before each word if spaces are removed, so that text of spaces alone gets none.
+    fn normalize_as_llama_cpp(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), OutputLimit> {
+        let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, .. } = self.settings;
+        let (mut in_word, mut needs_prefix, mut written) = (false, add_dummy_prefix, 0usize);
+        let (mut output, mut result) = (String::new(), Ok(()));
+        text.rewrite(|rewriter| {
+            while !rewriter.rest().is_empty() {
+                let unchanged = self.unchanged(rewriter.rest());
+                let (put, length) = if unchanged > 0 {
+                    ("", 0)
+                } else {
+                    match self.prefix(rewriter.rest(), budget) {
+                        Ok(found) => found,
+                        Err(limit) => return result = Err(limit),
+                    }
+                };
+                output.clear();
+                // Stands for the first of the unchanged characters.
+                let first = if unchanged > 0 { Some('a') } else { None };
+                for character in put.chars().chain(first) {
+                    if character == ' ' {
+                        in_word = false;
+                        if remove_extra_whitespaces {
+                            continue;
+                        }
+                    } else if !std::mem::replace(&mut in_word, true)
+                        && (remove_extra_whitespaces || std::mem::take(&mut needs_prefix))
+                    {
+                        output.push(META_SYMBOL);
+                    }
+                    if unchanged == 0 {
+                        output.push(if character == ' ' { META_SYMBOL } else { character });
+                    }
+                }
+                written = written.saturating_add(output.len() + unchanged);
+                result = budget.check(written, super::COMPONENT);
+                if result.is_err() {
+                    return;
+                }
+                rewriter.replace_bytes(length, output.chars());
+                rewriter.keep_bytes(unchanged);
+            }
+        });
+        result
+    }
+
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), OutputLimit> {
-        let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
-            self.settings;
+        if self.settings.as_llama_cpp {
+            return self.normalize_as_llama_cpp(text, budget);
+        }
+        let SpaceSettings {
+            add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix, ..
+        } = self.settings;
         let space = if escape_whitespaces { META_SYMBOL } else { ' ' };
         let has_prefix = add_dummy_prefix && !whitespace_as_suffix;
         let (mut is_blank, mut result) = (true, Ok(()));

@@ -69,7 +69,9 @@ export async function hostileRedis(answer, { port } = {}) {
       const reply = answer(name, words, socket)
       const [command, ...more] = words
       const bytes =
-        reply === REAL ? replyOf(await upstream.callBuffer(String(command), ...more).catch((failure) => failure)) : reply
+        reply === REAL
+          ? replyOf(await upstream.callBuffer(String(command), ...more).catch((failure) => failure))
+          : reply
       if (bytes !== undefined && !socket.destroyed) socket.write(bytes)
     }
     socket.on('data', (chunk) => {

@@ -251,7 +251,10 @@ class Planner {
       const now = await client.pttl(this.#keys.lock)
       if (now > left) since = performance.now()
       else if (performance.now() - since > 2 * LOCK_MS)
-        throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue has a lock that no planner renews, and that does not expire')
+        throw error(
+          'ERR_TOKENLANE_CORPUS_QUEUE',
+          'the queue has a lock that no planner renews, and that does not expire',
+        )
       left = now
       await pause(POLL_MS, patience.signal)
     }
@@ -391,7 +394,8 @@ class Planner {
       if (state === 'failed') throw await this.#failure(current)
       if (state === 'unknown')
         throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the job was removed from the queue: run the command again')
-      if (!WAITING_STATES.includes(state)) throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue has a job without a state')
+      if (!WAITING_STATES.includes(state))
+        throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue has a job without a state')
       const { processed = 0, ignored = 0 } = await current.getDependenciesCount({
         processed: true,
         ignored: true,

@@ -38,8 +38,8 @@ const ENDLESS = {
 
 const JSON_OF_BERT = bert()
 
-/** They end an encoder, and write files. */
-const OMITTED = ['constructor', 'free', 'save']
+/** They end an encoder, write a file, and read iterables that may be endless batch by batch. */
+const OMITTED = ['constructor', 'free', 'save', 'encodeStream', 'countStream']
 
 /** The functions and methods of all drop-ins, and of the package, that take arguments. */
 function callees() {

@@ -50,7 +50,8 @@ function text(value) {
 /** @param {any} bytes an array of bytes or a typed array */
 function base64(bytes) {
   if (!Array.isArray(bytes) && !ArrayBuffer.isView(bytes)) throw typeError('the charsmap must be bytes')
-  return Buffer.from(/** @type {any} */ (bounded(bytes))).toString('base64')
+  const list = Array.isArray(bytes) ? bounded(bytes).map((byte) => primitive(byte, 'a byte')) : bytes
+  return Buffer.from(/** @type {any} */ (list)).toString('base64')
 }
 
 const camel = { removed: 'Removed', isolated: 'Isolated', mergedWithPrevious: 'MergedWithPrevious' }

@@ -415,8 +415,9 @@ export class Tokenizer {
    * - For a model of Claude, with `o200k_base`: an estimate, because its tokenizer is not public.
    *
    * Throws the errors of {@link countChat}. A field that is read and has another type than its API
-   * documents is `ERR_TOKENLANE_ARGUMENT_TYPE`, what JSON cannot hold `ERR_TOKENLANE_ARGUMENT_VALUE`;
-   * the message has the place in `body`, such as `messages[0].content[1].source`.
+   * documents is `ERR_TOKENLANE_ARGUMENT_TYPE`, and what JSON cannot hold
+   * `ERR_TOKENLANE_ARGUMENT_VALUE`; the message has the place in `body`, such as
+   * `messages[0].content[1].source`.
    *
    * ```js
    * const { tokens, estimated } = Tokenizer.forModelSync('gpt-4o').countRequest(JSON.parse(body))

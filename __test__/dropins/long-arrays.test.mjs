@@ -69,7 +69,7 @@ function callees() {
   )
 }
 
-/** The names of the functions of an object and its classes. Classes are called by their own tests. */
+/** The names of the functions of an object and its prototypes, without classes. */
 function namesOf(object) {
   const names = new Set()
   for (let of = object; ![null, Object.prototype, Function.prototype].includes(of); of = Object.getPrototypeOf(of))

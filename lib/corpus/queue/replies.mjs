@@ -2,8 +2,9 @@
 // parses it. That parser keeps an announced text of any length, calls itself for each array within
 // an array, and throws where nobody catches.
 //
-//   reply  = "+" line | "-" line | ":" integer line | "$" length line bytes | "*" length line replies
-//   line   ends with CR LF
+//   reply = "+" text | "-" text | ":" integer | "$" length | "*" length
+//
+// each on a line that ends with CR LF; "$" is followed by bytes and CR LF, "*" by replies.
 
 const CR = 13
 const LF = 10

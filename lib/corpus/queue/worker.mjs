@@ -191,9 +191,9 @@ class CorpusWorker {
     return undefined
   }
 
-  /** Ends the worker with an error, which `done` rejects with. */
+  /** Ends the worker at once, because Redis cannot be used. `done` rejects with the error. */
   fail(failure) {
-    this.#stop(failure)
+    this.#stop(failure, 0)
   }
 
   /** Resolves when there has been no shard for `QUIET_MS`. */
@@ -245,7 +245,7 @@ class CorpusWorker {
       checkData(job.name, job.data)
       this.#foreign = 0
     } catch (failure) {
-      if (this.#foreign >= MAX_FOREIGN_JOBS) this.#stop(failure)
+      if (this.#foreign >= MAX_FOREIGN_JOBS) this.fail(failure)
       throw failure
     }
   }
@@ -283,20 +283,26 @@ class CorpusWorker {
     const shard = isSize(job.data?.shard) ? job.data.shard : undefined
     const attempt = job.attemptsMade + 1
     const short = String(message).slice(0, MAX_MESSAGE_LENGTH)
-    this.#options.onEvent({ event: 'failed', shard, attempt, code, message: short })
+    // BullMQ may still pass on jobs when the worker has ended for want of its own.
+    if (this.#foreign <= MAX_FOREIGN_JOBS)
+      this.#options.onEvent({ event: 'failed', shard, attempt, code, message: short })
     // The number of attempts that the job asks for is not trusted either.
     const isLast = isPermanent(failure) || attempt >= ATTEMPTS || failure instanceof this.#bullmq.UnrecoverableError
     const ErrorOfJob = isLast ? this.#bullmq.UnrecoverableError : Error
     return Object.assign(new ErrorOfJob(code === undefined ? short : `${short} (${code})`), { stack: '' })
   }
 
-  /** Ends the worker with an error, which `done` rejects with. */
-  #stop(failure) {
+  /**
+   * Ends the worker with an error, which `done` rejects with.
+   *
+   * @param {any} failure
+   * @param {number} [limit] time in milliseconds for the jobs in progress
+   */
+  #stop(failure, limit = this.#options.graceSeconds * 1000 + QUIET_MS) {
     if (this.#isClosing) return
     this.#isClosing = true
     this.#fail(failure)
     // Not awaited, because closing waits for the current job, which called this.
-    const limit = this.#options.graceSeconds * 1000 + QUIET_MS
     within(this.#worker.close(), limit, () => undefined)
       .finally(() => this.#jobs.end())
       .finally(() => this.#connections.end())

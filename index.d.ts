@@ -414,7 +414,10 @@ export class Tokenizer {
    *   Anthropic are converted. The tokens of images are not counted.
    * - For a model of Claude, with `o200k_base`: an estimate, because its tokenizer is not public.
    *
-   * Throws the errors of {@link countChat}.
+   * Throws the errors of {@link countChat}. A field that is read and has another type than its API
+   * documents is `ERR_TOKENLANE_ARGUMENT_TYPE`, and what JSON cannot hold
+   * `ERR_TOKENLANE_ARGUMENT_VALUE`; the message has the place in `body`, such as
+   * `messages[0].content[1].source`.
    *
    * ```js
    * const { tokens, estimated } = Tokenizer.forModelSync('gpt-4o').countRequest(JSON.parse(body))

@@ -4,7 +4,7 @@
 
 const { MAX_STRING_LENGTH } = require('./bytes.js')
 const { isArray } = require('../lib/realm.js')
-const { error } = require('./errors.js')
+const { error, typeError } = require('./errors.js')
 
 /** Maximum number of ids that one call decodes, if they are not in an array. */
 const MAX_IDS = 2 ** 26
@@ -22,15 +22,45 @@ function counter(max, what) {
 
 /**
  * An array of the caller, or another value, as it is. An array longer than `max`, which only a
- * Proxy and an array of holes are, is refused before it is read.
+ * Proxy, an array of holes and an object with a length are, is refused before it is read.
  */
 function bounded(value, max = MAX_IDS, what = 'elements') {
-  if (isArray(value)) counter(max, what)(value.length)
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  const { length } = value
+  if (typeof length === 'number' && length > 0) counter(max, what)(length)
   return value
+}
+
+/** An array of the caller that is not too long; anything else is refused. */
+function boundedArray(value, what = 'the argument') {
+  if (!isArray(value)) throw typeError(`${what} must be an array`)
+  return bounded(value)
+}
+
+const isPrimitive = (value) => !['object', 'function', 'symbol'].includes(typeof value) || value === null
+
+/**
+ * A value of the caller that becomes text, a number or a key. What an object becomes can take for
+ * ever: an array joins its elements.
+ */
+function primitive(value, what = 'the argument') {
+  if (!isPrimitive(value)) throw typeError(`${what} must be a string or a number`)
+  return value
+}
+
+/** A value of the caller in a message. */
+const named = (value) => (isPrimitive(value) ? String(value) : typeof value)
+
+/** An iterable of the caller; an array is not too long. */
+function iterable(value, what = 'the argument') {
+  if (typeof (value?.[Symbol.iterator] ?? value?.[Symbol.asyncIterator]) !== 'function')
+    throw typeError(`${what} must be an iterable`)
+  return bounded(value)
 }
 
 /** The items of an iterable as an array. */
 function listOf(items, max, what) {
+  iterable(items, what)
   bounded(items, max, what)
   if (Array.isArray(items) && items.length <= max) return [...items]
   const count = counter(max, what)
@@ -43,7 +73,11 @@ function listOf(items, max, what) {
 }
 
 /** The set of the special tokens that an argument names. */
-const namesOf = (items) => new Set(listOf(items, MAX_NAMES, 'special tokens'))
+function namesOf(items) {
+  const names = listOf(items, MAX_NAMES, 'special tokens')
+  if (names.some((name) => typeof name !== 'string')) throw typeError('special tokens must be strings')
+  return new Set(names)
+}
 
 /** a + b */
 function joined(a, b) {
@@ -51,4 +85,4 @@ function joined(a, b) {
   return a + b
 }
 
-module.exports = { MAX_IDS, bounded, counter, joined, listOf, namesOf }
+module.exports = { MAX_IDS, bounded, boundedArray, counter, iterable, joined, listOf, named, namesOf, primitive }

@@ -56,7 +56,7 @@ const LONGEST_SPECS = [
  * the page in a browser.
  */
 const LONG_SPECS = [
-  ...['data/content-jobs', 'data/content-real', 'data/signals'],
+  ...['data/content-jobs', 'data/content-real', 'data/hostile-redis', 'data/signals'],
   ...['cli/hostile-input', 'cli/page-chromium', 'cli/page-modes', 'cli/page-view'],
   ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
   ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],

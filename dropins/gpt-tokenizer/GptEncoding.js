@@ -2,7 +2,7 @@
 
 // The API of the npm package gpt-tokenizer 4, implemented with tokenlane.
 
-const { MAX_IDS, bounded, counter, joined, namesOf } = require('../bounded.js')
+const { MAX_IDS, counter, iterable, joined, named, namesOf, primitive } = require('../bounded.js')
 const { definition, ofRanks, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
 const { isId } = require('../special-ids.js')
@@ -130,6 +130,7 @@ class GptEncoding {
   }
 
   isWithinTokenLimit(input, tokenLimit, encodeOptions) {
+    primitive(tokenLimit, 'tokenLimit')
     let count = 0
     if (typeof input === 'string') {
       const options = this.#policy(input, encodeOptions)
@@ -174,7 +175,7 @@ class GptEncoding {
         'Model name must be provided either during initialization or passed in to the method.',
       )
     }
-    const params = Object.hasOwn(chatModelParams, model) ? chatModelParams[model] : undefined
+    const params = Object.hasOwn(chatModelParams, primitive(model, 'model')) ? chatModelParams[model] : undefined
     const hasTokens = this.#isHarmony || (this.#specialTokens.has(ImStart) && this.#specialTokens.has(ImEnd))
     if (params === undefined || !hasTokens) throw error('UNSUPPORTED', `Model '${model}' does not support chat.`)
     if (typeof chat?.[Symbol.iterator] !== 'function') throw typeError('a chat must be an array of messages')
@@ -198,7 +199,7 @@ class GptEncoding {
     const count = counter(MAX_IDS, 'tokens')
     let decoded = ''
     let ids = []
-    for (const token of bounded(inputTokensToDecode)) {
+    for (const token of iterable(inputTokensToDecode, 'the tokens')) {
       ids.push(token)
       if (ids.length < IDS_AT_ONCE) continue
       count(IDS_AT_ONCE)
@@ -215,7 +216,7 @@ class GptEncoding {
     } catch (failure) {
       if (!NO_SUCH_TOKEN.has(failure?.code)) throw failure
       const isKnown = (id) => typeof id === 'number' && isId(id) && this.#tokenizer.idToToken(id) !== undefined
-      const unknown = String(ids.find((id) => !isKnown(id)))
+      const unknown = named(ids.find((id) => !isKnown(id)))
       throw error('UNKNOWN_ID', `Token ${unknown} is not in the byte pair encoder.`, { cause: failure })
     }
   }
@@ -223,7 +224,7 @@ class GptEncoding {
   *decodeGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     let count = silent()
-    for (const token of bounded(inputTokensToDecode)) {
+    for (const token of iterable(inputTokensToDecode, 'the tokens')) {
       const text = pushed(stream, token)
       count()
       if (text === '') continue
@@ -237,7 +238,7 @@ class GptEncoding {
   async *decodeAsyncGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     let count = silent()
-    for await (const token of bounded(inputTokensToDecode)) {
+    for await (const token of iterable(inputTokensToDecode, 'the tokens')) {
       const text = pushed(stream, token)
       count()
       if (text === '') continue
@@ -269,8 +270,9 @@ class GptEncoding {
       throw error('ARGUMENT_VALUE', `${message} (tokenlane has no price list.)`)
     }
     if (!modelSpec.price_data)
-      throw error('ARGUMENT_VALUE', `No cost information available for model: ${modelSpec.name}`)
-    const cost = (price) => price && (price * tokenCount) / 1e6
+      throw error('ARGUMENT_VALUE', `No cost information available for model: ${named(modelSpec.name)}`)
+    primitive(tokenCount, 'tokenCount')
+    const cost = (price) => price && (primitive(price, 'a price') * tokenCount) / 1e6
     const costs = ({ input, output, cached_input, cached_output }) => ({
       input: cost(input),
       output: cost(output),
@@ -345,7 +347,7 @@ const silent = () => counter(MAX_SILENT, 'tokens in a row without a text')
 
 function* counted(chat) {
   const count = counter(MAX_MESSAGES, 'messages in the chat')
-  for (const message of bounded(chat)) {
+  for (const message of iterable(chat, 'a chat')) {
     count()
     yield message
   }

@@ -1,6 +1,7 @@
 'use strict'
 
-const { bounded } = require('../bounded.js')
+const { boundedArray, primitive } = require('../bounded.js')
+const { typeError } = require('../errors.js')
 
 // Counts the tokens of a request with functions. OpenAI does not document the format; these
 // constants were measured by the community. The model receives functions as TypeScript declarations
@@ -18,12 +19,17 @@ exports.FUNCTION_ROLE_TOKEN_DISCOUNT = 2
 /** Definitions share the overhead of the system message. */
 exports.SYSTEM_FUNCTION_TOKEN_DEDUCTION = 4
 
+function functionOf(value) {
+  if (typeof value !== 'function') throw typeError('an argument must be a function')
+  return value
+}
+
 /** Returns the number of tokens of a request. */
 function computeChatCompletionTokenCount({ messages, functions, function_call: chosen }, countStringTokens) {
   const hasFunctions = Boolean(functions) && functions.length > 0
   let tokens = exports.COMPLETION_REQUEST_TOKEN_OVERHEAD
   let hasSystem = false
-  for (const message of bounded(messages)) {
+  for (const message of boundedArray(messages, 'messages')) {
     tokens += countMessageTokens(padSystemMessage(message, hasFunctions, hasSystem), countStringTokens)
     hasSystem ||= message.role === 'system'
   }
@@ -53,31 +59,42 @@ function countMessageTokens(message, countStringTokens) {
 }
 
 const estimateTokensInFunctions = (functions, countStringTokens) =>
-  countStringTokens(formatFunctionDefinitions(functions)) + exports.FUNCTION_DEFINITION_TOKEN_OVERHEAD
+  functionOf(countStringTokens)(formatFunctionDefinitions(functions)) + exports.FUNCTION_DEFINITION_TOKEN_OVERHEAD
 
 /** The TypeScript declarations of functions in the form that the model receives. */
 function formatFunctionDefinitions(functions) {
   const one = ({ name, description, parameters }) => {
+    primitive(name, 'the name of a function')
+    primitive(description, 'a description')
     const has = Object.keys(parameters?.properties ?? {}).length > 0
     const members = has && formatObjectProperties(parameters, 0, formatFunctionType)
     const type = has ? `type ${name} = (_: {\n${members}\n}) => any;` : `type ${name} = () => any;`
     return `${description ? `// ${description}\n` : ''}${type}\n`
   }
-  return ['namespace functions {', '', ...functions.map(one), '} // namespace functions'].join('\n')
+  return [
+    'namespace functions {',
+    '',
+    ...boundedArray(functions, 'functions').map(one),
+    '} // namespace functions',
+  ].join('\n')
 }
 
 /** The properties of an object, one in each line. Only the outermost level has descriptions. */
 function formatObjectProperties(obj, indent, formatType) {
-  const space = ' '.repeat(indent)
+  const format = functionOf(formatType)
+  const space = ' '.repeat(primitive(indent, 'indent'))
+  const required = obj.required && boundedArray(obj.required, 'required')
   const lines = Object.entries(obj.properties ?? {}).map(([name, property]) => {
-    const note = property.description && indent < 2 ? `${space}// ${property.description}\n` : ''
-    return `${note}${space}${name}${obj.required?.includes(name) ? '' : '?'}: ${formatType(property, indent)},`
+    const { description } = property
+    const note = description && indent < 2 ? `${space}// ${primitive(description, 'a description')}\n` : ''
+    return `${note}${space}${name}${required?.includes(name) ? '' : '?'}: ${format(property, indent)},`
   })
   return lines.join('\n')
 }
 
 function formatFunctionType(param, indent) {
-  const { type, enum: values } = param
+  const { type, enum: listed } = param
+  const values = listed && boundedArray(listed, 'enum').map((value) => primitive(value, 'a value of enum'))
   if (type === 'string') return values?.map((value) => JSON.stringify(value)).join(' | ') ?? 'string'
   if (type === 'integer' || type === 'number') return values?.join(' | ') ?? 'number'
   if (type === 'boolean' || type === 'null') return type

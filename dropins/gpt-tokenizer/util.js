@@ -1,13 +1,17 @@
 'use strict'
 
+const { isMap } = require('../../lib/realm.js')
+const { namesOf, primitive } = require('../bounded.js')
+const { typeError } = require('../errors.js')
 const { sourceOf } = require('../special-tokens.js')
 
-exports.escapeRegExp = (string) => sourceOf([string])
+exports.escapeRegExp = (string) => sourceOf([primitive(string)])
 
 exports.getMaxValueFromMap = (map) => {
+  if (!isMap(map)) throw typeError('map must be a Map')
   let max = 0
-  for (const value of map.values()) max = Math.max(max, value)
+  for (const value of map.values()) max = Math.max(max, primitive(value, 'a value'))
   return max
 }
 
-exports.getSpecialTokenRegex = (tokens) => new RegExp(`(${sourceOf([...tokens])})`)
+exports.getSpecialTokenRegex = (tokens) => new RegExp(`(${sourceOf([...namesOf(tokens)])})`)

@@ -21,6 +21,7 @@ class AddedToken {
 
   /** Returns the token in the form of tokenlane's `addedTokens` option. */
   static settings(token) {
+    if (!(token instanceof AddedToken)) throw typeError('each token must be an AddedToken')
     const { singleWord, leftStrip, rightStrip, normalized } = token.#options
     return {
       content: token.#content,

@@ -3,7 +3,7 @@
 // The components of a tokenizer. Each object holds its JSON form of tokenizer.json; the functions
 // below create it. index.js exports all that this module exports.
 
-const { bounded } = require('../bounded.js')
+const { bounded, boundedArray, primitive } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const probe = require('./probe.js')
 
@@ -50,7 +50,8 @@ function text(value) {
 /** @param {any} bytes an array of bytes or a typed array */
 function base64(bytes) {
   if (!Array.isArray(bytes) && !ArrayBuffer.isView(bytes)) throw typeError('the charsmap must be bytes')
-  return Buffer.from(/** @type {any} */ (bounded(bytes))).toString('base64')
+  const list = Array.isArray(bytes) ? bounded(bytes).map((byte) => primitive(byte, 'a byte')) : bytes
+  return Buffer.from(/** @type {any} */ (list)).toString('base64')
 }
 
 const camel = { removed: 'Removed', isolated: 'Isolated', mergedWithPrevious: 'MergedWithPrevious' }
@@ -67,7 +68,11 @@ const normalizer = (type, rest) => new Normalizer({ type, ...rest })
 const preTokenizer = (type, rest) => new PreTokenizer({ type, ...rest })
 const processor = (type, rest) => new Processor({ type, ...rest })
 const decoder = (type, rest) => new Decoder({ type, ...rest })
-const jsonOf = (components) => bounded(components).map((component) => component.json)
+const jsonOf = (components) =>
+  boundedArray(components, 'the components').map((component) => {
+    if (!(component instanceof Component)) throw typeError('each component must be one of this module')
+    return component.json
+  })
 
 const metaspace = (replacement = '▁', prepend_scheme = 'always', split = true) => ({
   replacement: replacement ?? '▁',
@@ -82,12 +87,12 @@ function tokenAndId(pair) {
   if (typeof pair[1] !== 'number') {
     throw typeError('Failed to convert napi value String into rust type `u32`: the id must be a number')
   }
-  return [String(pair[0]), pair[1]]
+  return [String(primitive(pair[0], 'the token')), pair[1]]
 }
 
 /** Parses a template such as `[CLS] $A [SEP]:1` to the pieces of a TemplateProcessing. */
 function pieces(template) {
-  return template
+  return text(template)
     .split(/\s+/)
     .filter(Boolean)
     .map((piece) => {
@@ -104,7 +109,7 @@ function pieces(template) {
 function templateProcessing(single, pair = undefined, specialTokens = []) {
   const templates = [pieces(single), pieces(pair ?? '$A:0 $B:1')]
   const special_tokens = Object.fromEntries(
-    bounded(specialTokens ?? [])
+    boundedArray(specialTokens ?? [], 'the special tokens')
       .map(tokenAndId)
       .map(([token, id]) => [token, { id: token, ids: [id], tokens: [token] }]),
   )

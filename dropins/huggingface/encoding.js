@@ -3,7 +3,7 @@
 // Encoding of the npm package tokenizers: wraps tokenlane's encoding, returns plain arrays, and can
 // be padded and truncated in place.
 
-const { bounded } = require('../bounded.js')
+const { boundedArray, primitive } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { directionOf } = require('./settings.js')
 const { encodingOfSource } = require('../../lib/encoding.js')
@@ -140,6 +140,7 @@ class Encoding {
       throw error('PADDING_TOO_LONG', `length is ${length}; an Encoding can have at most ${MAX_PADDED_LENGTH} tokens`)
     }
     const { direction, padId = 0, padTypeId = 0, padToken = '[PAD]' } = options ?? {}
+    for (const [name, value] of Object.entries({ padId, padTypeId, padToken })) primitive(value, name)
     const isLeft = directionOf(direction, 'padding') === 'left'
     for (const part of this.getOverflowing()) part.pad(length, options)
     const missing = length - this.getLength()
@@ -246,7 +247,9 @@ function concat(all) {
 }
 
 function mergeEncodings(encodings, growingOffsets = false) {
-  if (bounded(encodings).some((one) => one.getOverflowing().length > 0))
+  if (!boundedArray(encodings, 'encodings').every((one) => one instanceof Encoding))
+    throw typeError('encodings must be an array of encodings')
+  if (encodings.some((one) => one.getOverflowing().length > 0))
     return encodings.reduce((first, second) => merge(first, second, growingOffsets ?? false), new Encoding())
   // Without overflowing parts, all are merged at once: one by one takes quadratic time.
   let before = 0

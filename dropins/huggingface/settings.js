@@ -2,6 +2,7 @@
 
 // Converts the arguments of setTruncation and setPadding to tokenlane's options.
 
+const { named, primitive } = require('../bounded.js')
 const { error } = require('../errors.js')
 
 const STRATEGIES = { LongestFirst: 'longest_first', OnlyFirst: 'only_first', OnlySecond: 'only_second' }
@@ -13,21 +14,25 @@ const PaddingDirection = { Left: 0, Right: 1, 0: 'Left', 1: 'Right' }
 /** Normalizes a direction to 'left' or 'right'. `what` names the option in the error. */
 function directionOf(direction, what) {
   const known = { left: 'left', Left: 'left', 0: 'left', right: 'right', Right: 'right', 1: 'right' }
-  const found = known[direction ?? 'right']
-  if (found === undefined) throw error('ARGUMENT_VALUE', `${direction} is not a valid ${what} direction`)
+  const found = known[primitive(direction, 'direction') ?? 'right']
+  if (found === undefined) throw error('ARGUMENT_VALUE', `${named(direction)} is not a valid ${what} direction`)
   return found
 }
 
 function truncation(maxLength, options) {
   const { strategy = 'LongestFirst', direction, stride = 0 } = options ?? {}
-  if (!Object.hasOwn(STRATEGIES, strategy)) {
+  if (!Object.hasOwn(STRATEGIES, primitive(strategy, 'strategy'))) {
     throw error('ARGUMENT_VALUE', `${strategy} is not a valid truncation strategy`)
   }
+  primitive(maxLength, 'maxLength')
+  primitive(stride, 'stride')
   return { maxLength, stride, strategy: STRATEGIES[strategy], direction: directionOf(direction, 'truncation') }
 }
 
 function padding(options) {
   const { maxLength, direction, padToMultipleOf = 1, padId = 0, padTypeId = 0, padToken = '[PAD]' } = options ?? {}
+  for (const [name, value] of Object.entries({ maxLength, padToMultipleOf, padId, padTypeId, padToken }))
+    primitive(value, name)
   return {
     to: maxLength ?? 'longest',
     multipleOf: padToMultipleOf || 1,

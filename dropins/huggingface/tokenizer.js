@@ -4,7 +4,7 @@
 // change therefore replaces the inner tokenizer by a derived one that shares the vocabulary.
 // Truncation and padding become options of the calls.
 
-const { bounded } = require('../bounded.js')
+const { bounded, boundedArray } = require('../bounded.js')
 const fs = require('node:fs')
 
 const { notCovered, typeError } = require('../errors.js')
@@ -128,17 +128,17 @@ class Tokenizer {
   }
 
   addTokens(tokens) {
-    return this.addAddedTokens(bounded(tokens).map((token) => new AddedToken(token, false)))
+    return this.addAddedTokens(boundedArray(tokens, 'tokens').map((token) => new AddedToken(token, false)))
   }
 
   addSpecialTokens(tokens) {
-    this.addAddedTokens(bounded(tokens).map((token) => new AddedToken(token, true)))
+    this.addAddedTokens(boundedArray(tokens, 'tokens').map((token) => new AddedToken(token, true)))
   }
 
   addAddedTokens(tokens) {
     const known = new Map(this.#parts.added_tokens.map((token) => [token.content, token]))
     const added = []
-    for (const token of tokens.map(AddedToken.settings)) {
+    for (const token of boundedArray(tokens, 'tokens').map(AddedToken.settings)) {
       const { content, special, singleWord, lstrip, rstrip, normalized } = token
       const json = { special, single_word: singleWord, lstrip, rstrip, normalized }
       const before = known.get(content)
@@ -299,7 +299,7 @@ function callWithOriginalMessages(call) {
 /** Checks one input: a string, or with `isPretokenized` also an array of words. */
 function input(name, value, isPretokenized) {
   if (typeof value === 'string') return value
-  if (isPretokenized && Array.isArray(value) && value.every((word) => typeof word === 'string')) return value
+  if (isPretokenized && Array.isArray(value) && bounded(value).every((word) => typeof word === 'string')) return value
   throw typeError(`${name} must be a string${isPretokenized ? ' or an array of words' : ''}`)
 }
 

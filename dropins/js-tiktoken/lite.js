@@ -2,7 +2,7 @@
 
 // The API of the npm package js-tiktoken 1.0 without ranks, implemented with tokenlane.
 
-const { namesOf } = require('../bounded.js')
+const { namesOf, primitive } = require('../bounded.js')
 const { ofRanks, withSpecialTokens } = require('../bundled.js')
 const { concat } = require('../bytes.js')
 const { error, typeError } = require('../errors.js')
@@ -16,7 +16,7 @@ const { BUNDLED } = require('./internal/bundled-ranks.js')
 const OTHER_MODELS = { 'davinci-002': 'p50k_base', 'babbage-002': 'r50k_base' }
 
 class Tiktoken {
-  static specialTokenRegex = (tokens) => new RegExp(sourceOf(tokens), 'g')
+  static specialTokenRegex = (tokens) => new RegExp(sourceOf([...namesOf(tokens)]), 'g')
 
   /** The ids of the special tokens. Changes of this field and the next ones have no effect. */
   specialTokens
@@ -78,7 +78,8 @@ class Tiktoken {
     // As in the original, values that are not ids are left out. Holes are not visited.
     const parts = [[]]
     for (const id of Object.values(tokens)) {
-      const special = Object.hasOwn(this.inverseSpecialTokens, String(id)) && this.inverseSpecialTokens[id]
+      const special =
+        Object.hasOwn(this.inverseSpecialTokens, String(primitive(id, 'a token'))) && this.inverseSpecialTokens[id]
       if (this.#isId(id)) parts.at(-1).push(id)
       else if (special) parts.push(special, [])
     }
@@ -118,6 +119,7 @@ function setOf(name, value) {
 }
 
 function getEncodingNameForModel(model) {
+  primitive(model, 'model')
   if (Object.hasOwn(OTHER_MODELS, model)) return OTHER_MODELS[model]
   if (!Object.hasOwn(encodingOfModel, model)) throw error('UNKNOWN_MODEL', 'Unknown model')
   return encodingOfModel[model]

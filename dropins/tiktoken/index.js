@@ -2,7 +2,7 @@
 
 // The API of the npm package tiktoken 1.0, implemented with tokenlane.
 
-const { MAX_IDS, listOf, namesOf } = require('../bounded.js')
+const { MAX_IDS, listOf, namesOf, primitive } = require('../bounded.js')
 const { definition, ofRanks, ranksOf, withSpecialTokens } = require('../bundled.js')
 const { binaryOf, ofBinary, utf8Of } = require('../bytes.js')
 const { error, typeError } = require('../errors.js')
@@ -165,7 +165,7 @@ function idsOf(tokens) {
   const list = isIterable ? listOf(tokens, MAX_IDS, 'tokens') : tokens
   if (list.length > MAX_IDS) throw error('TEXT_TOO_LONG', `there are more than ${MAX_IDS} tokens`)
   try {
-    return Uint32Array.from(list)
+    return Uint32Array.from(list, (token) => primitive(token, 'a token'))
   } catch (failure) {
     throw typeError(`tokens must be numbers: ${failure.message}`)
   }

@@ -4,9 +4,11 @@
 // the arguments of the Tiktoken constructor.
 
 const { base64Of } = require('../bytes.js')
-const { error } = require('../errors.js')
+const { error, typeError } = require('../errors.js')
 
 async function load(registry, customFetch) {
+  if (typeof registry !== 'object' || registry === null) throw typeError('registry must be an object')
+  if (typeof (customFetch ?? fetchText) !== 'function') throw typeError('customFetch must be a function')
   const download = customFetch ?? fetchText
   const { explicit_n_vocab, pat_str, special_tokens } = registry
   const bpe_ranks =
@@ -17,6 +19,7 @@ async function load(registry, customFetch) {
 }
 
 async function fetchText(url) {
+  if (typeof url !== 'string') throw typeError('registry must have the URLs of files')
   const response = await fetch(url)
   if (!response.ok) throw error('DOWNLOAD', `${url} answered ${response.status} ${response.statusText}`)
   return response.text()
@@ -26,7 +29,8 @@ async function fetchText(url) {
  * Converts GPT-2's two files to ranks. The order of the merges gives the ranks; the ids of the
  * second file must equal them.
  */
-async function fromDataGym({ vocab_bpe_file, encoder_json_file }, fetchFile) {
+async function fromDataGym(files, fetchFile) {
+  const { vocab_bpe_file, encoder_json_file } = files ?? {}
   const [merges, encoder] = await Promise.all([vocab_bpe_file, encoder_json_file].map((file) => fetchFile(file)))
   const ids = new Map(Object.entries(JSON.parse(encoder)))
   const letters = printableBytes()

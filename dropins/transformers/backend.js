@@ -2,7 +2,7 @@
 
 // The tokenizer inside a PreTrainedTokenizer, with the calls of @huggingface/tokenizers.
 
-const { MAX_IDS, counter } = require('../bounded.js')
+const { bounded, primitive } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { componentsOf } = require('../../lib/internals.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
@@ -114,7 +114,7 @@ class Backend {
   }
 
   id_to_token(id) {
-    return this.#engine.idToToken(Number(id))
+    return this.#engine.idToToken(Number(primitive(id, 'id')))
   }
 
   get_added_tokens_decoder() {
@@ -154,14 +154,14 @@ function checkText(name, text) {
 function idsOf(ids) {
   const wrong = 'token_ids must be a non-empty array of integers.'
   if (!Array.isArray(ids) || ids.length === 0) throw typeError(wrong)
-  // Before the copy, so that a list of holes is refused at the first one.
-  const count = counter(MAX_IDS, 'ids')
-  for (const id of ids) {
-    count()
+  const check = (id) => {
     const number = typeof id === 'bigint' ? Number(id) : id
     if (!Number.isInteger(number)) throw typeError(wrong)
     if (number < 0 || number > 0xffffffff) throw error('ARGUMENT_VALUE', `token_ids has ${number}, which is not an id`)
   }
+  // Before the length, so that a list of holes is refused at the first one.
+  check(ids[0])
+  for (const id of bounded(ids)) check(id)
   return Uint32Array.from(ids, Number)
 }
 

@@ -5,6 +5,7 @@
 // transformers: it keeps special tokens.
 
 const { generationMask } = require('../../lib/chat/masks.js')
+const { boundedArray, named } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { checkListed, checkText } = require('./backend.js')
 const { tensorOf } = require('./tensor.js')
@@ -64,6 +65,7 @@ function inputs(text, pair) {
     }
     return checked([text], [pair])
   }
+  boundedArray(text, 'text')
   if (text.length === 0) throw error('ARGUMENT_VALUE', 'text array must be non-empty')
   if (pair === null) return checked(text)
   if (!Array.isArray(pair)) throw typeError('text_pair must also be an array')
@@ -85,7 +87,7 @@ function lengthsOf(tokenizer, { padding: wanted = false, truncation: wantedCut =
   let strategy = strategyOf(wantedCut)
   const modelMax = numberOrInfinity(tokenizer.model_max_length)
   if (max_length !== null && !(Number.isInteger(max_length) && max_length >= 0)) {
-    throw error('ARGUMENT_VALUE', `max_length must be a non-negative integer, but it is ${String(max_length)}`)
+    throw error('ARGUMENT_VALUE', `max_length must be a non-negative integer, but it is ${named(max_length)}`)
   }
   let limit = max_length ?? modelMax
   if (max_length !== null && strategy === null && padding === 'longest') {
@@ -113,7 +115,7 @@ function paddingOf(padding) {
   if (padding === true || padding === 'longest') return 'longest'
   if (padding === 'max_length') return padding
   if (!padding || padding === 'do_not_pad') return false
-  throw error('ARGUMENT_VALUE', `padding must be true, false or 'max_length', but it is ${String(padding)}`)
+  throw error('ARGUMENT_VALUE', `padding must be true, false or 'max_length', but it is ${named(padding)}`)
 }
 
 /** A strategy, false for none, or null if the call does not say. */
@@ -124,7 +126,7 @@ function strategyOf(truncation) {
   if (STRATEGIES.includes(truncation)) return truncation
   throw error(
     'ARGUMENT_VALUE',
-    `truncation must be true, false or one of ${STRATEGIES.join(', ')}, but it is ${String(truncation)}`,
+    `truncation must be true, false or one of ${STRATEGIES.join(', ')}, but it is ${named(truncation)}`,
   )
 }
 
@@ -196,7 +198,7 @@ class Table {
     this.#isLeft = side === 'left'
     const isFilled = rows.some(({ ids }) => ids.length < length)
     if (isFilled && !(Number.isInteger(id) && id >= 0 && id <= MAX_ID)) {
-      throw error('NO_SUCH_TOKEN', `padding needs an id, but the tokenizer has none for its pad_token ${String(token)}`)
+      throw error('NO_SUCH_TOKEN', `padding needs an id, but the tokenizer has none for its pad_token ${named(token)}`)
     }
     this.#columns = [
       ['input_ids', ({ ids }) => ids, id],

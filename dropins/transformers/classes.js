@@ -3,7 +3,8 @@
 // The tokenizer classes of @huggingface/transformers, by their names. They differ in a few defaults
 // and methods.
 
-const { error, notCovered } = require('../errors.js')
+const { boundedArray, named, primitive } = require('../bounded.js')
+const { error, notCovered, typeError } = require('../errors.js')
 const { isTensor } = require('./tensor.js')
 const { PreTrainedTokenizer, idsOfTensor } = require('./tokenizer.js')
 
@@ -44,7 +45,7 @@ class WhisperTokenizer extends PreTrainedTokenizer {
       if (open.length > 0) text += super.decode(open, rest)
       open = []
     }
-    for (const id of ids.map(Number)) {
+    for (const id of boundedArray(ids, 'token_ids').map((one) => Number(primitive(one, 'an id')))) {
       if (id < begin) open.push(id)
       else {
         flush()
@@ -77,6 +78,8 @@ class TranslationTokenizer extends PreTrainedTokenizer {
   }
 
   _build_translation_inputs(raw_inputs, tokenizer_options, generate_kwargs) {
+    if (typeof generate_kwargs !== 'object' || generate_kwargs === null)
+      throw typeError('generate_kwargs must be an object')
     const { src_lang: source, tgt_lang: target } = generate_kwargs
     this.#check('Target', target)
     if (source !== undefined) {
@@ -92,7 +95,7 @@ class TranslationTokenizer extends PreTrainedTokenizer {
     if (known.includes(code)) return
     throw error(
       'ARGUMENT_VALUE',
-      `${which} language code "${code}" is not valid. Must be one of: {${known.join(', ')}}`,
+      `${which} language code "${named(code)}" is not valid. Must be one of: {${known.join(', ')}}`,
     )
   }
 
@@ -123,9 +126,10 @@ class NllbTokenizer extends TranslationTokenizer {
 
 class M2M100Tokenizer extends TranslationTokenizer {
   languageRegex = /^__[a-z]{2,3}__$/
-  lang_to_token = (code) => `__${code}__`
+  lang_to_token = (code) => `__${primitive(code, 'code')}__`
 
   _codeOf(token) {
+    if (typeof token !== 'string') throw typeError('token must be a string')
     return token.slice(2, -2)
   }
 }

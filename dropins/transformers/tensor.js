@@ -8,7 +8,7 @@
 require('../../lib/package-root.js')
 const { inspect } = require('node:util')
 
-const { bounded } = require('../bounded.js')
+const { bounded, primitive } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { nameOf } = require('../../lib/realm.js')
 const { env } = require('./env.js')
@@ -27,6 +27,15 @@ const ARRAYS = {
   uint64: BigUint64Array,
   float32: Float32Array,
   float64: Float64Array,
+}
+
+/** An element as a number. What is none is refused, as are objects. */
+function numberOf(value, isBig) {
+  try {
+    return isBig ? BigInt(primitive(value)) : Number(primitive(value))
+  } catch {
+    throw typeError('data must be numbers')
+  }
 }
 
 /** The row of an index such as '0' or '-1'; undefined for names of other properties. */
@@ -50,7 +59,7 @@ const rows = new Proxy(Object.prototype, {
 
 class Tensor {
   constructor(type, data, dims) {
-    if (!Object.hasOwn(ARRAYS, type)) {
+    if (typeof type !== 'string' || !Object.hasOwn(ARRAYS, type)) {
       throw typeError(`type must be one of ${Object.keys(ARRAYS).join(', ')}`)
     }
     if (!Array.isArray(dims) || !bounded(dims).every((dim) => Number.isSafeInteger(dim) && dim >= 0)) {
@@ -59,7 +68,7 @@ class Tensor {
     const Kind = ARRAYS[type]
     if (nameOf(data) !== Kind.name && !Array.isArray(data)) throw typeError(`data must be a ${Kind.name} or an array`)
     const isBig = type === 'int64' || type === 'uint64'
-    const values = Array.isArray(data) ? Kind.from(bounded(data), isBig ? BigInt : Number) : data
+    const values = Array.isArray(data) ? Kind.from(bounded(data), (value) => numberOf(value, isBig)) : data
     const size = dims.reduce((product, dim) => product * dim, 1)
     if (values.length !== size) {
       throw error('TENSOR_SHAPE', `a tensor with the dimensions [${dims}] has ${size} elements, not ${values.length}`)

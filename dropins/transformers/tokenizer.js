@@ -2,7 +2,7 @@
 
 // PreTrainedTokenizer of @huggingface/transformers: a function object with the tokenizer's methods.
 
-const { bounded } = require('../bounded.js')
+const { boundedArray, named } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { chatOf } = require('../../lib/chat/chat.js')
 const { Trace, bare } = require('@tokenlane/jinja/internal').origins
@@ -105,7 +105,7 @@ class PreTrainedTokenizer extends Callable {
 
   convert_tokens_to_ids(tokens) {
     const idOf = (token) => this._tokenizer.token_to_id(token)
-    return typeof tokens === 'string' ? idOf(tokens) : bounded(tokens).map(idOf)
+    return typeof tokens === 'string' ? idOf(tokens) : boundedArray(tokens, 'tokens').map(idOf)
   }
 
   _call(text, options) {
@@ -126,8 +126,7 @@ class PreTrainedTokenizer extends Callable {
 
   batch_decode(batch, decode_args = {}) {
     const rows = isTensor(batch) ? batch.tolist() : batch
-    if (!Array.isArray(rows)) throw typeError('batch must be an array of arrays, or a tensor')
-    return bounded(rows).map((row) => this.decode(row, decode_args))
+    return boundedArray(rows, 'batch').map((row) => this.decode(row, decode_args))
   }
 
   decode(token_ids, decode_args = {}) {
@@ -147,7 +146,8 @@ class PreTrainedTokenizer extends Callable {
         'Cannot use apply_chat_template() because tokenizer.chat_template is not set and no template argument was passed',
       )
     }
-    if (chat_template !== null) return Object.hasOwn(own, chat_template) ? own[chat_template] : chat_template
+    if (chat_template !== null)
+      return typeof chat_template === 'string' && Object.hasOwn(own, chat_template) ? own[chat_template] : chat_template
     if (tools !== null && Object.hasOwn(own, 'tool_use')) return own.tool_use
     if (Object.hasOwn(own, 'default')) return own.default
     const names = Object.keys(own).sort()
@@ -223,14 +223,16 @@ function tokenOf(config, ...names) {
   const token = names.map((name) => config[name]).find((one) => one)
   if (token === undefined) return null
   const content = typeof token === 'object' ? token.content : token
-  if (typeof content !== 'string') throw typeError(`Unknown token: ${JSON.stringify(token)}`)
+  if (typeof content !== 'string') throw typeError(`Unknown token: ${named(token)}`)
   return content
 }
 
 /** A chat template, or an object of templates by their names. */
 function templateOf(value) {
   if (typeof value !== 'object' || value === null) return value
-  const entries = Array.isArray(value) ? value.map((one) => [one?.name, one?.template]) : Object.entries(value)
+  const entries = Array.isArray(value)
+    ? boundedArray(value).map((one) => [one?.name, one?.template])
+    : Object.entries(value)
   if (!entries.flat().every((one) => typeof one === 'string')) {
     throw typeError('Chat template must be a list of objects with "name" and "template" properties')
   }

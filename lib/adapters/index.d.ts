@@ -3,8 +3,9 @@
  * `fitChat` and `applyChatTemplate` of a tokenizer take. The functions read the fields of the
  * clients' objects and load none of the clients. Arguments of calls become JSON, the texts of a
  * message one text, images `image_url` parts with a URL; other parts stay as they are. What is no
- * list of messages is a `TypeError`, `ERR_TOKENLANE_ARGUMENT_TYPE`; arguments that JSON cannot hold
- * are a `RangeError`, `ERR_TOKENLANE_ARGUMENT_VALUE`.
+ * list of messages, and a field that is read and has another type than the client's, is a
+ * `TypeError`, `ERR_TOKENLANE_ARGUMENT_TYPE`, with its place in what was passed; what JSON cannot
+ * hold is a `RangeError`, `ERR_TOKENLANE_ARGUMENT_VALUE`.
  *
  * ```js
  * import { fromAnthropic } from 'tokenlane/adapters'

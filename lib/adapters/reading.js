@@ -7,6 +7,7 @@
 // As in JSON, an object is its own fields or what its toJSON returns. Functions and symbols stay,
 // because the check of a field refuses them, and JSON leaves them out.
 
+const { refuseHidden } = require('../chat/hidden-fields.js')
 const { withCode, wrongType, wrongValue } = require('../errors.js')
 const { isArray, isArrayBuffer, isPlainObject, isRevoked, isUrl } = require('../realm.js')
 const { entriesOf } = require('@tokenlane/jinja/internal').entries
@@ -120,7 +121,7 @@ class Reading {
   #own(object, place, depth) {
     const entries = read(place, () => entriesOf(object))
     this.#charge(1 + entries.length / ELEMENTS_PER_OBJECT, place, object)
-    if (!read(place, () => isPlainObject(object))) refuseHidden(object, place)
+    if (!read(place, () => isPlainObject(object))) refuseHidden(object, READ_FIELDS, (name) => at(place, name), read)
     const copies = entries.map(([name, value]) => [name, this.copy(value, at(place, name), depth + 1)])
     return Object.fromEntries(copies.filter(([, value]) => value !== undefined))
   }
@@ -148,21 +149,5 @@ class Reading {
     return this.#origins.get(object)?.source ?? object
   }
 }
-
-/** A field of a class, such as a getter, would be missing in JSON, so it is refused. */
-function refuseHidden(object, place) {
-  for (const name of READ_FIELDS) {
-    const field = at(place, name)
-    const isHidden = read(field, () => !isEnumerable.call(object, name) && object[name] !== undefined)
-    if (isHidden)
-      throw wrongValue(
-        field,
-        'a field that JSON has, not one of the class',
-        read(field, () => object[name]),
-      )
-  }
-}
-
-const { propertyIsEnumerable: isEnumerable } = Object.prototype
 
 module.exports = { Reading, at, isBytes, read }

@@ -16,6 +16,7 @@ const { Float } = require('@tokenlane/jinja/internal').values
 
 const { typeError, wrongType, wrongValue } = require('../errors.js')
 const { limits } = require('../limits.js')
+const { refuseHidden } = require('./hidden-fields.js')
 const { checkObject } = require('../options.js')
 const { isArray, isArrayBuffer, isMap, isPlainObject, isRevoked } = require('../realm.js')
 
@@ -116,15 +117,9 @@ function messageOf(message, location, copies) {
 /** Refuses fields of a class, which are no fields of JSON. */
 function checkOwn(object, copy, names, location) {
   if (isMapped(object)) return
-  for (const name of names) {
-    if (Object.hasOwn(copy, name) || isEnumerable.call(object, name)) continue
-    const { [name]: hidden } = object
-    if (hidden === undefined) continue
-    throw wrongValue(`${location}.${name}`, 'a field that JSON has, not one of the class', hidden)
-  }
+  const missing = names.filter((name) => !Object.hasOwn(copy, name))
+  refuseHidden(object, missing, (name) => `${location}.${name}`)
 }
-
-const { propertyIsEnumerable: isEnumerable } = Object.prototype
 
 /** Refuses a message of LangChain, which has no role. */
 function checkClient({ getType, _getType }, location) {

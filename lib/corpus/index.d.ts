@@ -212,7 +212,9 @@ export interface CorpusWorker {
  *
  * Rejects with `ERR_TOKENLANE_PACKAGE_MISSING` without bullmq or ioredis, and
  * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be reached or is older than 6.2. `done` rejects with
- * `ERR_TOKENLANE_CORPUS_MISMATCH` if the queue has a job of another version of tokenlane.
+ * `ERR_TOKENLANE_CORPUS_MISMATCH` if the queue has a job of another version of tokenlane, and with
+ * `ERR_TOKENLANE_CORPUS_QUEUE` if what answers is no Redis, or after 100 jobs in a row that are not
+ * of tokenlane.
  */
 export function createWorker(options: WorkerOptions): Promise<CorpusWorker>
 

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { error, rangeError } from '../errors.mjs'
+import { checkReplies } from './replies.mjs'
 
 const require = createRequire(import.meta.url)
 const { optional } = require('../../optional.js')
@@ -30,7 +31,21 @@ const CLOSE_MS = 1000
  * @returns {Promise<typeof import('bullmq')>}
  */
 export const loadBullMq = () => optional(() => require('bullmq'), 'bullmq', 'A corpus job on many machines')
-const loadRedis = () => optional(() => require('ioredis'), 'ioredis', 'A corpus job on many machines')
+
+/**
+ * The class of ioredis, whose connections end if what answers is no Redis.
+ *
+ * @param {(failure: Error) => void} onBroken is called then
+ */
+async function loadRedis(onBroken) {
+  const { Redis } = await optional(() => require('ioredis'), 'ioredis', 'A corpus job on many machines')
+  return class extends Redis {
+    constructor(options) {
+      super(options)
+      this.on('connect', () => checkReplies(this, onBroken))
+    }
+  }
+}
 
 /**
  * The connection options of a URL. User and password may also come from the environment variables
@@ -82,10 +97,12 @@ export class Connections {
   #clients = new Set()
   #users = []
 
-  /** @param {object} options of `connectionOf` */
-  static async of(options) {
-    const { Redis } = await loadRedis()
-    return new Connections(Redis, options)
+  /**
+   * @param {object} options of `connectionOf`
+   * @param {(failure: Error) => void} onBroken receives the failure if what answers is no Redis
+   */
+  static async of(options, onBroken) {
+    return new Connections(await loadRedis(onBroken), options)
   }
 
   constructor(Redis, options) {
@@ -128,15 +145,18 @@ export class Connections {
  * @returns {Promise<any>} a client of ioredis
  */
 export async function connect(connection, signal) {
-  const { Redis } = await loadRedis()
+  let reason
+  const note = (failure) => {
+    reason ??= failure
+  }
+  const Redis = await loadRedis(note)
   const client = new Redis({
     ...connection,
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: () => null,
   })
-  let reason
-  client.on('error', (failure) => (reason ??= failure))
+  client.on('error', note)
   try {
     const late = () => Object.assign(new Error('it does not answer'), { code: 'ETIMEDOUT' })
     const info = within(

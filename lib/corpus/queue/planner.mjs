@@ -33,6 +33,8 @@ const BACKOFF = { type: 'exponential', delay: 1000 }
 const MAX_FINISHED_JOBS = 10_000
 /** Time in milliseconds after which the lock of a planner that does not renew it expires. */
 const LOCK_MS = 30_000
+/** What BullMQ says of a job that has not ended. */
+const WAITING_STATES = ['waiting', 'waiting-children', 'active', 'delayed', 'prioritized', 'paused']
 /** Time in milliseconds between two looks at the state of the queue. */
 const POLL_MS = 500
 /** Time in milliseconds between two reports that no worker processes shards. */
@@ -107,8 +109,8 @@ export function processOnQueue({ planFile, large, resumeCheck, trustPlan, ...req
 export async function runOnQueue({ queue: url, queueName, signal, giveUpSeconds, ...request }) {
   const bullmq = await loadBullMq()
   const connection = connectionOf(url)
-  const connections = await Connections.of(connection)
   const patience = new Patience({ name: nameOf(connection), giveUpSeconds, signal, onEvent: request.onEvent })
+  const connections = await Connections.of(connection, (failure) => patience.fail(queueFailed(connection, failure)))
   let client
   try {
     client = await connect(connection, patience.signal)
@@ -172,6 +174,11 @@ class Patience {
     this.#limit = setTimeout(() => this.#ending.abort(givenUp), left + SILENT_MS)
   }
 
+  /** Nothing can be expected of Redis any more. */
+  fail(failure) {
+    this.#ending.abort(failure)
+  }
+
   end() {
     this.#stop()
     this.#forget()
@@ -231,11 +238,24 @@ class Planner {
     await client.del(this.#keys.run)
   }
 
-  /** Waits for the lock, so that only one planner adds the jobs of a corpus job. */
+  /**
+   * Waits for the lock, so that only one planner adds the jobs of a corpus job. The planner that
+   * has it renews it, so a lock whose time does not change for so long is none.
+   */
   async #lock() {
     const { client, patience } = this.#of
+    let left = -Infinity
+    let since = performance.now()
     while ((await client.set(this.#keys.lock, this.#token, 'PX', LOCK_MS, 'NX')) === null) {
       patience.answered()
+      const now = await client.pttl(this.#keys.lock)
+      if (now > left) since = performance.now()
+      else if (performance.now() - since > 2 * LOCK_MS)
+        throw error(
+          'ERR_TOKENLANE_CORPUS_QUEUE',
+          'the queue has a lock that no planner renews, and that does not expire',
+        )
+      left = now
       await pause(POLL_MS, patience.signal)
     }
   }
@@ -374,6 +394,8 @@ class Planner {
       if (state === 'failed') throw await this.#failure(current)
       if (state === 'unknown')
         throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the job was removed from the queue: run the command again')
+      if (!WAITING_STATES.includes(state))
+        throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue has a job without a state')
       const { processed = 0, ignored = 0 } = await current.getDependenciesCount({
         processed: true,
         ignored: true,

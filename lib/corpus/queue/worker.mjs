@@ -25,7 +25,8 @@ const require = createRequire(import.meta.url)
 const { checkKnown } = require('../../options.js')
 const { pause, within } = require('../../waits.js')
 
-/** The names of the options. */
+/** Number of jobs in a row that are none of tokenlane, after which a worker ends. */
+const MAX_FOREIGN_JOBS = 100
 /**
  * Default number of workers that may end while they have a shard, before the shard counts as
  * failed. Machines that are preempted are the normal case, so it is far above what they reach; a
@@ -68,7 +69,9 @@ export async function createWorker(options) {
     const onWait = ({ message }) => checked.onEvent({ event: 'error', message: `${message}; trying again` })
     const client = await connectPatiently(connection, checked.waitSeconds * 1000, onWait)
     client.disconnect()
-    const worker = new CorpusWorker(bullmq, await Connections.of(connection), checked)
+    let worker
+    const connections = await Connections.of(connection, (failure) => worker.fail(queueFailed(connection, failure)))
+    worker = new CorpusWorker(bullmq, connections, checked)
     worker.done.then(end, end)
     return worker
   } catch (failure) {
@@ -128,6 +131,8 @@ class CorpusWorker {
   #active = 0
   /** The number of pauses since the last job that this machine could process. */
   #pauses = 0
+  /** The number of jobs since the last one of tokenlane. */
+  #foreign = 0
   /** The timer that ends the pause. */
   #paused = /** @type {NodeJS.Timeout | undefined} */ (undefined)
   #resolve = (_nothing) => {}
@@ -186,6 +191,11 @@ class CorpusWorker {
     return undefined
   }
 
+  /** Ends the worker at once, because Redis cannot be used. `done` rejects with the error. */
+  fail(failure) {
+    this.#stop(failure, 0)
+  }
+
   /** Resolves when there has been no shard for `QUIET_MS`. */
   async #quiet() {
     for (let since = performance.now(); performance.now() - since < QUIET_MS; ) {
@@ -210,7 +220,7 @@ class CorpusWorker {
 
   async #process(job, token) {
     try {
-      checkData(job.name, job.data)
+      this.#check(job)
       await this.#jobs.checkVersion(job.data)
       const result = await this.#does[job.name](job)
       this.#pauses = 0
@@ -225,6 +235,18 @@ class CorpusWorker {
       if (isText(job.data?.base, MAX_BASE_LENGTH) && (await isOfHost(failure, job.data.base)))
         return this.#handBack(job, token, failure)
       throw this.#failed(job, failure)
+    }
+  }
+
+  /** Throws for a job that is none of tokenlane. A queue of them is that of another program. */
+  #check(job) {
+    this.#foreign += 1
+    try {
+      checkData(job.name, job.data)
+      this.#foreign = 0
+    } catch (failure) {
+      if (this.#foreign >= MAX_FOREIGN_JOBS) this.fail(failure)
+      throw failure
     }
   }
 
@@ -261,21 +283,27 @@ class CorpusWorker {
     const shard = isSize(job.data?.shard) ? job.data.shard : undefined
     const attempt = job.attemptsMade + 1
     const short = String(message).slice(0, MAX_MESSAGE_LENGTH)
-    this.#options.onEvent({ event: 'failed', shard, attempt, code, message: short })
+    // BullMQ may still pass on jobs when the worker has ended for want of its own.
+    if (this.#foreign <= MAX_FOREIGN_JOBS)
+      this.#options.onEvent({ event: 'failed', shard, attempt, code, message: short })
     // The number of attempts that the job asks for is not trusted either.
     const isLast = isPermanent(failure) || attempt >= ATTEMPTS || failure instanceof this.#bullmq.UnrecoverableError
     const ErrorOfJob = isLast ? this.#bullmq.UnrecoverableError : Error
     return Object.assign(new ErrorOfJob(code === undefined ? short : `${short} (${code})`), { stack: '' })
   }
 
-  /** Ends the worker with an error, which `done` rejects with. */
-  #stop(failure) {
+  /**
+   * Ends the worker with an error, which `done` rejects with.
+   *
+   * @param {any} failure
+   * @param {number} [limit] time in milliseconds for the jobs in progress
+   */
+  #stop(failure, limit = this.#options.graceSeconds * 1000 + QUIET_MS) {
     if (this.#isClosing) return
     this.#isClosing = true
     this.#fail(failure)
     // Not awaited, because closing waits for the current job, which called this.
-    const closed = this.#worker.close()
-    closed
+    within(this.#worker.close(), limit, () => undefined)
       .finally(() => this.#jobs.end())
       .finally(() => this.#connections.end())
       .catch(() => {})

@@ -15,6 +15,9 @@ import { startRegistry } from './registry.mjs'
  */
 export const CACHE = path.join(os.homedir(), '.cache', 'tokenlane-workflows', path.basename(root))
 
+/** The folder of files that stand for artifacts which no job made here. */
+const STAND_INS = 'stand-ins'
+
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
 export class Session {
@@ -33,7 +36,15 @@ export class Session {
   /** @param {string} workflow */
   constructor(workflow) {
     this.folder = path.join(CACHE, workflow)
-    fs.mkdirSync(path.join(this.folder, 'artifacts'), { recursive: true })
+    for (const name of ['artifacts', STAND_INS]) fs.mkdirSync(path.join(this.folder, name), { recursive: true })
+  }
+
+  /** Removes stand-ins, and what jobs made that are gone. */
+  clean(names) {
+    fs.rmSync(path.join(this.folder, STAND_INS), { recursive: true })
+    fs.mkdirSync(path.join(this.folder, STAND_INS))
+    for (const name of this.made().filter((name) => !names.includes(name)))
+      fs.rmSync(path.join(this.folder, 'artifacts', name), { recursive: true })
   }
 
   /** Whether the working tree has changes that a clone does not get. */
@@ -46,13 +57,23 @@ export class Session {
     return path.join(CACHE, 'jobs', job.name.replaceAll(/[^\w.]+/g, '-'))
   }
 
-  artifacts() {
+  /** The artifacts that jobs made here, in this run or an earlier one. */
+  made() {
     return fs.readdirSync(path.join(this.folder, 'artifacts')).sort()
   }
 
+  artifacts() {
+    return [...new Set([...this.made(), ...this.standIns])].sort()
+  }
+
+  folderOf(artifact) {
+    return path.join(this.folder, this.made().includes(artifact) ? 'artifacts' : STAND_INS, artifact)
+  }
+
   /** Replaces an artifact by what `write` puts into its folder. */
-  store(name, write) {
-    const folder = path.join(this.folder, 'artifacts', name)
+  store(name, write, { isStandIn = false } = {}) {
+    if (isStandIn) this.standIns.push(name)
+    const folder = path.join(this.folder, isStandIn ? STAND_INS : 'artifacts', name)
     fs.rmSync(folder, { recursive: true, force: true })
     fs.mkdirSync(folder, { recursive: true })
     write(folder)

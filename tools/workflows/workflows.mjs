@@ -6,7 +6,7 @@
 //
 //   usage: npm run maintain -- workflows [WORKFLOW…] [--only TEXT…] [--list] [--as-is] [--write]
 //
-//   WORKFLOW   ci or release; default: release
+//   WORKFLOW   ci, release or weekly; default: release
 //   --only     runs the jobs with this text in their names; artifacts of others are those of their
 //              last run here
 //   --list     says what would run, and runs nothing
@@ -14,7 +14,7 @@
 //   --write    writes the results to docs/platforms.md
 //
 // A job that cannot run here is left out with the reason, and files stand in for its artifacts:
-// addons of `npm run maintain platforms`, or texts. Needs git, rustup and, for the container of
+// addons of `npm run maintain platforms` or of `npm test`, or texts. Needs git, rustup and, for the container of
 // Alpine, apt and the right to mount. Everything is in ~/.cache/tokenlane-workflows
 // (some gigabytes).
 
@@ -27,7 +27,7 @@ import { stop } from '../setup.mjs'
 import { reasonAgainst } from './image.mjs'
 import { installs } from './installs.mjs'
 import { runJob, standIn } from './jobs.mjs'
-import { jobsOf, workflowNames } from './read.mjs'
+import { ALL, downloadsOf, jobsOf, uploadsOf, workflowNames } from './read.mjs'
 import { writeTable } from './report.mjs'
 import { CACHE, Session } from './session.mjs'
 
@@ -75,6 +75,12 @@ function record(outcome) {
 
 async function runWorkflow(workflow) {
   const session = new Session(workflow)
+  if (!values.list)
+    session.clean(
+      jobsOf(workflow)
+        .flatMap(uploadsOf)
+        .map(({ name }) => name),
+    )
   /** @type {Set<string>} ids of jobs that failed, so that those that need them do not run */
   const broken = new Set()
   try {
@@ -98,8 +104,9 @@ async function runWorkflow(workflow) {
           : `does not start: ${failed} failed`
       if (!/^(passed|left out)/.test(result)) broken.add(job.id)
       if (result.startsWith('left out')) standIn(job, session)
-      if (job.id === 'publish' && result === 'passed' && session.standIns.length > 0)
-        result += `; stand-ins for ${session.standIns.join(', ')}`
+      const used = downloadsOf(job)
+      const standIns = session.standIns.filter((name) => used.includes(name) || used.includes(ALL))
+      if (result === 'passed' && standIns.length > 0) result += `; stand-ins for ${standIns.join(', ')}`
       console.log(`   ${result}`)
       record({ workflow, name: job.name, result })
       if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job))

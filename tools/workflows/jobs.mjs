@@ -99,11 +99,14 @@ async function runStep(step, { job, session, machine, contexts, log, seconds }) 
   return machine.run(filled(step.run, contexts), { shell: step.shell, env, log, seconds })
 }
 
-/** The last lines of a log; the last one that says something is a part of the result. */
+/** The last lines of a log; the error in them, or else the last one, is a part of the result. */
 function endOf(log) {
   const lines = fs.readFileSync(log, 'utf8').trimEnd().split('\n')
   console.log(`${lines.slice(-25).join('\n')}\n   all of it is in ${log}`)
-  const reason = lines.findLast((line) => line.trim() !== '' && !line.includes('A complete log')) ?? ''
+  const step = lines.slice(lines.findLastIndex((line) => line.startsWith('── ')) + 1)
+  const isReason = (line) => line.trim() !== '' && !line.includes('A complete log')
+  const reason =
+    step.findLast((line) => /^\w*Error: |^npm error/.test(line) && isReason(line)) ?? step.findLast(isReason) ?? ''
   return ` (${reason.replaceAll(path.dirname(log), '').trim()})`
 }
 

@@ -15,9 +15,6 @@ import { startRegistry } from './registry.mjs'
  */
 export const CACHE = path.join(os.homedir(), '.cache', 'tokenlane-workflows', path.basename(root))
 
-/** The folder of files that stand for artifacts which no job made here. */
-const STAND_INS = 'stand-ins'
-
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
 export class Session {
@@ -30,19 +27,19 @@ export class Session {
   /** Names of artifacts that no job made here. */
   standIns = /** @type {string[]} */ ([])
   #registry
+  /** @type {string | undefined} */
+  #standInFolder
   /** @type {{ kept: string, used: string } | undefined} where builds are */
   #builds
 
   /** @param {string} workflow */
   constructor(workflow) {
     this.folder = path.join(CACHE, workflow)
-    for (const name of ['artifacts', STAND_INS]) fs.mkdirSync(path.join(this.folder, name), { recursive: true })
+    fs.mkdirSync(path.join(this.folder, 'artifacts'), { recursive: true })
   }
 
-  /** Removes stand-ins, and what jobs made that are gone. */
-  clean(names) {
-    fs.rmSync(path.join(this.folder, STAND_INS), { recursive: true })
-    fs.mkdirSync(path.join(this.folder, STAND_INS))
+  /** Removes artifacts but those of these names: what jobs made that are gone. */
+  keep(names) {
     for (const name of this.made().filter((name) => !names.includes(name)))
       fs.rmSync(path.join(this.folder, 'artifacts', name), { recursive: true })
   }
@@ -67,13 +64,15 @@ export class Session {
   }
 
   folderOf(artifact) {
-    return path.join(this.folder, this.made().includes(artifact) ? 'artifacts' : STAND_INS, artifact)
+    if (this.made().includes(artifact)) return path.join(this.folder, 'artifacts', artifact)
+    this.#standInFolder ??= fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-stand-ins-'))
+    return path.join(this.#standInFolder, artifact)
   }
 
   /** Replaces an artifact by what `write` puts into its folder. */
   store(name, write, { isStandIn = false } = {}) {
     if (isStandIn) this.standIns.push(name)
-    const folder = path.join(this.folder, isStandIn ? STAND_INS : 'artifacts', name)
+    const folder = isStandIn ? this.folderOf(name) : path.join(this.folder, 'artifacts', name)
     fs.rmSync(folder, { recursive: true, force: true })
     fs.mkdirSync(folder, { recursive: true })
     write(folder)
@@ -102,5 +101,6 @@ export class Session {
 
   stop() {
     this.#registry?.stop()
+    if (this.#standInFolder !== undefined) fs.rmSync(this.#standInFolder, { recursive: true })
   }
 }

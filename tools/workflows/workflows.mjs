@@ -76,7 +76,7 @@ function record(outcome) {
 async function runWorkflow(workflow) {
   const session = new Session(workflow)
   if (!values.list)
-    session.clean(
+    session.keep(
       jobsOf(workflow)
         .flatMap(uploadsOf)
         .map(({ name }) => name),

@@ -11,7 +11,7 @@ import zlib from 'node:zlib'
 import { cleanCorpus, createWorker, tokenizeCorpus } from '../../lib/corpus/index.js'
 import { thisProcess } from '../../lib/files/parts.mjs'
 import { runIn, startIn } from '../support/cli.mjs'
-import { documents, jsonl, leftovers, scratch, writeCorpus } from '../support/corpus.mjs'
+import { documents, jsonl, leftovers, scratch, temporaryIn, writeCorpus } from '../support/corpus.mjs'
 import { TestRedis, missing } from '../support/redis.mjs'
 import { failure } from '../support/texts.mjs'
 
@@ -120,7 +120,7 @@ test('kill -9: the next run removes the temporary folders of processes that have
   fs.mkdirSync(temporary)
   fs.writeFileSync(at('many.jsonl'), jsonl(documents(4000, 3)).repeat(10))
   const train = (...more) =>
-    startIn(at(), ['train', 'many.jsonl', '-o', 'many.json', '--vocab-size', '400', ...more], { TMPDIR: temporary })
+    startIn(at(), ['train', 'many.jsonl', '-o', 'many.json', '--vocab-size', '400', ...more], temporaryIn(temporary))
   const names = () => fs.readdirSync(temporary).sort()
   const killed = train()
   for (let round = 0; names().length === 0; round++) {

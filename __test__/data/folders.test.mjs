@@ -148,13 +148,19 @@ test('kill -9: the next run removes the temporary folders of processes that have
     fs.chownSync(path.join(temporary, kept[3]), 12_345, 12_345)
   }
   const link = `tokenlane-train-${system}-${dead}-7-aaaaaa`
-  fs.symlinkSync(path.join(temporary, kept[0]), path.join(temporary, link), 'junction')
+  try {
+    fs.symlinkSync(path.join(temporary, kept[0]), path.join(temporary, link), 'junction')
+    kept.push(link)
+  } catch (error) {
+    // Wine has no links.
+    assert.deepEqual([process.platform, error.code], ['win32', 'ENOTSUP'])
+  }
   // Another process has got the number of the one that ended; only Linux tells them apart.
   const reused = folder([system, pid, '1'])
   if (start === '0') kept.push(reused)
   const next = await train('--quiet').ended
   assert.equal(next.status, 0, next.stderr)
-  assert.deepEqual(names(), [...kept, link].sort())
+  assert.deepEqual(names(), [...kept].sort())
   assert.ok(fs.existsSync(path.join(temporary, kept[0], 'words')))
 })
 

@@ -119,17 +119,22 @@ export function standIn(job, session) {
   for (const { name, path: paths } of uploadsOf(job)) {
     if (session.artifacts().includes(name)) continue
     const platform = PLATFORMS.find((entry) => entry.name === job.matrix.name)
-    const file = path.basename(paths.trim().split('\n')[0].replace('*', job.matrix.name))
+    const files = paths
+      .trim()
+      .split('\n')
+      .map((line) => path.basename(line.trim()).replace('*', job.matrix.name))
     const write = (folder) => {
       if (platform !== undefined && fs.existsSync(addonOf(platform))) {
         fs.cpSync(builtFolder(platform), folder, { recursive: true })
         const addon = path.basename(addonOf(platform))
         fs.renameSync(path.join(folder, addon), path.join(folder, addon.replace(platform.built, platform.name)))
-      } else if (platform !== undefined && fs.existsSync(path.join(root, file)))
-        for (const built of [file, 'native.js']) fs.copyFileSync(path.join(root, built), path.join(folder, built))
-      else
-        for (const missing of file === 'dist' ? WEB : [file])
-          fs.writeFileSync(path.join(folder, missing), `${job.name} did not run here\n`)
+        return
+      }
+      for (const file of files[0] === 'dist' ? WEB : files) {
+        if (platform !== undefined && fs.existsSync(path.join(root, file)))
+          fs.copyFileSync(path.join(root, file), path.join(folder, file))
+        else fs.writeFileSync(path.join(folder, file), `${job.name} did not run here\n`)
+      }
     }
     session.store(name, write, { isStandIn: true })
   }

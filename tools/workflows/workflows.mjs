@@ -58,7 +58,7 @@ const failed = outcomes.filter(({ result }) => !/^(passed|left out)/.test(result
 if (failed.length > 0) stop(`${failed.length} of ${outcomes.length} jobs failed`)
 
 /** Notes how a job ended, so that a run that is stopped leaves its results. */
-function record(outcome) {
+function record(outcome, { commit }) {
   outcomes.push(outcome)
   if (!values.write) return
   const all = workflowNames().flatMap((workflow) => [
@@ -66,11 +66,7 @@ function record(outcome) {
     `${workflow} | ${INSTALLS}`,
   ])
   const date = new Date().toISOString().slice(0, 10)
-  writeTable(
-    outcomes,
-    all,
-    `${date}, ${new Session(outcome.workflow).commit.slice(0, 8)}${values['as-is'] ? ', `--as-is`' : ''}`,
-  )
+  writeTable(outcomes, all, `${date}, ${commit.slice(0, 8)}${values['as-is'] ? ', `--as-is`' : ''}`)
 }
 
 async function runWorkflow(workflow) {
@@ -108,8 +104,8 @@ async function runWorkflow(workflow) {
       const standIns = session.standIns.filter((name) => used.includes(name) || used.includes(ALL))
       if (result === 'passed' && standIns.length > 0) result += `; stand-ins for ${standIns.join(', ')}`
       console.log(`   ${result}`)
-      record({ workflow, name: job.name, result })
-      if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job))
+      record({ workflow, name: job.name, result }, session)
+      if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job), session)
     }
   } finally {
     session.stop()

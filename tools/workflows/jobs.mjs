@@ -112,8 +112,8 @@ function endOf(log) {
 
 /**
  * Puts files in the place of the artifacts of a job that did not run here: addons of `npm run
- * maintain platforms` or of `npm test` if they are built, or else texts. Jobs that need them then run as far as they
- * do not load them.
+ * maintain platforms` or of `npm test` if they are built, or else texts. Jobs that need them then
+ * run as far as they do not load them.
  */
 export function standIn(job, session) {
   for (const { name, path: paths } of uploadsOf(job)) {

@@ -14,8 +14,8 @@
 //   --write    writes the results to docs/platforms.md
 //
 // A job that cannot run here is left out with the reason, and files stand in for its artifacts:
-// addons of `npm run maintain platforms` or of `npm test`, or texts. Needs git, rustup and, for the container of
-// Alpine, apt and the right to mount. Everything is in ~/.cache/tokenlane-workflows
+// addons of `npm run maintain platforms` or of `npm test`, or texts. Needs git, rustup and, for the
+// container of Alpine, apt and the right to mount. Everything is in ~/.cache/tokenlane-workflows
 // (some gigabytes).
 
 import fs from 'node:fs'

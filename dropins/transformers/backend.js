@@ -2,7 +2,7 @@
 
 // The tokenizer inside a PreTrainedTokenizer, with the calls of @huggingface/tokenizers.
 
-const { bounded } = require('../bounded.js')
+const { MAX_IDS, counter } = require('../bounded.js')
 const { error, typeError } = require('../errors.js')
 const { componentsOf } = require('../../lib/internals.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
@@ -155,7 +155,9 @@ function idsOf(ids) {
   const wrong = 'token_ids must be a non-empty array of integers.'
   if (!Array.isArray(ids) || ids.length === 0) throw typeError(wrong)
   // Before the copy, so that a list of holes is refused at the first one.
-  for (const id of bounded(ids)) {
+  const count = counter(MAX_IDS, 'ids')
+  for (const id of ids) {
+    count()
     const number = typeof id === 'bigint' ? Number(id) : id
     if (!Number.isInteger(number)) throw typeError(wrong)
     if (number < 0 || number > 0xffffffff) throw error('ARGUMENT_VALUE', `token_ids has ${number}, which is not an id`)

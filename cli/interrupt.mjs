@@ -55,7 +55,7 @@ export async function interruptible(work, onInterrupted = () => {}) {
     controller.abort(new Error('the command was interrupted'))
   })
   try {
-    return await endsSoon(work(signal), signal)
+    return await endsSoon(() => work(signal), signal)
   } finally {
     putBack()
     if (status !== undefined) {

@@ -77,8 +77,8 @@ function checkCap(cap) {
 
 /**
  * Is called with every result, and collects garbage if the addon requests it. This frees
- * unreachable results early; V8 itself does not know how much external memory they hold and would
- * wait too long.
+ * unreachable results early; V8 counts the external memory that they hold, but collects only when
+ * there is a lot of it.
  */
 function collectIfRequested() {
   const kind = native.nextCollection()

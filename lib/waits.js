@@ -3,7 +3,12 @@
 // Waits for what may never come: an answer of a server, of a store or of Redis. Each has a signal
 // that ends it, or a limit of time. What was waited for goes on; its failure is ignored then.
 
+const { AsyncLocalStorage } = require('node:async_hooks')
+
 const { watch } = require('./signals.js')
+
+/** The signal of the work that runs, for waits that know nothing of it. */
+const signalOfWork = new AsyncLocalStorage()
 
 /**
  * Time in milliseconds that work has to clean up after its signal has aborted. Then nobody waits
@@ -15,16 +20,26 @@ const END_MS = 5000
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * The result of work that `signal` ends; rejects with the signal's reason if the work has not ended
- * some time after that.
+ * Runs work that `signal` ends. Rejects with the signal's reason if the work has not ended some
+ * time after that.
+ *
+ * @template Result
+ * @param {() => Promise<Result>} run
+ * @param {AbortSignal | undefined} signal
+ * @param {number} [milliseconds]
+ */
+const endsSoon = (run, signal, milliseconds = END_MS) => left(signalOfWork.run(signal, run), signal, milliseconds)
+
+/**
+ * The result of work; rejects with the signal's reason some time after it aborts.
  *
  * @template Result
  * @param {Promise<Result>} work
  * @param {AbortSignal | undefined} signal
- * @param {number} [milliseconds] 0: the work knows nothing of the signal, and is left at once
+ * @param {number} milliseconds 0: at once
  * @returns {Promise<Result>}
  */
-function endsSoon(work, signal, milliseconds = END_MS) {
+function left(work, signal, milliseconds) {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
     let timer
@@ -50,7 +65,15 @@ function endsSoon(work, signal, milliseconds = END_MS) {
  * @param {Promise<Result>} work
  * @param {AbortSignal | undefined} signal
  */
-const untilAborted = (work, signal) => endsSoon(work, signal, 0)
+const untilAborted = (work, signal) => left(work, signal, 0)
+
+/**
+ * The result of a wait; rejects once the signal of {@link endsSoon} aborts that this runs in.
+ *
+ * @template Result
+ * @param {Promise<Result>} work
+ */
+const untilEnded = (work) => untilAborted(work, signalOfWork.getStore())
 
 /**
  * The result of work; rejects with `late()` if there is none after some time.
@@ -80,4 +103,4 @@ async function pause(milliseconds, signal) {
   }
 }
 
-module.exports = { END_MS, endsSoon, pause, untilAborted, within }
+module.exports = { END_MS, endsSoon, pause, untilAborted, untilEnded, within }

@@ -427,3 +427,15 @@ test('words of each known name are those of libllama', () => {
   const found = known.map((name) => [name, wordsOf(bytewise(name), splitText)])
   assert.deepEqual(Object.fromEntries(found), Object.fromEntries(known.map((name) => [name, splits[name]])))
 })
+
+// Words of libllama 0.5.0. Where a pattern has no category, it sees white space beyond ASCII as
+// U+000B, so that ranges of characters do not have it.
+test('white space beyond ASCII is in no range of the patterns of DeepSeek', () => {
+  const text = '中\u2003\u3000ᚬ。 \u2003!\u3000、\u2028\u1680ᚬ\u00a0가\u205f一 \u3000。'
+  const end = 'ᚬ|\u00a0|가|\u205f|一| |\u3000|。'
+  const expected = {
+    'deepseek-coder': `中|\u2003|\u3000|ᚬ|。| |\u2003!|\u3000|、|\u2028|\u1680|${end}`,
+    'deepseek-llm': `中|\u2003\u3000|ᚬ|。| |\u2003!|\u3000|、|\u2028\u1680|${end}`,
+  }
+  for (const [name, words] of Object.entries(expected)) assert.equal(wordsOf(bytewise(name), text), words, name)
+})

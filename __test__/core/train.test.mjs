@@ -13,6 +13,7 @@ import { Tokenizer } from '../../index.mjs'
 import { extendTokenizer, pruneTokenizer, trainTokenizer } from '../../lib/train/index.js'
 
 import { HeldOut } from '../../lib/train/count.mjs'
+import { temporaryIn } from '../support/corpus.mjs'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-train-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -250,8 +251,8 @@ test('texts are requested when there is room for them, and no longer after an ab
 test('an abort while counts are written to files leaves none of them', async () => {
   const place = path.join(folder, 'spilled')
   fs.mkdirSync(place)
-  const { TMPDIR } = process.env
-  process.env.TMPDIR = place
+  const { TMPDIR, TEMP } = process.env
+  Object.assign(process.env, temporaryIn(place))
   const word = (number) => Array.from({ length: 6 }, (_, at) => 'abcdefghijklmnop'[(number >> (4 * at)) & 15]).join('')
   const lines = Array.from({ length: 1_000_000 }, (_, at) => `${word((at * 7919) & 0xffffff)}\n`)
   const inputs = file('distinct.txt', lines.join(''))
@@ -268,8 +269,9 @@ test('an abort while counts are written to files leaves none of them', async () 
       assert.deepEqual(fs.readdirSync(place), [])
     }
   } finally {
-    if (TMPDIR === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = TMPDIR
+    for (const [name, value] of Object.entries({ TMPDIR, TEMP }))
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
   }
 })
 

@@ -11,7 +11,7 @@ import { ObjectInput } from '../../lib/corpus/store/object-input.mjs'
 import { ObjectStore } from '../../lib/corpus/store/object-store.mjs'
 import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { startIn, withoutPackage } from '../support/cli.mjs'
-import { hashes, scratch, writeCorpus } from '../support/corpus.mjs'
+import { hashes, scratch, temporaryIn, writeCorpus } from '../support/corpus.mjs'
 import { TestS3 } from '../support/s3.mjs'
 import { failure } from '../support/texts.mjs'
 
@@ -24,7 +24,7 @@ const BASE = { tokenizer: 'r50k_base', shardSize: 40_000, eos: true }
 
 before(async () => {
   s3 = await TestS3.start(['lake', 'lake2'])
-  Object.assign(process.env, s3.env, { TMPDIR: temporary, TOKENLANE_S3_TIMEOUT: '2' })
+  Object.assign(process.env, s3.env, { ...temporaryIn(temporary), TOKENLANE_S3_TIMEOUT: '2' })
   writeCorpus(at('raw'), 3, 120)
   await tokenizeCorpus({ ...BASE, inputs: at('raw'), output: at('reference') })
 })
@@ -303,7 +303,7 @@ test('kill -9 at random moments: the next run does what is missing', { timeout: 
   ]
   let kills = 0
   for (let round = 0; round < 4; round++) {
-    const { child, ended } = startIn(at(), args, { ...s3.env, TMPDIR: temporary })
+    const { child, ended } = startIn(at(), args, { ...s3.env, ...temporaryIn(temporary) })
     const target = s3.requests.length + 10 + random(60)
     s3.fault = () => {
       if (s3.requests.length >= target) child.kill('SIGKILL')

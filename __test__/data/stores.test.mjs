@@ -12,14 +12,14 @@ import { ObjectStore } from '../../lib/corpus/store/object-store.mjs'
 import { objectsOf } from '../../lib/corpus/store/objects.mjs'
 import { inputFiles } from '../../lib/corpus/walk.mjs'
 import { startIn, withoutPackage } from '../support/cli.mjs'
-import { hashes, scratch, writeCorpus } from '../support/corpus.mjs'
+import { hashes, scratch, temporaryIn, writeCorpus } from '../support/corpus.mjs'
 import { TestAzure, TestGcs } from '../support/stores.mjs'
 import { failure } from '../support/texts.mjs'
 
 const at = scratch()
 const temporary = at('temporary')
 fs.mkdirSync(temporary)
-Object.assign(process.env, { TMPDIR: temporary, TOKENLANE_STORE_TIMEOUT: '2' })
+Object.assign(process.env, { ...temporaryIn(temporary), TOKENLANE_STORE_TIMEOUT: '2' })
 const BASE = { tokenizer: 'r50k_base', shardSize: 40_000, eos: true }
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
@@ -160,7 +160,7 @@ for (const { scheme, Server, name } of [
       store.fault = () => 403
       const { status, stderr, stdout } = await startIn(at(), ['corpus', `${place}/raw/`, '--dry-run'], {
         ...store.env,
-        TMPDIR: temporary,
+        ...temporaryIn(temporary),
       }).ended
       assert.equal(status, 1)
       assert.match(stderr, new RegExp(`${place}/raw/: permission denied .*ERR_TOKENLANE_CORPUS_STORE`))

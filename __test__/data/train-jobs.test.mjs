@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test'
 import { createWorker, verifyCorpus } from '../../lib/corpus/index.js'
 import { extendTokenizer, trainTokenizer } from '../../lib/train/index.js'
 import { runIn, startIn } from '../support/cli.mjs'
-import { hashes, leftovers, scratch, stems, writeCorpus } from '../support/corpus.mjs'
+import { hashes, leftovers, scratch, stems, temporaryIn, writeCorpus } from '../support/corpus.mjs'
 import { TestRedis, missing } from '../support/redis.mjs'
 import { TestS3 } from '../support/s3.mjs'
 
@@ -181,7 +181,7 @@ test('from S3, with the counts in S3', skip, async () => {
 test('nothing is left in the temporary folder', () => {
   const folder = path.join(at(), 'tmp')
   fs.mkdirSync(folder)
-  const { status } = runIn(at())([...ARGS, '--work-dir', 'tidy'], { env: { TMPDIR: folder } })
+  const { status } = runIn(at())([...ARGS, '--work-dir', 'tidy'], { env: temporaryIn(folder) })
   assert.equal(status, 0)
   assert.deepEqual(fs.readdirSync(folder), [])
 })

@@ -153,7 +153,8 @@ test('a chat of a SentencePiece model has the control symbols of its template, a
     chatTemplate,
     returnAssistantMask: true,
   })
-  assert.deepEqual([...masked.assistantMask], [0, 1, 1])
+  // The template has no prompt: all that it appends for an answer is learned.
+  assert.deepEqual([...masked.assistantMask], [1, 1, 1])
   // One that finds them already stays as it is.
   const changed = tokenizer.with({ addedTokens: [{ content: '<s>', special: true }] })
   assert.deepEqual(

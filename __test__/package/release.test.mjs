@@ -59,6 +59,24 @@ function addons() {
   return path.join(folder, 'addons')
 }
 
+test('a folder with sources is never replaced by what is published, and the workflow names none', () => {
+  const [, name] = /--staged (\S+)/.exec(workflow('release.yml'))
+  assert.ok(!fs.existsSync(path.join(root, name)) || !fs.readdirSync(path.join(root, name)).includes('jinja'), name)
+  // A copy, so that a fault deletes no sources.
+  const copy = path.join(folder, 'copy')
+  for (const name of ['tools', 'packages', 'npm', 'package.json', 'lib', 'encodings', 'dropins'])
+    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
+  for (const place of ['packages', 'npm', '.', 'packages/jinja']) {
+    const code = `const { stage } = await import('./tools/release/stage.mjs'); stage(${JSON.stringify(path.join(copy, place))}, String)`
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+      cwd: copy,
+      encoding: 'utf8',
+    })
+    assert.deepEqual([status, stderr.includes('has the sources of packages')], [1, true], `${place}: ${stderr}`)
+    assert.ok(fs.existsSync(path.join(copy, 'packages', 'jinja', 'package.json')), place)
+  }
+})
+
 test('the packages are published with their addons, the one that needs them last', { skip: windows }, () => {
   const from = addons()
   const places = stage(path.join(folder, 'staged'), (name) => path.join(from, name))

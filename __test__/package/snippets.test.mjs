@@ -1,9 +1,10 @@
 // Every JavaScript block of README and the guides runs in a folder with tokenlane installed. What
 // it prints is in its comments behind an arrow. The blocks of a recipe continue each other. Blocks
-// about tokenlane/web run in Node. Command lines have only commands and options that there are.
+// about tokenlane/web run in Node. Those of README run as they are pasted, with nothing defined
+// before. Command lines have only commands and options that there are.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -65,7 +66,6 @@ Object.assign(globalThis, all, {
 `
 
 const pages = [
-  'README.md',
   'docs/drop-ins.md',
   ...fs
     .readdirSync(`${root}docs/guide`, { recursive: true, encoding: 'utf8' })
@@ -152,11 +152,26 @@ for (const [number, { code, before, name }] of found.entries()) {
   })
 }
 
+test('the blocks of README run as they are pasted, and their values are those of the comments', () => {
+  const text = fs.readFileSync(`${root}README.md`, 'utf8')
+  const blocks = Array.from(text.matchAll(/^```js\n([^]*?)^```/gm), ([, code]) => code)
+  const code = blocks.join('\n')
+  // A line with a value in its comment is an expression.
+  const printed = code.replaceAll(/^(\w+\..+?) \/\/ .*$/gm, 'console.log(inspect($1))')
+  const promised = Array.from(code.matchAll(/^\w+\..+? \/\/ ([^;\n]*)/gm), ([, value]) => value)
+  fs.writeFileSync(path.join(folder, 'readme.mjs'), `import { inspect } from 'node:util'\n${printed}`)
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['readme.mjs'], { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.deepEqual(stdout.trimEnd().split('\n'), promised)
+  assert.ok(promised.length >= 7)
+  assert.ok(text.split(/\s+/).length <= 600, 'README is one screen')
+})
+
 test('command lines of the pages have only commands and options that there are', () => {
   const run = runIn(folder)
   const helps = new Map()
   let lines = 0
-  for (const page of pages) {
+  for (const page of ['README.md', ...pages]) {
     const text = fs.readFileSync(root + page, 'utf8')
     for (const [, block] of text.matchAll(/^```sh\n([^]*?)^```/gm)) {
       for (const [line] of block.replaceAll(/ *\\\n */g, ' ').matchAll(/npx tokenlane .*/g)) {

@@ -8,9 +8,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { buildIsOld, root } from '../../tools/setup.mjs'
+import { manifestOf } from '../../tools/release/stage.mjs'
+import { buildIsOld, root, workspaces } from '../../tools/setup.mjs'
+import { refusal } from '../../tools/workflows/actions.mjs'
 import { filled, holds } from '../../tools/workflows/expressions.mjs'
-import { jobsOf, matrixOf, workflowNames } from '../../tools/workflows/read.mjs'
+import { ALL, downloadsOf, jobsOf, matrixOf, uploadsOf, workflowNames } from '../../tools/workflows/read.mjs'
+import { OWN_PACKAGES } from '../../tools/workflows/registry.mjs'
 import { withRows } from '../../tools/workflows/report.mjs'
 
 test('a matrix is expanded as GitHub documents it', () => {
@@ -64,24 +67,16 @@ test('jobs follow those that they need, and a key that is not emulated stops', (
   assert.deepEqual([status, stderr], [1, 'x.a.steps[0]: "continue-on-error" is not emulated\n'])
 })
 
-/** The names of artifacts that the steps of jobs use. */
-const artifacts = (jobs, action) =>
-  jobs.flatMap((job) =>
-    job.steps
-      .filter(({ uses }) => uses?.startsWith(`actions/${action}@`))
-      .map((step) => filled(step.with.name, { matrix: job.matrix })),
-  )
-
 test('every artifact that a job downloads is uploaded by a job that it needs', () => {
   for (const name of workflowNames()) {
     const jobs = jobsOf(name)
     for (const job of jobs) {
-      const needed = artifacts(
-        jobs.filter(({ id }) => job.needs.includes(id)),
-        'upload-artifact',
-      )
-      for (const artifact of artifacts([job], 'download-artifact'))
-        assert.ok(artifact === '' || needed.includes(artifact), `${job.name}: ${artifact}`)
+      const needed = jobs
+        .filter(({ id }) => job.needs.includes(id))
+        .flatMap(uploadsOf)
+        .map((upload) => upload.name)
+      for (const artifact of downloadsOf(job))
+        assert.ok(artifact === ALL || needed.includes(artifact), `${job.name}: ${artifact}`)
     }
   }
 })
@@ -112,6 +107,25 @@ test('npm test asks for no compiler where it compiles nothing', { skip: buildIsO
   assert.equal(cycles.status, 0, cycles.stdout + cycles.stderr)
   assert.match(cycles.stdout, /cycles of modules: passed/)
   assert.match(run('Rust tests').stderr, /there is no cargo/)
+})
+
+test('every input of an action is one that npm run maintain workflows emulates', () => {
+  for (const name of workflowNames())
+    for (const job of jobsOf(name))
+      for (const { uses, with: inputs = {} } of job.steps.filter((step) => step.uses !== undefined))
+        assert.equal(refusal(uses, inputs), undefined, `${job.name}: ${uses}`)
+  assert.match(refusal('actions/checkout@0', { submodules: true }), /submodules of actions\/checkout is not emulated/)
+  assert.match(refusal('actions/none@0', {}), /actions\/none is not emulated/)
+})
+
+test('the registry of a rehearsal accepts each package of this repository', () => {
+  const names = [root, ...workspaces()].map((folder) => manifestOf(folder).name)
+  assert.ok(names.includes('@tokenlane/jinja'))
+  for (const name of names)
+    assert.ok(
+      OWN_PACKAGES.some((pattern) => new RegExp(`^${pattern.replace('*', '[^/]*')}$`).test(name)),
+      name,
+    )
 })
 
 test('the table of results keeps the rows of jobs that did not run', () => {

@@ -18,6 +18,9 @@ export function scratch() {
   return (...names) => path.join(folder, ...names)
 }
 
+/** Variables with which temporary files are in a folder; Windows reads TEMP. */
+export const temporaryIn = (folder) => ({ TMPDIR: folder, TEMP: folder })
+
 /** Documents of different lengths, equal in every run; some are empty. */
 export function documents(count, seed = 1) {
   return Array.from({ length: count }, (_, index) => ({

@@ -21,7 +21,14 @@ const { checkObject } = require('../options.js')
 const { isArray, isArrayBuffer, isMap, isPlainObject, isRevoked } = require('../realm.js')
 
 /** Messages that passed the door. Arrays made from them by filter or map are of this class, too. */
-class Conversation extends Array {}
+class Conversation extends Array {
+  /** An object of the caller, such as a Proxy, cannot have it. */
+  #isConverted = true
+
+  static has(messages) {
+    return #isConverted in messages && messages.#isConverted
+  }
+}
 
 /** Fields that JSON would miss silently if they were getters of a class. */
 const MESSAGE_FIELDS = ['role', 'content', 'tool_calls']
@@ -40,8 +47,8 @@ const sourceOfPart = (part) => partSources.get(part) ?? part
  * @returns {any} a Conversation
  */
 function checkMessages(messages) {
-  if (messages instanceof Conversation) return messages
   if (!isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (Conversation.has(messages)) return messages
   return charged((copies) => {
     const { length } = messages
     if (length === 0) throw wrongValue('messages', 'at least one message', [])

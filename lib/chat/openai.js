@@ -3,7 +3,6 @@
 // The chats of the bundled encodings: harmony for gpt-oss, whose text is public, and numbers of
 // tokens for OpenAI's other models (openai-estimate.js, openai-documented.js).
 
-const { chatMessages, chatTools } = require('../adapters/shapes.js')
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { later } = require('../later.js')
 const { boolean, checkKnown } = require('../options.js')
@@ -16,6 +15,7 @@ const ALWAYS = { addGenerationPrompt: true, content: 'text' }
 /** Loaded on first use: most programs that load an encoding never render or count chats. */
 const modules = later({
   chat: () => require('./chat.js'),
+  shapes: () => require('../adapters/shapes.js'),
   conversation: () => require('./conversation.js'),
   harmony: () => require('./harmony.js'),
   documented: () => require('./openai-documented.js'),
@@ -69,10 +69,10 @@ class OpenAiChat {
     const { of, isStrict } = this.#rules(options)
     const checked = modules.conversation.checkMessages(messages)
     refuseAiSdk(checked)
-    chatMessages(checked, 'messages')
+    modules.shapes.chatMessages(checked, 'messages')
     const given = checked.map(withoutNulls)
     const tools = modules.conversation.checkList('tools', options.tools)
-    chatTools(tools, 'tools')
+    modules.shapes.chatTools(tools, 'tools')
     boolean('detail', options.detail, false)
     if (isStrict) return { tokens: modules.documented.countDocumented(given, tools, of, countOf), estimated: [] }
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ messages: given, tools }))

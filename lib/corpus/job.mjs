@@ -80,7 +80,7 @@ export async function tokenizeCorpus(given) {
  */
 export async function runJob(options) {
   options.signal?.throwIfAborted()
-  return endsSoon(jobOf(options), options.signal)
+  return endsSoon(() => jobOf(options), options.signal)
 }
 
 async function jobOf(options) {

@@ -31,7 +31,7 @@ export async function verifyCorpus(output, options = {}) {
   if (typeof output !== 'string') throw wrongType('output', 'a path', output)
   const checked = checkVerify(options)
   checked.signal?.throwIfAborted()
-  return endsSoon(compared(output, checked), checked.signal)
+  return endsSoon(() => compared(output, checked), checked.signal)
 }
 
 /** @param {any} checked the options */

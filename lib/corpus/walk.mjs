@@ -3,6 +3,7 @@
 // folder with very many names is sorted in runs on disk.
 
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import readline from 'node:readline'
 
@@ -12,6 +13,8 @@ import { newScratch, removeScratch } from '../files/scratch.mjs'
 import { statIfThere } from '../files/stat.mjs'
 import { error } from './errors.mjs'
 import { addressOf, checkKey, folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
+
+const { untilEnded } = createRequire(import.meta.url)('../waits.js')
 
 /** Number of names that are sorted in memory at once. */
 const RUN_LENGTH = 100_000
@@ -101,12 +104,12 @@ export class Walk {
   async *#stored(given) {
     const { isListed, noObject, objectsOf } = await import('./store/objects.mjs')
     const objects = await objectsOf(given)
-    const name = (await objects.pinned?.(given, this.#commits)) ?? given
+    const name = (await untilEnded(Promise.resolve(objects.pinned?.(given, this.#commits)))) ?? given
     const { key } = partsOf(name)
     const isOutput = (address) => this.#exclude.some((one) => isBelow(address, one))
     if (key !== '' && !key.endsWith('/')) {
       checkKey(name)
-      if ((await objects.head(name)) !== undefined) {
+      if ((await untilEnded(objects.head(name))) !== undefined) {
         if (isOutput(name)) throw outputIsInput(name)
         yield name
         return

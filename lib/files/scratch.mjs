@@ -8,6 +8,8 @@ import path from 'node:path'
 import { fileFailure } from './failure.mjs'
 import { folderPrefix, removeDeadFolders } from './parts.mjs'
 
+/** The variable that names the folder for temporary files. */
+export const TEMPORARY_VARIABLE = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
 /** How often a folder is removed to which files are added. */
 const MAX_TRIES = 100
 /** Folders that are not removed yet. A signal or `process.exit` does not run `finally`. */
@@ -30,7 +32,7 @@ export function newScratch(name, within) {
     folders.add(folder)
     return folder
   } catch (failure) {
-    throw fileFailure(`${parent}, the folder for temporary files (TMPDIR)`, failure)
+    throw fileFailure(`${parent}, the folder for temporary files (${TEMPORARY_VARIABLE})`, failure)
   }
 }
 

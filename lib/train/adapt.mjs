@@ -19,7 +19,7 @@ const { endsSoon } = require('../waits.js')
  */
 export async function extendTokenizer(base, options) {
   const checked = checkExtendOptions(options)
-  const { skipped: _, ...result } = await endsSoon(extended(base, checked), checked.signal)
+  const { skipped: _, ...result } = await endsSoon(() => extended(base, checked), checked.signal)
   return result
 }
 
@@ -29,7 +29,7 @@ export async function extendTokenizer(base, options) {
  */
 export async function pruneTokenizer(base, options) {
   const checked = checkPruneOptions(options)
-  const { skipped: _, ...result } = await endsSoon(pruned(base, checked), checked.signal)
+  const { skipped: _, ...result } = await endsSoon(() => pruned(base, checked), checked.signal)
   return result
 }
 

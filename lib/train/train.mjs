@@ -21,7 +21,7 @@ const PROGRESS_MS = 200
 /** @param {object} options see ./index.d.ts */
 export async function trainTokenizer(options) {
   const checked = checkOptions(options)
-  const { tokenizer } = await endsSoon(trained(checked), checked.signal)
+  const { tokenizer } = await endsSoon(() => trained(checked), checked.signal)
   return tokenizer
 }
 

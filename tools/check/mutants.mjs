@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // npm run maintain -- mutants: plants faults with cargo-mutants (Rust) and Stryker (JavaScript),
-// and lists those that no test finds. A survivor is a missing assertion or a superfluous line.
+// and lists those that no test finds. A survivor is a missing assertion or a superfluous line, or
+// changes nothing that a test could see. Fails if tests find less than 95 % of the faults.
 //
 //   usage: node tools/check/mutants.mjs rust|js [OPTIONS]
 //
@@ -42,6 +43,10 @@ if (values.whole && values.since !== undefined) stop('--whole and --since name o
 const output = path.join(root, 'target', 'mutants')
 /** The last version for Node 20. */
 const STRYKER = '9.6.1'
+/** Percentage of faults that tests must find. The others leave space for equivalent ones. */
+const GOAL = 95
+/** Exit statuses of cargo-mutants: all faults found, some missed, some found by their time. */
+const CARGO_MUTANTS_RAN = [0, 2, 3]
 /** What JavaScript consists of, apart from generated modules. */
 const SOURCES = values.in ?? ['index.js', 'lib', 'cli', 'dropins', 'packages', 'web']
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 })
@@ -92,7 +97,20 @@ function rust() {
     maxBuffer: 1 << 30,
   })
   const { every, first } = step(JSON.parse(listed).length)
-  return run('cargo', [...common, '--sharding', 'round-robin', '--shard', `${first}/${every}`], { env })
+  const { status } = spawnSync('cargo', [...common, '--sharding', 'round-robin', '--shard', `${first}/${every}`], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  })
+  return CARGO_MUTANTS_RAN.includes(status) && reachesGoal(path.join(output, 'mutants.out'))
+}
+
+/** Whether the lists of cargo-mutants have enough faults that a test or its time limit found. */
+function reachesGoal(folder) {
+  const count = (name) => fs.readFileSync(path.join(folder, `${name}.txt`), 'utf8').split('\n').length - 1
+  const [missed, found] = [count('missed'), count('caught') + count('timeout')]
+  console.log(`found: ${found} of ${found + missed}`)
+  return found >= (GOAL / 100) * (found + missed)
 }
 
 function js() {
@@ -113,6 +131,7 @@ function js() {
     tempDirName: path.join('target', 'mutants', 'js'),
     concurrency: 2,
     timeoutMS: 120_000,
+    thresholds: { high: 100, low: GOAL, break: GOAL },
   }
   const file = path.join(output, 'stryker.json')
   fs.writeFileSync(file, JSON.stringify(config))

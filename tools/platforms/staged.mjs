@@ -6,7 +6,7 @@ import path from 'node:path'
 
 // This import writes files that belong to the package.
 import '../model-entries.mjs'
-import { root } from '../setup.mjs'
+import { root, workspaces } from '../setup.mjs'
 import { failureOf, SCENARIOS } from '../check/runtimes.mjs'
 import { specOf } from '../check/specs.mjs'
 
@@ -47,6 +47,12 @@ export class Staged {
     for (const file of packedFiles()) fs.cpSync(path.join(root, file), path.join(this.folder, file))
     fs.copyFileSync(path.join(built, 'native.js'), path.join(this.folder, 'native.js'))
     fs.cpSync(path.join(root, '__test__'), path.join(this.folder, '__test__'), { recursive: true })
+    // The packages that it needs, with their specs.
+    for (const workspace of workspaces()) {
+      const { name } = JSON.parse(fs.readFileSync(path.join(workspace, 'package.json'), 'utf8'))
+      for (const place of [path.join(modules, name), path.join(this.folder, path.relative(root, workspace))])
+        fs.cpSync(workspace, place, { recursive: true })
+    }
     // The golden data, and the scripts that download vocabularies.
     for (const name of ['crates', 'tools'])
       fs.symlinkSync(path.join(root, name), path.join(this.folder, name), 'junction')

@@ -22,13 +22,16 @@ const names = fs.readdirSync(path.join(root, 'npm')).sort()
 /**
  * Stages all packages.
  *
- * @param {string} to the folder, which is replaced
+ * @param {string} to the folder, which is replaced; it must not have sources
  * @param {(name: string) => string} addonFolder the folder with the addon of a platform of npm/;
  *   files have the names that the package lists. For `web` it has the files of web/dist
  * @returns {string[]} the folders of the packages in the order in which they are published: the
  *   package that depends on the others comes last, so that no install finds it without them
  */
 export function stage(to, addonFolder) {
+  const isIn = (place) => !path.relative(to, place).startsWith('..')
+  if ([path.join(root, 'npm'), ...workspaces()].some(isIn))
+    stop(`${to} has the sources of packages: packages are staged in a folder that is replaced`)
   fs.rmSync(to, { recursive: true, force: true })
   const { version } = manifestOf(root)
   const platforms = names.map((name) => {

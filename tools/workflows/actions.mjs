@@ -26,7 +26,8 @@ import { managers, nodeOf } from './tools.mjs'
 
 /** @type {Record<string, { inputs: string[], act: Action }>} */
 const ACTIONS = {
-  'actions/checkout': { inputs: [], act: checkout },
+  // Clones are whole in any case.
+  'actions/checkout': { inputs: ['fetch-depth'], act: checkout },
   'actions/setup-node': { inputs: ['node-version', 'cache', 'registry-url'], act: setupNode },
   'actions/upload-artifact': { inputs: ['name', 'path', 'if-no-files-found'], act: upload },
   'actions/download-artifact': { inputs: ['name', 'path'], act: download },
@@ -49,11 +50,16 @@ const LEFT_OUT = { 'EmbarkStudios/cargo-deny-action': 'the database of RustSec i
 export async function act(uses, inputs, step) {
   const name = uses.split('@')[0]
   if (name in LEFT_OUT) return `left out: ${LEFT_OUT[name]}`
-  const action = ACTIONS[name]
-  if (action === undefined) return `the action ${name} is not emulated`
-  const unknown = Object.keys(inputs).filter((input) => !action.inputs.includes(input))
-  if (unknown.length > 0) return `the input ${unknown.join(', ')} of ${name} is not emulated`
-  return await action.act(inputs, step)
+  return refusal(uses, inputs) ?? (await ACTIONS[name].act(inputs, step))
+}
+
+/** Why an action is not emulated; undefined if it is, or is left out. */
+export function refusal(uses, inputs) {
+  const name = uses.split('@')[0]
+  if (name in LEFT_OUT) return undefined
+  if (ACTIONS[name] === undefined) return `the action ${name} is not emulated`
+  const unknown = Object.keys(inputs).filter((input) => !ACTIONS[name].inputs.includes(input))
+  return unknown.length > 0 ? `the input ${unknown.join(', ')} of ${name} is not emulated` : undefined
 }
 
 /** A clone of the commit, without what is not committed. */
@@ -90,7 +96,7 @@ function download({ name, path: to = '.' }, { machine, session }) {
   for (const one of names) {
     const place = path.join(machine.workspace, to, name === undefined ? one : '')
     // Without the times of the files, as an archive that was unpacked.
-    fs.cpSync(path.join(session.folder, 'artifacts', one), place, { recursive: true })
+    fs.cpSync(session.folderOf(one), place, { recursive: true })
   }
 }
 

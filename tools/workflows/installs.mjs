@@ -47,9 +47,9 @@ export function installs(given, server, workspace) {
 /** All packages are published already; then one platform package has another version, too. */
 function publishAgain(workspace) {
   const env = { ...process.env, npm_config_userconfig: registry.userconfig }
-  const args = ['tools/release/publish.mjs', '--addons', 'addons', '--staged', 'packages']
+  const args = ['tools/release/publish.mjs', '--addons', 'addons', '--staged', 'staged']
   if (!run(process.execPath, args, { cwd: workspace, env })) return false
-  const again = path.join(workspace, 'packages', HERE)
+  const again = path.join(workspace, 'staged', HERE)
   const file = path.join(again, 'package.json')
   fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(`"${version}"`, `"${OTHER_VERSION}"`))
   return run('npm', ['publish', '--tag=next', '--loglevel=error'], { cwd: again, env })

@@ -5,9 +5,11 @@ import path from 'node:path'
 
 import { addonOf, builtFolder, PLATFORMS } from '../platforms/table.mjs'
 import { WEB } from '../release/stage.mjs'
+import { root } from '../setup.mjs'
 import { act } from './actions.mjs'
 import { filled, holds } from './expressions.mjs'
 import { Machine, reasonAgainst } from './image.mjs'
+import { uploadsOf } from './read.mjs'
 
 /** Builds are tested here, not measured, so they are not optimized at the link. */
 const CHEAP_BUILDS = {
@@ -97,33 +99,43 @@ async function runStep(step, { job, session, machine, contexts, log, seconds }) 
   return machine.run(filled(step.run, contexts), { shell: step.shell, env, log, seconds })
 }
 
-/** The last lines of a log; the last one that says something is a part of the result. */
+/** The last lines of a log; the error in them, or else the last one, is a part of the result. */
 function endOf(log) {
   const lines = fs.readFileSync(log, 'utf8').trimEnd().split('\n')
   console.log(`${lines.slice(-25).join('\n')}\n   all of it is in ${log}`)
-  const reason = lines.findLast((line) => line.trim() !== '' && !line.includes('A complete log')) ?? ''
+  const step = lines.slice(lines.findLastIndex((line) => line.startsWith('── ')) + 1)
+  const isReason = (line) => line.trim() !== '' && !line.includes('A complete log')
+  const reason =
+    step.findLast((line) => /^\w*Error: |^npm error/.test(line) && isReason(line)) ?? step.findLast(isReason) ?? ''
   return ` (${reason.replaceAll(path.dirname(log), '').trim()})`
 }
 
 /**
  * Puts files in the place of the artifacts of a job that did not run here: addons of `npm run
- * maintain platforms` if they are built, or else texts. Jobs that need them then run as far as they
- * do not load them.
+ * maintain platforms` or of `npm test` if they are built, or else texts. Jobs that need them then
+ * run as far as they do not load them.
  */
 export function standIn(job, session) {
-  for (const step of job.steps.filter(({ uses }) => uses?.startsWith('actions/upload-artifact'))) {
-    const { name, path: paths } = variables(step.with, { matrix: job.matrix })
+  for (const { name, path: paths } of uploadsOf(job)) {
     if (session.artifacts().includes(name)) continue
-    session.standIns.push(name)
-    session.store(name, (folder) => {
-      const platform = PLATFORMS.find((entry) => entry.name === job.matrix.name)
-      const file = path.basename(paths.trim().split('\n')[0].replace('*', job.matrix.name))
-      const files = file === 'dist' ? WEB : [file]
+    const platform = PLATFORMS.find((entry) => entry.name === job.matrix.name)
+    const files = paths
+      .trim()
+      .split('\n')
+      .map((line) => path.basename(line.trim()).replace('*', job.matrix.name))
+    const write = (folder) => {
       if (platform !== undefined && fs.existsSync(addonOf(platform))) {
         fs.cpSync(builtFolder(platform), folder, { recursive: true })
         const addon = path.basename(addonOf(platform))
         fs.renameSync(path.join(folder, addon), path.join(folder, addon.replace(platform.built, platform.name)))
-      } else for (const name of files) fs.writeFileSync(path.join(folder, name), `${job.name} did not run here\n`)
-    })
+        return
+      }
+      for (const file of files[0] === 'dist' ? WEB : files) {
+        if (platform !== undefined && fs.existsSync(path.join(root, file)))
+          fs.copyFileSync(path.join(root, file), path.join(folder, file))
+        else fs.writeFileSync(path.join(folder, file), `${job.name} did not run here\n`)
+      }
+    }
+    session.store(name, write, { isStandIn: true })
   }
 }

@@ -80,6 +80,30 @@ function jobOf(name, workflow, id, source, matrix) {
   }
 }
 
+/**
+ * What a job uploads.
+ *
+ * @param {Job} job
+ * @returns {{ name: string, path: string }[]}
+ */
+export const uploadsOf = ({ steps, matrix }) =>
+  steps
+    .filter(({ uses }) => uses?.startsWith('actions/upload-artifact@'))
+    .map((step) => ({ name: filled(step.with.name, { matrix }), path: filled(step.with.path, { matrix }) }))
+
+/** Stands for the name of every artifact. */
+export const ALL = ''
+
+/**
+ * The names of the artifacts that a job downloads, or {@link ALL}.
+ *
+ * @param {Job} job
+ */
+export const downloadsOf = ({ steps, matrix }) =>
+  steps
+    .filter(({ uses }) => uses?.startsWith('actions/download-artifact@'))
+    .map((step) => filled(step.with?.name ?? ALL, { matrix }))
+
 function refuseUnknown(place, kind, object) {
   const unknown = Object.keys(object).filter((key) => !KEYS[kind].includes(key))
   if (unknown.length > 0) stop(`${place}: "${unknown.join('", "')}" is not emulated`)

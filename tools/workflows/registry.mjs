@@ -13,6 +13,9 @@ const VERDACCIO = 'verdaccio@6.10.4'
 /** verdaccio asks for `node-fetch@cjs`, a tag that mirrors of npm lack. */
 const OVERRIDES = { 'node-fetch': '2.7.0' }
 
+/** Names of the packages that the registry stores itself. */
+export const OWN_PACKAGES = ['tokenlane*', '@tokenlane/*']
+
 /**
  * Starts an empty registry below `folder`.
  *
@@ -44,10 +47,7 @@ uplinks:
     url: ${upstream}
     max_fails: 1000
 packages:
-  'tokenlane*':
-    access: $all
-    publish: $all
-  '**':
+${OWN_PACKAGES.map((pattern) => `  '${pattern}':\n    access: $all\n    publish: $all\n`).join('')}  '**':
     access: $all
     proxy: npmjs
 web:

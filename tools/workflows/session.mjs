@@ -27,6 +27,8 @@ export class Session {
   /** Names of artifacts that no job made here. */
   standIns = /** @type {string[]} */ ([])
   #registry
+  /** @type {string | undefined} */
+  #standInFolder
   /** @type {{ kept: string, used: string } | undefined} where builds are */
   #builds
 
@@ -34,6 +36,12 @@ export class Session {
   constructor(workflow) {
     this.folder = path.join(CACHE, workflow)
     fs.mkdirSync(path.join(this.folder, 'artifacts'), { recursive: true })
+  }
+
+  /** Removes artifacts but those of these names: what jobs made that are gone. */
+  keep(names) {
+    for (const name of this.made().filter((name) => !names.includes(name)))
+      fs.rmSync(path.join(this.folder, 'artifacts', name), { recursive: true })
   }
 
   /** Whether the working tree has changes that a clone does not get. */
@@ -46,13 +54,25 @@ export class Session {
     return path.join(CACHE, 'jobs', job.name.replaceAll(/[^\w.]+/g, '-'))
   }
 
-  artifacts() {
+  /** The artifacts that jobs made here, in this run or an earlier one. */
+  made() {
     return fs.readdirSync(path.join(this.folder, 'artifacts')).sort()
   }
 
+  artifacts() {
+    return [...new Set([...this.made(), ...this.standIns])].sort()
+  }
+
+  folderOf(artifact) {
+    if (this.made().includes(artifact)) return path.join(this.folder, 'artifacts', artifact)
+    this.#standInFolder ??= fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-stand-ins-'))
+    return path.join(this.#standInFolder, artifact)
+  }
+
   /** Replaces an artifact by what `write` puts into its folder. */
-  store(name, write) {
-    const folder = path.join(this.folder, 'artifacts', name)
+  store(name, write, { isStandIn = false } = {}) {
+    if (isStandIn) this.standIns.push(name)
+    const folder = isStandIn ? this.folderOf(name) : path.join(this.folder, 'artifacts', name)
     fs.rmSync(folder, { recursive: true, force: true })
     fs.mkdirSync(folder, { recursive: true })
     write(folder)
@@ -81,5 +101,6 @@ export class Session {
 
   stop() {
     this.#registry?.stop()
+    if (this.#standInFolder !== undefined) fs.rmSync(this.#standInFolder, { recursive: true })
   }
 }

@@ -6,7 +6,7 @@
 //
 //   usage: npm run maintain -- workflows [WORKFLOW…] [--only TEXT…] [--list] [--as-is] [--write]
 //
-//   WORKFLOW   ci or release; default: release
+//   WORKFLOW   ci, release or weekly; default: release
 //   --only     runs the jobs with this text in their names; artifacts of others are those of their
 //              last run here
 //   --list     says what would run, and runs nothing
@@ -14,8 +14,8 @@
 //   --write    writes the results to docs/platforms.md
 //
 // A job that cannot run here is left out with the reason, and files stand in for its artifacts:
-// addons of `npm run maintain platforms`, or texts. Needs git, rustup and, for the container of
-// Alpine, apt and the right to mount. Everything is in ~/.cache/tokenlane-workflows
+// addons of `npm run maintain platforms` or of `npm test`, or texts. Needs git, rustup and, for the
+// container of Alpine, apt and the right to mount. Everything is in ~/.cache/tokenlane-workflows
 // (some gigabytes).
 
 import fs from 'node:fs'
@@ -27,7 +27,7 @@ import { stop } from '../setup.mjs'
 import { reasonAgainst } from './image.mjs'
 import { installs } from './installs.mjs'
 import { runJob, standIn } from './jobs.mjs'
-import { jobsOf, workflowNames } from './read.mjs'
+import { ALL, downloadsOf, jobsOf, uploadsOf, workflowNames } from './read.mjs'
 import { writeTable } from './report.mjs'
 import { CACHE, Session } from './session.mjs'
 
@@ -58,7 +58,7 @@ const failed = outcomes.filter(({ result }) => !/^(passed|left out)/.test(result
 if (failed.length > 0) stop(`${failed.length} of ${outcomes.length} jobs failed`)
 
 /** Notes how a job ended, so that a run that is stopped leaves its results. */
-function record(outcome) {
+function record(outcome, { commit }) {
   outcomes.push(outcome)
   if (!values.write) return
   const all = workflowNames().flatMap((workflow) => [
@@ -66,15 +66,17 @@ function record(outcome) {
     `${workflow} | ${INSTALLS}`,
   ])
   const date = new Date().toISOString().slice(0, 10)
-  writeTable(
-    outcomes,
-    all,
-    `${date}, ${new Session(outcome.workflow).commit.slice(0, 8)}${values['as-is'] ? ', `--as-is`' : ''}`,
-  )
+  writeTable(outcomes, all, `${date}, ${commit.slice(0, 8)}${values['as-is'] ? ', `--as-is`' : ''}`)
 }
 
 async function runWorkflow(workflow) {
   const session = new Session(workflow)
+  if (!values.list)
+    session.keep(
+      jobsOf(workflow)
+        .flatMap(uploadsOf)
+        .map(({ name }) => name),
+    )
   /** @type {Set<string>} ids of jobs that failed, so that those that need them do not run */
   const broken = new Set()
   try {
@@ -98,11 +100,12 @@ async function runWorkflow(workflow) {
           : `does not start: ${failed} failed`
       if (!/^(passed|left out)/.test(result)) broken.add(job.id)
       if (result.startsWith('left out')) standIn(job, session)
-      if (job.id === 'publish' && result === 'passed' && session.standIns.length > 0)
-        result += `; stand-ins for ${session.standIns.join(', ')}`
+      const used = downloadsOf(job)
+      const standIns = session.standIns.filter((name) => used.includes(name) || used.includes(ALL))
+      if (result === 'passed' && standIns.length > 0) result += `; stand-ins for ${standIns.join(', ')}`
       console.log(`   ${result}`)
-      record({ workflow, name: job.name, result })
-      if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job))
+      record({ workflow, name: job.name, result }, session)
+      if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job), session)
     }
   } finally {
     session.stop()

@@ -53,7 +53,7 @@ const BLEND = 'blend.txt'
 export async function mergeCorpora(given) {
   const options = checkMerge(given)
   options.signal?.throwIfAborted()
-  return endsSoon(merged(options), options.signal)
+  return endsSoon(() => merged(options), options.signal)
 }
 
 async function merged(options) {

@@ -119,7 +119,7 @@ export async function runOnQueue({ queue: url, queueName, signal, giveUpSeconds,
     const flows = connections.open((own) => new bullmq.FlowProducer({ connection: own }))
     const events = connections.open((own) => new bullmq.QueueEvents(queueName, { connection: own }))
     const planner = new Planner({ client, queue, gates, flows, events, patience, giveUpSeconds, ...request })
-    return await endsSoon(planner.run(), patience.signal, END_MS)
+    return await endsSoon(() => planner.run(), patience.signal, END_MS)
   } catch (failure) {
     throw failure.code?.startsWith?.('ERR_TOKENLANE_') || failure === patience.signal.reason
       ? failure

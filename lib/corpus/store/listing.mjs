@@ -6,9 +6,12 @@
 // no order has a key twice.
 
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 
 import { error } from '../errors.mjs'
 import { partsOf } from './address.mjs'
+
+const { untilEnded } = createRequire(import.meta.url)('../../waits.js')
 
 /** Maximum number of pages of a listing, which have up to 1000 keys or, in Azure, 5000. */
 const MAX_PAGES = 100_000
@@ -46,7 +49,7 @@ export async function* listedEntries(address, request, limits = LIMITS) {
   let empty = 0
   for (let mark, pages = 1; ; pages++) {
     if (pages > limits.pages) throw wrongListing(address, `it has more than ${limits.pages} pages`)
-    const { entries, next } = await request(mark)
+    const { entries, next } = await untilEnded(request(mark))
     empty = entries.length === 0 ? empty + 1 : 0
     if (empty > limits.emptyPages)
       throw wrongListing(address, `more than ${limits.emptyPages} pages in a row are empty`)

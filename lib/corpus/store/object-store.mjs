@@ -8,6 +8,7 @@ import path from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
+import { TEMPORARY_VARIABLE } from '../../files/scratch.mjs'
 import { error, unsupported } from '../errors.mjs'
 import { JOB_FILE } from '../layout.mjs'
 import { folderAddress, partsOf } from './address.mjs'
@@ -36,7 +37,7 @@ function scratchFolder() {
   }
   throw error(
     'ERR_TOKENLANE_FILE',
-    `${folder} is not a folder that only this user can access: remove it, or set TMPDIR`,
+    `${folder} is not a folder that only this user can access: remove it, or set ${TEMPORARY_VARIABLE}`,
   )
 }
 

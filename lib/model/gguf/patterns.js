@@ -31,6 +31,9 @@ const DIGITS = String.raw`\p{N}{1,3}`
 const DIGIT = String.raw`\p{N}`
 const ASCII_WORD = String.raw`[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_\x60{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+`
 const CJK = '[一-龥぀-ゟ゠-ヿ]+'
+// `[一-龥ࠀ-一가-퟿]+` without white space, which llama.cpp hides from patterns without categories.
+const DEEPSEEK_CJK =
+  '[一-龥ࠀ-\u{167f}\u{1681}-\u{1fff}\u{200b}-\u{2027}\u{202a}-\u{202e}\u{2030}-\u{205e}\u{2060}-\u{2fff}、-一가-퟿]+'
 const BLOOM = String.raw` ?[^(\s|.,!?…。，、।۔،)]+`
 const HAN = String.raw`\p{Han}`
 /** What llama.cpp takes for Chinese characters. */
@@ -100,12 +103,12 @@ const PATTERNS = {
   deepseekLlm: [
     String.raw`[\r\n]`,
     String.raw`\s?[${LETTERS}]+`,
-    String.raw`\s?[!-/:-~！-／：-～‘-‟　-。]+`,
+    String.raw`\s?[!-/:-~！-／：-～‘-‟、-。]+`,
     String.raw`\s+$`,
-    '[一-龥ࠀ-一가-퟿]+',
+    DEEPSEEK_CJK,
     String.raw`\p{N}+`,
   ],
-  deepseekCoder: [String.raw`[\r\n]`, String.raw`\s?\p{L}+`, String.raw`\s?\p{P}+`, '[一-龥ࠀ-一가-퟿]+', DIGIT],
+  deepseekCoder: [String.raw`[\r\n]`, String.raw`\s?\p{L}+`, String.raw`\s?\p{P}+`, DEEPSEEK_CJK, DIGIT],
   deepseekV3: [DIGITS, CJK, String.raw`${ASCII_WORD}| ?[\p{P}\p{S}]+[\r\n]*|${TAIL}`],
   spark: [DIGITS, CJK, String.raw`${ASCII_WORD}| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+`, DIGIT],
   bloom: [BLOOM],

@@ -299,7 +299,7 @@ fn bpe(file: &File<'_>) -> Result<Pipeline, LoadError> {
     // The table keeps the last of equal pairs, llama.cpp the first.
     pairs.reverse();
     let Header { ignore_merges, byte_fallback, .. } = file.header;
-    let settings = ModelSettings::Bpe(BpeSettings { ignore_merges, byte_fallback, ..BpeSettings::default() });
+    let settings = ModelSettings::Bpe(BpeSettings { byte_fallback, ignore_merges, ..BpeSettings::default() });
     file.pipeline(file.components(settings)?, vocab, Tables::Merges(Arc::new(Merges::new(&pairs))))
 }
 

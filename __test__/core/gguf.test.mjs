@@ -211,6 +211,20 @@ test('texts of a file reach the addon as they are there, never as JSON', () => {
   assert.throws(() => load(huge), { code: 'ERR_TOKENLANE_TOO_LARGE', message: /a special token/ })
 })
 
+test('a token of a BERT file that would take many times its bytes is refused', () => {
+  const bert = (length) =>
+    gguf([
+      ['tokenizer.ggml.model', 'text', 'bert'],
+      ['tokenizer.ggml.tokens', '[text]', ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '▁a', `▁${'b'.repeat(length - 3)}`]],
+      ['tokenizer.ggml.token_type', '[i32]', [3, 2, 3, 3, 1, 1]],
+      ['tokenizer.ggml.unknown_token_id', 'u32', 1],
+      ['tokenizer.ggml.bos_token_id', 'u32', 2],
+      ['tokenizer.ggml.seperator_token_id', 'u32', 3],
+    ])
+  assert.equal(load(bert(510)).vocabSize(), 6)
+  assert.throws(() => load(bert(511)), { code: 'ERR_TOKENLANE_TOO_LARGE', message: /of BERT.*511.*510/ })
+})
+
 test('a control token of a SentencePiece model is found, and text after it starts a word', () => {
   const tokens = ['<unk>', '<s>', '</s>', '▁', 'a', '▁a', 'b']
   const base = [

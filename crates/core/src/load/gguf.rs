@@ -19,6 +19,7 @@ use super::merge_list::{MergeIds, MergeSink, MergeTexts};
 use super::sentencepiece::LONGEST_PIECE;
 use super::stages;
 use crate::added_tokens::{AddedToken, AddedTokens, Policy};
+use crate::automaton::MAX_TRIE_TOKEN_BYTES;
 use crate::bpe::merges::Merges;
 use crate::decoder::sentencepiece::SentencePieceDecoder;
 use crate::error::LoadError;
@@ -248,16 +249,20 @@ impl<'a> File<'a> {
 
     /// The vocabulary of a model with scores. Its tokens are as short as SentencePiece's pieces.
     fn scored_vocab(&self) -> Result<Vocab, LoadError> {
-        for (id, token) in self.tokens.iter().enumerate() {
-            if token.len() > LONGEST_PIECE {
-                let (size, limit) = (token.len() as u64, LONGEST_PIECE as u64);
-                return Err(LoadError::TooLarge { what: "a token of a GGUF file with scores", size, limit });
-            }
-            if self.score(id).is_nan() {
-                return Err(broken(format!("has a score that is not a number: tokenizer.ggml.scores[{id}]")));
-            }
+        self.check_lengths(LONGEST_PIECE, "a token of a GGUF file with scores")?;
+        if let Some(id) = (0..self.tokens.len()).find(|&id| self.score(id).is_nan()) {
+            return Err(broken(format!("has a score that is not a number: tokenizer.ggml.scores[{id}]")));
         }
         self.vocab(|id| self.text(id))
+    }
+
+    /// Fails if a token has more bytes than `limit`.
+    fn check_lengths(&self, limit: usize, what: &'static str) -> Result<(), LoadError> {
+        let size = self.tokens.iter().map(|token| token.len()).max().unwrap_or(0);
+        if size <= limit {
+            return Ok(());
+        }
+        Err(LoadError::TooLarge { what, size: size as u64, limit: limit as u64 })
     }
 
     /// The decoder of a model with scores: control tokens are no text.
@@ -321,6 +326,8 @@ fn each_merge(file: &File<'_>, sink: &mut impl MergeSink) -> Result<bool, LoadEr
 
 /// WordPiece. Tokens that begin a word have a `▁`, and others no `##`.
 fn wordpiece(file: &File<'_>) -> Result<Pipeline, LoadError> {
+    // Longer tokens need tables that take many times their bytes.
+    file.check_lengths(MAX_TRIE_TOKEN_BYTES - CONTINUING.len(), "a token of a GGUF file of BERT")?;
     let unknown = file.unknown();
     let is_whole = |id: usize| {
         // A word has no such start, so that it cannot be part of one.

@@ -27,6 +27,8 @@ const { pause, within } = require('../../waits.js')
 
 /** Number of jobs in a row that are none of tokenlane, after which a worker ends. */
 const MAX_FOREIGN_JOBS = 100
+/** Time in milliseconds within which the same error of Redis is reported once. */
+const ERROR_INTERVAL_MS = 1000
 /**
  * Default number of workers that may end while they have a shard, before the shard counts as
  * failed. Machines that are preempted are the normal case, so it is far above what they reach; a
@@ -133,6 +135,8 @@ class CorpusWorker {
   #pauses = 0
   /** The number of jobs since the last one of tokenlane. */
   #foreign = 0
+  /** The error that was reported last, and when. */
+  #lastError = { message: '', at: 0 }
   /** The timer that ends the pause. */
   #paused = /** @type {NodeJS.Timeout | undefined} */ (undefined)
   #resolve = (_nothing) => {}
@@ -165,9 +169,15 @@ class CorpusWorker {
     })
     this.done.catch(() => {})
     // It reconnects by itself, so the error is only reported.
-    this.#worker.on('error', (failure) =>
-      this.#options.onEvent({ event: 'error', message: queueFailed(connections.options, failure).message }),
-    )
+    this.#worker.on('error', (failure) => this.#reportError(queueFailed(connections.options, failure).message))
+  }
+
+  /** BullMQ may repeat a refused command without a pause; its error is reported once a second. */
+  #reportError(message) {
+    const now = performance.now()
+    if (message === this.#lastError.message && now - this.#lastError.at < ERROR_INTERVAL_MS) return
+    this.#lastError = { message, at: now }
+    this.#options.onEvent({ event: 'error', message })
   }
 
   /**

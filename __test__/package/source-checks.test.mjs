@@ -160,6 +160,28 @@ test('check-cycles finds modules of lib/ that import the root, a command or a dr
   assert.deepEqual(found.sort(), ['lib/a.js index.js', 'lib/b.mjs cli/main.mjs'])
 })
 
+test('check-cycles finds packages that need each other, and imports of packages that are not listed', (t) => {
+  const manifest = (name, lists) => JSON.stringify({ name, ...lists })
+  const { status, output } = check(t, 'check/cycles.mjs', {
+    'package.json': manifest('tokenlane', { dependencies: { '@tokenlane/a': '1' } }),
+    'packages/a/package.json': manifest('@tokenlane/a', { peerDependencies: { '@tokenlane/b': '1' } }),
+    'packages/b/package.json': manifest('@tokenlane/b', { dependencies: { tokenlane: '1', other: '1' } }),
+    'packages/c/package.json': manifest('@tokenlane/c', { dependencies: { tokenlane: '1' } }),
+    'packages/a/index.js': '',
+    'packages/b/index.js': '',
+    'packages/c/index.js': "require('tokenlane/internal/c.js')\nrequire('@tokenlane/b')\nrequire('other')",
+    'packages/c/own.mjs': "import '@tokenlane/c'\nimport '../../index.js'",
+    'packages/c/test/c.test.mjs': "import '@tokenlane/a'\nimport '../../../index.js'",
+    'index.js': "require('@tokenlane/a')",
+  })
+  assert.equal(status, 1)
+  assert.match(output, /@tokenlane\/a imports @tokenlane\/b\n {2}@tokenlane\/b imports tokenlane\n/)
+  assert.deepEqual(output.match(/.* imports .*, .*/g), [
+    'packages/c/own.mjs imports index.js, a file of another package',
+    'packages/c/index.js imports @tokenlane/b, which the package.json of its package does not list',
+  ])
+})
+
 test('check-widths finds wide comments and prose, but not wide code, tables or addresses', (t) => {
   const wide = 'x'.repeat(100)
   const { status, output } = check(t, 'check/widths.mjs', {

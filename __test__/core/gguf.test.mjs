@@ -16,9 +16,10 @@ import { failure, texts } from '../support/texts.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
 
 const require = createRequire(import.meta.url)
-const { metadataOf } = require('../../lib/model/gguf/metadata.js')
+const { MAX_BYTES, metadataOf } = require('../../lib/model/gguf/metadata.js')
 const { preTokenizerOf } = require('../../lib/model/gguf/patterns.js')
 const { tokenizerOf } = require('../../lib/model/gguf/tokenizer.js')
+const { ENTRIES, runNow } = require('../../lib/steps.js')
 const RECORDED = require('../testdata/gguf.json')
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-gguf-'))
@@ -204,11 +205,62 @@ test('texts of a file reach the addon as they are there, never as JSON', () => {
     ['tokenizer.ggml.tokens', '[text]', [hostile, ...TOKENS.slice(1)]],
     ['tokenizer.ggml.merges', '[text]', [`${hostile} h`]],
   ]) {
-    const { bytes } = tokenizerOf(metadataOf(gguf(changed(key, type, value))))
+    const { bytes } = runNow(tokenizerOf(runNow(metadataOf(gguf(changed(key, type, value))))))
     assert.ok(bytes.length > size && bytes.length < size + 16_384, `${key}: ${bytes.length}`)
   }
   const huge = gguf(changed('tokenizer.ggml.tokens', '[text]', [...TOKENS.slice(0, 14), hostile, '</s>']))
   assert.throws(() => load(huge), { code: 'ERR_TOKENLANE_TOO_LARGE', message: /a special token/ })
+})
+
+test('a large file is read and packed in turns: the event loop goes on after each 16,384 entries', () => {
+  /** The result of work, and how often the event loop has its turn meanwhile. */
+  const counted = (work) => {
+    let turns = -1
+    for (;;) {
+      turns++
+      const { done, value } = work.next()
+      if (done) return { turns, result: value }
+    }
+  }
+  const [tokens, merges] = [4 * ENTRIES + 5, 2 * ENTRIES]
+  const many = [...TOKENS, ...Array.from({ length: tokens - TOKENS.length }, (_, i) => `h${i}`)]
+  const base = (entries) => entries.filter(([key]) => !/\.(tokens|merges|token_type)$/.test(key))
+  const of = (model, more) =>
+    gguf([
+      ...base(values()).map((one) => (one[0] === 'tokenizer.ggml.model' ? [one[0], 'text', model] : one)),
+      ['tokenizer.ggml.tokens', '[text]', many],
+      ...more,
+    ])
+  // The tokens are read once, and twice for their flags; scores and merges once.
+  const bpe = counted(metadataOf(of('gpt2', [['tokenizer.ggml.merges', '[text]', Array(merges).fill('h e')]])))
+  assert.equal(bpe.turns, 4 + 2)
+  assert.equal(counted(tokenizerOf(bpe.result)).turns, 2 * 4)
+  const scored = counted(metadataOf(of('llama', [['tokenizer.ggml.scores', '[f32]', many.map((_, id) => -id)]])))
+  assert.equal(scored.turns, 4)
+  assert.equal(counted(tokenizerOf(scored.result)).turns, 3 * 4)
+  // Bytes are copied in blocks of 4 MiB.
+  const long = changed('tokenizer.ggml.merges', '[text]', ['a'.repeat(2 ** 20), 'b'.repeat(2 ** 23)])
+  assert.equal(counted(tokenizerOf(runNow(metadataOf(gguf(long))))).turns, 2)
+})
+
+test('a file in memory may change while the call waits, and its metadata have the limit of files', async () => {
+  const many = [...TOKENS, ...Array.from({ length: ENTRIES }, (_, i) => `h${i}`)]
+  const bytes = new Uint8Array(
+    gguf(without('tokenizer.ggml.token_type').map((one) => (one[2] === TOKENS ? [...one.slice(0, 2), many] : one))),
+  )
+  const expected = ids(load(bytes.slice()), 'hello')
+  const loading = Tokenizer.fromBuffer(bytes)
+  bytes.fill(0)
+  assert.deepEqual(ids(await loading, 'hello'), expected)
+  const large = gguf([
+    ['general.comment', 'text', 'x'.repeat(MAX_BYTES - 1024)],
+    ...values(),
+    ['general.more', 'text', 'x'.repeat(2048)],
+  ])
+  const refused = { code: 'ERR_TOKENLANE_TOO_LARGE', message: /metadata of the GGUF file has more than/ }
+  assert.throws(() => load(large), refused)
+  await assert.rejects(Tokenizer.fromBuffer(large), refused)
+  assert.throws(() => Tokenizer.fromFileSync(write('large-metadata.gguf', large)), refused)
 })
 
 test('a token of a BERT file that would take many times its bytes is refused', () => {

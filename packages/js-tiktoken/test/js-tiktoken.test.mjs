@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../../../index.mjs'
-import { fromLangChain } from '../../../lib/adapters/index.js'
+import { fromLangChain } from '@tokenlane/requests'
 
 const require = createRequire(import.meta.url)
 const { Tiktoken, encodingForModel, getEncoding, getEncodingNameForModel } = require('@tokenlane/js-tiktoken')

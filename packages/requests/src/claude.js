@@ -10,9 +10,12 @@
 //   a call     and its result take tokens beside their texts
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
-const { placeOf } = require('../reading.js')
+const {
+  images: { imageOf, sizeOf },
+  reading: { placeOf },
+} = require('tokenlane/internal/requests.js')
+
 const { jsonText } = require('./json-text.js')
-const { imageOf, sizeOf } = require('./openai-images.js')
 const { givenTokens } = require('./parts.js')
 
 const PER_REQUEST = 3

@@ -1,4 +1,4 @@
-//! Training of tokenizers. Internal: only `lib/train` and the drop-in of tokenizers call these
+//! Training of tokenizers. Internal: only `@tokenlane/corpus` and the drop-in of tokenizers call these
 //! functions.
 //!
 //! [`Training`] has the base and the counts so far. [`count_texts`] and [`count_documents`] count

@@ -52,8 +52,7 @@ test('the reference has every module of the package', () => {
   const folders = [
     '',
     'lib/adapters/',
-    'lib/corpus/',
-    'lib/train/',
+    'packages/corpus/',
     ...['tiktoken/', 'tiktoken/internal/', 'js-tiktoken/', 'js-tiktoken/internal/'].map((name) => `dropins/${name}`),
   ]
   folders.push('dropins/gpt-tokenizer/', 'dropins/huggingface/', 'dropins/transformers/')
@@ -108,9 +107,10 @@ test('docs/guide/errors.md lists every error code, and no others', () => {
   const listed = new Set(
     rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)),
   )
-  const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'crates/core/src', 'crates/train/src')
+  const javascript = ['lib', 'packages/corpus/src']
+  const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, ...javascript, 'src', 'crates/core/src', 'crates/train/src')
   // Corpus jobs write codes without their prefix too; those of .npy files are the command line's.
-  for (const code of found(/Failure\(\s*'([A-Z0-9_]+)'/g, 'lib')) if (code !== 'NPY') thrown.add(code)
+  for (const code of found(/Failure\(\s*'([A-Z0-9_]+)'/g, ...javascript)) if (code !== 'NPY') thrown.add(code)
   for (const code of thrown)
     assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in docs/guide/errors.md`)
   // The drop-ins write codes without their prefix.

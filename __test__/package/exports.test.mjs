@@ -110,7 +110,7 @@ test('the typings have no syntax that TypeScript 4.9 does not read', () => {
     (ts.isExportDeclaration(node) && node.isTypeOnly && !ts.isNamedExports(node.exportClause ?? node)) ||
     (ts.isTypeParameterDeclaration(node) && node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ConstKeyword)) ||
     node.attributes !== undefined
-  const files = ['.', 'lib', 'web', 'dropins'].flatMap((folder) =>
+  const files = ['.', 'lib', 'web', 'dropins', 'packages'].flatMap((folder) =>
     fs
       .readdirSync(root + folder, { recursive: folder !== '.' })
       .filter((name) => /\.d\.[mc]?ts$/.test(name))
@@ -133,7 +133,6 @@ test('TypeScript finds the types of the drop-ins as it did for Node 10', () => {
   const resolve = (name) => ts.resolveModuleName(name, '/app/use.ts', options, host).resolvedModule?.resolvedFileName
   for (const [name, file] of Object.entries({
     tokenlane: 'index.d.ts',
-    'tokenlane/corpus': 'lib/corpus/index.d.ts',
     'tokenlane/tiktoken': 'dropins/tiktoken/index.d.ts',
     'tokenlane/tiktoken/lite/init': 'dropins/tiktoken/lite/init.d.ts',
     'tokenlane/tiktoken/encoders/gpt2': 'dropins/tiktoken/encoders/gpt2.d.ts',

@@ -12,28 +12,20 @@ import { fileURLToPath } from 'node:url'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 
-import { workspaces } from '../../tools/setup.mjs'
+import { addon, installed, pack, packOthers } from '../support/packed.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const own = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-pack-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
 
-const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
-const platform = addon.split('.')[1]
 const windows = process.platform === 'win32'
 
-function npm(cwd, args, env = process.env) {
-  const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
-  assert.equal(result.status, 0, result.stdout + result.stderr)
-  return result.stdout.trim()
-}
-
 /** What npm packs of the working copy, which takes seconds: the list of its files, … */
-let listed
-const packedFiles = () => (listed ??= JSON.parse(npm(root, ['pack', '--json', '--pack-destination', folder]))[0])
+let packed
+const packedFiles = () => (packed ??= pack(root, folder))
 /** … and the archive. */
-const tarball = () => path.join(folder, packedFiles().filename)
+const tarball = () => packedFiles().tarball
 
 function node(args, env) {
   const result = spawnSync(process.execPath, args, { cwd: path.join(folder, 'app'), env, encoding: 'utf8' })
@@ -52,14 +44,6 @@ async function page(child) {
   } finally {
     child.kill()
   }
-}
-
-/** A copy of the package for this machine, with its addon. */
-function stagedAddon() {
-  const staged = path.join(folder, 'platform')
-  fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
-  fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
-  return staged
 }
 
 test('docs/guide/deployment.md has the sizes of all packages, in MB packed and installed', () => {
@@ -156,11 +140,8 @@ test('publint and arethetypeswrong accept the package', async () => {
 test('the packed package can be installed and used without a compiler', {
   skip: windows && 'the PATH is cut with symbolic links',
 }, async () => {
-  const staged = stagedAddon()
   // The packages that npm would download; no registry is used here.
-  const packedAddon = npm(staged, ['pack', '--pack-destination', folder]).split('\n').at(-1)
-  const own = workspaces().map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder])))
-  const tarballs = [tarball(), path.join(folder, packedAddon), ...own]
+  const tarballs = [tarball(), ...packOthers(folder)]
 
   // A PATH that only has node and npm.
   const bin = path.join(folder, 'bin')
@@ -173,9 +154,7 @@ test('the packed package can be installed and used without a compiler', {
   const env = { HOME: folder, PATH: bin }
 
   const app = path.join(folder, 'app')
-  fs.mkdirSync(app)
-  fs.writeFileSync(path.join(app, 'package.json'), '{ "name": "app", "private": true }')
-  npm(app, ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], env)
+  installed(app, tarballs, env)
   assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'tokenlane', addon)), 'the main package carries no addon')
 
   const use = `const t = await Tokenizer.fromEncoding('o200k_base'); console.log((await t.encodeBatch(['Hello, world!'])).ids.join())`

@@ -1,0 +1,47 @@
+// The packages of this repository as npm packs them, with the addon of this machine.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { workspaces } from '../../tools/setup.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const windows = process.platform === 'win32'
+
+/** The name of the addon of this machine. */
+export const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
+
+/** Runs npm, and returns what it prints. */
+export function npm(cwd, args, env = process.env) {
+  const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+  return result.stdout.trim()
+}
+
+/** Packs a package into a folder, and returns the list of its files and the path of its archive. */
+export function pack(from, to) {
+  const [{ name, filename, files }] = JSON.parse(npm(from, ['pack', '--json', '--pack-destination', to]))
+  return { name, files, tarball: path.join(to, filename) }
+}
+
+/** Packs the package of this platform, and those of packages/, and returns their archives. */
+export function packOthers(to) {
+  const platform = addon.split('.')[1]
+  const staged = path.join(to, 'platform')
+  fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
+  fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
+  return [staged, ...workspaces()].map((from) => pack(from, to).tarball)
+}
+
+/**
+ * Installs archives into an empty project. No registry is used, so peers are left alone: npm asks
+ * the registry for optional ones, too, to find conflicts.
+ */
+export function installed(project, tarballs, env = process.env) {
+  fs.mkdirSync(project, { recursive: true })
+  fs.writeFileSync(path.join(project, 'package.json'), '{ "name": "app", "private": true }')
+  npm(project, ['install', '--offline', '--legacy-peer-deps', '--no-audit', '--no-fund', ...tarballs], env)
+}

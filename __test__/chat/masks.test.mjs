@@ -5,7 +5,7 @@ import fs from 'node:fs'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../../index.mjs'
-import { PreTrainedTokenizer } from '../../dropins/transformers/index.mjs'
+import { PreTrainedTokenizer } from '../../packages/transformers/index.mjs'
 import { CHATS, maskByPrefixes, unmarked } from '../support/prefix-masks.mjs'
 
 const DATA = new URL('../testdata/chat/', import.meta.url)

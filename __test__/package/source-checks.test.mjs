@@ -204,7 +204,7 @@ test('biome finds every bit operation on addresses of WebAssembly', (t) => {
   const code = operations.map((operation, index) => `export const f${index} = (at) => ${operation}\n`).join('')
   const cwd = folderWith(t, {
     'biome.jsonc': fs.readFileSync(path.join(root, 'biome.jsonc'), 'utf8'),
-    ...Object.fromEntries(['addresses', 'native', 'another'].map((name) => [`web/${name}.mjs`, code])),
+    ...Object.fromEntries(['addresses', 'native', 'another'].map((name) => [`packages/web/src/${name}.mjs`, code])),
   })
   const biome = path.join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
   const args = [biome, 'lint', '--only=suspicious/noBitwiseOperators', '--reporter=github', '.']
@@ -220,7 +220,7 @@ test('biome finds every bit operation on addresses of WebAssembly', (t) => {
 })
 
 test('one module has the views of the memory of WebAssembly', () => {
-  const folder = path.join(root, 'web')
+  const folder = path.join(root, 'packages', 'web', 'src')
   const others = fs.readdirSync(folder).filter((name) => /\.mjs$/.test(name) && name !== 'addresses.mjs')
   const uses = (pattern) => others.filter((name) => pattern.test(fs.readFileSync(path.join(folder, name), 'utf8')))
   assert.deepEqual(uses(/exports\.memory|\bmemory\.buffer/), ['instance.mjs'])

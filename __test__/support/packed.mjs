@@ -6,8 +6,6 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { workspaces } from '../../tools/setup.mjs'
-
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const windows = process.platform === 'win32'
 
@@ -15,25 +13,24 @@ const windows = process.platform === 'win32'
 export const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
 
 /** Runs npm, and returns what it prints. */
-export function npm(cwd, args, env = process.env) {
+function npm(cwd, args, env = process.env) {
   const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
   assert.equal(result.status, 0, result.stdout + result.stderr)
   return result.stdout.trim()
 }
 
-/** Packs a package into a folder, and returns the list of its files and the path of its archive. */
+/** Packs a package into a folder: its name, its files and the path of the archive. */
 export function pack(from, to) {
   const [{ name, filename, files }] = JSON.parse(npm(from, ['pack', '--json', '--pack-destination', to]))
   return { name, files, tarball: path.join(to, filename) }
 }
 
-/** Packs the package of this platform, and those of packages/, and returns their archives. */
-export function packOthers(to) {
-  const platform = addon.split('.')[1]
+/** Packs the package of this platform with its addon, and returns the path of its archive. */
+export function packAddon(to) {
   const staged = path.join(to, 'platform')
-  fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
+  fs.cpSync(path.join(root, 'npm', addon.split('.')[1]), staged, { recursive: true })
   fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
-  return [staged, ...workspaces()].map((from) => pack(from, to).tarball)
+  return pack(staged, to).tarball
 }
 
 /**

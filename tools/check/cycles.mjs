@@ -22,7 +22,6 @@ const modules = javascriptImports(folder, names)
 const ABOVE_LIB = /^(?:index\.m?js|(?:cli|dropins)\/.*\.m?js)$/
 /** What belongs to the whole project, and imports every package. */
 const OF_PROJECT = /(?:^(?:__test__|tools|examples)\/|\/test\/)/
-const TESTS = /(?:^__test__|\/test)\//
 /** The folder of the package that a file belongs to; that of the main package is empty. */
 const packageOf = (file) => /^packages\/[^/]+\//.exec(file)?.[0] ?? ''
 
@@ -34,7 +33,9 @@ for (const [module, imports] of modules) {
   }
 }
 for (const [module, imports] of modules) {
-  for (const foreign of TESTS.test(module) ? [] : imports.filter((other) => packageOf(other) !== packageOf(module))) {
+  for (const foreign of OF_PROJECT.test(module)
+    ? []
+    : imports.filter((other) => packageOf(other) !== packageOf(module))) {
     console.log(`${module} imports ${foreign}, a file of another package`)
     isWrong = true
   }

@@ -47,7 +47,7 @@ for (const platform of chosen) {
   problems.push(...wrong.map((what) => `${platform.built}: ${what}`))
   console.log(`   ${((performance.now() - start) / 1e3).toFixed(0)} s`)
 }
-// The whole package has the files of tokenlane/web. Those that `npm test` builds are larger.
+// The whole package has the files of @tokenlane/web. Those that `npm test` builds are larger.
 if (isReleased(path.join(root, 'web', 'dist', 'tokenlane.wasm'))) {
   const { size, unpackedSize } = packedFolder(root, ['--dry-run'])
   writeSizes(
@@ -57,7 +57,7 @@ if (isReleased(path.join(root, 'web', 'dist', 'tokenlane.wasm'))) {
 }
 if (problems.length > 0) stop(`failed:\n${problems.join('\n')}`)
 
-/** Whether a module of tokenlane/web is what the profile of a release compiled. */
+/** Whether a module of @tokenlane/web is what the profile of a release compiled. */
 function isReleased(module) {
   const compiled = path.join(root, 'target', 'wasm32-unknown-unknown', 'web', 'tokenlane_web.wasm')
   return [module, compiled].every(fs.existsSync) && fs.readFileSync(module).equals(fs.readFileSync(compiled))

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { installed, pack, packOthers } from '../../../__test__/support/packed.mjs'
+import { installed, pack, packAddon } from '../../../__test__/support/packed.mjs'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const own = fileURLToPath(new URL('..', import.meta.url))
@@ -35,13 +35,14 @@ function node(args, options) {
 test('the package has its modules, its types and nothing else, and no registry is needed', () => {
   const packed = path.join(folder, 'packed')
   fs.mkdirSync(packed)
-  const { files } = pack(own, packed)
+  const { files, tarball } = pack(own, packed)
   const isExpected = /^((src|commands)\/[\w/-]+\.(mjs|d\.ts)|index\.(js|d\.ts)|package\.json|README\.md|LICENSE-\w+)$/
   assert.deepEqual(
     files.map((file) => file.path).filter((name) => !isExpected.test(name)),
     [],
   )
-  installed(project, [pack(root, packed).tarball, ...packOthers(packed)])
+  const others = ['', 'packages/jinja'].map((name) => pack(path.join(root, name), packed).tarball)
+  installed(project, [tarball, packAddon(packed), ...others])
   fs.mkdirSync(path.join(project, 'data'))
   fs.writeFileSync(path.join(project, 'data', 'a.jsonl'), '{"text":"Hello, world!"}\n{"text":"Hello again"}\n')
 })
@@ -75,11 +76,6 @@ test('a corpus is tokenized by a call, from ES modules and from CommonJS, and by
         fs.readFileSync(path.join(project, other, name)),
         fs.readFileSync(path.join(project, 'by-import', name)),
       )
-})
-
-test('the code of the README runs as it is pasted', () => {
-  const [, code] = fs.readFileSync(path.join(own, 'README.md'), 'utf8').match(/```js\n(.*?)```/s)
-  assert.match(node(['--input-type=module', '-e', code]), /^Uint16Array\(\d+\) \[/)
 })
 
 test('the types compile as ESM and as CommonJS, and reject wrong calls', () => {

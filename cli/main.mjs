@@ -89,18 +89,19 @@ async function overview() {
   const commands = await Promise.all(
     Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]),
   )
-  const ofPackages = Object.entries(PACKAGES)
-    .map(([name, summaries]) => `Commands of the package ${name}:\n${table(Object.entries(summaries))}\n`)
-    .join('')
+  const summaries = Object.values(PACKAGES).flatMap(Object.entries)
+  const places = Object.entries(PACKAGES).map(
+    ([name, ofPackage]) => ` ${Object.keys(ofPackage).join(', ')}: package ${name}.`,
+  )
   return `Converts text to token ids and back, exactly, with any tokenizer.json or tiktoken encoding.
 
 Usage: tokenlane COMMAND [options] [files…]
 
 Commands:
-${table(commands)}
-${ofPackages}
+${table([...commands, ...summaries])}
+
 Run tokenlane COMMAND --help for the usual options and examples, with --all for every option.
-Without files, standard input is read.
+Without files, standard input is read.${places.join('')}
 
 Examples:
 ${examples([

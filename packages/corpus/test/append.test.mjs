@@ -1,4 +1,4 @@
-// tokenlane/corpus over time: new inputs are appended, and plans are trusted.
+// @tokenlane/corpus over time: new inputs are appended, and plans are trusted.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

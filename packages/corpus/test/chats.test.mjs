@@ -1,4 +1,4 @@
-// tokenlane/corpus: chats become ids with a loss mask, in every format.
+// @tokenlane/corpus: chats become ids with a loss mask, in every format.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

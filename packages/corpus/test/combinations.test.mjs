@@ -1,4 +1,4 @@
-// tokenlane/corpus: random cuts of inputs, and options together, on one machine and on a queue.
+// @tokenlane/corpus: random cuts of inputs, and options together, on one machine and on a queue.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,4 +1,4 @@
-// tokenlane/corpus on one machine: formats, options, rows that fail.
+// @tokenlane/corpus on one machine: formats, options, rows that fail.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,4 +1,4 @@
-// tokenlane/corpus: folders that are read-only, what killed processes leave in them, inputs that
+// @tokenlane/corpus: folders that are read-only, what killed processes leave in them, inputs that
 // change behind its back, and compressed ones.
 
 import assert from 'node:assert/strict'

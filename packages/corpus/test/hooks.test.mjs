@@ -1,4 +1,4 @@
-// tokenlane/corpus: functions of the user that filter and change documents.
+// @tokenlane/corpus: functions of the user that filter and change documents.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,4 +1,4 @@
-// tokenlane/corpus on machines that do not fit, that go away, or that start before Redis.
+// @tokenlane/corpus on machines that do not fit, that go away, or that start before Redis.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

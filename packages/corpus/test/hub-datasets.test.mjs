@@ -1,4 +1,4 @@
-// tokenlane/corpus with datasets of the hub as inputs, against a hub on loopback with its CDN.
+// @tokenlane/corpus with datasets of the hub as inputs, against a hub on loopback with its CDN.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

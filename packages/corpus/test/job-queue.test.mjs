@@ -1,4 +1,4 @@
-// tokenlane/corpus on many machines: worker processes, a real Redis, and what can happen to them.
+// @tokenlane/corpus on many machines: worker processes, a real Redis, and what can happen to them.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-// tokenlane/corpus: stores whose listings do not end, or name a key twice. Each is an error, after
+// @tokenlane/corpus: stores whose listings do not end, or name a key twice. Each is an error, after
 // few requests, in every store.
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-// tokenlane/corpus: the format of MosaicML's streaming. docs/assurance.md has what streaming itself
+// @tokenlane/corpus: the format of MosaicML's streaming. docs/assurance.md has what streaming itself
 // read of it.
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-// tokenlane/corpus: outputs of finished jobs are merged, shuffled, mixed and read.
+// @tokenlane/corpus: outputs of finished jobs are merged, shuffled, mixed and read.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

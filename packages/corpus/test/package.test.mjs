@@ -126,7 +126,7 @@ test('without the package, its commands are listed, and say which one to install
       assert.match(stderr, /run "npm install @tokenlane\/corpus@0\.1\.0" \(ERR_TOKENLANE_PACKAGE_MISSING\)\n$/)
     }
     const overview = node([installedMain, '--help'])
-    assert.match(overview, /package @tokenlane\/corpus:\n {2}corpus .*\n {2}train .*\n {2}worker /)
+    assert.match(overview, /^ {2}corpus .*\n {2}train .*\n {2}worker [^]* corpus, train, worker: package @tokenlane\/corpus\.$/m)
     assert.match(node([installedMain, 'completion', 'bash']), /compgen -W '[^']*\bcorpus train worker\b/)
     assert.equal(node([installedMain, 'count', '-x', 'Hello, world!']), '4\n')
   } finally {

@@ -1,4 +1,4 @@
-// tokenlane/corpus: Parquet as input and as output.
+// @tokenlane/corpus: Parquet as input and as output.
 //
 // testdata/pyarrow-*.parquet were written by pyarrow 26: 24 rows in row groups of ten, the text of
 // row 8 is null.

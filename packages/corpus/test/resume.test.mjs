@@ -1,4 +1,4 @@
-// tokenlane/corpus: jobs that end early, and everything that can be wrong with inputs and outputs.
+// @tokenlane/corpus: jobs that end early, and everything that can be wrong with inputs and outputs.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -68,7 +68,7 @@ test('the default is one line of JSON of the greatest length', () => {
   assert.equal(LARGE_ROWS_BYTES, MAX_JSON_ROW_BYTES)
 })
 
-/** The memory of a shard, from the memory of all shards, as in lib/corpus/thread.mjs. */
+/** The memory of a shard, from the memory of all shards, as in src/thread.mjs. */
 class Memory {
   isHeld = false
   isGranted = false

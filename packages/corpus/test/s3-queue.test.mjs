@@ -1,4 +1,4 @@
-// tokenlane/corpus on many machines with S3: workers, and what they are allowed to use.
+// @tokenlane/corpus on many machines with S3: workers, and what they are allowed to use.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,4 +1,4 @@
-// tokenlane/corpus with s3:// inputs and outputs, against a small server with faults.
+// @tokenlane/corpus with s3:// inputs and outputs, against a small server with faults.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

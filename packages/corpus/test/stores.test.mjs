@@ -1,4 +1,4 @@
-// tokenlane/corpus with gs:// and az:// inputs and outputs, by the packages of Google and Azure,
+// @tokenlane/corpus with gs:// and az:// inputs and outputs, by the packages of Google and Azure,
 // against small servers with faults.
 
 import assert from 'node:assert/strict'

@@ -1,5 +1,6 @@
-// tokenlane/train: the same vocabulary from every kind of input, the parts of other tokenizers,
-// progress, cancellation and errors. train_check.py judges exactness: docs/differential.md.
+// @tokenlane/corpus, training: the same vocabulary from every kind of input, the parts of other
+// tokenizers, progress, cancellation and errors. train_check.py judges exactness:
+// docs/differential.md.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,4 +1,4 @@
-// tokenlane/corpus: several processes start jobs in one new folder at the same time.
+// @tokenlane/corpus: several processes start jobs in one new folder at the same time.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,4 +1,4 @@
-// tokenlane/corpus: inputs that are no text, or cannot be opened.
+// @tokenlane/corpus: inputs that are no text, or cannot be opened.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -1,4 +1,4 @@
-// tokenlane/corpus: workers of a queue compare the files of a job.
+// @tokenlane/corpus: workers of a queue compare the files of a job.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

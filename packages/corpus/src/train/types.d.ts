@@ -103,7 +103,7 @@ export interface CountOptions {
    */
   giveUpSeconds?: number | undefined
   /**
-   * Called with the events of the job, as in {@link tokenlane/corpus}. Needs `workDir`. Default:
+   * Called with the events of the job, as in {@link CorpusOptions.onEvent}. Needs `workDir`. Default:
    * none.
    */
   onEvent?: ((event: CorpusEvent) => void) | undefined

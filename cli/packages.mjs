@@ -1,13 +1,11 @@
-// Commands of packages that are installed beside this one. The packages name their summaries only
-// when they are loaded, so these stand here, too: `--help` lists the commands without a package.
+// Commands of packages that are installed beside this one. The summaries stand here, too, so that
+// `--help` lists commands whose package is not installed.
 
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { Failure } from './failure.mjs'
-
-const { version } = createRequire(import.meta.url)('../package.json')
 
 /** The summaries of the commands of each package. */
 export const PACKAGES = {
@@ -34,6 +32,7 @@ export const PACKAGE_COMMANDS = Object.fromEntries(
  * version: what they share is internal.
  */
 async function commandsOf(name, command) {
+  const { version } = createRequire(import.meta.url)('../package.json')
   const others = []
   const places = [path.join(process.cwd(), 'package.json'), process.argv[1], import.meta.url]
   for (const place of places.filter((place) => place !== undefined)) {

@@ -70,8 +70,10 @@ test('a corpus is tokenized by a call, from ES modules and from CommonJS, and by
   const npx = ['--no-install', 'tokenlane', 'corpus', 'data/', '-o', 'by-command', '-f', 'npy']
   const { status, stderr } = run('npx', npx, { shell: process.platform === 'win32' })
   assert.equal(status, 0, stderr)
+  // The command of a tokenlane that is elsewhere, as in a global installation.
+  node([main, 'corpus', 'data/', '-o', 'by-other', '-f', 'npy'])
   for (const name of fs.readdirSync(path.join(project, 'by-import')).filter((file) => /\.(npy|rows)/.test(file)))
-    for (const other of ['by-require', 'by-command'])
+    for (const other of ['by-require', 'by-command', 'by-other'])
       assert.deepEqual(
         fs.readFileSync(path.join(project, other, name)),
         fs.readFileSync(path.join(project, 'by-import', name)),
@@ -126,7 +128,10 @@ test('without the package, its commands are listed, and say which one to install
       assert.match(stderr, /run "npm install @tokenlane\/corpus@0\.1\.0" \(ERR_TOKENLANE_PACKAGE_MISSING\)\n$/)
     }
     const overview = node([installedMain, '--help'])
-    assert.match(overview, /^ {2}corpus .*\n {2}train .*\n {2}worker [^]* corpus, train, worker: package @tokenlane\/corpus\.$/m)
+    assert.match(
+      overview,
+      /^ {2}corpus .*\n {2}train .*\n {2}worker [^]* corpus, train, worker: package @tokenlane\/corpus\.$/m,
+    )
     assert.match(node([installedMain, 'completion', 'bash']), /compgen -W '[^']*\bcorpus train worker\b/)
     assert.equal(node([installedMain, 'count', '-x', 'Hello, world!']), '4\n')
   } finally {

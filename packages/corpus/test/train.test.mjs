@@ -386,9 +386,10 @@ test('a vocabulary that cannot be', async () => {
   assert.deepEqual(Object.keys(vocab).sort(), [...new Set(LINES.join(''))].filter((one) => one !== ' ').sort())
 })
 
-test('require and import give the same call', () => {
+test('require and import give the same calls', () => {
   const required = createRequire(import.meta.url)('@tokenlane/corpus')
-  assert.deepEqual(required, { extendTokenizer, pruneTokenizer, trainTokenizer })
+  for (const call of [extendTokenizer, pruneTokenizer, trainTokenizer])
+    assert.ok(Object.values(required).includes(call))
 })
 
 test('parts and tokens that cannot be written', async () => {

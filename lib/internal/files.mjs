@@ -1,4 +1,4 @@
-// What @tokenlane/corpus uses of lib/files/, which the commands of this package read and write with.
+// What @tokenlane/corpus uses of lib/files/, with which commands of this package read and write.
 // Not for users: it changes without notice, and both packages have the same version.
 
 export { decompressed } from '../files/decompress.mjs'

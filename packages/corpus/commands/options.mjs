@@ -1,4 +1,4 @@
-// Options that several commands of this package share, and the options of its calls that they become.
+// Options that commands of this package share, and the options of its calls that they become.
 
 import { THREADS, UsageError } from 'tokenlane/internal/cli.mjs'
 import { FORMATS } from '../src/formats/names.mjs'

@@ -103,8 +103,8 @@ export interface CountOptions {
    */
   giveUpSeconds?: number | undefined
   /**
-   * Called with the events of the job, as in {@link CorpusOptions.onEvent}. Needs `workDir`. Default:
-   * none.
+   * Called with the events of the job, as in {@link CorpusOptions.onEvent}. Needs `workDir`.
+   * Default: none.
    */
   onEvent?: ((event: CorpusEvent) => void) | undefined
   /**

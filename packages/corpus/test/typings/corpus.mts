@@ -1,4 +1,4 @@
-// Is compiled, never run: correct use of @tokenlane/corpus, and with @ts-expect-error incorrect use.
+// Is compiled, never run: correct use of corpus jobs, and with @ts-expect-error incorrect use.
 import { createWorker, openTokens, tokenizeCorpus, verifyCorpus, writeReport } from '@tokenlane/corpus'
 import type { CorpusEvent, CorpusOptions, CorpusResult, VerifyResult, WorkerOptions } from '@tokenlane/corpus'
 

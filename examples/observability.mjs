@@ -52,7 +52,8 @@ const seconds = new client.Histogram({
 
 // --- The service.
 
-const ajv = { customOptions: { coerceTypes: /** @type {const} */ (false) } } // a number in the body is no text
+// A number in the body is no text.
+const ajv = { customOptions: { coerceTypes: /** @type {const} */ (false) } }
 const app = Fastify({ bodyLimit: 8 << 20, requestTimeout: TIMEOUT, ajv })
 let isReady = true
 

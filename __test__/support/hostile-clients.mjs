@@ -48,7 +48,10 @@ async function abort({ hostname, port, pathname }, body, { after }) {
   socket.resetAndDestroy()
 }
 
-/** How many bytes of an upload that never ends are taken, and the status of the answer if there is one. */
+/**
+ * How many bytes of an upload that never ends are taken, and the status of the answer if there is
+ * one.
+ */
 async function endlessUpload(address) {
   const request = http.request(address, {
     method: 'POST',

@@ -320,7 +320,12 @@ jsEncodingForModel('nope')
 
 const sections: Piece[] = tokenizer.split('# a', { maxTokens: 5, overlap: 1, boundary: 'markdown' })
 const titles: string[] = sections[0]?.headings ?? []
-for (const { headings } of tokenizer.split('# a', { maxTokens: 5, boundary: 'markdown' })) titles.push(...headings)
+for (const { headings } of tokenizer.split('# a', { maxTokens: 5, boundary: 'markdown', headings: 'include' }))
+  titles.push(...headings)
+// @ts-expect-error: only 'include'
+tokenizer.split('# a', { maxTokens: 5, boundary: 'markdown', headings: 'exclude' })
+// @ts-expect-error: only with 'markdown'
+tokenizer.split('# a', { maxTokens: 5, boundary: 'sentence', headings: 'include' })
 for (const { headings } of await tokenizer.splitAsync('# a', { maxTokens: 5, boundary: 'markdown' }))
   titles.push(...headings)
 const markdownPieces: TransformStream<string, MarkdownPiece> = tokenizer.splitStream({

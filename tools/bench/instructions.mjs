@@ -7,7 +7,7 @@
 // Instruction counts do not depend on how busy the machine is. They are measured with valgrind,
 // which has no AVX-512, so that every x86-64 processor with AVX2 executes the same code. Other
 // processors, and machines without valgrind, skip the check. Two sources of noise remain. The seed
-// of the word cache is random, and in some runs two frequent long words evict each other, which
+// of the word cache is random, and in some runs a few long words evict each other, which
 // costs up to 1.5 % of `warm` and `offsets`; so each stage has the lowest count of three runs, and
 // those of two runs differ by less than 0.1 %. The other is the compiler: if its version differs
 // from the recorded one, a larger difference is allowed.

@@ -63,6 +63,7 @@ mod error;
 pub mod fuzzing;
 pub mod json_fields;
 mod load;
+mod min_tokens;
 mod model;
 mod normalizer;
 mod object_pool;

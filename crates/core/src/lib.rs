@@ -53,6 +53,7 @@ mod budget;
 mod byte_level;
 mod categories;
 mod change;
+pub mod cuts;
 mod decode_stream;
 mod decoder;
 mod encoder;

@@ -33,6 +33,7 @@ impl Encoder<'_> {
             out: &mut Encoding::default(),
             columns: Columns::NONE,
             original: text,
+            continues: false,
             literal: &[],
             special: 0,
             converter: None,

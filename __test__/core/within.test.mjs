@@ -1,5 +1,5 @@
-// `isWithin` reads only the start of a long text that exceeds the limit. Bytes that were encoded are
-// counted, not time.
+// `isWithin` reads only the start of a long text that exceeds the limit. Bytes that were encoded
+// are counted, not time.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

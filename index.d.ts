@@ -343,7 +343,7 @@ export class Tokenizer {
    * `texts.pipeThrough(tokenizer.encodeChunks(options))`. The joined ids are those of
    * {@link encode} without truncation and padding. They come as soon as what follows cannot change
    * them: up to the last space between two letters so far. What is kept is the text after it. With
-   * a tokenizer that proves no such place ({@link LiveText.isIncremental}), all ids come at the end.
+   * a tokenizer that proves no such place ({@link LiveText.isIncremental}), they come at the end.
    * Bytes are UTF-8 (`ERR_TOKENLANE_INVALID_UTF8` if they are not).
    */
   encodeChunks(options?: CountOptions & SignalOptions): TransformStream<Text, Uint32Array>

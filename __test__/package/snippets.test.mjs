@@ -45,7 +45,7 @@ import { trainTokenizer } from 'tokenlane/train'
 const all = await import(process.env.GIVEN_PACKAGE)
 Object.assign(globalThis, all, {
   // A page has the files of @tokenlane/web beside it. There is no other server.
-  fetch: async (name) => new Response(fs.readFileSync('node_modules/tokenlane/web/dist' + name)),
+  fetch: async (name) => new Response(fs.readFileSync('node_modules/@tokenlane/web/dist' + name)),
   trainTokenizer,
   database: { async *query() { yield { title: 'A', body: 'some text' } } },
   // The guide of chats is about tokenizers with a template.
@@ -101,7 +101,7 @@ const END = '--- end of a block'
 
 /** Pages about @tokenlane/web. */
 const WEB = ['docs/guide/web.md', 'docs/guide/recipes/edge.md']
-const webIsBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
+const webIsBuilt = fs.existsSync(path.join(root, 'packages', 'web', 'dist', 'tokenlane.wasm'))
 
 const found = []
 for (const page of pages) {

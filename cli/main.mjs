@@ -78,7 +78,7 @@ async function overview() {
   const commands = await Promise.all(
     Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]),
   )
-  return `Converts text to token ids and back, exactly, with any tokenizer.json or tiktoken encoding.
+  return `Converts text to token ids and back, exactly as the tokenizer of a model does.
 
 Usage: tokenlane COMMAND [options] [files…]
 

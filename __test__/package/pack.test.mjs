@@ -91,24 +91,23 @@ function anchorsOf(file) {
   return new Set(Array.from(headings, ([, text]) => anchor(text)))
 }
 
-test('every relative link of the packed documents leads to a packed file, and to a heading of it', () => {
-  const packed = new Set(packedFiles().files.map(({ path: name }) => name))
-  const folders = new Set(
-    [...packed].flatMap((name) =>
-      name
-        .split('/')
-        .slice(0, -1)
-        .map((_, at, parts) => parts.slice(0, at + 1).join('/')),
-    ),
-  )
+test('every relative link of a document leads to a file of the repository, and to a heading of it', () => {
+  const { stdout } = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const repository = new Set(stdout.split('\n'))
+  assert.ok(repository.has('README.md'), 'the repository is one of git')
+  const folders = new Set([...repository].flatMap((name) => path.posix.dirname(name)))
   const broken = []
-  for (const name of [...packed].filter((file) => file.endsWith('.md'))) {
+  const documents = [...repository].filter((file) => /^(?:docs\/.*|[^/]*|packages\/[^/]+\/README)\.md$/.test(file))
+  for (const name of documents) {
     const text = fs.readFileSync(path.join(root, name), 'utf8').replaceAll(/^```.*?^```/gms, '')
     for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:|^#/.test(target)) continue
       const [to, anchor] = target.split('#')
       const file = to === '' ? name : path.posix.join(path.posix.dirname(name), to).replace(/\/$/, '')
-      if (!packed.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
+      if (!repository.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
       // Headings of the generated reference repeat, and are numbered.
       else if (anchor && !file.startsWith('docs/api/') && !anchorsOf(file).has(anchor))
         broken.push(`${name}: ${target}`)

@@ -1,12 +1,13 @@
 'use strict'
 
-// Descriptions of values that a Reading copied, such as the bodies in shapes.js. A shape is a
-// function of a value and its place that throws for a value of another type, by its place. Fields
-// that it does not name are not read, or only written as JSON.
+// Descriptions of values that reading.js copied, such as a conversation, or the bodies of an API. A
+// shape is a function of a value and its place that throws for a value of another type, by its
+// place, and for a field that the caller's object hides from JSON. Fields that it does not name are
+// not read, or only written as JSON.
 
-const { wrongType } = require('../errors.js')
-const { isPlainObject, isUrl } = require('../realm.js')
-const { at, isBytes } = require('./reading.js')
+const { wrongType, wrongValue } = require('./errors.js')
+const { at, hiddenField } = require('./reading.js')
+const { isBytes, isPlainObject, isUrl } = require('./realm.js')
 
 /** @typedef {(value: any, place: string) => void} Shape */
 
@@ -48,7 +49,13 @@ const isObject = (value) =>
   value !== null &&
   !Array.isArray(value) &&
   (isPlainObject(value) || !(isBytes(value) || isUrl(value)))
-const fieldOf = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined)
+
+function fieldOf(object, name, place) {
+  if (Object.hasOwn(object, name)) return object[name]
+  const hidden = hiddenField(object, name, place)
+  if (hidden !== undefined) throw wrongValue(at(place, name), 'a field that JSON has, not one of the class', hidden)
+  return undefined
+}
 
 /**
  * An object with these fields. `variants` has further fields by the object's `type`.
@@ -57,13 +64,13 @@ const fieldOf = (object, name) => (Object.hasOwn(object, name) ? object[name] : 
  * @param {{ what?: string, variants?: Record<string, Record<string, Shape>> }} [more]
  * @returns {Shape}
  */
-function object(fields, { what = 'an object', variants = {} } = {}) {
+function object(fields, { what = 'an object', variants } = {}) {
   return (value, place) => {
     if (!isObject(value)) throw wrongType(place, what, value)
-    const type = fieldOf(value, 'type')
+    const type = variants === undefined ? undefined : fieldOf(value, 'type', place)
     const isVariant = typeof type === 'string' && Object.hasOwn(variants, type)
     const all = isVariant ? { ...fields, ...variants[type] } : fields
-    for (const name of Object.keys(all)) all[name](fieldOf(value, name), at(place, name))
+    for (const name of Object.keys(all)) all[name](fieldOf(value, name, place), at(place, name))
   }
 }
 
@@ -73,7 +80,26 @@ const both = (first, second) => (value, place) => {
   second(value, place)
 }
 
+/** A shape of the values that pass a test. Others can be anything. @returns {Shape} */
+const where = (test, shape) => (value, place) => {
+  if (test(value)) shape(value, place)
+}
+
 /** A shape that refers to itself. @returns {Shape} */
 const later = (shape) => (value, place) => shape()(value, place)
 
-module.exports = { boolean, both, fieldOf, isObject, json, later, listOf, object, optional, string, textOr, typed }
+module.exports = {
+  boolean,
+  both,
+  fieldOf,
+  isObject,
+  json,
+  later,
+  listOf,
+  object,
+  optional,
+  string,
+  textOr,
+  typed,
+  where,
+}

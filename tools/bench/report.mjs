@@ -44,10 +44,10 @@ ${table(
 function batches(rows) {
   return `## Batches on one thread: MiB per second of processor time
 
-The columns of offsets also have the ratio to ids only.
+Offsets are in UTF-16 units, with the ratio to ids only; other units cost the same.
 
 ${table(
-  ['encoding', 'corpus', 'ids only', 'offsets utf16', 'codepoint', 'byte', 'count', 'decode'],
+  ['encoding', 'corpus', 'ids only', 'offsets', 'count', 'decode'],
   rows.map(({ name, ids, offsets, count, decode }) => [
     ...name,
     cell(ids),

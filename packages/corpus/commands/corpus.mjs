@@ -15,7 +15,7 @@ import {
   QUIET,
   RATIO_OPTION,
 } from 'tokenlane/internal/cli.mjs'
-import { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } from '../index.js'
+import { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } from '../index.mjs'
 import { withCurrency } from '../src/price.mjs'
 import { Notices, corpusProgress, howToGoOn } from './corpus-progress.mjs'
 import {

@@ -1,6 +1,5 @@
 // @tokenlane/corpus, training: the same vocabulary from every kind of input, the parts of other
-// tokenizers, progress, cancellation and errors. train_check.py judges exactness:
-// docs/differential.md.
+// tokenizers, progress, cancellation and errors.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

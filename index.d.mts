@@ -39,6 +39,7 @@ export {
   ImageSize,
   Input,
   Limits,
+  LiveText,
   LoadOptions,
   MarkdownPiece,
   MarkdownSplitAsyncOptions,

@@ -37,6 +37,7 @@ const modules = later({
   facts: () => require('./facts.js'),
   calls: () => require('./chat/calls.js'),
   iterables: () => require('./iterables.js'),
+  live: () => require('./live.js'),
   changes: () => require('./changes.js'),
   apply: () => require('./chat/apply.js'),
   print: () => require('./print.js'),
@@ -272,6 +273,23 @@ class Tokenizer {
     return new modules.split.Splitter(limits, split)
   }
 
+  live(text = '', options = undefined) {
+    Tokenizer.#check(this, 'live')
+    const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
+    return modules.live.liveText(this.#handle, text, flags, extraOptions(flags, options))
+  }
+
+  encodeChunks(...args) {
+    Tokenizer.#check(this, 'encodeChunks')
+    const { isSource, ofTexts, resultsOf, transformStream } = modules.iterables
+    const [source, options = {}] = isSource(args[0]) ? args : [undefined, args[0]]
+    const flags = encodeFlags(options, KNOWN.encodeChunks, ONE_TEXT)
+    const encoder = { handle: this.#handle, flags, extra: extraOptions(flags, options) }
+    const work = ofTexts(new modules.live.ChunkEncoder(encoder))
+    const signal = signalOption(options.signal)
+    return source === undefined ? transformStream(work, signal) : resultsOf(work, source, signal)
+  }
+
   encodeStream(texts, options = {}) {
     Tokenizer.#check(this, 'encodeStream')
     return modules.iterables.inBatches(texts, options, KNOWN.encodeStream, (...batch) => this.encodeBatch(...batch))
@@ -279,7 +297,7 @@ class Tokenizer {
 
   countStream(texts, options = {}) {
     Tokenizer.#check(this, 'countStream')
-    return modules.iterables.inBatches(texts, options, KNOWN.countBatch, (...batch) => this.countBatch(...batch))
+    return modules.iterables.inBatches(texts, options, KNOWN.countStream, (...batch) => this.countBatch(...batch))
   }
 
   async countBatch(texts, options) {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 import { Tokenizer, memory } from '../../index.mjs'
+import * as requests from '@tokenlane/requests'
 import * as corpus from '../../lib/corpus/index.js'
 import * as train from '../../lib/train/index.js'
 import { folderWithTokenizer } from '../support/cli.mjs'
@@ -14,6 +15,7 @@ import { folderWithTokenizer } from '../support/cli.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = folderWithTokenizer()
 const gpt = Tokenizer.fromEncodingSync('r50k_base')
+const chatOfOpenAi = Tokenizer.fromEncodingSync('o200k_base')
 const withTemplate = Tokenizer.fromFileSync(`${folder}/tiny.json`, { chatTemplate: '{{ messages[0].content }}' })
 const messages = [{ role: 'user', content: 'a' }]
 const file = `${folder}/tiny.json`
@@ -26,7 +28,7 @@ const FIRST = {
   ...{ count: ['a'], countBatch: [['a']], countBatchSync: [['a']], isWithin: ['a', 1] },
   ...{ encodeInto: ['a', new Uint32Array(1)], truncate: ['a', 1], split: ['a'], splitAsync: ['a'] },
   ...{ encodeStream: [['a']], countStream: [['a']], applyChatTemplate: [messages], countChat: [messages] },
-  ...{ countRequest: [{ messages }], fitChat: [messages], decode: [[1]], decodeBytes: [[1]], decodeBatch: [[[1]]] },
+  ...{ countRequest: [gpt, { messages }], fitChat: [gpt, messages], decode: [[1]], decodeBytes: [[1]], decodeBatch: [[[1]]] },
   ...{ decodeWithOffsets: [[1]], decodeStream: [[1]], extendTokenizer: [gpt], pruneTokenizer: [gpt] },
   ...{ verifyCorpus: [folder], cleanCorpus: [folder], writeReport: [folder, file] },
 }
@@ -93,7 +95,7 @@ test('the options of each call are those of the typings', async () => {
   let count = 0
   const differences = []
   for (const [name, call, options] of calls()) {
-    // Its options but three are those of countChat, which checks them.
+    // Its options but four are those of countChat, which checks them.
     if (name === 'fitChat') continue
     const first = FIRST[name] ?? []
     const more = options.includes('maxTokens') ? { maxTokens: 5 } : {}
@@ -110,8 +112,11 @@ test('the options of each call are those of the typings', async () => {
   assert.ok(count > 250, `${count} options`)
 })
 
-test('fitChat has no option detail, and countRequest none for what is undocumented', () => {
+test('calls for chats have no options detail and undocumented', () => {
   const code = 'ERR_TOKENLANE_UNKNOWN_OPTION'
-  assert.throws(() => gpt.fitChat(messages, { maxTokens: 50, detail: true }), { code })
-  assert.throws(() => gpt.countRequest({ messages }, { undocumented: 'throw' }), { code })
+  for (const option of [{ detail: true }, { undocumented: 'throw' }]) {
+    assert.throws(() => chatOfOpenAi.countChat(messages, option), { code })
+    assert.throws(() => requests.fitChat(chatOfOpenAi, messages, { maxTokens: 50, ...option }), { code })
+    assert.throws(() => requests.countRequest(chatOfOpenAi, { messages }, option), { code })
+  }
 })

@@ -14,13 +14,7 @@
  *
  * @module tokenlane
  */
-import type {
-  ChatEntry,
-  ChatIdsOptions,
-  ChatPiece,
-  ChatTextOptions,
-  CountChatOptions,
-} from './lib/chat-types.js'
+import type { ChatEntry, ChatIdsOptions, ChatPiece, ChatTextOptions, CountChatOptions } from './lib/chat-types.js'
 import type {
   BatchSizeOptions,
   BlockSplitAsyncOptions,

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 import ts from 'typescript'
 
-import { Tokenizer, memory } from '../../index.mjs'
+import * as corpus from '@tokenlane/corpus'
 import * as requests from '@tokenlane/requests'
-import * as corpus from '../../lib/corpus/index.js'
-import * as train from '../../lib/train/index.js'
+
+import { Tokenizer, memory } from '../../index.mjs'
 import { folderWithTokenizer } from '../support/cli.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -27,13 +27,26 @@ const FIRST = {
   ...{ forModel: ['gpt-4'], forModelSync: ['gpt-4'], encode: ['a'], encodeBatch: [['a']], encodeBatchSync: [['a']] },
   ...{ count: ['a'], countBatch: [['a']], countBatchSync: [['a']], isWithin: ['a', 1] },
   ...{ encodeInto: ['a', new Uint32Array(1)], truncate: ['a', 1], split: ['a'], splitAsync: ['a'] },
-  ...{ encodeStream: [['a']], countStream: [['a']], applyChatTemplate: [messages], countChat: [messages] },
-  ...{ countRequest: [gpt, { messages }], fitChat: [gpt, messages], decode: [[1]], decodeBytes: [[1]], decodeBatch: [[[1]]] },
+  ...{
+    live: ['a'],
+    encodeChunks: [['a']],
+    encodeStream: [['a']],
+    countStream: [['a']],
+    applyChatTemplate: [messages],
+    countChat: [messages],
+  },
+  ...{
+    countRequest: [gpt, { messages }],
+    fitChat: [gpt, messages],
+    decode: [[1]],
+    decodeBytes: [[1]],
+    decodeBatch: [[[1]]],
+  },
   ...{ decodeWithOffsets: [[1]], decodeStream: [[1]], extendTokenizer: [gpt], pruneTokenizer: [gpt] },
   ...{ verifyCorpus: [folder], cleanCorpus: [folder], writeReport: [folder, file] },
 }
 
-const FILES = ['index.d.ts', 'lib/corpus/index.d.ts', 'lib/train/index.d.ts'].map((name) => root + name)
+const FILES = ['index.d.ts', 'packages/corpus/index.d.ts', 'packages/requests/index.d.ts'].map((name) => root + name)
 const program = ts.createProgram(FILES, {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2022,
@@ -71,7 +84,7 @@ function* calls() {
   const service = exported.get('memory')
   const configure = checker.getTypeOfSymbolAtLocation(service, service.valueDeclaration).getProperty('configure')
   yield ['configure', memory.configure, optionsOf(configure, service.valueDeclaration)]
-  for (const [index, module] of [corpus, train].entries()) {
+  for (const [index, module] of [corpus, requests].entries()) {
     for (const symbol of checker.getExportsOfModule(others[index])) {
       const options = symbol.flags & ts.SymbolFlags.Function ? optionsOf(symbol, symbol.valueDeclaration) : []
       if (options.length > 0) yield [symbol.name, module[symbol.name], options]

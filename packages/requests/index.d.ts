@@ -85,20 +85,20 @@ export interface RequestCount {
  * The number of tokens of the input of a request, by its JSON body: messages, tools, the choice of
  * a tool and the format of the answer.
  *
- * - With an encoding of OpenAI: chat completions, Responses, and messages of Anthropic that a gateway
- *   forwards to OpenAI. What OpenAI does not document is estimated. `estimated` has `model` for a
- *   body with a model that is not known to have this encoding.
+ * - With an encoding of OpenAI: chat completions, Responses, and messages of Anthropic that a
+ *   gateway forwards to OpenAI. What OpenAI does not document is estimated. `estimated` has
+ *   `model` for a body with a model that is not known to have this encoding.
  * - Embeddings and completions: the sum of the tokens of all texts, or the number of ids.
- * - With a tokenizer that has a chat template, and gpt-oss: what a server such as vLLM renders, with
- *   `add_generation_prompt` (default: true), `chat_template_kwargs`, `chat_template`, `documents`,
- *   `reasoning_effort` and `continue_final_message`. Bodies of Responses and of Anthropic are
- *   converted. The tokens of images are not counted.
+ * - With a tokenizer that has a chat template, and gpt-oss: what a server such as vLLM renders,
+ *   with `add_generation_prompt` (default: true), `chat_template_kwargs`, `chat_template`,
+ *   `documents`, `reasoning_effort` and `continue_final_message`. Bodies of Responses and of
+ *   Anthropic are converted. The tokens of images are not counted.
  * - For a model of Claude, with `o200k_base`: an estimate, because its tokenizer is not public.
  *
- * Throws the errors of `countChat` with a template, and `ERR_TOKENLANE_CHAT_UNDOCUMENTED` for a part
- * whose tokens cannot be estimated, such as audio, unless `partTokens` has them. A field that is
- * read and has another type than its API documents is `ERR_TOKENLANE_ARGUMENT_TYPE`, and what JSON
- * cannot hold `ERR_TOKENLANE_ARGUMENT_VALUE`; the message has the place in `body`, such as
+ * Throws the errors of `countChat` with a template, and `ERR_TOKENLANE_CHAT_UNDOCUMENTED` for a
+ * part whose tokens cannot be estimated, such as audio, unless `partTokens` has them. A field that
+ * is read and has another type than its API documents is `ERR_TOKENLANE_ARGUMENT_TYPE`, and what
+ * JSON cannot hold `ERR_TOKENLANE_ARGUMENT_VALUE`; the message has the place in `body`, such as
  * `messages[0].content[1].source`.
  *
  * ```js

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm run maintain -- web: builds @tokenlane/web into packages/web/dist, the WebAssembly module,
-// the packed encodings and a bundle, and the bundles of the drop-ins and of @tokenlane/requests that
-// run over it.
+// the packed encodings and a bundle, and the bundles of the drop-ins and of @tokenlane/requests
+// that run over it.
 //
 //   usage: npm run maintain -- web [--no-cargo] [--quick]
 //

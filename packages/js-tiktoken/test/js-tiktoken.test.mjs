@@ -300,13 +300,14 @@ test('the recipes of docs/guide/langchain.md run', async () => {
     await result(blocks[3], 'count(history)'),
     countRequest(tokenizer, {
       messages: [
-      { role: 'user', content: 'What time is it?' },
-      {
-        role: 'assistant',
-        content: '',
-        tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }],
-      },
-      { role: 'tool', content: '12:00', tool_call_id: '1' },
-    ] }).tokens,
+        { role: 'user', content: 'What time is it?' },
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }],
+        },
+        { role: 'tool', content: '12:00', tool_call_id: '1' },
+      ],
+    }).tokens,
   )
 })

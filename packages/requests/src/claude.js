@@ -1,8 +1,8 @@
 'use strict'
 
 // Estimates the tokens of a request to Claude, whose tokenizer is not public: Anthropic's API has a
-// call that counts. The rule was fitted to the usage of recorded requests; __test__/chat/
-// requests.test.mjs has some of them.
+// call that counts. The rule was fitted to the usage of recorded requests; test/requests.test.mjs
+// has some of them.
 //
 //   text       tokens of o200k_base times a factor, which newer models have a larger one of
 //   messages   four tokens each, and three for the request

@@ -1,5 +1,5 @@
-// Replaces lib/internal/requests.js in the bundle of @tokenlane/requests: the same functions, those of
-// @tokenlane/web, so that its limits hold.
+// Replaces lib/internal/requests.js in the bundle of @tokenlane/requests: the functions of the same
+// module in @tokenlane/web, so that its limits hold.
 
 import { requests } from '../dist/core.mjs'
 

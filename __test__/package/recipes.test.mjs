@@ -19,7 +19,8 @@ test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
 const modules = path.join(folder, 'node_modules')
 fs.mkdirSync(path.join(modules, '@tokenlane'), { recursive: true })
 fs.symlinkSync(root, path.join(modules, 'tokenlane'), 'junction')
-fs.symlinkSync(path.join(root, 'packages', 'web'), path.join(modules, '@tokenlane', 'web'), 'junction')
+for (const name of ['requests', 'web'])
+  fs.symlinkSync(path.join(root, 'packages', name), path.join(modules, '@tokenlane', name), 'junction')
 
 /** The blocks of a page that a word selects as one module, which exports names. */
 async function moduleOf(page, names, word = '') {

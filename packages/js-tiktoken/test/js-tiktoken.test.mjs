@@ -277,6 +277,7 @@ test('the recipes of docs/guide/langchain.md run', async () => {
     RecursiveCharacterTextSplitter: TextSplitter,
     Tokenizer,
     getEncoding,
+    countRequest,
     fromLangChain,
     text,
     HumanMessage: messages('human'),

@@ -285,6 +285,24 @@ test('an AbortSignal ends the job and its uploads; a role that may not list uplo
   assert.deepEqual(stored('lake/tokens/'), hashes(at('reference')))
 })
 
+test('an AbortSignal ends the uploads of its shards, and no others', async () => {
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  const others = ['lake/tokens/notes.txt', 'lake/other/shard-00000000.bin']
+  for (const name of others) s3.leave(name, new Date())
+  s3.fault = ({ method, name }) => {
+    if (controller.signal.aborted || method !== 'PUT' || !name.endsWith('.bin')) return
+    // A thread that is ended leaves what it has begun.
+    s3.leave(name, new Date())
+    controller.abort(reason)
+  }
+  assert.equal(await failure(() => job({ signal: controller.signal })), reason)
+  assert.deepEqual(
+    [...s3.uploads.values()].map(({ name }) => name),
+    others,
+  )
+})
+
 test('kill -9 at random moments: the next run does what is missing', { timeout: 180_000 }, async () => {
   const reference = hashes(at('reference'))
   let state = 5

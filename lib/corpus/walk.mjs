@@ -104,12 +104,12 @@ export class Walk {
   async *#stored(given) {
     const { isListed, noObject, objectsOf } = await import('./store/objects.mjs')
     const objects = await objectsOf(given)
-    const name = (await untilEnded(Promise.resolve(objects.pinned?.(given, this.#commits)))) ?? given
+    const name = (await untilEnded(async () => objects.pinned?.(given, this.#commits))) ?? given
     const { key } = partsOf(name)
     const isOutput = (address) => this.#exclude.some((one) => isBelow(address, one))
     if (key !== '' && !key.endsWith('/')) {
       checkKey(name)
-      if ((await untilEnded(objects.head(name))) !== undefined) {
+      if ((await untilEnded(() => objects.head(name))) !== undefined) {
         if (isOutput(name)) throw outputIsInput(name)
         yield name
         return

@@ -16,7 +16,7 @@ const { network, unexpected } = require('../../hub/errors.js')
 const { settings } = require('../../hub/settings.js')
 const { Transport } = require('../../hub/transport.js')
 const { optional } = require('../../optional.js')
-const { pause } = require('../../waits.js')
+const { pause, signalOfRequest } = require('../../waits.js')
 
 const COMMIT = /^[0-9a-f]{40}$/
 /** How often a request is tried. */
@@ -80,7 +80,7 @@ async function patiently(work) {
 async function withTransport(address, ask) {
   const found = await settings({})
   const { repo, revision, key } = placeOf(address)
-  const transport = new Transport(found, { repo, revision, path: key === '' ? 'its files' : key }, undefined)
+  const transport = new Transport(found, { repo, revision, path: key === '' ? 'its files' : key }, signalOfRequest())
   try {
     return await ask(transport, found)
   } catch (failure) {
@@ -158,7 +158,7 @@ function request(address, start, end) {
     const found = await settings({})
     const { endpoint } = found
     const { repo, revision, path, key } = placeOf(address)
-    const transport = new Transport(found, { repo, revision, path: key }, undefined)
+    const transport = new Transport(found, { repo, revision, path: key }, signalOfRequest())
     try {
       const url = `${endpoint}/${repo}/resolve/${encodeURIComponent(revision)}/${path}`
       const response = await transport.fetch(url, { headers: { range: `bytes=${start}-${end - 1}` } })

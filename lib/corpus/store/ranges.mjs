@@ -1,11 +1,12 @@
 // Reads ranges of objects. A body that ends early is continued where it stopped.
 
 import { createRequire } from 'node:module'
+import { addAbortSignal } from 'node:stream'
 
 import { Failure } from '../../files/failure.mjs'
 
 const require = createRequire(import.meta.url)
-const { pause } = require('../../waits.js')
+const { pause, signalOfRequest } = require('../../waits.js')
 
 /** How often a range whose body ended early is continued. */
 const ATTEMPTS = 6
@@ -72,13 +73,15 @@ const IDLE_TIMEOUT_SECONDS = 60
 export const idleTimeout = () => (Number(process.env.TOKENLANE_STORE_TIMEOUT) || IDLE_TIMEOUT_SECONDS) * 1000
 
 /**
- * The chunks of a stream, which fails if nothing arrives for a time.
+ * The chunks of a stream, which fails if nothing arrives for a time, and ends with its request.
  *
  * @param {import('node:stream').Readable} stream
  */
 export async function* watched(stream) {
   const stalled = Object.assign(new Error('the store sent nothing more'), { code: 'ETIMEDOUT' })
   const timer = setTimeout(() => stream.destroy(stalled), idleTimeout())
+  const signal = signalOfRequest()
+  if (signal !== undefined) addAbortSignal(signal, stream)
   try {
     for await (const chunk of stream) {
       timer.refresh()

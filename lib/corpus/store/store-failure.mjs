@@ -7,7 +7,7 @@ import { Failure } from '../../files/failure.mjs'
 import { idleTimeout } from './ranges.mjs'
 
 const require = createRequire(import.meta.url)
-const { within } = require('../../waits.js')
+const { signalOfRequest, untilLeft, within } = require('../../waits.js')
 
 /** Maximum length of what a store says, in UTF-16 units. */
 const MAX_SAID = 300
@@ -64,17 +64,18 @@ export const requestLimit = (bytes, attempts = ATTEMPTS, attempt = idleTimeout()
   attempts * attempt + bytes / MIN_RATE
 
 /**
- * Returns a function that returns the result of `work`, with which `bytes` are sent; `explained`
- * makes the error of a failure, which names the address.
+ * Returns a function that returns the result of `work`, with which `bytes` are sent, and which gets
+ * the signal that ends it; `explained` makes the error of a failure, which names the address.
  */
 export const sender =
   (explained, limitOf = requestLimit) =>
   async (address, work, bytes = 0) => {
     const late = () => Object.assign(new Error('the store does not answer'), { code: 'ETIMEDOUT' })
+    const signal = signalOfRequest()
     try {
-      return await within(work(), limitOf(bytes), late)
+      return await within(untilLeft(work(signal)), limitOf(bytes), late)
     } catch (failure) {
-      throw await explained(address, failure)
+      throw signal?.aborted ? signal.reason : await explained(address, failure)
     }
   }
 

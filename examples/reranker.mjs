@@ -3,7 +3,7 @@
 // "another passage" …`. FOLDER has the tokenizer.json and the tokenizer_config.json of the model.
 
 import ort from 'onnxruntime-node'
-import { AutoTokenizer } from 'tokenlane/transformers'
+import { AutoTokenizer } from '@tokenlane/transformers'
 
 const [model, folder, query, ...passages] = process.argv.slice(2)
 if (passages.length === 0) {

@@ -179,7 +179,7 @@ function libcHint({ message }) {
 function missingHint(platform) {
   const name = `tokenlane-${platform}`
   if (!PLATFORMS.includes(platform)) {
-    return `, ${platform}. Import tokenlane/web, which is WebAssembly and runs everywhere, on one thread.`
+    return `, ${platform}. Install and import @tokenlane/web, which is WebAssembly and runs everywhere, on one thread.`
   }
   const other = PLATFORMS.find(isInstalled)
   const found = other === undefined ? '' : ` tokenlane-${other} is installed, but it is for another platform.`

@@ -1,6 +1,6 @@
 'use strict'
 
-// Functions that depend on the JavaScript runtime. web/runtime.mjs replaces this file.
+// Functions that depend on the JavaScript runtime. packages/web/src/runtime.mjs replaces this file.
 
 const { types } = require('node:util')
 

@@ -1,7 +1,7 @@
 'use strict'
 
-// The sources of tokenizers: files, the bundled encodings, and the hub. web/sources.mjs replaces
-// this file.
+// The sources of tokenizers: files, the bundled encodings, and the hub.
+// packages/web/src/sources.mjs replaces this file.
 
 const path = require('node:path')
 

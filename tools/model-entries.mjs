@@ -1,18 +1,19 @@
 #!/usr/bin/env node
-// Writes what is missing or outdated: the modules of tokenlane/gpt-tokenizer, one for each
+// Writes what is missing or outdated: the modules of @tokenlane/gpt-tokenizer, one for each
 // encoding, model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; the
-// modules of tiktoken and js-tiktoken with ranks; the names of models in typings; and the entry
-// points of tools/web-entries.mjs.
+// modules of tiktoken and js-tiktoken with ranks; the names of models in typings; the entry
+// points of tools/web-entries.mjs; and the packed rank files.
 // `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
+import { packRanks } from './data/packed-ranks.mjs'
 import { write as writeFile, writeWebEntries } from './web-entries.mjs'
 
 const require = createRequire(import.meta.url)
-const folder = fileURLToPath(new URL('../dropins/gpt-tokenizer/', import.meta.url))
+const folder = fileURLToPath(new URL('../packages/gpt-tokenizer/', import.meta.url))
 const { namesOf } = require(`${folder}internal/entry.js`)
 const { modelNames } = require(`${folder}internal/models.js`)
 const { encodingNames } = require(`${folder}mapping.js`)
@@ -86,7 +87,7 @@ for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.js') 
 
 /** The modules of tiktoken and js-tiktoken with the ranks of an encoding. */
 function writeValues(place, made, type) {
-  for (const name of Object.keys(require('../dropins/tiktoken/registry.json'))) {
+  for (const name of Object.keys(require('../packages/tiktoken/registry.json'))) {
     write(`../${place}/${name}.js`, `'use strict'\n\nmodule.exports = require('../internal/${made}('${name}')\n`)
     write(`../${place}/${name}.d.ts`, `import value = require('../internal/${type}')\nexport = value\n`)
   }
@@ -104,10 +105,12 @@ writeNames(
  * are known too: see {@link encodingForModel}.`,
   Object.values(require('../lib/models.json').encodings).flat().sort(),
 )
-writeNames(
-  '../tiktoken/internal/models.d.ts',
-  'TiktokenModel',
-  "The OpenAI models in the original's list.",
-  Object.keys(require('../dropins/tiktoken/model_to_encoding.json')),
-)
+for (const name of ['tiktoken', 'js-tiktoken'])
+  writeNames(
+    `../${name}/internal/models.d.ts`,
+    'TiktokenModel',
+    "The OpenAI models in the original's list.",
+    Object.keys(require('../packages/tiktoken/model_to_encoding.json')),
+  )
 writeWebEntries()
+packRanks()

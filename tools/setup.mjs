@@ -112,19 +112,17 @@ export function buildIsOld() {
   return addons.length === 0 || built < Math.max(...sources.map(newest))
 }
 
-/** Whether a source of tokenlane/web is newer than its last build, or there is none. */
+/** Whether a source of @tokenlane/web is newer than its last build, or there is none. */
 export function webIsOld() {
   // What tools/platforms/web.mjs writes last.
-  const built = modified(path.join(root, 'web', 'dist', 'gpt-tokenizer.mjs'))
+  const built = modified(path.join(root, 'packages', 'gpt-tokenizer', 'web', 'bundle.mjs'))
   const sources = [
     'Cargo.toml',
     'Cargo.lock',
     'crates',
     'encodings',
     'lib',
-    'packages',
-    'dropins',
-    'web',
+    ...['jinja', 'web/src', 'tiktoken', 'js-tiktoken', 'gpt-tokenizer'].map((name) => `packages/${name}`),
     'tools/platforms/web.mjs',
   ]
   return built < Math.max(...sources.map(newest))

@@ -9,8 +9,8 @@
 //            property tests
 //
 // The last line is the count of the Node specs. Specs that were skipped as a whole are listed above
-// it, with the reason and the command that runs them, and so is tokenlane/web if it cannot be built
-// here.
+// it, with the reason and the command that runs them, and so is @tokenlane/web if it cannot be
+// built here.
 
 import { spawn, spawnSync } from 'node:child_process'
 import os from 'node:os'
@@ -37,7 +37,7 @@ if (!values.long) process.env.PROPTEST_RNG_SEED ??= '1'
 // runs the specs on the addon that it publishes; `npm run build` and the benchmarks build it, too.
 //
 // The addon and the Rust tests are built with the same packages, profile and target: Cargo then
-// compiles what both need once. The specs of tokenlane/web test crates/web, which has no tests in
+// compiles what both need once. The specs of @tokenlane/web test crates/web, which has no tests in
 // Rust. It has the same profile, too: both need the same macros.
 const QUICK_BUILD = ['--profile', 'quick']
 const PACKAGES = ['--workspace', '--exclude', 'tokenlane-web']
@@ -61,8 +61,8 @@ const LONG_SPECS = [
   ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
   ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],
 ]
-/** They need tokenlane/web, whose build begins after the Rust tests. So they start last. */
-const WEB_SPECS = ['package/web', 'package/web-dropins', 'package/web-memory']
+/** They need @tokenlane/web, whose build begins after the Rust tests. So they start last. */
+const WEB_SPECS = ['web', 'dropins', 'memory'].map((name) => `packages/web/test/${name}`)
 
 /** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */
 
@@ -77,7 +77,7 @@ const LINTS = [
 const TESTS = [
   [
     [RUST_TESTS, rustTests],
-    ['tokenlane/web', async () => (await webBuild()) !== FAILED],
+    ['@tokenlane/web', async () => (await webBuild()) !== FAILED],
   ],
   [
     ['the addon', () => addonBuilt],
@@ -90,7 +90,7 @@ let summary = []
 install()
 // A release tests its addons in images without a compiler.
 if (buildIsOld() || [FORMATTING, RUST_TESTS].some(isWanted)) checkCompilers()
-/** A promise of how the build of tokenlane/web ended, once it has begun. */
+/** A promise of how the build of @tokenlane/web ended, once it has begun. */
 let webBuilt
 const FAILED = 'its build failed'
 // Lints and Rust tests run meanwhile. The types of native.js exist only after this build.
@@ -102,7 +102,7 @@ await Promise.all(TESTS.map(inTurn))
 if (!(await addonBuilt)) stop('the addon did not build; the output of the compiler is above')
 if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
 const noWeb = await webBuilt
-if (noWeb !== undefined) console.log(`\nNOT TESTED: tokenlane/web and its drop-ins: ${noWeb}`)
+if (noWeb !== undefined) console.log(`\nNOT TESTED: @tokenlane/web and its drop-ins: ${noWeb}`)
 if (summary.length > 0) console.log(`\n${summary.join('\n')}`)
 process.exit(failed.length > 0 ? 1 : 0)
 
@@ -165,7 +165,7 @@ async function buildAddon() {
 }
 
 /**
- * Builds tokenlane/web if a source is newer, once. Resolves with why there is no build, or with
+ * Builds @tokenlane/web if a source is newer, once. Resolves with why there is no build, or with
  * undefined.
  */
 function webBuild() {

@@ -1,9 +1,11 @@
-// Writes the entry points of the drop-ins for browsers and edge runtimes to web/dropins: ES modules
-// over the bundles that `npm run maintain -- web` writes. tools/model-entries.mjs, which `npm run
-// build` runs, imports this file.
+// Writes what packages/ need for browsers and edge runtimes: the typings of @tokenlane/web, its
+// modules of rank files, and to the folder `web` of each drop-in its entry points, which are ES
+// modules over the bundle that `npm run maintain -- web` writes there. tools/model-entries.mjs,
+// which `npm run build` runs, imports this file.
 //
-// Each names the rank files that it needs, so that a bundle contains no others, and imports #wasm,
-// which is the WebAssembly module in the form that the runtime loads without waiting.
+// Each entry point names the rank files that it needs, so that a bundle contains no others, and
+// imports @tokenlane/web/internal/wasm, the WebAssembly module in the form that the runtime loads
+// without waiting.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,8 +13,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const require = createRequire(import.meta.url)
-const dropins = fileURLToPath(new URL('../dropins', import.meta.url))
-const folder = fileURLToPath(new URL('../web/dropins', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
+const packages = path.join(root, 'packages')
 
 export const DROPINS = ['js-tiktoken', 'tiktoken', 'gpt-tokenizer']
 
@@ -24,12 +26,12 @@ const ALL_FILES = ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']
 const NEEDS_ALL = new Set(['js-tiktoken/index', 'tiktoken/index', 'tiktoken/init', 'gpt-tokenizer/resolveEncoding'])
 
 /** Folders of modules that are not in the bundles, but made of functions in them. */
-const MADE = /(^|\/)(internal|ranks|encoders|bpeRanks|encoding|model)\/|^main$/
+const MADE = /(^|\/)(internal|ranks|encoders|bpeRanks|encoding|model|test|web)\/|^main$/
 
 /** The names of the modules of a drop-in, without those that are made. */
 export const modulesOf = (dropin) =>
   fs
-    .readdirSync(path.join(dropins, dropin), { recursive: true, encoding: 'utf8' })
+    .readdirSync(path.join(packages, dropin), { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll(path.sep, '/'))
     .filter((name) => name.endsWith('.js'))
     .map((name) => name.slice(0, -'.js'.length))
@@ -55,26 +57,26 @@ export function write(file, code) {
 /**
  * Writes an entry point.
  *
- * @param {string} name drop-in and module
- * @param {string[]} files the rank files that it needs
- * @param {string} own the expression for the module; `all` has the exports of the bundle
- * @param {string[]} names what it exports
- * @param {string} [value] the expression for its default export
+ * @param {string} dropin
+ * @param {string} name its module
+ * @param {{ files?: string[], own: string, names?: string[], value?: string }} content the rank
+ *   files that it needs; the expression for the module, where `all` has the exports of the bundle;
+ *   what it exports; the expression for its default export
  */
-function writeEntry(name, files, own, names, value = undefined) {
-  const web = '../'.repeat(name.split('/').length)
+function writeEntry(dropin, name, { files = [], own, names = [], value = undefined }) {
+  const here = '../'.repeat(name.split('/').length - 1) || './'
   const lines = [
-    "import '#wasm'",
-    `import * as all from '${web}dist/${name.split('/')[0]}.mjs'`,
-    ...(files.length > 0 ? [`import { addFile } from '${web}dist/core.mjs'`] : []),
-    ...files.map((file, at) => `import { base64 as file${at} } from '${web}dist/${file}.mjs'`),
+    "import '@tokenlane/web/internal/wasm'",
+    `import * as all from '${here}bundle.mjs'`,
+    ...(files.length > 0 ? ["import { addFile } from '@tokenlane/web/internal'"] : []),
+    ...files.map((file, at) => `import { base64 as file${at} } from '@tokenlane/web/internal/${file}'`),
     '',
-    ...files.map((file, at) => `addFile('${file}.tiktoken', file${at})`),
+    ...files.map((file, at) => `addFile('${file}', file${at})`),
     `const own = ${own}`,
     ...(names.length > 0 ? [`export const { ${names.join(', ')} } = own`] : []),
     ...(value === undefined ? [] : [`export default ${value}`]),
   ]
-  write(path.join(folder, `${name}.mjs`), `${lines.join('\n')}\n`)
+  write(path.join(packages, dropin, 'web', `${name}.mjs`), `${lines.join('\n')}\n`)
 }
 
 const fileOf = (encoding) => FILES[encoding] ?? encoding
@@ -82,22 +84,20 @@ export function writeWebEntries() {
   for (const dropin of DROPINS) {
     for (const name of modulesOf(dropin)) {
       const files = NEEDS_ALL.has(`${dropin}/${name}`) ? ALL_FILES : []
-      writeEntry(
-        `${dropin}/${name}`,
-        files,
-        `all.modules['${name}']()`,
-        exportsOf(path.join(dropins, dropin, `${name}.js`)),
-      )
+      const names = exportsOf(path.join(packages, dropin, `${name}.js`))
+      writeEntry(dropin, name, { files, own: `all.modules['${name}']()`, names })
     }
   }
-  for (const name of Object.keys(require(path.join(dropins, 'tiktoken', 'registry.json')))) {
-    writeEntry(`js-tiktoken/ranks/${name}`, [fileOf(name)], `all.ranks('${name}')`, [], 'own')
-    writeEntry(`tiktoken/encoders/${name}`, [fileOf(name)], `all.encoder('${name}')`, [], 'own')
+  for (const name of Object.keys(require(path.join(packages, 'tiktoken', 'registry.json')))) {
+    const files = [fileOf(name)]
+    writeEntry('js-tiktoken', `ranks/${name}`, { files, own: `all.ranks('${name}')`, value: 'own' })
+    writeEntry('tiktoken', `encoders/${name}`, { files, own: `all.encoder('${name}')`, value: 'own' })
   }
   writeGptTokenizer()
+  writeTypes()
   for (const name of ALL_FILES)
     write(
-      path.join(folder, '..', `${name}.mjs`),
+      path.join(packages, 'web', `${name}.mjs`),
       `// The packed rank file of ${name}, for the option \`data\` of Tokenizer.fromEncoding.
 
 import { fromBase64 } from './base64.mjs'
@@ -109,32 +109,31 @@ export default fromBase64(base64)
 }
 
 function writeGptTokenizer() {
-  const { namesOf } = require(path.join(dropins, 'gpt-tokenizer', 'internal', 'entry.js'))
-  const { modelNames } = require(path.join(dropins, 'gpt-tokenizer', 'internal', 'models.js'))
+  const { namesOf } = require(path.join(packages, 'gpt-tokenizer', 'internal', 'entry.js'))
+  const { modelNames } = require(path.join(packages, 'gpt-tokenizer', 'internal', 'models.js'))
   const { DEFAULT_ENCODING, encodingNames, modelToEncodingMap } = require(
-    path.join(dropins, 'gpt-tokenizer', 'mapping.js'),
+    path.join(packages, 'gpt-tokenizer', 'mapping.js'),
   )
   const constants = ['constants', 'specialTokens'].flatMap((name) =>
-    exportsOf(path.join(dropins, 'gpt-tokenizer', `${name}.js`)),
+    exportsOf(path.join(packages, 'gpt-tokenizer', `${name}.js`)),
   )
   const entry = (place, kind, name, encoding) =>
-    writeEntry(
-      `gpt-tokenizer/${place}`,
-      [fileOf(encoding)],
-      `all.entry('${kind}', '${name}')`,
-      [...constants, ...namesOf(kind, name)].sort(),
-      'own.default',
-    )
+    writeEntry('gpt-tokenizer', place, {
+      files: [fileOf(encoding)],
+      own: `all.entry('${kind}', '${name}')`,
+      names: [...constants, ...namesOf(kind, name)].sort(),
+      value: 'own.default',
+    })
   for (const name of encodingNames) entry(`encoding/${name}`, 'encoding', name, name)
   for (const name of modelNames) entry(`model/${name}`, 'model', name, modelToEncodingMap[name] ?? DEFAULT_ENCODING)
   entry('main', 'encoding', 'o200k_base', 'o200k_base')
   for (const name of ALL_FILES)
-    writeEntry(`gpt-tokenizer/bpeRanks/${name}`, [name], `all.rawRanks('${name}')`, [], 'own')
+    writeEntry('gpt-tokenizer', `bpeRanks/${name}`, { files: [name], own: `all.rawRanks('${name}')`, value: 'own' })
   // As in the original, only the ranks that the program uses are loaded.
   const cases = encodingNames.map((name) => `  ${name}: () => import('./bpeRanks/${fileOf(name)}.mjs'),`)
   write(
-    path.join(folder, 'gpt-tokenizer', 'resolveEncodingAsync.mjs'),
-    `import { modules } from '../../dist/gpt-tokenizer.mjs'
+    path.join(packages, 'gpt-tokenizer', 'web', 'resolveEncodingAsync.mjs'),
+    `import { modules } from './bundle.mjs'
 
 const ranks = {
 ${cases.join('\n')}
@@ -144,4 +143,15 @@ export const resolveEncodingAsync = async (name) =>
   Object.hasOwn(ranks, name) ? (await ranks[name]()).default : modules.resolveEncoding().resolveEncoding(name)
 `,
   )
+}
+
+/** Copies the typings that @tokenlane/web shares with tokenlane, which it does not depend on. */
+function writeTypes() {
+  const copy = (name) => {
+    const text = fs.readFileSync(path.join(root, name), 'utf8')
+    write(path.join(packages, 'web', 'types', name), text)
+    for (const [, other] of text.matchAll(/ from '\.\/([\w/-]+)\.js'/g))
+      copy(path.posix.join(path.posix.dirname(name), `${other}.d.ts`))
+  }
+  copy('index.d.ts')
 }

@@ -117,8 +117,8 @@ test('null reasoning is none, and no reasoning is copied from it', () => {
   assert.throws(() => tokenizer.applyChatTemplate([ASKS], options), { code: 'ERR_TOKENLANE_CHAT_REFUSED' })
 })
 
-test('tokenlane/transformers passes null on, as @huggingface/transformers 4.3.1 does', () => {
-  const { PreTrainedTokenizer } = require('../../dropins/transformers/index.js')
+test('@tokenlane/transformers passes null on, as @huggingface/transformers 4.3.1 does', () => {
+  const { PreTrainedTokenizer } = require('../../packages/transformers/index.js')
   const own = new PreTrainedTokenizer(JSON.parse(fs.readFileSync(file, 'utf8')), { tokenizer_class: 'X' })
   const chat_template =
     "{% for m in messages %}{{ 'none' if m.content is none else m.content }}{{ m.name is defined }}{{ m.audio is defined }}{% endfor %}"

@@ -7,12 +7,12 @@ import { Tokenizer as OverAddon } from '../../index.js'
 import { rankFile } from '../../tools/data/rank-file.mjs'
 
 /**
- * `TOKENLANE_TEST_WEB=1`: the calls of tokenlane/web are judged.
+ * `TOKENLANE_TEST_WEB=1`: the calls of @tokenlane/web are judged.
  *
  * @type {{ Tokenizer: any }}
  */
 const { Tokenizer } =
-  process.env.TOKENLANE_TEST_WEB === undefined ? { Tokenizer: OverAddon } : await import('../../web/index.mjs')
+  process.env.TOKENLANE_TEST_WEB === undefined ? { Tokenizer: OverAddon } : await import('../../packages/web/index.mjs')
 const fromFile = async (path) =>
   Tokenizer === OverAddon ? await OverAddon.fromFile(path) : await Tokenizer.fromBuffer(await fs.readFile(path))
 

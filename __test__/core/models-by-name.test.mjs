@@ -102,11 +102,11 @@ test('the table has no name twice, and only bundled encodings', () => {
 })
 
 test('the command line and the drop-ins use the same table', () => {
-  const { get_encoding_name_for_model } = require('tokenlane/tiktoken')
-  const { modelToEncodingMap, chatModelParams, DEFAULT_ENCODING } = require('tokenlane/gpt-tokenizer/mapping')
+  const { get_encoding_name_for_model } = require('@tokenlane/tiktoken')
+  const { modelToEncodingMap, chatModelParams, DEFAULT_ENCODING } = require('@tokenlane/gpt-tokenizer/mapping')
   const own = (encoding) => (encoding === 'gpt2' ? 'r50k_base' : encoding)
   const listed = [
-    ...Object.keys(require('tokenlane/tiktoken/model_to_encoding.json')).map((name) => [
+    ...Object.keys(require('@tokenlane/tiktoken/model_to_encoding.json')).map((name) => [
       name,
       get_encoding_name_for_model(name),
     ]),

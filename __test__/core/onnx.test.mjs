@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 import ort from 'onnxruntime-node'
 
-import { BertTokenizer } from 'tokenlane/transformers'
+import { BertTokenizer } from '@tokenlane/transformers'
 
 import { Tokenizer } from '../../index.mjs'
 import { bert, bertConfig } from '../support/bert.mjs'
@@ -56,7 +56,7 @@ function overlap(tokenizer, query, passage) {
   return matches.reduce((sum, count) => sum + count, 0) / second.length
 }
 
-test('onnxruntime accepts the tensors of tokenlane/transformers as they are', async () => {
+test('onnxruntime accepts the tensors of @tokenlane/transformers as they are', async () => {
   const tokenizer = new BertTokenizer(bert(), bertConfig())
   const session = await ort.InferenceSession.create(reranker)
   const passages = [

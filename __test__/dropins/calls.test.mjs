@@ -13,17 +13,17 @@ import { tiny } from '../support/tiny.mjs'
 
 const require = createRequire(import.meta.url)
 const root = new URL('../..', import.meta.url)
-const tiktoken = await import('tokenlane/tiktoken')
-const hf = await import('tokenlane/huggingface')
-const gpt = await import('tokenlane/gpt-tokenizer')
+const tiktoken = await import('@tokenlane/tiktoken')
+const hf = await import('@tokenlane/tokenizers')
+const gpt = await import('@tokenlane/gpt-tokenizer')
 
 const code = (call) => failure(call).then((error) => error.code)
 
 test('tiktoken: registry and list of models', async () => {
-  const registry = require('tokenlane/tiktoken/registry.json')
-  const models = require('tokenlane/tiktoken/model_to_encoding.json')
+  const registry = require('@tokenlane/tiktoken/registry.json')
+  const models = require('@tokenlane/tiktoken/model_to_encoding.json')
   for (const [name, { special_tokens, pat_str, ...rest }] of Object.entries(registry)) {
-    const bundled = require(`tokenlane/tiktoken/encoders/${name}.json`)
+    const bundled = require(`@tokenlane/tiktoken/encoders/${name}.json`)
     assert.deepEqual(special_tokens, bundled.special_tokens, name)
     const encoder = new tiktoken.Tiktoken(bundled.bpe_ranks, special_tokens, pat_str)
     const text = "It's 12345 naïve\n\n  words, DON'T!  "
@@ -39,10 +39,10 @@ test('tiktoken: registry and list of models', async () => {
     assert.equal(tiktoken.get_encoding_name_for_model(model), encoding)
   }
   // As in the README of the original for encodings that are not bundled.
-  const { load } = require('tokenlane/tiktoken/load')
-  const bundled = require('tokenlane/tiktoken/encoders/cl100k_base')
+  const { load } = require('@tokenlane/tiktoken/load')
+  const bundled = require('@tokenlane/tiktoken/encoders/cl100k_base')
   const model = await load(registry[models['gpt-3.5-turbo']], async () => bundled.bpe_ranks)
-  const encoder = new (require('tokenlane/tiktoken/lite').Tiktoken)(
+  const encoder = new (require('@tokenlane/tiktoken/lite').Tiktoken)(
     model.bpe_ranks,
     model.special_tokens,
     model.pat_str,
@@ -52,9 +52,9 @@ test('tiktoken: registry and list of models', async () => {
 })
 
 test('the typings of tiktoken list exactly the known models', () => {
-  const typings = fs.readFileSync(new URL('dropins/tiktoken/internal/models.d.ts', root), 'utf8')
+  const typings = fs.readFileSync(new URL('packages/tiktoken/internal/models.d.ts', root), 'utf8')
   const listed = [...typings.matchAll(/\| '(.+)'/g)].map(([, name]) => name)
-  assert.deepEqual(listed, Object.keys(require('tokenlane/tiktoken/model_to_encoding.json')))
+  assert.deepEqual(listed, Object.keys(require('@tokenlane/tiktoken/model_to_encoding.json')))
   for (const name of listed) assert.ok(tiktoken.get_encoding_name_for_model(name), name)
 })
 
@@ -139,9 +139,9 @@ test('tiktoken: encode_with_unstable finds all completions of 500 spaces', () =>
 })
 
 test('tiktoken: custom ranks, in both forms', async () => {
-  const { default: module } = await import('tokenlane/tiktoken/encoders/r50k_base')
+  const { default: module } = await import('@tokenlane/tiktoken/encoders/r50k_base')
   const { bpe_ranks, pat_str, special_tokens } = module
-  const { Tiktoken } = await import('tokenlane/tiktoken/lite')
+  const { Tiktoken } = await import('@tokenlane/tiktoken/lite')
   assert.match(bpe_ranks, /^! 0 \S+ \S+/)
   const lines = bpe_ranks
     .split(' ')
@@ -158,7 +158,7 @@ test('tiktoken: custom ranks, in both forms', async () => {
 })
 
 test('tiktoken: load reads both kinds of files, and init must come first', async () => {
-  const { load } = await import('tokenlane/tiktoken/load')
+  const { load } = await import('@tokenlane/tiktoken/load')
   const entry = { pat_str: '.', special_tokens: {}, explicit_n_vocab: 3 }
   const files = { ranks: 'IQ== 0\n' }
   assert.deepEqual(await load({ ...entry, load_tiktoken_bpe: 'ranks' }, async (url) => files[url]), {
@@ -175,12 +175,12 @@ test('tiktoken: load reads both kinds of files, and init must come first', async
     [...new tiktoken.Tiktoken(bpe_ranks, {}, '[^ ]+| ').encode('ab a')],
     [256, singles.indexOf('Ġ'), singles.indexOf('a')],
   )
-  const script = `const { init, get_encoding } = require('tokenlane/tiktoken/init')
+  const script = `const { init, get_encoding } = require('@tokenlane/tiktoken/init')
     try { get_encoding('gpt2') } catch (error) { console.log(error.code) }
-    const { Tiktoken, encoding_for_model, get_encoding_name_for_model } = require('tokenlane/tiktoken/init')
+    const { Tiktoken, encoding_for_model, get_encoding_name_for_model } = require('@tokenlane/tiktoken/init')
     for (const call of [() => encoding_for_model('gpt2'), () => get_encoding_name_for_model('gpt2'), () => new Tiktoken('IQ== 0', {}, '.')])
       try { call() } catch (error) { console.log(error.code) }
-    const wasm = require('node:fs').readFileSync(require.resolve('tokenlane/tiktoken/tiktoken_bg.wasm'))
+    const wasm = require('node:fs').readFileSync(require.resolve('@tokenlane/tiktoken/tiktoken_bg.wasm'))
     init((imports) => WebAssembly.instantiate(wasm, imports)).then(() => {
       console.log(get_encoding('gpt2').encode('a').length, encoding_for_model('gpt2').name)
       const own = new Tiktoken('IQ== 0', { '<s>': 1 }, '.')
@@ -221,13 +221,13 @@ test('gpt-tokenizer: texts', async () => {
 })
 
 test('gpt-tokenizer: chats, functions, costs', async () => {
-  const model = await import('tokenlane/gpt-tokenizer/model/gpt-4o')
+  const model = await import('@tokenlane/gpt-tokenizer/model/gpt-4o')
   const chat = [{ role: 'user', content: 'Hello' }]
   // <|im_start|> user <|im_sep|> Hello <|im_end|> <|im_start|> assistant <|im_sep|>
   assert.deepEqual(model.encodeChat(chat), [200003, 1428, 200005, 13225, 200004, 200003, 173781, 200005])
   assert.equal(model.countTokens(chat), 8)
   assert.equal(model.isWithinTokenLimit(chat, 7), false)
-  const harmony = await import('tokenlane/gpt-tokenizer/model/gpt-oss-20b')
+  const harmony = await import('@tokenlane/gpt-tokenizer/model/gpt-oss-20b')
   const message = {
     role: 'assistant',
     channel: 'commentary',
@@ -257,7 +257,7 @@ test('gpt-tokenizer: chats, functions, costs', async () => {
   }
   // The result of gpt-tokenizer 4.0.0.
   assert.equal(model.countChatCompletionTokens(request), 54)
-  const old = await import('tokenlane/gpt-tokenizer/model/gpt-3.5-turbo-0613')
+  const old = await import('@tokenlane/gpt-tokenizer/model/gpt-3.5-turbo-0613')
   assert.ok(!('countChatCompletionTokens' in old))
   assert.equal(await code(() => gpt.encodeChat(chat)), 'ERR_TOKENLANE_ARGUMENT_VALUE')
   assert.equal(await code(() => gpt.encodeChat(chat, 'ada')), 'ERR_TOKENLANE_UNSUPPORTED')
@@ -267,7 +267,7 @@ test('gpt-tokenizer: chats, functions, costs', async () => {
 
 test('gpt-tokenizer: edge cases of limits, options and lists equal the original', async () => {
   const { decode, decodeGenerator, encode, isWithinTokenLimit } = gpt
-  const chat = await import('tokenlane/gpt-tokenizer/model/gpt-4')
+  const chat = await import('@tokenlane/gpt-tokenizer/model/gpt-4')
   // An empty text is within every limit, and a limit that is not a number is no limit.
   for (const limit of [-1, -Infinity, 0, 5, Infinity, NaN, undefined, null, 'x'])
     assert.equal(isWithinTokenLimit('', limit), 0, `${limit}`)
@@ -311,7 +311,7 @@ test('gpt-tokenizer: edge cases of limits, options and lists equal the original'
   const words = [...chat.encodeGenerator('Hello, wide world')]
   assert.equal(words.length, 4)
   assert.deepEqual([...chat.encodeChatGenerator([{ role: 'user', content: 'Hello, wide world' }])].slice(3, 7), words)
-  const { encodeChatGenerator } = require('tokenlane/gpt-tokenizer/encoding/o200k_harmony')
+  const { encodeChatGenerator } = require('@tokenlane/gpt-tokenizer/encoding/o200k_harmony')
   const spoken = [...encodeChatGenerator([{ role: 'user', content: 'Hello, wide world' }], 'gpt-5')]
   assert.deepEqual(
     spoken.flatMap((ids) => ids.length),
@@ -328,13 +328,13 @@ test('gpt-tokenizer: edge cases of limits, options and lists equal the original'
 })
 
 test('gpt-tokenizer: ranks of resolveEncoding, of the caller, and wrong ones', async () => {
-  const { GptEncoding } = require('tokenlane/gpt-tokenizer/GptEncoding')
-  const { resolveEncodingAsync } = await import('tokenlane/gpt-tokenizer/resolveEncodingAsync')
-  const { resolveEncoding } = require('tokenlane/gpt-tokenizer/resolveEncoding')
+  const { GptEncoding } = require('@tokenlane/gpt-tokenizer/GptEncoding')
+  const { resolveEncodingAsync } = await import('@tokenlane/gpt-tokenizer/resolveEncodingAsync')
+  const { resolveEncoding } = require('@tokenlane/gpt-tokenizer/resolveEncoding')
   const ranks = await resolveEncodingAsync('cl100k_base')
   assert.deepEqual([ranks.length, ranks[0], ranks[9906], ranks[3305]], [100256, '!', 'Hello', [239, 187, 191]])
   assert.strictEqual(resolveEncoding('cl100k_base'), ranks)
-  assert.strictEqual((await import('tokenlane/gpt-tokenizer/bpeRanks/cl100k_base')).default, ranks)
+  assert.strictEqual((await import('@tokenlane/gpt-tokenizer/bpeRanks/cl100k_base')).default, ranks)
   // Ranks of the caller are used: here another token has the id of "Hello".
   const other = [...ranks]
   ;[other[9906], other[1917]] = [other[1917], other[9906]]
@@ -358,8 +358,8 @@ test('gpt-tokenizer: ranks of resolveEncoding, of the caller, and wrong ones', a
 })
 
 test('gpt-tokenizer: helpers', () => {
-  const utf = require('tokenlane/gpt-tokenizer/utfUtil')
-  const util = require('tokenlane/gpt-tokenizer/util')
+  const utf = require('@tokenlane/gpt-tokenizer/utfUtil')
+  const util = require('@tokenlane/gpt-tokenizer/util')
   assert.deepEqual([127, 128].map(utf.isAscii), [true, false])
   assert.deepEqual(['', 'a', 'a\ud83d', '👋', '\udc4b'].map(utf.endsWithIncompleteUtfPairSurrogate), [
     false,
@@ -561,7 +561,7 @@ test('huggingface: wrong arguments have a code', async () => {
 })
 
 test('gpt-tokenizer: requests with functions have the counts of the original', async () => {
-  const model = await import('tokenlane/gpt-tokenizer/model/gpt-4o')
+  const model = await import('@tokenlane/gpt-tokenizer/model/gpt-4o')
   const messages = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'Hi' },

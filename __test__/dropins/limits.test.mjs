@@ -7,8 +7,8 @@ import '../../tools/model-entries.mjs'
 import { failure } from '../support/texts.mjs'
 import { tiny } from '../support/tiny.mjs'
 
-const tiktoken = await import('tokenlane/tiktoken')
-const hf = await import('tokenlane/huggingface')
+const tiktoken = await import('@tokenlane/tiktoken')
+const hf = await import('@tokenlane/tokenizers')
 
 const code = (call) => failure(call).then((error) => error.code)
 
@@ -27,9 +27,9 @@ test('arguments that are iterated have a limit', async () => {
   const ever = function* (value) {
     for (;;) yield value
   }
-  const { Tiktoken } = await import('tokenlane/js-tiktoken/lite')
-  const js = new Tiktoken((await import('tokenlane/js-tiktoken/ranks/gpt2')).default)
-  const api = (await import('tokenlane/gpt-tokenizer/model/gpt-4')).default
+  const { Tiktoken } = await import('@tokenlane/js-tiktoken/lite')
+  const js = new Tiktoken((await import('@tokenlane/js-tiktoken/ranks/gpt2')).default)
+  const api = (await import('@tokenlane/gpt-tokenizer/model/gpt-4')).default
   const chat = () => ever({ role: 'user', content: 'a b c d e f g h i j k l m n o p'.repeat(1000) })
   const calls = [
     () => api.decode(ever(api.encode(' '.repeat(80))[0])),

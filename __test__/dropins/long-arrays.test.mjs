@@ -7,13 +7,13 @@ import { test } from 'node:test'
 import { bert } from '../support/bert.mjs'
 
 const require = createRequire(import.meta.url)
-const tiktoken = require('../../dropins/tiktoken/index.js')
-const huggingface = require('../../dropins/huggingface/index.js')
-const gptTokenizer = require('../../dropins/gpt-tokenizer/main.js')
-const { GptEncoding } = require('../../dropins/gpt-tokenizer/GptEncoding.js')
-const jsTiktoken = require('../../dropins/js-tiktoken/index.js')
-const transformers = require('../../dropins/transformers/index.js')
-const { M2M100Tokenizer, WhisperTokenizer } = require('../../dropins/transformers/classes.js')
+const tiktoken = require('../../packages/tiktoken/index.js')
+const huggingface = require('../../packages/tokenizers/index.js')
+const gptTokenizer = require('../../packages/gpt-tokenizer/main.js')
+const { GptEncoding } = require('../../packages/gpt-tokenizer/GptEncoding.js')
+const jsTiktoken = require('../../packages/js-tiktoken/index.js')
+const transformers = require('../../packages/transformers/index.js')
+const { M2M100Tokenizer, WhisperTokenizer } = require('../../packages/transformers/classes.js')
 const { Tokenizer } = require('../../index.js')
 
 /** An array whose elements are read at most up to this index, where a value is refused by it. */
@@ -51,9 +51,9 @@ function callees() {
     jsTiktoken,
     jsEncoder: jsTiktoken.getEncoding('r50k_base'),
     gptTokenizer,
-    gptUtil: require('../../dropins/gpt-tokenizer/util.js'),
-    gptUtf: require('../../dropins/gpt-tokenizer/utfUtil.js'),
-    gptFunctions: require('../../dropins/gpt-tokenizer/functionCalling.js'),
+    gptUtil: require('../../packages/gpt-tokenizer/util.js'),
+    gptUtf: require('../../packages/gpt-tokenizer/utfUtil.js'),
+    gptFunctions: require('../../packages/gpt-tokenizer/functionCalling.js'),
     gptEncoder: GptEncoding.getEncodingApiForModel('gpt-4o'),
     huggingface,
     hfTokenizer: huggingface.Tokenizer.fromString(JSON.stringify(JSON_OF_BERT)),

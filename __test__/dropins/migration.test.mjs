@@ -79,7 +79,7 @@ async function compare(title, least, original, tokenizer, texts) {
 const TEXTS = ['Hello, wörld! 🚀 it is', 'a second text']
 
 test('the calls of tiktoken', async () => {
-  const { get_encoding } = await import('tokenlane/tiktoken')
+  const { get_encoding } = await import('@tokenlane/tiktoken')
   await compare(
     'tiktoken',
     9,
@@ -90,13 +90,13 @@ test('the calls of tiktoken', async () => {
 })
 
 test('the calls of js-tiktoken', async () => {
-  const { getEncoding, getEncodingNameForModel } = await import('tokenlane/js-tiktoken')
+  const { getEncoding, getEncodingNameForModel } = await import('@tokenlane/js-tiktoken')
   const original = { js: getEncoding('o200k_base'), getEncodingNameForModel, encodingForModel }
   await compare('js-tiktoken', 8, original, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
 })
 
 test('the calls of gpt-tokenizer', async () => {
-  const { encode, countTokens, isWithinTokenLimit, decode } = await import('tokenlane/gpt-tokenizer')
+  const { encode, countTokens, isWithinTokenLimit, decode } = await import('@tokenlane/gpt-tokenizer')
   await compare(
     'gpt-tokenizer',
     7,
@@ -107,7 +107,7 @@ test('the calls of gpt-tokenizer', async () => {
 })
 
 test('the calls of tokenizers', async () => {
-  const { Tokenizer: Other } = await import('tokenlane/huggingface')
+  const { Tokenizer: Other } = await import('@tokenlane/tokenizers')
   await compare('tokenizers', 14, { original: Other.fromFile(file) }, await Tokenizer.fromFile(file), [
     'hello he',
     'hell',
@@ -115,7 +115,7 @@ test('the calls of tokenizers', async () => {
 })
 
 test('the calls of @huggingface/transformers', async () => {
-  const { AutoTokenizer } = await import('tokenlane/transformers')
+  const { AutoTokenizer } = await import('@tokenlane/transformers')
   const model = path.join(folder, 'bert')
   fs.mkdirSync(model)
   const template =

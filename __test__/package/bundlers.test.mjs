@@ -23,15 +23,16 @@ const PLATFORM = ADDON.split('.')[1]
 // A project with the package and its platform package, as npm installs them.
 const project = path.join(folder, 'project')
 const modules = path.join(project, 'node_modules')
-for (const name of ['package.json', 'index.js', 'index.mjs', 'native.js', 'lib', 'dropins', 'encodings']) {
+for (const name of ['package.json', 'index.js', 'index.mjs', 'native.js', 'lib', 'encodings']) {
   fs.cpSync(path.join(root, name), path.join(modules, 'tokenlane', name), { recursive: true })
 }
-copyOwnPackages(modules)
+const OWN = ['jinja', 'tiktoken', 'js-tiktoken', 'gpt-tokenizer', 'tokenizers', 'transformers']
+copyOwnPackages(modules, OWN)
 fs.cpSync(path.join(root, 'npm', PLATFORM), path.join(modules, `tokenlane-${PLATFORM}`), { recursive: true })
 fs.copyFileSync(path.join(root, ADDON), path.join(modules, `tokenlane-${PLATFORM}`, ADDON))
 
 const CODE = {
-  cjs: "const { Tokenizer } = require('tokenlane'); console.log(Tokenizer.forModelSync('gpt-4o').count('Hello, world!'), require('tokenlane/tiktoken').get_encoding('gpt2').encode('hello world').length)",
+  cjs: "const { Tokenizer } = require('tokenlane'); console.log(Tokenizer.forModelSync('gpt-4o').count('Hello, world!'), require('@tokenlane/tiktoken').get_encoding('gpt2').encode('hello world').length)",
   esm: "import { Tokenizer } from 'tokenlane'; console.log(Tokenizer.forModelSync('gpt-4o').count('Hello, world!'))",
 }
 
@@ -113,10 +114,10 @@ test('a bundle of ES modules with a drop-in says so too', async () => {
     'tiktoken/lite',
     'js-tiktoken',
     'gpt-tokenizer/model/gpt-4o',
-    'huggingface',
+    'tokenizers',
     'transformers',
   ]) {
-    CODE.esm = `import * as all from 'tokenlane/${name}'; console.log(Object.keys(all).length)`
+    CODE.esm = `import * as all from '@tokenlane/${name}'; console.log(Object.keys(all).length)`
     assertBundled(run(await bundle('esm')), /it was bundled as an ES module, in which require does not work/)
   }
 })
@@ -135,7 +136,7 @@ test('the standalone output of Turbopack works, from each package manager', asyn
   for (const [manager, [own, platform]] of Object.entries(layouts)) {
     const place = fs.mkdtempSync(path.join(folder, `standalone-${manager}-`))
     fs.cpSync(path.join(modules, 'tokenlane'), path.join(place, own), { recursive: true })
-    copyOwnPackages(path.join(place, path.dirname(own)))
+    copyOwnPackages(path.join(place, path.dirname(own)), OWN)
     fs.cpSync(path.join(modules, `tokenlane-${PLATFORM}`), path.join(place, platform), { recursive: true })
     const define = { __filename: JSON.stringify(`/ROOT/${own}/lib/package-root.js`) }
     const chunks = path.join(place, '.next', 'server')
@@ -145,7 +146,7 @@ test('the standalone output of Turbopack works, from each package manager', asyn
     fs.writeFileSync(
       path.join(chunks, 'external.cjs'),
       CODE.cjs
-        .replaceAll("'tokenlane/tiktoken'", "'../external/dropins/tiktoken/index.js'")
+        .replaceAll("'@tokenlane/tiktoken'", `'../../${path.dirname(own)}/@tokenlane/tiktoken/index.js'`)
         .replaceAll("'tokenlane'", "'../external'"),
     )
     for (const chunk of ['bundled', 'external']) {

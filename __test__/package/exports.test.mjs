@@ -110,7 +110,7 @@ test('the typings have no syntax that TypeScript 4.9 does not read', () => {
     (ts.isExportDeclaration(node) && node.isTypeOnly && !ts.isNamedExports(node.exportClause ?? node)) ||
     (ts.isTypeParameterDeclaration(node) && node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ConstKeyword)) ||
     node.attributes !== undefined
-  const files = ['.', 'lib', 'web', 'dropins'].flatMap((folder) =>
+  const files = ['.', 'lib', 'packages'].flatMap((folder) =>
     fs
       .readdirSync(root + folder, { recursive: folder !== '.' })
       .filter((name) => /\.d\.[mc]?ts$/.test(name))
@@ -128,24 +128,27 @@ test('TypeScript finds the types of the drop-ins as it did for Node 10', () => {
   // What `module: commonjs` means in TypeScript 5, which ignores `exports`.
   const options = { module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10 }
   const host = { ...ts.sys, directoryExists: undefined }
-  const inPackage = (file) => file.replace(/^\/app\/node_modules\/tokenlane\//, root)
+  const inPackage = (file) =>
+    file
+      .replace(/^\/app\/node_modules\/@tokenlane\//, `${root}packages/`)
+      .replace(/^\/app\/node_modules\/tokenlane\//, root)
   for (const method of ['fileExists', 'readFile']) host[method] = (file) => ts.sys[method](inPackage(file))
   const resolve = (name) => ts.resolveModuleName(name, '/app/use.ts', options, host).resolvedModule?.resolvedFileName
   for (const [name, file] of Object.entries({
-    tokenlane: 'index.d.ts',
-    'tokenlane/corpus': 'lib/corpus/index.d.ts',
-    'tokenlane/tiktoken': 'dropins/tiktoken/index.d.ts',
-    'tokenlane/tiktoken/lite/init': 'dropins/tiktoken/lite/init.d.ts',
-    'tokenlane/tiktoken/encoders/gpt2': 'dropins/tiktoken/encoders/gpt2.d.ts',
-    'tokenlane/tiktoken/encoders/gpt2.json': 'dropins/tiktoken/encoders/gpt2.d.ts',
-    'tokenlane/js-tiktoken/ranks/gpt2': 'dropins/js-tiktoken/ranks/gpt2.d.ts',
-    'tokenlane/web': 'web/index.d.mts',
-    'tokenlane/huggingface': 'dropins/huggingface/index.d.ts',
-    'tokenlane/transformers': 'dropins/transformers/index.d.ts',
-    'tokenlane/gpt-tokenizer': 'dropins/gpt-tokenizer/main.d.ts',
-    'tokenlane/gpt-tokenizer/model/gpt-4o': 'dropins/gpt-tokenizer/model/gpt-4o.d.ts',
+    tokenlane: 'tokenlane/index.d.ts',
+    'tokenlane/corpus': 'tokenlane/lib/corpus/index.d.ts',
+    '@tokenlane/tiktoken': '@tokenlane/tiktoken/index.d.ts',
+    '@tokenlane/tiktoken/lite/init': '@tokenlane/tiktoken/lite/init.d.ts',
+    '@tokenlane/tiktoken/encoders/gpt2': '@tokenlane/tiktoken/encoders/gpt2.d.ts',
+    '@tokenlane/tiktoken/encoders/gpt2.json': '@tokenlane/tiktoken/encoders/gpt2.d.ts',
+    '@tokenlane/js-tiktoken/ranks/gpt2': '@tokenlane/js-tiktoken/ranks/gpt2.d.ts',
+    '@tokenlane/web': '@tokenlane/web/index.d.mts',
+    '@tokenlane/tokenizers': '@tokenlane/tokenizers/index.d.ts',
+    '@tokenlane/transformers': '@tokenlane/transformers/index.d.ts',
+    '@tokenlane/gpt-tokenizer': '@tokenlane/gpt-tokenizer/main.d.ts',
+    '@tokenlane/gpt-tokenizer/model/gpt-4o': '@tokenlane/gpt-tokenizer/model/gpt-4o.d.ts',
   }))
-    assert.equal(resolve(name), `/app/node_modules/tokenlane/${file}`, name)
+    assert.equal(resolve(name), `/app/node_modules/${file}`, name)
 })
 
 /** The error message without an addon, after some code has run. */
@@ -166,5 +169,5 @@ function withoutAddon(before = '') {
 test('the error without an addon says what to do', () => {
   assert.match(withoutAddon(), /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-\w+-\w+.*npm install tokenlane-/)
   const elsewhere = withoutAddon(`Object.defineProperty(process, 'platform', { value: 'aix' })`)
-  assert.match(elsewhere, /^ERR_TOKENLANE_ADDON_MISSING .*aix-.*Import tokenlane\/web/)
+  assert.match(elsewhere, /^ERR_TOKENLANE_ADDON_MISSING .*aix-.*Install and import @tokenlane\/web/)
 })

@@ -1,4 +1,4 @@
-// Platforms without a package of their own: the error names tokenlane/web, which runs there.
+// Platforms without a package of their own: the error names @tokenlane/web, which runs there.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -57,7 +57,7 @@ test('the error on a platform without a package names the part that runs there',
     assert.equal(
       loaded(platform, arch, glibc),
       `ERR_TOKENLANE_ADDON_MISSING tokenlane has no addon for this machine, ${name}. ` +
-        'Import tokenlane/web, which is WebAssembly and runs everywhere, on one thread.',
+        'Install and import @tokenlane/web, which is WebAssembly and runs everywhere, on one thread.',
     )
   }
 })

@@ -8,7 +8,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { WEB, manifestOf, missingFiles, stage } from '../../tools/release/stage.mjs'
+import { WEB, manifestOf, missingFiles } from '../../tools/release/stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-release-'))
@@ -47,10 +47,8 @@ test('the workflow builds each platform of npm/', () => {
   assert.deepEqual(names.map(([, , target]) => target).sort(), [...targets].sort())
 })
 
-/** Folders with files of the names that the platform packages list, and of tokenlane/web. */
+/** Folders with files of the names that the platform packages list. */
 function addons() {
-  fs.mkdirSync(path.join(folder, 'addons', 'web'), { recursive: true })
-  for (const file of WEB) fs.writeFileSync(path.join(folder, 'addons', 'web', file), file)
   for (const name of platforms) {
     const place = path.join(folder, 'addons', name)
     fs.mkdirSync(place, { recursive: true })
@@ -59,13 +57,37 @@ function addons() {
   return path.join(folder, 'addons')
 }
 
-test('a folder with sources is never replaced by what is published, and the workflow names none', () => {
+/** A copy of the repository, with texts in the place of what `npm run maintain -- web` builds. */
+function repository(t) {
+  const copy = fs.mkdtempSync(path.join(folder, 'copy-'))
+  t.after(() => fs.rmSync(copy, { recursive: true, force: true }))
+  const own = [
+    'package.json',
+    'native.js',
+    'index.js',
+    'index.mjs',
+    'index.d.ts',
+    'index.d.mts',
+    'browser.mjs',
+    'browser.d.mts',
+  ]
+  for (const name of [...own, ...['npm', 'tools', 'lib', 'cli', 'docs', 'examples', 'encodings', 'packages']])
+    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
+  for (const file of WEB) {
+    fs.mkdirSync(path.dirname(path.join(copy, 'packages', file)), { recursive: true })
+    fs.writeFileSync(path.join(copy, 'packages', file), file)
+  }
+  for (const file of fs.readdirSync(root).filter((name) => /\.md$|^LICENSE/.test(name)))
+    fs.copyFileSync(path.join(root, file), path.join(copy, file))
+  fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
+  return copy
+}
+
+test('a folder with sources is never replaced by what is published, and the workflow names none', (t) => {
   const [, name] = /--staged (\S+)/.exec(workflow('release.yml'))
   assert.ok(!fs.existsSync(path.join(root, name)) || !fs.readdirSync(path.join(root, name)).includes('jinja'), name)
   // A copy, so that a fault deletes no sources.
-  const copy = path.join(folder, 'copy')
-  for (const name of ['tools', 'packages', 'npm', 'package.json', 'lib', 'encodings', 'dropins'])
-    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
+  const copy = repository(t)
   for (const place of ['packages', 'npm', '.', 'packages/jinja']) {
     const code = `const { stage } = await import('./tools/release/stage.mjs'); stage(${JSON.stringify(path.join(copy, place))}, String)`
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
@@ -77,21 +99,44 @@ test('a folder with sources is never replaced by what is published, and the work
   }
 })
 
-test('the packages are published with their addons, the one that needs them last', { skip: windows }, () => {
-  const from = addons()
-  const places = stage(path.join(folder, 'staged'), (name) => path.join(from, name))
+/** Stages the packages of a copy of the repository, in a process of its own. */
+function staged(copy, from) {
+  const code = `const { stage } = await import('./tools/release/stage.mjs')
+    console.log(JSON.stringify(stage(${JSON.stringify(path.join(copy, 'staged'))}, (name) => ${JSON.stringify(from)} + '/' + name)))`
+  return spawnSync(process.execPath, ['--input-type=module', '-e', code], { cwd: copy, encoding: 'utf8' })
+}
+
+test('the packages are published with what is built for them, each after those that it needs', {
+  skip: windows,
+}, (t) => {
+  const copy = repository(t)
+  const { stdout, stderr } = staged(copy, addons())
+  assert.equal(stderr, '')
+  const places = JSON.parse(stdout)
   const manifests = places.map(manifestOf)
-  assert.deepEqual(
-    manifests.map(({ name }) => name),
-    [...platforms.map((name) => `tokenlane-${name}`), '@tokenlane/jinja', 'tokenlane'],
-  )
-  const main = manifests.at(-1)
-  for (const file of WEB) assert.equal(fs.readFileSync(path.join(places.at(-1), 'web', 'dist', file), 'utf8'), file)
+  const names = manifests.map(({ name }) => name)
+  const libraries = fs.readdirSync(path.join(root, 'packages')).map((name) => `@tokenlane/${name}`)
+  const all = [...platforms.map((name) => `tokenlane-${name}`), 'tokenlane', ...libraries]
+  assert.deepEqual(names.toSorted(), all.toSorted())
+  assert.deepEqual(names.slice(0, platforms.length), all.slice(0, platforms.length))
+  for (const [at, { name, dependencies, devDependencies, peerDependencies }] of manifests.entries()) {
+    assert.equal(devDependencies, undefined, name)
+    for (const other of Object.keys({ ...dependencies, ...peerDependencies }).filter((needed) =>
+      names.includes(needed),
+    ))
+      assert.ok(names.indexOf(other) < at, `${name} before ${other}`)
+  }
+  const placeOf = (name) => places[names.indexOf(name)]
+  for (const file of WEB) {
+    const [library, ...rest] = file.split('/')
+    assert.equal(fs.readFileSync(path.join(placeOf(`@tokenlane/${library}`), ...rest), 'utf8'), file)
+  }
+  const main = manifests[names.indexOf('tokenlane')]
   const { version } = main
   assert.equal(main.dependencies['@tokenlane/jinja'], version)
   for (const { name, main: entry } of manifests.slice(0, platforms.length)) {
     assert.equal(main.optionalDependencies[name], version)
-    assert.ok(fs.existsSync(path.join(folder, 'staged', name.replace('tokenlane-', ''), entry)), entry)
+    assert.ok(fs.existsSync(path.join(placeOf(name), entry)), entry)
   }
   for (const field of ['scripts', 'devDependencies', 'overrides', 'workspaces'])
     assert.equal(main[field], undefined, field)
@@ -115,12 +160,10 @@ test('a release without one of the addons stops before anything is published', {
   assert.equal(stdout, '')
 })
 
-test('a release without the module of tokenlane/web stops', { skip: windows }, () => {
-  const from = addons()
-  fs.rmSync(path.join(from, 'web', 'tokenlane.wasm'))
-  const program = `import { stage } from ${JSON.stringify(new URL('../../tools/release/stage.mjs', import.meta.url))}
-    stage(${JSON.stringify(path.join(folder, 'no-web'))}, (name) => ${JSON.stringify(`${from}/`)} + name)`
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+test('a release without the module of @tokenlane/web stops', { skip: windows }, (t) => {
+  const copy = repository(t)
+  fs.rmSync(path.join(copy, 'packages', 'web', 'dist', 'tokenlane.wasm'))
+  const { status, stderr } = staged(copy, addons())
   assert.equal(status, 1)
   assert.match(stderr, /tokenlane\.wasm is missing: .*npm run maintain -- web/)
 })
@@ -131,21 +174,20 @@ test('a release stops if npm would pack the package without a file of its list',
   fs.mkdirSync(path.join(bare, 'lib'), { recursive: true })
   fs.writeFileSync(path.join(bare, 'index.js'), '')
   const missing = missingFiles(own, bare)
-  assert.ok(missing.includes('native.js') && missing.includes('encodings'), missing.join())
-  for (const present of ['lib', 'index.js', 'docs/**/*.md']) assert.ok(!missing.includes(present), present)
+  assert.ok(missing.includes('native.js') && missing.includes('encodings/o200k_base.ranks'), missing.join())
+  for (const present of ['lib', 'index.js', 'docs/guide/**/*.md']) assert.ok(!missing.includes(present), present)
 })
 
-test('a copy of the repository without native.js is not published', { skip: windows }, () => {
-  const copy = path.join(folder, 'copy')
-  for (const name of ['package.json', 'npm', 'tools', 'dropins', 'lib', 'packages'])
-    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
+test('a copy of the repository without native.js is not published', { skip: windows }, (t) => {
+  const copy = repository(t)
+  fs.rmSync(path.join(copy, 'native.js'))
   const args = ['tools/release/publish.mjs', '--addons', addons(), '--staged', path.join(folder, 'unbuilt')]
   const { status, stderr, stdout } = spawnSync(process.execPath, [...args, '--registry', 'http://127.0.0.1:9/'], {
     cwd: copy,
     encoding: 'utf8',
   })
   assert.equal(status, 1)
-  assert.match(stderr, /\bnative\.js, .* is missing: tokenlane cannot be published without it; run "npm run build"\n$/)
+  assert.match(stderr, /^native\.js is missing: tokenlane cannot be published without it; run "npm run build"\n$/)
   assert.equal(stdout, '')
 })
 
@@ -154,14 +196,12 @@ test('the package has only files that its users need', { skip: windows }, () => 
   const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
   const kinds = [
     /^(index|native)\.(js|mjs|d\.ts|d\.mts)$/,
-    /^(package\.json|LICENSE-(MIT|APACHE)|(README|CHANGELOG|CONTRIBUTING|DESIGN|SECURITY)\.md)$/,
-    /^(lib|dropins|cli)\/[\w./-]+\.(js|mjs|cjs|d\.ts|d\.mts|json)$/,
+    /^(package\.json|LICENSE-(MIT|APACHE)|(README|CHANGELOG|SECURITY)\.md)$/,
+    /^(lib|cli)\/[\w./-]+\.(js|mjs|cjs|d\.ts|d\.mts|json)$/,
     /^cli\/page\/[\w.-]+\.(html|css|js|mjs|svg)$/,
-    /^encodings\/[\w.-]+$/,
-    /^web\/([\w./-]+\.(mjs|d\.mts)|dist\/[\w-]+\.(bin|wasm))$/,
-    /^dropins\/tiktoken\/internal\/empty\.wasm$/,
-    /^examples\/[\w./[\]-]+(\.(js|mjs|ts|tsx|md|json|yaml|py)|\/Dockerfile)$/,
-    /^docs\/([\w./-]+\.md|[\w-]+\.svg)$/,
+    /^encodings\/(\w+\.ranks|LICENSE)$/,
+    /^browser\.(mjs|d\.mts)$/,
+    /^docs\/guide\/[\w./-]+\.md$/,
   ]
   const other = JSON.parse(stdout)[0]
     .files.map(({ path: file }) => file)

@@ -1,6 +1,6 @@
 // Every JavaScript block of README and the guides runs in a folder with tokenlane installed. What
 // it prints is in its comments behind an arrow. The blocks of a recipe continue each other. Blocks
-// about tokenlane/web run in Node. Those of README run as they are pasted, with nothing defined
+// about @tokenlane/web run in Node. Those of README run as they are pasted, with nothing defined
 // before. Command lines have only commands and options that there are.
 
 import assert from 'node:assert/strict'
@@ -44,7 +44,7 @@ import fs from 'node:fs'
 import { trainTokenizer } from 'tokenlane/train'
 const all = await import(process.env.GIVEN_PACKAGE)
 Object.assign(globalThis, all, {
-  // A page has the files of tokenlane/web beside it. There is no other server.
+  // A page has the files of @tokenlane/web beside it. There is no other server.
   fetch: async (name) => new Response(fs.readFileSync('node_modules/tokenlane/web/dist' + name)),
   trainTokenizer,
   database: { async *query() { yield { title: 'A', body: 'some text' } } },
@@ -99,7 +99,7 @@ const NO_HUB = /ERR_TOKENLANE_(HUB_\w+|PACKAGE_MISSING|DOWNLOAD)/
 /** What separates the output of a block from that of the blocks before it. */
 const END = '--- end of a block'
 
-/** Pages about tokenlane/web. */
+/** Pages about @tokenlane/web. */
 const WEB = ['docs/guide/web.md', 'docs/guide/recipes/edge.md']
 const webIsBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
 
@@ -126,7 +126,7 @@ for (const [number, { code, before, name }] of found.entries()) {
   const missing = missingPackage(before + code)
   const skip =
     isWeb && !webIsBuilt
-      ? 'npm run maintain -- web builds tokenlane/web'
+      ? 'npm run maintain -- web builds @tokenlane/web'
       : missing !== undefined && `${missing} is not installed here`
   test(`${name} runs`, { skip }, async () => {
     const file = path.join(folder, `block-${number}.mjs`)
@@ -136,7 +136,7 @@ for (const [number, { code, before, name }] of found.entries()) {
     const env = {
       ...process.env,
       GIVEN_MODEL: model,
-      GIVEN_PACKAGE: isWeb ? 'tokenlane/web' : 'tokenlane',
+      GIVEN_PACKAGE: isWeb ? '@tokenlane/web' : 'tokenlane',
       HF_ENDPOINT: 'http://127.0.0.1:9',
       HF_HOME: path.join(folder, 'hub'),
     }

@@ -160,6 +160,28 @@ test('check-cycles finds modules of lib/ that import the root, a command or a dr
   assert.deepEqual(found.sort(), ['lib/a.js index.js', 'lib/b.mjs cli/main.mjs'])
 })
 
+test('check-cycles finds packages that need each other, and imports of packages that are not listed', (t) => {
+  const manifest = (name, lists) => JSON.stringify({ name, ...lists })
+  const { status, output } = check(t, 'check/cycles.mjs', {
+    'package.json': manifest('tokenlane', { dependencies: { '@tokenlane/a': '1' } }),
+    'packages/a/package.json': manifest('@tokenlane/a', { peerDependencies: { '@tokenlane/b': '1' } }),
+    'packages/b/package.json': manifest('@tokenlane/b', { dependencies: { tokenlane: '1', other: '1' } }),
+    'packages/c/package.json': manifest('@tokenlane/c', { dependencies: { tokenlane: '1' } }),
+    'packages/a/index.js': '',
+    'packages/b/index.js': '',
+    'packages/c/index.js': "require('tokenlane/internal/c.js')\nrequire('@tokenlane/b')\nrequire('other')",
+    'packages/c/own.mjs': "import '@tokenlane/c'\nimport '../../index.js'",
+    'packages/c/test/c.test.mjs': "import '@tokenlane/a'\nimport '../../../index.js'",
+    'index.js': "require('@tokenlane/a')",
+  })
+  assert.equal(status, 1)
+  assert.match(output, /@tokenlane\/a imports @tokenlane\/b\n {2}@tokenlane\/b imports tokenlane\n/)
+  assert.deepEqual(output.match(/.* imports .*, .*/g), [
+    'packages/c/own.mjs imports index.js, a file of another package',
+    'packages/c/index.js imports @tokenlane/b, which the package.json of its package does not list',
+  ])
+})
+
 test('check-widths finds wide comments and prose, but not wide code, tables or addresses', (t) => {
   const wide = 'x'.repeat(100)
   const { status, output } = check(t, 'check/widths.mjs', {
@@ -182,7 +204,7 @@ test('biome finds every bit operation on addresses of WebAssembly', (t) => {
   const code = operations.map((operation, index) => `export const f${index} = (at) => ${operation}\n`).join('')
   const cwd = folderWith(t, {
     'biome.jsonc': fs.readFileSync(path.join(root, 'biome.jsonc'), 'utf8'),
-    ...Object.fromEntries(['addresses', 'native', 'another'].map((name) => [`web/${name}.mjs`, code])),
+    ...Object.fromEntries(['addresses', 'native', 'another'].map((name) => [`packages/web/src/${name}.mjs`, code])),
   })
   const biome = path.join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
   const args = [biome, 'lint', '--only=suspicious/noBitwiseOperators', '--reporter=github', '.']
@@ -198,7 +220,7 @@ test('biome finds every bit operation on addresses of WebAssembly', (t) => {
 })
 
 test('one module has the views of the memory of WebAssembly', () => {
-  const folder = path.join(root, 'web')
+  const folder = path.join(root, 'packages', 'web', 'src')
   const others = fs.readdirSync(folder).filter((name) => /\.mjs$/.test(name) && name !== 'addresses.mjs')
   const uses = (pattern) => others.filter((name) => pattern.test(fs.readFileSync(path.join(folder, name), 'utf8')))
   assert.deepEqual(uses(/exports\.memory|\bmemory\.buffer/), ['instance.mjs'])

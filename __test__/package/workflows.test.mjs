@@ -87,7 +87,7 @@ test('what is published was compiled and tested in jobs without the identity of 
   assert.deepEqual(publish.needs, ['build', 'test', 'web'])
   for (const { uses = '', run = '' } of publish.steps) assert.doesNotMatch(`${uses} ${run}`, /rust|cargo|maintain/)
   const web = jobs.find(({ id }) => id === 'web').steps.map(({ run, with: inputs }) => run ?? inputs?.path)
-  const [built, tested, uploaded] = ['maintain -- web', 'web.test.mjs', 'web/dist'].map((text) =>
+  const [built, tested, uploaded] = ['maintain -- web', 'web.test.mjs', 'packages/web/dist'].map((text) =>
     web.findIndex((step) => step?.includes(text)),
   )
   assert.ok(0 < built && built < tested && tested < uploaded)

@@ -1,6 +1,6 @@
 // Is compiled, never run: the package with require.
 import tokenlane = require('tokenlane')
-import transformers = require('tokenlane/transformers')
+import transformers = require('@tokenlane/transformers')
 
 async function main(): Promise<number> {
   const tokenizer: tokenlane.Tokenizer = await tokenlane.Tokenizer.fromEncoding('o200k_base')
@@ -14,6 +14,6 @@ async function main(): Promise<number> {
 
 export = main
 
-import jsRanks = require('tokenlane/js-tiktoken/ranks/gpt2')
-import jsLite = require('tokenlane/js-tiktoken/lite')
+import jsRanks = require('@tokenlane/js-tiktoken/ranks/gpt2')
+import jsLite = require('@tokenlane/js-tiktoken/lite')
 const jsIds: number[] = new jsLite.Tiktoken(jsRanks).encode('a')

@@ -13,7 +13,7 @@ import {
   toolsFromAnthropic,
   toolsFromResponses,
 } from 'tokenlane/adapters'
-import { AutoTokenizer } from 'tokenlane/transformers'
+import { AutoTokenizer } from '@tokenlane/transformers'
 
 // These types are there: a type that is not found accepts everything.
 type Clients = [OpenAI.Chat.ChatCompletionMessageParam, ModelMessage, BaseMessage, Anthropic.MessageParam]

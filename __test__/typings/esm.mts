@@ -40,22 +40,22 @@ import type {
   Truncation,
 } from 'tokenlane'
 
-import { Tiktoken, encoding_for_model, get_encoding } from 'tokenlane/tiktoken'
-import cl100k from 'tokenlane/tiktoken/encoders/cl100k_base'
-import { init, type TiktokenEncoding, type TiktokenModel } from 'tokenlane/tiktoken/init'
-import { encodingForModel as jsEncodingForModel, type TiktokenBPE } from 'tokenlane/js-tiktoken'
-import { Tiktoken as JsTiktoken } from 'tokenlane/js-tiktoken/lite'
-import jsRanks from 'tokenlane/js-tiktoken/ranks/o200k_base'
-import { encode as gptEncode } from 'tokenlane/gpt-tokenizer'
-import gpt4o from 'tokenlane/gpt-tokenizer/model/gpt-4o'
-import { GptEncoding, type ChatCompletionFunctionDefinition } from 'tokenlane/gpt-tokenizer/GptEncoding'
-import { resolveEncoding } from 'tokenlane/gpt-tokenizer/resolveEncoding'
-import { AutoTokenizer, BertTokenizer, PreTrainedTokenizer, Tensor, env } from 'tokenlane/transformers'
-import { Encoding as HfEncoding, Tokenizer as HfTokenizer, whitespacePreTokenizer } from 'tokenlane/huggingface'
+import { Tiktoken, encoding_for_model, get_encoding } from '@tokenlane/tiktoken'
+import cl100k from '@tokenlane/tiktoken/encoders/cl100k_base'
+import { init, type TiktokenEncoding, type TiktokenModel } from '@tokenlane/tiktoken/init'
+import { encodingForModel as jsEncodingForModel, type TiktokenBPE } from '@tokenlane/js-tiktoken'
+import { Tiktoken as JsTiktoken } from '@tokenlane/js-tiktoken/lite'
+import jsRanks from '@tokenlane/js-tiktoken/ranks/o200k_base'
+import { encode as gptEncode } from '@tokenlane/gpt-tokenizer'
+import gpt4o from '@tokenlane/gpt-tokenizer/model/gpt-4o'
+import { GptEncoding, type ChatCompletionFunctionDefinition } from '@tokenlane/gpt-tokenizer/GptEncoding'
+import { resolveEncoding } from '@tokenlane/gpt-tokenizer/resolveEncoding'
+import { AutoTokenizer, BertTokenizer, PreTrainedTokenizer, Tensor, env } from '@tokenlane/transformers'
+import { Encoding as HfEncoding, Tokenizer as HfTokenizer, whitespacePreTokenizer } from '@tokenlane/tokenizers'
 
-import { chatEnabledModels } from 'tokenlane/gpt-tokenizer/modelsChatEnabled.gen'
-import { encodingNames, type EncodingName as GptEncodingName } from 'tokenlane/gpt-tokenizer/mapping'
-import { init as initWeb } from 'tokenlane/web'
+import { chatEnabledModels } from '@tokenlane/gpt-tokenizer/modelsChatEnabled.gen'
+import { encodingNames, type EncodingName as GptEncodingName } from '@tokenlane/gpt-tokenizer/mapping'
+import { init as initWeb } from '@tokenlane/web'
 
 // Tuples, as those that z.enum takes.
 const gptEncodings: GptEncodingName[] = encodingNames

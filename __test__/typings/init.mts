@@ -1,6 +1,6 @@
 // Is compiled, never run: the forms of init in tiktoken's README, with the types of a browser.
-import { init } from 'tokenlane/tiktoken/init'
-import { init as initLite } from 'tokenlane/tiktoken/lite/init'
+import { init } from '@tokenlane/tiktoken/init'
+import { init as initLite } from '@tokenlane/tiktoken/lite/init'
 
 const bytes = new Uint8Array()
 const ready: Promise<void> = init((imports) => WebAssembly.instantiate(bytes, imports))

@@ -1,11 +1,11 @@
-// The typings of tokenlane/web, and of the drop-ins with the conditions of browsers.
+// The typings of @tokenlane/web, and of the drop-ins with the conditions of browsers.
 
-import { Tokenizer, init, isTokenlaneError } from 'tokenlane/web'
-import type { Encoding, TokenlaneError } from 'tokenlane/web'
-import data from 'tokenlane/web/o200k_base'
-import { getEncoding } from 'tokenlane/js-tiktoken'
-import { encode } from 'tokenlane/gpt-tokenizer/model/gpt-4o'
-import { get_encoding } from 'tokenlane/tiktoken'
+import { Tokenizer, init, isTokenlaneError } from '@tokenlane/web'
+import type { Encoding, TokenlaneError } from '@tokenlane/web'
+import data from '@tokenlane/web/o200k_base'
+import { getEncoding } from '@tokenlane/js-tiktoken'
+import { encode } from '@tokenlane/gpt-tokenizer/model/gpt-4o'
+import { get_encoding } from '@tokenlane/tiktoken'
 
 await init(new Uint8Array(8))
 await init(new WebAssembly.Module(new Uint8Array(8)))

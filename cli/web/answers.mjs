@@ -1,5 +1,5 @@
 // The answers of the page's API. They use nothing of Node.js: the page of a static site gives them
-// itself, over tokenlane/web.
+// itself, over @tokenlane/web.
 
 import { LOOK, charactersOf, describe, hex, tokensPerLine, tokensWithin } from '../tokens.mjs'
 import { costs } from './languages.mjs'

@@ -6,6 +6,7 @@
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { later } = require('../later.js')
 const { boolean, checkKnown } = require('../options.js')
+const { made } = require('../reading.js')
 
 const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
 const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'partTokens', 'undocumented', 'detail']
@@ -79,17 +80,17 @@ class OpenAiChat {
   }
 
   /** Counts the body of a request to chat completions. */
-  countRequest(body, options, countOf, reading) {
+  countRequest(body, options, countOf) {
     const { withoutNulls } = modules.conversation
-    const of = { ...this.#rulesOf(body, options), reading }
+    const of = this.#rulesOf(body, options)
     refuseAiSdk(body.messages)
-    const messages = body.messages.map((message) => reading.made(withoutNulls(message), message))
+    const messages = body.messages.map((message) => made(withoutNulls(message), message))
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 
   /** Counts the body of a request to the Responses API. */
-  countResponses(body, options, countOf, reading) {
-    const of = { ...this.#rulesOf(body, options), reading }
+  countResponses(body, options, countOf) {
+    const of = this.#rulesOf(body, options)
     return this.#estimated(of, countOf, (estimate) => estimate.responses(body))
   }
 

@@ -84,7 +84,7 @@ export async function identify(name, source) {
     return { name, kind: 'hub', repository: source.repository, ...found }
   }
   if (source.file === undefined) {
-    const file = path.join(ENCODINGS, native.encodingFile(source.encoding))
+    const file = path.join(ENCODINGS, `${native.encodingFile(source.encoding)}.ranks`)
     return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of([file]) }
   }
   const found = await identified(name, path.resolve(source.file), source.encoding)

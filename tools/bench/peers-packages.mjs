@@ -36,8 +36,8 @@ export const PEERS = {
     return { encode: (text) => tokenizer.encode(text).ids, decode: (ids) => tokenizer.decode(ids) }
   },
   ...(hasWeb && {
-    async 'tokenlane/web'() {
-      const { Tokenizer } = await import('../../web/index.mjs')
+    async '@tokenlane/web'() {
+      const { Tokenizer } = await import('../../packages/web/index.mjs')
       const tokenizer = await Tokenizer.fromEncoding('o200k_base', { specialTokens: 'text' })
       return { encode: (text) => tokenizer.encode(text).ids, decode: (ids) => tokenizer.decode(ids) }
     },

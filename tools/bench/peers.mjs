@@ -7,7 +7,7 @@
 //                                                 uses those that are there; default .cache/peers
 //          npm run maintain -- peers --draw       writes tables and pictures once more
 //
-// With a build of `npm run maintain -- web`, tokenlane/web is one of them.
+// With a build of `npm run maintain -- web`, @tokenlane/web is one of them.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

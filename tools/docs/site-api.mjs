@@ -1,7 +1,7 @@
 // Replaces cli/page/api.mjs in the static site: the page itself gives the answers of the server.
 
 import { answersOf } from '../../cli/web/answers.mjs'
-import { Tokenizer, encodings } from '../../web/index.mjs'
+import { Tokenizer, encodings } from '../../packages/web/index.mjs'
 
 const DEFAULT_NAMES = ['o200k_base', 'cl100k_base']
 const answers = answersOf({

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // npm run maintain -- site: writes the page of `tokenlane inspect --web` as a static site over
-// tokenlane/web, which needs no server but one for files.
+// @tokenlane/web, which needs no server but one for files.
 //
 //   usage: npm run maintain -- site [FOLDER]     (default: target/site)
 //
-// Needs web/dist: npm run maintain -- web
+// Needs packages/web/dist: npm run maintain -- web
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -15,7 +15,7 @@ import { root, stop } from '../setup.mjs'
 
 const folder = path.resolve(process.argv[2] ?? path.join(root, 'target', 'site'))
 if (!fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs')))
-  stop('web/dist is missing: run "npm run maintain -- web" first')
+  stop('packages/web/dist is missing: run "npm run maintain -- web" first')
 if (fs.existsSync(folder) && !fs.existsSync(path.join(folder, 'api.mjs')) && fs.readdirSync(folder).length > 0)
   stop(`${folder} has other files than those of a site`)
 

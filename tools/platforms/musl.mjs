@@ -45,7 +45,13 @@ import { STEP_OPTIONS, Steps } from './steps.mjs'
 const SPECS = [
   ...CORE_SPECS,
   ...named('core', 'memory memory-pool'),
-  ...['dropins/calls', 'dropins/huggingface', 'dropins/limits', 'cli/encode-decode-count', 'chat/templates'],
+  ...[
+    'dropins/calls',
+    'packages/tokenizers/test/tokenizers',
+    'dropins/limits',
+    'cli/encode-decode-count',
+    'chat/templates',
+  ],
   ...named('conformance', 'golden limits stream'),
 ]
 /**

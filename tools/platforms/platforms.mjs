@@ -47,17 +47,21 @@ for (const platform of chosen) {
   problems.push(...wrong.map((what) => `${platform.built}: ${what}`))
   console.log(`   ${((performance.now() - start) / 1e3).toFixed(0)} s`)
 }
-// The whole package has the files of tokenlane/web. Those that `npm test` builds are larger.
-if (isReleased(path.join(root, 'web', 'dist', 'tokenlane.wasm'))) {
-  const { size, unpackedSize } = packedFolder(root, ['--dry-run'])
+for (const [name, from] of [
+  ['tokenlane', root],
+  ['@tokenlane/web', path.join(root, 'packages', 'web')],
+]) {
+  // What `npm test` builds is larger.
+  if (from !== root && !isReleased(path.join(from, 'dist', 'tokenlane.wasm'))) continue
+  const { size, unpackedSize } = packedFolder(from, ['--dry-run'])
   writeSizes(
-    'tokenlane',
+    name,
     [size, unpackedSize].map((bytes) => (bytes / 1e6).toFixed(1)),
   )
 }
 if (problems.length > 0) stop(`failed:\n${problems.join('\n')}`)
 
-/** Whether a module of tokenlane/web is what the profile of a release compiled. */
+/** Whether a module of @tokenlane/web is what the profile of a release compiled. */
 function isReleased(module) {
   const compiled = path.join(root, 'target', 'wasm32-unknown-unknown', 'web', 'tokenlane_web.wasm')
   return [module, compiled].every(fs.existsSync) && fs.readFileSync(module).equals(fs.readFileSync(compiled))

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run maintain -- web-runtimes: encodes with tokenlane/web and the drop-ins in the runtimes of
+// npm run maintain -- web-runtimes: encodes with @tokenlane/web and the drop-ins in the runtimes of
 // the web, and in the bundles of each bundler, without any setting for tokenlane, and compares the
 // ids with those of the addon. docs/guide/web.md has the results.
 //
@@ -32,7 +32,7 @@ const env = { ...process.env, NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1', WRANG
 
 const TEXT = `Hello, world! é中🎉 ${'def f(x):\n    return x + 1\n'.repeat(30)}`
 
-const ROUTE = `import data from 'tokenlane/web/o200k_base'
+const ROUTE = `import data from '@tokenlane/web/o200k_base'
 import { answer } from '../../answer.mjs'
 export const runtime = 'edge'
 export const dynamic = 'force-dynamic'
@@ -40,13 +40,13 @@ export const GET = async () => Response.json(await answer(data))
 `
 
 const FILES = {
-  'answer.mjs': `import { getEncoding } from 'tokenlane/js-tiktoken'
-import { Tiktoken } from 'tokenlane/js-tiktoken/lite'
-import ranks from 'tokenlane/js-tiktoken/ranks/o200k_base'
-import { encode } from 'tokenlane/gpt-tokenizer'
-import { encode as ofModel } from 'tokenlane/gpt-tokenizer/model/gpt-4o'
-import { get_encoding } from 'tokenlane/tiktoken'
-import { Tokenizer } from 'tokenlane/web'
+  'answer.mjs': `import { getEncoding } from '@tokenlane/js-tiktoken'
+import { Tiktoken } from '@tokenlane/js-tiktoken/lite'
+import ranks from '@tokenlane/js-tiktoken/ranks/o200k_base'
+import { encode } from '@tokenlane/gpt-tokenizer'
+import { encode as ofModel } from '@tokenlane/gpt-tokenizer/model/gpt-4o'
+import { get_encoding } from '@tokenlane/tiktoken'
+import { Tokenizer } from '@tokenlane/web'
 
 /** The ids of a text by each of them. */
 export async function answer(data) {
@@ -70,11 +70,11 @@ console.log(JSON.stringify(await answer()))
   'page.mjs': `import { answer } from './answer.mjs'
 globalThis.answer = answer().then(JSON.stringify, (failure) => String(failure.stack))
 `,
-  'worker.mjs': `import data from 'tokenlane/web/o200k_base'
+  'worker.mjs': `import data from '@tokenlane/web/o200k_base'
 import { answer } from './answer.mjs'
 export default { fetch: async () => Response.json(await answer(data)) }
 `,
-  'edge.mjs': `import data from 'tokenlane/web/o200k_base'
+  'edge.mjs': `import data from '@tokenlane/web/o200k_base'
 import { answer } from './answer.mjs'
 globalThis.answer = () => answer(data).then(JSON.stringify)
 `,

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// npm run maintain -- web: builds the package's part for pages, workers and edge runtimes into
-// web/dist: the WebAssembly module, the packed encodings, and the bundles of the package and of the
-// drop-ins that run over it.
+// npm run maintain -- web: builds @tokenlane/web into packages/web/dist, the WebAssembly module,
+// the packed encodings and a bundle, and the bundles of the drop-ins that run over it.
 //
 //   usage: npm run maintain -- web [--no-cargo] [--quick]
 //
@@ -18,14 +17,13 @@ import zlib from 'node:zlib'
 
 import { build } from 'esbuild'
 
-import { rightLength, tokensOf } from '../data/splits.mjs'
+import { ENCODINGS, packedFile } from '../data/packed-ranks.mjs'
 import { NO_TARGET, root, run, stop } from '../setup.mjs'
-import { Memory } from '../../web/addresses.mjs'
+import { Memory } from '../../packages/web/src/addresses.mjs'
 import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
 const TARGET = 'wasm32-unknown-unknown'
-const ENCODINGS = ['r50k_base', 'p50k_base', 'cl100k_base', 'o200k_base']
 /** Without an answer, a download has no end. */
 const MAX_DOWNLOAD_MS = 180_000
 /**
@@ -33,21 +31,25 @@ const MAX_DOWNLOAD_MS = 180_000
  * of them. With a profile of its own, the macros that the addon needs too would be compiled twice.
  */
 const QUICK_LEVELS = { '"*"': 0, 'regex-automata': 0, 'fancy-regex': 0, 'tokenlane-core': 1, 'tokenlane-pattern': 1 }
-/** In a packed rank file, the left part of a token that no merge makes. */
-const NOT_MERGED = 0xff_ffff
-/** The modules that depend on the runtime; those of the same names in web/ replace them. */
-const REPLACED = ['lib/native', 'lib/runtime', 'lib/sources', 'lib/memory', 'dropins/bytes', 'dropins/rank-files']
+/**
+ * The modules of lib/ that depend on the runtime; those of @tokenlane/web with their names replace
+ * them.
+ */
+const REPLACED = ['native', 'runtime', 'sources', 'memory', 'internal/dropins/bytes', 'internal/dropins/rank-files']
 
 /** What the entry points of encodings and models need. */
 const MORE = {
-  'js-tiktoken': `export const { ranks } = require('./dropins/js-tiktoken/internal/bundled-ranks.js')\n`,
-  tiktoken: `export const { encoder } = require('./dropins/tiktoken/internal/encoder-module.js')\n`,
-  'gpt-tokenizer': `export const { entry } = require('./dropins/gpt-tokenizer/internal/entry.js')
-export const { rawRanks } = require('./dropins/gpt-tokenizer/internal/ranks.js')
+  'js-tiktoken': `export const { ranks } = require('./internal/bundled-ranks.js')\n`,
+  tiktoken: `export const { encoder } = require('./internal/encoder-module.js')\n`,
+  'gpt-tokenizer': `export const { entry } = require('./internal/entry.js')
+export const { rawRanks } = require('./internal/ranks.js')
 `,
 }
 
-const dist = path.join(root, 'web', 'dist')
+const packages = path.join(root, 'packages')
+const lib = path.join(root, 'lib')
+const source = path.join(packages, 'web', 'src')
+const dist = path.join(packages, 'web', 'dist')
 const { values } = parseArgs({ options: { 'no-cargo': { type: 'boolean' }, quick: { type: 'boolean' } } })
 const profile = values.quick ? 'quick' : 'web'
 const gzip = (bytes) => zlib.gzipSync(bytes, { level: values.quick ? 1 : 9 })
@@ -59,18 +61,24 @@ const module = fs.readFileSync(path.join(root, 'target', TARGET, profile, 'token
 fs.writeFileSync(path.join(dist, 'tokenlane.wasm'), module)
 writeScript('wasm', gzip(module))
 for (const name of ENCODINGS) {
-  const bytes = gzip(packed(name))
+  const bytes = gzip(fs.readFileSync(packedFile(name)))
   fs.writeFileSync(path.join(dist, `${name}.bin`), bytes)
   writeScript(name, bytes)
 }
-await bundle('core', { entryPoints: [path.join(root, 'web', 'core.mjs')] }, constants(module))
-for (const name of DROPINS) await bundle(name, { stdin: { contents: dropin(name), resolveDir: root } })
-if (!values.quick) for (const name of fs.readdirSync(dist).sort()) showSizes(name)
+const core = path.join(dist, 'core.mjs')
+const dropinBundles = DROPINS.map((name) => path.join(packages, name, 'web', 'bundle.mjs'))
+await bundle(core, { entryPoints: [path.join(source, 'core.mjs')] }, constants(module))
+for (const [at, name] of DROPINS.entries())
+  await bundle(dropinBundles[at], { stdin: { contents: dropin(name), resolveDir: path.join(packages, name) } })
+if (!values.quick)
+  for (const file of [...fs.readdirSync(dist).map((name) => path.join(dist, name)), ...dropinBundles]) showSizes(file)
 
-function showSizes(name) {
-  const bytes = fs.readFileSync(path.join(dist, name))
+function showSizes(file) {
+  const bytes = fs.readFileSync(file)
   const sizes = [zlib.gzipSync(bytes, { level: 9 }), zlib.brotliCompressSync(bytes)].map(({ length }) => length)
-  console.log(`${name.padEnd(24)} ${bytes.length} bytes, ${sizes[0]} with gzip, ${sizes[1]} with brotli`)
+  console.log(
+    `${path.relative(packages, file).padEnd(28)} ${bytes.length} bytes, ${sizes[0]} with gzip, ${sizes[1]} with brotli`,
+  )
 }
 
 /** Writes bytes as JavaScript, the only files that every bundler imports. */
@@ -91,35 +99,6 @@ function compile() {
       args.push('--config', `profile.quick.package.${name}.opt-level=${level}`)
   }
   if (!run('cargo', args, { env })) stop('the build of the WebAssembly module failed')
-}
-
-/** A rank file in the form that crates/core/src/load/ranks.rs unpacks. */
-function packed(name) {
-  const ranks = tokensOf(fs.readFileSync(path.join(root, 'encodings', `${name}.tiktoken`)))
-  const tokens = withoutGaps(ranks)
-  const count = tokens.length
-  const columns = Buffer.alloc(6 * count)
-  const notMerged = []
-  tokens.forEach((token, rank) => {
-    const right = token === undefined ? 0 : rightLength(token, ranks)
-    const parts = [ranks.get(token?.slice(0, -right)), ranks.get(token?.slice(-right))]
-    if (right > 0 && !parts.every((part) => part < rank)) stop(`${name} has a token before its parts: ${rank}`)
-    if (right === 0) notMerged.push(Buffer.from(token ?? '', 'latin1'))
-    const numbers = right === 0 ? [NOT_MERGED, token?.length ?? 0] : parts
-    numbers.forEach((number, side) => {
-      for (let byte = 0; byte < 3; byte++) columns[(3 * side + byte) * count + rank] = number >> (8 * byte)
-    })
-  })
-  const head = Buffer.alloc(4)
-  head.writeUInt32LE(count)
-  return Buffer.concat([Buffer.from('\0tlranks'), head, columns, ...notMerged])
-}
-
-/** The tokens by rank; undefined for a rank without a token. */
-function withoutGaps(ranks) {
-  const tokens = []
-  for (const [token, rank] of ranks) tokens[rank] = token
-  return Array.from(tokens)
 }
 
 /** What `lib/` needs before an instance exists, from the module itself. */
@@ -143,25 +122,26 @@ function constants(bytes) {
 
 /** A module with the functions that load the modules of a drop-in. */
 function dropin(name) {
-  const load = (module) => `'${module}': () => require('./dropins/${name}/${module}.js')`
+  const load = (module) => `'${module}': () => require('./${module}.js')`
   return `export const modules = { ${modulesOf(name).map(load).join(', ')} }\n${MORE[name] ?? ''}`
 }
 
-/** Writes a bundle. Those of the drop-ins import that of the package. */
-async function bundle(name, entry, constants = {}) {
+/** Writes a bundle. Those of the drop-ins import that of @tokenlane/web. */
+async function bundle(outfile, entry, constants = {}) {
   const replaced = {
     name: 'replaced',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.{1,2}\/.*\.js$/ }, ({ path: name, resolveDir }) => {
-        const from = path.relative(root, path.resolve(resolveDir, name)).replaceAll(path.sep, '/')
-        const found = REPLACED.find((one) => from === `${one}.js`)
-        if (found === 'lib/native') return { path: 'native', namespace: 'native' }
-        return found && { path: path.join(root, 'web', `${path.basename(found)}.mjs`) }
+      onResolve({ filter: /^(?:\.{1,2}|tokenlane)\/.*\.js$/ }, ({ path: name, resolveDir }) => {
+        const isNamed = name.startsWith('tokenlane/')
+        const file = isNamed ? path.join(lib, name.slice('tokenlane/'.length)) : path.resolve(resolveDir, name)
+        const replaced = REPLACED.find((module) => file === path.join(lib, `${module}.js`))
+        if (replaced === 'native') return { path: 'native', namespace: 'native' }
+        return replaced && { path: path.join(source, `${path.basename(replaced)}.mjs`) }
       })
-      onResolve({ filter: /\/dist\/core\.mjs$/ }, () => ({ path: './core.mjs', external: true }))
+      onResolve({ filter: /\/dist\/core\.mjs$/ }, () => ({ path: '@tokenlane/web/internal', external: true }))
       onLoad({ filter: /.*/, namespace: 'native' }, () => ({
         contents: `module.exports = require('./native.mjs').default`,
-        resolveDir: path.join(root, 'web'),
+        resolveDir: source,
       }))
       onResolve({ filter: /constants\.mjs$/ }, () => ({ path: 'constants', namespace: 'constants' }))
       onLoad({ filter: /.*/, namespace: 'constants' }, () => ({
@@ -173,7 +153,7 @@ async function bundle(name, entry, constants = {}) {
   }
   await build({
     ...entry,
-    outfile: path.join(dist, `${name}.mjs`),
+    outfile,
     bundle: true,
     format: 'esm',
     target: 'es2022',

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Publishes all packages: the platform packages, then those of packages/, and last `tokenlane`.
+// Publishes all packages: the platform packages, then `tokenlane` and those of packages/, each
+// after those that it needs.
 //
 //   usage: node tools/release/publish.mjs --addons FOLDER --staged FOLDER [--registry URL]
-//          --addons: has a folder for each platform of npm/, with its addon, and one named web with
-//          the files of web/dist
+//          --addons: has a folder for each platform of npm/, with its addon
 //          --staged: is replaced, and has the packages as they are published
 //
 // A package that the registry already has in this version is left out, so that a release that

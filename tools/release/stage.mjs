@@ -1,6 +1,6 @@
 // Copies the packages to folders in the form in which they are published: the platform packages
-// with their addons, those of packages/, and `tokenlane` with what `npm run maintain -- web` built
-// and with the platform packages as optional dependencies.
+// with their addons, `tokenlane` with the platform packages as optional dependencies, and those of
+// packages/ with what `npm run maintain -- web` built.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -11,10 +11,14 @@ import '../model-entries.mjs'
 import { root, stop, workspaces } from '../setup.mjs'
 import { DROPINS } from '../web-entries.mjs'
 
-/** The files of `tokenlane/web` that are built, in web/dist. */
-export const WEB = ['tokenlane.wasm', 'wasm.mjs', ...['core', ...DROPINS].map((name) => `${name}.mjs`)].concat(
-  ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base'].flatMap((name) => [`${name}.bin`, `${name}.mjs`]),
-)
+const ENCODINGS = ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']
+
+/** The files that `npm run maintain -- web` builds, in packages/. */
+export const WEB = [
+  ...['tokenlane.wasm', 'wasm.mjs', 'core.mjs'].map((file) => `web/dist/${file}`),
+  ...ENCODINGS.flatMap((name) => [`web/dist/${name}.bin`, `web/dist/${name}.mjs`]),
+  ...DROPINS.map((name) => `${name}/web/bundle.mjs`),
+]
 
 /** The platform packages. npm installs the one that fits; WebAssembly must be requested. */
 const names = fs.readdirSync(path.join(root, 'npm')).sort()
@@ -24,9 +28,9 @@ const names = fs.readdirSync(path.join(root, 'npm')).sort()
  *
  * @param {string} to the folder, which is replaced; it must not have sources
  * @param {(name: string) => string} addonFolder the folder with the addon of a platform of npm/;
- *   files have the names that the package lists. For `web` it has the files of web/dist
- * @returns {string[]} the folders of the packages in the order in which they are published: the
- *   package that depends on the others comes last, so that no install finds it without them
+ *   files have the names that the package lists
+ * @returns {string[]} the folders of the packages in the order in which they are published: each
+ *   after those that it depends on, so that no install finds it without them
  */
 export function stage(to, addonFolder) {
   const isIn = (place) => !path.relative(to, place).startsWith('..')
@@ -49,8 +53,28 @@ export function stage(to, addonFolder) {
     }
     return folder
   })
+  for (const file of WEB) {
+    if (!fs.existsSync(path.join(root, 'packages', file)))
+      stop(`packages/${file} is missing: nothing can be published without it; run "npm run maintain -- web"`)
+  }
   const libraries = workspaces().map((from) => stageLibrary(from, path.join(to, path.basename(from)), version))
-  return [...platforms, ...libraries, stageMain(path.join(to, 'tokenlane'), addonFolder('web'))]
+  return [...platforms, ...inOrder([stageMain(path.join(to, 'tokenlane')), ...libraries])]
+}
+
+/** Packages in the order in which they are published. */
+function inOrder(folders) {
+  const waiting = new Map(folders.map((folder) => [manifestOf(folder).name, folder]))
+  const isReady = (folder) => {
+    const { dependencies, peerDependencies, name } = manifestOf(folder)
+    return !Object.keys({ ...dependencies, ...peerDependencies }).some((other) => other !== name && waiting.has(other))
+  }
+  const ordered = []
+  while (waiting.size > 0) {
+    const [name, folder] = [...waiting].find(([, folder]) => isReady(folder))
+    ordered.push(folder)
+    waiting.delete(name)
+  }
+  return ordered
 }
 
 /** Copies the files that npm packs of a package to a folder, which it returns. */
@@ -70,17 +94,14 @@ function stageLibrary(from, to, version) {
   const manifest = manifestOf(from)
   if (manifest.version !== version)
     stop(`${manifest.name} has the version ${manifest.version}, and package.json ${version}: both must be the same`)
-  return copyPacked(from, to)
+  copyPacked(from, to)
+  delete manifest.devDependencies
+  fs.writeFileSync(path.join(to, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  return to
 }
 
-function stageMain(folder, web) {
+function stageMain(folder) {
   copyPacked(root, folder)
-  for (const file of WEB) {
-    const from = path.join(web, file)
-    if (!fs.existsSync(from))
-      stop(`${from} is missing: tokenlane cannot be published without it; run "npm run maintain -- web"`)
-    fs.copyFileSync(from, path.join(folder, 'web', 'dist', file))
-  }
   const manifest = manifestOf(folder)
   // Users of the package do not need these fields, and npm would run some scripts at each install.
   delete manifest.devDependencies

@@ -118,10 +118,17 @@ function filesOf(folder, pattern) {
     .map((file) => path.join(place, file))
 }
 
+/** The folder that has two others. */
+function above(one, other) {
+  const [parts, others] = [one.split('/'), other.split('/')]
+  const differs = parts.findIndex((part, at) => part !== others[at])
+  return parts.slice(0, differs === -1 ? parts.length : differs).join('/') || '.'
+}
+
 /** The folder that paths in an artifact are relative to. One path that is a folder is left out. */
 function commonFolder(paths) {
   const lines = linesOf(paths)
-  if (lines.length > 1) return '.'
+  if (lines.length > 1) return lines.map((line) => path.dirname(line)).reduce(above)
   return lines[0].includes('*') || path.extname(lines[0]) !== '' ? path.dirname(lines[0]) : lines[0]
 }
 

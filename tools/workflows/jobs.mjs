@@ -131,6 +131,7 @@ export function standIn(job, session) {
         return
       }
       for (const file of files[0] === 'dist' ? WEB : files) {
+        fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
         if (platform !== undefined && fs.existsSync(path.join(root, file)))
           fs.copyFileSync(path.join(root, file), path.join(folder, file))
         else fs.writeFileSync(path.join(folder, file), `${job.name} did not run here\n`)

@@ -10,7 +10,7 @@ import { managers, nodeOf } from './tools.mjs'
 /** Prints whether all entries work, ids, and whether the process has loaded an addon. */
 const CHECK = `
   const { Tokenizer } = require('tokenlane')
-  require('tokenlane/tiktoken')
+  require('@tokenlane/tiktoken')
   import('tokenlane').then(async (tokenlane) => {
     const { ids } = await Tokenizer.fromEncodingSync('o200k_base').encodeBatch(['Hello, world!'])
     const files = process.report.getReport().sharedObjects

@@ -10,6 +10,8 @@ import ts from 'typescript'
 const MODULE = /\.([cm]?js|d\.[cm]?ts)$/
 const TYPE_IN_COMMENT = /\bimport\('(\.[^']*)'\)/g
 const REQUIRE_IN_MODULE = /\bcreateRequire\(import\.meta\.url\)\('(\.[^']*)'\)/g
+/** The name of the main package or of one of packages/, without the path in it. */
+const OWN_PACKAGE = /^(?:tokenlane|@tokenlane\/[^/]+)(?=\/|$)/
 const COMMENT = /\/\*\*[^]*?\*\//g
 
 /**
@@ -23,12 +25,27 @@ export function javascriptImports(folder, names) {
   return new Map([...files].map((file) => [file, importsOf(folder, file, files)]))
 }
 
+/**
+ * Returns the packages of this repository that each module imports by name.
+ *
+ * @param {string} folder
+ * @param {string[]} names paths of files, relative to the folder
+ */
+export function packageImports(folder, names) {
+  const packages = (file) =>
+    valuesOf(fs.readFileSync(path.join(folder, file), 'utf8')).flatMap((name) => OWN_PACKAGE.exec(name)?.[0] ?? [])
+  return new Map(names.filter((name) => MODULE.test(name)).map((file) => [file, [...new Set(packages(file))]]))
+}
+
+/** The names in the imports of a module, without those of types in comments. */
+const valuesOf = (text) => [
+  ...ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName),
+  ...[...text.matchAll(REQUIRE_IN_MODULE)].map(([, name]) => name),
+]
+
 function importsOf(folder, file, files) {
   const text = fs.readFileSync(path.join(folder, file), 'utf8')
-  const values = [
-    ...ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName),
-    ...[...text.matchAll(REQUIRE_IN_MODULE)].map(([, name]) => name),
-  ]
+  const values = valuesOf(text)
   const types = (text.match(COMMENT) ?? []).flatMap((comment) =>
     [...comment.matchAll(TYPE_IN_COMMENT)].map(([, name]) => name),
   )

@@ -172,19 +172,19 @@ export async function subjectOf(name, bytes) {
     const tokenizer = tokenlane.Tokenizer.fromEncodingSync(name)
     tokenizer.isOfOpenAi = true
     tokenizer.name = name
-    const { GptEncoding } = require(`${root}/dropins/gpt-tokenizer/GptEncoding.js`)
+    const { GptEncoding } = require(`${root}/packages/gpt-tokenizer/GptEncoding.js`)
     return { name, tokenizer, tiktoken: tiktokenOf(name), gpt: GptEncoding.getEncodingApi(name) }
   }
   const tokenizer =
     bytes === undefined ? tokenlane.Tokenizer.fromFileSync(name) : tokenlane.Tokenizer.fromBufferSync(bytes)
-  const { Tokenizer } = require(`${root}/dropins/huggingface/index.js`)
+  const { Tokenizer } = require(`${root}/packages/tokenizers/index.js`)
   const hf = bytes === undefined ? Tokenizer.fromFile(name) : Tokenizer.fromString(Buffer.from(bytes).toString())
   return { name, tokenizer, hf }
 }
 
 /** The drop-in of tiktoken, which lacks an encoding of gpt-tokenizer as tiktoken does. */
 function tiktokenOf(name) {
-  const { get_encoding } = require(`${root}/dropins/tiktoken/index.js`)
+  const { get_encoding } = require(`${root}/packages/tiktoken/index.js`)
   return name === 'o200k_harmony' ? undefined : get_encoding(name)
 }
 

@@ -140,10 +140,10 @@ function codeOf(error) {
 
 /** Objects by class, as receivers of methods. */
 export async function liveObjects(tokenlane) {
-  const tiktoken = require(path.join(root, 'dropins/tiktoken/index.js'))
-  const huggingface = require(path.join(root, 'dropins/huggingface/index.js'))
-  const transformers = require(path.join(root, 'dropins/transformers/index.js'))
-  const gptTokenizer = require(path.join(root, 'dropins/gpt-tokenizer/GptEncoding.js'))
+  const tiktoken = require(path.join(root, 'packages/tiktoken/index.js'))
+  const huggingface = require(path.join(root, 'packages/tokenizers/index.js'))
+  const transformers = require(path.join(root, 'packages/transformers/index.js'))
+  const gptTokenizer = require(path.join(root, 'packages/gpt-tokenizer/GptEncoding.js'))
   const { tiny } = await import('../../../__test__/support/tiny.mjs')
   const file = JSON.stringify(tiny())
   sharedTokenizers ??= [

@@ -9,13 +9,13 @@ const require = createRequire(import.meta.url)
 
 const ENTRY_POINTS = {
   tokenlane: '.',
-  tiktoken: 'dropins/tiktoken/index.js',
-  'tiktoken/lite': 'dropins/tiktoken/lite.js',
-  'tiktoken/init': 'dropins/tiktoken/init.js',
-  huggingface: 'dropins/huggingface/index.js',
-  transformers: 'dropins/transformers/index.js',
-  'gpt-tokenizer': 'dropins/gpt-tokenizer/main.js',
-  'gpt-tokenizer/GptEncoding': 'dropins/gpt-tokenizer/GptEncoding.js',
+  tiktoken: 'packages/tiktoken/index.js',
+  'tiktoken/lite': 'packages/tiktoken/lite.js',
+  'tiktoken/init': 'packages/tiktoken/init.js',
+  huggingface: 'packages/tokenizers/index.js',
+  transformers: 'packages/transformers/index.js',
+  'gpt-tokenizer': 'packages/gpt-tokenizer/main.js',
+  'gpt-tokenizer/GptEncoding': 'packages/gpt-tokenizer/GptEncoding.js',
 }
 
 /** Calls that use the network are excluded. */

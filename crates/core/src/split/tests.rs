@@ -534,7 +534,7 @@ fn a_prefix_that_cannot_be_encoded_ends_no_piece() {
 
 fn bundled(name: &str) -> Tokenizer {
     let path =
-        format!("{}/../../encodings/{}", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
+        format!("{}/../../encodings/{}.tiktoken", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
     Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")
 }
 

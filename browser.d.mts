@@ -1,0 +1,3 @@
+// See browser.mjs.
+
+export * from '@tokenlane/web'

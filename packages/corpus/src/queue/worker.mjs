@@ -120,6 +120,9 @@ const ignored = (work) => work.catch(() => {})
 /**
  * A class of workers whose locks can end before the worker has closed. BullMQ renews them until no
  * job is in progress, and with a Redis that answers nonsense that may never be.
+ *
+ * @param {any} Worker
+ * @returns {any}
  */
 const withEndOfLocks = (Worker) =>
   class extends Worker {
